@@ -15,7 +15,7 @@ from django.db import close_old_connections, connections
 from kombu.transport import redis
 
 from apps.agreement.automation.tasks import keep_guarantees, look_after_job
-from apps.authors.tasks import keep_house, resume_messages
+from apps.authors.tasks import resume_messages, run_housekeeping
 from apps.common.jobs import await_threads, resume_jobs, stop_all_jobs
 from apps.common.workers import show_sign
 from apps.debates.tasks import drive_run, keep_runs
@@ -66,7 +66,7 @@ KEEPERS: tuple[Callable[[], object], ...] = (
     keep_exports,
     tend_webhooks,
     resume_messages,
-    keep_house,
+    run_housekeeping,
     keep_guarantees,
     keep_learning,
     keep_offers,

@@ -108,8 +108,11 @@ class FeatureForm(forms.Form):
     ) -> None:
         super().__init__(*args, **kwargs)
         self.feature = feature or _BLANK
-        spoken = [*languages, *(each for each in self.feature.templates if each not in languages)]
-        self.languages = [each for each in LANGUAGES if each in spoken]
+        spoken = [
+            *languages,
+            *(language for language in self.feature.templates if language not in languages),
+        ]
+        self.languages = [language for language in LANGUAGES if language in spoken]
         for language in self.languages:
             self._add_words(language)
         if feature is not None:
@@ -151,7 +154,7 @@ class FeatureForm(forms.Form):
         data = self.cleaned_data
         space: dict[str, Any] = {"bounds": [], "unit": ""}
         if data["answer"] == NUMBER:
-            space = {"bounds": [_number(each) for each in data["bounds"]], "unit": data["unit"]}
+            space = {"bounds": [_number(bound) for bound in data["bounds"]], "unit": data["unit"]}
         derived = {"values": [], "ordinal": False}
         return space | (derived if data["answer"] in (YES_NO, NUMBER) else {})
 
@@ -192,20 +195,20 @@ class FeatureForm(forms.Form):
 
 def _shown(feature: Feature) -> dict[str, Any]:
     """What the fields of a known feature begin with."""
-    told = feature.to_json()
-    told["values"] = [
+    initial = feature.to_json()
+    initial["values"] = [
         f"{value}: {feature.meanings[value]}" if feature.meanings.get(value) else value
         for value in feature.values
         if feature.answer == CHOICE or feature.meanings.get(value)
     ]
-    told["bounds"] = ", ".join(map(number_text, feature.bounds))
-    told["cues"] = ", ".join(feature.cues)
-    for language, template in told["templates"].items():
-        told[f"question_{language}"] = template["question"]
-        told[f"options_{language}"] = [
+    initial["bounds"] = ", ".join(map(number_text, feature.bounds))
+    initial["cues"] = ", ".join(feature.cues)
+    for language, template in initial["templates"].items():
+        initial[f"question_{language}"] = template["question"]
+        initial[f"options_{language}"] = [
             f"{value} = {words}" for value, words in template["options"].items()
         ]
-    return told
+    return initial
 
 
 def _values(lines: Sequence[str]) -> tuple[list[str], dict[str, str]]:

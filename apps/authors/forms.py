@@ -93,8 +93,8 @@ def more_languages_field() -> forms.MultipleChoiceField:
 def library_choices() -> list[tuple[str, list[tuple[str, str]]]]:
     """The starter library for a field of checkboxes: set → ("set/key", name)."""
     return [
-        (each.capitalize(), [(f"{each}/{feature.key}", feature.name) for feature in features])
-        for each, features in starter_library().items()
+        (name.capitalize(), [(f"{name}/{feature.key}", feature.name) for feature in features])
+        for name, features in starter_library().items()
     ]
 
 
@@ -103,9 +103,9 @@ def picked_features(picked: list[str]) -> list[Feature]:
     wanted = set(picked)
     return [
         feature
-        for each, features in starter_library().items()
+        for name, features in starter_library().items()
         for feature in features
-        if f"{each}/{feature.key}" in wanted
+        if f"{name}/{feature.key}" in wanted
     ]
 
 
@@ -118,7 +118,10 @@ class LanguagesForm(forms.Form):
     def languages(self) -> list[str]:
         """The default first, the others in their usual order."""
         first, more = self.cleaned_data["language"], self.cleaned_data["more_languages"]
-        return [first, *(each for each in LANGUAGES if each in more and each != first)]
+        return [
+            first,
+            *(language for language in LANGUAGES if language in more and language != first),
+        ]
 
 
 class _ModelField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic only in the stubs

@@ -46,7 +46,7 @@ def sites_page(request: SignedInRequest, project: Project) -> dict[str, Any]:
 def site_page(request: SignedInRequest, site: Site, tab: str) -> dict[str, Any]:
     """The frame of one site's page, with the tabs that the person may open."""
     page = sites_page(request, site.project)
-    offered = [each for each in TABS if page["manages"] or each[0] in FOR_EVERYBODY]
+    offered = [tab for tab in TABS if page["manages"] or tab[0] in FOR_EVERYBODY]
     slug = site.project.slug
     tabs = [
         Tab(reverse(name, args=[slug, site.pk]), words, key == tab) for key, words, name in offered

@@ -171,10 +171,10 @@ def _chart(
 
 def _bars(pairs: Sequence[tuple[int, int]], top: int) -> Iterable[Bar]:
     step = 100 / len(pairs)
-    for at, (whole, part) in enumerate(pairs):
+    for index, (whole, part) in enumerate(pairs):
         high, low = 100 * whole / top, 100 * part / top
         yield Bar(
-            x=_n(at * step + step * 0.12),
+            x=_n(index * step + step * 0.12),
             width=_n(step * 0.76),
             y=_n(100 - high),
             height=_n(high),

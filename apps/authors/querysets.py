@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 OPEN = ("waiting", "pushed", "shown")
 
 
-def who_counts(author: str = "") -> models.Q:
+def counting_authors(author: str = "") -> models.Q:
     """Authors whose answers count, as ``Author.counts`` has it; ``author``: the way to them."""
     way = f"{author}__" if author else ""
     ruled, trusted = f"{way}ruling", f"{way}trusted"

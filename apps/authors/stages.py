@@ -10,7 +10,7 @@ MOST_NAMED = 12
 
 
 @dataclass(frozen=True, slots=True)
-class StageWords:
+class StageLabel:
     """A stage's name, and what it decides."""
 
     name: str
@@ -18,25 +18,25 @@ class StageWords:
 
 
 #: In the order in which a message meets them.
-STAGES: Mapping[str, StageWords] = MappingProxyType(
+STAGES: Mapping[str, StageLabel] = MappingProxyType(
     {
-        "screen": StageWords(
+        "screen": StageLabel(
             "Filter", "Too short, repeated, many links: left alone without a model."
         ),
-        "redaction": StageWords("Personal data", "Taken out before anything else reads it."),
-        "sensitive": StageWords("Sensitive topics", "Never asked about, never kept."),
-        "interrupted": StageWords("Moment", "A question is about now or not at all."),
-        "budget": StageWords("Budget", "What models may cost in a day."),
-        "throttle": StageWords("Not too often", "Pauses, caps and sampling of this site."),
-        "model": StageWords("Model", "Whether it could be reached at all."),
-        "relevance": StageWords(
+        "redaction": StageLabel("Personal data", "Taken out before anything else reads it."),
+        "sensitive": StageLabel("Sensitive topics", "Never asked about, never kept."),
+        "interrupted": StageLabel("Moment", "A question is about now or not at all."),
+        "budget": StageLabel("Budget", "What models may cost in a day."),
+        "throttle": StageLabel("Not too often", "Pauses, caps and sampling of this site."),
+        "model": StageLabel("Model", "Whether it could be reached at all."),
+        "relevance": StageLabel(
             "Relevance", "What the message is, and what it gives reason to ask about."
         ),
-        "prediction": StageWords("Prediction", "The value that is most probable for each."),
-        "enough": StageWords("Enough to ask", "Whether enough features are left."),
-        "choice": StageWords("Worth asking", "Whether an answer would teach more than it costs."),
-        "questions": StageWords("Questions", "Worded, checked, reworded once, or from a template."),
-        "left": StageWords("Still there", "Who has opted out or left is not asked."),
+        "prediction": StageLabel("Prediction", "The value that is most probable for each."),
+        "enough": StageLabel("Enough to ask", "Whether enough features are left."),
+        "choice": StageLabel("Worth asking", "Whether an answer would teach more than it costs."),
+        "questions": StageLabel("Questions", "Worded, checked, reworded once, or from a template."),
+        "left": StageLabel("Still there", "Who has opted out or left is not asked."),
     }
 )
 #: What these drop was never worth a question; the others drop what was.
@@ -82,7 +82,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class ToldStage:
+class StageRow:
     """One verdict, ready to show: ``mark`` is "passed" or "dropped"."""
 
     stage: str
@@ -103,15 +103,15 @@ def reason_words(reason: str) -> str:
     return REASONS.get(reason, reason)
 
 
-def told_stages(stages: list[dict[str, Any]]) -> list[ToldStage]:
+def stage_rows(stages: list[dict[str, Any]]) -> list[StageRow]:
     """The stored verdicts of a message, ready to show."""
-    return [_told(each) for each in stages]
+    return [_stage_row(stage) for stage in stages]
 
 
-def _told(stored: Mapping[str, Any]) -> ToldStage:
+def _stage_row(stored: Mapping[str, Any]) -> StageRow:
     stage, data = str(stored.get("stage", "")), stored.get("data") or {}
     known = STAGES.get(stage)
-    return ToldStage(
+    return StageRow(
         stage=stage,
         name=stage_name(stage),
         decides=known.decides if known else "",
@@ -128,18 +128,18 @@ def _redaction(data: Mapping[str, Any]) -> list[str]:
 
 def _relevance(data: Mapping[str, Any]) -> list[str]:
     kinds = (("always", "always"), ("relevant", "found relevant"), ("stated", "said already"))
-    told = [f"{words}: {_list(data[key])}" for key, words in kinds if data.get(key)]
+    lines = [f"{words}: {_list(data[key])}" for key, words in kinds if data.get(key)]
     left = data.get("left_out") or ()
     if not left:
-        return told
-    return [*told, f"not looked at, so many are judged at once: {_few(left)}"]
+        return lines
+    return [*lines, f"not looked at, so many are judged at once: {_few(left)}"]
 
 
 def _prediction(data: Mapping[str, Any]) -> list[str]:
-    told = [f"{key} = {value}" for key, value in (data.get("predicted") or {}).items()]
+    lines = [f"{key} = {value}" for key, value in (data.get("predicted") or {}).items()]
     unusable = data.get("unusable") or {}
-    told += [f"{key}: {reason_words(str(why))}" for key, why in unusable.items()]
-    return told + ([f"left out: {_few(data['left_out'])}"] if data.get("left_out") else [])
+    lines += [f"{key}: {reason_words(str(why))}" for key, why in unusable.items()]
+    return lines + ([f"left out: {_few(data['left_out'])}"] if data.get("left_out") else [])
 
 
 def _enough(data: Mapping[str, Any]) -> list[str]:
@@ -147,15 +147,15 @@ def _enough(data: Mapping[str, Any]) -> list[str]:
 
 
 def _questions(data: Mapping[str, Any]) -> list[str]:
-    return [_question(key, each) for key, each in (data.get("questions") or {}).items()]
+    return [_question(key, question) for key, question in (data.get("questions") or {}).items()]
 
 
-def _question(key: str, told: Mapping[str, Any]) -> str:
+def _question(key: str, outcome: Mapping[str, Any]) -> str:
     source = {"model": "worded by the model", "template": "from its template"}
-    words = source.get(str(told.get("source")), "dropped")
-    if told.get("failed"):
-        words += f" ({reason_words(str(told['failed']))})"
-    refused = [_list(each) for each in told.get("faults") or () if each]
+    words = source.get(str(outcome.get("source")), "dropped")
+    if outcome.get("failed"):
+        words += f" ({reason_words(str(outcome['failed']))})"
+    refused = [_list(fault) for fault in outcome.get("faults") or () if fault]
     return f"{key}: {words}" + (
         f"; refused before for {'; then '.join(refused)}" if refused else ""
     )
@@ -168,7 +168,7 @@ def _few(words: Any) -> str:
 
 
 def _list(words: Any) -> str:
-    return ", ".join(str(each).replace("_", " ") for each in words)
+    return ", ".join(str(word).replace("_", " ") for word in words)
 
 
 _DETAILS = {

@@ -12,7 +12,7 @@ from apps.authors.services.messages import screen_text
 from apps.authors.services.privacy import forget_old
 from apps.authors.services.questions import ask_now, expire_questions
 from apps.authors.services.taking_up import prompts, unfinished_messages
-from apps.authors.services.trust import judge_due
+from apps.authors.services.trust import judge_due_authors
 from labelhub.core.llm.offline.matcher import lexicon
 
 logger = logging.getLogger(__name__)
@@ -63,11 +63,11 @@ def resume_messages() -> int:
     return len(ids)
 
 
-def keep_house() -> None:
+def run_housekeeping() -> None:
     """Close what is over; now and then judge who has answered, and forget what is past its time."""
     expire_questions(timezone.now())
     if _due(JUDGE_EVERY):
-        judge_due()
+        judge_due_authors()
     if _due(FORGET_EVERY):
         forget_old(timezone.now())
 

@@ -54,7 +54,7 @@ WHY = {
 }
 
 #: In a chat, in place of a reply, when a limit of the day is reached.
-LIMIT = {
+LIMIT_REACHED = {
     "en": "That was all for today. Please come back tomorrow.",
     "de": "Das war alles für heute. Bitte kommen Sie morgen wieder.",
     "es": "Eso es todo por hoy. Vuelva mañana, por favor.",
@@ -64,7 +64,7 @@ LIMIT = {
 }
 
 #: The built-in model's reply to somebody in danger: it must not go on selling.
-NO_HELP = {
+CRISIS_REPLY = {
     "en": "I am only a program and cannot help you with this, but people can. Please talk to "
     "somebody you trust, or call the emergency number of your country.",
     "de": "Ich bin nur ein Programm und kann Ihnen dabei nicht helfen, aber Menschen können es. "
@@ -80,7 +80,7 @@ NO_HELP = {
 }
 
 #: Below the text to agree to, where answers earn something.
-OFFER = {
+REWARD_OFFER = {
     "en": "Signed-in people get {amount} for an answer.",
     "de": "Wer angemeldet ist, erhält {amount} für eine Antwort.",
     "es": "Las personas identificadas reciben {amount} por respuesta.",
@@ -90,6 +90,6 @@ OFFER = {
 }
 
 
-def spoken(words: dict[str, str], language: str) -> str:
+def translated(words: dict[str, str], language: str) -> str:
     """The words in ``language``, or in English."""
     return words.get(language) or words["en"]

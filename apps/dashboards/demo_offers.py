@@ -14,7 +14,7 @@ from django.db.models import F
 
 from apps.authors.models import Message
 from apps.authors.services.questions import Models
-from apps.authors.services.site_config import next_offer, tell_offer
+from apps.authors.services.site_config import next_offer, record_offer_event
 from apps.dashboards.demo_lines import Line, Offline
 from apps.echo.models import Decision, Echo, Experiment, OfferEvent
 from apps.echo.services.experiments import create_experiment, start_experiment
@@ -42,7 +42,7 @@ def offer_at(message: Message, line: Line, draws: Random) -> None:
     if decision is None or next_offer(message.author) is None:
         return
     for at, what in enumerate(("shown", *_outcome(decision, line, draws))):
-        tell_offer(message.author, decision.uid, what, f"{what}-{at}")
+        record_offer_event(message.author, decision.uid, what, f"{what}-{at}")
 
 
 def move_offer_back(message: Message, moment: datetime) -> None:

@@ -16,10 +16,10 @@ from django.utils import timezone
 
 from apps.authors.models import Author, Message, Question, Site
 from apps.authors.selectors.sites import current_consent
-from apps.authors.services.answers import Said, dismiss, record_answer
+from apps.authors.services.answers import SubmittedAnswer, dismiss, record_answer
 from apps.authors.services.authors import author_of_subject, consent_of
-from apps.authors.services.messages import Incoming, drop, hear
-from apps.authors.services.questions import interview, store
+from apps.authors.services.messages import Incoming, drop_message, store_message
+from apps.authors.services.questions import interview, store_questions
 from apps.authors.services.taking_up import take_up
 from apps.dashboards.demo_lines import Line, Offline, sample_lines
 from apps.dashboards.demo_offers import begin_experiment, move_offer_back, offer_at
@@ -91,7 +91,7 @@ def _two_write(past: _Past, at: int, lines: Sequence[Line]) -> None:
         people = past.shoppers if alone else past.visitors
         message = _said(people[at % len(people)], line, f"sample-{2 * at + alone}")
         if alone:
-            drop(message, "choice", "not_worth_asking")
+            drop_message(message, "choice", "not_worth_asking")
         else:
             _interviewed(message, line, _moment(past, at))
         said.append(message)
@@ -126,7 +126,7 @@ def _visitor(site: Site, number: int) -> Author:
 
 def _said(author: Author, line: Line, ref: str) -> Message:
     told = Incoming(ref=ref, conversation=ref, role="author", text=line.text)
-    message = hear(author.site, author, told).message
+    message = store_message(author.site, author, told).message
     message.author = author
     return message
 
@@ -141,7 +141,7 @@ def _interviewed(message: Message, line: Line, moment: datetime) -> None:
     task = take_up(message)
     if task is None:
         return
-    for question in store(task, asyncio.run(interview(task, Offline(), []))):
+    for question in store_questions(task, asyncio.run(interview(task, Offline(), []))):
         _answer(message.author, question, line, moment)
 
 
@@ -152,7 +152,7 @@ def _answer(author: Author, question: Question, line: Line, moment: datetime) ->
     if option is None:
         dismiss(author, question.uid, "skip")
         return
-    given = Said(ref=f"answer-{question.pk}", option=option)
+    given = SubmittedAnswer(ref=f"answer-{question.pk}", option=option)
     record_answer(author, question.uid, given, consent=None, received=shown + THOUGHT)
 
 

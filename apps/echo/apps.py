@@ -13,6 +13,6 @@ class EchoConfig(AppConfig):
         from apps.echo.services.choosing import chooser_for  # noqa: PLC0415 - the same
         from apps.echo.services.offer_delivery import EchoOffers  # noqa: PLC0415 - the same
 
-        site_config.decide_by(chooser_for)
-        site_config.offer_by(EchoOffers())
+        site_config.register_chooser(chooser_for)
+        site_config.register_offers(EchoOffers())
         post_save.connect(learn_without_them, sender=Erasure)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from django.db.models import QuerySet
 
 from apps.authors.models import Answer
-from apps.authors.querysets import who_counts
+from apps.authors.querysets import counting_authors
 from apps.authors.selectors.sites import FRESH
 from apps.echo.values import predicted_value_of, value_of
 from labelhub.core.echo.examples import Example, ExampleIndex
@@ -68,7 +68,7 @@ def standing_answers(site_id: int) -> "QuerySet[Answer]":
     return (
         Answer.objects.standing()
         .filter(
-            who_counts("author"),
+            counting_authors("author"),
             question__site=site_id,
             question__reask_of__isnull=True,
             author__opted_out_at__isnull=True,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from apps.authors.translations import spoken
+from apps.authors.translations import translated
 from labelhub.core.echo.experiments.click_through import in_words
 from labelhub.core.echo.experiments.looks import Look
 from labelhub.core.echo.recommending.policies import Why
@@ -90,7 +90,7 @@ def finding(arm: str, control: str, look: Look | None) -> str:
 def helpful_words(language: str) -> dict[str, str]:
     """The question whether it helped, and its two answers."""
     return {
-        "ask": spoken(WAS_IT_HELPFUL, language),
-        "yes": spoken(YES, language),
-        "no": spoken(NO, language),
+        "ask": translated(WAS_IT_HELPFUL, language),
+        "yes": translated(YES, language),
+        "no": translated(NO, language),
     }

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from apps.accounts.roles import Role
 from apps.agreement.experiments.report import ExperimentReport, make_report
-from apps.authors.services.answers import Said, record_answer
+from apps.authors.services.answers import SubmittedAnswer, record_answer
 from apps.authors.services.privacy import erase_author
 from apps.debates.models import Debate, Experiment, Run, Turn
 from apps.debates.selectors.experiments import arms_of
@@ -208,7 +208,7 @@ def test_an_author_who_is_erased_leaves_nothing_in_any_debate() -> None:
     author = author_of(site, "customer-1")
     for number in (1, 2):
         asked(author, f"{TEXT} {number}", features=["urgency"])
-        said = Said(ref=f"a-{number}", option="a")
+        said = SubmittedAnswer(ref=f"a-{number}", option="a")
         consent = author.consents.get()
         record_answer(author, shown_to(author).uid, said, consent=consent, received=timezone.now())
     experiment = start(site.project, "author", "chance", examples=1)

@@ -22,12 +22,12 @@ from apps.authors.errors import (
     UnknownQuestion,
 )
 from apps.authors.models import Answer, Author, Event, Question, Reward
-from apps.authors.services.answers import Said, dismiss, record_answer, undo
+from apps.authors.services.answers import SubmittedAnswer, dismiss, record_answer, undo
 from apps.authors.services.authors import opt_out
 from apps.authors.services.limits import asked_before, history_of
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.questions import next_question
-from apps.authors.services.trust import rule
+from apps.authors.services.trust import set_ruling
 from apps.labels.models import Gold, Kind, Label
 from labelhub.core.errors import LabelhubError
 from tests.factories.authors import asked, author_of, shown_to, site_with_features
@@ -43,7 +43,9 @@ def author() -> Author:
 def say(author: Author, question: Question, ref: str = "a-1", **said: Any) -> Answer:
     said = said or {"option": question.options[0]["id"]}
     now = timezone.now()
-    return record_answer(author, question.uid, Said(ref=ref, **said), consent=None, received=now)
+    return record_answer(
+        author, question.uid, SubmittedAnswer(ref=ref, **said), consent=None, received=now
+    )
 
 
 def question_for(author: Author, **fields: Any) -> Question:
@@ -128,7 +130,7 @@ def test_a_question_shown_while_the_line_was_down_is_timed_by_the_widget(author:
     question = shown_to(author, seconds_ago=60)
     now = timezone.now()
     Question.objects.filter(pk=question.pk).update(shown_at=now)
-    said = Said(
+    said = SubmittedAnswer(
         ref="a-1",
         option=question.options[0]["id"],
         visible_ms=9000,
@@ -144,7 +146,7 @@ def test_what_the_widget_says_of_its_clock_counts_for_nothing_while_connected(
     asked(author)
     question = shown_to(author, seconds_ago=1)
     before = timezone.now() - timedelta(minutes=5)
-    said = Said(ref="a-1", option="a", visible_ms=60_000, connected=before)
+    said = SubmittedAnswer(ref="a-1", option="a", visible_ms=60_000, connected=before)
     with pytest.raises(TooEarly):
         record_answer(author, question.uid, said, consent=None, received=timezone.now())
 
@@ -168,7 +170,11 @@ def test_a_question_of_another_site_is_refused(author: Author) -> None:
 def test_a_question_nobody_asked_is_refused(author: Author) -> None:
     with pytest.raises(UnknownQuestion):
         record_answer(
-            author, uuid4(), Said(ref="a", option="a"), consent=None, received=timezone.now()
+            author,
+            uuid4(),
+            SubmittedAnswer(ref="a", option="a"),
+            consent=None,
+            received=timezone.now(),
         )
 
 
@@ -328,7 +334,7 @@ def test_taking_back_twice_is_taking_back_once(author: Author) -> None:
 
 def test_a_ruling_since_the_author_was_read_counts(author: Author) -> None:
     question = question_for(author)
-    rule(author, trusted=False, reason="Sold answers.")
+    set_ruling(author, trusted=False, reason="Sold answers.")
     answer = say(author, question)
     assert answer.excluded_for == "Sold answers."
     assert not Label.objects.exists()

@@ -12,9 +12,9 @@ from apps.authors.models import Site
 from apps.authors.services.chat import (
     READ,
     READ_CHARACTERS,
-    OpenTalking,
-    Said,
-    Spoken,
+    ChatTurn,
+    OpenStreamingModels,
+    ReplyProgress,
     chat_messages,
     stream_reply,
 )
@@ -67,7 +67,7 @@ class Scripted:
             self.closed = True
 
 
-def opening(scripted: Scripted) -> OpenTalking:
+def opening(scripted: Scripted) -> OpenStreamingModels:
     @asynccontextmanager
     async def opened(_spec: ModelSpec, _patience: Patience) -> AsyncIterator[Scripted]:
         yield scripted
@@ -75,7 +75,7 @@ def opening(scripted: Scripted) -> OpenTalking:
     return opened
 
 
-async def talked(site: Site, history: Sequence[Said], *more: Any) -> list[str]:
+async def talked(site: Site, history: Sequence[ChatTurn], *more: Any) -> list[str]:
     try:
         return [piece async for piece in stream_reply(site, history, *more)]
     finally:
@@ -157,34 +157,34 @@ def test_of_a_long_conversation_the_end_is_read() -> None:
 @pytest.mark.parametrize(
     "history", [[], [("author", " ")], [("author", WISH), ("assistant", "Which size?")]]
 )
-async def test_without_a_message_of_the_author_there_is_no_reply(history: list[Said]) -> None:
+async def test_without_a_message_of_the_author_there_is_no_reply(history: list[ChatTurn]) -> None:
     with pytest.raises(InvalidInput, match="message of the author"):
         await talked(shop(), history)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_reply_and_its_cost_are_kept_while_it_is_said() -> None:
-    site, spoken, model = shop(chat_model=ModelSpecFactory.create()), Spoken(), Scripted()
+    site, spoken, model = shop(chat_model=ModelSpecFactory.create()), ReplyProgress(), Scripted()
     assert async_to_sync(talked)(site, [("author", WISH)], spoken, opening(model)) == [
         "Which ",
         "size?",
     ]
-    assert spoken == Spoken("Which size?", 1000 * 150 + 100 * 600)
+    assert spoken == ReplyProgress("Which size?", 1000 * 150 + 100 * 600)
     assert model.closed
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_reply_that_breaks_off_keeps_what_was_said_and_spent() -> None:
-    site, spoken = shop(chat_model=ModelSpecFactory.create()), Spoken()
+    site, spoken = shop(chat_model=ModelSpecFactory.create()), ReplyProgress()
     broken = Scripted(error=ModelError("It broke off."))
     with pytest.raises(ModelError, match="broke off"):
         async_to_sync(talked)(site, [("author", WISH)], spoken, opening(broken))
-    assert spoken == Spoken("Which size?", 210_000)
+    assert spoken == ReplyProgress("Which size?", 210_000)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_whoever_leaves_stops_the_model() -> None:
-    site, spoken, model = shop(chat_model=ModelSpecFactory.create()), Spoken(), Scripted()
+    site, spoken, model = shop(chat_model=ModelSpecFactory.create()), ReplyProgress(), Scripted()
 
     async def leave() -> None:
         reply = stream_reply(site, [("author", WISH)], spoken, opening(model))
@@ -193,7 +193,7 @@ def test_whoever_leaves_stops_the_model() -> None:
 
     async_to_sync(leave)()
     assert model.closed
-    assert spoken == Spoken("Which ", 210_000)
+    assert spoken == ReplyProgress("Which ", 210_000)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -201,7 +201,7 @@ def test_a_real_endpoint_is_talked_to_over_a_standing_line(model_server: FakeSer
     provider = ProviderFactory.create(base_url=model_server.base_url)
     site = shop(chat_model=ModelSpecFactory.create(provider=provider))
     model_server.script("Which size do you need?")
-    spoken = Spoken()
+    spoken = ReplyProgress()
     pieces = async_to_sync(talked)(site, [("author", WISH)], spoken, shared_gateway)
     assert spoken.text == "".join(pieces) == "Which size do you need?"
     assert len(pieces) > 1
@@ -212,7 +212,7 @@ def test_a_real_endpoint_is_talked_to_over_a_standing_line(model_server: FakeSer
 
 @pytest.mark.django_db(transaction=True)
 def test_without_a_chat_model_the_text_matcher_answers_for_nothing() -> None:
-    spoken = Spoken()
+    spoken = ReplyProgress()
     first = "".join(async_to_sync(talked)(shop(), [("author", WISH)], spoken))
     assert first == spoken.text
     assert "not a language model" in first

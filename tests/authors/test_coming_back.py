@@ -12,7 +12,7 @@ from apps.authors.errors import Erased
 from apps.authors.models import Author, Consent, Site
 from apps.authors.selectors.sites import consent_hash, consent_words, current_consent, known_site
 from apps.authors.services import authors
-from apps.authors.services.authors import Arrival, welcome
+from apps.authors.services.authors import Arrival, admit_author
 from apps.authors.services.privacy import erase_author
 from tests.authors.live import token
 from tests.factories.authors import site_with_features
@@ -32,7 +32,9 @@ def came_before(site: Site, *, signed_in: bool, brings: str) -> tuple[Author, Ar
     words = consent_words(text, "en", "en")
     first = Arrival(consent_version=text.version, consent_hash=consent_hash(words))
     ident = token(site)
-    found = welcome(known_site(site.public_key), replace(first, ident=ident if signed_in else ""))
+    found = admit_author(
+        known_site(site.public_key), replace(first, ident=ident if signed_in else "")
+    )
     told: dict[str, Any] = {"sid": found.author.uid.hex, "token": found.token, "ident": ident}
     names = brings.replace("tok", "token").split()
     return found.author, replace(first, **{name: told[name] for name in names})
@@ -40,7 +42,7 @@ def came_before(site: Site, *, signed_in: bool, brings: str) -> tuple[Author, Ar
 
 def makes_somebody(site: Site, arrival: Arrival) -> bool:
     try:
-        welcome(known_site(site.public_key), arrival)
+        admit_author(known_site(site.public_key), arrival)
     except Erased:
         return False
     return True
@@ -79,6 +81,6 @@ def test_an_erasure_at_the_last_moment_before_the_hello_s_transaction_leaves_nob
 def test_who_signs_in_after_an_anonymous_visit_is_who_the_host_says() -> None:
     site = site_with_features()
     author, again = came_before(site, signed_in=False, brings="sid tok ident")
-    found = welcome(known_site(site.public_key), again).author
+    found = admit_author(known_site(site.public_key), again).author
     assert found != author
     assert found.subject == "customer-1"

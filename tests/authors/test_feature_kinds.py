@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from apps.authors.models import Question, Site
-from apps.authors.services.answers import Said, record_answer
+from apps.authors.services.answers import SubmittedAnswer, record_answer
 from apps.authors.services.questions import ask_now
 from apps.authors.services.sites import set_features
 from apps.labels.models import Label
@@ -49,11 +49,11 @@ def test_a_message_becomes_a_question_and_its_answer_a_label(kind: str) -> None:
     question = shown_to(author)
     predicted = [option for option in question.options if option["label"] == question.predicted]
     if kind == "word":
-        said = Said(ref="a", word="quiet")
+        said = SubmittedAnswer(ref="a", word="quiet")
         expected = "quiet"
     else:
         (chosen,) = predicted
-        said = Said(ref="a", option=chosen["id"])
+        said = SubmittedAnswer(ref="a", option=chosen["id"])
         expected = str(chosen["label"])
         assert expected == WORDS.get(chosen["value"], chosen["value"])
     answer = record_answer(

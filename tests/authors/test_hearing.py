@@ -6,7 +6,7 @@ import pytest
 from django.db import connections
 
 from apps.authors.models import Author, Message, Site
-from apps.authors.services.messages import Heard, Incoming, context_of, hear
+from apps.authors.services.messages import Incoming, StoredMessage, context_of, store_message
 from apps.authors.services.privacy import written
 from tests.factories.authors import TEXT, author_of, message_of, site_with_features
 
@@ -81,7 +81,7 @@ def test_a_message_belongs_to_its_authors_site(author: Author) -> None:
 
 def test_the_same_message_sent_twice_is_one(author: Author) -> None:
     sent = Incoming(ref="m-1", conversation="talk", role="author", text=TEXT)
-    first, second = (hear(author.site, author, sent) for _ in range(2))
+    first, second = (store_message(author.site, author, sent) for _ in range(2))
     assert (first.fresh, second.fresh) == (True, False)
     assert first.message == second.message
 
@@ -129,18 +129,18 @@ def test_a_second_message_costs_few_queries(
     message_of(author)
     sent = Incoming(ref="m-2", conversation="talk", role="author", text="A tent for two, please.")
     with django_assert_num_queries(7):  # type: ignore[operator]
-        hear(author.site, author, sent)
+        store_message(author.site, author, sent)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_same_message_over_two_connections_at_once_is_one() -> None:
     author = author_of(site_with_features())
-    heard: list[Heard] = []
+    heard: list[StoredMessage] = []
 
     def send() -> None:
         sent = Incoming(ref="m-1", conversation="talk", role="author", text=TEXT)
         try:
-            heard.append(hear(author.site, author, sent))
+            heard.append(store_message(author.site, author, sent))
         finally:
             connections.close_all()
 

@@ -93,9 +93,9 @@ def test_a_quiet_round_writes_nothing_and_reads_by_indexes(author: Author) -> No
     Message.objects.filter(pk=message_of(author, "A tent for two, please.").pk).update(
         status=Message.Status.DROPPED
     )
-    tasks.keep_house()
+    tasks.run_housekeeping()
     with CaptureQueriesContext(connection) as round_:
-        tasks.keep_house()
+        tasks.run_housekeeping()
         unfinished_messages()
         authors_to_wake([author.pk])
     statements = [query["sql"] for query in round_]

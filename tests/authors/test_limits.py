@@ -16,11 +16,11 @@ from apps.authors.selectors.sites import consent_hash, consent_words, current_co
 from apps.authors.services import limits
 from apps.authors.services.authors import (
     Arrival,
+    admit_author,
     author_of_subject,
     consent_of,
     network_hash,
     post_message,
-    welcome,
 )
 from apps.authors.services.limits import (
     ASK,
@@ -35,7 +35,7 @@ from apps.authors.services.limits import (
 )
 from apps.authors.services.messages import Incoming
 from apps.authors.services.privacy import erase_author, forget_old
-from apps.authors.services.trust import judge_author, rule
+from apps.authors.services.trust import judge_author, set_ruling
 from tests.authors.live import token
 from tests.factories.authors import answered_by, asked, author_of, message_of, site_with_features
 
@@ -116,7 +116,7 @@ def test_an_erasure_gives_an_anonymous_person_no_new_replies() -> None:
     known = known_site(site.public_key)
     done = []
     for _ in range(3):
-        author = welcome(known, arrival).author
+        author = admit_author(known, arrival).author
         done.append(times(site, person_of(author)))
         erase_author(author)
     assert done == [3, 0, 0]
@@ -126,22 +126,22 @@ def test_a_consent_that_the_host_said_before_an_erasure_makes_nobody() -> None:
     site = site_with_features(consent_by="host", identity="verified")
     known, arrival = known_site(site.public_key), Arrival(ident=token(site), consent_by="host")
     before = timezone.now()
-    erase_author(welcome(known, arrival).author)
+    erase_author(admit_author(known, arrival).author)
     for moment in (None, before, timezone.now() + timedelta(days=365)):
         with pytest.raises(Erased):
-            welcome(known, replace(arrival, consented_at=moment))
+            admit_author(known, replace(arrival, consented_at=moment))
         assert not Author.objects.exists()
-    anew = welcome(known, replace(arrival, consented_at=timezone.now()))
+    anew = admit_author(known, replace(arrival, consented_at=timezone.now()))
     assert anew.consent is not None
-    assert welcome(known, arrival).author == anew.author
+    assert admit_author(known, arrival).author == anew.author
 
 
 def test_nobody_is_refused_for_whoever_was_erased_in_the_same_network() -> None:
     site = site_with_features(consent_by="host")
     known = known_site(site.public_key)
     arrival = Arrival(network="203.0.113.0/24", consent_by="host")
-    erase_author(welcome(known, arrival).author)
-    assert welcome(known, arrival).author.carried is not None
+    erase_author(admit_author(known, arrival).author)
+    assert admit_author(known, arrival).author.carried is not None
 
 
 def test_a_site_has_a_limit_of_calls_and_what_was_refused_is_counted() -> None:
@@ -242,13 +242,15 @@ def consent(author: Author) -> None:
 def test_a_ruling_outlives_the_erasure_and_can_be_overruled(ruling: bool) -> None:
     site = site_with_features()
     author = author_of(site, "customer")
-    rule(author, trusted=ruling, reason="Sends the same from three names, such as Anna Example.")
+    set_ruling(
+        author, trusted=ruling, reason="Sends the same from three names, such as Anna Example."
+    )
     author.refresh_from_db()
     erase_author(author)
     author = again(site)
     assert author.counts is ruling
     assert "Anna" not in author.ruling_reason
-    rule(author, trusted=not ruling)
+    set_ruling(author, trusted=not ruling)
     author.refresh_from_db()
     assert author.counts is not ruling
 
@@ -287,10 +289,13 @@ def test_hashes_of_one_person_differ_from_quarter_to_quarter_and_site_to_site() 
     site, other = site_with_features(), site_with_features()
     now = timezone.now()
     person, elsewhere = Author(site=site, subject="c"), Author(site=other, subject="c")
-    present, later = limits._whos(person, now), limits._whos(person, now + 2 * limits.KEPT)
+    present, later = (
+        limits._person_hashes(person, now),
+        limits._person_hashes(person, now + 2 * limits.KEPT),
+    )
     assert not {*present} & {*later}
-    assert not {*present} & {*limits._whos(elsewhere, now)}
-    assert present[0] in limits._whos(person, now + limits.KEPT), "found while it is kept"
+    assert not {*present} & {*limits._person_hashes(elsewhere, now)}
+    assert present[0] in limits._person_hashes(person, now + limits.KEPT), "found while it is kept"
 
 
 def arrive(site: Site, network: str) -> Author:
@@ -300,7 +305,7 @@ def arrive(site: Site, network: str) -> Author:
     arrival = Arrival(
         consent_version=text.version, consent_hash=consent_hash(words), network=network
     )
-    return welcome(known, arrival).author
+    return admit_author(known, arrival).author
 
 
 def test_one_newcomer_of_the_same_network_goes_on_where_an_anonymous_one_was_erased() -> None:

@@ -5,7 +5,7 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 from psycopg.errors import DeadlockDetected
 from psycopg.errors import ForeignKeyViolation as Violated
 
-from apps.authors.services.locking import TIMES, begun_again
+from apps.authors.services.locking import TIMES, retry_on_deadlock
 
 
 class Trouble:
@@ -28,7 +28,7 @@ class Trouble:
 @pytest.mark.parametrize("cause", [DeadlockDetected(), Violated()])
 def test_a_deadlock_is_tried_again_and_what_was_referred_to_meanwhile(cause: Exception) -> None:
     trouble = Trouble(TIMES - 1, cause)
-    assert begun_again(trouble.work)() == "done"
+    assert retry_on_deadlock(trouble.work)() == "done"
     assert trouble.calls == TIMES
 
 
@@ -36,7 +36,7 @@ def test_a_deadlock_is_tried_again_and_what_was_referred_to_meanwhile(cause: Exc
 def test_not_for_ever() -> None:
     trouble = Trouble(TIMES, DeadlockDetected())
     with pytest.raises(OperationalError):
-        begun_again(trouble.work)()
+        retry_on_deadlock(trouble.work)()
     assert trouble.calls == TIMES
 
 
@@ -44,7 +44,7 @@ def test_not_for_ever() -> None:
 def test_other_trouble_is_told_at_once() -> None:
     trouble = Trouble(1, ConnectionError())
     with pytest.raises(OperationalError):
-        begun_again(trouble.work)()
+        retry_on_deadlock(trouble.work)()
     assert trouble.calls == 1
 
 
@@ -52,6 +52,6 @@ def test_other_trouble_is_told_at_once() -> None:
 def test_inside_a_transaction_whoever_began_it_must_begin_it_again() -> None:
     trouble = Trouble(1, DeadlockDetected())
     with pytest.raises(OperationalError), transaction.atomic():
-        begun_again(trouble.work)()
+        retry_on_deadlock(trouble.work)()
     assert trouble.calls == 1
     assert not connection.in_atomic_block

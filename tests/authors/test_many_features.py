@@ -8,9 +8,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.authors.models import Feature, Site
-from apps.authors.services.site_config import kit_of
+from apps.authors.services.site_config import config_of
 from apps.authors.services.sites import MOST_FEATURES, set_features
-from apps.authors.stages import told_stages
+from apps.authors.stages import stage_rows
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import Feature as Definition
 from labelhub.core.interview.features import parse_feature
@@ -93,17 +93,17 @@ def test_one_of_them_is_moved_first_and_the_page_stays(admin_client: Client, sit
 def test_definitions_that_stayed_are_not_read_again(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = kit_of(site).definitions
+    first = config_of(site).definitions
     Feature.objects.filter(site=site, key="urgency").update(
         definition=many(1)[0].to_json() | {"key": "urgency"}
     )
     monkeypatch.setattr("apps.authors.services.site_config.FRESH", -1.0)
-    again = kit_of(site).definitions
+    again = config_of(site).definitions
     changed = [new.key for old, new in zip(first, again, strict=True) if new is not old]
     assert changed == ["urgency"]
 
 
 def test_a_verdict_names_the_first_of_those_left_out() -> None:
     data = {"always": [], "relevant": ["a"], "left_out": [f"f{at}" for at in range(960)]}
-    ((told,),) = [told_stages([{"stage": "relevance", "passed": True, "data": data}])]
+    ((told,),) = [stage_rows([{"stage": "relevance", "passed": True, "data": data}])]
     assert told.details[1].endswith("f11 and 948 more")

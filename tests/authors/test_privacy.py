@@ -19,7 +19,7 @@ from apps.authors.models import (
     Question,
     Site,
 )
-from apps.authors.services.answers import Said, record_answer
+from apps.authors.services.answers import SubmittedAnswer, record_answer
 from apps.authors.services.privacy import author_data, erase_author, forget_old
 from apps.debates.services import run_slice
 from apps.labels.models import Annotator, Kind, Label
@@ -41,7 +41,7 @@ def answered(site: Site, subject: str = "customer-1") -> Author:
     author = author_of(site, subject)
     asked(author, TEXT, features=["urgency"])
     question = shown_to(author)
-    said = Said(ref="a-1", option="a")
+    said = SubmittedAnswer(ref="a-1", option="a")
     consent = author.consents.get()
     record_answer(author, question.uid, said, consent=consent, received=timezone.now())
     return author

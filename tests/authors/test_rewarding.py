@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from apps.authors.errors import TooLate
 from apps.authors.models import Author, Payout, Question, Reward, Site
-from apps.authors.services.answers import Said, record_answer, undo
+from apps.authors.services.answers import SubmittedAnswer, record_answer, undo
 from apps.authors.services.rewards import balance, pay_out
-from apps.authors.services.trust import rule
+from apps.authors.services.trust import set_ruling
 from apps.projects.services import delete_project
 from labelhub.core.errors import Conflict
 from tests.factories.authors import asked, author_of, shown_to, site_with_features
@@ -32,7 +32,9 @@ def answer(author: Author, ref: str, *, late: bool = False) -> None:
             expires_at=timezone.now() - timedelta(minutes=1)
         )
     now = timezone.now()
-    record_answer(author, question.uid, Said(ref=ref, option="a"), consent=None, received=now)
+    record_answer(
+        author, question.uid, SubmittedAnswer(ref=ref, option="a"), consent=None, received=now
+    )
     Author.objects.filter(pk=author.pk).update(proven=True)
 
 
@@ -94,9 +96,9 @@ def test_what_is_taken_back_earns_nothing() -> None:
 def test_who_is_excluded_loses_what_was_not_paid_and_gets_it_back() -> None:
     author = author_of(paying(), "customer")
     answer(author, "1")
-    rule(author, trusted=False, reason="Sold answers.")
+    set_ruling(author, trusted=False, reason="Sold answers.")
     assert balance(author) == (0, 0)
-    rule(author, trusted=True)
+    set_ruling(author, trusted=True)
     assert balance(author) == (5, 5)
 
 
@@ -128,10 +130,10 @@ def test_what_is_paid_cannot_be_taken_back_and_earned_again() -> None:
 
 def test_an_answer_taken_in_later_earns_too() -> None:
     author = author_of(paying(), "customer")
-    rule(author, trusted=False, reason="Not known yet.")
+    set_ruling(author, trusted=False, reason="Not known yet.")
     answer(author, "1")
     assert not Reward.objects.exists()
-    rule(author, trusted=True)
+    set_ruling(author, trusted=True)
     assert balance(author)[0] == 5
 
 
@@ -139,10 +141,10 @@ def test_what_was_earned_in_another_currency_does_not_come_back_in_this_one() ->
     site = paying()
     author = author_of(site, "customer")
     answer(author, "1")
-    rule(author, trusted=False, reason="?")
+    set_ruling(author, trusted=False, reason="?")
     site.currency = "EUR"
     site.save()
-    rule(author, trusted=True)
+    set_ruling(author, trusted=True)
     assert balance(author)[0] == 0
 
 
@@ -152,7 +154,7 @@ def test_what_is_paid_stays_paid() -> None:
     answer(author, "1")
     Reward.objects.update(due_at=timezone.now())
     pay_out(site, None)
-    rule(author, trusted=False, reason="Too late.")
+    set_ruling(author, trusted=False, reason="Too late.")
     assert Reward.objects.get().void_at is None
 
 

@@ -10,11 +10,11 @@ from django.utils import timezone
 from apps.authors.database import in_database
 from apps.authors.models import Author, Message, Question, Site
 from apps.authors.services import questions
-from apps.authors.services.answers import Said, record_answer, undo
-from apps.authors.services.questions import ask_about, ask_now, next_question, store
+from apps.authors.services.answers import SubmittedAnswer, record_answer, undo
+from apps.authors.services.questions import ask_about, ask_now, next_question, store_questions
 from apps.authors.services.taking_up import take_up
 from labelhub.core.interview.calls import JUDGED_DANGER, ORDINARY
-from labelhub.core.interview.pipeline import Asked, StageVerdict
+from labelhub.core.interview.pipeline import InterviewResult, StageVerdict
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Call, Completion, Output
 from tests.core.safety.test_safety import PLAIN
@@ -142,7 +142,7 @@ def test_a_crisis_that_comes_while_the_models_are_asked_ends_it(author: Author) 
     assert task is not None
     message_of(author, "i took all the pills")
     stages = (StageVerdict("relevance", passed=True),)
-    assert store(task, Asked((), stages)) == []
+    assert store_questions(task, InterviewResult((), stages)) == []
     message.refresh_from_db()
     assert (message.dropped_at, message.reason) == ("sensitive", "crisis_before")
 
@@ -165,7 +165,7 @@ def test_a_question_that_is_taken_back_while_it_is_looked_for_is_not_sent(
 def test_an_answer_that_is_undone_after_a_crisis_brings_no_question_back(author: Author) -> None:
     asked(author, features=["urgency"])
     question = shown_to(author)
-    said = Said(ref="a-1", option="a", visible_ms=9000)
+    said = SubmittedAnswer(ref="a-1", option="a", visible_ms=9000)
     answer = record_answer(author, question.uid, said, consent=None, received=timezone.now())
     message_of(author, "I want to kill myself")
     undo(author, question.uid)

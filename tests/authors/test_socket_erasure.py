@@ -136,14 +136,14 @@ def test_a_question_that_a_model_words_meanwhile_is_not_stored(
     ask = questions.ask_about
 
     async def slow(task: Any, **how: Any) -> Any:
-        found = questions.store
+        found = questions.store_questions
 
         def held(*args: Any, **more: Any) -> Any:
             begun.set()
             assert go_on.wait(10)
             return found(*args, **more)
 
-        monkeypatch.setattr(questions, "store", held)
+        monkeypatch.setattr(questions, "store_questions", held)
         return await ask(task, **how)
 
     monkeypatch.setattr(questions, "ask_about", slow)

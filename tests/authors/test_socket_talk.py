@@ -1,20 +1,20 @@
 """What a chat remembers: replies stand directly after what they reply to."""
 
-from apps.authors.consumers.chat import READ, REMEMBERED, Line, Talk
+from apps.authors.services.chat import READ, REMEMBERED, ChatHistory, ChatLine
 
 
-def line(mid: str, role: str = "author") -> Line:
-    return Line(mid, "talk", role, f"text of {mid}")
+def line(mid: str, role: str = "author") -> ChatLine:
+    return ChatLine(mid, "talk", role, f"text of {mid}")
 
 
-def talk_of(*lines: Line) -> Talk:
-    talk = Talk()
+def talk_of(*lines: ChatLine) -> ChatHistory:
+    talk = ChatHistory()
     for each in lines:
         talk.add(each)
     return talk
 
 
-def said(talk: Talk, mid: str) -> list[str]:
+def said(talk: ChatHistory, mid: str) -> list[str]:
     return [text.removeprefix("text of ") for _, text in talk.until(mid)]
 
 

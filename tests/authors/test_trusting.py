@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Question
 from apps.authors.services import trust
-from apps.authors.services.answers import Said, record_answer
-from apps.authors.services.trust import evidence_of, judge_author, judge_due, rule
+from apps.authors.services.answers import SubmittedAnswer, record_answer
+from apps.authors.services.trust import evidence_of, judge_author, judge_due_authors, set_ruling
 from apps.labels.models import Gold, Label
 from tests.factories.authors import asked, author_of, message_of, shown_to, site_with_features
 
@@ -23,7 +23,7 @@ def author() -> Author:
 def answer(author: Author, number: int, option: str = "a", *, feature: str = "recipient") -> Answer:
     asked(author, f"I need something for trip {number}, {number} days long.", features=[feature])
     question = shown_to(author)
-    said = Said(ref=f"a-{number}", option=option)
+    said = SubmittedAnswer(ref=f"a-{number}", option=option)
     return record_answer(author, question.uid, said, consent=None, received=timezone.now())
 
 
@@ -60,27 +60,27 @@ def test_an_excluded_author_comes_back_whole(author: Author) -> None:
     suspicious(author)
     judge_author(author.pk)
     author.refresh_from_db()
-    rule(author, trusted=True, reason="Known in person.")
+    set_ruling(author, trusted=True, reason="Known in person.")
     assert Label.objects.current().count() == 24
     assert not Answer.objects.filter(excluded_at__isnull=False).exists()
 
 
 @pytest.mark.thorough
 def test_a_ruling_stands_whatever_the_signals_say(author: Author) -> None:
-    rule(author, trusted=True)
+    set_ruling(author, trusted=True)
     suspicious(author)
     judge_author(author.pk)
     author.refresh_from_db()
     assert author.counts
-    rule(author, trusted=None)
+    set_ruling(author, trusted=None)
     author.refresh_from_db()
     assert not author.counts
 
 
 def test_who_has_answered_is_judged_once(author: Author) -> None:
     answer(author, 1)
-    assert judge_due() == 1
-    assert judge_due() == 0
+    assert judge_due_authors() == 1
+    assert judge_due_authors() == 0
 
 
 def test_an_author_who_is_gone_is_not_judged(author: Author) -> None:
@@ -132,16 +132,16 @@ def test_one_author_who_cannot_be_judged_keeps_nobody_else_waiting(
         return judge(author_id)
 
     monkeypatch.setattr(trust, "judge_author", failing)
-    assert judge_due() == 2
+    assert judge_due_authors() == 2
     other.refresh_from_db()
     assert other.trust
-    assert judge_due() == 0
+    assert judge_due_authors() == 0
 
 
 def test_what_a_killed_process_left_of_a_ruling_is_finished(author: Author) -> None:
     answer(author, 1)
     Author.objects.filter(pk=author.pk).update(ruling=False, ruling_reason="?", judge_due=True)
-    judge_due()
+    judge_due_authors()
     assert Answer.objects.get().excluded_for == "?"
 
 
@@ -160,8 +160,8 @@ def test_an_answer_that_comes_while_its_author_is_judged_is_due_for_the_next_tim
     judge_author(author.pk)
     author.refresh_from_db()
     assert author.judge_due
-    assert judge_due() == 1
-    assert judge_due() == 0
+    assert judge_due_authors() == 1
+    assert judge_due_authors() == 0
 
 
 def test_judging_costs_few_queries(author: Author, django_assert_max_num_queries: object) -> None:

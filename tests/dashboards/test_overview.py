@@ -8,7 +8,7 @@ from django.utils import timezone
 from pytest_django.asserts import assertInHTML
 
 from apps.accounts.roles import ReviewerKind, Role
-from apps.authors.services.answers import Said, record_answer
+from apps.authors.services.answers import SubmittedAnswer, record_answer
 from apps.dashboards.standing import annotator_rows, next_step, overview
 from apps.debates.models import Run
 from apps.labels.services import record_label
@@ -200,7 +200,7 @@ def test_what_its_author_said_is_a_label_too() -> None:
     record_answer(
         author,
         shown_to(author).uid,
-        Said(ref="a-1", option="a"),
+        SubmittedAnswer(ref="a-1", option="a"),
         consent=None,
         received=timezone.now(),
     )

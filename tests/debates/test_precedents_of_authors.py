@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from apps.authors.services.answers import Said, record_answer
+from apps.authors.services.answers import SubmittedAnswer, record_answer
 from apps.authors.services.privacy import erase_author
 from apps.debates.models import Turn
 from apps.debates.services import run_slice
@@ -28,7 +28,7 @@ def test_deleting_leaves_nothing_in_the_debates_of_others(confirmed: bool) -> No
     for option, text in texts.items():
         author = author_of(site, f"customer-{option}")
         asked(author, text, features=["urgency"])
-        said = Said(ref="a-1", option=option)
+        said = SubmittedAnswer(ref="a-1", option=option)
         question = shown_to(author)
         record_answer(author, question.uid, said, consent=None, received=timezone.now())
         authors.append(author)

@@ -9,7 +9,7 @@ from itertools import cycle, islice
 import pytest
 
 from apps.authors.models import Author
-from apps.authors.services.trust import rule
+from apps.authors.services.trust import set_ruling
 from apps.echo.models import Echo, OfferEvent
 from apps.echo.reporting import evaluate_candidates
 from labelhub.core.echo.off_policy import Evaluation
@@ -127,7 +127,7 @@ def test_who_is_not_believed_counts_too(echo: Echo, authors: list[Author]) -> No
     """Whether somebody is believed may depend on what they were offered."""
     fill(echo, authors)
     before = evaluate_candidates(echo)
-    rule(authors[0], trusted=False, reason="clicks everything")
+    set_ruling(authors[0], trusted=False, reason="clicks everything")
     assert evaluate_candidates(echo) == before
 
 

@@ -11,7 +11,7 @@ from apps.authors.models import Answer, Author, Question
 from apps.authors.services.answers import undo
 from apps.authors.services.authors import opt_out
 from apps.authors.services.privacy import erase_author, forget_old
-from apps.authors.services.trust import rule
+from apps.authors.services.trust import set_ruling
 from apps.echo.examples import indexes_of
 from apps.echo.models import Echo
 from apps.echo.services.choosing import chooser_for
@@ -30,7 +30,7 @@ def texts(echo: Echo, key: str) -> set[str]:
 
 
 def _untrusted(given: Answer) -> None:
-    rule(given.author, trusted=False, reason="clicks without reading")
+    set_ruling(given.author, trusted=False, reason="clicks without reading")
 
 
 def _left(given: Answer) -> None:

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.authors.models import Answer
-from apps.authors.services.trust import rule
+from apps.authors.services.trust import set_ruling
 from apps.common.jobs import waiting_jobs
 from apps.echo.models import Echo, LogEvent
 from apps.echo.services import answer_events, withdrawals
@@ -105,12 +105,12 @@ def test_everything_of_who_is_not_believed_is_withdrawn_in_one_round(
         answer(author, given)
         author.questions.exclude(status="answered").update(status="skipped")
     learn()
-    rule(author, trusted=False, reason="clicks without reading")
+    set_ruling(author, trusted=False, reason="clicks without reading")
     assert news(trust=False) == set()
     learn()
     assert LogEvent.objects.filter(kind="withdrawn").count() == 2
     assert news() == set()
-    rule(author, trusted=True, reason="was a test")
+    set_ruling(author, trusted=True, reason="was a test")
     learn()
     assert LogEvent.objects.filter(kind="restored").count() == 2
     assert news() == set()

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Question
 from apps.authors.services.privacy import erase_author
-from apps.authors.services.trust import rule
+from apps.authors.services.trust import set_ruling
 from apps.common.models import Job
 from apps.echo import states
 from apps.echo.models import Echo, LogEvent, Selection
@@ -127,7 +127,7 @@ def test_whose_answers_stop_counting_has_taught_nothing(echo: Echo, author: Auth
     answered(poisoner, OTHER)
     keep_up_with(echo)
     assert learnt_digest(echo) != before
-    rule(poisoner, trusted=False, reason="clicks without reading")
+    set_ruling(poisoner, trusted=False, reason="clicks without reading")
     keep_up_with(echo)
     assert learnt_digest(echo) == before
     assert rebuild_state(Echo.objects.get())
@@ -144,7 +144,7 @@ def test_what_is_withdrawn_is_forgotten_by_going_back_to_a_snapshot(
     poisoner = author_of(echo.site)
     answered(poisoner, OTHER)
     keep_up_with(echo)
-    rule(poisoner, trusted=False, reason="clicks without reading")
+    set_ruling(poisoner, trusted=False, reason="clicks without reading")
     opened = Mock(wraps=states.snapshot_state)
     monkeypatch.setattr(learning, "snapshot_state", opened)
     keep_up_with(echo)
@@ -160,10 +160,10 @@ def test_who_is_believed_again_has_taught_again_each_time(echo: Echo, author: Au
     keep_up_with(echo)
     both = learnt_digest(echo)
     for _ in range(2):
-        rule(other, trusted=False, reason="clicks without reading")
+        set_ruling(other, trusted=False, reason="clicks without reading")
         keep_up_with(Echo.objects.get())
         assert learnt_digest(echo) != both
-        rule(other, trusted=True)
+        set_ruling(other, trusted=True)
         keep_up_with(Echo.objects.get())
         assert learnt_digest(echo) == both
     assert rebuild_state(Echo.objects.get())
@@ -220,7 +220,7 @@ def test_a_process_reads_again_the_models_that_have_learnt_since_and_no_others(
 
 
 def test_who_is_not_trusted_moves_nothing(echo: Echo, author: Author) -> None:
-    rule(author, trusted=False, reason="clicks without reading")
+    set_ruling(author, trusted=False, reason="clicks without reading")
     answered(author)
     assert keep_up_with(echo) == 0
     assert stored_state(Echo.objects.get()).features == []

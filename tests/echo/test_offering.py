@@ -16,10 +16,10 @@ from apps.authors.services.questions import Models, OpenModels
 from apps.authors.services.site_config import (
     authors_with_offers,
     next_offer,
-    tell_offer,
+    record_offer_event,
     withdrawn_offers,
 )
-from apps.authors.services.trust import rule
+from apps.authors.services.trust import set_ruling
 from apps.echo.indexes import forget_index
 from apps.echo.models import Decision, Echo, OfferEvent
 from apps.echo.reporting.funnel import offer_funnel
@@ -75,7 +75,7 @@ def decided(author: Author, text: str = TEXT) -> Decision:
 
 
 def clicked(decision: Decision, ref: str = "c1", what: str = "click") -> None:
-    tell_offer(decision.author, decision.uid, what, ref)
+    record_offer_event(decision.author, decision.uid, what, ref)
 
 
 def test_what_fits_is_offered_and_says_that_it_is_an_offer(author: Author) -> None:
@@ -134,9 +134,9 @@ def test_every_click_counts_and_the_same_one_told_again_does_not(author: Author)
 def test_offers_of_others_and_unknown_ones_are_refused(echo: Echo, author: Author) -> None:
     decision = decided(author)
     with pytest.raises(NotYours):
-        tell_offer(author_of(echo.site), decision.uid, "click", "c1")
+        record_offer_event(author_of(echo.site), decision.uid, "click", "c1")
     with pytest.raises(UnknownQuestion):
-        tell_offer(author, uuid4(), "click", "c1")
+        record_offer_event(author, uuid4(), "click", "c1")
 
 
 def test_a_click_is_learnt_of_at_once_and_only_once(echo: Echo, author: Author) -> None:
@@ -184,7 +184,7 @@ def test_clicks_of_who_is_not_believed_any_more_have_taught_nothing(
     clicked(decided(author))
     keep_up_with(echo)
     assert stored_state(Echo.objects.get()).features
-    rule(author, trusted=False, reason="clicks everything")
+    set_ruling(author, trusted=False, reason="clicks everything")
     keep_up_with(echo)
     assert stored_state(Echo.objects.get()).features == []
 

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.authors.models import Author
-from apps.authors.services.trust import rule
+from apps.authors.services.trust import set_ruling
 from apps.echo.models import Echo, Experiment
 from apps.echo.reporting import (
     ArmReport,
@@ -92,10 +92,10 @@ def test_messages_without_an_offer_are_eligible(echo: Echo, author: Author) -> N
 def test_whom_the_site_does_not_believe_is_left_out_and_counted(echo: Echo, author: Author) -> None:
     decision_of(echo, author, START, told=["clicked"] * 50)
     decision_of(echo, author_of(echo.site), START)
-    rule(author, trusted=False, reason="clicks everything")
+    set_ruling(author, trusted=False, reason="clicks everything")
     report = make_report(echo)
     assert (only(report).figures.clicks, report.doubted) == (0, 1)
-    rule(author, trusted=True, reason="was a test")
+    set_ruling(author, trusted=True, reason="was a test")
     assert only(make_report(echo)).figures.clicks == 50
 
 
@@ -154,7 +154,7 @@ class TestArms:
     ) -> None:
         decision_of(echo, author, START, told=["clicked"], **placed(experiment, author, "new"))
         before = make_report(echo, experiment)
-        rule(author, trusted=False, reason="clicks everything")
+        set_ruling(author, trusted=False, reason="clicks everything")
         after = make_report(echo, experiment)
         assert (after.arms, after.comparisons) == (before.arms, before.comparisons)
         assert (before.doubted, after.doubted) == (0, 1)
@@ -281,7 +281,7 @@ def test_the_mark_of_an_experiment_changes_with_what_its_report_counts(
     marks.append(experiment_mark(experiment))
     event_of(made, "clicked", START)
     marks.append(experiment_mark(experiment))
-    rule(author, trusted=False, reason="clicks everything")
+    set_ruling(author, trusted=False, reason="clicks everything")
     marks.append(experiment_mark(experiment))
     assert len(set(marks)) == 4
     decision_of(echo, author, START - DAY)

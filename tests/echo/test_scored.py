@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.authors.models import Author
 from apps.authors.services.privacy import erase_author
-from apps.authors.services.trust import rule
+from apps.authors.services.trust import set_ruling
 from apps.echo.models import Echo, Scored, Selection
 from apps.echo.selectors import scored
 from apps.echo.selectors.scored import (
@@ -51,10 +51,10 @@ def test_it_is_counted_while_the_answer_counts(echo: Echo) -> None:
     answered(author)
     keep_up_with(echo)
     assert newest_scored(echo).count() == 1
-    rule(author, trusted=False, reason="clicks without reading")
+    set_ruling(author, trusted=False, reason="clicks without reading")
     keep_up_with(echo)
     assert newest_scored(echo).count() == 0
-    rule(author, trusted=True)
+    set_ruling(author, trusted=True)
     keep_up_with(echo)
     assert newest_scored(echo).count() == 1
 

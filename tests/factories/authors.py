@@ -15,16 +15,21 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.authors.models import Author, Message, Question, Site, SiteKey
 from apps.authors.selectors.sites import current_consent
-from apps.authors.services.answers import Said, record_answer
+from apps.authors.services.answers import SubmittedAnswer, record_answer
 from apps.authors.services.authors import author_of_subject, consent_of
-from apps.authors.services.messages import Incoming, hear
-from apps.authors.services.questions import next_question, store
+from apps.authors.services.messages import Incoming, store_message
+from apps.authors.services.questions import next_question, store_questions
 from apps.authors.services.sites import add_key, create_site
 from apps.authors.services.taking_up import Task, prompts
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
 from labelhub.core.interview.features import starter_library
-from labelhub.core.interview.pipeline import Asked, AuthorMessage, InterviewPlan, StageVerdict
+from labelhub.core.interview.pipeline import (
+    AuthorMessage,
+    InterviewPlan,
+    InterviewResult,
+    StageVerdict,
+)
 from labelhub.core.interview.questions import template_draft
 from tests.factories.projects import ProjectFactory
 
@@ -69,7 +74,7 @@ def author_of(site: Site, subject: str = "", *, consent: bool = True) -> Author:
 def message_of(author: Author, text: str = TEXT, **fields: Any) -> Message:
     """A message as it was heard; ``fields`` are those of :class:`Incoming`."""
     usual = {"ref": f"made-{next(_numbers)}", "conversation": "talk", "role": "author"}
-    heard = hear(author.site, author, Incoming(text=text, **(usual | fields)))
+    heard = store_message(author.site, author, Incoming(text=text, **(usual | fields)))
     heard.message.author = author
     return heard.message
 
@@ -95,7 +100,9 @@ def asked(
         features=rows,
     )
     passed = StageVerdict("questions", passed=True)
-    return store(task, Asked(tuple(draft for draft in drafts if draft), (passed,)), 20_000)
+    return store_questions(
+        task, InterviewResult(tuple(draft for draft in drafts if draft), (passed,)), 20_000
+    )
 
 
 def shown_to(author: Author, *, seconds_ago: float = 10.0) -> Question:
@@ -132,7 +139,7 @@ def answered_by(author: Author, text: str = TEXT) -> Question:
     """A question about what the author wrote, answered by them: an item with a label and gold."""
     asked(author, text, features=["urgency"])
     question = shown_to(author)
-    said = Said(ref=f"answer-{next(_numbers)}", option="a")
+    said = SubmittedAnswer(ref=f"answer-{next(_numbers)}", option="a")
     consent = author.consents.get()
     record_answer(author, question.uid, said, consent=consent, received=timezone.now())
     question.refresh_from_db()

@@ -8,8 +8,8 @@ from typing import Any
 from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Conversation, Message, Question, Site
-from apps.authors.services.answers import Said, record_answer
-from apps.authors.services.questions import Models, interview, store
+from apps.authors.services.answers import SubmittedAnswer, record_answer
+from apps.authors.services.questions import Models, interview, store_questions
 from apps.authors.services.taking_up import take_up
 from apps.echo import examples
 from apps.echo.models import Echo, PromptSearch, Scored
@@ -94,7 +94,7 @@ def ask_author(
     assert task is not None, "nothing may be asked of this author now"
     spent: list[int] = []
     found = asyncio.run(interview(task, models or Offline(), spent))
-    return store(task, found, sum(spent))
+    return store_questions(task, found, sum(spent))
 
 
 def processed(author: Author, text: str) -> Message:
@@ -104,7 +104,7 @@ def processed(author: Author, text: str) -> Message:
     task = take_up(message) if message.status == Message.Status.RECEIVED else None
     if task is not None:
         spent: list[int] = []
-        store(task, asyncio.run(interview(task, Offline(), spent)), sum(spent))
+        store_questions(task, asyncio.run(interview(task, Offline(), spent)), sum(spent))
         Question.objects.filter(message=message).delete()
     return message
 
@@ -124,7 +124,9 @@ def answer(author: Author, question: Question, option: str = "a", **said: Any) -
     asked = timezone.now() - timedelta(minutes=2)
     Question.objects.filter(pk=question.pk).update(pushed_at=asked, shown_at=asked)
     given: dict[str, Any] = {"ref": f"answer-{question.pk}", "option": option, **said}
-    return record_answer(author, question.uid, Said(**given), consent=None, received=_later(asked))
+    return record_answer(
+        author, question.uid, SubmittedAnswer(**given), consent=None, received=_later(asked)
+    )
 
 
 def _later(moment: datetime) -> datetime:

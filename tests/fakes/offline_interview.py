@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from labelhub.core.interview.calls import ROLES
-from labelhub.core.interview.pipeline import Asked, AuthorMessage, InterviewPlan, ask
+from labelhub.core.interview.pipeline import AuthorMessage, InterviewPlan, InterviewResult, ask
 from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.types import Call, Reply
@@ -19,7 +19,7 @@ async def said(call: Call) -> Reply:
     return read_completion(call, await OfflineModel().complete(call))
 
 
-async def interviewed(text: str, plan: InterviewPlan, language: str = "en") -> Asked:
+async def interviewed(text: str, plan: InterviewPlan, language: str = "en") -> InterviewResult:
     """What comes of a message."""
     run = ask(AuthorMessage(text, language), plan)
     try:
@@ -27,5 +27,5 @@ async def interviewed(text: str, plan: InterviewPlan, language: str = "en") -> A
         while True:
             calls = run.send([await said(call) for call in calls])
     except StopIteration as end:
-        result: Asked = end.value
+        result: InterviewResult = end.value
         return result

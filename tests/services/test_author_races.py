@@ -17,20 +17,20 @@ from apps.authors.errors import Erased
 from apps.authors.models import Answer, Author, CarriedLimits, Payout, Question, Reward, Site
 from apps.authors.selectors.sites import consent_hash, consent_words, current_consent, known_site
 from apps.authors.services import authors
-from apps.authors.services.answers import Said, dismiss, record_answer, undo
+from apps.authors.services.answers import SubmittedAnswer, dismiss, record_answer, undo
 from apps.authors.services.authors import (
     Arrival,
+    admit_author,
     author_of_subject,
     consent_of,
     opt_in,
     opt_out,
-    welcome,
 )
-from apps.authors.services.limits import take_over
+from apps.authors.services.limits import inherit_limits
 from apps.authors.services.privacy import erase_author, forget_old
 from apps.authors.services.questions import mark_shown, next_question
 from apps.authors.services.rewards import pay_out
-from apps.authors.services.trust import judge_author, rule
+from apps.authors.services.trust import judge_author, set_ruling
 from apps.labels.models import Gold, Kind, Label
 from apps.labels.services import record_label
 from apps.projects.models import Item
@@ -68,7 +68,7 @@ def _question(chance: random.Random, author: Author) -> UUID:
 
 def _answer(chance: random.Random, author: Author) -> None:
     uid = _question(chance, author)
-    said = Said(ref=f"a-{uid}-{chance.randrange(3)}", option="a", word="quiet")
+    said = SubmittedAnswer(ref=f"a-{uid}-{chance.randrange(3)}", option="a", word="quiet")
     record_answer(author, uid, said, consent=None, received=timezone.now())
 
 
@@ -94,7 +94,7 @@ def _show(chance: random.Random, author: Author) -> None:
 
 
 def _rule(chance: random.Random, author: Author) -> None:
-    rule(author, trusted=chance.choice([True, False, None]), reason="Ruled in a race.")
+    set_ruling(author, trusted=chance.choice([True, False, None]), reason="Ruled in a race.")
 
 
 def _judge(_: random.Random, author: Author) -> None:
@@ -162,14 +162,14 @@ def _come_back(site: Site, arrival: Arrival) -> None:
     """Say hello again and again, until they were erased."""
     with suppress(Erased):
         while True:
-            welcome(known_site(site.public_key), arrival)
+            admit_author(known_site(site.public_key), arrival)
 
 
 def test_an_author_is_not_erased_while_their_host_names_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site = site_with_features()
-    rule(author_of_subject(site, "customer"), trusted=False)
+    set_ruling(author_of_subject(site, "customer"), trusted=False)
     erase_author(Author.objects.get())  # their limits stay, for whoever comes by that name
     erasing: list[threading.Thread] = []
 
@@ -177,7 +177,7 @@ def test_an_author_is_not_erased_while_their_host_names_them(
         erasing.append(threading.Thread(target=in_thread, args=[partial(_erase_all, site)]))
         erasing[0].start()
         erasing[0].join(timeout=1)
-        return take_over(author)
+        return inherit_limits(author)
 
     monkeypatch.setattr(authors, "take_over", take_over_meanwhile)
     with shared_database(tmp_path):
@@ -199,7 +199,7 @@ def test_a_hello_beside_an_erasure_makes_nobody(tmp_path: Path) -> None:
     signed = replace(first, ident=token(site))
     with shared_database(tmp_path):
         for arrival in [first, signed] * HELLOS:
-            (found,) = together([partial(welcome, known_site(site.public_key), arrival)])
+            (found,) = together([partial(admit_author, known_site(site.public_key), arrival)])
             again = replace(arrival, sid=found.author.uid.hex, token=found.token)
             hello = partial(_come_back, site, again)
             at_once: list[Callable[[], object]] = [

@@ -25,10 +25,10 @@ from apps.authors.errors import BadField, ConsentRequired, TooLong
 from apps.authors.models import Erasure, Message, Question
 from apps.authors.selectors.authors import messages_of, site_for
 from apps.authors.selectors.messages import pending_questions
-from apps.authors.services.answers import DISMISSALS, LONGEST_WORD, Said
+from apps.authors.services.answers import DISMISSALS, LONGEST_WORD, SubmittedAnswer
 from apps.authors.services.authors import post_message
 from apps.authors.services.limits import CLOCKS_DIFFER
-from apps.authors.services.messages import Heard, Incoming
+from apps.authors.services.messages import Incoming, StoredMessage
 from apps.authors.tasks import launch_asking
 from apps.common.api.parsers import PlainJSONParser
 
@@ -174,9 +174,9 @@ class SaidSerializer(WhoSerializer):
         return attrs
 
 
-def said(sent: dict[str, Any]) -> Said:
+def submitted_answer(sent: dict[str, Any]) -> SubmittedAnswer:
     """The answer in a checked body."""
-    return Said(
+    return SubmittedAnswer(
         ref=sent["id"],
         option=sent.get("option", ""),
         word=sent.get("word", ""),
@@ -380,11 +380,11 @@ class MessagesView(generics.ListAPIView[Message]):
         """Stored once, whatever is sent again; the models are asked by a worker. ``questions``
         are those about this message; whose turn it is tells ``questions/``."""
         heard = receive(request)
-        body = told_of(heard.message)
+        body = message_state(heard.message)
         return Response(body, status.HTTP_201_CREATED if heard.fresh else status.HTTP_200_OK)
 
 
-def receive(request: Request) -> Heard:
+def receive(request: Request) -> StoredMessage:
     """Store the message that a site's server posts, have a worker ask about it, and wait as long
     as it asks to.
 
@@ -407,7 +407,7 @@ def receive(request: Request) -> Heard:
     return heard
 
 
-def told_of(message: Message) -> dict[str, Any]:
+def message_state(message: Message) -> dict[str, Any]:
     """What became of a message so far, and what its author may be asked."""
     return {
         "message": HeardSerializer(message).data,

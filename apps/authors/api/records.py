@@ -27,7 +27,7 @@ from apps.authors.selectors.authors import (
     rewards_of,
 )
 from apps.authors.services.rewards import pay_out, payout_csv
-from apps.authors.services.trust import rule
+from apps.authors.services.trust import set_ruling
 from apps.common.api.listing import paged
 from apps.common.api.negotiation import OneRenderer
 
@@ -258,7 +258,7 @@ class RulingView(SiteScopedMixin):
         sent = RulingSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         author = get_author(self.site, uid)
-        rule(author, **sent.validated_data)
+        set_ruling(author, **sent.validated_data)
         return Response(StandingSerializer(get_author(self.site, uid)).data)
 
 
@@ -306,7 +306,7 @@ class PayoutsView(SiteScopedMixin, generics.GenericAPIView[Payout]):
         """Everything that is due, each reward once. An answer that got lost on its way can be
         fetched again from the list."""
         payout = pay_out(self.site, request.user)
-        return _told(request, payout, status.HTTP_201_CREATED)
+        return _payout_response(request, payout, status.HTTP_201_CREATED)
 
 
 class PayoutView(SiteScopedMixin):
@@ -320,10 +320,10 @@ class PayoutView(SiteScopedMixin):
     )
     def get(self, request: Request, public_key: str, payout_id: int) -> HttpResponse:
         """Whom to pay how much. Who had their data deleted since is in the sum alone."""
-        return _told(request, get_payout(self.site, payout_id), status.HTTP_200_OK)
+        return _payout_response(request, get_payout(self.site, payout_id), status.HTTP_200_OK)
 
 
-def _told(request: Request, payout: Payout, code: int) -> HttpResponse:
+def _payout_response(request: Request, payout: Payout, code: int) -> HttpResponse:
     wanted = request.query_params.get("format") or request.headers.get("Accept", "")
     if wanted == "csv" or CSV in wanted:
         response = HttpResponse(

@@ -24,7 +24,7 @@ from apps.authors.api.messages import (
     SaidSerializer,
     WhoSerializer,
     WhoseTurnSerializer,
-    said,
+    submitted_answer,
 )
 from apps.authors.errors import TooEarly
 from apps.authors.models import Author, Consent, Question
@@ -59,7 +59,7 @@ class TurnView(SiteServerView):
         author = self.author(read(WhoSerializer(data=request.query_params))["author"])
         check_open(author.site, None)
         question = next_question(author)
-        return Response({"question": _told(question, author) if question else None})
+        return Response({"question": _question_state(question, author) if question else None})
 
 
 class ShownView(SiteServerView):
@@ -102,7 +102,11 @@ class AnswerView(SiteServerView):
         author = self.author(sent["author"])
         check_open(author.site, None)
         record_answer(
-            author, question_uid(qid), said(sent), consent=_consent(author), received=received
+            author,
+            question_uid(qid),
+            submitted_answer(sent),
+            consent=_consent(author),
+            received=received,
         )
         return _state(author, qid, undo_ms=UNDO_MS)
 
@@ -194,7 +198,7 @@ def _begin_turn(author: Author, question: Question) -> None:
         raise TooEarly("It is not this question's turn yet; fetch whose it is.")
 
 
-def _told(question: Question, author: Author) -> Mapping[str, Any]:
+def _question_state(question: Question, author: Author) -> Mapping[str, Any]:
     words = question_words(question, author, of=question.message.questions.count())
     return words | {"status": question.status}
 

@@ -20,7 +20,7 @@ from apps.authors.database import in_database
 from apps.authors.errors import BadField, Erased
 from apps.authors.models import Author, Message
 from apps.authors.services import messages
-from apps.authors.services.chat import Spoken, stream_reply
+from apps.authors.services.chat import ChatLine, ReplyProgress, stream_reply
 from apps.authors.services.limits import (
     REPLY,
     LimitReached,
@@ -30,71 +30,11 @@ from apps.authors.services.limits import (
     unknown_person,
 )
 from apps.authors.services.privacy import written
-from apps.authors.translations import LIMIT
-from apps.authors.translations import spoken as spoken_in
+from apps.authors.translations import LIMIT_REACHED, translated
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview import frames
 from labelhub.core.interview.frames import Frame
 from labelhub.core.interview.redaction import finder, redact
-
-#: Messages that are kept in memory, and that the model reads.
-REMEMBERED, READ = 40, 20
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One message; ``role`` is that of a :class:`Message`."""
-
-    mid: str
-    conversation: str
-    role: str
-    text: str
-
-    @property
-    def by_author(self) -> bool:
-        """Whether a reply may follow it."""
-        return self.role == Message.Role.AUTHOR
-
-
-class Talk:
-    """The lines of a chat, oldest first, and the author's messages that wait for a reply."""
-
-    def __init__(self) -> None:
-        self._lines: list[Line] = []
-        #: Ids of messages to reply to, in their order; the first is being replied to.
-        self.queue: list[str] = []
-
-    def add(self, line: Line) -> None:
-        """Something was said; the oldest of too many lines goes."""
-        self._lines = [*self._lines, line][-REMEMBERED:]
-
-    def answer(self, to: str, reply: Line) -> None:
-        """Put a reply directly after what it replies to, whatever was said since."""
-        if self.waits(to):
-            place = self._place(to) + 1
-            self._lines = [*self._lines[:place], reply, *self._lines[place:]][-REMEMBERED:]
-
-    def find(self, mid: str) -> Line | None:
-        """The line of that id, if it is remembered."""
-        return next((line for line in self._lines if line.mid == mid), None)
-
-    def waits(self, mid: str) -> bool:
-        """Whether this is a message of the author that no reply follows."""
-        line = self.find(mid)
-        if line is None or not line.by_author:
-            return False
-        following = self._lines[self._place(mid) + 1 :][:1]
-        return all(each.by_author for each in following)
-
-    def until(self, mid: str) -> list[tuple[str, str]]:
-        """(role, text) of what the model reads to reply to that message: it comes last. Nothing
-        where it is not remembered."""
-        read = self._lines[: self._place(mid) + 1]
-        return [(line.role, line.text) for line in read[-READ:]]
-
-    def _place(self, mid: str) -> int:
-        return next((at for at, line in enumerate(self._lines) if line.mid == mid), -1)
-
 
 logger = logging.getLogger(__name__)
 
@@ -108,12 +48,12 @@ MOMENT = timedelta(minutes=2)
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class PastConversation:
     """What was said in a conversation: for the model, and as frames for its author's own eyes.
     ``unanswered`` is the id of a message that waits for a reply, if there is one."""
 
     conversation: str
-    lines: list[Line]
+    lines: list[ChatLine]
     shown: list[dict[str, Any]]
     unanswered: str
 
@@ -141,7 +81,7 @@ async def begin_reply(session: Session, sent: frames.Msg, stored: str = "") -> N
     """
     # Looking for personal data takes its time, and the event loop has others.
     text = stored or await asyncio.to_thread(_redacted, sent.text, session.known.site.region)
-    session.talk.add(Line(sent.mid, sent.conv, sent.role, text))
+    session.talk.add(ChatLine(sent.mid, sent.conv, sent.role, text))
     _queue(session, sent.mid)
 
 
@@ -176,67 +116,69 @@ async def _reply_to_all(session: Session) -> None:
 
 
 async def _reply(session: Session, to: str) -> None:
-    mid, spoken = f"r-{uuid.uuid4().hex}", Spoken()
+    mid, progress = f"r-{uuid.uuid4().hex}", ReplyProgress()
     about: dict[str, Any] = {"mid": mid, "to": to}
     answered = session.talk.find(to)
     conversation = answered.conversation if answered else ""
     try:
         await in_database(_reserve, session)
-        await _stream(session, about, spoken)
+        await _stream(session, about, progress)
     except asyncio.CancelledError:  # nobody reads it; what it has cost is counted
-        await _store(session, "", conversation, mid, spoken)
+        await _store(session, "", conversation, mid, progress)
         raise
     except LabelhubError as error:
         logger.warning("A reply in chat failed: %s", error)
         over = isinstance(error, LimitReached)
         failed = {"failed": True, "code": error.code, "retry": not over}
-        words = spoken_in(LIMIT, session.language) if over else NO_ANSWER
-        await _tell(session, about | failed | {"message": words})
-        await _store(session, "", conversation, mid, spoken)
+        words = translated(LIMIT_REACHED, session.language) if over else NO_ANSWER
+        await _send_reply(session, about | failed | {"message": words})
+        await _store(session, "", conversation, mid, progress)
         return
-    for each in {session, _listener(session)}:
-        each.talk.answer(to, Line(mid, conversation, Message.Role.ASSISTANT, spoken.text))
-    await _tell(session, about | {"final": True, "text": spoken.text})
-    await _store(session, spoken.text, conversation, mid, spoken)
+    for listener in {session, _listener(session)}:
+        listener.talk.answer(to, ChatLine(mid, conversation, Message.Role.ASSISTANT, progress.text))
+    await _send_reply(session, about | {"final": True, "text": progress.text})
+    await _store(session, progress.text, conversation, mid, progress)
 
 
 def _listener(session: Session) -> Session:
     """Who hears a reply: whoever wrote, or the same author's newest chat where they have gone."""
-    chats = [each for each in session.registry.of(session.author_id) if each.mode == "chat"]
-    return next((each for each in (session, *chats[::-1]) if each.open), session)
+    chats = [page for page in session.registry.of(session.author_id) if page.mode == "chat"]
+    return next((chat for chat in (session, *chats[::-1]) if chat.open), session)
 
 
-async def _tell(session: Session, d: Mapping[str, Any]) -> None:
+async def _send_reply(session: Session, d: Mapping[str, Any]) -> None:
     await _listener(session).socket.send("reply", d)
 
 
-async def _store(session: Session, text: str, conversation: str, mid: str, spoken: Spoken) -> None:
+async def _store(
+    session: Session, text: str, conversation: str, mid: str, progress: ReplyProgress
+) -> None:
     """Count what a reply has cost, also where it failed, and keep it as context; of who wants to
     stay unknown, nothing."""
-    if spoken.cost_nanousd:
-        await in_database(count_cost, session.known.site.pk, spoken.cost_nanousd)
+    if progress.cost_nanousd:
+        await in_database(count_cost, session.known.site.pk, progress.cost_nanousd)
     if session.author_id and text:
         sent = messages.Incoming(ref=mid, conversation=conversation, role="assistant", text=text)
-        await session.act(_store_reply, sent, spoken.cost_nanousd)
+        await session.act(_store_reply, sent, progress.cost_nanousd)
 
 
-async def _stream(session: Session, about: Mapping[str, Any], spoken: Spoken) -> None:
+async def _stream(session: Session, about: Mapping[str, Any], progress: ReplyProgress) -> None:
     """Send the pieces as they come, several together where they come faster than eyes read."""
     waiting, sent_at = "", 0.0
     history = session.talk.until(about["to"])
-    stream = stream_reply(session.known.site, history, spoken)
+    stream = stream_reply(session.known.site, history, progress)
     async with aclosing(stream) as pieces:
         async for piece in pieces:
             waiting += piece
             if time.monotonic() - sent_at >= PIECE:
-                await _tell(session, {**about, "delta": waiting})
+                await _send_reply(session, {**about, "delta": waiting})
                 waiting, sent_at = "", time.monotonic()
     if waiting:
-        await _tell(session, {**about, "delta": waiting})
+        await _send_reply(session, {**about, "delta": waiting})
 
 
 def _store_reply(author: Author, incoming: messages.Incoming, cost: int) -> None:
-    heard = messages.hear(author.site, author, incoming)
+    heard = messages.store_message(author.site, author, incoming)
     if heard.fresh and cost:
         Message.objects.filter(pk=heard.message.pk).update(cost_nanousd=cost)
 
@@ -254,23 +196,27 @@ def _redacted(text: str, region: str) -> str:
     return redact(text, region=region, names=finder()).text
 
 
-def _latest(author: Author) -> Earlier | None:
+def _latest(author: Author) -> PastConversation | None:
     conversation = author.conversations.order_by("-pk").first()
     if conversation is None:
         return None
     ref, recent = conversation.ref, list(conversation.messages.order_by("-pk")[:SHOWN])[::-1]
-    return Earlier(
+    return PastConversation(
         conversation=ref,
         # The model reads what was kept without personal data, never what was written.
-        lines=[Line(each.ref, ref, each.role, each.text) for each in recent if each.text],
-        shown=[_shown(each) for each in recent],
+        lines=[
+            ChatLine(message.ref, ref, message.role, message.text)
+            for message in recent
+            if message.text
+        ],
+        shown=[_shown(message) for message in recent],
         unanswered=recent[-1].ref if recent and _waits(recent[-1]) else "",
     )
 
 
 def _shown(message: Message) -> dict[str, Any]:
-    at = int(message.received_at.timestamp() * 1000)
-    return {"mid": message.ref, "role": message.role, "text": written(message), "ts": at}
+    received_ms = int(message.received_at.timestamp() * 1000)
+    return {"mid": message.ref, "role": message.role, "text": written(message), "ts": received_ms}
 
 
 def _waits(message: Message) -> bool:

@@ -87,7 +87,7 @@ class ConnectionRegistry:
 
     def owned_by(self, author_id: int) -> list["Session"]:
         """The author's sessions here, with those in which they chat unknown."""
-        unknown = [each for each in self._unknown if each.owner_id == author_id != 0]
+        unknown = [session for session in self._unknown if session.owner_id == author_id != 0]
         return [*self.of(author_id), *unknown]
 
     async def dismiss(self, author_id: int, why: LabelhubError) -> None:
@@ -101,9 +101,9 @@ class ConnectionRegistry:
 
     async def retract(self, sessions: Iterable["Session"]) -> None:
         """Take questions and offers off these pages that were taken back."""
-        showing = [each for each in sessions if each.pushed or each.offers]
-        questions = {each.pushed for each in showing if each.pushed}
-        offers = set[UUID]().union(*(each.offers for each in showing))
+        showing = [session for session in sessions if session.pushed or session.offers]
+        questions = {session.pushed for session in showing if session.pushed}
+        offers = set[UUID]().union(*(session.offers for session in showing))
         gone = await in_database(taken_back, questions) if questions else set()
         ended = await in_database(withdrawn_offers, offers) if offers else set()
         for session in showing:
@@ -131,11 +131,11 @@ class ConnectionRegistry:
     async def _close_silent(self) -> None:
         late = time.monotonic() - SILENT
         known = chain.from_iterable(self._sessions.values())
-        for session in [each for each in (*known, *self._unknown) if each.heard_at < late]:
+        for session in [session for session in (*known, *self._unknown) if session.heard_at < late]:
             await session.socket.close(IDLE, "Nothing was heard for ten minutes.")
 
     async def _close_erased(self) -> None:
-        owners = {*self._sessions, *(each.owner_id for each in self._unknown)} - {0}
+        owners = {*self._sessions, *(session.owner_id for session in self._unknown)} - {0}
         for author_id in await in_database(erased_among, owners):
             await self.dismiss(author_id, Erased("Your data was deleted."))
 

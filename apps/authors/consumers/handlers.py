@@ -74,7 +74,7 @@ async def on_early(session: Session, frame: Frame) -> None:
 async def on_answer(session: Session, frame: Frame) -> None:
     """Take an answer: acknowledged when it, its label and its reward are committed."""
     sent = cast(frames.Answer, frame.d)
-    said = answers.Said(
+    answer = answers.SubmittedAnswer(
         ref=frame.id,
         option=sent.opt,
         word=sent.val,
@@ -82,7 +82,7 @@ async def on_answer(session: Session, frame: Frame) -> None:
         keyboard=sent.kb,
         connected=session.began_at,
     )
-    await _answer(session, frame, _uid(sent.qid), said)
+    await _answer(session, frame, _uid(sent.qid), answer)
 
 
 async def on_dismiss(session: Session, frame: Frame) -> None:
@@ -90,8 +90,8 @@ async def on_dismiss(session: Session, frame: Frame) -> None:
     sent = cast(frames.Dismiss, frame.d)
     uid = _uid(sent.qid)
     if sent.how == "nofit":
-        said = answers.Said(ref=frame.id, word=sent.val, nofit=True)
-        await _answer(session, frame, uid, said)
+        answer = answers.SubmittedAnswer(ref=frame.id, word=sent.val, nofit=True)
+        await _answer(session, frame, uid, answer)
         return
     await session.check()
     await session.act(answers.dismiss, uid, sent.how)
@@ -113,7 +113,7 @@ async def on_offered(session: Session, frame: Frame) -> None:
     sent = cast(frames.Offered, frame.d)
     await session.check_access()
     uid = _uid(sent.oid)
-    await session.act(site_config.tell_offer, uid, sent.what, frame.id)
+    await session.act(site_config.record_offer_event, uid, sent.what, frame.id)
     if sent.what == "close":
         session.offers.discard(uid)
     await session.socket.ack(frame.id)
@@ -169,8 +169,8 @@ async def on_erase(session: Session, frame: Frame) -> None:
     also for who chats unknown since."""
     erasure = await session.act_as_owner(privacy.erase_author)
     until = erasure.limits_until.isoformat(timespec="seconds") if erasure.limits_until else None
-    told = {"receipt": str(erasure.receipt), "limits_until": until}
-    await session.socket.ack(frame.id, **told, done=True)
+    proof = {"receipt": str(erasure.receipt), "limits_until": until}
+    await session.socket.ack(frame.id, **proof, done=True)
     await session.registry.dismiss(session.owner_id, Erased("Your data was deleted."))
     await session.socket.close(LEFT, "Your data was deleted.")
 
@@ -198,10 +198,14 @@ HANDLERS: Mapping[type, Handler] = {
 }
 
 
-async def _answer(session: Session, frame: Frame, uid: UUID, said: answers.Said) -> None:
+async def _answer(
+    session: Session, frame: Frame, uid: UUID, answer: answers.SubmittedAnswer
+) -> None:
     received = timezone.now()
     await session.check()
-    await session.act(answers.record_answer, uid, said, consent=session.consent, received=received)
+    await session.act(
+        answers.record_answer, uid, answer, consent=session.consent, received=received
+    )
     await session.socket.ack(frame.id, undo_ms=answers.UNDO_MS)
     await _settled(session, uid)
 
@@ -216,7 +220,7 @@ async def _settled(session: Session, uid: UUID) -> None:
 
 async def _ask(session: Session, task: Task) -> None:
     asked = await questions.ask_about(task, ready=session.ready, send=True)
-    here = [each for each in session.registry.of(task.message.author_id) if each.open]
+    here = [page for page in session.registry.of(task.message.author_id) if page.open]
     if asked and here:
         first = session if session in here else here[0]
         await first.send_question(asked[0], of=len(asked))
@@ -239,10 +243,10 @@ def _hear(
     author: Author,
     incoming: messages.Incoming,
     ask: bool,  # noqa: FBT001 - passed on as it is
-) -> tuple[messages.Heard, Task | None]:
+) -> tuple[messages.StoredMessage, Task | None]:
     if author.opted_out_at is not None:
         raise OptedOut("You asked not to be asked again; nothing of it is kept.")
-    heard = messages.hear(author.site, author, incoming, claim=ask)
+    heard = messages.store_message(author.site, author, incoming, claim=ask)
     message = heard.message
     if not (ask and heard.fresh and message.status == Message.Status.RECEIVED):
         return heard, None

@@ -12,7 +12,6 @@ from weakref import WeakSet
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from apps.authors.consumers.chat import Talk
 from apps.authors.consumers.connections import TAKEN_BACK, ConnectionRegistry
 from apps.authors.consumers.socket import LEFT, NO_AUTH, REFUSED, Socket
 from apps.authors.database import in_database
@@ -29,8 +28,9 @@ from apps.authors.models import Author, Consent, Question, Site
 from apps.authors.selectors.messages import question_words
 from apps.authors.selectors.sites import KnownSite, check_open, known_site, still_known
 from apps.authors.services.authors import came_back, check_ident, settle_left
+from apps.authors.services.chat import ChatHistory
 from apps.authors.services.questions import next_question
-from apps.authors.services.site_config import brought_offers, next_offer
+from apps.authors.services.site_config import delivered_offers, next_offer
 from apps.common.prepared import prepared
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.identity import IdentExpired
@@ -86,7 +86,7 @@ class Session:
         self.pushed: UUID | None = None
         #: Offers that may be on this page.
         self.offers: set[UUID] = set()
-        self.talk = Talk()
+        self.talk = ChatHistory()
         self._tasks: set[asyncio.Task[None]] = set()
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
@@ -321,7 +321,7 @@ def _refuse_opted_out(author: Author) -> None:
 def _taken_back(author: Author, number: int) -> tuple[UUID | None, set[UUID]]:
     """The question of that number, if it was taken back, and offers that may have been."""
     question = _retracted.first(author.pk, number) if number else None
-    return question.uid if question else None, brought_offers(author)
+    return question.uid if question else None, delivered_offers(author)
 
 
 @prepared

@@ -33,10 +33,10 @@ from apps.authors.models import Author, Event
 from apps.authors.selectors.sites import KnownSite, check_open, known_site, money_words
 from apps.authors.services.authors import (
     Arrival,
+    admit_author,
     check_consent,
     check_ident,
     network_hash,
-    welcome,
 )
 from apps.authors.services.locking import lock_author
 from apps.authors.services.rewards import balance
@@ -51,7 +51,7 @@ HEARTBEAT = 25
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Admission:
     """Somebody who was let in by the frame ``re``, and the words to welcome them with; ``last``
     is the number of the last question that their page has got."""
 
@@ -61,7 +61,7 @@ class Entry:
     last: int
 
 
-async def let_in(socket: Socket, frame: Frame, network: str) -> Entry | None:
+async def admit(socket: Socket, frame: Frame, network: str) -> Admission | None:
     """Let somebody in who said hello, or say why not and close."""
     hello = cast(Hello, frame.d)
     try:
@@ -77,14 +77,14 @@ async def let_in(socket: Socket, frame: Frame, network: str) -> Entry | None:
     enter = _as_author if "questions" in hello.consent.scope else _as_unknown
     try:
         words = await enter(session, _arrival(hello, network))
-        return Entry(session, frame.id, words, hello.last)
+        return Admission(session, frame.id, words, hello.last)
     except LabelhubError as error:
         await socket.nack(frame.id, error.code, error.message, retry=error.retryable)
         await socket.close(LEFT if isinstance(error, Erased) else NO_AUTH, error.message)
         return None
 
 
-async def greet(entry: Entry) -> None:
+async def greet(entry: Admission) -> None:
     """Welcome them, with what waits for them. Whoever calls this looks after their leaving."""
     session = entry.session
     try:
@@ -107,7 +107,7 @@ def _check_page(socket: Socket, known: KnownSite) -> None:
 
 
 def _arrival(hello: Hello, network: str) -> Arrival:
-    at = hello.consent.at
+    consented_ms = hello.consent.at
     return Arrival(
         token=hello.tok,
         sid=hello.sid,
@@ -115,13 +115,13 @@ def _arrival(hello: Hello, network: str) -> Arrival:
         consent_version=hello.consent.v,
         consent_hash=hello.consent.hash,
         consent_by=hello.consent.by,
-        consented_at=datetime.fromtimestamp(at / 1000, UTC) if at else None,
+        consented_at=datetime.fromtimestamp(consented_ms / 1000, UTC) if consented_ms else None,
         network=network,
     )
 
 
 async def _as_author(session: Session, arrival: Arrival) -> dict[str, Any]:
-    found = await in_database(welcome, session.known, arrival)
+    found = await in_database(admit_author, session.known, arrival)
     author = found.author
     session.author_id = session.owner_id = author.pk
     session.consent, session.ident_until = found.consent, found.ident_until
@@ -151,14 +151,14 @@ async def _as_unknown(session: Session, arrival: Arrival) -> dict[str, Any]:
     return _words(session.known, state="chat_only", tok=tok)
 
 
-def _words(known: KnownSite, **told: Any) -> dict[str, Any]:
+def _words(known: KnownSite, **fields: Any) -> dict[str, Any]:
     nobody = {"sid": "", "tok": "", "resumed": False, "verified": False, "reward": None}
     always = {
         "server_time": int(timezone.now().timestamp() * 1000),
         "hb": HEARTBEAT,
         "consent_version": known.consent.version,
     }
-    return nobody | always | told
+    return nobody | always | fields
 
 
 def _owner(known: KnownSite, arrival: Arrival) -> tuple[Author | None, Ident | None]:
@@ -200,7 +200,7 @@ async def widget_socket(scope: Scope, receive: Receive, send: Send) -> None:
         await socket.close(TOO_MUCH, "Too many connections from your network; come back later.")
         return
     first = await _first(socket)
-    entry = await let_in(socket, first, network) if first is not None else None
+    entry = await admit(socket, first, network) if first is not None else None
     if entry is None:
         return
     try:

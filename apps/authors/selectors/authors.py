@@ -17,7 +17,7 @@ from apps.accounts.models import User
 from apps.accounts.roles import Right
 from apps.authors.errors import NotYours, UnknownQuestion, UnknownSite
 from apps.authors.models import Answer, Author, ConsentText, Message, Payout, Question, Reward, Site
-from apps.authors.querysets import is_due, who_counts
+from apps.authors.querysets import counting_authors, is_due
 from apps.authors.selectors.sites import find_site
 from apps.projects.selectors import get_project
 from labelhub.core.errors import NotFound
@@ -31,7 +31,7 @@ GROUPS = {
     "verified": "Signed in by the host",
     "left": "Opted out",
 }
-_EXCLUDED = ~who_counts()
+_EXCLUDED = ~counting_authors()
 _FILTERS = {
     "counting": ~_EXCLUDED,
     "excluded": _EXCLUDED,
@@ -88,7 +88,7 @@ def authors_of(site: Site, group: str = "", words: str = "") -> QuerySet[Author]
 
 def with_counts(authors: Sequence[Author]) -> list[AuthorRow]:
     """The authors with what they wrote and answered, in two queries."""
-    ids = [each.pk for each in authors]
+    ids = [author.pk for author in authors]
     wrote = Message.objects.by_authors().filter(author__in=ids)
     messages = dict(wrote.values_list("author").annotate(n=Count("pk")).order_by())
     answers: dict[int, dict[str, int]] = {

@@ -112,7 +112,7 @@ def start_of(days: int, now: datetime) -> datetime:
 def site_traffic(site: Site, days: int, now: datetime) -> Traffic:
     """The funnel of a site, in three queries. ``days`` is one of :data:`WINDOWS`."""
     step, start = WINDOWS[days], start_of(days, now)
-    starts = [start + timedelta(days=at) for at in range(0, days, step)]
+    starts = [start + timedelta(days=day) for day in range(0, days, step)]
     edges = [*reversed(starts), start - timedelta(days=days)]
     bars = [_Counts() for _ in edges]
     for row in _grouped(_messages(edges[-1]).filter(site=site), "received_at", edges):
@@ -146,7 +146,7 @@ def funnels_of(project: Project, start: datetime) -> dict[int, Funnel]:
     left = Event.objects.filter(site__project=project, kind=Event.Kind.OPTED_OUT, at__gte=start)
     for row in left.values("site").annotate(n=Count("pk")).order_by():
         found[row["site"]].optouts += row["n"]
-    return {pk: each.funnel() for pk, each in found.items()}
+    return {pk: counts.funnel() for pk, counts in found.items()}
 
 
 def funnels_by_feature(site: Site, start: datetime) -> dict[int, tuple[int, Funnel]]:
@@ -155,7 +155,7 @@ def funnels_by_feature(site: Site, start: datetime) -> dict[int, tuple[int, Funn
     questions = Question.objects.filter(site=site, created_at__gte=start)
     for row in questions.values("feature", "status").annotate(**_QUESTION_COUNTS).order_by():
         found.setdefault(row["feature"], _Counts()).add_questions(row)
-    return {pk: (each.questions.total(), each.funnel()) for pk, each in found.items()}
+    return {pk: (counts.questions.total(), counts.funnel()) for pk, counts in found.items()}
 
 
 def answers_since(site: Site, start: datetime) -> Answers:
@@ -176,9 +176,9 @@ def answers_since(site: Site, start: datetime) -> Answers:
 def position_check_of(site: Site, features: Iterable[Feature], start: datetime) -> PositionCheck:
     """Whether the options that were chosen stood at any place alike; scales are not shuffled."""
     shuffled = [
-        each.pk
-        for each in features
-        if each.parsed.option_count == OPTIONS and not each.parsed.ordinal
+        feature.pk
+        for feature in features
+        if feature.parsed.option_count == OPTIONS and not feature.parsed.ordinal
     ]
     chosen = Answer.objects.standing().filter(
         question__site=site,
@@ -225,7 +225,9 @@ def _optout_rows(rows: QuerySet[Event], edges: Sequence[datetime]) -> Iterable[M
 def _bar(moment: str, edges: Sequence[datetime]) -> Case:
     """The number of the newest edge that ``moment`` is not before: plain comparisons, which every
     database makes by itself, where cutting a moment to its day is slow on SQLite."""
-    cases = (When(**{f"{moment}__gte": edge}, then=Value(at)) for at, edge in enumerate(edges))
+    cases = (
+        When(**{f"{moment}__gte": edge}, then=Value(index)) for index, edge in enumerate(edges)
+    )
     return Case(*cases, default=Value(len(edges) - 1))
 
 

@@ -11,8 +11,8 @@ from django.utils import timezone
 from apps.authors.models import Author, Message, Question, Site
 from apps.authors.querysets import OPEN
 from apps.authors.selectors.sites import money_words
-from apps.authors.stages import ToldStage, reason_words, stage_name, told_stages
-from apps.authors.translations import RIGHT_TO_LEFT, WHY, spoken
+from apps.authors.stages import StageRow, reason_words, stage_name, stage_rows
+from apps.authors.translations import RIGHT_TO_LEFT, WHY, translated
 
 #: Authors looked for by one query.
 AT_ONCE = 500
@@ -22,8 +22,8 @@ def authors_to_wake(author_ids: Sequence[int]) -> list[int]:
     """Those of the authors who have a question that nobody has brought to them yet."""
     waiting = Question.objects.filter(status="waiting", number=1, expires_at__gt=timezone.now())
     found: dict[int, None] = {}
-    for at in range(0, len(author_ids), AT_ONCE):
-        here = waiting.filter(author__in=author_ids[at : at + AT_ONCE]).order_by("expires_at")
+    for start in range(0, len(author_ids), AT_ONCE):
+        here = waiting.filter(author__in=author_ids[start : start + AT_ONCE]).order_by("expires_at")
         found |= dict.fromkeys(here.values_list("author_id", flat=True))
     return list(found)
 
@@ -31,8 +31,8 @@ def authors_to_wake(author_ids: Sequence[int]) -> list[int]:
 def taken_back(uids: Collection[UUID]) -> set[UUID]:
     """Those of the questions that are not to be answered any more, wherever they are shown."""
     ids, found = list(uids), set[UUID]()
-    for at in range(0, len(ids), AT_ONCE):
-        here = Question.objects.filter(uid__in=ids[at : at + AT_ONCE], status="retracted")
+    for start in range(0, len(ids), AT_ONCE):
+        here = Question.objects.filter(uid__in=ids[start : start + AT_ONCE], status="retracted")
         found.update(here.order_by().values_list("uid", flat=True))
     return found
 
@@ -40,8 +40,8 @@ def taken_back(uids: Collection[UUID]) -> set[UUID]:
 def erased_among(author_ids: Collection[int]) -> set[int]:
     """Those of the authors who are no more."""
     ids, gone = list(author_ids), set(author_ids)
-    for at in range(0, len(ids), AT_ONCE):
-        here = Author.objects.filter(pk__in=ids[at : at + AT_ONCE]).order_by()
+    for start in range(0, len(ids), AT_ONCE):
+        here = Author.objects.filter(pk__in=ids[start : start + AT_ONCE]).order_by()
         gone.difference_update(here.values_list("pk", flat=True))
     return gone
 
@@ -53,13 +53,13 @@ def pending_questions(message: Message) -> list[dict[str, Any]]:
         message: with its author and their site.
     """
     survey = list(message.questions.order_by("number"))
-    now, told = timezone.now(), []
+    now, pending = timezone.now(), []
     for question in survey:
         question.message = message
         if question.status in OPEN and question.expires_at > now:
             words = question_words(question, message.author, of=len(survey))
-            told.append(words | {"status": question.status})
-    return told
+            pending.append(words | {"status": question.status})
+    return pending
 
 
 def question_words(question: Question, author: Author, *, of: int) -> dict[str, Any]:
@@ -78,13 +78,13 @@ def question_words(question: Question, author: Author, *, of: int) -> dict[str, 
         "kind": "choice4" if question.kind == Question.Kind.CHOICE else "word",
         "text": question.text,
         "quote": [0, 80],
-        "opts": [{"id": each["id"], "label": each["label"]} for each in question.options],
+        "opts": [{"id": option["id"], "label": option["label"]} for option in question.options],
         "min_ms": question.min_ms,
         "expires": int(question.expires_at.timestamp() * 1000),
         "survey": {"n": question.number, "of": of},
         "lang": question.language,
         "dir": "rtl" if question.language in RIGHT_TO_LEFT else "ltr",
-        "why": spoken(WHY, question.language),
+        "why": translated(WHY, question.language),
         "reward": money_words(site.reward_cents, site.currency) if earns else "",
     }
 
@@ -103,7 +103,7 @@ class FeedRow:
     message: Message
     status: str
     words: str
-    stages: Sequence[ToldStage]
+    stages: Sequence[StageRow]
     questions: Sequence[Question]
 
 
@@ -129,7 +129,7 @@ def feed(site: Site, only: str = "") -> list[FeedRow]:
     if only:
         beyond = newest.values_list("received_at", flat=True)[SEARCHED : SEARCHED + 1].first()
         recent = recent.filter(received_at__gt=beyond) if beyond else recent
-    return [_row(each) for each in recent[:SHOWN]]
+    return [_row(message) for message in recent[:SHOWN]]
 
 
 def _row(message: Message) -> FeedRow:
@@ -143,5 +143,5 @@ def _row(message: Message) -> FeedRow:
         reason = reason_words(message.reason)
         words = stage_name(message.dropped_at) + (f": {reason}" if reason else "")
     return FeedRow(
-        message, status, words, told_stages(message.stages), list(message.questions.all())
+        message, status, words, stage_rows(message.stages), list(message.questions.all())
     )

@@ -13,7 +13,7 @@ from apps.accounts.models import User
 from apps.accounts.roles import Right
 from apps.authors.errors import OriginRefused, SiteDisabled, UnknownSite
 from apps.authors.models import ConsentText, Site, SiteKey, SiteUse
-from apps.authors.translations import OFFER, RECOMMENDS, RIGHT_TO_LEFT, WHY, spoken
+from apps.authors.translations import RECOMMENDS, REWARD_OFFER, RIGHT_TO_LEFT, WHY, translated
 from apps.common.sealing import digest, unseal
 from apps.projects.models import Project
 from apps.projects.selectors import get_project
@@ -136,7 +136,7 @@ def consent_words(consent: ConsentText, language: str, default: str) -> str:
     something is told so in the same language."""
     shown = language if consent.texts.get(language) else default
     text = str(consent.texts[shown])
-    return f"{text} {spoken(RECOMMENDS, shown)}" if consent.recommends else text
+    return f"{text} {translated(RECOMMENDS, shown)}" if consent.recommends else text
 
 
 def signing_secrets(site: Site) -> dict[str, bytes]:
@@ -178,7 +178,7 @@ def widget_config(known: KnownSite, language: str) -> Mapping[str, Any]:
             "version": known.consent.version,
             "text": text,
             "hash": consent_hash(text),
-            "why": spoken(WHY, spoken_language),
+            "why": translated(WHY, spoken_language),
             "privacy_url": site.privacy_url,
             "by": site.consent_by,
         },
@@ -201,7 +201,9 @@ def reward_offer(site: Site, language: str) -> str:
     """What an answer earns those who can be paid, in the author's words; empty for nothing."""
     if not site.reward_cents:
         return ""
-    return spoken(OFFER, language).format(amount=money_words(site.reward_cents, site.currency))
+    return translated(REWARD_OFFER, language).format(
+        amount=money_words(site.reward_cents, site.currency)
+    )
 
 
 def money_words(cents: int, currency: str) -> str:

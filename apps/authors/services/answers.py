@@ -23,7 +23,7 @@ from apps.authors.errors import (
 )
 from apps.authors.models import Answer, Author, Consent, Event, Message, Question, Site
 from apps.authors.services.locking import lock_author
-from apps.authors.services.messages import SHOWN_OF_REPLIES, context_of, is_in_peace, ref_of
+from apps.authors.services.messages import SHOWN_OF_REPLIES, context_of, in_quiet_period, stable_ref
 from apps.authors.services.questions import count_early
 from apps.authors.services.rewards import credit, void
 from apps.common.prepared import prepared
@@ -46,7 +46,7 @@ LONGEST_WORD = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class SubmittedAnswer:
     """What an author says to a question: an option's id, a word, or that nothing fits.
 
     ``ref`` is the sender's own id of it. ``connected``: when the connection began that it came by;
@@ -63,7 +63,7 @@ class Said:
     connected: datetime | None = None
 
 
-def timing_of(question: Question, said: Said, received: datetime) -> Timing:
+def check_timing(question: Question, sent: SubmittedAnswer, received: datetime) -> Timing:
     """How long the question was there to be read.
 
     Raises:
@@ -77,10 +77,10 @@ def timing_of(question: Question, said: Said, received: datetime) -> Timing:
         shown=question.shown_at,
         received=received,
         min_ms=question.min_ms,
-        visible_ms=said.visible_ms,
+        visible_ms=sent.visible_ms,
     )
     timing = judged()
-    elsewhere = said.connected is not None and question.pushed_at < said.connected
+    elsewhere = sent.connected is not None and question.pushed_at < sent.connected
     if timing.verdict == "too_early" and elsewhere:
         timing = judged(shown_in_replay=True)
     if timing.verdict == "too_early":
@@ -91,25 +91,25 @@ def timing_of(question: Question, said: Said, received: datetime) -> Timing:
     return timing
 
 
-def option_of(question: Question, said: Said) -> tuple[int, str] | None:
+def chosen_option(question: Question, sent: SubmittedAnswer) -> tuple[int, str] | None:
     """Place and text of the chosen option; None for a word or where none fits.
 
     Raises:
         BadField: the question offers no such option, or asks for something else.
     """
-    if said.nofit:
+    if sent.nofit:
         return None
     if question.kind == Question.Kind.WORD:
-        if said.option:
+        if sent.option:
             raise BadField("This question asks for a word; it has no options.")
         return None
     for place, option in enumerate(question.options):
-        if option["id"] == said.option:
+        if option["id"] == sent.option:
             return place, str(option["label"])
     raise BadField("This question has no such option.")
 
 
-def word_of(question: Question, given: str) -> str:
+def checked_word(question: Question, given: str) -> str:
     """The one word; none is needed where no option fits.
 
     Raises:
@@ -128,7 +128,7 @@ def word_of(question: Question, given: str) -> str:
 
 
 @transaction.atomic(savepoint=False)
-def bring_into_line(answer: Answer) -> None:
+def sync_label(answer: Answer) -> None:
     """Make the ledger say what stands: a label for an answer that counts, none for one that was
     taken back or is excluded. Nothing is rewritten; each change is a row. A question asked for the
     second time makes no label: it only tells whether its author says the same again."""
@@ -164,11 +164,11 @@ def item_of(question: Question) -> Item:
         project=site.project,
         external_id=f"question-{question.uid.hex}",
         text=message.text,
-        context=[_shown(each) for each in context_of(message)],
+        context=[_shown(earlier) for earlier in context_of(message)],
         question=question.text,
         options=[option["label"] for option in question.options],
         meta=_meta(question, site),
-        content_hash=ref_of(str(question.uid)),
+        content_hash=stable_ref(str(question.uid)),
     )
     insert_row(item)
     open_items([item], site.project)
@@ -178,12 +178,16 @@ def item_of(question: Question) -> Item:
 
 
 def _meta(question: Question, site: Site) -> dict[str, object]:
-    values = {each["label"]: each["value"] for each in question.options if each.get("value")}
+    values = {
+        option["label"]: option["value"] for option in question.options if option.get("value")
+    }
     return {
         "site": site.name,
         "feature": question.feature.key,
         "author": question.author.pseudonym,
-        "conversation": ref_of(question.author.pseudonym, question.message.conversation.ref)[:16],
+        "conversation": stable_ref(question.author.pseudonym, question.message.conversation.ref)[
+            :16
+        ],
         "language": question.language,
         "predicted": question.predicted,
     } | ({"values": values} if values else {})
@@ -200,7 +204,7 @@ def _draft(answer: Answer) -> NewLabel:
     question = answer.question
     item, annotator = item_of(question), annotator_of(answer.author)
     nofit = answer.outcome == Answer.Outcome.NOFIT
-    told = {
+    provenance = {
         "question": str(question.uid),
         "consent": answer.consent.text.version if answer.consent else None,
         "timing": answer.timing,
@@ -219,7 +223,7 @@ def _draft(answer: Answer) -> NewLabel:
         cost_nanousd=question.cost_nanousd,
         # The word of somebody whom no option fits is what to make the next options of.
         rationale=f"None of these fits: {answer.value}" if nofit and answer.value else "",
-        provenance=told,
+        provenance=provenance,
     )
 
 
@@ -252,7 +256,7 @@ DISMISSALS = {
 
 
 def record_answer(
-    author: Author, uid: UUID, said: Said, *, consent: Consent | None, received: datetime
+    author: Author, uid: UUID, sent: SubmittedAnswer, *, consent: Consent | None, received: datetime
 ) -> Answer:
     """Take an answer; the label it becomes and its reward are committed with it.
 
@@ -267,12 +271,12 @@ def record_answer(
     """
     try:
         with transaction.atomic():
-            return _record(author, uid, said, consent, received)
+            return _record(author, uid, sent, consent, received)
     except TooEarly as early:
         _note_early(author, uid, early)
         raise
     except IntegrityError:  # the same answer, or another one, came over another connection
-        known = _known_answer(author, uid, said.ref)
+        known = _known_answer(author, uid, sent.ref)
         if known is None:
             raise AlreadyAnswered("This question has been answered.") from None
         return known
@@ -318,9 +322,9 @@ def undo(author: Author, uid: UUID) -> Question:
             raise TooLate("This answer has been paid for.")
         answer.question, answer.undone_at = question, now
         update_row(answer, "undone_at")
-        bring_into_line(answer)
+        sync_label(answer)
         question.status, question.closed_at = Question.Status.SHOWN, None
-        if is_in_peace(question.message):
+        if in_quiet_period(question.message):
             question.status, question.closed_at = Question.Status.RETRACTED, now
         update_row(question, "status", "closed_at")
         Event.objects.create(
@@ -330,24 +334,24 @@ def undo(author: Author, uid: UUID) -> Question:
 
 
 def _record(
-    author: Author, uid: UUID, said: Said, consent: Consent | None, received: datetime
+    author: Author, uid: UUID, sent: SubmittedAnswer, consent: Consent | None, received: datetime
 ) -> Answer:
     author = _as_of_now(author)
     question = _locked(author, uid)
-    known = _known_answer(author, uid, said.ref)
+    known = _known_answer(author, uid, sent.ref)
     if known is not None:
         return known
     if author.opted_out_at is not None:
         raise OptedOut("You asked not to be asked again.")
-    answer = _answer(question, author, said, received)
+    answer = _answer(question, author, sent, received)
     answer.consent = consent or _standing_consent.first(author.pk)
     if answer.consent is None:
         raise ConsentOutdated("There is no consent of yours any more.")
     insert_row(answer)
-    question.status = Question.Status.NOFIT if said.nofit else Question.Status.ANSWERED
+    question.status = Question.Status.NOFIT if sent.nofit else Question.Status.ANSWERED
     question.closed_at = received
     update_row(question, "status", "closed_at")
-    bring_into_line(answer)
+    sync_label(answer)
     credit(answer)
     if not author.judge_due:
         author.judge_due = True
@@ -355,7 +359,9 @@ def _record(
     return answer
 
 
-def _answer(question: Question, author: Author, said: Said, received: datetime) -> Answer:
+def _answer(
+    question: Question, author: Author, sent: SubmittedAnswer, received: datetime
+) -> Answer:
     """The answer as it is to be stored.
 
     Raises:
@@ -365,19 +371,19 @@ def _answer(question: Question, author: Author, said: Said, received: datetime) 
         raise AlreadyAnswered("This question has been answered or sent away.")
     if received > question.expires_at + LATEST:
         raise Expired("This question was about a moment that is long gone.")
-    timing = timing_of(question, said, received)
-    option = option_of(question, said)
+    timing = check_timing(question, sent, received)
+    option = chosen_option(question, sent)
     return Answer(
         question=question,
         author=author,
-        ref=said.ref,
-        outcome=Answer.Outcome.NOFIT if said.nofit else Answer.Outcome.ANSWER,
-        value=option[1] if option else word_of(question, said.word),
+        ref=sent.ref,
+        outcome=Answer.Outcome.NOFIT if sent.nofit else Answer.Outcome.ANSWER,
+        value=option[1] if option else checked_word(question, sent.word),
         position=option[0] if option else None,
         server_ms=timing.server_ms,
-        visible_ms=said.visible_ms,
+        visible_ms=sent.visible_ms,
         timing=timing.verdict,
-        keyboard=said.keyboard,
+        keyboard=sent.keyboard,
         late=received > question.expires_at,
         received_at=received,
         excluded_at=None if author.counts else received,

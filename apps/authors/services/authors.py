@@ -29,9 +29,9 @@ from apps.authors.selectors.sites import (
     current_consent,
     signing_secrets,
 )
-from apps.authors.services.limits import has_agreed_since, take_over
+from apps.authors.services.limits import has_agreed_since, inherit_limits
 from apps.authors.services.locking import lock_or_create_author
-from apps.authors.services.messages import Heard, Incoming, hear, verdict
+from apps.authors.services.messages import Incoming, StoredMessage, store_message, verdict
 from apps.common.sealing import digest, keyed_hash
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.identity import Ident, read_ident
@@ -62,7 +62,7 @@ class Arrival:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Welcome:
+class AdmittedAuthor:
     """Who they are here. ``token`` lets an anonymous author come back; it is new or as sent."""
 
     author: Author
@@ -72,7 +72,7 @@ class Welcome:
     ident_until: datetime | None = None
 
 
-def welcome(known: KnownSite, arrival: Arrival) -> Welcome:
+def admit_author(known: KnownSite, arrival: Arrival) -> AdmittedAuthor:
     """Find or make the author. Nothing is written before the consent was looked at.
 
     Raises:
@@ -93,11 +93,11 @@ def welcome(known: KnownSite, arrival: Arrival) -> Welcome:
         author.network = network_hash(arrival.network)
         author.save(update_fields=["seen_at", "network", "token_digest", "token_until"])
         if made:
-            _check_agreed_anew(arrival, author, take_over(author))
+            _check_agreed_anew(arrival, author, inherit_limits(author))
         # Somebody who has opted out agrees anew by saying so, not by coming back.
         agreed = not author.opted_out_at
         consent = consent_of(author, known.consent, arrival.consent_by) if agreed else None
-    return Welcome(
+    return AdmittedAuthor(
         author=author,
         consent=consent,
         token=token,
@@ -163,7 +163,7 @@ def check_consent(known: KnownSite, arrival: Arrival) -> None:
     if arrival.consent_by == Site.ConsentBy.HOST:
         return
     texts = known.consent.texts
-    shown = {consent_hash(consent_words(known.consent, each, each)) for each in texts}
+    shown = {consent_hash(consent_words(known.consent, language, language)) for language in texts}
     if arrival.consent_version != known.consent.version or arrival.consent_hash not in shown:
         raise ConsentOutdated("The text to agree to has changed; ask again.")
 
@@ -191,8 +191,8 @@ def check_ident(site: Site, token: str) -> Ident | None:
 def _note_refused(site: Site, code: str) -> None:
     """So many in a minute say all there is to say; whoever makes tokens up must not fill a disk."""
     lately = timezone.now() - timedelta(minutes=1)
-    told = Event.objects.filter(site=site, kind=Event.Kind.IDENT, at__gt=lately)
-    if told.order_by()[:MOST_REFUSALS].count() < MOST_REFUSALS:
+    noted = Event.objects.filter(site=site, kind=Event.Kind.IDENT, at__gt=lately)
+    if noted.order_by()[:MOST_REFUSALS].count() < MOST_REFUSALS:
         Event.objects.create(site=site, kind=Event.Kind.IDENT, data={"code": code})
 
 
@@ -202,7 +202,7 @@ def author_of_subject(site: Site, subject: str) -> Author:
     ends."""
     author, made = lock_or_create_author(site, subject)
     if made:
-        take_over(author)
+        inherit_limits(author)
     return author
 
 
@@ -267,7 +267,7 @@ def post_message(
     *,
     version: int | None,
     consented_at: datetime | None = None,
-) -> Heard:
+) -> StoredMessage:
     """Store what the author whom the host calls ``subject`` wrote, once; committed when this
     returns. Nothing is written where it raises.
 
@@ -292,7 +292,7 @@ def post_message(
         raise ConsentOutdated(f"The present text to agree to is version {text.version}; ask again.")
     author = _consenting_author(site, subject, text, consented_at)
     try:
-        heard = hear(site, author, incoming)
+        heard = store_message(site, author, incoming)
     except IntegrityError:  # the site was deleted between the two transactions
         raise Erased("This author's data was deleted meanwhile; nothing was stored.") from None
     heard.message.author = author
@@ -306,7 +306,7 @@ def _consenting_author(
     """The author with their consent written down; two requests at once make one of each."""
     now = timezone.now()
     author, made = lock_or_create_author(site, subject)
-    kept = take_over(author) if made else None
+    kept = inherit_limits(author) if made else None
     if kept is not None and not has_agreed_since(kept, consented_at):
         raise Erased(
             "This author's data was deleted, and their consent with it; nothing was stored. Once "

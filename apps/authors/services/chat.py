@@ -14,8 +14,7 @@ from apps.authors.database import in_database
 from apps.authors.models import Message as Row
 from apps.authors.models import Site
 from apps.authors.services.questions import PATIENCE
-from apps.authors.translations import LANGUAGES, NO_HELP
-from apps.authors.translations import spoken as spoken_in
+from apps.authors.translations import CRISIS_REPLY, LANGUAGES, translated
 from apps.llm.models import ModelSpec
 from apps.llm.retry import Patience
 from apps.llm.services import ensure_builtin
@@ -30,10 +29,69 @@ from labelhub.core.safety import shows_danger
 #: Messages of a conversation that the model reads, and their characters; the last is always whole.
 READ, READ_CHARACTERS = 20, 24_000
 
-Said: TypeAlias = tuple[str, str]
+ChatTurn: TypeAlias = tuple[str, str]
 
 
-class Talking(Protocol):
+#: Messages that are kept in memory.
+REMEMBERED = 40
+
+
+@dataclass(frozen=True, slots=True)
+class ChatLine:
+    """One message; ``role`` is that of a :class:`Message`."""
+
+    mid: str
+    conversation: str
+    role: str
+    text: str
+
+    @property
+    def by_author(self) -> bool:
+        """Whether a reply may follow it."""
+        return self.role == Row.Role.AUTHOR
+
+
+class ChatHistory:
+    """The lines of a chat, oldest first, and the author's messages that wait for a reply."""
+
+    def __init__(self) -> None:
+        self._lines: list[ChatLine] = []
+        #: Ids of messages to reply to, in their order; the first is being replied to.
+        self.queue: list[str] = []
+
+    def add(self, line: ChatLine) -> None:
+        """Something was said; the oldest of too many lines goes."""
+        self._lines = [*self._lines, line][-REMEMBERED:]
+
+    def answer(self, to: str, reply: ChatLine) -> None:
+        """Put a reply directly after what it replies to, whatever was said since."""
+        if self.waits(to):
+            place = self._place(to) + 1
+            self._lines = [*self._lines[:place], reply, *self._lines[place:]][-REMEMBERED:]
+
+    def find(self, mid: str) -> ChatLine | None:
+        """The line of that id, if it is remembered."""
+        return next((line for line in self._lines if line.mid == mid), None)
+
+    def waits(self, mid: str) -> bool:
+        """Whether this is a message of the author that no reply follows."""
+        line = self.find(mid)
+        if line is None or not line.by_author:
+            return False
+        following = self._lines[self._place(mid) + 1 :][:1]
+        return all(line.by_author for line in following)
+
+    def until(self, mid: str) -> list[tuple[str, str]]:
+        """(role, text) of what the model reads to reply to that message: it comes last. Nothing
+        where it is not remembered."""
+        read = self._lines[: self._place(mid) + 1]
+        return [(line.role, line.text) for line in read[-READ:]]
+
+    def _place(self, mid: str) -> int:
+        return next((index for index, line in enumerate(self._lines) if line.mid == mid), -1)
+
+
+class StreamingModels(Protocol):
     """Whoever answers in pieces: a gateway, or what a test wants."""
 
     def stream(
@@ -48,11 +106,13 @@ class Talking(Protocol):
         ...
 
 
-OpenTalking: TypeAlias = Callable[[ModelSpec, Patience], AbstractAsyncContextManager[Talking]]
+OpenStreamingModels: TypeAlias = Callable[
+    [ModelSpec, Patience], AbstractAsyncContextManager[StreamingModels]
+]
 
 
 @dataclass(slots=True)
-class Spoken:
+class ReplyProgress:
     """What has been said of a reply, and what it has cost, also where it failed or was cut off."""
 
     text: str = ""
@@ -61,38 +121,38 @@ class Spoken:
 
 async def stream_reply(
     site: Site,
-    history: Sequence[Said],
-    spoken: Spoken | None = None,
-    open_talking: OpenTalking = shared_gateway,
+    history: Sequence[ChatTurn],
+    progress: ReplyProgress | None = None,
+    open_talking: OpenStreamingModels = shared_gateway,
 ) -> AsyncGenerator[str, None]:
     """The reply to the last message of ``history``, in pieces; closing it stops the model.
 
     Args:
         site: whose chat model answers; the offline model where there is none.
         history: (``author`` or ``assistant``, text), oldest first, the last one the author's.
-        spoken: is kept up to date, for whoever stores the reply.
+        progress: is kept up to date, for whoever stores the reply.
 
     Raises:
         InvalidInput: there is nothing to reply to.
         ModelError: or one of its kinds; what was said before stays said.
     """
-    spoken = Spoken() if spoken is None else spoken
+    progress = ReplyProgress() if progress is None else progress
     messages = chat_messages(site, history)
     spec = await in_database(_chat_model, site)
     if spec.offline and (words := await asyncio.to_thread(_reply_in_danger, history[-1][1])):
-        spoken.text = words
+        progress.text = words
         yield words
         return
 
     def count(usage: Usage) -> None:
-        spoken.cost_nanousd += cost_nanousd(usage, **spec.prices) or 0
+        progress.cost_nanousd += cost_nanousd(usage, **spec.prices) or 0
 
     params = {"instructions": site.chat_instructions}
     async with open_talking(spec, PATIENCE) as talking:
         stream = talking.stream(spec, messages, params=params, tell=count)
         async with aclosing(stream) as pieces:
             async for piece in pieces:
-                spoken.text += piece
+                progress.text += piece
                 yield piece
 
 
@@ -100,10 +160,10 @@ def _reply_in_danger(text: str) -> str:
     """What is said to somebody in danger; "" to anybody else."""
     if not shows_danger(text):
         return ""
-    return spoken_in(NO_HELP, detect_language(text, list(LANGUAGES), "en"))
+    return translated(CRISIS_REPLY, detect_language(text, list(LANGUAGES), "en"))
 
 
-def chat_messages(site: Site, history: Sequence[Said]) -> tuple[Message, ...]:
+def chat_messages(site: Site, history: Sequence[ChatTurn]) -> tuple[Message, ...]:
     """What the chat model reads: our rules with the site's instructions, then the conversation.
 
     Raises:
@@ -119,9 +179,9 @@ def chat_messages(site: Site, history: Sequence[Said]) -> tuple[Message, ...]:
     return (system, *turns[:-1], last)
 
 
-def _recent(history: Sequence[Said]) -> list[Said]:
+def _recent(history: Sequence[ChatTurn]) -> list[ChatTurn]:
     """The last messages that fit, oldest first."""
-    kept: list[Said] = []
+    kept: list[ChatTurn] = []
     room = READ_CHARACTERS
     for role, text in reversed(history[-READ:]):
         room -= len(text)
@@ -131,11 +191,11 @@ def _recent(history: Sequence[Said]) -> list[Said]:
     return kept[::-1]
 
 
-def _turns(said: Sequence[Said]) -> Iterator[Message]:
+def _turns(history: Sequence[ChatTurn]) -> Iterator[Message]:
     """As turns of a user and an assistant, the user's first: some endpoints refuse others."""
-    written = [(role, text) for role, text in said if text.strip()]
-    begun = dropwhile(lambda each: each[0] != Row.Role.AUTHOR, written)
-    for is_author, run in groupby(begun, key=lambda each: each[0] == Row.Role.AUTHOR):
+    written = [(role, text) for role, text in history if text.strip()]
+    begun = dropwhile(lambda line: line[0] != Row.Role.AUTHOR, written)
+    for is_author, run in groupby(begun, key=lambda line: line[0] == Row.Role.AUTHOR):
         text = "\n\n".join(text for _, text in run)
         yield Message("user" if is_author else "assistant", text)
 

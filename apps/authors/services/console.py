@@ -12,7 +12,7 @@ from apps.llm.models import ModelSpec
 from apps.llm.services import ensure_builtin
 from apps.llm.shared_gateway import close_all, shared_gateway
 from labelhub.core.errors import LabelhubError
-from labelhub.core.interview.pipeline import Asked, AuthorMessage
+from labelhub.core.interview.pipeline import AuthorMessage, InterviewResult
 from labelhub.core.interview.questions import Draft, shuffled
 from labelhub.core.interview.reading_time import minimum_ms
 
@@ -55,19 +55,19 @@ def dry_run(site: Site, text: str, open_models: OpenModels = shared_gateway) -> 
     screened = screen_text(site, text)
     spec = site.model or ensure_builtin()
     if screened.dropped_at:
-        return _told(screened, spec, [])
+        return _dry_run(screened, spec, [])
     spent: list[int] = []
     try:
         asked = asyncio.run(_asked(_task(site, screened, spec), spent, open_models))
     except LabelhubError as error:
         screened.note("model", passed=False, reason=error.message)
-        return _told(screened, spec, [], sum(spent))
+        return _dry_run(screened, spec, [], sum(spent))
     for stage in asked.stages:
         screened.note(stage.stage, passed=stage.passed, reason=stage.reason, **stage.data)
-    return _told(screened, spec, asked.drafts, sum(spent))
+    return _dry_run(screened, spec, asked.drafts, sum(spent))
 
 
-async def _asked(task: Task, spent: list[int], open_models: OpenModels) -> Asked:
+async def _asked(task: Task, spent: list[int], open_models: OpenModels) -> InterviewResult:
     try:
         async with open_models(task.spec, PATIENCE) as models:
             return await interview(task, models, spent)
@@ -89,7 +89,9 @@ def _task(site: Site, screened: Screening, spec: ModelSpec) -> Task:
     )
 
 
-def _told(screened: Screening, spec: ModelSpec, drafts: Sequence[Draft], cost: int = 0) -> DryRun:
+def _dry_run(
+    screened: Screening, spec: ModelSpec, drafts: Sequence[Draft], cost: int = 0
+) -> DryRun:
     return DryRun(
         text=screened.text,
         language=screened.language,

@@ -50,13 +50,15 @@ def parsed_rows(rows: Sequence[Any], numbers: Sequence[int] = ()) -> list[Featur
     features: list[Feature] = []
     faults: list[dict[str, Any]] = []
     first: dict[str, int] = {}
-    for at, (raw, number) in enumerate(zip(rows, numbers or range(1, len(rows) + 1), strict=True)):
+    for index, (raw, number) in enumerate(
+        zip(rows, numbers or range(1, len(rows) + 1), strict=True)
+    ):
         try:
             feature = parse_feature(raw)
             if feature.key in first:
                 raise InvalidInput.at("key", f"is that of row {first[feature.key]} too.")
         except InvalidInput as error:
-            faults.append(_fault(error, at, number))
+            faults.append(_fault(error, index, number))
             continue
         first[feature.key] = number
         features.append(feature)
@@ -77,10 +79,10 @@ def starter_set(name: Any) -> list[Feature]:
     return list(sets[name])
 
 
-def _fault(error: InvalidInput, at: int, number: int) -> dict[str, Any]:
-    told = (error.data.get("errors") or [{"field": "", "message": error.message}])[0]
-    field = f"features.{at}.{told['field']}".rstrip(".")
-    return {"row": number, "field": field, "message": told["message"]}
+def _fault(error: InvalidInput, index: int, number: int) -> dict[str, Any]:
+    first = (error.data.get("errors") or [{"field": "", "message": error.message}])[0]
+    field = f"features.{index}.{first['field']}".rstrip(".")
+    return {"row": number, "field": field, "message": first["message"]}
 
 
 def _refusal(faults: Sequence[Mapping[str, Any]]) -> InvalidInput:
@@ -144,7 +146,9 @@ def add_features(*, site: Site, features: Sequence[Feature]) -> Imported:
     asked = [row.parsed for row in site.features.asked()]
     known = {feature.key for feature in asked}
     added = [feature for key, feature in new.items() if key not in known]
-    set_features(site=site, features=[*(new.get(each.key, each) for each in asked), *added])
+    set_features(
+        site=site, features=[*(new.get(feature.key, feature) for feature in asked), *added]
+    )
     return Imported(len(added), len(new) - len(added))
 
 
@@ -174,12 +178,12 @@ def _table(text: str) -> tuple[tuple[str, ...], list[tuple[int, dict[str, str]]]
     delimiter = max(_DELIMITERS, key=head.count)
     source = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        rows = [(at, row) for at, row in enumerate(source, 1) if any(map(str.strip, row))]
+        rows = [(number, row) for number, row in enumerate(source, 1) if any(map(str.strip, row))]
     except csv.Error as error:
         raise InvalidInput.at("file", f"row at line {source.line_num}: {error}.") from None
     columns = tuple(name.strip().lower() for name in rows[0][1]) if rows else ()
     _check_columns(columns)
-    return columns, [(at, _row(at, row, columns)) for at, row in rows[1:]]
+    return columns, [(number, _row(number, row, columns)) for number, row in rows[1:]]
 
 
 def _check_columns(columns: Sequence[str]) -> None:
@@ -198,11 +202,11 @@ def _in_heading(field: str, message: str) -> InvalidInput:
     return InvalidInput(f"Row 1, {field}: {message}", data={"errors": [fault]})
 
 
-def _row(at: int, row: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+def _row(number: int, row: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
     if any(map(str.strip, row[len(columns) :])):
         message = f"has {len(row)} cells, the heading {len(columns)}; quote cells with commas."
-        fault = {"row": at, "field": "", "message": message}
-        raise InvalidInput(f"Row {at} {message}", data={"errors": [fault]})
+        fault = {"row": number, "field": "", "message": message}
+        raise InvalidInput(f"Row {number} {message}", data={"errors": [fault]})
     return dict(zip(columns, (cell.strip() for cell in row), strict=False))
 
 

@@ -136,7 +136,7 @@ def keep_uses(author: Author, kept: CarriedLimits) -> None:
     _move(author, _key(author), _kept_key(kept))
 
 
-def take_over_uses(author: Author, kept: CarriedLimits) -> None:
+def inherit_uses(author: Author, kept: CarriedLimits) -> None:
     """Count it for a new author, who is taken for the one that went."""
     _move(author, _kept_key(kept), _key(author))
 
@@ -146,8 +146,8 @@ def forget_uses(now: datetime) -> None:
     DailyUse.objects.filter(day__lt=now.date() - timedelta(days=1)).delete()
 
 
-def _take(site: Site, day: date, whom: str, most: int, name: str) -> None:
-    who = _who(site, day, whom)
+def _take(site: Site, day: date, holder: str, most: int, name: str) -> None:
+    who = _holder_hash(site, day, holder)
     row = DailyUse.objects.filter(site=site, day=day, who=who)
     below = row.filter(count__lt=most)
     if below.update(count=F("count") + 1):
@@ -173,15 +173,17 @@ def _kept_key(kept: CarriedLimits) -> str:
     return f"kept {kept.pk}"
 
 
-def _who(site: Site, day: date, whom: str) -> str:
-    return keyed_hash("use", f"{site.public_key} {day} {whom}")
+def _holder_hash(site: Site, day: date, holder: str) -> str:
+    return keyed_hash("use", f"{site.public_key} {day} {holder}")
 
 
 def _move(author: Author, before: str, now: str) -> None:
     site, day = author.site, timezone.now().date()
     for kind in (REPLY, ASK):
-        used = DailyUse.objects.filter(site=site, day=day, who=_who(site, day, f"{kind} {before}"))
-        used.update(who=_who(site, day, f"{kind} {now}"))
+        used = DailyUse.objects.filter(
+            site=site, day=day, who=_holder_hash(site, day, f"{kind} {before}")
+        )
+        used.update(who=_holder_hash(site, day, f"{kind} {now}"))
 
 
 def _take_call(site: Site, day: date) -> None:
@@ -205,7 +207,7 @@ def keep_limits(author: Author) -> CarriedLimits | None:
     """Keep what an author has used, before everything else of them is deleted; None where there is
     nothing to keep, or nothing to know them by."""
     now = timezone.now()
-    who = _whos(author, now)
+    who = _person_hashes(author, now)
     if not who:
         return None
     before = _standing(author, now)
@@ -232,14 +234,14 @@ def keep_limits(author: Author) -> CarriedLimits | None:
     return kept
 
 
-def take_over(author: Author) -> CarriedLimits | None:
+def inherit_limits(author: Author) -> CarriedLimits | None:
     """Give a new author what is kept of the person they are; none where nothing is."""
     now = timezone.now()
-    whos = _whos(author, now)
-    rows = CarriedLimits.objects.filter(site=author.site_id, who__in=whos, until__gt=now)
+    hashes = _person_hashes(author, now)
+    rows = CarriedLimits.objects.filter(site=author.site_id, who__in=hashes, until__gt=now)
     if not author.verified:  # one newcomer is the one who went, not all of a network
         rows = rows.filter(authors=None)
-    found = rows.order_by("-pk").first() if whos else None
+    found = rows.order_by("-pk").first() if hashes else None
     if found is None:
         return None
     author.carried, author.ruling, author.trusted = found, found.ruling, found.trusted
@@ -247,7 +249,7 @@ def take_over(author: Author) -> CarriedLimits | None:
     author.trust = {} if found.trusted else {"summary": WHY}
     author.save(update_fields=["carried", "ruling", "ruling_reason", "trusted", "trust"])
     if not author.verified:
-        take_over_uses(author, found)
+        inherit_uses(author, found)
     return found
 
 
@@ -286,7 +288,9 @@ def distrusted_before(author: Author, now: datetime) -> bool:
 def erased_today(author: Author, now: datetime) -> int:
     """Anonymous authors of the same network whose data was deleted today (UTC)."""
     someone = Author(site=author.site, network=author.network)
-    return CarriedLimits.objects.filter(site=author.site_id, who__in=_whos(someone, now)).count()
+    return CarriedLimits.objects.filter(
+        site=author.site_id, who__in=_person_hashes(someone, now)
+    ).count()
 
 
 def forget_carried(now: datetime) -> None:
@@ -296,8 +300,8 @@ def forget_carried(now: datetime) -> None:
 
 def limits_of(site: Site, subject: str, now: datetime) -> CarriedLimits | None:
     """What is kept of a person whose data was deleted, by the host's id for them."""
-    whos = _whos(Author(site=site, subject=subject), now)
-    rows = CarriedLimits.objects.filter(site=site, who__in=whos, until__gt=now)
+    hashes = _person_hashes(Author(site=site, subject=subject), now)
+    rows = CarriedLimits.objects.filter(site=site, who__in=hashes, until__gt=now)
     return rows.order_by("-pk").first()
 
 
@@ -308,14 +312,15 @@ def _standing(author: Author, now: datetime) -> CarriedLimits | None:
     return CarriedLimits.objects.filter(pk=author.carried_id, until__gt=now).first()
 
 
-def _whos(author: Author, now: datetime) -> list[str]:
+def _person_hashes(author: Author, now: datetime) -> list[str]:
     """The hashes under which a person may be known, the present one first."""
     key = author.site.public_key
     if author.verified:
         quarters = dict.fromkeys(
-            f"{at.year}-{(at.month - 1) // 3}" for at in (now, now - KEPT / 2, now - KEPT)
+            f"{moment.year}-{(moment.month - 1) // 3}"
+            for moment in (now, now - KEPT / 2, now - KEPT)
         )
-        return [keyed_hash("limits", f"{key} {each} {author.subject}") for each in quarters]
+        return [keyed_hash("limits", f"{key} {quarter} {author.subject}") for quarter in quarters]
     if author.network:
         return [keyed_hash("limits", f"{key} {now.date()} network {author.network}")]
     return []
@@ -333,7 +338,7 @@ DISMISSED = (Question.Status.SKIPPED, Question.Status.CLOSED)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedQuestion:
     """One question that an author was asked, the newest first."""
 
     survey: int
@@ -355,45 +360,49 @@ def rule_of(site: Site) -> ThrottleRule:
     )
 
 
-def asked_before(author_id: int) -> list[Asked]:
+def asked_before(author_id: int) -> list[AskedQuestion]:
     """The last questions to an author, the newest first."""
-    return [Asked(*row) for row in _asked(author_id)]
+    return [AskedQuestion(*row) for row in _asked(author_id)]
 
 
-def times_asked(asked: Sequence[Asked]) -> dict[str, int]:
+def times_asked(asked: Sequence[AskedQuestion]) -> dict[str, int]:
     """How often an author was asked about each feature, by its key."""
-    return Counter(each.feature for each in asked)
+    return Counter(question.feature for question in asked)
 
 
 def history_of(
-    author: Author, message: Message, asked: Sequence[Asked], now: datetime
+    author: Author, message: Message, asked: Sequence[AskedQuestion], now: datetime
 ) -> AskHistory:
     """What this author was asked before ``message``."""
-    recent = [each for each in asked if now - each.at < REMEMBERED]
-    surveys: dict[int, list[Asked]] = {}
-    for each in recent:
-        surveys.setdefault(each.survey, []).append(each)
+    recent = [question for question in asked if now - question.at < REMEMBERED]
+    surveys: dict[int, list[AskedQuestion]] = {}
+    for question in recent:
+        surveys.setdefault(question.survey, []).append(question)
     last = next(iter(surveys), 0)
     begun = [questions[-1] for questions in surveys.values()]
     return AskHistory(
         began_at=author.created_at,
         messages_since_last_survey=sum(pk > last for (pk,) in _written(author.pk)),
         last_survey_at=begun[0].at if begun else None,
-        surveys_in_conversation=sum(each.conversation == message.conversation_id for each in begun),
-        surveys_today=sum(each.at.date() == now.date() for each in begun)
+        surveys_in_conversation=sum(
+            question.conversation == message.conversation_id for question in begun
+        ),
+        surveys_today=sum(question.at.date() == now.date() for question in begun)
         + surveys_before(author, now),
         dismissals_in_a_row=_dismissed_in_a_row(list(surveys.values())),
         opted_out=author.opted_out_at is not None,
-        open_questions=sum(each.status in OPEN and each.expires > now for each in recent),
+        open_questions=sum(
+            question.status in OPEN and question.expires > now for question in recent
+        ),
     )
 
 
-def _dismissed_in_a_row(surveys: Sequence[Sequence[Asked]]) -> int:
+def _dismissed_in_a_row(surveys: Sequence[Sequence[AskedQuestion]]) -> int:
     """How many of the latest surveys, newest first, ended without a single answer but by a click
     that sent them away."""
     count = 0
     for questions in surveys:
-        statuses = {each.status for each in questions}
+        statuses = {question.status for question in questions}
         if statuses & {Question.Status.ANSWERED, Question.Status.NOFIT}:
             break
         count += not statuses.isdisjoint(DISMISSED)

@@ -23,13 +23,13 @@ Result = TypeVar("Result")
 DEADLOCK, REFERRED_TO, TIMES = "40P01", "23503", 3
 
 
-def begun_again(work: Callable[Given, Result]) -> Callable[Given, Result]:
+def retry_on_deadlock(work: Callable[Given, Result]) -> Callable[Given, Result]:
     """Begin ``work``, a transaction of its own, again when the database has ended it to free
     another one: what runs and imports lock of an author's items has an order of its own. And when
     what it deletes was referred to meanwhile, as by the delivery of a label to a webhook."""
 
     @functools.wraps(work)
-    def tried(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+    def retried(*args: Given.args, **kwargs: Given.kwargs) -> Result:
         for _ in range(TIMES - 1):
             try:
                 return work(*args, **kwargs)
@@ -39,7 +39,7 @@ def begun_again(work: Callable[Given, Result]) -> Callable[Given, Result]:
                     raise
         return work(*args, **kwargs)
 
-    return tried
+    return retried
 
 
 def lock_author(pk: int) -> Author | None:

@@ -44,10 +44,10 @@ def verdict(stage: str, *, passed: bool, reason: str, data: dict[str, Any]) -> d
 
 def only_ends(stages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """How each stage ended and why, without what it found in the message."""
-    return [each | {"data": {}} for each in stages]
+    return [stage | {"data": {}} for stage in stages]
 
 
-def close(message: Message, dropped_at: str, reason: str, *, cost: int) -> bool:
+def end_message(message: Message, dropped_at: str, reason: str, *, cost: int) -> bool:
     """End a message: asked about, or dropped at a stage.
 
     Returns:
@@ -73,14 +73,14 @@ def close(message: Message, dropped_at: str, reason: str, *, cost: int) -> bool:
     return ended
 
 
-def drop(message: Message, stage: str, reason: str) -> None:
+def drop_message(message: Message, stage: str, reason: str) -> None:
     """End a message at a stage that it does not pass, saying why."""
     message.stages.append(verdict(stage, passed=False, reason=reason, data={}))
-    close(message, stage, reason, cost=0)
+    end_message(message, stage, reason, cost=0)
 
 
 #: For so long nothing is asked in another conversation; in the same one, never again.
-PEACE = timedelta(hours=24)
+QUIET_PERIOD = timedelta(hours=24)
 _REASONS = (DANGER, JUDGED_DANGER)
 #: Stages that only a message comes to which a model has called ordinary.
 AFTER_JUDGEMENT = ("prediction", "enough", "choice", "questions")
@@ -95,14 +95,14 @@ def is_crisis(message: Message) -> bool:
     return message.reason in _REASONS
 
 
-def is_in_peace(message: Message) -> bool:
+def in_quiet_period(message: Message) -> bool:
     """Whether its author, or the assistant in its conversation, spoke of a danger: before, or
     since."""
-    since = timezone.now() - PEACE
-    return _signs.first(message.author_id, message.conversation_id, since) is not None
+    since = timezone.now() - QUIET_PERIOD
+    return _danger_messages.first(message.author_id, message.conversation_id, since) is not None
 
 
-def leave_in_peace(author_id: int) -> None:
+def withdraw_open_questions(author_id: int) -> None:
     """Questions and offers about earlier messages are taken back; pages take those off that they
     show."""
     still_open = Question.objects.filter(author=author_id, status__in=OPEN)
@@ -121,7 +121,7 @@ def is_ordinary() -> Q:
 
 def unjudged_texts(message: Message) -> tuple[str, ...]:
     """What else the author wrote lately and no model has judged, oldest first."""
-    texts = _texts(message.author_id, message.pk, timezone.now() - PEACE)
+    texts = _texts(message.author_id, message.pk, timezone.now() - QUIET_PERIOD)
     return tuple(text[:LONGEST] for (text,) in reversed(texts))
 
 
@@ -156,7 +156,9 @@ def _unseen(author: int, but: int, since: datetime) -> QuerySet[Message, tuple[i
 
 
 @prepared
-def _signs(author: int, conversation: int, since: datetime) -> QuerySet[Message, tuple[int]]:
+def _danger_messages(
+    author: int, conversation: int, since: datetime
+) -> QuerySet[Message, tuple[int]]:
     signs = Message.objects.filter(author=author, reason__in=_REASONS)
     near = signs.filter(Q(conversation=conversation) | Q(received_at__gte=since))
     return near.values_list("pk")[:1]
@@ -185,7 +187,7 @@ class Incoming:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class StoredMessage:
     """The stored message; ``fresh`` unless it had arrived before."""
 
     message: Message
@@ -210,14 +212,16 @@ class Screening:
         return passed
 
 
-def hear(site: Site, author: Author, incoming: Incoming, *, claim: bool = False) -> Heard:
+def store_message(
+    site: Site, author: Author, incoming: Incoming, *, claim: bool = False
+) -> StoredMessage:
     """Store a message once, whatever is sent again; committed when this returns.
 
     With ``claim`` it is stored as taken up by the caller, who asks the models about it at once.
     """
     known = _message_with_ref.first(author.pk, incoming.ref)
     if known is not None:
-        return Heard(known, fresh=False)
+        return StoredMessage(known, fresh=False)
     message = Message(author=author, site_id=author.site_id, ref=incoming.ref)
     message.role, message.country = incoming.role, incoming.country[:2].upper()
     if incoming.role == Message.Role.ASSISTANT:
@@ -276,7 +280,7 @@ def _fill_context(message: Message, site: Site, incoming: Incoming) -> None:
         message.text = redact(incoming.text, region=site.region, names=finder()).text
 
 
-def _stored(message: Message, conversation: str, *, again: bool = False) -> Heard:
+def _stored(message: Message, conversation: str, *, again: bool = False) -> StoredMessage:
     """Insert it, with its conversation where it is the first there."""
     author = message.author
     found = _conversation_with_ref.first(author.pk, conversation)
@@ -289,20 +293,20 @@ def _stored(message: Message, conversation: str, *, again: bool = False) -> Hear
             )
             insert_row(message)
             if is_crisis(message):
-                leave_in_peace(author.pk)
+                withdraw_open_questions(author.pk)
     except IntegrityError:
         # Over another connection came the same message, or another one that begins the same talk.
         known = _message_with_ref.first(author.pk, message.ref)
         if known is not None:
-            return Heard(known, fresh=False)
+            return StoredMessage(known, fresh=False)
         if again:  # its site was deleted meanwhile
             raise
         message.pk = None
         return _stored(message, conversation, again=True)
-    return Heard(message, fresh=True)
+    return StoredMessage(message, fresh=True)
 
 
-def ref_of(*parts: str) -> str:
+def stable_ref(*parts: str) -> str:
     """An id of 32 hexadecimal digits for what has none of its own, equal for equal parts."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 

@@ -24,7 +24,7 @@ from apps.authors.models import (
 )
 from apps.authors.querysets import OPEN, MessageQuerySet
 from apps.authors.services.limits import forget_carried, forget_uses, keep_limits
-from apps.authors.services.locking import begun_again, lock_author, lock_author_to_delete
+from apps.authors.services.locking import lock_author, lock_author_to_delete, retry_on_deadlock
 from apps.authors.services.messages import only_ends
 from apps.common.sealing import CannotOpen, unseal
 from apps.labels.models import Annotator, ItemState, Label
@@ -42,13 +42,13 @@ def author_data(author: Author) -> dict[str, Any]:
         "known_to_the_host_as": author.subject or None,
         "since": _iso(author.created_at),
         "opted_out": _iso(author.opted_out_at),
-        "consents": [_consent(each) for each in author.consents.select_related("text")],
+        "consents": [_consent(consent) for consent in author.consents.select_related("text")],
         "conversations": _conversations(author),
-        "questions": [_question(each) for each in _questions(author)],
-        "rewards": [_reward(each) for each in author.rewards.order_by("pk")],
+        "questions": [_question(question) for question in _questions(author)],
+        "rewards": [_reward(reward) for reward in author.rewards.order_by("pk")],
         "events": [
-            {"what": each.kind, "at": _iso(each.at), "detail": each.data}
-            for each in author.events.order_by("pk")
+            {"what": event.kind, "at": _iso(event.at), "detail": event.data}
+            for event in author.events.order_by("pk")
         ],
         "trust": {
             "counts": author.counts,
@@ -61,7 +61,7 @@ def author_data(author: Author) -> dict[str, Any]:
     }
 
 
-@begun_again
+@retry_on_deadlock
 @transaction.atomic
 def erase_author(author: Author) -> Erasure:
     """Delete everything of an author: what they wrote and answered, the items and labels made of
@@ -211,7 +211,7 @@ def _message(row: Mapping[str, Any]) -> dict[str, Any]:
         "not_asked_because": row["reason"] or None,
         "language": row["language"] or None,
         "country": row["country"] or None,
-        "stages": [_stage(each) for each in row["stages"]],
+        "stages": [_stage(stage) for stage in row["stages"]],
     }
 
 
@@ -231,7 +231,7 @@ def _question(question: Question) -> dict[str, Any]:
         "expected": (question.predicted or None) if question.status not in OPEN else None,
         "status": question.status,
         "asked": _iso(question.pushed_at),
-        "answers": [_answer(each) for each in question.answers.all()],
+        "answers": [_answer(answer) for answer in question.answers.all()],
     }
 
 

@@ -22,7 +22,13 @@ from apps.authors.models import Answer, Author, Event, Message, Question
 from apps.authors.querysets import OPEN
 from apps.authors.services.limits import ASK, asked_before, count_cost, person_of, reserve
 from apps.authors.services.locking import lock_author
-from apps.authors.services.messages import close, is_crisis, is_in_peace, leave_in_peace, verdict
+from apps.authors.services.messages import (
+    end_message,
+    in_quiet_period,
+    is_crisis,
+    verdict,
+    withdraw_open_questions,
+)
 from apps.authors.services.taking_up import MOMENT, OVER, Task, prompts, take_up
 from apps.common.prepared import Update, prepared, prepared_update
 from apps.common.rows import insert_row
@@ -32,7 +38,7 @@ from apps.llm.services import remember_prompt
 from apps.llm.shared_gateway import close_all, shared_gateway
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.limits import sampled
-from labelhub.core.interview.pipeline import Asked, ask
+from labelhub.core.interview.pipeline import InterviewResult, ask
 from labelhub.core.interview.questions import Draft, shuffled
 from labelhub.core.interview.reading_time import minimum_ms
 from labelhub.core.llm.errors import ModelError
@@ -105,7 +111,7 @@ async def ask_about(
     finally:
         if spent[1:]:  # the first call was counted before it began
             await in_database(count_cost, site.pk, 0, calls=len(spent) - 1)
-    return await in_database(store, task, asked, sum(spent), send=send)
+    return await in_database(store_questions, task, asked, sum(spent), send=send)
 
 
 def ask_now(message_id: int) -> list[Question]:
@@ -123,7 +129,9 @@ async def _ask_and_close(task: Task) -> list[Question]:
         await close_all()
 
 
-async def interview(task: Task, models: Models, spent: list[int], ready: Ready = _at_once) -> Asked:
+async def interview(
+    task: Task, models: Models, spent: list[int], ready: Ready = _at_once
+) -> InterviewResult:
     """Drive the generator: each list of calls in parallel.
 
     Raises:
@@ -187,7 +195,9 @@ EXPIRES = timedelta(minutes=10)
 
 
 @transaction.atomic
-def store(task: Task, asked: Asked, cost: int = 0, *, send: bool = False) -> list[Question]:
+def store_questions(
+    task: Task, asked: InterviewResult, cost: int = 0, *, send: bool = False
+) -> list[Question]:
     """Write down the stages' verdicts and the questions; none for who has left meanwhile, none
     about a message whose moment is over or that somebody else has taken up since.
 
@@ -197,44 +207,44 @@ def store(task: Task, asked: Asked, cost: int = 0, *, send: bool = False) -> lis
     # Two messages of one author may be asked about at once: the first to come here has the turn.
     author = lock_author(message.author_id)
     if author is None or author.opted_out_at is not None:
-        close(message, "left", "The author has left.", cost=cost)
+        end_message(message, "left", "The author has left.", cost=cost)
         return []
     _keep_verdicts(task, asked)
     now = timezone.now()
     stage, reason = _end(message, asked, now)
     if stage:
-        close(message, stage, reason, cost=cost)
+        end_message(message, stage, reason, cost=cost)
         if is_crisis(message):
-            leave_in_peace(author.pk)
+            withdraw_open_questions(author.pk)
         return []
     rows = [
-        _row(task, draft, at, now, asked.chances.get(draft.feature, 1.0))
-        for at, draft in enumerate(asked.drafts, 1)
+        _row(task, draft, number, now, asked.chances.get(draft.feature, 1.0))
+        for number, draft in enumerate(asked.drafts, 1)
     ]
-    rows += reask_for(message, number=len(rows) + 1, now=now, expires_at=now + EXPIRES)
+    rows += repeated_question(message, number=len(rows) + 1, now=now, expires_at=now + EXPIRES)
     for row in rows:
         row.cost_nanousd = cost // len(rows)
     if send:
         rows[0].status, rows[0].pushed_at = Question.Status.PUSHED, now
-    return [insert_row(row) for row in rows] if close(message, "", "", cost=cost) else []
+    return [insert_row(row) for row in rows] if end_message(message, "", "", cost=cost) else []
 
 
-def _end(message: Message, asked: Asked, now: datetime) -> tuple[str, str]:
+def _end(message: Message, asked: InterviewResult, now: datetime) -> tuple[str, str]:
     """The stage that ends a message without questions, and why; both empty where none does."""
     if asked.dropped_at:
-        reason = next((each.reason for each in asked.stages if not each.passed), "")
+        reason = next((stage.reason for stage in asked.stages if not stage.passed), "")
         return asked.dropped_at, reason
-    if is_in_peace(message):  # said while the models were asked
+    if in_quiet_period(message):  # said while the models were asked
         return "sensitive", "crisis_before"
     if now - message.received_at > MOMENT:
         return "interrupted", OVER
     before = asked_before(message.author_id)
-    if any(each.status in OPEN and each.expires > now for each in before):
+    if any(question.status in OPEN and question.expires > now for question in before):
         return "throttle", "open_question"
     return "", ""
 
 
-def _keep_verdicts(task: Task, asked: Asked) -> None:
+def _keep_verdicts(task: Task, asked: InterviewResult) -> None:
     for stage in asked.stages:
         task.message.stages.append(
             verdict(stage.stage, passed=stage.passed, reason=stage.reason, data=dict(stage.data))
@@ -247,7 +257,7 @@ def _keep_verdicts(task: Task, asked: Asked) -> None:
 def store_failure(task: Task, stage: str, reason: str, cost: int) -> list[Question]:
     """The models could not be asked, or not to the end."""
     task.message.stages.append(verdict(stage, passed=False, reason=reason, data={}))
-    close(task.message, stage, reason, cost=cost)
+    end_message(task.message, stage, reason, cost=cost)
     return []
 
 
@@ -266,8 +276,8 @@ def _row(task: Task, draft: Draft, number: int, now: datetime, chance: float) ->
         kind=draft.kind,
         text=draft.text,
         options=[
-            {"id": OPTION_IDS[at], "label": option, "value": draft.values.get(option, "")}
-            for at, option in enumerate(order)
+            {"id": OPTION_IDS[index], "label": option, "value": draft.values.get(option, "")}
+            for index, option in enumerate(order)
         ],
         predicted=draft.predicted,
         language=draft.language,
@@ -289,7 +299,7 @@ SHARE_UNPROVEN = 0.2
 OPTION_IDS = "abcdefgh"
 
 
-def reask_for(
+def repeated_question(
     message: Message, *, number: int, now: datetime, expires_at: datetime
 ) -> list[Question]:
     """A question that the author has answered before, as the last of a survey; mostly none.
@@ -319,7 +329,7 @@ def reask_for(
     )
     if answered is None:
         return []
-    return [_again(answered.question, message, number, expires_at)]
+    return [_repeated(answered.question, message, number, expires_at)]
 
 
 def reask_share(author: Author) -> float:
@@ -330,7 +340,7 @@ def reask_share(author: Author) -> float:
     return max(site.reask_share, SHARE_UNPROVEN) if unproven else site.reask_share
 
 
-def _again(first: Question, message: Message, number: int, expires_at: datetime) -> Question:
+def _repeated(first: Question, message: Message, number: int, expires_at: datetime) -> Question:
     by_label = {option["label"]: option for option in first.options}
     again = Draft(
         first.feature.key, first.kind, first.text, tuple(by_label),
@@ -346,7 +356,7 @@ def _again(first: Question, message: Message, number: int, expires_at: datetime)
         number=number,
         kind=first.kind,
         text=first.text,
-        options=[by_label[label] | {"id": OPTION_IDS[at]} for at, label in enumerate(order)],
+        options=[by_label[label] | {"id": OPTION_IDS[index]} for index, label in enumerate(order)],
         predicted=first.predicted,
         language=first.language,
         source=first.source,
@@ -393,19 +403,19 @@ def _push(question: int, now: datetime) -> Update:
     return waiting, {"pushed_at": now, "status": Question.Status.PUSHED}
 
 
-def mark_shown(author: Author, uid: UUID, at: datetime) -> None:
+def mark_shown(author: Author, uid: UUID, moment: datetime) -> None:
     """The widget has it on the screen; the first time counts. Unknown questions are nobody's."""
-    _show(author.pk, uid, at)
+    _show(author.pk, uid, moment)
 
 
 @prepared_update
-def _show(author: int, uid: UUID, at: datetime) -> Update:
+def _show(author: int, uid: UUID, moment: datetime) -> Update:
     sent = Question.objects.filter(uid=uid, author=author, pushed_at__isnull=False)
     pushed = Case(
         When(status=Question.Status.PUSHED, then=Value(Question.Status.SHOWN)),
         default="status",
     )
-    return sent.filter(shown_at__isnull=True), {"shown_at": at, "status": pushed}
+    return sent.filter(shown_at__isnull=True), {"shown_at": moment, "status": pushed}
 
 
 def note_early(author: Author, uid: UUID, ms: int) -> None:

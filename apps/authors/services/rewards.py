@@ -13,7 +13,7 @@ from apps.authors.models import Answer, Author, Payout, Reward, Site
 from apps.authors.querysets import is_due
 from apps.authors.selectors.authors import payout_lines
 from apps.authors.services.limits import day_cents_before, total_cents_before
-from apps.authors.services.locking import begun_again, lock_site
+from apps.authors.services.locking import lock_site, retry_on_deadlock
 from apps.common.spreadsheets import guard
 from labelhub.core.errors import Conflict
 
@@ -68,7 +68,7 @@ def restore(answer: Answer) -> None:
         Reward.objects.filter(pk=reward.pk).update(void_at=None, void_for="")
 
 
-@begun_again
+@retry_on_deadlock
 @transaction.atomic
 def pay_out(site: Site, actor: User | None) -> Payout:
     """Put everything that is due into one payout, for the host to pay; each reward once.
@@ -122,8 +122,8 @@ def payout_csv(payout: Payout) -> str:
     writer = csv.writer(buffer)
     writer.writerow(COLUMNS)
     writer.writerows(
-        (guard(each.subject), each.pseudonym, _amount(each.cents), each.currency, each.answers)
-        for each in payout_lines(payout)
+        (guard(line.subject), line.pseudonym, _amount(line.cents), line.currency, line.answers)
+        for line in payout_lines(payout)
     )
     return buffer.getvalue()
 

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from apps.authors.models import Author, Feature, Message, Site
 from apps.authors.selectors.sites import FRESH
-from apps.authors.services.limits import Asked
+from apps.authors.services.limits import AskedQuestion
 from apps.llm.models import ModelSpec
 from apps.llm.services import ensure_builtin
 from labelhub.core.interview.calls import Chooser
@@ -21,7 +21,7 @@ from labelhub.core.interview.pipeline import AuthorMessage
 
 
 @dataclass(frozen=True)
-class Kit:
+class SiteConfig:
     """The features that a site asks about, in its order, and the model that words the questions."""
 
     features: tuple[Feature, ...]
@@ -41,25 +41,25 @@ def _remembered(definition: Definition) -> Definition:
     return definition
 
 
-_kits: dict[str, Kit] = {}
+_configs: dict[str, SiteConfig] = {}
 
 
-def kit_of(site: Site) -> Kit:
+def config_of(site: Site) -> SiteConfig:
     """The site's kit, as old as what a process believes of a site may be."""
     now = time.monotonic()
-    known = _kits.get(site.public_key)
+    known = _configs.get(site.public_key)
     if known is not None and now - known.read_at < FRESH:
         return known
-    if len(_kits) > 1000:
-        _kits.clear()
+    if len(_configs) > 1000:
+        _configs.clear()
     features = tuple(Feature.objects.filter(site=site).asked())
-    _take_over(known.features if known else (), features)
-    kit = Kit(features, site.model or ensure_builtin(), now)
-    _kits[site.public_key] = kit
+    _keep_parsed(known.features if known else (), features)
+    kit = SiteConfig(features, site.model or ensure_builtin(), now)
+    _configs[site.public_key] = kit
     return kit
 
 
-def _take_over(before: Iterable[Feature], now: Iterable[Feature]) -> None:
+def _keep_parsed(before: Iterable[Feature], now: Iterable[Feature]) -> None:
     """What was read of the same definitions before need not be read again: of a thousand features
     that takes longer than fetching them."""
     read = {row.pk: row for row in before}
@@ -78,19 +78,22 @@ class MessageChooser(Chooser, Protocol):
 
 
 ChooserFor: TypeAlias = Callable[
-    [Message, AuthorMessage, Sequence[Feature], Sequence[Asked]], MessageChooser | None
+    [Message, AuthorMessage, Sequence[Feature], Sequence[AskedQuestion]], MessageChooser | None
 ]
 _choosers: list[ChooserFor] = []
 
 
-def decide_by(chooser_for: ChooserFor) -> None:
+def register_chooser(chooser_for: ChooserFor) -> None:
     """Let ``chooser_for`` decide at the sites for whose messages it has a chooser."""
     if chooser_for not in _choosers:
         _choosers.append(chooser_for)
 
 
 def chooser_for(
-    message: Message, shown: AuthorMessage, features: Sequence[Feature], asked: Sequence[Asked]
+    message: Message,
+    shown: AuthorMessage,
+    features: Sequence[Feature],
+    asked: Sequence[AskedQuestion],
 ) -> MessageChooser | None:
     """Who decides for this message, ``shown`` to models; None: what its author was asked about
     least."""
@@ -116,7 +119,7 @@ class Offers(Protocol):
         """The offer to bring, as the widget takes it; brought from now on."""
         ...
 
-    def tell(self, author: Author, uid: UUID, what: str, ref: str) -> None:
+    def tell(self, author: Author, uid: UUID, event: str, ref: str, /) -> None:
         """Take what became of an offer; the same ``ref`` is the same.
 
         Raises:
@@ -141,12 +144,12 @@ class Offers(Protocol):
 _offers: list[Offers] = []
 
 
-def offer_by(offers: Offers) -> None:
+def register_offers(offers: Offers) -> None:
     """Let ``offers`` make offers to authors."""
     _offers[:] = [offers]
 
 
-def offers_at(site_id: int) -> bool:
+def site_makes_offers(site_id: int) -> bool:
     """Whether authors of the site may be offered something: they are told before they agree."""
     return bool(_offers) and _offers[0].at(site_id)
 
@@ -161,10 +164,10 @@ def next_offer(author: Author) -> Mapping[str, Any] | None:
     return _offers[0].next(author) if _offers and author.opted_out_at is None else None
 
 
-def tell_offer(author: Author, uid: UUID, what: str, ref: str) -> None:
+def record_offer_event(author: Author, uid: UUID, event: str, ref: str) -> None:
     """Take what became of an offer; see :meth:`Offers.tell`."""
     if _offers:
-        _offers[0].tell(author, uid, what, ref)
+        _offers[0].tell(author, uid, event, ref)
 
 
 def withdraw_offers(author_id: int) -> None:
@@ -178,6 +181,6 @@ def withdrawn_offers(uids: Collection[UUID]) -> set[UUID]:
     return _offers[0].withdrawn(uids) if _offers and uids else set()
 
 
-def brought_offers(author: Author) -> set[UUID]:
+def delivered_offers(author: Author) -> set[UUID]:
     """The last offers that were brought to the author: a page may still have them."""
     return _offers[0].brought(author) if _offers else set()

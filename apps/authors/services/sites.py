@@ -13,8 +13,8 @@ from apps.accounts.models import User
 from apps.authors.models import Author, ConsentText, Feature, Reward, Site, SiteKey
 from apps.authors.selectors.sites import current_consent
 from apps.authors.services.limits import rule_of
-from apps.authors.services.locking import begun_again, lock_site
-from apps.authors.services.site_config import offers_at
+from apps.authors.services.locking import lock_site, retry_on_deadlock
+from apps.authors.services.site_config import site_makes_offers
 from apps.authors.translations import CONSENT_TEXTS, LANGUAGES
 from apps.common.sealing import digest, seal
 from apps.common.validation import check_model
@@ -126,7 +126,7 @@ def set_consent_text(*, site: Site, texts: Mapping[str, str], actor: User | None
         raise InvalidInput.at("consent", f"The text in '{long}' is longer than 600 characters.")
     lock_site(site)
     newest = site.consent_texts.first()
-    recommends = offers_at(site.pk)
+    recommends = site_makes_offers(site.pk)
     if newest is not None and (newest.texts, newest.recommends) == (texts, recommends):
         return newest
     version = newest.version + 1 if newest else 1
@@ -154,7 +154,7 @@ def set_features(*, site: Site, features: Sequence[Definition]) -> list[Feature]
     gone = [row.pk for row in known.values() if row.active and row.key not in wanted]
     Feature.objects.filter(pk__in=gone).update(active=False)
     rows = [known.get(key) or Feature(site=site, key=key) for key in keys]
-    changed = [row for at, row in enumerate(rows) if _placed(row, at, wanted[row.key])]
+    changed = [row for index, row in enumerate(rows) if _placed(row, index, wanted[row.key])]
     Feature.objects.bulk_create([row for row in changed if row.key not in known])
     Feature.objects.bulk_update(
         [row for row in changed if row.key in known], ["definition", "position", "active"]
@@ -162,10 +162,10 @@ def set_features(*, site: Site, features: Sequence[Definition]) -> list[Feature]
     return rows
 
 
-def _placed(row: Feature, at: int, definition: Definition) -> bool:
+def _placed(row: Feature, position: int, definition: Definition) -> bool:
     """Whether the row has become another one."""
     before = (row.definition, row.position, row.active)
-    row.definition, row.position, row.active = definition.to_json(), at, True
+    row.definition, row.position, row.active = definition.to_json(), position, True
     parse_feature(row.definition)
     vars(row).pop("parsed", None)
     return before != (row.definition, row.position, row.active)
@@ -209,7 +209,7 @@ def delete_site(*, site: Site) -> None:
     _delete(site)
 
 
-@begun_again
+@retry_on_deadlock
 @transaction.atomic
 def _delete_authors(site: Site) -> bool:
     """Some of them, locked before anything of theirs; whether there were any."""
@@ -219,7 +219,7 @@ def _delete_authors(site: Site) -> bool:
     return bool(ids)
 
 
-@begun_again
+@retry_on_deadlock
 @transaction.atomic
 def _delete(site: Site) -> None:
     site.delete()
@@ -260,7 +260,7 @@ def read_origins(raw: Any) -> list[str]:
     """
     if not isinstance(raw, list) or len(raw) > MOST_ORIGINS:
         raise InvalidInput.at("allowed_origins", f"Must be a list of at most {MOST_ORIGINS}.")
-    return list(dict.fromkeys(_origin(str(each).strip()) for each in raw if str(each).strip()))
+    return list(dict.fromkeys(_origin(str(given).strip()) for given in raw if str(given).strip()))
 
 
 def _origin(given: str) -> str:
@@ -287,7 +287,7 @@ def _has_host(origin: str) -> bool:
 def _read_languages(raw: Any) -> list[str]:
     if not isinstance(raw, list) or not raw:
         raise InvalidInput.at("languages", "Name at least one language.")
-    strange = next((each for each in raw if each not in LANGUAGES), None)
+    strange = next((given for given in raw if given not in LANGUAGES), None)
     if strange is not None:
         raise InvalidInput.at("languages", f"'{strange}' is not among {', '.join(LANGUAGES)}.")
     return list(dict.fromkeys(raw))

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from apps.authors.models import Feature, Message, Site
 from apps.authors.services.limits import (
-    Asked,
+    AskedQuestion,
     asked_before,
     budget_spent,
     history_of,
@@ -22,13 +22,13 @@ from apps.authors.services.messages import (
     LEASE,
     SHOWN_OF_REPLIES,
     context_of,
-    drop,
-    is_in_peace,
+    drop_message,
+    in_quiet_period,
     is_unseen,
     unjudged_texts,
     verdict,
 )
-from apps.authors.services.site_config import MessageChooser, chooser_for, kit_of
+from apps.authors.services.site_config import MessageChooser, chooser_for, config_of
 from apps.common.sealing import keyed_hash
 from apps.llm.models import ModelSpec
 from labelhub.core.interview.features import Feature as Definition
@@ -79,10 +79,10 @@ def take_up(message: Message, *, claimed: bool = False) -> Task | None:
     asked = asked_before(message.author_id)
     stage, reason, propensity = _permit(message, asked, now)
     if stage:
-        drop(message, stage, reason)
+        drop_message(message, stage, reason)
         return None
     message.stages.append(verdict("throttle", passed=True, reason="", data={}))
-    kit = kit_of(message.author.site)
+    kit = config_of(message.author.site)
     shown = replace(as_asked(message), unjudged=unjudged_texts(message))
     chooser = chooser_for(message, shown, kit.features, asked)
     plan = plan_of(message.author.site, kit.definitions, times_asked(asked))
@@ -167,13 +167,15 @@ def _before(field: str, now: datetime) -> Q:
     return Q(**{f"{field}__isnull": True}) | Q(**{f"{field}__lt": now})
 
 
-def _permit(message: Message, asked: Sequence[Asked], now: datetime) -> tuple[str, str, float]:
+def _permit(
+    message: Message, asked: Sequence[AskedQuestion], now: datetime
+) -> tuple[str, str, float]:
     """The stage that ends it here and the reason, both empty where none does; how likely it was
     to be asked."""
     site, author = message.author.site, message.author
     if now - message.received_at > MOMENT:
         return "interrupted", OVER, 0.0
-    if is_in_peace(message):
+    if in_quiet_period(message):
         return "sensitive", "crisis_before", 0.0
     if budget_spent(site):
         return "budget", "The site's budget for today is spent.", 0.0

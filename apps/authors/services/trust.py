@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from apps.authors.errors import Erased
 from apps.authors.models import Answer, Author, Message, Question, Reward
-from apps.authors.querysets import who_counts
-from apps.authors.services.answers import bring_into_line
+from apps.authors.querysets import counting_authors
+from apps.authors.services.answers import sync_label
 from apps.authors.services.limits import WHY, distrusted_before, erased_today
-from apps.authors.services.locking import begun_again, lock_author
+from apps.authors.services.locking import lock_author, retry_on_deadlock
 from apps.authors.services.rewards import restore, void
 from apps.labels.models import ItemState
 from labelhub.core.interview.trust import (
@@ -57,7 +57,9 @@ def evidence_of(author: Author, now: datetime) -> TrustEvidence:
         reask_agreed=sum(compared),
         reask_total=len(compared),
         answers_per_hour=_peak([answer.received_at for answer in answers], timedelta(hours=1)),
-        messages_per_minute=_peak([each.received_at for each in messages], timedelta(minutes=1)),
+        messages_per_minute=_peak(
+            [message.received_at for message in messages], timedelta(minutes=1)
+        ),
         median_over_ms=float(median(over)) if over else None,
         late_over_ms=float(over[len(over) * 19 // 20]) if over else None,
         expected_agreed=sum(expected),
@@ -65,14 +67,16 @@ def evidence_of(author: Author, now: datetime) -> TrustEvidence:
         usual_agreement=_usual_agreement(author, now),
         messages=len(messages),
         duplicate_share=near_duplicates([text for text in texts if text]),
-        machine_like_share=sum(each.reason == MACHINE_LIKE for each in messages)
+        machine_like_share=sum(message.reason == MACHINE_LIKE for message in messages)
         / max(1, len(messages)),
-        countries=tuple((each.received_at, each.country) for each in messages if each.country),
+        countries=tuple(
+            (message.received_at, message.country) for message in messages if message.country
+        ),
         surveys=len(surveys),
         eliciting=sum(
-            elicits(each.text, texts[:at])
-            for at, each in enumerate(messages)
-            if each.pk in surveys and each.text
+            elicits(message.text, texts[:index])
+            for index, message in enumerate(messages)
+            if message.pk in surveys and message.text
         ),
         network_authors=_neighbours(author, now),
         verified=author.verified,
@@ -129,7 +133,7 @@ def _usual_agreement(author: Author, now: datetime) -> float | None:
     answers = (
         Answer.objects.standing()
         .filter(
-            who_counts("author"),
+            counting_authors("author"),
             question__site=author.site_id,
             question__kind=Question.Kind.CHOICE,
             question__reask_of__isnull=True,
@@ -165,7 +169,7 @@ RELATED = (
 )  # fmt: skip
 
 
-def judge_due() -> int:
+def judge_due_authors() -> int:
     """Judge the authors who have answered since they were judged last; how many."""
     ids = Author.objects.filter(judge_due=True).order_by("pk").values_list("pk", flat=True)
     due = list(ids[:AT_ONCE])
@@ -191,18 +195,18 @@ def judge_author(author_id: int) -> Trust | None:
     trust = judge_trust(evidence_of(author, timezone.now()))
     # What spoke against them before their data was deleted speaks on, until a manager rules.
     before = distrusted_before(author, timezone.now())
-    told = _told(trust) | ({"summary": WHY} if before else {})
+    stored = _as_json(trust) | ({"summary": WHY} if before else {})
     trusted = not (trust.low or before)
     Author.objects.filter(pk=author_id).update(
-        trust=told, trusted=trusted, proven=trusted and trust.proven
+        trust=stored, trusted=trusted, proven=trusted and trust.proven
     )
-    bring_answers_into_line(author_id)
-    _judged(author_id, seen or 0)
+    sync_answers(author_id)
+    _clear_judge_due(author_id, seen or 0)
     return trust
 
 
 @transaction.atomic
-def _judged(author_id: int, seen: int) -> None:
+def _clear_judge_due(author_id: int, seen: int) -> None:
     """Nothing is due any more, unless an answer came that was not weighed."""
     if lock_author(author_id) is None:
         return
@@ -210,7 +214,7 @@ def _judged(author_id: int, seen: int) -> None:
         Author.objects.filter(pk=author_id).update(judge_due=False)
 
 
-def rule(author: Author, *, trusted: bool | None, reason: str = "") -> None:
+def set_ruling(author: Author, *, trusted: bool | None, reason: str = "") -> None:
     """A manager's decision over the signals; None leaves it to them again."""
     with transaction.atomic():
         locked = lock_author(author.pk)
@@ -220,19 +224,19 @@ def rule(author: Author, *, trusted: bool | None, reason: str = "") -> None:
         # Judged anew by the next round, which finishes what a killed process leaves.
         locked.judge_due = True
         locked.save(update_fields=["ruling", "ruling_reason", "judge_due"])
-    bring_answers_into_line(author.pk)
+    sync_answers(author.pk)
 
 
-def bring_answers_into_line(author_id: int) -> None:
+def sync_answers(author_id: int) -> None:
     """Exclude all of an author's answers, or take them back in, as they count now; the ledger and
     rewards follow. Some at a time: each costs a dozen statements, and others want to write too."""
-    while _some_into_line(author_id):
+    while _sync_some_answers(author_id):
         pass
 
 
-@begun_again
+@retry_on_deadlock
 @transaction.atomic
-def _some_into_line(author_id: int) -> bool:
+def _sync_some_answers(author_id: int) -> bool:
     """Whether there may be more."""
     author = lock_author(author_id)
     if author is None:
@@ -246,33 +250,33 @@ def _some_into_line(author_id: int) -> bool:
     list(ItemState.objects.select_for_update().filter(item__in=items).order_by("pk"))
     why = author.ruling_reason or str(author.trust.get("summary", "")) or "Not trusted."
     for answer in answers:
-        _take_in(answer) if author.counts else _exclude(answer, why)
+        _include(answer) if author.counts else _exclude(answer, why)
     return bool(answers)
 
 
-def _take_in(answer: Answer) -> None:
+def _include(answer: Answer) -> None:
     answer.excluded_at, answer.excluded_for = None, ""
     answer.save(update_fields=["excluded_at", "excluded_for"])
-    bring_into_line(answer)
+    sync_label(answer)
     restore(answer)
 
 
 def _exclude(answer: Answer, why: str) -> None:
     answer.excluded_at, answer.excluded_for = timezone.now(), why[:300]
     answer.save(update_fields=["excluded_at", "excluded_for"])
-    bring_into_line(answer)
+    sync_label(answer)
     void(answer, why)
 
 
-def _told(trust: Trust) -> dict[str, object]:
-    telling = [each for each in trust.signals if each.strength > 0]
+def _as_json(trust: Trust) -> dict[str, object]:
+    telling = [signal for signal in trust.signals if signal.strength > 0]
     return {
         "score": round(trust.score, 4),
         "low": trust.low,
-        "summary": "; ".join(each.detail for each in telling[:3]),
+        "summary": "; ".join(signal.detail for signal in telling[:3]),
         "signals": [
-            {"name": each.name, "strength": round(each.strength, 3), "detail": each.detail}
-            for each in telling
+            {"name": signal.name, "strength": round(signal.strength, 3), "detail": signal.detail}
+            for signal in telling
         ],
         "judged_at": timezone.now().isoformat(timespec="seconds"),
     }

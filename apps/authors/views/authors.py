@@ -28,7 +28,7 @@ from apps.authors.selectors.authors import (
 from apps.authors.selectors.sites import get_site
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.rewards import pay_out, payout_csv
-from apps.authors.services.trust import rule
+from apps.authors.services.trust import set_ruling
 
 AUTHORS_A_PAGE = 50
 
@@ -74,9 +74,9 @@ def author_rule(
     if not form.is_valid():
         return _page(request, site, author, ruling=form)
     trusted = form.cleaned_data["trusted"]
-    rule(author, trusted=trusted, reason=form.cleaned_data["reason"])
-    told = {True: "is included", False: "is excluded", None: "is judged by the signals again"}
-    messages.success(request, f"{author.pseudonym} {told[trusted]}.")
+    set_ruling(author, trusted=trusted, reason=form.cleaned_data["reason"])
+    outcome = {True: "is included", False: "is excluded", None: "is judged by the signals again"}
+    messages.success(request, f"{author.pseudonym} {outcome[trusted]}.")
     return redirect("site_author", slug, site.pk, author.uid)
 
 
@@ -129,7 +129,7 @@ def site_rewards(request: SignedInRequest, slug: str, site_id: int) -> HttpRespo
     found = owed(site, timezone.now())
     context = site_page(request, site, "rewards") | {
         "owed": found,
-        "due": any(each.cents for each in found if each.state == "due"),
+        "due": any(owed_part.cents for owed_part in found if owed_part.state == "due"),
         "payouts": payouts_with_currency(site)[:_MOST_PAYOUTS],
     }
     return render(request, "authors/site_rewards.html", context)

@@ -30,7 +30,7 @@ from apps.authors.selectors.funnel import (
 from apps.authors.selectors.messages import ASKED, SHOWN, WAITING, FeedRow, feed
 from apps.authors.selectors.sites import get_site, use_of_today
 from apps.authors.services.console import dry_run
-from apps.authors.stages import STAGES, reason_words, stage_name, told_stages
+from apps.authors.stages import STAGES, reason_words, stage_name, stage_rows
 from labelhub.core.interview.funnel import alerts, rates
 
 USUAL_DAYS = 7
@@ -65,7 +65,7 @@ def site_overview(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
         | {
             "days": days,
             "use": use_of_today(site),
-            "windows": [(each, _WINDOW_WORDS[each]) for each in WINDOWS],
+            "windows": [(window, _WINDOW_WORDS[window]) for window in WINDOWS],
             "traffic": traffic,
             "answers": answers,
             "seconds": None if answers.median_ms is None else answers.median_ms / 1000,
@@ -106,10 +106,10 @@ def feature_rows(site: Site, features: list[Feature], days: int) -> list[Feature
 
 def _most_asked(rows: list[FeatureRow]) -> dict[str, Any]:
     """Every feature where they are few, in the site's order; else those asked about most."""
-    told = [row for row in rows if row.asked or row.feature.active]
-    if len(told) > MOST_ROWS:
-        rows = sorted(told, key=lambda row: -row.asked)[:MOST_ROWS]
-    return {"features": rows, "features_left": max(0, len(told) - MOST_ROWS)}
+    listed = [row for row in rows if row.asked or row.feature.active]
+    if len(listed) > MOST_ROWS:
+        rows = sorted(listed, key=lambda row: -row.asked)[:MOST_ROWS]
+    return {"features": rows, "features_left": max(0, len(listed) - MOST_ROWS)}
 
 
 def _days(request: HttpRequest) -> int:
@@ -144,7 +144,7 @@ def site_live_rows(request: SignedInRequest, slug: str, site_id: int) -> HttpRes
     context = {"project": site.project, "site": site} | _feed_context(request, site)
     if request.GET.get("seen") == context["state"]:
         return HttpResponse(status=204)
-    return render(request, "authors/_feed.html", context)
+    return render(request, "authors/site_live.html#feed", context)
 
 
 def _feed_context(request: SignedInRequest, site: Site) -> dict[str, Any]:
@@ -156,11 +156,15 @@ def _feed_context(request: SignedInRequest, site: Site) -> dict[str, Any]:
 
 def _state(rows: Sequence[FeedRow]) -> str:
     """Changes with anything that the list shows."""
-    told = [
-        (row.message.pk, row.status, [(each.status, each.early) for each in row.questions])
+    shown = [
+        (
+            row.message.pk,
+            row.status,
+            [(question.status, question.early) for question in row.questions],
+        )
         for row in rows
     ]
-    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+    return hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
 
 
 #: Messages to try with one press, and what each shows.
@@ -186,11 +190,11 @@ def site_console(request: SignedInRequest, slug: str, site_id: int) -> HttpRespo
         run = dry_run(site, form.cleaned_data["text"])
         context |= {
             "run": run,
-            "stages": told_stages(list(run.stages)),
+            "stages": stage_rows(list(run.stages)),
             "dropped": stage_name(run.dropped_at) if run.dropped_at else "",
             "reason": reason_words(run.reason),
         }
     if getattr(request, "htmx", False):
-        return render(request, "authors/_console_result.html", context)
+        return render(request, "authors/site_console.html#result", context)
     context |= site_page(request, site, "console")
     return render(request, "authors/site_console.html", context, status=422 if form.errors else 200)

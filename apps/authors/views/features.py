@@ -39,13 +39,13 @@ def site_questions(request: SignedInRequest, slug: str, site_id: int) -> HttpRes
     below."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     features = list(site.features.order_by("-active", "position"))
-    active = [each for each in features if each.active]
+    active = [feature for feature in features if feature.active]
     words = " ".join(request.GET.get("q", "").split())[:60]
-    found = [each for each in active if _speaks_of(each, words)]
+    found = [feature for feature in active if _speaks_of(feature, words)]
     page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
-    retired = [each for each in features if not each.active]
+    retired = [feature for feature in features if not feature.active]
     rows = feature_rows(site, [*page, *retired[:MOST_RETIRED]], DAYS)
-    asked = {each.key for each in active}
+    asked = {feature.key for feature in active}
     context = site_page(request, site, "questions") | {
         "q": words,
         "page": page,
@@ -57,8 +57,8 @@ def site_questions(request: SignedInRequest, slug: str, site_id: int) -> HttpRes
         "retired": rows[len(page) :],
         "retired_count": len(retired),
         "library": [
-            (title, [(pick, name) for pick, name in each if pick.partition("/")[2] not in asked])
-            for title, each in library_choices()
+            (title, [(pick, name) for pick, name in offered if pick.partition("/")[2] not in asked])
+            for title, offered in library_choices()
         ],
     }
     return render(request, "authors/site_questions.html", context)
@@ -80,8 +80,8 @@ def feature_import(request: SignedInRequest, slug: str, site_id: int) -> HttpRes
             faults = _row_faults(error)
             form.add_error("file", "Nothing was imported." if faults else _words_of(error))
         else:
-            told = f"{made.added:,} features are new, {made.changed:,} changed."
-            messages.success(request, f"Imported: {told}")
+            counts = f"{made.added:,} features are new, {made.changed:,} changed."
+            messages.success(request, f"Imported: {counts}")
             return redirect("site_questions", slug, site.pk)
     context = site_page(request, site, "questions") | {"form": form, "faults": faults}
     context |= {"columns": COLUMNS, "most": MOST_FEATURES}
@@ -97,10 +97,12 @@ def feature_add(request: SignedInRequest, slug: str, site_id: int) -> HttpRespon
     picked = picked_features(request.POST.getlist("picked"))
     if not picked:
         raise InvalidInput("Tick at least one feature of the library.")
-    asked = {each.key for each in picked}
-    kept = [each for each in _definitions(site) if each.key not in asked]
+    asked = {definition.key for definition in picked}
+    kept = [definition for definition in _definitions(site) if definition.key not in asked]
     set_features(site=site, features=[*kept, *picked])
-    messages.success(request, f"Asked about now: {', '.join(each.name for each in picked)}.")
+    messages.success(
+        request, f"Asked about now: {', '.join(definition.name for definition in picked)}."
+    )
     return redirect("site_questions", slug, site.pk)
 
 
@@ -142,9 +144,11 @@ def feature_change(
 
 def _speaks_of(feature: Feature, words: str) -> bool:
     """Whether every word is in its key, name or definition."""
-    told = feature.definition
-    said = f"{feature.key} {told.get('name', '')} {told.get('definition', '')}".casefold()
-    return all(word in said for word in words.casefold().split())
+    definition = feature.definition
+    searched = (
+        f"{feature.key} {definition.get('name', '')} {definition.get('definition', '')}".casefold()
+    )
+    return all(word in searched for word in words.casefold().split())
 
 
 def _row_faults(error: InvalidInput) -> list[dict[str, Any]]:
@@ -168,35 +172,35 @@ def _feature(site: Site, key: str) -> Feature:
 
 
 def _definitions(site: Site) -> list[Definition]:
-    return [each.parsed for each in site.features.asked()]
+    return [feature.parsed for feature in site.features.asked()]
 
 
 def _moved(by: int) -> Callable[[Sequence[Definition], Definition], list[Definition]]:
     def change(asked: Sequence[Definition], feature: Definition) -> list[Definition]:
-        keys = [each.key for each in asked]
+        keys = [definition.key for definition in asked]
         if feature.key not in keys:
             return list(asked)
-        at = keys.index(feature.key)
-        rest = [each for each in asked if each.key != feature.key]
-        rest.insert(max(0, at + by), feature)
+        index = keys.index(feature.key)
+        rest = [definition for definition in asked if definition.key != feature.key]
+        rest.insert(max(0, index + by), feature)
         return rest
 
     return change
 
 
 def _retired(asked: Sequence[Definition], feature: Definition) -> list[Definition]:
-    rest = [each for each in asked if each.key != feature.key]
+    rest = [definition for definition in asked if definition.key != feature.key]
     if not rest:
         raise InvalidInput("A site asks about one feature at least; switch the site off instead.")
     return rest
 
 
 def _asked_again(asked: Sequence[Definition], feature: Definition) -> list[Definition]:
-    return [*(each for each in asked if each.key != feature.key), feature]
+    return [*(definition for definition in asked if definition.key != feature.key), feature]
 
 
 def _moved_first(asked: Sequence[Definition], feature: Definition) -> list[Definition]:
-    return [feature, *(each for each in asked if each.key != feature.key)]
+    return [feature, *(definition for definition in asked if definition.key != feature.key)]
 
 
 _CHANGES = {
@@ -224,7 +228,7 @@ def _saved(site: Site, form: FeatureForm, known: Definition | None) -> bool:
     try:
         new = form.definition_read()
         asked = _definitions(site)
-        keys = [each.key for each in asked]
+        keys = [definition.key for definition in asked]
         if known is None and site.features.filter(key=new.key).exists():
             raise InvalidInput.at("key", "This site has a feature of that name.")
         if new.key in keys:

@@ -59,7 +59,7 @@ def site_list(request: SignedInRequest, slug: str) -> HttpResponse:
     rows = []
     for site in found:
         funnel = funnels[site.pk]
-        figures = {name: figure_of(each) for name, each in rates(funnel).items()}
+        figures = {name: figure_of(rate) for name, rate in rates(funnel).items()}
         rows.append({"site": site, "funnel": funnel, "answered": figures["answered"]})
     context = sites_page(request, project) | {"rows": rows, "fits": fits, "days": DAYS}
     return render(request, "authors/site_list.html", context)
@@ -174,7 +174,7 @@ def _settings_page(
     delete: TypedForm | None = None,
 ) -> HttpResponse:
     texts = current_consent(site).texts
-    faulty = any(each is not None and each.errors for each in (form, consent, delete))
+    faulty = any(sent is not None and sent.errors for sent in (form, consent, delete))
     context = site_page(request, site, "settings") | {
         "form": form or SiteSettingsForm(instance=copy.copy(site)),
         "consent": consent or ConsentForm(site=site, texts=texts),

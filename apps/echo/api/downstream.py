@@ -13,10 +13,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.authors.api.access import SiteServerView, read, server_of
-from apps.authors.api.messages import PostedMessageSerializer, WhoSerializer, receive, told_of
+from apps.authors.api.messages import PostedMessageSerializer, WhoSerializer, message_state, receive
 from apps.authors.models import Message, Site
 from apps.authors.selectors.sites import check_open
-from apps.authors.services.site_config import next_offer, tell_offer
+from apps.authors.services.site_config import next_offer, record_offer_event
 from apps.echo.api.downstream_serializers import (
     MessageQuerySerializer,
     OfferEventSerializer,
@@ -160,11 +160,11 @@ class OfferEventsView(SiteServerView):
         sent = read(OfferEventSerializer(data=request.data))
         author = self.author(sent["author"])
         offer = offer_called(author.site, offer_uid)
-        tell_offer(author, offer_uid, sent["what"], sent["id"])
+        record_offer_event(author, offer_uid, sent["what"], sent["id"])
         offer.refresh_from_db(fields=["status"])
         return Response({"oid": offer_uid, "status": offer.status})
 
 
 def _body(message: Message, site: Site) -> dict[str, object]:
     selection = selection_for(message)
-    return {**told_of(message), "selection": selection_told(selection, site)}
+    return {**message_state(message), "selection": selection_told(selection, site)}

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from apps.authors.api.messages import LONGEST_REF, PostedSerializer, SubjectField
 from apps.authors.models import Site
-from apps.authors.services.site_config import kit_of
+from apps.authors.services.site_config import config_of
 from apps.echo.api.serializers import FiniteField
 from apps.echo.models import Decision, Selection
 from apps.echo.services.ranking import selected_of
@@ -120,7 +120,7 @@ def selection_told(selection: Selection | None, site: Site) -> dict[str, Any] | 
     """
     if selection is None:
         return None
-    known = {each.key: each for each in kit_of(site).definitions}
+    known = {each.key: each for each in config_of(site).definitions}
     features = selected_of(selection, known)
     told = {
         "id": selection.uid,

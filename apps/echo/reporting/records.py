@@ -15,7 +15,7 @@ from django.db.models import Case, Count, Max, Q, QuerySet, When
 from django.utils import timezone
 
 from apps.authors.models import Author
-from apps.authors.querysets import who_counts
+from apps.authors.querysets import counting_authors
 from apps.echo.models import Decision, Echo, Experiment, OfferEvent
 from apps.echo.services.experiments import design_of, key_of
 from labelhub.core.echo.experiments.assignment import (
@@ -128,7 +128,7 @@ def experiment_mark(experiment: Experiment) -> tuple[int | None, ...]:
         decided=Count("pk", filter=~Q(policy="")),
     )
     clicks = _clicks_on(rows).count()
-    believed = Author.objects.filter(who_counts(), site=experiment.echo_id).count()
+    believed = Author.objects.filter(counting_authors(), site=experiment.echo_id).count()
     return (*decisions.values(), clicks, believed)
 
 
@@ -156,7 +156,7 @@ def _passed_windows(experiment: Experiment, found: Design, key: bytes) -> Mappin
 
 
 def _rows(rows: QuerySet[Decision]) -> Iterator[_Row]:
-    counts = Case(When(who_counts("author"), then=True), default=False)
+    counts = Case(When(counting_authors("author"), then=True), default=False)
     values = rows.annotate(counts=counts).order_by("pk").values_list(*_FIELDS)
     return (_Row(*row) for row in values.iterator(chunk_size=AT_ONCE))
 

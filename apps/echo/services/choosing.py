@@ -17,7 +17,7 @@ from django.db.models import F
 from apps.authors.models import Feature, Message, Question, Site
 from apps.authors.querysets import OPEN
 from apps.authors.selectors.sites import FRESH
-from apps.authors.services.limits import Asked
+from apps.authors.services.limits import AskedQuestion
 from apps.echo.models import Echo, Selection
 from apps.echo.services.instructions import instructions_of
 from apps.echo.services.predicting import Predicting, predicting_for
@@ -98,7 +98,10 @@ def forget_known(site_id: int) -> None:
 
 
 def chooser_for(
-    message: Message, shown: AuthorMessage, features: Sequence[Feature], asked: Sequence[Asked]
+    message: Message,
+    shown: AuthorMessage,
+    features: Sequence[Feature],
+    asked: Sequence[AskedQuestion],
 ) -> "EchoChooser | None":
     """Echo, where the message's site has it on; with a language model for what matters most."""
     chooser = heads_for(message, features, asked)
@@ -111,7 +114,7 @@ def chooser_for(
 
 
 def heads_for(
-    message: Message, features: Sequence[Feature], asked: Sequence[Asked] = ()
+    message: Message, features: Sequence[Feature], asked: Sequence[AskedQuestion] = ()
 ) -> "EchoChooser | None":
     """Echo without a language model: what authors' answers alone have taught, and no call."""
     known = known_echo(message.author.site)
@@ -247,7 +250,7 @@ class EchoChooser:
         }
 
 
-def _answers(asked: Sequence[Asked]) -> float:
+def _answers(asked: Sequence[AskedQuestion]) -> float:
     """Chance that this author answers now, from how they answered before."""
     ended = [each.status for each in asked if each.status not in OPEN]
     answered = sum(status in _SAID for status in ended)

@@ -18,7 +18,7 @@ from apps.authors.models import Message
 from apps.authors.services.limits import budget_spent, count_cost
 from apps.authors.services.messages import CONTEXT, SHOWN_OF_REPLIES
 from apps.authors.services.questions import PATIENCE, Models, OpenModels
-from apps.authors.services.site_config import kit_of
+from apps.authors.services.site_config import config_of
 from apps.common.jobs import JobRun, Postponed, fault_words, job
 from apps.echo.examples import read_examples, standing_answers
 from apps.echo.models import Echo, PromptSearch, SearchReply
@@ -82,7 +82,7 @@ def _stop(search_id: int, why: str, reason: str) -> None:
 
 def _go_on(run: JobRun, found: PromptSearch, open_models: OpenModels) -> None:
     site = found.echo.site
-    kit = kit_of(site)
+    kit = config_of(site)
     feature = next((each for each in kit.definitions if each.key == found.feature), None)
     if feature is None:
         with run.last_chunk():

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from apps.authors.errors import NotYours, UnknownQuestion
 from apps.authors.models import Author
-from apps.authors.services.messages import is_in_peace
+from apps.authors.services.messages import in_quiet_period
 from apps.echo.models import Decision, Echo, OfferEvent
 
 #: An offer is about now: so long after its message it is brought, not later.
@@ -59,7 +59,7 @@ class EchoOffers:
         decision = found.order_by("-pk").first()
         if decision is None:
             return None
-        if decision.message is not None and is_in_peace(decision.message):
+        if decision.message is not None and in_quiet_period(decision.message):
             self.withdraw(author.pk)
             return None
         now = timezone.now()

@@ -7,7 +7,7 @@ from apps.authors.models import Author, Message
 from apps.authors.services.console import DryRun, dry_run
 from apps.authors.services.messages import AFTER_JUDGEMENT
 from apps.authors.services.questions import OpenModels
-from apps.authors.services.site_config import kit_of
+from apps.authors.services.site_config import config_of
 from apps.echo.indexes import index_of
 from apps.echo.models import Echo
 from apps.echo.services.ranking import (
@@ -51,7 +51,7 @@ def try_text(of: Echo, text: str, open_models: OpenModels = shared_gateway) -> T
     if not _is_ordinary(run):
         return Tried(run.text, run.reason or run.dropped_at, None, (), ())
     message = Message(author=Author(site=of.site), text=run.text, language=run.language)
-    definitions = kit_of(of.site).definitions
+    definitions = config_of(of.site).definitions
     selected = selected_of(selection_if(message), {each.key: each for each in definitions})
     moment = Moment(message_text=run.text, selected=selected, meanings=meanings_of(definitions))
     matches = echo(index_of(of), moment)

@@ -17,11 +17,11 @@ from django.utils import timezone
 
 from apps.authors.models import Message
 from apps.authors.services.limits import budget_spent, count_cost
-from apps.authors.services.messages import is_in_peace, is_ordinary
+from apps.authors.services.messages import in_quiet_period, is_ordinary
 from apps.authors.services.questions import PATIENCE, OpenModels, drive
-from apps.authors.services.site_config import kit_of
+from apps.authors.services.site_config import config_of
 from apps.authors.services.taking_up import MOMENT, as_asked
-from apps.authors.translations import RIGHT_TO_LEFT, spoken
+from apps.authors.translations import RIGHT_TO_LEFT, translated
 from apps.common.sealing import keyed_hash
 from apps.echo.models import Decision
 from apps.echo.offer_words import CHOSEN_BY, helpful_words
@@ -83,7 +83,7 @@ def decide_about(message_id: int, open_models: OpenModels = shared_gateway) -> D
     decision = rows.filter(message=message_id, status=Decision.Status.PENDING).first()
     if decision is None or decision.message is None:
         return None
-    if is_in_peace(decision.message):
+    if in_quiet_period(decision.message):
         return decision if _stored(decision) else None
     place = place_of(decision.echo, decision.message.author, decision.message_at)
     ranked = rank(decision.echo, decision.message, place, timezone.now())
@@ -169,7 +169,7 @@ def _worded(item: Item, message: Message, open_models: OpenModels) -> tuple[Offe
     if budget_spent(site):
         return ready_offer(item, moment, plan), []
     spent: list[int] = []
-    spec = kit_of(site).spec
+    spec = config_of(site).spec
     try:
         offer = asyncio.run(_asked(word_offer(item, moment, plan), spec, open_models, spent))
     except LabelhubError as error:
@@ -209,7 +209,7 @@ def _shown(offer: Offer, decision: Decision) -> dict[str, Any]:
         "lang": offer.language,
         "dir": "rtl" if offer.language in RIGHT_TO_LEFT else "ltr",
         "helpful": helpful_words(offer.language),
-        "why": spoken(CHOSEN_BY, offer.language),
+        "why": translated(CHOSEN_BY, offer.language),
     }
 
 
@@ -220,7 +220,7 @@ def _stored(decision: Decision) -> bool:
     if not rows.select_for_update(of=("self",)).exists():
         return False
     late = timezone.now() - decision.message_at > MOMENT
-    if late or (decision.message is not None and is_in_peace(decision.message)):
+    if late or (decision.message is not None and in_quiet_period(decision.message)):
         decision.status = Decision.Status.EXPIRED
     decision.lease_until = None
     decision.save()

@@ -7,7 +7,7 @@ from datetime import datetime
 import numpy as np
 
 from apps.authors.models import Message
-from apps.authors.services.site_config import kit_of
+from apps.authors.services.site_config import config_of
 from apps.authors.services.taking_up import as_asked
 from apps.echo.indexes import index_of
 from apps.echo.models import Decision, Echo, Selection
@@ -51,7 +51,7 @@ def rank(echo: Echo, message: Message, place: Place, now: datetime) -> Ranked:
     policy = place.policy if place.policy in POLICIES else NOTHING
     rule = rule_of(policy, rule_for(echo))
     history = history_of(message, now)
-    definitions = kit_of(message.author.site).definitions
+    definitions = config_of(message.author.site).definitions
     selected = selected_of(selection, {each.key: each for each in definitions})
     matches = policy_of(policy)(
         index_of(echo),

@@ -20,7 +20,7 @@ from django.db.models.functions import Cast, Concat
 from apps.authors.errors import TooLate
 from apps.authors.models import Answer
 from apps.authors.services.locking import lock_author
-from apps.authors.services.messages import ref_of
+from apps.authors.services.messages import stable_ref
 from apps.echo.models import Decision, Echo, LogEvent, OfferEvent, Selection
 from apps.echo.services.logging import log
 from apps.echo.values import value_of
@@ -113,7 +113,7 @@ def tell_outcome(selection: Selection, ref: str, value: float, now: datetime) ->
     if author is None:
         raise NotFound("There is no such selection.")
     begun = f"outcome-{selection.pk}-"
-    name = f"{begun}{ref_of(ref)[:24]}"
+    name = f"{begun}{stable_ref(ref)[:24]}"
     told = LogEvent.objects.filter(
         echo=selection.echo_id, author=author.pk, ref__startswith=begun
     ).values_list("ref", "data")

@@ -4,7 +4,7 @@ from django.db import transaction
 
 from apps.authors.models import Message, Site
 from apps.authors.services.locking import lock_author
-from apps.authors.services.site_config import kit_of
+from apps.authors.services.site_config import config_of
 from apps.echo.models import Selection
 from apps.echo.services.choosing import EchoChooser, forget_known, heads_for, known_echo
 from labelhub.core.errors import Conflict
@@ -50,7 +50,7 @@ def selection_if(message: Message) -> Selection | None:
 
 def _chosen(message: Message) -> EchoChooser | None:
     """The choice by the feature models alone; None where Echo is off."""
-    kit = kit_of(message.author.site)
+    kit = config_of(message.author.site)
     chooser = heads_for(message, kit.features)
     if chooser is None:
         return None

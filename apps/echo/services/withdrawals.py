@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from apps.authors.models import Answer, Author
-from apps.authors.querysets import who_counts
+from apps.authors.querysets import counting_authors
 from apps.echo.models import Echo, LogEvent, Scored
 from apps.echo.services.answer_events import ANSWER, told_answers
 from apps.echo.services.logging import log
@@ -39,7 +39,7 @@ def fallen_answers() -> QuerySet[Any, Any]:
 
 def doubtful_rewards() -> QuerySet[Any, Any]:
     """Events at all sites that count as rewards of authors who are not believed any more."""
-    doubted = Author.objects.exclude(who_counts()).values("pk")
+    doubted = Author.objects.exclude(counting_authors()).values("pk")
     rewards = LogEvent.objects.filter(
         author__in=doubted, kind=LogEvent.Kind.REWARDED, data__trusted=True
     )
@@ -52,7 +52,7 @@ def withdrawn_of_believed() -> QuerySet[LogEvent]:
         echo=OuterRef("echo"), about=OuterRef("about"), number__gt=OuterRef("number")
     )
     withdrawn = LogEvent.objects.filter(kind=LogEvent.Kind.WITHDRAWN)
-    return withdrawn.filter(who_counts("author"), ~Exists(later))
+    return withdrawn.filter(counting_authors("author"), ~Exists(later))
 
 
 @transaction.atomic

@@ -15,7 +15,7 @@ from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.authors.models import Site
 from apps.authors.selectors.sites import get_site
-from apps.authors.services.site_config import kit_of
+from apps.authors.services.site_config import config_of
 from apps.authors.stages import reason_words
 from apps.echo.forms.offers import CatalogueFileForm, TryForm
 from apps.echo.models import Echo
@@ -146,7 +146,7 @@ def catalogue_try(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
 
 def _worded(site: Site, tried: Tried) -> dict[str, Any]:
     """What was expected and what spoke for an item, in the words of its features' values."""
-    known = {each.key: each for each in kit_of(site).definitions}
+    known = {each.key: each for each in config_of(site).definitions}
 
     def words(told: Selected | Reason) -> str:
         return f"{told.name}: {value_words(known.get(told.key), told.value)}"

@@ -303,15 +303,15 @@ def _shown(
     problems: Sequence[Fault],
 ) -> dict[str, Any]:
     """What the prompts of questions say of a feature; words of models and strangers delimited."""
-    # What is told of a fault quotes the question that a model wrote.
-    told = "\n".join(fault.detail for fault in problems)
+    # What is explained of a fault quotes the question that a model wrote.
+    explained = "\n".join(fault.detail for fault in problems)
     return {
         "definition": definition_of(feature),
         "hint": feature.hint,
         "values": _value_block(feature, message.language),
         "count": feature.option_count,
         "predicted": "" if feature.values else fence(predicted, plan.salt),
-        "problems": fence(told, plan.salt) if told else "",
+        "problems": fence(explained, plan.salt) if explained else "",
         "item": _item_block(message, plan.salt),
     }
 
@@ -354,7 +354,7 @@ def stated_name(feature: Feature) -> str:
 
 @lru_cache(maxsize=256)
 def _relevance_schema(features: tuple[Feature, ...], always: tuple[Feature, ...]) -> Schema:
-    verdicts = [{"name": name, "description": told} for name, told in VERDICTS.items()]
+    verdicts = [{"name": name, "description": meaning} for name, meaning in VERDICTS.items()]
     labels = [
         {
             "name": feature.key,
@@ -414,10 +414,12 @@ def _value_block(feature: Feature, language: str) -> list[dict[str, str]]:
 
 def meanings_of(feature: Feature) -> dict[str, str]:
     """What each value means, "" where nobody says; bands are told with their unit."""
-    told = {value: feature.meanings.get(value, "") for value in feature.values}
+    meanings = {value: feature.meanings.get(value, "") for value in feature.values}
     if feature.unit:
-        return band_words(feature.bounds, feature.unit, "en") | {k: v for k, v in told.items() if v}
-    return told
+        return band_words(feature.bounds, feature.unit, "en") | {
+            k: v for k, v in meanings.items() if v
+        }
+    return meanings
 
 
 def definition_of(feature: Feature) -> str:
@@ -428,8 +430,8 @@ def definition_of(feature: Feature) -> str:
 def signs_of(feature: Feature) -> dict[str, Any]:
     """What models that match text go by, beyond the schema, where values are not listed."""
     if feature.answer == YES_NO:
-        told = {value: feature.meanings.get(value, "").split(",") for value in feature.values}
-        return {"signs": told | {YES: [*told[YES], *feature.cues]}}
+        signs = {value: feature.meanings.get(value, "").split(",") for value in feature.values}
+        return {"signs": signs | {YES: [*signs[YES], *feature.cues]}}
     if not feature.values:
         return {"most_words": MOST_PREDICTED_WORDS, "cues": feature.cues}
     return {}
@@ -440,8 +442,10 @@ def _item_block(message: AuthorMessage, salt: str, unjudged: Sequence[str] = ())
     before = "\n".join(f"{role}: {text}" for role, text in message.context)
     parts = [f"What was said before:\n{fence(before, salt)}"] if before else []
     if unjudged:
-        told = fence("\n".join(unjudged), salt)
-        parts.insert(0, f"What the author wrote before, perhaps in another conversation:\n{told}")
+        earlier = fence("\n".join(unjudged), salt)
+        parts.insert(
+            0, f"What the author wrote before, perhaps in another conversation:\n{earlier}"
+        )
     return "\n\n".join([*parts, f"The message:\n{fence(message.text, salt)}"])
 
 

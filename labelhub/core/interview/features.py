@@ -109,12 +109,12 @@ def is_bound(given: object) -> bool:
 
 def _bands(bounds: Sequence[float], unit: str, forms: tuple[str, str, str]) -> tuple[str, ...]:
     below, between, above = forms
-    told = [number_text(bound) for bound in bounds]
+    numbers = [number_text(bound) for bound in bounds]
     tail = f" {unit}" if unit else ""
     return (
-        below.format(told[0], u=tail),
-        *(between.format(low, high, u=tail) for low, high in pairwise(told)),
-        above.format(told[-1], u=tail),
+        below.format(numbers[0], u=tail),
+        *(between.format(low, high, u=tail) for low, high in pairwise(numbers)),
+        above.format(numbers[-1], u=tail),
     )
 
 
@@ -208,7 +208,7 @@ class Feature:
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form that :func:`parse_feature` reads back unchanged. What only numbers have,
         and a prior, are left out where there are none; so are options that are derived."""
-        told: dict[str, Any] = {
+        form: dict[str, Any] = {
             "key": self.key,
             "name": self.name,
             "definition": self.definition,
@@ -221,13 +221,16 @@ class Feature:
             "hint": self.hint,
             "meanings": dict(self.meanings),
             "templates": {
-                language: {"question": each.question, "options": _told(self, language, each)}
-                for language, each in self.templates.items()
+                language: {
+                    "question": template.question,
+                    "options": _own_options(self, language, template),
+                }
+                for language, template in self.templates.items()
             },
         }
         if self.answer == NUMBER:
-            told |= {"bounds": list(self.bounds), "unit": self.unit}
-        return told if self.prior is None else told | {"prior": self.prior}
+            form |= {"bounds": list(self.bounds), "unit": self.unit}
+        return form if self.prior is None else form | {"prior": self.prior}
 
 
 def derived_words(feature: Feature, language: str) -> dict[str, str]:
@@ -239,7 +242,7 @@ def derived_words(feature: Feature, language: str) -> dict[str, str]:
     return {}
 
 
-def _told(feature: Feature, language: str, template: Template) -> dict[str, str]:
+def _own_options(feature: Feature, language: str, template: Template) -> dict[str, str]:
     options = dict(template.options)
     return {} if options and options == derived_words(feature, language) else options
 
@@ -333,7 +336,9 @@ def _words(raw: Mapping[str, Any], name: str, most: int, longest: int) -> tuple[
         raise InvalidInput.at(name, "must be a list of words.")
     if len(given) > most:
         raise InvalidInput.at(name, f"must be at most {most}.")
-    words = [_checked(each, f"{name}, number {at}", longest) for at, each in enumerate(given, 1)]
+    words = [
+        _checked(word, f"{name}, number {number}", longest) for number, word in enumerate(given, 1)
+    ]
     if not all(words):
         raise InvalidInput.at(name, "must not contain an empty one.")
     return tuple(words)
@@ -352,7 +357,7 @@ def _bounds(raw: Mapping[str, Any], answer: str) -> tuple[float, ...]:
         raise InvalidInput.at("bounds", f"must be numbers of at most {LARGEST:,} either way.")
     if any(low >= high for low, high in pairwise(given)):
         raise InvalidInput.at("bounds", "must ascend, and none come twice.")
-    return tuple(int(each) if float(each).is_integer() else float(each) for each in given)
+    return tuple(int(number) if float(number).is_integer() else float(number) for number in given)
 
 
 def _unit(raw: Mapping[str, Any], answer: str) -> str:
@@ -429,16 +434,16 @@ def _templates(raw: Mapping[str, Any], feature: Feature) -> dict[str, Template]:
     if not isinstance(given, Mapping):
         raise InvalidInput.at("templates", "must map languages to questions.")
     made = {}
-    for language, each in given.items():
+    for language, template in given.items():
         where = f"templates, {language}"
         if not isinstance(language, str) or not _LANGUAGE.fullmatch(language):
             raise InvalidInput.at("templates", f"'{language}' is no language; write 'en' or 'de'.")
-        if not isinstance(each, Mapping) or not set(each) <= {"question", "options"}:
+        if not isinstance(template, Mapping) or not set(template) <= {"question", "options"}:
             raise InvalidInput.at(where, "must have 'question' and 'options'.")
-        question = _checked(each.get("question", ""), f"{where}, question", _LONGEST_QUESTION)
+        question = _checked(template.get("question", ""), f"{where}, question", _LONGEST_QUESTION)
         if not question:
             raise InvalidInput.at(f"{where}, question", "must not be empty.")
-        options = each.get("options", {})
+        options = template.get("options", {})
         if options == {}:
             options = derived_words(feature, language)
         made[language] = Template(question, _options(options, where, feature))
@@ -457,13 +462,13 @@ def _options(given: Any, where: str, feature: Feature) -> dict[str, str]:
         raise InvalidInput.at(where, f"an open choice needs at least {OPTIONS}.")
     named = values or [_checked(value, where, _LONGEST_VALUE) for value in given]
     words = {
-        value: _checked(told, f"{where}, {value}", _LONGEST_VALUE)
-        for value, told in zip(named, map(given.get, values or given), strict=True)
+        value: _checked(text, f"{where}, {value}", _LONGEST_VALUE)
+        for value, text in zip(named, map(given.get, values or given), strict=True)
     }
-    told = list(words.values())
-    if feature.answer == NUMBER and (pair := overlapping_words(told)):
+    text = list(words.values())
+    if feature.answer == NUMBER and (pair := overlapping_words(text)):
         raise InvalidInput.at(where, f"{pair} overlap or leave a number out. {_BETTER_BANDS}")
-    if pair := overlapping_ranges(told):
+    if pair := overlapping_ranges(text):
         raise InvalidInput.at(where, f"{pair} overlap. {_BETTER_BANDS}")
     return words
 

@@ -583,11 +583,11 @@ def _pieces(value: Any) -> Iterator[str]:
     if value and isinstance(value, dict):
         yield from _joined("{", "}", ((_ENCODER.encode(key) + ":", value[key]) for key in value))
     elif isinstance(value, list) and not all(map(_is_flat, value)):
-        yield from _joined("[", "]", (("", each) for each in value))
+        yield from _joined("[", "]", (("", member) for member in value))
     elif isinstance(value, list) and len(value) > AT_ONCE:
-        for at in range(0, len(value), AT_ONCE):
-            yield "," if at else "["
-            yield _ENCODER.encode(value[at : at + AT_ONCE])[1:-1]
+        for start in range(0, len(value), AT_ONCE):
+            yield "," if start else "["
+            yield _ENCODER.encode(value[start : start + AT_ONCE])[1:-1]
         yield "]"
     else:
         yield _ENCODER.encode(value)
@@ -602,7 +602,9 @@ def _joined(begin: str, end: str, members: Iterable[tuple[str, Any]]) -> Iterato
 
 def _is_flat(value: Any) -> bool:
     inside = value.values() if isinstance(value, dict) else ()
-    return not isinstance(value, list) and not any(isinstance(each, dict | list) for each in inside)
+    return not isinstance(value, list) and not any(
+        isinstance(member, dict | list) for member in inside
+    )
 
 
 def _envelope(t: str, d: Mapping[str, Any], re: str, seq: int | None) -> dict[str, Any]:

@@ -118,8 +118,8 @@ def position_check(counts: Sequence[int]) -> PositionCheck:
     statistic, p = uniform_chance(counts)
     alarm = p < POSITION_LEVEL
     places = ", ".join(f"{count / n:.0%}" for count in counts)
-    said = "more uneven than shuffling explains" if alarm else "as even as shuffling makes them"
-    words = f"The places of the {n} chosen options ({places}) are {said} (p = {p:.2g})."
+    verdict = "more uneven than shuffling explains" if alarm else "as even as shuffling makes them"
+    words = f"The places of the {n} chosen options ({places}) are {verdict} (p = {p:.2g})."
     return PositionCheck(n, statistic, p, alarm=alarm, words=words)
 
 
@@ -171,9 +171,9 @@ def _risen(name: str, now: Funnel, before: Funnel) -> Iterator[Alert]:
         return
     p = two_shares(new.part, new.n, old.part, old.n)
     if new.value > old.value and p < LEVEL:
-        words = _WATCHED[name].format(before=_told(old), now=_told(new))
+        words = _WATCHED[name].format(before=_percent(old), now=_percent(new))
         yield Alert(name, f"{words} Chance alone explains this in {p:.2g} of cases.", p)
 
 
-def _told(rate: Rate) -> str:
+def _percent(rate: Rate) -> str:
     return f"{rate.part / rate.n:.1%} ({rate.part} of {rate.n})"

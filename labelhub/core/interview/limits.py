@@ -208,8 +208,8 @@ def may_ask(rule: ThrottleRule, history: AskHistory, now: datetime, draw: float)
 def sampled(site: str, author: str, message: str) -> float:
     """A number in [0, 1) that looks drawn at random, but is always the same for a message."""
     # As JSON: ("a", "bc") and ("ab", "c") must not draw the same.
-    told = json.dumps([site, author, message]).encode()
-    return (int.from_bytes(hashlib.sha256(told).digest()[:8], "big") >> 11) / 2**53
+    drawn_for = json.dumps([site, author, message]).encode()
+    return (int.from_bytes(hashlib.sha256(drawn_for).digest()[:8], "big") >> 11) / 2**53
 
 
 def _forbidden(history: AskHistory) -> Permit | None:

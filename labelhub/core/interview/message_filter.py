@@ -90,15 +90,15 @@ def _advertises(text: str) -> bool:
 
 def _is_repeated(text: str, recent: Sequence[str]) -> bool:
     key = _key(text)
-    return any(_key(each) == key for each in recent)
+    return any(_key(earlier) == key for earlier in recent)
 
 
 def _key(text: str) -> tuple[str, str]:
     """What two messages that say the same have in common, the part that is not read included."""
-    said = folded(text)
-    if said.isascii():
-        return _UNSAID.sub("", said), text[MOST_READ:]
-    return "".join(letter for letter in said if _is_said(letter)), text[MOST_READ:]
+    letters = folded(text)
+    if letters.isascii():
+        return _UNSAID.sub("", letters), text[MOST_READ:]
+    return "".join(letter for letter in letters if _is_said(letter)), text[MOST_READ:]
 
 
 def _is_said(letter: str) -> bool:

@@ -103,38 +103,38 @@ def begins_above(text: str) -> bool:
 def overlapping_ranges(words: Sequence[str]) -> str:
     """The first two of ``words`` that are both ranges of numbers with a number in common; "" where
     there are none."""
-    ranges = [(each, found) for each in words if (found := range_of(each)) is not None]
-    for (one, first), (other, second) in combinations(ranges, 2):
-        if _meet(first, second):
-            return f"'{one}' and '{other}'"
+    ranges = [(word, found) for word in words if (found := range_of(word)) is not None]
+    for (first, range_a), (second, range_b) in combinations(ranges, 2):
+        if _meet(range_a, range_b):
+            return f"'{first}' and '{second}'"
     return ""
 
 
 def range_of(text: str) -> Range | None:
     """The range that ``text`` names: "2 to 4 days", "four or more"; None where it names none."""
-    said = folded(text)
-    found = _SPAN.search(said)
+    searched = folded(text)
+    found = _SPAN.search(searched)
     if found:
         low, high = map(_value, filter(None, found.groups()))
         return Range(low, high, begins_above(text), ends_below(text)) if low < high else None
     numbers = numbers_in(text)
-    return _half(said, numbers[0]) if len(numbers) == 1 else None
+    return _half(searched, numbers[0]) if len(numbers) == 1 else None
 
 
-def _half(said: str, number: float) -> Range | None:
+def _half(searched: str, number: float) -> Range | None:
     for pattern, half in (
         (_AT_LEAST, Range(number, inf)),
         (_BELOW, Range(-inf, number, high_is_open=True)),
         (_ABOVE, Range(number, inf, low_is_open=True)),
         (_AT_MOST, Range(-inf, number)),
     ):
-        if pattern.search(said):
+        if pattern.search(searched):
             return half
     return None
 
 
-def _meet(one: Range, other: Range) -> bool:
-    below, above = sorted((one, other))
+def _meet(first: Range, second: Range) -> bool:
+    below, above = sorted((first, second))
     if below.high == above.low:
         return not (below.high_is_open or above.low_is_open)
     return above.low < below.high

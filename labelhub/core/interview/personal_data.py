@@ -66,7 +66,7 @@ class Finding:
 NameFinder: TypeAlias = Callable[[str], Sequence[Finding]]
 
 
-def found(start: int, end: int, kind: str) -> Finding:
+def make_finding(start: int, end: int, kind: str) -> Finding:
     """A finding of ``kind`` with the mark that belongs to it."""
     return Finding(start, end, kind, MARKS[kind])
 
@@ -189,7 +189,7 @@ def links(text: str, _region: str) -> Iterator[Finding]:
     for pattern in _LINKS:
         for match in pattern.finditer(text):
             bare = match[0].rstrip(_SENTENCE_ENDS)
-            yield found(match.start(), match.start() + len(bare), "url")
+            yield make_finding(match.start(), match.start() + len(bare), "url")
 
 
 def machines(text: str, _region: str) -> Iterator[Finding]:
@@ -199,7 +199,7 @@ def machines(text: str, _region: str) -> Iterator[Finding]:
     # "a::b" is a name in some programming languages.
     sixes = [match for match in _COLONS.finditer(text) if _GROUP.search(match[0])]
     for match in (*quads, *(six for six in sixes if six[0].count(":") >= 2 and _is_ip(six[0]))):
-        yield found(match.start(), match.end(), "ip")
+        yield make_finding(match.start(), match.end(), "ip")
 
 
 def phones(text: str, region: str) -> Iterator[Finding]:
@@ -216,7 +216,7 @@ def phones(text: str, region: str) -> Iterator[Finding]:
             found_numbers.append(match)
     for match in found_numbers:
         if not _DATE_OR_DECIMAL.fullmatch(match.raw_string):
-            yield found(match.start, match.end, "phone")
+            yield make_finding(match.start, match.end, "phone")
 
 
 def long_numbers(text: str, _region: str) -> Iterator[Finding]:
@@ -233,14 +233,14 @@ def payments(text: str, _region: str) -> Iterator[Finding]:
             count = _card_groups([digits for _, digits in groups[first : first + 19]])
             if count:
                 start, digits = groups[first + count - 1]
-                yield found(groups[first][0], start + len(digits), "card")
+                yield make_finding(groups[first][0], start + len(digits), "card")
             first += max(1, count)
     for match in _IBAN.finditer(text):
         # Words after the number look like more of it: the longest part that checks is meant.
         ends = [end.end() for end in _IBAN_END.finditer(match[0]) if 15 <= end.end() <= 50]
         for end in reversed(ends):
             if iban.is_valid(match[0][:end].replace(".", ""), check_country=False):
-                yield found(match.start(), match.start() + end, "iban")
+                yield make_finding(match.start(), match.start() + end, "iban")
                 break
 
 
@@ -249,7 +249,7 @@ def identities(text: str, _region: str) -> Iterator[Finding]:
     for pattern, is_valid in _IDENTITIES:
         for match in pattern.finditer(text):
             if is_valid(match[0].replace(" ", "")):
-                yield found(match.start(), match.end(), "national_id")
+                yield make_finding(match.start(), match.end(), "national_id")
 
 
 def credentials(text: str, _region: str) -> Iterator[Finding]:
@@ -259,15 +259,15 @@ def credentials(text: str, _region: str) -> Iterator[Finding]:
     for match in _PASSWORD.finditer(text):
         value = match["value"].rstrip(".,;:!?)'")
         if len(value) >= 3 and (match["sign"] or match["quote"] or _unlike_a_word(value)):
-            yield found(match.start("value"), match.start("value") + len(value), "secret")
+            yield make_finding(match.start("value"), match.start("value") + len(value), "secret")
     for match in _TOKEN.finditer(text):
         if _is_random(match[0]):
-            yield found(match.start(), match.end(), "secret")
+            yield make_finding(match.start(), match.end(), "secret")
 
 
 def _matches(pattern: re.Pattern[str], text: str, kind: str) -> Iterator[Finding]:
     for match in pattern.finditer(text):
-        yield found(match.start(), match.end(), kind)
+        yield make_finding(match.start(), match.end(), kind)
 
 
 def _is_ip(written: str) -> bool:

@@ -37,7 +37,7 @@ from labelhub.core.interview.wording import bad_character, word_count
 from labelhub.core.llm.types import Call, Reply, Status
 from labelhub.core.safety import DANGER, reacts_to_danger, shows_danger
 
-__all__ = ["SPARE", "Asked", "AuthorMessage", "InterviewPlan", "StageVerdict", "ask"]
+__all__ = ["SPARE", "AuthorMessage", "InterviewPlan", "StageVerdict", "ask"]
 
 #: Features whose values are predicted for one message beyond those that are wanted: each is a call,
 #: and some have no use.
@@ -67,7 +67,7 @@ class StageVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class InterviewResult:
     """What came of a message: questions, or the stage it was dropped at ("" with questions).
 
     ``chances``: by the feature's key, how likely it was to be asked about, of those that were.
@@ -80,14 +80,14 @@ class Asked:
 
 
 #: Lists of calls out, each list asked in parallel; lists of replies in; what was asked in the end.
-Asking: TypeAlias = Generator[list[Call], list[Reply], Asked]
+Interview: TypeAlias = Generator[list[Call], list[Reply], InterviewResult]
 _Features: TypeAlias = Generator[list[Call], list[Reply], tuple[list[Feature], StageVerdict]]
 _Values: TypeAlias = Generator[list[Call], list[Reply], tuple[dict[str, str], StageVerdict]]
 _Drafts: TypeAlias = Generator[list[Call], list[Reply], tuple[tuple[Draft, ...], StageVerdict]]
 
 
 @dataclass(slots=True)
-class _Writing:
+class _QuestionAttempts:
     """One question while it is being worded: what each try was refused for, and what remained;
     ``ready``: its own question is taken unasked."""
 
@@ -104,34 +104,34 @@ class _Writing:
             "predicted": self.predicted,
             "source": self.draft.source if self.draft else "",
             "failed": self.failed,
-            "faults": [[fault.code for fault in each] for each in self.refused],
+            "faults": [[fault.code for fault in faults_found] for faults_found in self.refused],
         }
 
 
-def ask(message: AuthorMessage, plan: InterviewPlan) -> Asking:
+def ask(message: AuthorMessage, plan: InterviewPlan) -> Interview:
     """The questions to put to the author of ``message``; never raises for any reply.
 
     Steps of the calls: "relevance", "prediction/<key>" (or the chooser's own), "question/<key>",
     "question/<key>/2".
     """
     if is_in_danger(message):
-        return Asked((), (_dropped("sensitive", DANGER, {}),), "sensitive")
+        return InterviewResult((), (_dropped("sensitive", DANGER, {}),), "sensitive")
     relevant, judged = yield from _relevance(message, plan)
     if not judged.passed:
-        return Asked((), (judged,), judged.stage)
+        return InterviewResult((), (judged,), judged.stage)
     values, guessed = yield from _prediction(message, plan, relevant)
     counted = _enough(values, plan)
     stages = (judged, guessed, counted)[: 3 if guessed.passed else 2]
     if not stages[-1].passed:
-        return Asked((), stages, stages[-1].stage)
+        return InterviewResult((), stages, stages[-1].stage)
     usable = {feature.key: feature for feature in relevant if feature.key in values}
     chances = plan.choice.wanted(list(usable), plan.most_questions)
     if not chances:
         unworthy = _dropped("choice", "not_worth_asking", {"candidates": list(usable)})
-        return Asked((), (*stages, unworthy), unworthy.stage)
+        return InterviewResult((), (*stages, unworthy), unworthy.stage)
     wanted = [usable[key] for key in chances]
     drafts, worded = yield from _questions(message, plan, wanted, values)
-    return Asked(drafts, (*stages, worded), "" if drafts else worded.stage, chances)
+    return InterviewResult(drafts, (*stages, worded), "" if drafts else worded.stage, chances)
 
 
 def is_in_danger(message: AuthorMessage) -> bool:
@@ -176,7 +176,9 @@ def _prediction(
     """The most probable value of each feature, by key; those without a usable one are left out."""
     calls = plan.choice.looked_at(relevant, max(plan.most_questions, plan.least_relevant) + SPARE)
     asked = [feature for feature in relevant if feature.key in calls]
-    replies = yield [calls[each.key] or prediction_turn(message, plan, each) for each in asked]
+    replies = yield [
+        calls[feature.key] or prediction_turn(message, plan, feature) for feature in asked
+    ]
     values: dict[str, str] = {}
     likely: dict[str, Mapping[str, float]] = {}
     unusable: dict[str, str] = {}
@@ -189,21 +191,21 @@ def _prediction(
             likely[feature.key] = reply.probabilities
     expected = plan.choice.expected(relevant, values, likely)
     values = _corrected(relevant, values, expected)
-    left_out = [each.key for each in relevant if each.key not in {**calls, **values}]
+    left_out = [feature.key for feature in relevant if feature.key not in {**calls, **values}]
     data = {"predicted": values, "unusable": unusable, "left_out": left_out}
     reason = "" if values else "no_prediction"
     return values, StageVerdict("prediction", bool(values), reason, data)
 
 
 def _corrected(
-    relevant: Sequence[Feature], said: Mapping[str, str], expected: Mapping[str, str]
+    relevant: Sequence[Feature], predicted: Mapping[str, str], expected: Mapping[str, str]
 ) -> dict[str, str]:
     """What is expected after all; of a closed feature only its values, of an open one only what
     the model said and was found fit to show."""
     values = {}
     for feature in relevant:
         value = expected.get(feature.key, "")
-        if value in feature.values or (value and value == said.get(feature.key)):
+        if value in feature.values or (value and value == predicted.get(feature.key)):
             values[feature.key] = value
     return values
 
@@ -232,21 +234,23 @@ def _questions(
 ) -> _Drafts:
     """Each question as its feature has it, or worded by a model, once more where it has faults."""
     texts = [
-        _Writing(feature, values[feature.key], ready=_asks_itself(feature, message.language))
+        _QuestionAttempts(
+            feature, values[feature.key], ready=_asks_itself(feature, message.language)
+        )
         for feature in wanted
     ]
     for number in range(1, _TRIES + 1):
-        unfinished = [each for each in texts if not (each.draft or each.failed or each.ready)]
+        unfinished = [text for text in texts if not (text.draft or text.failed or text.ready)]
         if not unfinished:
             break
-        replies = yield [_question_turn(message, plan, each, number) for each in unfinished]
-        for each, reply in zip(unfinished, replies, strict=True):
-            _take(each, reply, message, plan)
-    for each in texts:
-        if each.draft is None:
-            each.draft = _from_template(each, message, plan)
-    drafts = tuple(each.draft for each in texts if each.draft is not None)
-    data = {"questions": {each.feature.key: each.told() for each in texts}}
+        replies = yield [_question_turn(message, plan, writing, number) for writing in unfinished]
+        for writing, reply in zip(unfinished, replies, strict=True):
+            _take(writing, reply, message, plan)
+    for writing in texts:
+        if writing.draft is None:
+            writing.draft = _from_template(writing, message, plan)
+    drafts = tuple(text.draft for text in texts if text.draft is not None)
+    data = {"questions": {text.feature.key: text.told() for text in texts}}
     reason = "" if drafts else "no_question"
     return drafts, StageVerdict("questions", bool(drafts), reason, data)
 
@@ -258,7 +262,7 @@ def _asks_itself(feature: Feature, language: str) -> bool:
 
 
 def _question_turn(
-    message: AuthorMessage, plan: InterviewPlan, writing: _Writing, number: int
+    message: AuthorMessage, plan: InterviewPlan, writing: _QuestionAttempts, number: int
 ) -> Call:
     problems = writing.refused[-1] if writing.refused else ()
     return question_turn(
@@ -271,7 +275,9 @@ def _question_turn(
     )
 
 
-def _take(writing: _Writing, reply: Reply, message: AuthorMessage, plan: InterviewPlan) -> None:
+def _take(
+    writing: _QuestionAttempts, reply: Reply, message: AuthorMessage, plan: InterviewPlan
+) -> None:
     if not reply.ok:
         writing.failed = _failure(reply)
         return
@@ -287,7 +293,9 @@ def _take(writing: _Writing, reply: Reply, message: AuthorMessage, plan: Intervi
         writing.draft = draft
 
 
-def _from_template(writing: _Writing, message: AuthorMessage, plan: InterviewPlan) -> Draft | None:
+def _from_template(
+    writing: _QuestionAttempts, message: AuthorMessage, plan: InterviewPlan
+) -> Draft | None:
     draft = template_draft(writing.feature, writing.predicted, message.language)
     if draft is None:
         return None

@@ -60,10 +60,10 @@ def _count(draft: Draft, feature: Feature) -> Iterator[Fault]:
 def _values(draft: Draft, feature: Feature) -> Iterator[Fault]:
     if not feature.values:
         return
-    told = [draft.values.get(option, "") for option in draft.options]
-    if not set(told) <= set(feature.values):
+    values = [draft.values.get(option, "") for option in draft.options]
+    if not set(values) <= set(feature.values):
         yield Fault("no_value", "An option stands for none of the values that are offered.")
-    known = [value for value in told if value]
+    known = [value for value in values if value]
     if len(set(known)) < len(known):
         yield Fault("same_value", "Two options stand for the same value.")
 
@@ -89,16 +89,16 @@ def _two(first: str, second: str, table: Table) -> Iterator[Fault]:
         yield Fault("overlap", "Two options do not exclude each other.")
 
 
-def _overlap(one: frozenset[str], other: frozenset[str], table: Table) -> bool:
+def _overlap(first: frozenset[str], second: frozenset[str], table: Table) -> bool:
     """The same words, or one option's words among the other's.
 
     A word of degree or denial tells them apart: "urgent" and "not urgent".
     """
-    if one == other:
+    if first == second:
         return True
-    if not (one < other or other < one):
+    if not (first < second or second < first):
         return False
-    return not any(table.degree.fullmatch(word) for word in one ^ other)
+    return not any(table.degree.fullmatch(word) for word in first ^ second)
 
 
 def _bare(option: str) -> str:
@@ -218,23 +218,23 @@ def _form(text: str) -> Iterator[Fault]:
     yield from _characters(text, "The question")
 
 
-def _characters(text: str, what: str) -> Iterator[Fault]:
+def _characters(text: str, part: str) -> Iterator[Fault]:
     if bad := bad_character(text):
-        yield Fault("control_character", f"{what} holds the character {bad}.")
+        yield Fault("control_character", f"{part} holds the character {bad}.")
     if _MARKUP.search(text):
-        yield Fault("markup", f"{what} holds markup or a placeholder.")
+        yield Fault("markup", f"{part} holds markup or a placeholder.")
     if _ADDRESS.search(text):
-        yield Fault("address", f"{what} holds an address or a link.")
+        yield Fault("address", f"{part} holds an address or a link.")
 
 
 def _wording(draft: Draft, table: Table) -> Iterator[Fault]:
-    said = plain(draft.text)
+    text = plain(draft.text)
     for name, problem in _ABOUT:
-        found = getattr(table, name).search(said)
+        found = getattr(table, name).search(text)
         if found:
             yield Fault(_CODES.get(name, name), f'"{found[0]}": {problem}.')
     spoken_to = table.author if is_known(draft.language) else None
-    if spoken_to is not None and not spoken_to.search(said):
+    if spoken_to is not None and not spoken_to.search(text):
         yield Fault("not_the_author", "It does not ask about the author.")
 
 
@@ -280,15 +280,15 @@ def _own_words(feature: Feature, language: str) -> str:
 
 
 def _turned(text: str, own: str, table: Table) -> Iterator[Fault]:
-    said = {found[0] for found in table.turning.finditer(plain(text))}
-    for word in sorted(said - {found[0] for found in table.turning.finditer(own)}):
+    words = {found[0] for found in table.turning.finditer(plain(text))}
+    for word in sorted(words - {found[0] for found in table.turning.finditer(own)}):
         yield Fault("turned", f'"{word}" may turn the sense of the question round.')
 
 
 def _unrelated(draft: Draft, feature: Feature, own: str, table: Table) -> Iterator[Fault]:
     """A question in the language in which the feature is defined shares a word with it."""
-    told, language = f"{feature.name}. {feature.definition}", draft.language
-    defined_in = detect_language(told, known_languages(), language)
+    defined, language = f"{feature.name}. {feature.definition}", draft.language
+    defined_in = detect_language(defined, known_languages(), language)
     comparable = is_known(language) and defined_in.partition("-")[0] == language.partition("-")[0]
     if comparable and not _subject(draft.text, table) & _subject(own, table):
         yield Fault("unrelated", f"It does not ask what '{feature.name}' asks.")
@@ -296,17 +296,17 @@ def _unrelated(draft: Draft, feature: Feature, own: str, table: Table) -> Iterat
 
 def _subject(text: str, table: Table) -> frozenset[str]:
     """What a text is about, as stems; of Japanese its Chinese characters."""
-    told = plain(text)
-    stems = content(" ".join(_WORD.findall(table.asking.sub(" ", told))), table)
-    dense = {char for char in told if is_dense(char) and char > "\u3100"}
-    return frozenset({each[:5] for each in stems if len(each) >= _LEAST_LETTERS} | dense)
+    words = plain(text)
+    stems = content(" ".join(_WORD.findall(table.asking.sub(" ", words))), table)
+    dense = {char for char in words if is_dense(char) and char > "\u3100"}
+    return frozenset({stem[:5] for stem in stems if len(stem) >= _LEAST_LETTERS} | dense)
 
 
 def _pushed(draft: Draft, feature: Feature, own: str, table: Table) -> Iterator[Fault]:
     """Of answers that a question names, all or none may be in it."""
     asked = content(draft.text, table) - content(own, table)
     signs = {words: _signs(words, feature, draft, table) for words in draft.options}
-    named = [words for words, told in signs.items() if any(each <= asked for each in told)]
+    named = [words for words, naming in signs.items() if any(sign <= asked for sign in naming)]
     counted = feature.answer == NUMBER and any(map(str.isdecimal, draft.text))
     if counted or (named and len(named) < len(draft.options)):
         yield Fault("pushes", "It names one of the answers.")
@@ -316,7 +316,7 @@ def _signs(words: str, feature: Feature, draft: Draft, table: Table) -> list[fro
     """What names an answer: its words, and those that its value is known by."""
     value = draft.values.get(words, "")
     names = [words, value.replace("_", " "), *feature.meanings.get(value, "").split(",")]
-    return [told for name in names if name.strip() and (told := content(name, table))]
+    return [sign for name in names if name.strip() and (sign := content(name, table))]
 
 
 def _quoted(draft: Draft, message_text: str) -> Iterator[Fault]:
@@ -326,16 +326,16 @@ def _quoted(draft: Draft, message_text: str) -> Iterator[Fault]:
 
 def _repeats(question: str, message: str) -> bool:
     # A longer question is refused for its length.
-    said, written = plain(question[:LONGEST_QUESTION]), plain(message)
+    asked, written = plain(question[:LONGEST_QUESTION]), plain(message)
     size = LONGEST_QUOTE + 1
-    return any(said[at : at + size] in written for at in range(len(said) - size + 1))
+    return any(asked[start : start + size] in written for start in range(len(asked) - size + 1))
 
 
 def _option_form(option: str, table: Table) -> Iterator[Fault]:
     yield from _characters(option, "An option")
-    said = plain(option)
+    text = plain(option)
     for name in ("reward", "private"):
-        found = getattr(table, name).search(said)
+        found = getattr(table, name).search(text)
         if found:
             yield Fault(name, f'The option "{found[0]}" has no place here.')
     if _ASKED.search(option):

@@ -105,8 +105,8 @@ def shuffled(draft: Draft, seed: str) -> tuple[str, ...]:
         turned = _digest(seed, "scale")[0] & 1
         return draft.options[::-1] if turned else draft.options
     places = range(len(draft.options))
-    order = sorted(places, key=lambda at: _digest(seed, str(at)))
-    return tuple(draft.options[at] for at in order)
+    order = sorted(places, key=lambda place: _digest(seed, str(place)))
+    return tuple(draft.options[place] for place in order)
 
 
 def _offered(
@@ -130,8 +130,8 @@ def _offered(
 
 def _shown(values: Sequence[str], predicted: str) -> tuple[str, ...]:
     """Of a longer list, in its order, the predicted value and those nearest to it."""
-    at = values.index(predicted)
-    near = sorted(range(len(values)), key=lambda other: (abs(other - at), other))[:OPTIONS]
+    place = values.index(predicted)
+    near = sorted(range(len(values)), key=lambda other: (abs(other - place), other))[:OPTIONS]
     return tuple(values[other] for other in sorted(near))
 
 
@@ -209,7 +209,7 @@ def read_draft(reply_text: str, feature: Feature, predicted: str, language: str)
     if not raw:
         raise Unreadable("The answer holds no options.")
     return _choice(
-        question, [_option(each) for each in raw[:MOST_OPTIONS]], feature, predicted, language
+        question, [_option(option) for option in raw[:MOST_OPTIONS]], feature, predicted, language
     )
 
 
@@ -252,16 +252,16 @@ def _first(data: Any, keys: Iterable[str]) -> Any:
 
 
 def _from_lines(lines: Sequence[str]) -> tuple[str, list[Any]]:
-    labelled = [(at, found) for at, line in enumerate(lines) if (found := _LABEL.match(line))]
+    labelled = [(index, found) for index, line in enumerate(lines) if (found := _LABEL.match(line))]
     if len(labelled) > 1:
         raise Unreadable("The answer holds more than one question.")
     if labelled:
-        at, found = labelled[0]
-        question = found["rest"] or next(filter(str.strip, lines[at + 1 :]), "")
+        place, found = labelled[0]
+        question = found["rest"] or next(filter(str.strip, lines[place + 1 :]), "")
     else:
-        at = next((n for n, line in enumerate(lines) if _asks(line)), len(lines))
-        question = lines[at] if at < len(lines) else ""
-    return question, list(_option_lines(lines[at + 1 :], question))
+        place = next((n for n, line in enumerate(lines) if _asks(line)), len(lines))
+        question = lines[place] if place < len(lines) else ""
+    return question, list(_option_lines(lines[place + 1 :], question))
 
 
 def _asks(line: str) -> bool:
@@ -275,7 +275,7 @@ def _option_lines(lines: Sequence[str], question: str) -> Iterator[str]:
     if items:
         yield from items
         return
-    start = next((at for at, line in enumerate(lines) if _OPTIONS.match(line)), None)
+    start = next((index for index, line in enumerate(lines) if _OPTIONS.match(line)), None)
     if start is None:
         return
     found = _OPTIONS.match(lines[start])

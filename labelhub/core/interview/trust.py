@@ -49,11 +49,11 @@ def near_duplicates(texts: Sequence[str]) -> float:
     """
     runs = [_runs(text) for text in texts[-MOST_TEXTS:]]
     twins = {
-        at
+        place
         for first in range(len(runs))
         for second in range(first + 1, len(runs))
         if _alike(runs[first], runs[second])
-        for at in (first, second)
+        for place in (first, second)
     }
     return len(twins) / len(runs) if runs else 0.0
 
@@ -80,15 +80,15 @@ def _runs(text: str) -> frozenset[tuple[str, ...]]:
     count = max(1, len(words) - RUN + 1)
     # A text without any word is told by its signs: "???" is like "???".
     return frozenset(
-        tuple(words[at : at + RUN]) or (text[:MOST_READ].strip(),) for at in range(count)
+        tuple(words[index : index + RUN]) or (text[:MOST_READ].strip(),) for index in range(count)
     )
 
 
-def _alike(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> bool:
-    fewer, more = sorted((len(one), len(other)))
+def _alike(first: frozenset[tuple[str, ...]], second: frozenset[tuple[str, ...]]) -> bool:
+    fewer, more = sorted((len(first), len(second)))
     if fewer < ALIKE * more:
         return False
-    shared = len(one & other)
+    shared = len(first & second)
     return shared >= ALIKE * (fewer + more - shared)
 
 
@@ -224,7 +224,9 @@ def same_position(seen: TrustEvidence) -> Found:
     n = len(seen.positions)
     if n < LEAST_POSITIONS:
         return 0.0, ""
-    place, most = max(Counter(seen.positions).items(), key=lambda each: (each[1], -each[0]))
+    place, most = max(
+        Counter(seen.positions).items(), key=lambda counted: (counted[1], -counted[0])
+    )
     chance = min(1.0, seen.options * binomial_tail(most, n, 1 / seen.options))
     likely = _ramp(_unlikeliness(chance), 2, 5)
     large = _ramp(most / n, 1 / seen.options + 0.15, 0.8)
@@ -354,11 +356,13 @@ def crowded_network(seen: TrustEvidence) -> Found:
 
 def _jumps(countries: Sequence[tuple[datetime, str]]) -> int:
     known = sorted(
-        (at, name) for at, name in countries if _COUNTRY.fullmatch(name) and name not in _NO_COUNTRY
+        (moment, name)
+        for moment, name in countries
+        if _COUNTRY.fullmatch(name) and name not in _NO_COUNTRY
     )
     return sum(
-        one != other and after - before <= TRAVEL
-        for (before, one), (after, other) in pairwise(known)
+        country != next_country and after - before <= TRAVEL
+        for (before, country), (after, next_country) in pairwise(known)
     )
 
 
@@ -441,7 +445,7 @@ def judge_trust(evidence: TrustEvidence) -> Trust:
         for name, (strength, detail) in _all_found(evidence).items()
         if round(strength, 4) > 0
     ]
-    found.sort(key=lambda each: (-each.strength * SIGNS[each.name].most, each.name))
+    found.sort(key=lambda signal: (-signal.strength * SIGNS[signal.name].most, signal.name))
     against = sum(_by_root(found).values())
     against -= min(against, SENSE * sense(evidence))
     odds = START + VOUCHED * evidence.verified - against
@@ -470,8 +474,8 @@ def _all_found(evidence: TrustEvidence) -> dict[str, Found]:
 def _by_root(found: Sequence[TrustSignal]) -> dict[str, float]:
     """What the signs of each root take together; ``found`` begins with the gravest."""
     taken: dict[str, float] = {}
-    for each in found:
-        sign = SIGNS[each.name]
+    for signal in found:
+        sign = SIGNS[signal.name]
         counted = KIN if sign.root in taken else 1.0
-        taken[sign.root] = taken.get(sign.root, 0.0) + counted * each.strength * sign.most
+        taken[sign.root] = taken.get(sign.root, 0.0) + counted * signal.strength * sign.most
     return taken

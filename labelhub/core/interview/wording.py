@@ -82,7 +82,7 @@ def without_points(text: str) -> str:
 
 def _table(language: str, raw: Mapping[str, Any]) -> Table:
     spaced = language not in UNSPACED
-    said = {
+    patterns = {
         key: _pattern(raw[key], spaced=spaced)
         for key in (
             "leading",
@@ -97,7 +97,7 @@ def _table(language: str, raw: Mapping[str, Any]) -> Table:
         )
     }
     return Table(
-        **said,
+        **patterns,
         catch_all=_pattern(raw["catch_all"], spaced=True),
         catch_start=_pattern(raw["catch_start"], spaced=spaced),
         author=_pattern(raw["author"], spaced=spaced) if raw["author"] else None,
@@ -108,7 +108,7 @@ def _table(language: str, raw: Mapping[str, Any]) -> Table:
 
 def _pattern(entries: Iterable[str], *, spaced: bool) -> re.Pattern[str]:
     # Longest first: alternatives are tried in their order.
-    parts = [_entry(each) for each in sorted(entries, key=len, reverse=True)]
+    parts = [_entry(entry) for entry in sorted(entries, key=len, reverse=True)]
     if not parts:
         return _NEVER
     either = "|".join(parts)
@@ -190,9 +190,10 @@ def bad_character(text: str) -> str:
 def content(text: str, table: Table) -> frozenset[str]:
     """What an option says: the stems of its words, near synonyms as one, without small words."""
     words = re.findall(r"\w+(?:'\w+)*", plain(text))
-    told = [word for word in words if word not in table.small] or words
+    said_words = [word for word in words if word not in table.small] or words
     return frozenset(
-        word if table.degree.fullmatch(word) else stem(table.alike.get(word, word)) for word in told
+        word if table.degree.fullmatch(word) else stem(table.alike.get(word, word))
+        for word in said_words
     )
 
 

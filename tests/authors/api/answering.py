@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Reward, Site
-from apps.authors.services.answers import Said, record_answer
+from apps.authors.services.answers import SubmittedAnswer, record_answer
 from tests.factories.authors import asked, author_of, shown_to
 
 
@@ -15,7 +15,7 @@ def answered(site: Site, subject: str, *, due: bool = False) -> Answer:
     author = author_of(site, subject)
     asked(author, features=["urgency"])
     question = shown_to(author)
-    said = Said(ref=f"answer to {question.pk}", option="a")
+    said = SubmittedAnswer(ref=f"answer to {question.pk}", option="a")
     consent = author.consents.first()
     answer = record_answer(author, question.uid, said, consent=consent, received=timezone.now())
     if due:

@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from apps.authors.models import Author, Consent, Message, Site
 from apps.authors.services.authors import opt_out
-from apps.authors.services.messages import Heard, Incoming, hear
+from apps.authors.services.messages import Incoming, StoredMessage, store_message
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.questions import ask_now
 from tests.authors.api.calling import message, refused, server, url
@@ -113,9 +113,9 @@ def test_nothing_is_kept_of_who_opted_out(site: Site, host: APIClient) -> None:
 def test_who_was_erased_at_that_moment_is_told(
     site: Site, host: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def meanwhile(site: Site, author: Author, incoming: Incoming) -> Heard:
+    def meanwhile(site: Site, author: Author, incoming: Incoming) -> StoredMessage:
         erase_author(Author.objects.get(pk=author.pk))
-        return hear(site, author, incoming)
+        return store_message(site, author, incoming)
 
     monkeypatch.setattr("apps.authors.services.authors.hear", meanwhile)
     refused(host.post(url(site, "messages/"), message()), 409, "erased")

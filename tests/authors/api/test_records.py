@@ -7,7 +7,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from apps.authors.models import Answer, Author, Reward, Site
-from apps.authors.services.trust import rule
+from apps.authors.services.trust import set_ruling
 from apps.labels.models import Label
 from tests.authors.api.answering import answered
 from tests.authors.api.calling import refused, url
@@ -80,7 +80,7 @@ def test_answers_come_with_their_questions(site: Site, manager: APIClient) -> No
 
 def test_answers_are_narrowed(site: Site, manager: APIClient) -> None:
     answered(site, "anna")
-    rule(answered(site, "bert").author, trusted=False, reason="Clicks blindly.")
+    set_ruling(answered(site, "bert").author, trusted=False, reason="Clicks blindly.")
 
     def values(query: str) -> list[str]:
         rows = manager.get(url(site, f"answers/?{query}")).json()["results"]

@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Erasure, Message, Site
-from apps.authors.services.answers import Said, record_answer
+from apps.authors.services.answers import SubmittedAnswer, record_answer
 from apps.labels.models import Label
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import asked, author_of, message_of, shown_to, site_with_features
@@ -20,7 +20,7 @@ def author(site: Site) -> Author:
     """Somebody whom the host knows, who has answered once."""
     author = author_of(site, "customer-17")
     asked(author, features=["urgency"])
-    said = Said(ref="a-1", option="a")
+    said = SubmittedAnswer(ref="a-1", option="a")
     now = timezone.now()
     record_answer(author, shown_to(author).uid, said, consent=None, received=now)
     return author

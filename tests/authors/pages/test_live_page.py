@@ -10,7 +10,7 @@ from django.test import Client
 from apps.authors.models import Message, Site
 from apps.authors.selectors import messages as selector
 from apps.authors.selectors.messages import SHOWN, feed
-from apps.authors.stages import REASONS, STAGES, told_stages
+from apps.authors.stages import REASONS, STAGES, stage_rows
 from labelhub.core.interview.pipeline import StageVerdict
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import asked, author_of, message_of, site_with_features
@@ -133,7 +133,7 @@ def test_it_takes_as_many_queries_for_any_number(
 
 
 def test_every_stage_of_the_product_has_a_name() -> None:
-    told = told_stages([{"stage": stage, "passed": True} for stage in STAGES])
+    told = stage_rows([{"stage": stage, "passed": True} for stage in STAGES])
     assert [each.name for each in told] == [words.name for words in STAGES.values()]
 
 
@@ -154,7 +154,7 @@ def test_the_verdicts_of_the_models_stages_are_told_with_their_details() -> None
             "data": {"questions": {"mood": {"source": "", "failed": "", "faults": [["leading"]]}}},
         },
     ]
-    first, second, third = told_stages(stored)
+    first, second, third = stage_rows(stored)
     assert first.details == ("always: mood",)
     assert second.details == ("mood = calm", "budget: not one of its values")
     assert third.mark == "dropped"
@@ -163,5 +163,5 @@ def test_the_verdicts_of_the_models_stages_are_told_with_their_details() -> None
 
 
 def test_verdicts_of_another_version_are_shown_as_they_are() -> None:
-    (told,) = told_stages([{"stage": "brand_new", "passed": False, "reason": "odd", "data": None}])
+    (told,) = stage_rows([{"stage": "brand_new", "passed": False, "reason": "odd", "data": None}])
     assert (told.name, told.reason, told.details) == ("Brand new", "odd", ())

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from apps.authors.models import Author, Payout, Reward, Site
 from apps.authors.selectors.authors import owed
-from apps.authors.services.answers import Said, record_answer
+from apps.authors.services.answers import SubmittedAnswer, record_answer
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import asked, author_of, shown_to, site_with_features
 
@@ -26,7 +26,7 @@ def earn(author: Author, *, days_ago: int = 8) -> Reward:
     """One answer, so many days ago."""
     number = Reward.objects.count()
     asked(author, f"I am looking for tent number {number}.", features=["urgency"])
-    said, now = Said(ref=f"a-{number}", option="a"), timezone.now()
+    said, now = SubmittedAnswer(ref=f"a-{number}", option="a"), timezone.now()
     record_answer(author, shown_to(author).uid, said, consent=None, received=now)
     reward = Reward.objects.latest("pk")
     Reward.objects.filter(pk=reward.pk).update(due_at=now + timedelta(days=7 - days_ago))

@@ -22,9 +22,9 @@ from labelhub.core.interview.calls import (
 from labelhub.core.interview.features import Feature, Template
 from labelhub.core.interview.pipeline import (
     SPARE,
-    Asked,
     AuthorMessage,
     InterviewPlan,
+    InterviewResult,
     ask,
 )
 from labelhub.core.llm.types import Call, Output, Reply, Status
@@ -75,7 +75,7 @@ def usual(call: Call) -> Reply:
 
 def asked(
     given: InterviewPlan, answer: Answer = lambda _: None, message: AuthorMessage = MESSAGE
-) -> tuple[Asked, list[list[Call]]]:
+) -> tuple[InterviewResult, list[list[Call]]]:
     """The interview with a model that says ``answer``, or what is usual; and the calls it made."""
     seen: list[list[Call]] = []
     run = ask(message, given)
@@ -85,7 +85,7 @@ def asked(
             seen.append(calls)
             calls = run.send([answer(call) or usual(call) for call in calls])
     except StopIteration as end:
-        result: Asked = end.value
+        result: InterviewResult = end.value
         return result, seen
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from labelhub.core.interview.calls import ORDINARY
 from labelhub.core.interview.features import Feature, parse_feature, starter_library
-from labelhub.core.interview.pipeline import Asked
+from labelhub.core.interview.pipeline import InterviewResult
 from labelhub.core.interview.question_checks import faults
 from labelhub.core.interview.questions import read_draft
 from labelhub.core.llm.types import Call, Reply
@@ -33,7 +33,7 @@ HOSTILE_OPTIONS = (
 )
 
 
-def interview(feature: Feature, question: str, predicted: str) -> Asked:
+def interview(feature: Feature, question: str, predicted: str) -> InterviewResult:
     def answer(call: Call) -> Reply:
         stage = call.step.partition("/")[0]
         if stage == "relevance":

@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from apps.authors.models import Author
 from apps.authors.services.privacy import erase_author
-from apps.authors.services.trust import rule
+from apps.authors.services.trust import set_ruling
 from apps.echo.models import Echo, LogEvent, Selection
 from apps.echo.services.configuration import freeze
 from apps.echo.services.learning import keep_up_with, rebuild_state
@@ -174,7 +174,7 @@ def test_erased_at_that_moment(
 def test_of_who_is_not_believed_it_is_logged_and_teaches_nothing(
     echo: Echo, host: APIClient, path: str, author: Author
 ) -> None:
-    rule(author, trusted=False, reason="A robot.")
+    set_ruling(author, trusted=False, reason="A robot.")
     assert host.post(path, told()).status_code == 201
     before = expected(echo)
     keep_up_with(echo)
