@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from django.urls import path
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
 
+from apps.common.api.viewsets import ApiViewSet, Router
 from apps.llm import selectors
 from apps.llm.models import ModelSpec
 
@@ -26,16 +27,20 @@ class ModelSpecSerializer(serializers.ModelSerializer[ModelSpec]):
         read_only_fields = fields
 
 
-@extend_schema(
-    summary="List models",
-    description="Every model a run may name, for any signed-in user. Addresses and keys stay out.",
-    tags=["models"],
-)
-class ModelList(ListAPIView[ModelSpec]):
-    """``GET models/``."""
+class ModelViewSet(ApiViewSet):
+    """The models there are."""
 
-    queryset = selectors.list_models()
     serializer_class = ModelSpecSerializer
 
+    @extend_schema(operation_id="models_list")
+    def list(self, request: Request) -> Response:
+        """List models.
 
-urlpatterns = [path("models/", ModelList.as_view(), name="api_model_list")]
+        Every model a run may name, for any signed-in user. Addresses and keys stay out.
+        """
+        return self.list_page(selectors.list_models())
+
+
+router = Router()
+router.register("models", ModelViewSet, "api_model_list")
+urlpatterns = router.urls

@@ -1,4 +1,4 @@
-"""REST: how far LLM, crowd, expert and author agree."""
+"""REST: how far LLM, crowd, expert and author agree, evaluation against gold, and the gold."""
 
 from typing import Any
 
@@ -7,11 +7,24 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.agreement.api.serializers import FigureSerializer
+from apps.accounts.http import SignedInApiRequest
 from apps.agreement.naming import annotator_meant
 from apps.agreement.reporting import agreement_report
+from apps.agreement.selectors import evaluation_report, gold_rows
 from apps.agreement.sheets.slicing import Slice
-from apps.projects.api.viewsets import ProjectScopedMixin
+from apps.labels.models import Gold
+from apps.projects.api.viewsets import ProjectViewSet
+
+
+class FigureSerializer(serializers.Serializer[Any]):
+    """A number with its interval; ``value`` null comes with the ``reason``."""
+
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True, required=False)
+    high = serializers.FloatField(allow_null=True, required=False)
+    n = serializers.IntegerField(required=False)
+    method = serializers.CharField(required=False)
+    reason = serializers.CharField(required=False)
 
 
 class SliceSerializer(serializers.Serializer[Any]):
@@ -82,17 +95,134 @@ class AgreementSerializer(serializers.Serializer[Any]):
     cost = serializers.DictField(child=serializers.DictField(child=FigureSerializer()))
 
 
-class AgreementView(ProjectScopedMixin):
+class CountsSerializer(serializers.Serializer[Any]):
+    """Items by predicted and gold."""
+
+    predicted_yes_gold_yes = serializers.IntegerField()
+    predicted_yes_gold_no = serializers.IntegerField()
+    predicted_no_gold_yes = serializers.IntegerField()
+    predicted_no_gold_no = serializers.IntegerField()
+
+
+class LabelScoreSerializer(serializers.Serializer[Any]):
+    """One label's counts and metrics."""
+
+    label = serializers.CharField()  # type: ignore[assignment]  # a serializer has an attribute of that name
+    counts = CountsSerializer()
+    precision = FigureSerializer()
+    recall = FigureSerializer()
+    f1 = FigureSerializer()
+    accuracy = FigureSerializer()
+
+
+class EvaluationSerializer(serializers.Serializer[Any]):
+    """Predicted against gold."""
+
+    project = serializers.CharField()
+    task = serializers.CharField()
+    run = serializers.IntegerField(allow_null=True)
+    replicate = serializers.IntegerField(allow_null=True)
+    annotator = serializers.CharField(allow_null=True)
+    kind = serializers.CharField(allow_null=True)
+    offline = serializers.BooleanField(allow_null=True)
+    note = serializers.CharField(allow_blank=True)
+    gold = serializers.IntegerField()
+    gold_by_basis = serializers.DictField(child=serializers.IntegerField())
+    items = serializers.IntegerField()
+    unanswered = serializers.IntegerField()
+    rejected = serializers.IntegerField(
+        help_text="Labels that somebody rejected without giving one, on items without gold: they "
+        "are in no figure."
+    )
+    n = serializers.IntegerField()
+    overall = serializers.DictField(child=FigureSerializer())
+    labels = LabelScoreSerializer(many=True)
+    matrix = serializers.DictField(
+        child=serializers.DictField(child=serializers.IntegerField()), allow_null=True
+    )
+
+
+class EvaluationQuerySerializer(serializers.Serializer[Any]):
+    """What to evaluate."""
+
+    run = serializers.IntegerField(
+        required=False, help_text="Run id; the newest run with labels by default."
+    )
+    annotator = serializers.IntegerField(
+        required=False, help_text="Annotator id, instead of a run."
+    )
+    replicate = serializers.IntegerField(required=False, default=1, min_value=1)
+
+
+class GoldSerializer(serializers.ModelSerializer[Gold]):
+    """A decided value."""
+
+    item = serializers.IntegerField(source="item_id")
+    external_id = serializers.CharField(source="item.external_id")
+    decided_by = serializers.CharField(source="decided_by.name", default=None, allow_null=True)
+    value = serializers.JSONField()
+
+    class Meta:
+        model = Gold
+        fields = [
+            "uid",
+            "item",
+            "external_id",
+            "value",
+            "basis",
+            "decided_by",
+            "evidence",
+            "created_at",
+        ]
+
+
+class AgreementViewSet(ProjectViewSet):
     """Agreement within and between kinds of annotators, against gold and against authors."""
 
-    @extend_schema(
-        parameters=[SliceSerializer], responses=AgreementSerializer, operation_id="agreement"
-    )
-    def get(self, request: Request, slug: str) -> Response:
-        """Every figure with its interval; what cannot be computed is null with the reason."""
-        query = SliceSerializer(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        given = dict(query.validated_data)
+    serializer_class = AgreementSerializer
+
+    @extend_schema(parameters=[SliceSerializer])
+    def retrieve(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Show how far annotators agree.
+
+        Every figure with its interval; what cannot be computed is null with the reason.
+        """
+        given = self.read_query(SliceSerializer)
         if "annotator" in given:
             given["annotator"] = annotator_meant(self.project, given["annotator"])
         return Response(agreement_report(self.project, Slice(**given), user=request.user))
+
+
+class EvaluationViewSet(ProjectViewSet):
+    """Predicted against gold."""
+
+    serializer_class = EvaluationSerializer
+
+    @extend_schema(parameters=[EvaluationQuerySerializer])
+    def retrieve(self, request: Request, **_: str) -> Response:
+        """Evaluate against gold.
+
+        Counts, precision, recall, F1, accuracy per label and overall, with intervals.
+        """
+        asked = self.read_query(EvaluationQuerySerializer)
+        report = evaluation_report(
+            self.project,
+            run_id=asked.get("run"),
+            annotator_id=asked.get("annotator"),
+            replicate=asked["replicate"],
+        )
+        return Response(report.to_json())
+
+
+class GoldViewSet(ProjectViewSet):
+    """The decided values, as they stand now."""
+
+    serializer_class = GoldSerializer
+
+    @extend_schema(operation_id="projects_gold_list")
+    def list(self, request: SignedInApiRequest, **_: str) -> Response:
+        """List gold.
+
+        The decided values as they stand now, in the order of the items.
+        """
+        return self.list_page(gold_rows(self.project, request.user))

@@ -1,15 +1,14 @@
 """REST: safe automation under a promise."""
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
-from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from apps.accounts.http import SignedInApiRequest
 from apps.accounts.models import User
 from apps.agreement.automation import promise
 from apps.agreement.automation.guarantee import State, live_guarantee, switch_off, switch_on
@@ -19,7 +18,8 @@ from apps.agreement.automation.sampling import draw_sample
 from apps.agreement.automation.tasks import carry_out
 from apps.agreement.automation.words import ending_words, failure_of
 from apps.agreement.models import Guarantee
-from apps.projects.api.viewsets import ProjectScopedMixin
+from apps.projects.api.viewsets import ProjectViewSet
+from apps.projects.models import Project
 from labelhub.core.agreement.risk_control import Audit
 from labelhub.core.errors import Conflict, InvalidInput
 
@@ -63,63 +63,58 @@ class AutomationSerializer(serializers.Serializer[Any]):
     shares = serializers.ListField(child=serializers.DictField())
 
 
-class AutomationView(ProjectScopedMixin, APIView):
-    """``projects/{slug}/automation/``."""
+@extend_schema(tags=["agreement"])
+class AutomationViewSet(ProjectViewSet):
+    """Safe automation under a promise."""
 
-    @extend_schema(
-        operation_id="automation_read",
-        tags=["agreement"],
-        parameters=ASKED,
-        responses=AutomationSerializer,
-    )
-    def get(self, request: Request, slug: str) -> Response:
-        """What a promise would take, where it stands, and whether it still holds."""
+    serializer_class = AutomationSerializer
+
+    @extend_schema(operation_id="automation_read", parameters=ASKED)
+    def retrieve(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Show safe automation.
+
+        What a promise would take, where it stands, and whether it still holds.
+        """
         return Response(told(standing(self.project, _asked(request.query_params))))
 
     @extend_schema(
         operation_id="automation_switch_on",
-        tags=["agreement"],
         request=PromiseSerializer,
         responses={200: AutomationSerializer, 202: AutomationSerializer},
     )
-    def post(self, request: Request, slug: str) -> Response:
-        """Draw the sample of a promise; once people have decided it, switch the promise on.
+    def create(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Switch safe automation on.
 
-        202: the sample is drawn and waits for people; send the same again when they are done.
+        Draws the sample of a promise; once people have decided it, switches the promise on. 202:
+        the sample is drawn and waits for people; send the same again when they are done.
         """
-        body = PromiseSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        asked: dict[str, float] = body.validated_data
-        actor = cast(User, request.user)
-        found, fresh = _drawn(self, actor, asked)
+        found, fresh = _drawn(self.project, request.user, self.read_body(PromiseSerializer))
         carry_out(found)
         now = standing(self.project)
         if fresh and now.drawn and now.drawn.pending:
             return Response(told(now), status=status.HTTP_202_ACCEPTED)
-        carry_out(switch_on(found, actor=actor))
+        carry_out(switch_on(found, actor=request.user))
         return Response(told(standing(self.project)))
 
-    @extend_schema(
-        operation_id="automation_switch_off",
-        tags=["agreement"],
-        request=None,
-        responses={200: AutomationSerializer},
-    )
-    def delete(self, request: Request, slug: str) -> Response:
-        """Switch the promise off, or give its sample up: rule and plan are as before it."""
+    @extend_schema(operation_id="automation_switch_off", responses={200: AutomationSerializer})
+    def destroy(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Switch safe automation off.
+
+        Or give its sample up: rule and plan are as before it.
+        """
         live = live_guarantee(self.project)
         if live is None:
             raise Conflict("There is no promise to switch off in this project.")
-        switch_off(live, actor=cast(User, request.user))
+        switch_off(live, actor=request.user)
         carry_out(live)
         return Response(told(standing(self.project)))
 
 
-def _drawn(view: AutomationView, actor: User, asked: Mapping[str, float]) -> tuple[Guarantee, bool]:
+def _drawn(project: Project, actor: User, asked: Mapping[str, float]) -> tuple[Guarantee, bool]:
     """The sample of this very promise, and whether it was drawn just now."""
-    live = live_guarantee(view.project)
+    live = live_guarantee(project)
     if live is None:
-        return draw_sample(view.project, actor=actor, **asked), True
+        return draw_sample(project, actor=actor, **asked), True
     promise.checked(asked["target"], asked["confidence"], asked["coverage"])
     if (live.target, live.confidence) != (asked["target"], asked["confidence"]):
         raise Conflict(

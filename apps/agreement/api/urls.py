@@ -1,17 +1,18 @@
-"""REST addresses of evaluation, gold and experiments."""
+"""REST addresses of agreement, evaluation, gold, automation and experiments."""
 
-from django.urls import path
+from apps.agreement.api import agreement, experiments
+from apps.agreement.api.automation import AutomationViewSet
+from apps.common.api.viewsets import Router
 
-from apps.agreement.api.agreement import AgreementView
-from apps.agreement.api.automation import AutomationView
-from apps.agreement.api.experiments import ExperimentDetail, ExperimentList
-from apps.agreement.api.views import EvaluationView, GoldView
+PROJECT = "projects/<slug:slug>"
 
-urlpatterns = [
-    path("projects/<slug:slug>/evaluation/", EvaluationView.as_view(), name="api_evaluation"),
-    path("projects/<slug:slug>/agreement/", AgreementView.as_view(), name="api_agreement"),
-    path("projects/<slug:slug>/automation/", AutomationView.as_view(), name="api_automation"),
-    path("projects/<slug:slug>/gold/", GoldView.as_view(), name="api_gold"),
-    path("projects/<slug:slug>/experiments/", ExperimentList.as_view(), name="api_experiment_list"),
-    path("experiments/<int:experiment_id>/", ExperimentDetail.as_view(), name="api_experiment"),
-]
+router = Router()
+router.register(f"{PROJECT}/evaluation", agreement.EvaluationViewSet, "api_evaluation")
+router.register(f"{PROJECT}/agreement", agreement.AgreementViewSet, "api_agreement")
+router.register(f"{PROJECT}/automation", AutomationViewSet, "api_automation")
+router.register(f"{PROJECT}/gold", agreement.GoldViewSet, "api_gold")
+router.register(
+    f"{PROJECT}/experiments", experiments.ProjectExperimentViewSet, "api_experiment_list"
+)
+router.register("experiments", experiments.ExperimentViewSet, "api_experiment")
+urlpatterns = router.urls

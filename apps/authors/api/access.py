@@ -27,6 +27,7 @@ from apps.authors.selectors.authors import author_called, site_for
 from apps.authors.selectors.sites import site_of_server_key
 from apps.common.api.errors import faults, summary
 from apps.common.api.parsers import PlainJSONParser
+from apps.common.api.viewsets import ApiViewSet
 from apps.common.sealing import digest
 
 #: So many requests with one key in so many seconds: 50 a second, and 200 at once.
@@ -145,6 +146,35 @@ class SiteScopedMixin(APIView):
         _ = self.site
 
 
+class SiteViewSet(SiteScopedMixin, ApiViewSet):
+    """Base of viewsets below a site, for people."""
+
+
+class SiteServerViewSet(ApiViewSet):
+    """Base of viewsets for the site's own servers: JSON in, JSON out, by server key only."""
+
+    authentication_classes = [SiteKeyAuthentication]
+    permission_classes = [HasSiteKey]
+    parser_classes = [PlainJSONParser]
+
+    @property
+    def site(self) -> Site:
+        """The site whose key opened the door."""
+        return server_of(self.request).site
+
+    def author(self, subject: str) -> Author:
+        """The author whom the host calls ``subject``.
+
+        Raises:
+            NotFound: the site does not know them.
+        """
+        return author_called(self.site, subject)
+
+    def checked(self, sent: serializers.BaseSerializer[Any]) -> dict[str, Any]:
+        """As :func:`read`."""
+        return read(sent)
+
+
 class SiteServerView(APIView):
     """An address for the site's own servers: JSON in, JSON out, by server key only."""
 
@@ -166,7 +196,7 @@ def server_of(request: Request) -> SiteServer:
     return cast(SiteServer, request.auth)
 
 
-def read(sent: serializers.Serializer[Any]) -> dict[str, Any]:
+def read(sent: serializers.BaseSerializer[Any]) -> dict[str, Any]:
     """The checked fields of what a host's server sent.
 
     Raises:

@@ -26,7 +26,7 @@ class ApiViewSet(GenericViewSet[Any]):
         Raises:
             ValidationError: naming each field that cannot be used.
         """
-        return self._checked(serializer(data=self.request.data, partial=partial))
+        return self.checked(serializer(data=self.request.data, partial=partial))
 
     def read_query(self, serializer: type[BaseSerializer[Any]]) -> dict[str, Any]:
         """The checked query parameters.
@@ -34,16 +34,21 @@ class ApiViewSet(GenericViewSet[Any]):
         Raises:
             ValidationError: naming each that cannot be used.
         """
-        return self._checked(serializer(data=self.request.query_params))
+        return self.checked(serializer(data=self.request.query_params))
 
-    def list_page(self, rows: QuerySet[Any] | Sequence[Any], **context: Any) -> Response:
+    def list_page(
+        self,
+        rows: QuerySet[Any] | Sequence[Any],
+        serializer: type[BaseSerializer[Any]] | None = None,
+    ) -> Response:
         """The page of ``rows`` that is asked for, filtered where there is a filter set."""
         if self.filterset_class is not None and isinstance(rows, QuerySet):
             rows = self.filter_queryset(rows)
         # Sequences are paged as well; the stubs know of querysets alone.
         page: Any = self.paginate_queryset(rows)  # type: ignore[arg-type]
-        context = {**self.get_serializer_context(), **context}
-        shown = self.get_serializer(page, many=True, context=context)
+        shown = (serializer or self.get_serializer_class())(
+            page, many=True, context=self.get_serializer_context()
+        )
         return self.get_paginated_response(shown.data)
 
     def get_queryset(self) -> QuerySet[Any]:
@@ -53,8 +58,8 @@ class ApiViewSet(GenericViewSet[Any]):
         model: type[Model] = self.get_serializer_class().Meta.model  # type: ignore[attr-defined]
         return QuerySet(model).none()
 
-    @staticmethod
-    def _checked(sent: BaseSerializer[Any]) -> dict[str, Any]:
+    def checked(self, sent: BaseSerializer[Any]) -> dict[str, Any]:
+        """The checked fields; a base of other viewsets may refuse in another way."""
         sent.is_valid(raise_exception=True)
         return dict(sent.validated_data)
 

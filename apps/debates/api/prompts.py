@@ -4,14 +4,12 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.common.api.listing import paged
 from apps.debates.models import PromptVariant
 from apps.debates.services import prompts
-from apps.projects.api.viewsets import ProjectScopedMixin
+from apps.projects.api.viewsets import ProjectViewSet
 
 
 class PromptVariantSerializer(serializers.ModelSerializer[PromptVariant]):
@@ -39,14 +37,19 @@ class PromptSerializer(serializers.Serializer[Any]):
     variants = PromptVariantSerializer(many=True, help_text="Those that runs may use.")
 
 
-class PromptList(ProjectScopedMixin, GenericAPIView[Any]):
-    """``projects/{slug}/prompts/``."""
+@extend_schema(tags=["runs"])
+class PromptViewSet(ProjectViewSet):
+    """The prompts of a project."""
 
     serializer_class = PromptSerializer
     queryset = PromptVariant.objects.none()  # for the OpenAPI document
 
-    @extend_schema(operation_id="prompt_list", tags=["runs"], responses=PromptSerializer(many=True))
-    def get(self, request: Request, slug: str) -> Response:
-        """All prompts by protocol, with their versions and the project's variants."""
-        rows = [each for group in prompts.listed(self.project) for each in group.prompts]
-        return paged(self, rows)
+    @extend_schema(operation_id="prompt_list")
+    def list(self, request: Request, **_: str) -> Response:
+        """List prompts.
+
+        By protocol, with their versions and the project's variants.
+        """
+        return self.list_page(
+            [row for group in prompts.listed(self.project) for row in group.prompts]
+        )

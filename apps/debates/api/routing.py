@@ -1,16 +1,14 @@
 """REST: the routing rule and what it does."""
 
-from typing import Any, cast
+from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from apps.accounts.models import User
+from apps.accounts.http import SignedInApiRequest
 from apps.debates import selectors, services
-from apps.projects.api.viewsets import ProjectScopedMixin
+from apps.projects.api.viewsets import ProjectViewSet
 from apps.projects.models import Project
 from labelhub.core.debate.routing import InvalidRule, read_rule
 
@@ -65,32 +63,34 @@ class RoutingSerializer(serializers.Serializer[Any]):
     rerouted = serializers.IntegerField(allow_null=True, help_text="Items that changed their way.")
 
 
-class RoutingView(ProjectScopedMixin, APIView):
-    """``projects/{slug}/routing/``."""
+@extend_schema(tags=["runs"])
+class RoutingViewSet(ProjectViewSet):
+    """When debates go to people."""
 
-    @extend_schema(operation_id="routing_read", tags=["runs"], responses=RoutingSerializer)
-    def get(self, request: Request, slug: str) -> Response:
-        """The rule and what it does with the items debated so far."""
-        return Response(RoutingSerializer(_told(self.project)).data)
+    serializer_class = RoutingSerializer
 
-    @extend_schema(
-        operation_id="routing_change",
-        tags=["runs"],
-        request=RuleChangeSerializer,
-        responses=RoutingSerializer,
-    )
-    def put(self, request: Request, slug: str) -> Response:
-        """Store a rule, and follow it for the items debated so far where that is wanted."""
+    @extend_schema(operation_id="routing_read")
+    def retrieve(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Show the routing rule.
+
+        With what it does with the items debated so far.
+        """
+        return Response(self.get_serializer(_told(self.project)).data)
+
+    @extend_schema(operation_id="routing_change", request=RuleChangeSerializer)
+    def update(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Set the routing rule.
+
+        And follow it for the items debated so far where that is wanted.
+        """
         body: object = request.data
         if not isinstance(body, dict) or "rule" not in body:
             raise InvalidRule("rule: is missing. Send an object with flags, bounds and audit.")
         rule = read_rule(body["rule"])
-        asked = RuleChangeSerializer(data=body)
-        asked.is_valid(raise_exception=True)
-        actor = cast(User, request.user)
-        services.change_routing_rule(project=self.project, actor=actor, rule=rule)
-        moved = services.reroute(self.project) if asked.validated_data["apply"] else None
-        return Response(RoutingSerializer(_told(self.project, moved)).data)
+        asked = self.read_body(RuleChangeSerializer)
+        services.change_routing_rule(project=self.project, actor=request.user, rule=rule)
+        moved = services.reroute(self.project) if asked["apply"] else None
+        return Response(self.get_serializer(_told(self.project, moved)).data)
 
 
 def _told(project: Project, rerouted: int | None = None) -> dict[str, Any]:

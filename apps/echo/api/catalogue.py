@@ -4,14 +4,11 @@ from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
-from rest_framework import generics
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.http import SignedInApiRequest
-from apps.authors.api.access import SiteScopedMixin
-from apps.common.api.listing import paged
+from apps.authors.api.access import SiteViewSet
 from apps.common.api.parsers import TABLE, TableParser
 from apps.echo.api.serializers import (
     CatalogueFileSerializer,
@@ -20,7 +17,6 @@ from apps.echo.api.serializers import (
     CatalogueItemSerializer,
     CatalogueQuerySerializer,
 )
-from apps.echo.models import CatalogueItem
 from apps.echo.selectors.records import item_called, items_of
 from apps.echo.services.catalogue import import_catalogue, set_active
 from apps.echo.services.configuration import ensure_echo
@@ -58,27 +54,20 @@ class CatalogueJsonParser(CatalogueTableParser):
     media_type = "application/json"
 
 
-class CatalogueView(SiteScopedMixin, generics.GenericAPIView[CatalogueItem]):
+class CatalogueViewSet(SiteViewSet):
     """A site's catalogue."""
 
     serializer_class = CatalogueItemSerializer
     parser_classes = [CatalogueJsonParser, CatalogueTableParser, MultiPartParser]
-    queryset = CatalogueItem.objects.none()
 
-    @extend_schema(
-        operation_id="site_echo_catalogue",
-        parameters=[CatalogueQuerySerializer],
-        responses=CatalogueItemSerializer(many=True),
-        summary="List the catalogue",
-    )
-    def get(self, request: SignedInApiRequest, public_key: str) -> Response:
-        """In the order in which items came, also those that are offered no more."""
-        asked = CatalogueQuerySerializer(data=request.query_params)
-        asked.is_valid(raise_exception=True)
-        found = items_of(
-            self.site, asked.validated_data["q"], active=asked.validated_data["active"]
-        )
-        return paged(self, found)
+    @extend_schema(operation_id="site_echo_catalogue", parameters=[CatalogueQuerySerializer])
+    def list(self, request: Request, **_: str) -> Response:
+        """List the catalogue.
+
+        In the order in which items came, also those that are offered no more.
+        """
+        asked = self.read_query(CatalogueQuerySerializer)
+        return self.list_page(items_of(self.site, asked["q"], active=asked["active"]))
 
     @extend_schema(
         operation_id="site_echo_catalogue_import",
@@ -96,42 +85,41 @@ class CatalogueView(SiteScopedMixin, generics.GenericAPIView[CatalogueItem]):
             ),
         },
         examples=[_ITEMS],
-        summary="Import a catalogue",
     )
-    def post(self, request: SignedInApiRequest, public_key: str) -> Response:
-        """A CSV table or a JSON list as the body, or a file (multipart, field ``file``). What has a
+    def create(self, request: Request, **_: str) -> Response:
+        """Import a catalogue.
+
+        A CSV table or a JSON list as the body, or a file (multipart, field ``file``). What has a
         known ``id`` takes its place; good rows go in, bad ones are told, and so is what they say of
-        features that the site does not have."""
-        query = CatalogueImportQuerySerializer(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        data = _table(request)
-        made = import_catalogue(ensure_echo(self.site), data, **query.validated_data)
+        features that the site does not have.
+        """
+        options = self.read_query(CatalogueImportQuerySerializer)
+        made = import_catalogue(ensure_echo(self.site), _table(request), **options)
         return Response(CatalogueImportedSerializer(made).data)
 
 
-class CatalogueItemView(SiteScopedMixin):
+class CatalogueItemViewSet(SiteViewSet):
     """One item."""
 
-    @extend_schema(
-        operation_id="site_echo_item", responses=CatalogueItemSerializer, summary="Show an item"
-    )
-    def get(self, request: SignedInApiRequest, public_key: str, ref: str) -> Response:
-        """As it was imported."""
-        return Response(CatalogueItemSerializer(item_called(self.site, ref)).data)
+    serializer_class = CatalogueItemSerializer
 
-    @extend_schema(
-        operation_id="site_echo_item_change",
-        request=CatalogueItemSerializer,
-        responses=CatalogueItemSerializer,
-        summary="Offer an item, or no more",
-    )
-    def patch(self, request: SignedInApiRequest, public_key: str, ref: str) -> Response:
-        """Only ``active`` changes here; everything else by importing the item again."""
-        sent = CatalogueItemSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+    def retrieve(self, request: Request, ref: str, **_: str) -> Response:
+        """Show an item.
+
+        As it was imported.
+        """
+        return Response(self.get_serializer(item_called(self.site, ref)).data)
+
+    @extend_schema(request=CatalogueItemSerializer)
+    def partial_update(self, request: Request, ref: str, **_: str) -> Response:
+        """Offer an item, or no more.
+
+        Only ``active`` changes here; everything else by importing the item again.
+        """
+        active = self.read_body(CatalogueItemSerializer)["active"]
         item = item_called(self.site, ref)
-        set_active(item, active=sent.validated_data["active"])
-        return Response(CatalogueItemSerializer(item).data)
+        set_active(item, active=active)
+        return Response(self.get_serializer(item).data)
 
 
 def _table(request: Request) -> bytes:

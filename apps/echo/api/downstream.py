@@ -4,30 +4,33 @@ A message comes in by the one way there is for messages; what Echo makes of it i
 became of that is told back.
 """
 
+from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
-from rest_framework import status
+from rest_framework import serializers, status
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.authors.api.access import SiteServerView, read, server_of
-from apps.authors.api.messages import PostedMessageSerializer, WhoSerializer, message_state, receive
+from apps.authors.api.access import SiteServerViewSet
+from apps.authors.api.messages import (
+    LONGEST_REF,
+    PostedMessageSerializer,
+    PostedSerializer,
+    SubjectField,
+    WhoSerializer,
+    message_state,
+    receive,
+)
 from apps.authors.models import Message, Site
 from apps.authors.selectors.sites import check_open
-from apps.authors.services.site_config import next_offer, record_offer_event
-from apps.echo.api.downstream_serializers import (
-    MessageQuerySerializer,
-    OfferEventSerializer,
-    OfferStateSerializer,
-    SelectionPostedSerializer,
-    SelectionSerializer,
-    ToldRewardSerializer,
-    WaitingOfferSerializer,
-    selection_told,
-)
+from apps.authors.services.site_config import config_of, next_offer, record_offer_event
+from apps.echo.api.serializers import FiniteField
+from apps.echo.models import Decision, Selection
 from apps.echo.selectors.records import message_called, offer_called, selection_called
+from apps.echo.services.ranking import selected_of
 from apps.echo.services.rewards import tell_outcome
 from apps.echo.services.selecting import check_on, selection_for
 
@@ -49,22 +52,141 @@ _REWARD = OpenApiExample(
 )
 
 
-class EchoMessagesView(SiteServerView):
+class SelectedFeatureSerializer(serializers.Serializer[Any]):
+    """One of the k features that go downstream, as it is expected of the message."""
+
+    key = serializers.CharField()
+    name = serializers.CharField()
+    value = serializers.CharField(help_text="One of the feature's values, or a word.")
+    probability = serializers.FloatField(help_text="How likely the value is right.")
+    relevance = serializers.FloatField(
+        help_text="What being right about it adds to the log-odds of success, as expected."
+    )
+
+
+class SelectionSerializer(serializers.Serializer[Any]):
+    """What Echo made of one message."""
+
+    id = serializers.UUIDField(help_text="Rewards name it.")
+    number = serializers.IntegerField(
+        help_text="The newest event that was learnt from by then: which state chose."
+    )
+    at = serializers.DateTimeField()
+    features = SelectedFeatureSerializer(many=True, help_text="The most relevant first.")
+
+
+class SelectionPostedSerializer(PostedSerializer):
+    """What became of the message so far; ``selection`` is null while the models are asked
+    (``message.status`` is ``received``), and of what was dropped before any feature was looked
+    at."""
+
+    selection = SelectionSerializer(allow_null=True)
+
+
+class MessageQuerySerializer(serializers.Serializer[Any]):
+    """Which message; without ``author`` the one that had the id within the last day."""
+
+    id = serializers.CharField(max_length=LONGEST_REF, help_text="As you or the page gave it.")
+    author = SubjectField(required=False, default="", help_text="Your id for them.")
+
+
+class ToldRewardSerializer(serializers.Serializer[Any]):
+    """What became of a selection at your task."""
+
+    id = serializers.CharField(
+        max_length=200, help_text="Yours; the same again for a selection is the same reward."
+    )
+    value = FiniteField(min_value=0, max_value=1, help_text="0 (of no use) to 1.")
+
+
+class OfferHelpfulSerializer(serializers.Serializer[Any]):
+    """The question whether it helped, and its two answers, in the offer's language."""
+
+    ask = serializers.CharField()
+    yes = serializers.CharField()
+    no = serializers.CharField()
+
+
+class OfferSerializer(serializers.Serializer[Any]):
+    """An offer as in the widget's ``offer`` frame."""
+
+    oid = serializers.UUIDField()
+    re = serializers.CharField(allow_blank=True, help_text="Id of the message.")
+    conv = serializers.CharField(allow_blank=True)
+    label = serializers.CharField(  # type: ignore[assignment]  # the name in the widget's frame
+        help_text="Says that it is a recommendation; show it."
+    )
+    title = serializers.CharField()
+    text = serializers.CharField(allow_blank=True)
+    link = serializers.CharField()
+    picture = serializers.CharField(allow_blank=True)
+    price = serializers.CharField(allow_blank=True)
+    lang = serializers.CharField()
+    dir = serializers.ChoiceField(choices=["ltr", "rtl"])
+    helpful = OfferHelpfulSerializer()
+    why = serializers.CharField()
+    expires = serializers.IntegerField(help_text="Milliseconds since 1970.")
+
+
+class WaitingOfferSerializer(serializers.Serializer[Any]):
+    """The offer that waits."""
+
+    offer = OfferSerializer(allow_null=True)
+
+
+class OfferEventSerializer(serializers.Serializer[Any]):
+    """What became of an offer."""
+
+    author = SubjectField(help_text="Your id for them.")
+    id = serializers.CharField(
+        max_length=LONGEST_REF, help_text="Yours; the same again is the same."
+    )
+    what = serializers.ChoiceField(choices=["shown", "click", "helpful", "unhelpful", "close"])
+
+
+class OfferStateSerializer(serializers.Serializer[Any]):
+    """Where an offer stands now."""
+
+    oid = serializers.UUIDField()
+    status = serializers.ChoiceField(choices=Decision.Status.choices)
+
+
+def selection_told(selection: Selection | None, site: Site) -> dict[str, Any] | None:
+    """A selection as its site's server is told of it.
+
+    Args:
+        selection: None where there is none.
+        site: whose it is; its features' names are told.
+    """
+    if selection is None:
+        return None
+    known = {each.key: each for each in config_of(site).definitions}
+    features = selected_of(selection, known)
+    told = {
+        "id": selection.uid,
+        "number": selection.number,
+        "at": selection.at,
+        "features": features,
+    }
+    return dict(SelectionSerializer(told).data)
+
+
+class EchoMessageViewSet(SiteServerViewSet):
     """Messages in, selections out."""
 
     @extend_schema(
-        operation_id="site_echo_message",
         parameters=[MessageQuerySerializer],
         responses={200: SelectionPostedSerializer, **_LIMITED},
-        summary="Show the selection of a message (server key)",
     )
-    def get(self, request: Request, public_key: str) -> Response:
-        """Of a message that was posted, or that the widget sent, by its id."""
-        asked = read(MessageQuerySerializer(data=request.query_params))
-        site = server_of(request).site
+    def retrieve(self, request: Request, **_: str) -> Response:
+        """Show the selection of a message (server key).
+
+        Of a message that was posted, or that the widget sent, by its id.
+        """
+        asked = self.read_query(MessageQuerySerializer)
         author = self.author(asked["author"]) if asked["author"] else None
-        message = message_called(site, asked["id"], author, timezone.now())
-        return Response(_body(message, site))
+        message = message_called(self.site, asked["id"], author, timezone.now())
+        return Response(_body(message, self.site))
 
     @extend_schema(
         operation_id="site_echo_message_post",
@@ -75,34 +197,32 @@ class EchoMessagesView(SiteServerView):
             **_LIMITED,
         },
         examples=[_MESSAGE],
-        summary="Post a message and get its features (server key)",
     )
-    def post(self, request: Request, public_key: str) -> Response:
-        """As ``messages/`` takes it, and asked about where that is due. ``selection`` has the k
-        features that matter most once the models were asked: send ``wait``, or fetch it later."""
-        site = server_of(request).site
-        check_on(site)
+    def create(self, request: Request, **_: str) -> Response:
+        """Post a message and get its features (server key).
+
+        As ``messages/`` takes it, and asked about where that is due. ``selection`` has the k
+        features that matter most once the models were asked: send ``wait``, or fetch it later.
+        """
+        check_on(self.site)
         heard = receive(request)
         code = status.HTTP_201_CREATED if heard.fresh else status.HTTP_200_OK
-        return Response(_body(heard.message, site), code)
+        return Response(_body(heard.message, self.site), code)
 
 
-class SelectionView(SiteServerView):
-    """One selection."""
+class SelectionViewSet(SiteServerViewSet):
+    """One selection, and what became of it."""
 
-    @extend_schema(
-        operation_id="site_echo_selection",
-        responses={200: SelectionSerializer, **_LIMITED},
-        summary="Show a selection (server key)",
-    )
-    def get(self, request: Request, public_key: str, selection_uid: UUID) -> Response:
-        """As it was when it was made."""
-        site = server_of(request).site
-        return Response(selection_told(selection_called(site, selection_uid), site))
+    lookup_url_kwarg = "selection_uid"
+    lookup_value_converter = "uuid"
 
+    @extend_schema(responses={200: SelectionSerializer, **_LIMITED})
+    def retrieve(self, request: Request, selection_uid: UUID, **_: str) -> Response:
+        """Show a selection (server key).
 
-class RewardsView(SiteServerView):
-    """What became of selections."""
+        As it was when it was made.
+        """
+        return Response(selection_told(selection_called(self.site, selection_uid), self.site))
 
     @extend_schema(
         operation_id="site_echo_reward",
@@ -116,48 +236,51 @@ class RewardsView(SiteServerView):
             **_LIMITED,
         },
         examples=[_REWARD],
-        summary="Reward a selection (server key)",
     )
-    def post(self, request: Request, public_key: str, selection_uid: UUID) -> Response:
-        """Teaches which features matter, and nothing else; within seconds, unless learning is
-        frozen. Tell failures too (``0``): from successes alone nothing can be told apart."""
-        sent = read(ToldRewardSerializer(data=request.data))
-        selection = selection_called(server_of(request).site, selection_uid)
+    @action(detail=True, methods=["post"])
+    def rewards(self, request: Request, selection_uid: UUID, **_: str) -> Response:
+        """Reward a selection (server key).
+
+        Teaches which features matter, and nothing else; within seconds, unless learning is
+        frozen. Tell failures too (``0``): from successes alone nothing can be told apart.
+        """
+        sent = self.read_body(ToldRewardSerializer)
+        selection = selection_called(self.site, selection_uid)
         outcome = tell_outcome(selection, sent["id"], sent["value"], timezone.now())
         code = status.HTTP_201_CREATED if outcome.fresh else status.HTTP_200_OK
         return Response({"id": sent["id"], "value": outcome.value}, code)
 
 
-class OfferView(SiteServerView):
+class OfferViewSet(SiteServerViewSet):
     """The offer for an author."""
 
-    @extend_schema(
-        operation_id="site_echo_offer",
-        parameters=[WhoSerializer],
-        responses={200: WaitingOfferSerializer, **_LIMITED},
-        summary="Fetch the offer for an author (server key)",
-    )
-    def get(self, request: Request, public_key: str) -> Response:
-        """For sites that show offers themselves: the one that waits, marked as sent; null when
-        there is none. It is about now: show it before it ``expires``, with its label."""
-        author = self.author(read(WhoSerializer(data=request.query_params))["author"])
+    @extend_schema(parameters=[WhoSerializer], responses={200: WaitingOfferSerializer, **_LIMITED})
+    def retrieve(self, request: Request, **_: str) -> Response:
+        """Fetch the offer for an author (server key).
+
+        For sites that show offers themselves: the one that waits, marked as sent; null when
+        there is none. It is about now: show it before it ``expires``, with its label.
+        """
+        author = self.author(self.read_query(WhoSerializer)["author"])
         check_open(author.site, None)
         return Response({"offer": next_offer(author)})
 
 
-class OfferEventsView(SiteServerView):
+class OfferEventViewSet(SiteServerViewSet):
     """What became of offers."""
 
     @extend_schema(
         operation_id="site_echo_offer_event",
         request=OfferEventSerializer,
         responses={200: OfferStateSerializer, **_LIMITED},
-        summary="Tell what became of an offer (server key)",
     )
-    def post(self, request: Request, public_key: str, offer_uid: UUID) -> Response:
-        """``shown`` when it is on the screen; then every ``click``, whether it was ``helpful`` or
-        ``unhelpful``, and that it was closed. The same ``id`` again changes nothing."""
-        sent = read(OfferEventSerializer(data=request.data))
+    def create(self, request: Request, offer_uid: UUID, **_: str) -> Response:
+        """Tell what became of an offer (server key).
+
+        ``shown`` when it is on the screen; then every ``click``, whether it was ``helpful`` or
+        ``unhelpful``, and that it was closed. The same ``id`` again changes nothing.
+        """
+        sent = self.read_body(OfferEventSerializer)
         author = self.author(sent["author"])
         offer = offer_called(author.site, offer_uid)
         record_offer_event(author, offer_uid, sent["what"], sent["id"])

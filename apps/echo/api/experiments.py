@@ -2,15 +2,17 @@
 
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
-from rest_framework import generics, serializers, status
+from rest_framework import serializers, status
+from rest_framework.decorators import action
+from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.http import SignedInApiRequest
-from apps.authors.api.access import SiteScopedMixin
-from apps.common.api.listing import paged
+from apps.authors.api.access import SiteViewSet
 from apps.echo.api.serializers import FiniteField
 from apps.echo.models import Experiment
+from apps.echo.reporting import make_report
 from apps.echo.selectors.records import experiment_called, experiments_of
 from apps.echo.services.configuration import ensure_echo
 from apps.echo.services.experiments import create_experiment, end_experiment, start_experiment
@@ -102,84 +104,70 @@ class OfferExperimentSerializer(OfferExperimentRowSerializer):
         return [(start, end) for start, end in experiment.design["windows"]]
 
 
-class ExperimentsView(SiteScopedMixin, generics.GenericAPIView[Experiment]):
-    """A site's experiments."""
+class ExperimentViewSet(SiteViewSet):
+    """A site's experiments with offers."""
 
-    serializer_class = OfferExperimentRowSerializer
-    queryset = Experiment.objects.none()
+    lookup_url_kwarg = "echo_experiment_id"
+    serializer_class = OfferExperimentSerializer
 
-    @extend_schema(
-        operation_id="site_echo_experiments",
-        responses=OfferExperimentRowSerializer(many=True),
-        summary="List experiments with offers",
-    )
-    def get(self, request: SignedInApiRequest, public_key: str) -> Response:
-        """Newest first."""
-        return paged(self, experiments_of(self.site))
+    def experiment(self) -> Experiment:
+        """The one of the address."""
+        return experiment_called(self.site, self.kwargs["echo_experiment_id"])
 
     @extend_schema(
-        operation_id="site_echo_experiment_create",
-        request=NewOfferExperimentSerializer,
-        responses={201: OfferExperimentSerializer},
-        examples=[_AGAINST_NOTHING],
-        summary="Design an experiment",
+        operation_id="site_echo_experiments", responses=OfferExperimentRowSerializer(many=True)
     )
-    def post(self, request: SignedInApiRequest, public_key: str) -> Response:
-        """It does not run yet. Design a new one to change anything."""
-        sent = NewOfferExperimentSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        found = dict(sent.validated_data)
-        found["arms"] = [Arm(**arm) for arm in found["arms"]]
-        found["windows"] = [Window(**window) for window in found["windows"]]
-        made = create_experiment(ensure_echo(self.site), **found)
-        return Response(OfferExperimentSerializer(made).data, status=status.HTTP_201_CREATED)
+    def list(self, request: Request, **_: Any) -> Response:
+        """List experiments with offers.
 
+        Newest first.
+        """
+        return self.list_page(experiments_of(self.site), OfferExperimentRowSerializer)
 
-class ExperimentView(SiteScopedMixin):
-    """One experiment."""
+    @extend_schema(request=NewOfferExperimentSerializer, examples=[_AGAINST_NOTHING])
+    def create(self, request: Request, **_: Any) -> Response:
+        """Design an experiment.
 
-    @extend_schema(
-        operation_id="site_echo_experiment",
-        responses=OfferExperimentSerializer,
-        summary="Show an experiment",
-    )
-    def get(
-        self, request: SignedInApiRequest, public_key: str, echo_experiment_id: int
-    ) -> Response:
-        """As it was designed; how it is assigned stays secret."""
-        found = experiment_called(self.site, echo_experiment_id)
-        return Response(OfferExperimentSerializer(found).data)
+        It does not run yet. Design a new one to change anything.
+        """
+        design = self.read_body(NewOfferExperimentSerializer)
+        design["arms"] = [Arm(**arm) for arm in design["arms"]]
+        design["windows"] = [Window(**window) for window in design["windows"]]
+        made = create_experiment(ensure_echo(self.site), **design)
+        return Response(self.get_serializer(made).data, status=status.HTTP_201_CREATED)
 
+    def retrieve(self, request: Request, **_: Any) -> Response:
+        """Show an experiment.
 
-class StartView(SiteScopedMixin):
-    """The start."""
+        As it was designed; how it is assigned stays secret.
+        """
+        return Response(self.get_serializer(self.experiment()).data)
 
-    @extend_schema(
-        operation_id="site_echo_experiment_start",
-        request=None,
-        responses={200: OfferExperimentSerializer, **_STATES},
-        summary="Start an experiment",
-    )
-    def post(
-        self, request: SignedInApiRequest, public_key: str, echo_experiment_id: int
-    ) -> Response:
-        """From now on authors or windows are in its arms; one experiment runs at a time."""
-        found = start_experiment(experiment_called(self.site, echo_experiment_id))
-        return Response(OfferExperimentSerializer(found).data)
+    @extend_schema(request=None, responses={200: OfferExperimentSerializer, **_STATES})
+    @action(detail=True, methods=["post"])
+    def start(self, request: Request, **_: Any) -> Response:
+        """Start an experiment.
 
+        From now on authors or windows are in its arms; one experiment runs at a time.
+        """
+        return Response(self.get_serializer(start_experiment(self.experiment())).data)
 
-class EndView(SiteScopedMixin):
-    """The end."""
+    @extend_schema(request=None, responses={200: OfferExperimentSerializer, **_STATES})
+    @action(detail=True, methods=["post"])
+    def end(self, request: Request, **_: Any) -> Response:
+        """End an experiment.
 
-    @extend_schema(
-        operation_id="site_echo_experiment_end",
-        request=None,
-        responses={200: OfferExperimentSerializer, **_STATES},
-        summary="End an experiment",
-    )
-    def post(
-        self, request: SignedInApiRequest, public_key: str, echo_experiment_id: int
-    ) -> Response:
-        """It takes no more messages; what it has found stays."""
-        found = end_experiment(experiment_called(self.site, echo_experiment_id))
-        return Response(OfferExperimentSerializer(found).data)
+        It takes no more messages; what it has found stays.
+        """
+        return Response(self.get_serializer(end_experiment(self.experiment())).data)
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @action(detail=True)
+    def report(self, request: Request, **_: Any) -> Response:
+        """Report on an experiment.
+
+        Every arm as it was assigned, and against the control: ratio and difference with
+        intervals, and looks day by day that are corrected for looking often.
+        """
+        experiment = self.experiment()
+        return Response(make_report(experiment.echo, experiment).to_json())

@@ -1,18 +1,21 @@
-"""REST for a site's managers: Echo's settings and switches."""
+"""REST for a site's managers: Echo's settings and switches, and what became of offers."""
 
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework.decorators import action
+from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.http import SignedInApiRequest
-from apps.authors.api.access import SiteScopedMixin
+from apps.authors.api.access import SiteViewSet
 from apps.echo.api.serializers import (
     EchoChangeSerializer,
     EchoSerializer,
     PriorsSerializer,
 )
 from apps.echo.models import Echo
+from apps.echo.reporting import evaluate_candidates, make_report, offer_funnel
 from apps.echo.selectors.echoes import echo_or_default
 from apps.echo.services.configuration import change_echo, ensure_echo, freeze, set_priors
 from labelhub.core.errors import InvalidInput
@@ -22,86 +25,90 @@ _PRIORS = OpenApiExample(
 )
 
 
-class EchoView(SiteScopedMixin):
+class EchoViewSet(SiteViewSet):
     """A site's Echo."""
 
-    @extend_schema(operation_id="site_echo", responses=EchoSerializer, summary="Show Echo")
-    def get(self, request: SignedInApiRequest, public_key: str) -> Response:
-        """Settings, and how far it has learnt; of a site that never had it on, what it would be."""
-        return _told(echo_or_default(self.site))
+    serializer_class = EchoSerializer
 
-    @extend_schema(
-        operation_id="site_echo_change",
-        request=EchoChangeSerializer,
-        responses=EchoSerializer,
-        summary="Change Echo",
-    )
-    def patch(self, request: SignedInApiRequest, public_key: str) -> Response:
-        """All of what is sent, or nothing. What only can be read is passed over. Switched off, it
-        chooses and offers nothing; what it has learnt stays."""
-        sent = EchoChangeSerializer(data=request.data, partial=True)
-        strange = sorted({*_names(request.data)} - {*EchoSerializer().fields})
+    def retrieve(self, request: Request, **_: str) -> Response:
+        """Show Echo.
+
+        Settings, and how far it has learnt; of a site that never had it on, what it would be.
+        """
+        return self._answer(echo_or_default(self.site))
+
+    @extend_schema(request=EchoChangeSerializer)
+    def partial_update(self, request: Request, **_: str) -> Response:
+        """Change Echo.
+
+        All of what is sent, or nothing. What only can be read is passed over. Switched off, it
+        chooses and offers nothing; what it has learnt stays.
+        """
+        sent: Any = request.data
+        names = set(sent) if isinstance(sent, dict) else set()
+        strange = sorted(names - {*EchoSerializer().fields})
         if strange:
             raise InvalidInput.at(strange[0][:60], "Echo has no such setting.")
-        sent.is_valid(raise_exception=True)
-        return _told(change_echo(self.site, sent.validated_data))
+        changes = self.read_body(EchoChangeSerializer, partial=True)
+        return self._answer(change_echo(self.site, changes))
 
+    @extend_schema(request=PriorsSerializer, responses=PriorsSerializer, examples=[_PRIORS])
+    @action(detail=False, methods=["put"], url_path="priors", url_name="priors")
+    def priors_set(self, request: Request, **_: str) -> Response:
+        """Set the priors.
 
-class PriorsView(SiteScopedMixin):
-    """What a site's owner expects of its features."""
+        Of features that are left out nothing is expected. What was learnt stays; the log tells
+        what has changed.
+        """
+        set_priors(self.site, self.read_body(PriorsSerializer)["priors"])
+        features = self.site.features.asked()
+        priors = {row.key: row.parsed.prior for row in features if row.parsed.prior is not None}
+        return Response({"priors": priors})
 
-    @extend_schema(
-        operation_id="site_echo_priors_set",
-        request=PriorsSerializer,
-        responses=PriorsSerializer,
-        examples=[_PRIORS],
-        summary="Set the priors",
-    )
-    def put(self, request: SignedInApiRequest, public_key: str) -> Response:
-        """Of features that are left out nothing is expected. What was learnt stays; the log tells
-        what has changed."""
-        sent = PriorsSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        set_priors(self.site, sent.validated_data["priors"])
-        asked = self.site.features.asked()
-        told = {row.key: row.parsed.prior for row in asked if row.parsed.prior is not None}
-        return Response({"priors": told})
+    @extend_schema(request=None)
+    @action(detail=False, methods=["post"])
+    def freeze(self, request: Request, **_: str) -> Response:
+        """Freeze.
 
+        What happens from now on is logged and never learnt. Doing it again changes nothing.
+        """
+        return self._frozen(on=True)
 
-class FreezeView(SiteScopedMixin):
-    """Learning held."""
+    @extend_schema(request=None)
+    @action(detail=False, methods=["post"])
+    def thaw(self, request: Request, **_: str) -> Response:
+        """Learn again.
 
-    @extend_schema(
-        operation_id="site_echo_freeze", request=None, responses=EchoSerializer, summary="Freeze"
-    )
-    def post(self, request: SignedInApiRequest, public_key: str) -> Response:
-        """What happens from now on is logged and never learnt. Doing it again changes nothing."""
-        return _frozen(self, on=True)
+        What happens from now on is learnt again. Doing it again changes nothing.
+        """
+        return self._frozen(on=False)
 
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @action(detail=False)
+    def report(self, request: Request, **_: str) -> Response:
+        """Report on offers.
 
-class ThawView(SiteScopedMixin):
-    """Learning again."""
+        ``funnel``, from messages to clicks; ``report``: click-through with intervals, by day,
+        weekday, vertical and days since an author's first offer.
+        """
+        echo = echo_or_default(self.site)
+        funnel, report = offer_funnel(echo), make_report(echo)
+        return Response({"funnel": funnel.to_json(), "report": report.to_json()})
 
-    @extend_schema(
-        operation_id="site_echo_thaw",
-        request=None,
-        responses=EchoSerializer,
-        summary="Learn again",
-    )
-    def post(self, request: SignedInApiRequest, public_key: str) -> Response:
-        """What happens from now on is learnt again. Doing it again changes nothing."""
-        return _frozen(self, on=False)
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @action(detail=False, url_path="off-policy")
+    def off_policy(self, request: Request, **_: str) -> Response:
+        """Evaluate other policies.
 
+        What each would have earned at the same moments, by three estimators with intervals; a
+        warning where the log says too little of it.
+        """
+        return Response(evaluate_candidates(echo_or_default(self.site)).to_json())
 
-def _told(echo: Echo) -> Response:
-    return Response(EchoSerializer(echo).data)
+    def _frozen(self, *, on: bool) -> Response:
+        echo = ensure_echo(self.site)
+        freeze(echo, on=on)
+        return self._answer(echo)
 
-
-def _names(data: Any) -> list[str]:
-    return list(data) if isinstance(data, dict) else []
-
-
-def _frozen(view: SiteScopedMixin, *, on: bool) -> Response:
-    echo = ensure_echo(view.site)
-    freeze(echo, on=on)
-    return _told(echo)
+    def _answer(self, echo: Echo) -> Response:
+        return Response(self.get_serializer(echo).data)

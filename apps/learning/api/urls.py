@@ -1,9 +1,8 @@
 """REST addresses of learning."""
 
-from django.urls import path
+from apps.common.api.viewsets import Router
+from apps.learning.api.views import LearningViewSet
 
-from apps.learning.api.views import LearningView
-
-urlpatterns = [
-    path("projects/<slug:slug>/learning/", LearningView.as_view(), name="api_learning"),
-]
+router = Router()
+router.register("projects/<slug:slug>/learning", LearningViewSet, "api_learning")
+urlpatterns = router.urls

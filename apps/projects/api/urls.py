@@ -1,9 +1,10 @@
-from django.urls import path
+"""REST addresses of projects and their members."""
 
+from apps.common.api.viewsets import Router
 from apps.projects.api import views
 
-urlpatterns = [
-    path("projects/", views.ProjectsView.as_view(), name="api_projects"),
-    path("projects/<slug:slug>/", views.ProjectView.as_view(), name="api_project"),
-    path("projects/<slug:slug>/members/", views.MembersView.as_view(), name="api_members"),
-]
+router = Router()
+router.register("projects", views.ProjectsViewSet, "api_projects")
+router.register("projects", views.OneProjectViewSet, "api_project")
+router.register("projects/<slug:slug>/members", views.MemberViewSet, "api_members")
+urlpatterns = router.urls

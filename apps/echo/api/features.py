@@ -1,16 +1,20 @@
-"""REST for a site's managers: searches for instructions, and which one is in use."""
+"""REST for a site's managers: what Echo has learnt about features, and their instructions."""
 
 from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
-from rest_framework import generics, serializers
+from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
-from apps.authors.api.access import SiteScopedMixin
-from apps.common.api.listing import paged
+from apps.authors.api.access import SiteViewSet
+from apps.authors.models import Feature
+from apps.echo.api.serializers import FeatureSummarySerializer
 from apps.echo.models import PromptSearch
+from apps.echo.selectors.echoes import echo_or_default
+from apps.echo.selectors.learnt import summaries_of
 from apps.echo.selectors.searches import most_calls_of, searches_of
 from apps.echo.services.configuration import set_instruction
 
@@ -85,28 +89,23 @@ class UsedInstructionSerializer(serializers.Serializer[Any]):
     instruction = serializers.CharField(allow_blank=True)
 
 
-class SearchesView(SiteScopedMixin, generics.GenericAPIView[PromptSearch]):
-    """A site's searches for instructions."""
+class FeatureViewSet(SiteViewSet):
+    """What Echo has learnt about a site's features, and how it asks for them."""
 
-    read_right = Right.MANAGE
-    serializer_class = PromptSearchSerializer
-    queryset = PromptSearch.objects.none()
+    lookup_url_kwarg = "feature_key"
+    lookup_value_converter = "slug"
+    serializer_class = FeatureSummarySerializer
+    queryset = Feature.objects.none()
 
-    @extend_schema(
-        operation_id="site_echo_searches",
-        parameters=[SearchQuerySerializer],
-        responses=PromptSearchSerializer(many=True),
-        summary="List searches for instructions",
-    )
-    def get(self, request: SignedInApiRequest, public_key: str) -> Response:
-        """Newest first, also the one under way. Instructions were written by a model."""
-        asked = SearchQuerySerializer(data=request.query_params)
-        asked.is_valid(raise_exception=True)
-        return paged(self, searches_of(self.site, asked.validated_data["feature"]))
+    @extend_schema(operation_id="site_echo_features")
+    def list(self, request: Request, **_: str) -> Response:
+        """List what Echo has learnt about each feature.
 
-
-class InstructionView(SiteScopedMixin):
-    """The instruction of one feature."""
+        In the site's order, also those that are asked about no more.
+        """
+        rows = self.site.features.order_by("-active", "position", "pk")
+        known = summaries_of(echo_or_default(self.site), self.paginate_queryset(rows) or [])
+        return self.get_paginated_response(self.get_serializer(known, many=True).data)
 
     @extend_schema(
         operation_id="site_echo_instruction_set",
@@ -116,16 +115,34 @@ class InstructionView(SiteScopedMixin):
             409: OpenApiResponse(description="The search found nothing that may be used."),
         },
         examples=[_OUT],
-        summary="Put an instruction back, or take it out",
     )
-    def post(self, request: SignedInApiRequest, public_key: str, feature_key: str) -> Response:
-        """It counts from the next message on. What was found stays, and can be put back."""
-        sent = UseInstructionSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        used = set_instruction(self.site, feature_key, sent.validated_data["search"])
-        told = {
+    @action(detail=True, methods=["post"])
+    def instruction(self, request: Request, feature_key: str, **_: str) -> Response:
+        """Put an instruction back, or take it out.
+
+        It counts from the next message on. What was found stays, and can be put back.
+        """
+        search = self.read_body(UseInstructionSerializer)["search"]
+        used = set_instruction(self.site, feature_key, search)
+        body = {
             "feature": feature_key,
             "search": used.pk if used else None,
             "instruction": used.instruction if used else "",
         }
-        return Response(UsedInstructionSerializer(told).data)
+        return Response(UsedInstructionSerializer(body).data)
+
+
+class SearchViewSet(SiteViewSet):
+    """A site's searches for instructions."""
+
+    read_right = Right.MANAGE
+    serializer_class = PromptSearchSerializer
+
+    @extend_schema(operation_id="site_echo_searches", parameters=[SearchQuerySerializer])
+    def list(self, request: Request, **_: str) -> Response:
+        """List searches for instructions.
+
+        Newest first, also the one under way. Instructions were written by a model.
+        """
+        feature = self.read_query(SearchQuerySerializer)["feature"]
+        return self.list_page(searches_of(self.site, feature))
