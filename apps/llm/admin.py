@@ -25,7 +25,7 @@ class ProviderAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only
     ]
     list_filter = ["kind"]
     search_fields = ["name", "base_url"]
-    readonly_fields = ["kind", "learnt_limits", "created_at"]
+    readonly_fields = ["learnt_limits", "created_at"]
 
     def has_change_permission(self, request: HttpRequest, obj: Provider | None = None) -> bool:
         """Addresses decide where the server connects to: superusers only, and not the built-in."""

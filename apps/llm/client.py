@@ -21,6 +21,7 @@ from aiohttp.abc import ResolveResult
 from openai import (
     APIConnectionError,
     APIStatusError,
+    AsyncAzureOpenAI,
     AsyncOpenAI,
     AsyncStream,
     DefaultAioHttpClient,
@@ -71,8 +72,9 @@ class EndpointClient:
 
     Args:
         base_url: with or without a slash at its end.
-        key: sent as a bearer token.
+        key: sent as a bearer token, to Azure as its ``api-key``.
         headers: sent with every request.
+        api_version: of an Azure resource, whose address ``base_url`` is; empty for all others.
         connect_timeout: seconds.
         read_timeout: seconds for the whole answer once connected.
     """
@@ -83,19 +85,19 @@ class EndpointClient:
         key: str,
         headers: Mapping[str, str],
         *,
+        api_version: str = "",
         connect_timeout: float,
         read_timeout: float,
     ) -> None:
         self._seconds = connect_timeout + read_timeout
         # Seconds for the whole answer are kept here: the library's are those between two reads.
         timeout = httpx2.Timeout(None, connect=connect_timeout)
-        self._client = _Client(
-            api_key=key,
-            base_url=base_url,
-            timeout=timeout,
-            max_retries=0,
-            default_headers={"User-Agent": "LabelHub", **headers},
-            http_client=DefaultAioHttpClient(
+        options: dict[str, Any] = {
+            "api_key": key,
+            "timeout": timeout,
+            "max_retries": 0,
+            "default_headers": {"User-Agent": "LabelHub", **headers},
+            "http_client": DefaultAioHttpClient(
                 transport=_Transport(base_url),
                 # A redirection could lead to an address that was never checked.
                 follow_redirects=False,
@@ -103,7 +105,14 @@ class EndpointClient:
                 timeout=timeout,
                 cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             ),
-        )
+        }
+        if api_version:
+            # Portals show the address with and without its path.
+            endpoint = base_url.rstrip("/").removesuffix("/openai")
+            options |= {"azure_endpoint": endpoint, "api_version": api_version}
+        else:
+            options["base_url"] = base_url
+        self._client = (_AzureClient if api_version else _Client)(**options)
 
     async def post(self, path: str, content: Mapping[str, Any]) -> Answer:
         """Send ``content`` as JSON.
@@ -155,20 +164,24 @@ class _Client(AsyncOpenAI):
 
     def __init__(self, *, default_headers: Mapping[str, str], **options: Any) -> None:
         super().__init__(**options)
-        self._sent_headers = default_headers
+        self._sent_headers = {
+            "Accept": "application/json",
+            "Content-Type": "application/json",
+            **default_headers,
+        }
 
     @property
     def default_headers(self) -> dict[str, Any]:
         """The library would add ``OPENAI_CUSTOM_HEADERS``, the organization and project of
         ``OPENAI_ORG_ID`` and ``OPENAI_PROJECT_ID``, and what machine this is."""
-        return {
-            "Accept": "application/json",
-            "Content-Type": "application/json",
-            **self._sent_headers,
-        }
+        return self._sent_headers
 
     def _make_sse_decoder(self) -> SSEDecoder:
         return _Events()
+
+
+class _AzureClient(_Client, AsyncAzureOpenAI):
+    """The same for Azure, where the library puts the deployment into the address."""
 
 
 class _Events(SSEDecoder):

@@ -28,7 +28,7 @@ class Embedded:
     usage: Usage
 
 
-class Embedding(RetriedRequest[Embedded]):
+class EmbeddingRequest(RetriedRequest[Embedded]):
     """The state of one batch while it is being asked. Use once."""
 
     def __init__(

@@ -66,9 +66,11 @@ def final_error(verdict: Verdict, failure: Failure, spec: ModelSpec, *, now: flo
             f"Key refused by {provider} with {failure.status}. Check the key ({source})."
         )
     if verdict is Verdict.MODEL:
+        azure = spec.provider.kind == Provider.Kind.AZURE
+        thing = "Deployment" if azure else "Model"
+        other = "the API version is" if azure else "the base URL lacks a part such as /v1"
         return UnknownModel(
-            f"Model '{spec.name}' is unknown to {provider}, or the base URL lacks a part such as "
-            f"/v1. Check both.{said}"
+            f"{thing} '{spec.name}' is unknown to {provider}, or {other}. Check both.{said}"
         )
     if verdict is Verdict.QUOTA:
         return quota_error(spec.provider, resume_after(failure, now=now), _said(failure.note))

@@ -34,21 +34,29 @@ class _Grouped:
 
 
 class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # generic only in the stubs
-    """One OpenAI-compatible endpoint."""
+    """One OpenAI-compatible endpoint or Azure resource."""
 
-    BASIC = ("name", "base_url", "api_key_env", "max_concurrency")
+    BASIC = ("name", "kind", "base_url", "api_version", "api_key_env", "max_concurrency")
 
+    kind = forms.ChoiceField(
+        label="Kind",
+        choices=[(kind.value, kind.label) for kind in (Provider.Kind.OPENAI, Provider.Kind.AZURE)],
+        required=False,
+    )
     base_url = forms.CharField(
         label="Base URL",
         max_length=500,
-        help_text="Where /chat/completions is found, such as http://127.0.0.1:8080/v1.",
+        help_text="Where /chat/completions is found, such as http://127.0.0.1:8080/v1; of Azure, "
+        "https://RESOURCE.openai.azure.com.",
     )
 
     class Meta:
         model = Provider
         fields = [
             "name",
+            "kind",
             "base_url",
+            "api_version",
             "api_key_env",
             "max_concurrency",
             "rpm",
@@ -61,6 +69,7 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
         ]
         widgets = {"headers": forms.Textarea(attrs={"rows": 3})}
         labels = {
+            "api_version": "API version",
             "api_key_env": "Environment variable of the key",
             "connect_timeout": "Time to connect",
             "read_timeout": "Time to answer",
@@ -72,6 +81,8 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
             "headers": "Extra headers",
         }
         help_texts = {
+            "api_version": "Only of Azure, such as 2024-10-21. Its models are named by their "
+            "deployments.",
             "api_key_env": "The variable's name, not the key: LABELHUB_LLM_…, …_API_KEY, or "
             "one that LABELHUB_LLM_KEY_VARIABLES lists. Empty: the endpoint needs no key.",
             "max_concurrency": "Fewer are sent while the endpoint says it has too many.",
@@ -93,6 +104,11 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
         given = unmasked(self.cleaned_data["headers"], self._kept_headers)
         kept: dict[str, str] = _checked(check_headers, given)
         return kept
+
+    def clean_kind(self) -> str:
+        """Programs that were written before there was a choice send none."""
+        kind: str = self.cleaned_data["kind"] or self.instance.kind
+        return kind
 
     def clean_name(self) -> str:
         """No slash: it parts provider and model in ``provider/model``."""

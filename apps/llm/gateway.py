@@ -28,7 +28,7 @@ from apps.llm import error_messages
 from apps.llm.addresses import AddressRefused, check_resolved
 from apps.llm.capabilities import Capability
 from apps.llm.completion import CallRecord, ChatRequest
-from apps.llm.embedding import BATCH, Embedded, Embedding, joined, read_embeddings
+from apps.llm.embedding import BATCH, Embedded, EmbeddingRequest, joined, read_embeddings
 from apps.llm.extras import check_headers
 from apps.llm.failures import (
     LONGEST_ANSWER,
@@ -153,7 +153,7 @@ class Gateway:
             raise error_messages.no_embeddings(spec)
         line = self._lines[spec.provider.pk]
         parts = [
-            await Embedding(
+            await EmbeddingRequest(
                 spec,
                 texts[at : at + BATCH],
                 line.send_texts,
@@ -218,6 +218,7 @@ class HttpLine:
             provider.base_url,
             key,
             headers,
+            api_version=provider.api_version if provider.kind == Provider.Kind.AZURE else "",
             connect_timeout=provider.connect_timeout,
             read_timeout=provider.read_timeout,
         )

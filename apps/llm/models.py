@@ -21,16 +21,19 @@ def _checked(field: str, check: Callable[[Any], Any], raw: Any) -> Any:
 
 
 class Provider(models.Model):
-    """One OpenAI-compatible endpoint, or the built-in offline model."""
+    """One OpenAI-compatible endpoint, an Azure resource whose models are its deployments, or the
+    built-in offline model."""
 
     class Kind(models.TextChoices):
         OPENAI = "openai", "OpenAI-compatible endpoint"
+        AZURE = "azure", "Azure OpenAI resource"
         OFFLINE = "offline", "Offline model (not an LLM)"
 
     name = models.CharField(max_length=100, unique=True)
     kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.OPENAI)
     # Not an URLField, whose check refuses a bare host name such as http://vllm:8000/v1.
     base_url = models.CharField(blank=True, max_length=500)
+    api_version = models.CharField(max_length=40, blank=True, help_text="Of an Azure resource.")
     api_key_env = models.CharField(
         max_length=100, blank=True, help_text="Name of the environment variable that holds the key."
     )
@@ -70,8 +73,10 @@ class Provider(models.Model):
         """What fields alone cannot check.
 
         Raises:
-            ValidationError: a header is none that may be sent.
+            ValidationError: a header is none that may be sent, or Azure lacks its version.
         """
+        if self.kind == self.Kind.AZURE and not self.api_version:
+            raise ValidationError({"api_version": "Azure needs one, such as 2024-10-21."})
         self.headers = _checked("headers", check_headers, self.headers)
 
 

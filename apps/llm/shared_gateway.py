@@ -21,7 +21,8 @@ IDLE = 60.0
 REST = 10.0
 #: Of a provider: what its line was opened with.
 OPENED_WITH = (
-    "base_url", "api_key_env", "connect_timeout", "read_timeout", "max_concurrency",
+    "kind", "base_url", "api_version", "api_key_env",
+    "connect_timeout", "read_timeout", "max_concurrency",
     "rpm", "tpm", "rpd", "tpd",
 )  # fmt: skip
 
