@@ -4,13 +4,22 @@ import asyncio
 import contextlib
 import gzip
 import logging
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
 
 import aiohttp
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 from apps.llm import client
 from apps.llm.client import EndpointClient, EventStream, cause_of, proxy_for
@@ -62,6 +71,46 @@ async def test_requests_go_through_the_proxy(
         answer = await lines.get("/models")
     assert answer.ok
     assert b'"data"' in answer.body
+
+
+def self_signed(folder: Path) -> ssl.SSLContext:
+    """The certificate of a server that nobody vouches for."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False
+        )
+        .sign(key, hashes.SHA256())
+    )
+    pem = Encoding.PEM
+    (folder / "key.pem").write_bytes(key.private_bytes(pem, PrivateFormat.PKCS8, NoEncryption()))
+    (folder / "certificate.pem").write_bytes(certificate.public_bytes(pem))
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
+    return context
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> None:
+    async def answer(_: web.Request) -> web.Response:
+        return web.json_response({"data": []})
+
+    app = web.Application()
+    app.router.add_get("/models", answer)
+    server = TestServer(app, scheme="https")
+    await server.start_server(ssl=self_signed(tmp_path))
+    async with server, client_of(f"https://127.0.0.1:{server.port}") as lines:
+        with pytest.raises(NoAnswer) as refused:
+            await lines.get("/models")
+    assert refused.value.cause is Cause.NO_CONNECTION
 
 
 async def test_a_redirection_is_not_followed(model_server: FakeServer) -> None:
