@@ -14,6 +14,14 @@ ROOT = Path(__file__).resolve().parents[1]
 TESTS = {
     r"(?:tests|apps|templates)/(\w+)/": [r"tests/\1"],
     r"labelhub/core/(\w+)/": [r"tests/core/\1"],
+    r"labelhub/core/schema/": [
+        "tests/core/test_schema.py",
+        "tests/core/test_schema_changes.py",
+        "tests/core/test_studio_config.py",
+        "tests/core/llm",
+        "tests/architecture/test_label_types.py",
+        "tests/test_new_label_type.py",
+    ],
     r"labelhub/core/\w+\.py": ["tests/core"],
     r"clients/python/": ["tests/client"],
     r"labelhub/(?!core)": ["tests/labelhub"],

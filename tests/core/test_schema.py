@@ -12,12 +12,12 @@ from labelhub.core.schema import (
     SchemaError,
     ValueNotOffered,
     fold,
-    listed_names,
     parse_schema,
     schema_from_names,
     value_key,
     value_words,
 )
+from labelhub.core.schema.tasks.multi import listed_names
 from tests.cases import all_cases
 
 SINGLE = schema_from_names("single", ["entailment", "non-entailment"])

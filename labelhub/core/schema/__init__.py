@@ -11,7 +11,6 @@ from labelhub.core.schema.definition import (
     value_key,
     value_words,
 )
-from labelhub.core.schema.lists import listed_names
 from labelhub.core.schema.reading import MAX_LABELS, parse_schema, schema_from_names
 from labelhub.core.schema.studio import role_of, schema_from_studio
 from labelhub.core.schema.tasks import TASKS, LabelType
@@ -26,7 +25,6 @@ __all__ = [
     "Value",
     "ValueNotOffered",
     "fold",
-    "listed_names",
     "parse_schema",
     "role_of",
     "schema_from_names",

@@ -76,7 +76,7 @@ def answer_ids(schema: Schema) -> dict[str, str]:
     Labels count from 0 (as paper 001 numbers them), scale points have their own number. Where a
     name itself looks like a number, numbers would be ambiguous and none is shown.
     """
-    if not schema.task.numbered or any(map(is_number, schema.names)):
+    if not schema.task.labelled or schema.task.several or any(map(is_number, schema.names)):
         return {}
     counted = enumerate(schema.labels)
     return {

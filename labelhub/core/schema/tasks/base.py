@@ -106,11 +106,6 @@ class LabelType:
         """Whether a value is one out of names that can be listed."""
         return not self.written and not self.several
 
-    @property
-    def numbered(self) -> bool:
-        """Whether models may answer with the number of a label in place of its name."""
-        return self.labelled and not self.several
-
     def check_labels(self, labels: tuple[LabelDef, ...]) -> tuple[LabelDef, ...]:
         """The labels of a new schema, completed.
 

@@ -1,6 +1,7 @@
 """Several labels: the value is the list of the present labels' names, in schema order."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from labelhub.core.schema.carrying import Fate, SchemaPlan
@@ -15,9 +16,11 @@ from labelhub.core.schema.definition import (
     listed,
     not_offered,
 )
-from labelhub.core.schema.lists import listed_names, name_parts
 from labelhub.core.schema.menu import menu_of
 from labelhub.core.schema.tasks.base import NOMINAL, LabelType
+
+#: Label names have none of these but commas.
+_BETWEEN_NAMES = re.compile(r"[,#|\n]")
 
 
 class Multi(LabelType):
@@ -42,12 +45,12 @@ class Multi(LabelType):
         within a name begins none."""
         begins: dict[str, str] = {}
         for label in labels:
-            first, *rest = name_parts(label.name)
+            first, *rest = _parts(label.name)
             if rest and not all((first, *rest)):
                 raise SchemaError(f"labels: a comma in '{label.name}' needs words on both sides.")
             begins.setdefault(first, label.name)
         for label in labels:
-            first, *rest = name_parts(label.name)
+            first, *rest = _parts(label.name)
             other = next((begins[part] for part in rest if part in begins), None)
             if other is not None:
                 raise SchemaError(
@@ -115,3 +118,27 @@ def _present_names(raw: Any, names: Sequence[str]) -> list[Any]:
     if isinstance(raw, list | tuple):
         return list(raw)
     raise ValueNotOffered("Several labels must be a list of names, or names with true or false.")
+
+
+def listed_names(text: str, names: Iterable[str]) -> list[str]:
+    """The entries of a list whose separators are commas, bars, hashes or line ends.
+
+    An entry that spells one of ``names`` is that name, commas included; others are as they stand.
+    """
+    known = {_parts(name): name for name in names}
+    most = max(map(len, known), default=1)
+    pieces = [piece.strip() for piece in _BETWEEN_NAMES.split(text) if piece.strip()]
+    folded = tuple(map(fold, pieces))
+    found: list[str] = []
+    at = 0
+    while at < len(pieces):
+        sizes = (size for size in range(most, 1, -1) if folded[at : at + size] in known)
+        size = next(sizes, 1)
+        found.append(known[folded[at : at + size]] if size > 1 else pieces[at])
+        at += size
+    return found
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    """What the commas in a name part it into, folded."""
+    return tuple(map(fold, name.split(",")))
