@@ -39,7 +39,7 @@ class LabelAdmin(LedgerAdmin):
     """What was said."""
 
     list_display = ["uid", "item", "annotator", "value", "action", "withdrawn", "created_at"]
-    list_filter = ["action", "withdrawn", "abstained", "rejected", "annotator__kind"]
+    list_filter = ["role", "action", "withdrawn", "abstained", "rejected", "annotator__kind"]
     list_select_related = ["item", "annotator"]
     unread = ITEM_TEXTS
     search_fields = ["uid", "item__external_id", "annotator__name", "run_uid"]
