@@ -87,6 +87,7 @@ def test_a_run_that_is_resumed_while_its_slice_ends_is_taken_up_at_once(
     assert Run.objects.get().status == Run.Status.QUEUED
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_worker_that_lost_the_run_asks_nothing_more() -> None:
     run, lost = started_run(project_with_items(3)), threading.Event()
 
