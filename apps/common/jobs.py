@@ -82,14 +82,12 @@ class Kind:
     """``work`` carries a job out; ``fail`` writes how it failed, in a transaction of its own.
     Without it a job cannot fail: it is tried again in a moment, for as long as it takes.
 
-    ``place`` is held by the one job of the kind that a process works on, if there may be but one.
     ``threads`` are those of its own that a process has for the kind, if it has any. A worker that
     shows no sign of life for ``lease`` has died.
     """
 
-    work: Callable[..., None]
+    work: Work
     fail: Fail | None = None
-    place: threading.Semaphore | None = None
     threads: threading.Semaphore | None = None
     lease: timedelta | None = None
 
@@ -105,7 +103,6 @@ def job(
     name: str,
     *,
     fail: Fail | None = None,
-    one_at_a_time: bool = False,
     threads: int = 0,
     lease: timedelta | None = None,
 ) -> Callable[[Work], Work]:
@@ -113,15 +110,13 @@ def job(
 
     It is called with a :class:`JobRun` and must go on from wherever the subject has got to: it is
     called again after a kill. For a subject that is gone or over it returns at once.
-    ``one_at_a_time``: no worker process takes up two of the kind. ``threads``: it is carried out in
-    so many threads of each worker process that are the kind's own: it waits for no other work, and
-    lets none wait. ``lease``: where it is not :data:`LEASE`.
+    ``threads``: it is carried out in so many threads of each worker process that are the kind's
+    own: it waits for no other work, lets none wait, and no process works on more at once.
+    ``lease``: where it is not :data:`LEASE`.
     """
 
     def register(work: Work) -> Work:
-        place = threading.Semaphore() if one_at_a_time else None
-        own = threading.Semaphore(threads) if threads else None
-        KINDS[name] = Kind(work, fail, place, own, lease)
+        KINDS[name] = Kind(work, fail, threading.Semaphore(threads) if threads else None, lease)
         return work
 
     return register
@@ -279,20 +274,10 @@ def fault_words(error: Exception, words: str) -> str:
 @shared_task(name="common.work")
 def work_task(kind: str, subject: int) -> None:
     """Carry out a job; one that has ended meanwhile is left alone."""
-    waiting = Job.objects.filter(_free(), kind=kind, subject=subject)
-    place, threads = KINDS[kind].place, KINDS[kind].threads
-    if threads is not None:
-        waiting.update(sent_until=None)
+    if threads := KINDS[kind].threads:
         _work_in_thread(kind, subject, threads)
-    elif place is None:
-        _take_up(kind, subject)
-    elif place.acquire(blocking=False):
-        try:
-            _take_up(kind, subject)
-        finally:
-            place.release()
     else:
-        waiting.update(sent_until=None)
+        _take_up(kind, subject)
 
 
 def stop_all_jobs() -> None:
@@ -316,11 +301,13 @@ def resume_jobs() -> None:
     """See to it that a worker takes up every job that nobody is at. Cheap, safe in several
     processes; only for workers, since jobs with threads of their own are taken up here."""
     now = timezone.now()
-    unsent = Job.objects.filter(_free()).filter(Q(sent_until=None) | Q(sent_until__lte=now))
+    threads = {name: kind.threads for name, kind in KINDS.items() if kind.threads}
+    unsent = Job.objects.filter(_free()).filter(
+        Q(sent_until=None) | Q(sent_until__lte=now) | Q(kind__in=threads)
+    )
     for waiting in unsent.order_by(*_TURNS):
-        kind = KINDS.get(waiting.kind)
-        if kind is not None and kind.threads is not None:
-            _work_in_thread(waiting.kind, waiting.subject, kind.threads)
+        if waiting.kind in threads:
+            _work_in_thread(waiting.kind, waiting.subject, threads[waiting.kind])
         elif unsent.filter(pk=waiting.pk).update(sent_until=now + SEND_AGAIN):
             _send(waiting.kind, waiting.subject)
 
@@ -359,7 +346,7 @@ def _carry_out(run: JobRun, attempts: int, options: Mapping[str, Any]) -> None:
         unforeseen = not isinstance(error, LabelhubError)
         logger.warning("%s %s failed: %s", run.kind, run.subject, error, exc_info=unforeseen)
         if kind.fail is None:
-            raise Interrupted(str(error)) from error
+            raise Postponed(str(error), RETRY_AFTER) from error
         # A subject that is gone says nothing; the next turn ends its job.
         with suppress(ObjectDoesNotExist), transaction.atomic():
             if run.rows().delete()[0]:

@@ -244,17 +244,6 @@ def test_a_process_that_stops_lets_go_of_its_jobs(
     assert waiting_jobs(KIND) == [counting.project.pk]
 
 
-def test_one_of_a_kind_at_a_time_where_it_says_so(counting: Counting) -> None:
-    job(KIND, fail=counting.fail, one_at_a_time=True)(counting.work)
-    other = ProjectFactory.create(description="")
-    start_job(KIND, other.pk)
-    counting.meanwhile = lambda _: work_task(KIND, other.pk)
-    work_task(KIND, counting.project.pk)
-    assert counting.done == WANTED
-    assert waiting_jobs(KIND) == [other.pk]
-    assert Job.objects.get().sent_until is None  # it is sent again at once
-
-
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.timeout(120)
 def test_threads_of_its_own_are_bounded_and_go_on_with_what_waits(counting: Counting) -> None:

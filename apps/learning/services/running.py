@@ -44,7 +44,7 @@ def fail_training(model_id: int, error: Exception) -> None:
     rows.update(status=status, message=message, finished_at=timezone.now())
 
 
-@job(KIND, fail=fail_training, one_at_a_time=True)
+@job(KIND, fail=fail_training, threads=1)
 def train(run: JobRun, *, open_learner: OpenLearner = ChildLearner) -> None:
     """A worker that is killed loses the chunk it was at; whoever takes the training up makes the
     same classifier again from the same gold and goes on behind the last chunk."""
