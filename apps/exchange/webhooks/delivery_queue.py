@@ -155,23 +155,23 @@ def _send(sender: Sender, webhook: Webhook, delivery: Delivery) -> Answer:
 
 def _record(webhook: Webhook, delivery: Delivery, answer: Answer) -> None:
     now = timezone.now()
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "response_status": answer.status,
         "response": answer.text,
         "error": _error(answer),
         "seconds": round(answer.seconds, 3),
     }
     if answer.ok:
-        told |= {"status": Status.DELIVERED, "finished_at": now}
+        fields |= {"status": Status.DELIVERED, "finished_at": now}
     elif answer.status == 410 or delivery.attempts >= MOST_ATTEMPTS or delivery.event == PING:
-        told |= {"status": Status.FAILED, "finished_at": now}
+        fields |= {"status": Status.FAILED, "finished_at": now}
     else:
-        told |= {"status": Status.WAITING, "next_at": now + _wait(delivery.attempts, answer, now)}
-    Delivery.objects.filter(pk=delivery.pk, status=Status.SENDING).update(**told)
+        fields |= {"status": Status.WAITING, "next_at": now + _wait(delivery.attempts, answer, now)}
+    Delivery.objects.filter(pk=delivery.pk, status=Status.SENDING).update(**fields)
     if answer.ok:
         _succeeded(webhook)
     elif delivery.event != PING or answer.status == 410:
-        _failed(webhook, delivery, answer, told.get("next_at"))
+        _failed(webhook, delivery, answer, fields.get("next_at"))
 
 
 def _error(answer: Answer) -> str:
@@ -191,12 +191,12 @@ def _wait(attempts: int, answer: Answer, now: datetime) -> timedelta:
 
 def retry_after(answer: Answer, now: datetime) -> float:
     """Seconds that the receiver asks to be left alone for; 0 where it does not."""
-    said = answer.headers.get("retry-after", "").strip()
-    if said.isascii() and said.isdigit():
-        seconds = float(said[:9])
+    header = answer.headers.get("retry-after", "").strip()
+    if header.isascii() and header.isdigit():
+        seconds = float(header[:9])
     else:
         try:
-            until = parsedate_to_datetime(said)
+            until = parsedate_to_datetime(header)
             seconds = (until - now).total_seconds()
         except (TypeError, ValueError, OverflowError):
             return 0.0

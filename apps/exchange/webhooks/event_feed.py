@@ -71,14 +71,14 @@ def label_events(*, unclear: bool) -> list[str]:
     return [LABEL, ADJUDICATED] if unclear else [LABEL]
 
 
-def event_uid(webhook: Webhook, event: str, row: int, at: datetime | None = None) -> uuid.UUID:
+def event_uid(webhook: Webhook, event: str, row: int, moment: datetime | None = None) -> uuid.UUID:
     """The same for the same event, however often it is found: receivers know it again.
 
     Args:
         row: the id of the ledger's row or the run.
-        at: where one row can be the same event several times: when this one was.
+        moment: where one row can be the same event several times: when this one was.
     """
-    when = f"@{at.isoformat()}" if at else ""
+    when = f"@{moment.isoformat()}" if moment else ""
     return uuid.uuid5(webhook.uid, f"{event}:{row}{when}")
 
 
@@ -233,13 +233,13 @@ def run_deliveries(webhook: Webhook, since: datetime) -> list[Delivery]:
     return [
         Delivery(
             webhook=webhook,
-            uid=event_uid(webhook, RUN, pk, at),
+            uid=event_uid(webhook, RUN, pk, finished_at),
             event=RUN,
             run_id=pk,
-            event_at=at,
+            event_at=finished_at,
         )
-        for pk, at in ended.values_list("pk", "finished_at")
-        if at is not None
+        for pk, finished_at in ended.values_list("pk", "finished_at")
+        if finished_at is not None
     ]
 
 
@@ -252,9 +252,9 @@ def _ended_runs(webhook: Webhook, now: datetime) -> list[Delivery] | None:
         return None
     since = max(webhook.began_at, webhook.runs_seen - RUNS_LATE)
     found = run_deliveries(webhook, since)
-    uids = [each.uid for each in found]
+    uids = [delivery.uid for delivery in found]
     known = set(webhook.deliveries.filter(uid__in=uids).values_list("uid", flat=True))
-    missing = [each for each in found if each.uid not in known]
+    missing = [delivery for delivery in found if delivery.uid not in known]
     aged = now - webhook.runs_seen > RUNS_LATE
     return missing if missing or aged else None
 
@@ -283,18 +283,18 @@ def _settle(
 def _late(webhook: Webhook, mark: dict[str, Any]) -> tuple[list[Delivery], bool]:
     """Deliveries for rows between what is settled and what is marked that have none; and whether
     these are all."""
-    told = Delivery.objects.filter(webhook=webhook)
+    queued = Delivery.objects.filter(webhook=webhook)
     labels = (
         labels_of(webhook)
         .filter(pk__gt=webhook.label_settled, pk__lte=mark["label"])
-        .filter(~Exists(told.filter(label=OuterRef("pk"))))
+        .filter(~Exists(queued.filter(label=OuterRef("pk"))))
         .order_by("pk")
         .values("pk", *LABEL_FIELDS)[:BATCH]
     )
     golds = (
         golds_of(webhook)
         .filter(pk__gt=webhook.gold_settled, pk__lte=mark["gold"])
-        .filter(~Exists(told.filter(gold=OuterRef("pk"))))
+        .filter(~Exists(queued.filter(gold=OuterRef("pk"))))
         .order_by("pk")
         .values("pk", *GOLD_FIELDS)[:BATCH]
     )
@@ -374,7 +374,7 @@ def continue_replay(webhook: Webhook) -> int:
 
 def queue_again(webhook: Webhook, found: Sequence[Delivery]) -> int:
     """Those that are there wait again, the others are made."""
-    count = wait_again(webhook, [each.uid for each in found])
+    count = wait_again(webhook, [delivery.uid for delivery in found])
     Delivery.objects.bulk_create(found, ignore_conflicts=True)
     return max(count, len(found))
 

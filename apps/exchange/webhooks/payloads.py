@@ -56,8 +56,8 @@ def _data(webhook: Webhook, delivery: Delivery) -> dict[str, Any]:
     if delivery.event == PING:
         return {"message": "This is a test: nothing has happened."}
     if delivery.label_id is not None:
-        told = _of_label(webhook, delivery.label_id)
-        return _undecided(told) if delivery.event == ADJUDICATED else told
+        label = _of_label(webhook, delivery.label_id)
+        return _undecided(label) if delivery.event == ADJUDICATED else label
     if delivery.gold_id is not None:
         return _of_gold(webhook, delivery.gold_id)
     return _of_run(webhook, Run.objects.get(webhook_deliveries=delivery))
@@ -89,10 +89,10 @@ def _of_label(webhook: Webhook, label_id: int) -> dict[str, Any]:
     }
 
 
-def _undecided(told: dict[str, Any]) -> dict[str, Any]:
+def _undecided(label: dict[str, Any]) -> dict[str, Any]:
     """An expert's label which settles that there is no gold, as a decision is told."""
-    by = told.pop("annotator")
-    return {"gold": None, "decided_by": by, **told}
+    by = label.pop("annotator")
+    return {"gold": None, "decided_by": by, **label}
 
 
 def _of_gold(webhook: Webhook, gold_id: int) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _of_run(webhook: Webhook, run: Run) -> dict[str, Any]:
 
 def _item(webhook: Webhook, item: Item) -> dict[str, Any]:
     slug = webhook.project.slug
-    told: dict[str, Any] = {
+    data: dict[str, Any] = {
         "id": item.external_id,
         "links": {
             "page": _link(webhook, "item_detail", slug, item.pk),
@@ -149,13 +149,13 @@ def _item(webhook: Webhook, item: Item) -> dict[str, Any]:
         },
     }
     if webhook.with_text and not Question.objects.filter(item=item).exists():
-        told["text"] = item.text
-    return told
+        data["text"] = item.text
+    return data
 
 
 def _who(annotator: Annotator) -> dict[str, Any]:
-    told: dict[str, Any] = {"kind": annotator.kind, "name": annotator.name}
-    return told | {"offline": True, "note": "not an LLM"} if annotator.offline else told
+    data: dict[str, Any] = {"kind": annotator.kind, "name": annotator.name}
+    return data | {"offline": True, "note": "not an LLM"} if annotator.offline else data
 
 
 def _uid(row: Label | Gold | None) -> str | None:
@@ -192,10 +192,12 @@ def signed_headers(webhook: Webhook, message_id: str, body: bytes, now: datetime
     kept = [webhook.secret]
     if webhook.old_secret and webhook.old_secret_until and webhook.old_secret_until > now:
         kept.append(webhook.old_secret)
-    at = int(now.timestamp())
-    plain = [unseal(each).decode() for each in kept]
+    timestamp = int(now.timestamp())
+    plain = [unseal(secret).decode() for secret in kept]
     return {
         "webhook-id": message_id,
-        "webhook-timestamp": str(at),
-        "webhook-signature": " ".join(signature(each, message_id, at, body) for each in plain),
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": " ".join(
+            signature(secret, message_id, timestamp, body) for secret in plain
+        ),
     }

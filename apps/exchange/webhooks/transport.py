@@ -82,7 +82,7 @@ class Sender:
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
-        at: TracebackType | None,
+        traceback: TracebackType | None,
     ) -> None:
         if self._client is not None:
             self._runner.run(self._client.aclose())

@@ -176,7 +176,7 @@ def webhook_replay(request: SignedInRequest, slug: str, webhook_id: int) -> Http
     """Send chosen deliveries again, or everything since a time."""
     project = get_project(request.user, slug, Right.MANAGE)
     webhook = services.webhook_of(project, webhook_id)
-    chosen = [int(each) for each in request.POST.getlist("delivery") if each.isdecimal()][:1000]
+    chosen = [int(pk) for pk in request.POST.getlist("delivery") if pk.isdecimal()][:1000]
     form = ReplayForm(request.POST)
     try:
         if chosen:
@@ -236,6 +236,6 @@ def _deliveries(request: SignedInRequest, webhook: Webhook) -> dict[str, Any]:
         "page": shown,
         "status": status,
         "statuses": Delivery.Status.choices,
-        "can_repeat": webhook.active and any(each.finished_at for each in shown),
-        "moving": any(each.status in open_ for each in shown) and webhook.active,
+        "can_repeat": webhook.active and any(delivery.finished_at for delivery in shown),
+        "moving": any(delivery.status in open_ for delivery in shown) and webhook.active,
     }
