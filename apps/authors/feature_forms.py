@@ -1,6 +1,6 @@
 """The form of one feature: its definition as fields, one block of words per language."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django import forms
@@ -147,7 +147,9 @@ class FeatureForm(forms.Form):
         try:
             return parse_feature(raw)
         except InvalidInput as error:
-            raise _renamed(error) from None
+            faults = error.data.get("errors") or [{"field": "", "message": error.message}]
+            renamed = [fault | {"field": _field_name(str(fault["field"]))} for fault in faults]
+            raise InvalidInput(error.message, data={"errors": renamed}) from None
 
     def _space(self) -> dict[str, Any]:
         """What only some answers have; it stays out of the others, whatever the fields hold."""
@@ -171,7 +173,8 @@ class FeatureForm(forms.Form):
         made: dict[str, Any] = {}
         for language in self.languages:
             question = self.cleaned_data[f"question_{language}"]
-            options = _pairs(self.cleaned_data[f"options_{language}"])
+            parted = (line.partition("=") for line in self.cleaned_data[f"options_{language}"])
+            options = {value.strip(): words.strip() for value, _, words in parted}
             if question or options:
                 made[language] = {"question": question, "options": options}
         return made
@@ -226,19 +229,8 @@ def _number(text: str) -> float | str:
         return text
 
 
-def _pairs(lines: Sequence[str]) -> Mapping[str, str]:
-    parted = (line.partition("=") for line in lines)
-    return {value.strip(): words.strip() for value, _, words in parted}
-
-
-def _renamed(error: InvalidInput) -> InvalidInput:
-    """The refusal under the name that the form has for the field."""
-    faults = error.data.get("errors") or [{"field": "", "message": error.message}]
-    renamed = [fault | {"field": _field_name(str(fault["field"]))} for fault in faults]
-    return InvalidInput(error.message, data={"errors": renamed})
-
-
 def _field_name(field: str) -> str:
+    """The form's name for a field of a definition."""
     parts = [part.strip() for part in field.split(",")]
     if parts[0] != "templates":
         return {"meanings": "values"}.get(parts[0], parts[0])

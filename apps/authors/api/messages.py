@@ -296,20 +296,15 @@ def wait_until_asked(message: Message, *, until: float) -> None:
     try:
         while _open(message) and (left := until - time.monotonic()) > 0:
             time.sleep(min(LOOK_EVERY, left))
-            _look(message)
+            row = Message.objects.filter(pk=message.pk).values("status", "dropped_at", "reason")
+            for field, value in (row.first() or {"status": Message.Status.DROPPED}).items():
+                setattr(message, field, value)
     finally:
         _places.release()
 
 
 def _open(message: Message) -> bool:
     return message.status == Message.Status.RECEIVED
-
-
-def _look(message: Message) -> None:
-    fields = ("status", "dropped_at", "reason")
-    row = Message.objects.filter(pk=message.pk).values(*fields).first()
-    for field, value in (row or {"status": Message.Status.DROPPED}).items():
-        setattr(message, field, value)
 
 
 _EXAMPLE = OpenApiExample(

@@ -4,9 +4,7 @@ The server's clock counts, as over the socket: a question is sent when it is fet
 the screen when ``shown/`` is posted.
 """
 
-from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -27,7 +25,7 @@ from apps.authors.api.messages import (
     submitted_answer,
 )
 from apps.authors.errors import TooEarly
-from apps.authors.models import Author, Consent, Question
+from apps.authors.models import Author
 from apps.authors.selectors.authors import question_of, question_uid
 from apps.authors.selectors.messages import question_words
 from apps.authors.selectors.sites import check_open
@@ -59,7 +57,10 @@ class TurnView(SiteServerView):
         author = self.author(read(WhoSerializer(data=request.query_params))["author"])
         check_open(author.site, None)
         question = next_question(author)
-        return Response({"question": _question_state(question, author) if question else None})
+        if question is None:
+            return Response({"question": None})
+        words = question_words(question, author, of=question.message.questions.count())
+        return Response({"question": words | {"status": question.status}})
 
 
 class ShownView(SiteServerView):
@@ -78,7 +79,9 @@ class ShownView(SiteServerView):
         author = self.author(read(WhoSerializer(data=request.data))["author"])
         question = question_of(author, qid)
         if question.pushed_at is None:
-            _begin_turn(author, question)
+            turn = next_question(author)
+            if turn is None or turn.pk != question.pk:
+                raise TooEarly("It is not this question's turn yet; fetch whose it is.")
         mark_shown(author, question.uid, now)
         question.refresh_from_db(fields=["shown_at"])
         since = (now - (question.shown_at or now)) // timedelta(milliseconds=1)
@@ -101,13 +104,8 @@ class AnswerView(SiteServerView):
         sent = read(SaidSerializer(data=request.data))
         author = self.author(sent["author"])
         check_open(author.site, None)
-        record_answer(
-            author,
-            question_uid(qid),
-            submitted_answer(sent),
-            consent=_consent(author),
-            received=received,
-        )
+        answer = submitted_answer(sent)
+        record_answer(author, question_uid(qid), answer, consent=None, received=received)
         return _state(author, qid, undo_ms=UNDO_MS)
 
 
@@ -186,21 +184,6 @@ class OptOutView(SiteServerView):
 
 def _subject(raw: str) -> str:
     return str(read(WhoSerializer(data={"author": raw}))["author"])
-
-
-def _consent(author: Author) -> Consent | None:
-    return author.consents.select_related("text").filter(withdrawn_at__isnull=True).first()
-
-
-def _begin_turn(author: Author, question: Question) -> None:
-    turn = next_question(author)
-    if turn is None or turn.pk != question.pk:
-        raise TooEarly("It is not this question's turn yet; fetch whose it is.")
-
-
-def _question_state(question: Question, author: Author) -> Mapping[str, Any]:
-    words = question_words(question, author, of=question.message.questions.count())
-    return words | {"status": question.status}
 
 
 def _state(author: Author, qid: str, **more: int) -> Response:

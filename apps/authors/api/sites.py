@@ -382,26 +382,19 @@ class ConsentView(SiteScopedMixin):
 
 def _changes(sent: serializers.Serializer[Any]) -> dict[str, Any]:
     """The checked fields, as services take them."""
-    _refuse_unknown(sent.initial_data, known={*SiteSerializer().fields, *sent.fields})
+    if isinstance(sent.initial_data, dict):
+        # A setting that is spelled wrong would otherwise be taken for set.
+        unknown = sorted({*sent.initial_data} - {*SiteSerializer().fields, *sent.fields})
+        if unknown:
+            raise InvalidInput.at(unknown[0][:60], "A site has no such field.")
     sent.is_valid(raise_exception=True)
     changes = dict(sent.validated_data)
     for field in ("model", "chat_model"):
         if changes.get(field) is not None:
-            changes[field] = _model(field, changes[field])
+            try:
+                changes[field] = known_model(changes[field])
+            except UnknownModelName as error:
+                raise ValidationError({field: [error.message]}) from None
     if "daily_budget_usd" in changes:
         changes["daily_budget_nanousd"] = nanousd(changes.pop("daily_budget_usd"))
     return changes
-
-
-def _refuse_unknown(data: Any, known: set[str]) -> None:
-    """A setting that is spelled wrong would else be thought to be set."""
-    strange = sorted(set(data) - known) if isinstance(data, dict) else []
-    if strange:
-        raise InvalidInput.at(strange[0][:60], "A site has no such field.")
-
-
-def _model(field: str, name: str) -> ModelSpec:
-    try:
-        return known_model(name)
-    except UnknownModelName as error:
-        raise ValidationError({field: [error.message]}) from None

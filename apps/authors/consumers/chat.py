@@ -201,6 +201,8 @@ def _latest(author: Author) -> PastConversation | None:
     if conversation is None:
         return None
     ref, recent = conversation.ref, list(conversation.messages.order_by("-pk")[:SHOWN])[::-1]
+    last = recent[-1] if recent and recent[-1].role == Message.Role.AUTHOR else None
+    young = last is not None and timezone.now() - last.received_at < MOMENT
     return PastConversation(
         conversation=ref,
         # The model reads what was kept without personal data, never what was written.
@@ -209,16 +211,14 @@ def _latest(author: Author) -> PastConversation | None:
             for message in recent
             if message.text
         ],
-        shown=[_shown(message) for message in recent],
-        unanswered=recent[-1].ref if recent and _waits(recent[-1]) else "",
+        shown=[
+            {
+                "mid": message.ref,
+                "role": message.role,
+                "text": written(message),
+                "ts": int(message.received_at.timestamp() * 1000),
+            }
+            for message in recent
+        ],
+        unanswered=last.ref if last is not None and young and last.text else "",
     )
-
-
-def _shown(message: Message) -> dict[str, Any]:
-    received_ms = int(message.received_at.timestamp() * 1000)
-    return {"mid": message.ref, "role": message.role, "text": written(message), "ts": received_ms}
-
-
-def _waits(message: Message) -> bool:
-    young = timezone.now() - message.received_at < MOMENT
-    return young and message.role == Message.Role.AUTHOR and bool(message.text)

@@ -66,7 +66,9 @@ async def admit(socket: Socket, frame: Frame, network: str) -> Admission | None:
     hello = cast(Hello, frame.d)
     try:
         known = await in_database(known_site, hello.key)
-        _check_page(socket, known)
+        if not socket.origin:
+            raise OriginRefused("Only pages of a browser come here; servers use the REST API.")
+        check_open(known.site, socket.origin)
     except LabelhubError as error:
         await socket.nack(frame.id, error.code, error.message)
         await socket.close(REFUSED, error.message)
@@ -98,12 +100,6 @@ async def greet(entry: Admission) -> None:
         await session.push_question()
     except LabelhubError as error:  # such as: their data was deleted at this moment
         await session.refuse(entry.re, error)
-
-
-def _check_page(socket: Socket, known: KnownSite) -> None:
-    if not socket.origin:
-        raise OriginRefused("Only pages of a browser come here; servers use the REST API.")
-    check_open(known.site, socket.origin)
 
 
 def _arrival(hello: Hello, network: str) -> Arrival:
@@ -238,7 +234,9 @@ async def _listen(session: Session) -> None:
             return
         session.heard_at = time.monotonic()
         if not await socket.has_room(raw):
-            await _end_flood(session)
+            if socket.floods:
+                await in_database(_note_flood, session.author_id, session.known.site.pk)
+                await socket.close(TOO_MUCH, "Too much at once; come back in a minute.")
             continue
         frame = await _read(socket, raw)
         if frame is not None:
@@ -256,12 +254,6 @@ async def _read(socket: Socket, raw: str | bytes) -> Frame | None:
         else:
             await socket.nack(fault.id or frame_id(raw), fault.code, fault.message)
         return None
-
-
-async def _end_flood(session: Session) -> None:
-    if session.socket.floods:
-        await in_database(_note_flood, session.author_id, session.known.site.pk)
-        await session.socket.close(TOO_MUCH, "Too much at once; come back in a minute.")
 
 
 async def _handle(session: Session, frame: Frame) -> None:

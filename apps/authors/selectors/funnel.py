@@ -115,11 +115,16 @@ def site_traffic(site: Site, days: int, now: datetime) -> Traffic:
     starts = [start + timedelta(days=day) for day in range(0, days, step)]
     edges = [*reversed(starts), start - timedelta(days=days)]
     bars = [_Counts() for _ in edges]
-    for row in _grouped(_messages(edges[-1]).filter(site=site), "received_at", edges):
+    messages = _messages(edges[-1]).filter(site=site).annotate(bar=_bar("received_at", edges))
+    for row in _counted(messages, "bar", "status", "dropped_at"):
         bars[row["bar"]].add_messages(row)
-    for row in _question_rows(Question.objects.filter(site=site), edges):
+    questions = Question.objects.filter(site=site, created_at__gte=edges[-1])
+    by_bar = questions.annotate(bar=_bar("created_at", edges)).values("bar", "status")
+    for row in by_bar.annotate(**_QUESTION_COUNTS).order_by():
         bars[row["bar"]].add_questions(row)
-    for row in _optout_rows(Event.objects.filter(site=site), edges):
+    left = Event.objects.filter(site=site, kind=Event.Kind.OPTED_OUT, at__gte=edges[-1])
+    opted_out = left.annotate(bar=_bar("at", edges)).values("bar")
+    for row in opted_out.annotate(n=Count("pk")).order_by():
         bars[row["bar"]].optouts += row["n"]
     latest, before = bars[:-1], bars[-1]
     drawn = [TrafficBar(start, bar.funnel()) for start, bar in zip(edges, latest, strict=False)]
@@ -196,30 +201,12 @@ def _messages(start: datetime) -> QuerySet[Message]:
     return Message.objects.by_authors().filter(received_at__gte=start)
 
 
-def _grouped(
-    rows: QuerySet[Message], moment: str, edges: Sequence[datetime]
-) -> Iterable[Mapping[str, Any]]:
-    return _counted(rows.annotate(bar=_bar(moment, edges)), "bar", "status", "dropped_at")
-
-
 def _counted(rows: QuerySet[Message], *by: str) -> Iterable[Mapping[str, Any]]:
     counted: QuerySet[Message, Any] = rows.values(*by).annotate(
         n=Count("pk"), cost=Sum("cost_nanousd")
     )
     found: Iterable[Mapping[str, Any]] = counted.order_by()
     return found
-
-
-def _question_rows(
-    rows: QuerySet[Question], edges: Sequence[datetime]
-) -> Iterable[Mapping[str, Any]]:
-    recent = rows.filter(created_at__gte=edges[-1]).annotate(bar=_bar("created_at", edges))
-    return recent.values("bar", "status").annotate(**_QUESTION_COUNTS).order_by()
-
-
-def _optout_rows(rows: QuerySet[Event], edges: Sequence[datetime]) -> Iterable[Mapping[str, Any]]:
-    recent = rows.filter(kind=Event.Kind.OPTED_OUT, at__gte=edges[-1])
-    return recent.annotate(bar=_bar("at", edges)).values("bar").annotate(n=Count("pk")).order_by()
 
 
 def _bar(moment: str, edges: Sequence[datetime]) -> Case:

@@ -298,7 +298,9 @@ def dismiss(author: Author, uid: UUID, how: str) -> Question:
             question.status, question.closed_at = status, now
             update_row(question, "status", "closed_at")
             if status in (Question.Status.CLOSED, Question.Status.RETRACTED):
-                _drop_rest(question, now)
+                # With one question the others about the same message are closed too.
+                rest = Question.objects.filter(message=question.message_id, status__in=OPEN)
+                rest.update(status=Question.Status.RETRACTED, closed_at=now)
         return question
 
 
@@ -442,12 +444,6 @@ def _known_answer(author: Author, uid: UUID, ref: str) -> Answer | None:
     if known is not None and known.question.uid != uid:
         raise BadField("id: was used for another question's answer; each needs its own.")
     return known
-
-
-def _drop_rest(question: Question, now: datetime) -> None:
-    """With one question the others about the same message are closed too."""
-    rest = Question.objects.filter(message=question.message_id, status__in=OPEN)
-    rest.update(status=Question.Status.RETRACTED, closed_at=now)
 
 
 def _note_early(author: Author, uid: UUID, early: TooEarly) -> None:

@@ -30,7 +30,7 @@ from apps.authors.selectors.sites import (
     signing_secrets,
 )
 from apps.authors.services.limits import has_agreed_since, inherit_limits
-from apps.authors.services.locking import lock_or_create_author
+from apps.authors.services.locking import lock_author_where, lock_or_create_author
 from apps.authors.services.messages import Incoming, StoredMessage, store_message, verdict
 from apps.common.sealing import digest, keyed_hash
 from labelhub.core.errors import LabelhubError
@@ -121,7 +121,7 @@ def _known_before(site: Site, **named: Any) -> Author:
         Erased: they are not known any more. Their page still holds a consent that was deleted with
             their data; who agrees after that comes without an id of before.
     """
-    author = Author.objects.select_for_update(no_key=True).filter(site=site, **named).first()
+    author = lock_author_where(site=site, **named)
     if author is None:
         raise Erased("Your data was deleted, and your consent with it; ask for it anew.")
     return author

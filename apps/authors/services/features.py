@@ -58,7 +58,9 @@ def parsed_rows(rows: Sequence[Any], numbers: Sequence[int] = ()) -> list[Featur
             if feature.key in first:
                 raise InvalidInput.at("key", f"is that of row {first[feature.key]} too.")
         except InvalidInput as error:
-            faults.append(_fault(error, index, number))
+            fault = (error.data.get("errors") or [{"field": "", "message": error.message}])[0]
+            field = f"features.{index}.{fault['field']}".rstrip(".")
+            faults.append({"row": number, "field": field, "message": fault["message"]})
             continue
         first[feature.key] = number
         features.append(feature)
@@ -77,12 +79,6 @@ def starter_set(name: Any) -> list[Feature]:
     if not isinstance(name, str) or name not in sets:
         raise InvalidInput.at("features", f"There is no set of that name, only {', '.join(sets)}.")
     return list(sets[name])
-
-
-def _fault(error: InvalidInput, index: int, number: int) -> dict[str, Any]:
-    first = (error.data.get("errors") or [{"field": "", "message": error.message}])[0]
-    field = f"features.{index}.{first['field']}".rstrip(".")
-    return {"row": number, "field": field, "message": first["message"]}
 
 
 def _refusal(faults: Sequence[Mapping[str, Any]]) -> InvalidInput:
@@ -128,7 +124,9 @@ def import_features(*, site: Site, name: str, data: bytes) -> Imported:
     known = {row.key: row.parsed for row in site.features.all()}
     columns, rows = _table(text)
     numbers = [number for number, _ in rows]
-    read = parsed_rows([_cells(cells) for _, cells in rows], numbers=numbers)
+    # What cannot be read stays as it is, for the parser to refuse.
+    raw = [{name: COLUMNS[name](cell) for name, cell in cells.items() if cell} for _, cells in rows]
+    read = parsed_rows(raw, numbers=numbers)
     kept = [_kept(feature, known.get(feature.key), columns) for feature in read]
     return add_features(site=site, features=kept)
 
@@ -208,11 +206,6 @@ def _row(number: int, row: Sequence[str], columns: Sequence[str]) -> dict[str, s
         fault = {"row": number, "field": "", "message": message}
         raise InvalidInput(f"Row {number} {message}", data={"errors": [fault]})
     return dict(zip(columns, (cell.strip() for cell in row), strict=False))
-
-
-def _cells(cells: Mapping[str, str]) -> dict[str, Any]:
-    """A row as JSON has it; what cannot be read stays as it is, for the parser to refuse."""
-    return {name: COLUMNS[name](cell) for name, cell in cells.items() if cell}
 
 
 def _kept(new: Feature, old: Feature | None, columns: Sequence[str]) -> Feature:

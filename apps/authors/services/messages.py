@@ -227,7 +227,7 @@ def store_message(
     if incoming.role == Message.Role.ASSISTANT:
         _fill_context(message, site, incoming)
     else:
-        _fill(message, site, incoming, _recent_texts(author.pk))
+        _fill(message, site, incoming, [text for (text,) in _recent_of(author.pk) if text])
         message.lease_until = timezone.now() + LEASE if claim else None
     return _stored(message, incoming.conversation)
 
@@ -331,7 +331,3 @@ def _earlier(conversation: int, before: int) -> QuerySet[Message]:
 def _recent_of(author: int) -> QuerySet[Message, tuple[str]]:
     recent = Message.objects.filter(author=author, role="author").order_by("-pk")
     return recent.values_list("text")[:RECENT]
-
-
-def _recent_texts(author: int) -> list[str]:
-    return [text for (text,) in _recent_of(author) if text]

@@ -44,7 +44,10 @@ def author_data(author: Author) -> dict[str, Any]:
         "opted_out": _iso(author.opted_out_at),
         "consents": [_consent(consent) for consent in author.consents.select_related("text")],
         "conversations": _conversations(author),
-        "questions": [_question(question) for question in _questions(author)],
+        "questions": [
+            _question(question)
+            for question in author.questions.select_related("feature").prefetch_related("answers")
+        ],
         "rewards": [_reward(reward) for reward in author.rewards.order_by("pk")],
         "events": [
             {"what": event.kind, "at": _iso(event.at), "detail": event.data}
@@ -172,10 +175,6 @@ def _opened(text: str, sealed: bytes | memoryview | None) -> str:
         return unseal(sealed).decode()
     except CannotOpen:
         return text
-
-
-def _questions(author: Author) -> list[Question]:
-    return list(author.questions.select_related("feature").prefetch_related("answers"))
 
 
 def _conversations(author: Author) -> list[dict[str, Any]]:

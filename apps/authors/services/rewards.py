@@ -122,11 +122,13 @@ def payout_csv(payout: Payout) -> str:
     writer = csv.writer(buffer)
     writer.writerow(COLUMNS)
     writer.writerows(
-        (guard(line.subject), line.pseudonym, _amount(line.cents), line.currency, line.answers)
+        (
+            guard(line.subject),
+            line.pseudonym,
+            f"{line.cents // 100}.{line.cents % 100:02d}",
+            line.currency,
+            line.answers,
+        )
         for line in payout_lines(payout)
     )
     return buffer.getvalue()
-
-
-def _amount(cents: int) -> str:
-    return f"{cents // 100}.{cents % 100:02d}"

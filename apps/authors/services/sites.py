@@ -90,7 +90,8 @@ def update_site(*, site: Site, **changes: Any) -> Site:
         InvalidInput: a field that cannot be changed, or a value it cannot take.
         Conflict: another currency, while something is owed in the present one.
     """
-    if changes.get("currency", site.currency) != site.currency and _owes(site):
+    owed = Reward.objects.filter(site=site, payout__isnull=True).standing()
+    if changes.get("currency", site.currency) != site.currency and owed.exists():
         raise Conflict(f"Pay out what is owed in {site.currency} before you change the currency.")
     _change(site, changes)
     _check_name(site)
@@ -243,10 +244,6 @@ def _change(site: Site, changes: Mapping[str, Any]) -> None:
     check_model(site, exclude=["created_by", "project"])
     # Limits that the throttle does not take would be found out at the next message.
     rule_of(site)
-
-
-def _owes(site: Site) -> bool:
-    return Reward.objects.filter(site=site, payout__isnull=True).standing().exists()
 
 
 _ORIGIN = re.compile(r"https?://[^\s/?#@]+")

@@ -42,7 +42,12 @@ def evidence_of(author: Author, now: datetime) -> TrustEvidence:
     compared = [same for same in again if same is not None]
     texts = [message.text for message in messages]
     surveys = {question.message_id for question in questions}
-    over = _over(questions, by_question)
+    # How much longer than the minimum each answer took, milliseconds.
+    over = sorted(
+        by_question[question.pk].server_ms - question.min_ms
+        for question in questions
+        if question.pk in by_question
+    )
     expected = [
         answers_one.value == q.predicted
         for q in questions
@@ -115,11 +120,6 @@ def _peak(moments: Sequence[datetime], span: timedelta) -> float:
             first += 1
         most = max(most, last - first + 1)
     return most
-
-
-def _over(questions: Sequence[Question], answers: dict[int, Answer]) -> list[int]:
-    """How much longer than the minimum each answer took, milliseconds, the shortest first."""
-    return sorted(answers[q.pk].server_ms - q.min_ms for q in questions if q.pk in answers)
 
 
 def _tells(question: Question) -> bool:

@@ -7,7 +7,6 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.db import transaction
 
-from apps.authors.models import Payout, Site
 from apps.authors.selectors.authors import get_payout
 from apps.authors.selectors.sites import find_site, money_words
 from apps.authors.services.rewards import pay_out, payout_csv
@@ -30,7 +29,8 @@ class Command(LabelhubCommand):
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Where the file cannot be written, nothing is paid out."""
         site = find_site(options["public_key"])
-        payout = _payout(site, options["payout"])
+        number = options["payout"]
+        payout = pay_out(site, None) if number is None else get_payout(site, number)
         write_whole(options["output"], [payout_csv(payout).encode()])
         sum_of = money_words(payout.cents, site.currency)
         self.say(f"Payout {payout.pk} of {sum_of}, answers: {payout.rewards:,}.")
@@ -41,7 +41,3 @@ class Command(LabelhubCommand):
             "rewards": payout.rewards,
             "output": str(options["output"]),
         }
-
-
-def _payout(site: Site, payout_id: int | None) -> Payout:
-    return pay_out(site, None) if payout_id is None else get_payout(site, payout_id)
