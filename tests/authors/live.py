@@ -179,7 +179,7 @@ class Page:
 
 def here() -> int:
     """How many sessions the servers of this process look after."""
-    return sum(len(each) for each in list(_registries.values()))
+    return sum(len(registry) for registry in list(_registries.values()))
 
 
 def hello_for(site: Site, **changes: Any) -> dict[str, Any]:

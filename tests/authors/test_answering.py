@@ -40,11 +40,11 @@ def author() -> Author:
     return author_of(site_with_features())
 
 
-def say(author: Author, question: Question, ref: str = "a-1", **said: Any) -> Answer:
-    said = said or {"option": question.options[0]["id"]}
+def say(author: Author, question: Question, ref: str = "a-1", **sent: Any) -> Answer:
+    sent = sent or {"option": question.options[0]["id"]}
     now = timezone.now()
     return record_answer(
-        author, question.uid, SubmittedAnswer(ref=ref, **said), consent=None, received=now
+        author, question.uid, SubmittedAnswer(ref=ref, **sent), consent=None, received=now
     )
 
 
@@ -130,13 +130,13 @@ def test_a_question_shown_while_the_line_was_down_is_timed_by_the_widget(author:
     question = shown_to(author, seconds_ago=60)
     now = timezone.now()
     Question.objects.filter(pk=question.pk).update(shown_at=now)
-    said = SubmittedAnswer(
+    sent = SubmittedAnswer(
         ref="a-1",
         option=question.options[0]["id"],
         visible_ms=9000,
         connected=now - timedelta(seconds=1),
     )
-    answer = record_answer(author, question.uid, said, consent=None, received=now)
+    answer = record_answer(author, question.uid, sent, consent=None, received=now)
     assert answer.timing == Answer.Timing.CLIENT
 
 
@@ -146,9 +146,9 @@ def test_what_the_widget_says_of_its_clock_counts_for_nothing_while_connected(
     asked(author)
     question = shown_to(author, seconds_ago=1)
     before = timezone.now() - timedelta(minutes=5)
-    said = SubmittedAnswer(ref="a-1", option="a", visible_ms=60_000, connected=before)
+    sent = SubmittedAnswer(ref="a-1", option="a", visible_ms=60_000, connected=before)
     with pytest.raises(TooEarly):
-        record_answer(author, question.uid, said, consent=None, received=timezone.now())
+        record_answer(author, question.uid, sent, consent=None, received=timezone.now())
 
 
 def test_somebody_elses_question_is_refused(author: Author) -> None:
@@ -183,9 +183,9 @@ def test_a_question_nobody_asked_is_refused(author: Author) -> None:
     [{"option": "z"}, {"option": ""}, {"word": "fast"}],
     ids=["no such option", "nothing", "a word where options are offered"],
 )
-def test_only_an_offered_option_is_taken(author: Author, said: dict[str, str]) -> None:
+def test_only_an_offered_option_is_taken(author: Author, sent: dict[str, str]) -> None:
     with pytest.raises(BadField):
-        say(author, question_for(author), **said)
+        say(author, question_for(author), **sent)
     assert not Answer.objects.exists()
 
 
@@ -393,7 +393,7 @@ def test_of_two_tabs_that_answer_at_once_one_is_heard() -> None:
         finally:
             connections.close_all()
 
-    threads = [threading.Thread(target=answer, args=(f"t-{at}", at)) for at in range(4)]
+    threads = [threading.Thread(target=answer, args=(f"t-{index}", index)) for index in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -79,7 +79,7 @@ def test_the_offline_model_asks_about_a_wish_to_buy(author: Author) -> None:
     message.refresh_from_db()
     assert 1 <= len(questions) <= author.site.most_questions
     assert message.status == Message.Status.ASKED
-    assert [each["stage"] for each in message.stages][3] == "throttle"
+    assert [item["stage"] for item in message.stages][3] == "throttle"
     for question in questions:
         labels = [option["label"] for option in question.options]
         assert question.kind == Question.Kind.WORD or (
@@ -104,7 +104,7 @@ def test_where_nothing_is_kept_nothing_the_models_found_is_kept_either() -> None
     assert ask_now(message.pk) == []
     message.refresh_from_db()
     assert message.text == ""
-    assert [each["data"] for each in message.stages] == [{}] * len(message.stages)
+    assert [stage["data"] for stage in message.stages] == [{}] * len(message.stages)
 
 
 def test_one_question_is_sent_at_a_time(author: Author) -> None:

@@ -35,9 +35,9 @@ def came_before(site: Site, *, signed_in: bool, brings: str) -> tuple[Author, Ar
     found = admit_author(
         known_site(site.public_key), replace(first, ident=ident if signed_in else "")
     )
-    told: dict[str, Any] = {"sid": found.author.uid.hex, "token": found.token, "ident": ident}
+    result: dict[str, Any] = {"sid": found.author.uid.hex, "token": found.token, "ident": ident}
     names = brings.replace("tok", "token").split()
-    return found.author, replace(first, **{name: told[name] for name in names})
+    return found.author, replace(first, **{name: result[name] for name in names})
 
 
 def makes_somebody(site: Site, arrival: Arrival) -> bool:

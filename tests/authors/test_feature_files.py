@@ -119,8 +119,8 @@ def test_every_row_with_a_fault_is_told(site: Site) -> None:
         "when,Name,It is.,sometimes,,,,,,,perhaps,\n"
         "how,Name,It is.,word,,,,,,,perhaps,much\n"
     )
-    told = [(fault["row"], fault["field"].split(".", 2)[2]) for fault in faults(site, text)]
-    assert told == [
+    result = [(fault["row"], fault["field"].split(".", 2)[2]) for fault in faults(site, text)]
+    assert result == [
         (7, "key"), (8, "key"), (9, "values"), (10, "bounds"), (11, "answer"), (12, "always"),
     ]  # fmt: skip
 
@@ -160,16 +160,16 @@ def test_a_file_that_cannot_be_read_is_refused_where_it_is_wrong(
 def test_no_file_does_worse_than_being_refused(site: Site, name: str, data: bytes) -> None:
     before = definitions(site)
     made: Imported | None = None
-    told: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
     try:
         made = imported(site, data, name)
     except InvalidInput as refused:
-        told = refused.data["errors"]
+        result = refused.data["errors"]
     after = definitions(site)
     if made is None:
         assert after == before
-        assert told
-        assert all(each["field"] or each["row"] for each in told)
+        assert result
+        assert all(item["field"] or item["row"] for item in result)
     else:
         assert before.keys() <= after.keys()
         assert len(after) == len(before) + made.added
@@ -191,9 +191,9 @@ def test_the_page_lists_rows_fields_and_reasons(admin_client: Client, site: Site
     )
     response = admin_client.post(page(site, "questions/import/"), {"file": file})
     assert response.status_code == 422
-    told = words(response)
-    assert "Nothing was imported." in told
-    assert "7 values must be at least 2" in told
+    shown = words(response)
+    assert "Nothing was imported." in shown
+    assert "7 values must be at least 2" in shown
     assert not site.features.filter(key="eco").exists()
 
 

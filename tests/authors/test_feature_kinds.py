@@ -45,19 +45,19 @@ def site_of(kind: str) -> Site:
 def test_a_message_becomes_a_question_and_its_answer_a_label(kind: str) -> None:
     author = author_of(site_of(kind))
     questions = ask_now(message_of(author, TEXT).pk)
-    assert [each.feature.key for each in questions] == ["it"]
+    assert [question.feature.key for question in questions] == ["it"]
     question = shown_to(author)
     predicted = [option for option in question.options if option["label"] == question.predicted]
     if kind == "word":
-        said = SubmittedAnswer(ref="a", word="quiet")
+        sent = SubmittedAnswer(ref="a", word="quiet")
         expected = "quiet"
     else:
         (chosen,) = predicted
-        said = SubmittedAnswer(ref="a", option=chosen["id"])
+        sent = SubmittedAnswer(ref="a", option=chosen["id"])
         expected = str(chosen["label"])
         assert expected == WORDS.get(chosen["value"], chosen["value"])
     answer = record_answer(
-        author, question.uid, said, consent=author.consents.get(), received=timezone.now()
+        author, question.uid, sent, consent=author.consents.get(), received=timezone.now()
     )
     assert answer.label_uid is not None
     label = Label.objects.get(uid=answer.label_uid)
@@ -68,6 +68,6 @@ def test_a_message_becomes_a_question_and_its_answer_a_label(kind: str) -> None:
 def test_a_number_s_options_keep_the_order_of_the_scale() -> None:
     author = author_of(site_of("number"))
     ask_now(message_of(author, TEXT).pk)
-    told = [option["value"] for option in Question.objects.get(author=author).options]
+    result = [option["value"] for option in Question.objects.get(author=author).options]
     scale = ["under 50", "50 to 100", "100 to 200", "200 to 500"]
-    assert told in (scale, scale[::-1])
+    assert result in (scale, scale[::-1])

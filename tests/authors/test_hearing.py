@@ -23,7 +23,7 @@ def author() -> Author:
 def test_a_request_waits_for_the_models_with_its_verdicts(author: Author) -> None:
     message = message_of(author)
     assert (message.status, message.text) == (Message.Status.RECEIVED, TEXT)
-    assert [(each["stage"], each["passed"]) for each in message.stages] == [
+    assert [(item["stage"], item["passed"]) for item in message.stages] == [
         ("screen", True),
         ("redaction", True),
         ("sensitive", True),
@@ -107,7 +107,7 @@ def test_the_context_is_the_five_messages_before(author: Author) -> None:
         message_of(author, f"Question number {number}: which lamp is the warmest?")
     message_of(author, "Something else in another talk, about tents.", conversation="other")
     last = message_of(author)
-    assert [each.text[16] for each in context_of(last)] == ["2", "3", "4", "5", "6"]
+    assert [item.text[16] for item in context_of(last)] == ["2", "3", "4", "5", "6"]
 
 
 def test_the_language_of_a_message_is_found_among_the_sites(author: Author) -> None:
@@ -149,5 +149,5 @@ def test_the_same_message_over_two_connections_at_once_is_one() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(each.fresh for each in heard) == [False, False, False, True]
+    assert sorted(item.fresh for item in heard) == [False, False, False, True]
     assert Message.objects.count() == 1

@@ -314,9 +314,9 @@ def test_one_newcomer_of_the_same_network_goes_on_where_an_anonymous_one_was_era
     asked(author)
     erase_author(author)
     newcomers = [arrive(site, "203.0.113.0/24") for _ in range(2)]
-    counts = [limits.surveys_before(each, timezone.now()) for each in newcomers]
+    counts = [limits.surveys_before(newcomer, timezone.now()) for newcomer in newcomers]
     assert counts == [1, 0]
-    assert all(each.counts for each in newcomers)
+    assert all(newcomer.counts for newcomer in newcomers)
 
 
 def post(site: Site, **fields: Any) -> None:

@@ -22,8 +22,10 @@ pytestmark = pytest.mark.django_db
 
 def many(count: int) -> list[Definition]:
     return [
-        parse_feature({"key": f"f{at}", "name": f"Name {at}", "definition": f"It is {at}."})
-        for at in range(count)
+        parse_feature(
+            {"key": f"f{index}", "name": f"Name {index}", "definition": f"It is {index}."}
+        )
+        for index in range(count)
     ]
 
 
@@ -72,10 +74,10 @@ def test_pages_ask_the_database_no_more_for_300_than_for_10(
 
 def test_the_page_shows_some_and_finds_the_others(admin_client: Client, site: Site) -> None:
     set_features(site=site, features=many(300))
-    told = words(admin_client.get(page(site, "questions/")))
-    assert "Name 24 " in told
-    assert "Name 25 " not in told
-    assert "1–25 of 300" in told
+    shown = words(admin_client.get(page(site, "questions/")))
+    assert "Name 24 " in shown
+    assert "Name 25 " not in shown
+    assert "1–25 of 300" in shown
     found = words(admin_client.get(page(site, "questions/?q=name+299")))
     assert "Name 299 " in found
     assert "Name 24 " not in found
@@ -104,6 +106,6 @@ def test_definitions_that_stayed_are_not_read_again(
 
 
 def test_a_verdict_names_the_first_of_those_left_out() -> None:
-    data = {"always": [], "relevant": ["a"], "left_out": [f"f{at}" for at in range(960)]}
-    ((told,),) = [stage_rows([{"stage": "relevance", "passed": True, "data": data}])]
-    assert told.details[1].endswith("f11 and 948 more")
+    data = {"always": [], "relevant": ["a"], "left_out": [f"f{index}" for index in range(960)]}
+    ((result,),) = [stage_rows([{"stage": "relevance", "passed": True, "data": data}])]
+    assert result.details[1].endswith("f11 and 948 more")

@@ -31,16 +31,16 @@ def remembered() -> Iterator[str]:
 def _texts(root: Any) -> Iterator[str]:
     seen, open_ = {id(root)}, [root]
     while open_:
-        for one in gc.get_referents(open_.pop()):
-            ours = type(one).__module__.startswith(OURS)
-            link = type(one).__name__ in {"_lru_list_elem", "_HashedSeq"}
-            if id(one) in seen or not (issubclass(type(one), _KEPT) or ours or link):
+        for referent in gc.get_referents(open_.pop()):
+            ours = type(referent).__module__.startswith(OURS)
+            link = type(referent).__name__ in {"_lru_list_elem", "_HashedSeq"}
+            if id(referent) in seen or not (issubclass(type(referent), _KEPT) or ours or link):
                 continue
-            seen.add(id(one))
-            if issubclass(type(one), str):
-                yield one
-            elif not issubclass(type(one), type):
-                open_.append(one)
+            seen.add(id(referent))
+            if issubclass(type(referent), str):
+                yield referent
+            elif not issubclass(type(referent), type):
+                open_.append(referent)
 
 
 def holds(words: str) -> list[str]:

@@ -41,9 +41,9 @@ def answered(site: Site, subject: str = "customer-1") -> Author:
     author = author_of(site, subject)
     asked(author, TEXT, features=["urgency"])
     question = shown_to(author)
-    said = SubmittedAnswer(ref="a-1", option="a")
+    sent = SubmittedAnswer(ref="a-1", option="a")
     consent = author.consents.get()
-    record_answer(author, question.uid, said, consent=consent, received=timezone.now())
+    record_answer(author, question.uid, sent, consent=consent, received=timezone.now())
     return author
 
 
@@ -165,11 +165,11 @@ def test_conversations_without_messages_go_too() -> None:
 
 def test_of_what_was_asked_about_only_how_each_stage_ended_stays() -> None:
     author = answered(site_with_features())
-    told = [{"stage": "prediction", "passed": True, "reason": "", "data": {"purpose": MARK}}]
-    Message.objects.update(stages=told)
+    result = [{"stage": "prediction", "passed": True, "reason": "", "data": {"purpose": MARK}}]
+    Message.objects.update(stages=result)
     past_retention(author)
     forget_old(timezone.now())
-    assert Message.objects.get().stages == [told[0] | {"data": {}}]
+    assert Message.objects.get().stages == [result[0] | {"data": {}}]
 
 
 def long_gone(author: Author) -> None:
@@ -188,7 +188,7 @@ def test_authors_who_never_answered_are_forgotten_with_what_they_agreed_to() -> 
     message_of(here)
     Author.objects.filter(pk=here.pk).update(seen_at=timezone.now() - timedelta(days=400))
     forget_old(timezone.now())
-    assert [each.subject for each in Author.objects.all()] == ["three"]
+    assert [item.subject for item in Author.objects.all()] == ["three"]
     assert Consent.objects.get().author == here
     assert not Event.objects.exists()
     assert not Question.objects.exists()

@@ -23,13 +23,13 @@ def author() -> Author:
 def answered(author: Author, minutes_ago: int) -> Question:
     """A question about FIRST, asked and answered so long ago."""
     (first,) = asked(author, FIRST, features=["urgency"])
-    at = timezone.now() - timedelta(minutes=minutes_ago)
+    index = timezone.now() - timedelta(minutes=minutes_ago)
     Question.objects.update(status=Question.Status.ANSWERED)
-    Message.objects.update(received_at=at)
-    said = first.options[0]["label"]
+    Message.objects.update(received_at=index)
+    sent = first.options[0]["label"]
     first.answers.create(
-        author=author, ref="a-1", outcome="answer", value=said, server_ms=6000, timing="ok",
-        received_at=at,
+        author=author, ref="a-1", outcome="answer", value=sent, server_ms=6000, timing="ok",
+        received_at=index,
     )  # fmt: skip
     return first
 
@@ -38,7 +38,7 @@ def test_it_is_asked_again_about_what_was_said_then(author: Author) -> None:
     first = answered(author, 10)
     questions = asked(author, SECOND, features=["budget"])
     assert [question.reask_of for question in questions] == [None, first]
-    fresh, again = (question_words(each, author, of=2) for each in questions)
+    fresh, again = (question_words(question, author, of=2) for question in questions)
     assert again["re"] == first.message.ref != fresh["re"]
     assert again["conv"] == first.message.conversation.ref
     assert again["text"] == first.text

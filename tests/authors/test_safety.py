@@ -165,8 +165,8 @@ def test_a_question_that_is_taken_back_while_it_is_looked_for_is_not_sent(
 def test_an_answer_that_is_undone_after_a_crisis_brings_no_question_back(author: Author) -> None:
     asked(author, features=["urgency"])
     question = shown_to(author)
-    said = SubmittedAnswer(ref="a-1", option="a", visible_ms=9000)
-    answer = record_answer(author, question.uid, said, consent=None, received=timezone.now())
+    sent = SubmittedAnswer(ref="a-1", option="a", visible_ms=9000)
+    answer = record_answer(author, question.uid, sent, consent=None, received=timezone.now())
     message_of(author, "I want to kill myself")
     undo(author, question.uid)
     answer.refresh_from_db()
@@ -253,4 +253,4 @@ def test_the_demo_asks_about_what_its_shop_sells(author: Author) -> None:
 @pytest.mark.parametrize("library", ["shopping", "emotion"])
 def test_no_starter_feature_applies_always(library: str) -> None:
     site = site_with_features(library=library)
-    assert [each.key for each in site.features.all() if each.parsed.always] == []
+    assert [feature.key for feature in site.features.all() if feature.parsed.always] == []

@@ -31,7 +31,7 @@ def site() -> Site:
 
 def test_a_site_has_a_key_features_and_a_text_to_agree_to(site: Site) -> None:
     assert site.public_key.startswith("pk_")
-    assert [feature.key for feature in site.features.asked()] == [each.key for each in SHOPPING]
+    assert [feature.key for feature in site.features.asked()] == [item.key for item in SHOPPING]
     assert site.consent_texts.get().version == 1
 
 
@@ -115,7 +115,7 @@ def test_the_default_language_needs_a_text(site: Site) -> None:
 
 def test_features_that_are_left_out_are_asked_no_more(site: Site) -> None:
     set_features(site=site, features=[SHOPPING[2], SHOPPING[0]])
-    assert [each.key for each in site.features.asked()] == [SHOPPING[2].key, SHOPPING[0].key]
+    assert [feature.key for feature in site.features.asked()] == [SHOPPING[2].key, SHOPPING[0].key]
     assert site.features.count() == len(SHOPPING)
 
 

@@ -39,7 +39,7 @@ def test_a_message_is_asked_about_and_answered(address: str, site: Site) -> None
 def test_nobody_is_told_what_was_predicted(address: str, site: Site) -> None:
     with Page.open(address, site) as page:
         question_on(page)
-        (frame,) = [each for each in page.heard if each["t"] == "question"]
+        (frame,) = [item for item in page.heard if item["t"] == "question"]
     assert "predicted" not in json.dumps(frame)
     assert all(set(option) == {"id", "label"} for option in frame["d"]["opts"])
 

@@ -57,7 +57,7 @@ def final(page: Page) -> dict[str, Any]:
 
 def pieces(page: Page) -> str:
     return "".join(
-        each["d"]["delta"] for each in page.heard if each["t"] == "reply" and "delta" in each["d"]
+        item["d"]["delta"] for item in page.heard if item["t"] == "reply" and "delta" in item["d"]
     )
 
 
@@ -86,7 +86,7 @@ def test_replies_are_kept_as_context_and_shown_again(address: str, site: Site) -
     with Page.open(address, site, mode="chat", tok=known) as page:
         history = page.wait_for("history")["d"]
     assert history["conv"] == "c-1"
-    assert [(each["role"], each["text"]) for each in history["messages"]] == [
+    assert [(message["role"], message["text"]) for message in history["messages"]] == [
         ("author", TEXT),
         ("assistant", reply["text"]),
     ]
@@ -96,7 +96,7 @@ def test_companion_mode_answers_nothing(address: str, site: Site) -> None:
     with Page.open(address, site) as page:
         write(page)
         page.wait_for("question")
-        assert not [each for each in page.heard if each["t"] == "reply"]
+        assert not [item for item in page.heard if item["t"] == "reply"]
 
 
 def test_the_model_never_sees_personal_data(
@@ -248,7 +248,7 @@ def test_what_is_written_while_a_reply_comes_is_answered_after_it(
         for number in (1, 2, 3):
             write(page, f"A lamp for trip {number}, please.", mid=f"m-{number}")
         replies = [final(page) for _ in range(3)]
-    assert [(each["to"], each["final"]) for each in replies] == [
+    assert [(reply["to"], reply["final"]) for reply in replies] == [
         ("m-1", True),
         ("m-2", True),
         ("m-3", True),

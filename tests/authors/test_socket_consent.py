@@ -70,12 +70,12 @@ def test_an_agreement_in_one_tab_does_not_speak_for_the_other(address: str, site
     with Page.open(address, site) as page:
         known = page.heard[0]["d"]["tok"]
         page.outcome(page.say("optout"))
-    with Page.open(address, site, tok=known) as one, Page.open(address, site, tok=known) as two:
-        assert one.outcome(write(one))["d"]["code"] == "opted_out"
+    with Page.open(address, site, tok=known) as first, Page.open(address, site, tok=known) as two:
+        assert first.outcome(write(first))["d"]["code"] == "opted_out"
         assert agree(two, site) == "ack"
-        assert one.outcome(write(one))["d"]["code"] == "consent_outdated"
-        assert agree(one, site) == "ack"
-        answer(one, question_on(one))
+        assert first.outcome(write(first))["d"]["code"] == "consent_outdated"
+        assert agree(first, site) == "ack"
+        answer(first, question_on(first))
     assert Answer.objects.get().consent is not None
 
 

@@ -81,8 +81,8 @@ def test_an_offer_on_the_screen_is_taken_back_when_its_author_is_in_danger(
             message_of(Author.objects.get(), CRISIS)
         else:
             write(page, CRISIS)
-        told: dict[str, Any] = page.wait_for("retract")["d"]
-        assert told == {"oid": oid, "why": "taken_back"}
+        result: dict[str, Any] = page.wait_for("retract")["d"]
+        assert result == {"oid": oid, "why": "taken_back"}
     assert status_of(oid) == Decision.Status.EXPIRED
 
 
@@ -94,11 +94,11 @@ def test_a_page_that_was_away_hears_what_was_taken_back_meanwhile(
         known = page.heard[0]["d"]["tok"]
         oid = offer_on(page)
         question = question_on(page)
-        last = next(each["seq"] for each in page.heard if each["t"] == "question")
+        last = next(item["seq"] for item in page.heard if item["t"] == "question")
     message_of(Author.objects.get(), CRISIS)
     with Page.open(address, site, tok=known, last=last) as page:
-        told = [page.wait_for("retract")["d"] for _ in range(2)]
-        assert {each.get("qid") or each["oid"] for each in told} == {question["qid"], oid}
+        result = [page.wait_for("retract")["d"] for _ in range(2)]
+        assert {item.get("qid") or item["oid"] for item in result} == {question["qid"], oid}
         assert page.nothing_more(0.5)
 
 
@@ -107,13 +107,13 @@ def test_a_page_that_was_away_keeps_what_stands(address: str, site: Site) -> Non
         known = page.heard[0]["d"]["tok"]
         oid = offer_on(page)
         question = question_on(page)
-        last = next(each["seq"] for each in page.heard if each["t"] == "question")
+        last = next(item["seq"] for item in page.heard if item["t"] == "question")
     with Page.open(address, site, tok=known, last=last) as page:
         assert page.wait_for("question")["d"]["qid"] == question["qid"]
         assert page.nothing_more(0.5)
         write(page, CRISIS)
-        told = [page.wait_for("retract")["d"] for _ in range(2)]
-        assert {each.get("qid") or each["oid"] for each in told} == {question["qid"], oid}
+        result = [page.wait_for("retract")["d"] for _ in range(2)]
+        assert {item.get("qid") or item["oid"] for item in result} == {question["qid"], oid}
 
 
 def test_a_page_whose_question_is_settled_is_not_looked_at_until_it_is_undone(

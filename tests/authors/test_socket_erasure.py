@@ -68,8 +68,8 @@ def test_what_comes_late_from_an_erased_person_is_refused_for_good(
         question = question_on(page)
         erase_author(Author.objects.get())
         name, d = late_frames(question, site)[kind]
-        told = page.outcome(page.say(name, **d))
-        assert (told["t"], told["d"]["code"], told["d"]["retry"]) == ("nack", "erased", False)
+        result = page.outcome(page.say(name, **d))
+        assert (result["t"], result["d"]["code"], result["d"]["retry"]) == ("nack", "erased", False)
         assert page.closed_with() == 4410
     assert nobody_is_kept()
 
@@ -99,9 +99,9 @@ def test_a_hello_of_before_the_erasure_makes_nobody(
 ) -> None:
     ident = token(site) if "ident" in brought else ""
     with Page.open(address, site, ident=ident) as page:
-        told = page.heard[0]["d"] | {"ident": ident}
+        result = page.heard[0]["d"] | {"ident": ident}
         page.outcome(page.say("erase"))
-    again = {name: told[name] for name in brought}
+    again = {name: result[name] for name in brought}
     assert refused(address, site, **again) == 4410
     assert nobody_is_kept()
 

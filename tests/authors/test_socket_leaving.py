@@ -204,29 +204,29 @@ def test_a_new_hello_does_not_begin_the_limit_of_a_person_anew(
     address: str, consents: list[dict[str, Any]]
 ) -> None:
     site = site_with_features(replies_anonymous=1)
-    told = []
+    result = []
     tok = ""
     for consent in consents:
         agreed = hello_for(site)["consent"] | consent
         with Page.open(address, site, mode="chat", tok=tok, consent=agreed) as page:
             tok = page.heard[0]["d"]["tok"]
             write(page)
-            told.append(end_of_reply(page))
-    assert [each.get("code") for each in told] == [None, "limit"]
+            result.append(end_of_reply(page))
+    assert [item.get("code") for item in result] == [None, "limit"]
 
 
 def test_who_only_chats_has_the_limit_of_an_anonymous_person(address: str) -> None:
     site = site_with_features(replies_anonymous=1)
     with Page.open(address, site, mode="chat", consent=CHAT_ONLY) as page:
-        told = []
+        result = []
         for number in range(2):
             write(page, f"{TEXT} Number {number}.")
-            told.append(end_of_reply(page))
-    assert [each.get("code") for each in told] == [None, "limit"]
+            result.append(end_of_reply(page))
+    assert [item.get("code") for item in result] == [None, "limit"]
 
 
 def end_of_reply(page: Page) -> dict[str, Any]:
     """How the next reply ends: its last frame."""
-    ended = page.until(lambda each: each["t"] == "reply" and "delta" not in each["d"], 10)
+    ended = page.until(lambda item: item["t"] == "reply" and "delta" not in item["d"], 10)
     found: dict[str, Any] = ended["d"]
     return found

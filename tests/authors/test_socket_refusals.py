@@ -191,9 +191,9 @@ def test_a_flood_is_held_back_and_then_ended(address: str, site: Site) -> None:
         for number in range(120):
             write(page, f"A lamp for trip {number}, please.")
         assert page.closed_with() == 4429
-        refused = [each["d"] for each in page.heard if each["t"] == "nack"]
-    assert {each["code"] for each in refused} == {"rate"}
-    assert all(each["retry"] and each["after_ms"] > 0 for each in refused)
+        refused = [item["d"] for item in page.heard if item["t"] == "nack"]
+    assert {item["code"] for item in refused} == {"rate"}
+    assert all(item["retry"] and item["after_ms"] > 0 for item in refused)
     assert Message.objects.count() <= 30
     assert Event.objects.filter(kind=Event.Kind.FLOOD).exists()
 
@@ -224,7 +224,7 @@ def test_signs_of_life_are_heard_while_messages_are_held_back(address: str, site
             page.say("early", qid=str(uuid4()), ms=1)
         page.say("ping", id="p-1")
         assert page.wait_for("pong")["re"] == "p-1"
-        assert [each for each in page.heard if each["t"] == "nack" and each["d"]["retry"]]
+        assert [item for item in page.heard if item["t"] == "nack" and item["d"]["retry"]]
 
 
 @pytest.mark.thorough
@@ -256,10 +256,10 @@ def test_who_could_not_be_greeted_is_not_waited_for(
     ("said", "kept"), [("de", "DE"), ("<b>", ""), ("d", ""), ("DEU", ""), ("\u00e4\u00e4", "")]
 )
 def test_a_country_is_two_letters_or_none(
-    address: str, monkeypatch: pytest.MonkeyPatch, said: str, kept: str
+    address: str, monkeypatch: pytest.MonkeyPatch, sent: str, kept: str
 ) -> None:
     site = site_with_features(country_header="X-Country")
-    monkeypatch.setattr(Socket, "header", lambda _, name: said if "C" in name else ORIGIN)
+    monkeypatch.setattr(Socket, "header", lambda _, name: sent if "C" in name else ORIGIN)
     with Page.open(address, site) as page:
         page.outcome(write(page))
     assert Message.objects.get().country == kept

@@ -9,8 +9,8 @@ def line(mid: str, role: str = "author") -> ChatLine:
 
 def talk_of(*lines: ChatLine) -> ChatHistory:
     talk = ChatHistory()
-    for each in lines:
-        talk.add(each)
+    for line in lines:
+        talk.add(line)
     return talk
 
 

@@ -23,8 +23,8 @@ def author() -> Author:
 def answer(author: Author, number: int, option: str = "a", *, feature: str = "recipient") -> Answer:
     asked(author, f"I need something for trip {number}, {number} days long.", features=[feature])
     question = shown_to(author)
-    said = SubmittedAnswer(ref=f"a-{number}", option=option)
-    return record_answer(author, question.uid, said, consent=None, received=timezone.now())
+    sent = SubmittedAnswer(ref=f"a-{number}", option=option)
+    return record_answer(author, question.uid, sent, consent=None, received=timezone.now())
 
 
 def suspicious(author: Author) -> None:
@@ -122,8 +122,8 @@ def test_one_author_who_cannot_be_judged_keeps_nobody_else_waiting(
     author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = author_of(author.site)
-    for each in (author, other):
-        answer(each, 1)
+    for item in (author, other):
+        answer(item, 1)
     judge = trust.judge_author
 
     def failing(author_id: int) -> object:

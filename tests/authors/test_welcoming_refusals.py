@@ -18,9 +18,9 @@ def test_a_flood_of_forged_signatures_is_told_of_so_many_times_a_minute() -> Non
     for number in range(MOST_REFUSALS + 5):
         with pytest.raises(LabelhubError):
             check_ident(site, f"forged.token.{number}")
-    told = Event.objects.filter(site=site, kind=Event.Kind.IDENT)
-    assert told.count() == MOST_REFUSALS
-    told.update(at=timezone.now() - timedelta(minutes=2))
+    result = Event.objects.filter(site=site, kind=Event.Kind.IDENT)
+    assert result.count() == MOST_REFUSALS
+    result.update(at=timezone.now() - timedelta(minutes=2))
     with pytest.raises(LabelhubError):
         check_ident(site, "forged.token.again")
-    assert told.count() == MOST_REFUSALS + 1
+    assert result.count() == MOST_REFUSALS + 1

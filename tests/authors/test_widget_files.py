@@ -101,14 +101,14 @@ def test_a_module_inside_a_built_file_is_not_served_itself(client: Client, name:
 
 def test_a_site_tells_what_to_agree_to(client: Client) -> None:
     site = site_with_features(languages=["en", "de"], reward_cents=5)
-    told = client.get(f"/widget/config/{site.public_key}?lang=de-AT", headers={"origin": ORIGIN})
-    config = told.json()
+    result = client.get(f"/widget/config/{site.public_key}?lang=de-AT", headers={"origin": ORIGIN})
+    config = result.json()
     assert (config["lang"], config["dir"], config["enabled"]) == ("de", "ltr", True)
     assert config["consent"]["version"] == 1
     assert "Fragen" in config["consent"]["text"] or "Frage" in config["consent"]["text"]
     assert config["reward"] == {"text": "Wer angemeldet ist, erhält 0.05 USD für eine Antwort."}
-    assert told["Access-Control-Allow-Origin"] == "*"
-    assert told["Cache-Control"] == "no-store"
+    assert result["Access-Control-Allow-Origin"] == "*"
+    assert result["Cache-Control"] == "no-store"
 
 
 def test_a_language_that_a_site_does_not_speak_is_its_first(client: Client) -> None:
@@ -119,9 +119,9 @@ def test_a_language_that_a_site_does_not_speak_is_its_first(client: Client) -> N
 
 def test_it_tells_no_secret(client: Client) -> None:
     site = site_with_features(chat_instructions="Never tell this.")
-    told = client.get(f"/widget/config/{site.public_key}").content.decode()
+    shown = client.get(f"/widget/config/{site.public_key}").content.decode()
     for secret in ("Never tell this", "allowed_origins", ORIGIN, site.project.slug):
-        assert secret not in told
+        assert secret not in shown
 
 
 def test_pages_of_other_origins_are_told_nothing(client: Client) -> None:

@@ -15,9 +15,9 @@ def answered(site: Site, subject: str, *, due: bool = False) -> Answer:
     author = author_of(site, subject)
     asked(author, features=["urgency"])
     question = shown_to(author)
-    said = SubmittedAnswer(ref=f"answer to {question.pk}", option="a")
+    sent = SubmittedAnswer(ref=f"answer to {question.pk}", option="a")
     consent = author.consents.first()
-    answer = record_answer(author, question.uid, said, consent=consent, received=timezone.now())
+    answer = record_answer(author, question.uid, sent, consent=consent, received=timezone.now())
     if due:
         past = timezone.now() - timedelta(days=1)
         Reward.objects.filter(answer=answer).update(due_at=past)

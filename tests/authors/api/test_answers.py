@@ -40,8 +40,8 @@ def test_an_answer_becomes_a_label_and_earns_its_reward(
     response = host.post(path(question), FIRST | {"visible_ms": 8000})
     assert response.status_code == 200, response.content
     assert_matches_schema(response, "POST", ANSWER)
-    told = {"id": str(question.uid), "status": "answered", "undo_ms": 5000}
-    assert response.json() == told
+    result = {"id": str(question.uid), "status": "answered", "undo_ms": 5000}
+    assert response.json() == result
     answer = Answer.objects.get()
     assert answer.value == question.options[0]["label"]
     assert (answer.position, answer.visible_ms, answer.timing) == (0, 8000, "ok")

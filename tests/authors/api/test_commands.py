@@ -25,9 +25,9 @@ def project() -> Project:
 
 
 def run(*words: object) -> str:
-    told = io.StringIO()
-    call_command(*[str(word) for word in words], stdout=told)
-    return told.getvalue()
+    result = io.StringIO()
+    call_command(*[str(word) for word in words], stdout=result)
+    return result.getvalue()
 
 
 def run_json(*words: object) -> Any:
@@ -50,11 +50,11 @@ def test_a_site_is_made_with_its_keys(project: Project) -> None:
 
 
 def test_people_read_the_snippet_and_no_secret_they_did_not_ask_for(project: Project) -> None:
-    told = run("create_site", project.slug, "Shop", "--features", "emotion", "--anonymous")
-    assert Site.objects.get().public_key in told
-    assert "<script async" in told
-    assert "sk_" not in told
-    assert "ss_" not in told
+    result = run("create_site", project.slug, "Shop", "--features", "emotion", "--anonymous")
+    assert Site.objects.get().public_key in result
+    assert "<script async" in result
+    assert "sk_" not in result
+    assert "ss_" not in result
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_people_read_the_snippet_and_no_secret_they_did_not_ask_for(project: Pro
         (["{slug}", "Shop", "--anonymous", "--verified"], "not allowed with"),
     ],
 )
-def test_a_site_that_cannot_be_made(project: Project, words: list[str], told: str) -> None:
-    with pytest.raises(CommandError, match=told) as error:
+def test_a_site_that_cannot_be_made(project: Project, words: list[str], result: str) -> None:
+    with pytest.raises(CommandError, match=result) as error:
         run("create_site", *[word.format(slug=project.slug) for word in words], "--server-key")
     assert "\n" not in str(error.value)
     assert not Site.objects.exists()
@@ -83,12 +83,12 @@ def test_a_project_of_another_task_takes_no_site() -> None:
 def test_what_is_due_is_written_as_csv(site: Site, tmp_path: Path) -> None:
     answered(site, "=anna", due=True)
     target = tmp_path / "payout.csv"
-    told = run_json("export_payout", site.public_key, "--output", target)
-    assert (told["cents"], told["rewards"]) == (5, 1)
+    body = run_json("export_payout", site.public_key, "--output", target)
+    assert (body["cents"], body["rewards"]) == (5, 1)
     (row,) = csv.DictReader(io.StringIO(target.read_text()))
     assert (row["author"], row["amount"], row["answers"]) == ("'=anna", "0.05", "1")
     target.unlink()
-    again = run("export_payout", site.public_key, "--output", target, "--payout", told["id"])
+    again = run("export_payout", site.public_key, "--output", target, "--payout", body["id"])
     assert "0.05 USD, answers: 1" in again
     assert target.exists()
 
@@ -110,8 +110,8 @@ def test_nothing_is_paid_out_where_no_file_can_be_written(site: Site, tmp_path: 
 
 def test_an_author_is_erased_by_the_hosts_id_or_ours(site: Site) -> None:
     answered(site, "anna")
-    told = run_json("erase_author", site.public_key, "--subject", "anna")
-    assert told["removed"]["labels"] == 1
+    body = run_json("erase_author", site.public_key, "--subject", "anna")
+    assert body["removed"]["labels"] == 1
     anonymous = author_of(site)
     assert "Receipt" in run("erase_author", site.public_key, "--uid", anonymous.uid)
     assert not Author.objects.exists()

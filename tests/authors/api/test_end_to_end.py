@@ -36,22 +36,22 @@ def test_from_a_message_to_the_export_and_out_of_it(
     posted = host.post(url(site, "messages/"), message(author="anna")).json()
     assert posted["message"]["status"] == "asked"
 
-    told = host.get(url(site, "questions/"), ANNA).json()["question"]
-    assert told["qid"] == posted["questions"][0]["qid"]
-    path = url(site, f"questions/{told['qid']}/")
+    body = host.get(url(site, "questions/"), ANNA).json()["question"]
+    assert body["qid"] == posted["questions"][0]["qid"]
+    path = url(site, f"questions/{body['qid']}/")
     assert host.post(f"{path}shown/", ANNA).json()["status"] == "shown"
-    said = ANNA | {"id": "answer-1"}
-    said |= {"option": told["opts"][0]["id"]} if told["opts"] else {"word": "quiet"}
-    early = refused(host.post(f"{path}answer/", said), 425, "too_early")
-    later(Question.objects.get(uid=told["qid"]).author, early["data"]["after_ms"] / 1000)
-    assert host.post(f"{path}answer/", said).json()["status"] == "answered"
+    sent = ANNA | {"id": "answer-1"}
+    sent |= {"option": body["opts"][0]["id"]} if body["opts"] else {"word": "quiet"}
+    early = refused(host.post(f"{path}answer/", sent), 425, "too_early")
+    later(Question.objects.get(uid=body["qid"]).author, early["data"]["after_ms"] / 1000)
+    assert host.post(f"{path}answer/", sent).json()["status"] == "answered"
 
     label = Label.objects.get()
     assert (label.annotator.kind, label.item.project) == (Kind.AUTHOR, site.project)
     assert Gold.objects.get().value == label.value
     (row,) = exported(site.project.slug, tmp_path / "before.jsonl")
     assert (row["text"], row["gold"]) == (TEXT, label.value)
-    assert [each["kind"] for each in row["labels"]] == ["author"]
+    assert [label["kind"] for label in row["labels"]] == ["author"]
     assert "anna" not in json.dumps(row)
 
     receipt = host.delete(url(site, "authors/anna/")).json()

@@ -26,11 +26,11 @@ def test_a_server_key_is_told_once_and_only_its_hash_kept(site: Site, manager: A
 
 
 def test_a_signing_secret_is_kept_sealed(site: Site, manager: APIClient) -> None:
-    told = manager.post(url(site, "keys/"), {"purpose": "sign"}).json()
-    key = SiteKey.objects.get(kid=told["kid"])
+    body = manager.post(url(site, "keys/"), {"purpose": "sign"}).json()
+    key = SiteKey.objects.get(kid=body["kid"])
     assert key.sealed is not None
-    assert told["secret"].encode() not in bytes(key.sealed)
-    assert signing_secrets(site) == {told["kid"]: told["secret"].encode()}
+    assert body["secret"].encode() not in bytes(key.sealed)
+    assert signing_secrets(site) == {body["kid"]: body["secret"].encode()}
 
 
 def test_several_keys_are_valid_while_one_replaces_another(site: Site, manager: APIClient) -> None:

@@ -23,8 +23,8 @@ MESSAGES = "/api/v1/sites/{public_key}/messages/"
 def test_a_message_is_stored_and_a_worker_told(
     site: Site, host: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[int] = []
-    monkeypatch.setattr("apps.authors.api.messages.launch_asking", told.append)
+    result: list[int] = []
+    monkeypatch.setattr("apps.authors.api.messages.launch_asking", result.append)
     response = host.post(url(site, "messages/"), message(country="de", lang="en-GB"))
     assert response.status_code == 201
     assert_matches_schema(response, "POST", MESSAGES)
@@ -33,7 +33,7 @@ def test_a_message_is_stored_and_a_worker_told(
         "questions": [],
     }
     stored = Message.objects.get()
-    assert told == [stored.pk]
+    assert result == [stored.pk]
     assert (stored.country, stored.author.subject) == ("DE", "customer-17")
     consent = Consent.objects.get(author=stored.author)
     assert (consent.by, consent.text.version) == ("host", 1)
@@ -42,15 +42,15 @@ def test_a_message_is_stored_and_a_worker_told(
 def test_the_same_message_again_is_the_same_message(
     site: Site, host: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[int] = []
-    monkeypatch.setattr("apps.authors.api.messages.launch_asking", told.append)
+    result: list[int] = []
+    monkeypatch.setattr("apps.authors.api.messages.launch_asking", result.append)
     host.post(url(site, "messages/"), message())
     again = host.post(url(site, "messages/"), message(text="Something else, much longer."))
     assert again.status_code == 200
     assert_matches_schema(again, "POST", MESSAGES)
     assert again.json()["message"]["id"] == "message-1"
     assert Message.objects.get().text == message()["text"]
-    assert len(told) == 1
+    assert len(result) == 1
     assert Consent.objects.count() == 1
 
 
@@ -237,7 +237,9 @@ def test_who_waits_gets_the_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_matches_schema(response, "POST", MESSAGES)
     body = response.json()
     assert body["message"]["status"] == "asked", body
-    assert [each["status"] for each in body["questions"]] == ["waiting"] * len(body["questions"])
+    assert [question["status"] for question in body["questions"]] == ["waiting"] * len(
+        body["questions"]
+    )
     first = body["questions"][0]
     assert (first["re"], first["survey"]["n"]) == ("message-1", 1)
     assert "predicted" not in str(body)

@@ -28,11 +28,11 @@ def test_the_question_whose_turn_it_is_is_told_and_marked_as_sent(
     first, second = asked(author_of(site, "anna"))
     response = host.get(url(site, "questions/"), ANNA)
     assert_matches_schema(response, "GET", TURN)
-    told = response.json()["question"]
-    assert (told["qid"], told["status"], told["kind"]) == (str(first.uid), "pushed", "choice4")
-    assert (told["survey"], told["reward"]) == ({"n": 1, "of": 2}, "0.05 USD")
-    assert len(told["opts"]) == 4
-    assert "value" not in told["opts"][0]
+    body = response.json()["question"]
+    assert (body["qid"], body["status"], body["kind"]) == (str(first.uid), "pushed", "choice4")
+    assert (body["survey"], body["reward"]) == ({"n": 1, "of": 2}, "0.05 USD")
+    assert len(body["opts"]) == 4
+    assert "value" not in body["opts"][0]
     first.refresh_from_db()
     second.refresh_from_db()
     assert first.pushed_at is not None
@@ -41,8 +41,8 @@ def test_the_question_whose_turn_it_is_is_told_and_marked_as_sent(
 
 def test_fetching_again_is_the_same_question_and_the_same_time(site: Site, host: APIClient) -> None:
     first = asked(author_of(site, "anna"))[0]
-    one, two = (host.get(url(site, "questions/"), ANNA).json() for _ in range(2))
-    assert one == two
+    single, two = (host.get(url(site, "questions/"), ANNA).json() for _ in range(2))
+    assert single == two
     pushed = Question.objects.get(pk=first.pk).pushed_at
     host.get(url(site, "questions/"), ANNA)
     assert Question.objects.get(pk=first.pk).pushed_at == pushed
@@ -90,7 +90,10 @@ def test_posting_a_message_tells_its_questions_and_leaves_them_to_the_widget(
     asked(author, ref="message-1")
     response = host.post(url(site, "messages/"), message(author="anna"))
     assert response.status_code == 200
-    assert [each["status"] for each in response.json()["questions"]] == ["waiting", "waiting"]
+    assert [question["status"] for question in response.json()["questions"]] == [
+        "waiting",
+        "waiting",
+    ]
     assert authors_to_wake([author.pk]) == [author.pk]
 
 
@@ -101,9 +104,9 @@ def test_shown_counts_when_it_is_posted_and_the_first_time(site: Site, host: API
     before = timezone.now()
     response = host.post(address, ANNA)
     assert_matches_schema(response, "POST", SHOWN)
-    told = response.json()
-    assert (told["id"], told["status"]) == (str(question.uid), "shown")
-    assert question.min_ms - 1500 < told["after_ms"] <= question.min_ms
+    body = response.json()
+    assert (body["id"], body["status"]) == (str(question.uid), "shown")
+    assert question.min_ms - 1500 < body["after_ms"] <= question.min_ms
     shown = Question.objects.get(pk=question.pk).shown_at
     assert shown is not None
     assert before <= shown <= timezone.now()

@@ -38,16 +38,16 @@ def test_messages_say_what_became_of_them(site: Site, manager: APIClient) -> Non
 def test_who_an_author_is_elsewhere_is_not_told(site: Site, manager: APIClient) -> None:
     answered(site, "anna@example.org")
     for rest in ("messages/", "answers/"):
-        told = manager.get(url(site, rest))
-        assert "anna@example.org" not in told.content.decode()
-        assert told.json()["results"][0]["author"]["pseudonym"].startswith("author-")
+        result = manager.get(url(site, rest))
+        assert "anna@example.org" not in result.content.decode()
+        assert result.json()["results"][0]["author"]["pseudonym"].startswith("author-")
 
 
 def test_sealed_text_stays_sealed(manager: APIClient, site: Site) -> None:
     site.keep_text = "sealed"
     message_of(author_of(site), "My mail is jane.roe@example.org and I like quiet laptops a lot.")
-    told = manager.get(url(site, "messages/"))
-    assert "jane.roe" not in told.content.decode()
+    result = manager.get(url(site, "messages/"))
+    assert "jane.roe" not in result.content.decode()
 
 
 @pytest.mark.parametrize(

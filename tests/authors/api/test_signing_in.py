@@ -38,11 +38,11 @@ def test_keys_that_open_nothing(site: Site, manager: APIClient) -> None:
     _, signing = signing_secret(site)
     wrong = [revoked, other, signing, "sk_unknown", "", "sk_" + "x" * 100_000, site.public_key]
     clients = [server(key) for key in wrong]
-    told = {
+    result = {
         refused(client.post(url(site, "messages/"), message()), 401, "not_authenticated")["detail"]
         for client in clients
     }
-    assert len(told) == 1, "unknown, revoked and foreign keys must not be told apart"
+    assert len(result) == 1, "unknown, revoked and foreign keys must not be result apart"
     assert not Author.objects.exists()
 
 

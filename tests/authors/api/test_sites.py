@@ -116,10 +116,10 @@ def test_members_see_a_site_without_secrets(site: Site, viewer: APIClient) -> No
     response = viewer.get(url(site))
     assert_matches_schema(response, "GET", ONE)
     assert {key["purpose"] for key in response.json()["keys"]} == {"server", "sign"}
-    told = response.content.decode()
-    assert not [secret for secret in secrets if secret in told]
-    assert "digest" not in told
-    assert "sealed" not in told
+    shown = response.content.decode()
+    assert not [secret for secret in secrets if secret in shown]
+    assert "digest" not in shown
+    assert "sealed" not in shown
 
 
 def test_changes_are_all_made_or_none(site: Site, manager: APIClient) -> None:
@@ -158,8 +158,8 @@ def test_a_site_is_deleted_and_labelled_items_stay(site: Site, manager: APIClien
 
 
 def test_strangers_learn_nothing_from_a_public_key(site: Site, stranger: APIClient) -> None:
-    told = refused(stranger.get(url(site)), 404, "not_found")
-    assert site.project.slug not in str(told)
+    result = refused(stranger.get(url(site)), 404, "not_found")
+    assert site.project.slug not in str(result)
     refused(stranger.get("/api/v1/sites/pk_nothing/"), 404, "not_found")
     refused(stranger.patch(url(site), {"name": "Mine"}), 404, "not_found")
 

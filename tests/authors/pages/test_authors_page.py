@@ -20,9 +20,9 @@ def author(site: Site) -> Author:
     """Somebody whom the host knows, who has answered once."""
     author = author_of(site, "customer-17")
     asked(author, features=["urgency"])
-    said = SubmittedAnswer(ref="a-1", option="a")
+    sent = SubmittedAnswer(ref="a-1", option="a")
     now = timezone.now()
-    record_answer(author, shown_to(author).uid, said, consent=None, received=now)
+    record_answer(author, shown_to(author).uid, sent, consent=None, received=now)
     return author
 
 
@@ -42,9 +42,9 @@ def test_authors_are_listed_under_pseudonyms_with_what_they_did(
     manager: Client, author: Author
 ) -> None:
     author_of(author.site)
-    told = words(manager.get(page(author.site, "authors/")))
-    assert f"{author.pseudonym} customer-17 not judged yet yes 1 1" in told
-    assert "anonymous" in told
+    shown = words(manager.get(page(author.site, "authors/")))
+    assert f"{author.pseudonym} customer-17 not judged yet yes 1 1" in shown
+    assert "anonymous" in shown
 
 
 @pytest.mark.thorough
@@ -63,15 +63,15 @@ def test_authors_are_listed_under_pseudonyms_with_what_they_did(
 def test_they_are_found(
     manager: Client, author: Author, given: dict[str, str], found: bool
 ) -> None:
-    told = words(manager.get(page(author.site, "authors/"), given))
-    assert (author.pseudonym in told) == found
+    shown = words(manager.get(page(author.site, "authors/"), given))
+    assert (author.pseudonym in shown) == found
 
 
 def test_a_pseudonym_finds_its_author(manager: Client, author: Author) -> None:
     other = author_of(author.site)
-    told = words(manager.get(page(author.site, "authors/"), {"q": author.pseudonym}))
-    assert author.pseudonym in told
-    assert other.pseudonym not in told
+    shown = words(manager.get(page(author.site, "authors/"), {"q": author.pseudonym}))
+    assert author.pseudonym in shown
+    assert other.pseudonym not in shown
 
 
 def test_the_list_takes_as_many_queries_for_any_number(
@@ -90,9 +90,9 @@ def test_the_list_takes_as_many_queries_for_any_number(
 def test_signals_are_told_in_words(manager: Client, author: Author) -> None:
     signals = [{"name": "early", "strength": 0.6, "detail": "9 of 18 were clicked too early"}]
     Author.objects.update(trust={"score": 0.31, "low": True, "signals": signals}, trusted=False)
-    told = words(manager.get(at(author)))
-    assert "9 of 18 were clicked too early strength 0.60" in told
-    assert "no, by the signals" in told
+    shown = words(manager.get(at(author)))
+    assert "9 of 18 were clicked too early strength 0.60" in shown
+    assert "no, by the signals" in shown
 
 
 def test_excluding_takes_a_reason_and_can_be_taken_back(manager: Client, author: Author) -> None:

@@ -24,12 +24,12 @@ def nothing_is_stored() -> bool:
 
 def test_a_wish_shows_every_stage_and_the_questions(manager: Client, site: Site) -> None:
     response = manager.post(page(site, "console/"), {"text": WISH})
-    told = words(response)
-    assert "It would be asked about" in told
+    shown = words(response)
+    assert "It would be asked about" in shown
     for stage in ("Filter", "Personal data", "Sensitive topics", "Relevance", "Prediction"):
-        assert stage in told
-    assert "When did you mean to buy, as you wrote this?" in told
-    assert "expected" in told
+        assert stage in shown
+    assert "When did you mean to buy, as you wrote this?" in shown
+    assert "expected" in shown
     assert nothing_is_stored()
 
 
@@ -49,9 +49,11 @@ def test_what_is_not_asked_about_tells_where_it_ends(
 
 
 def test_personal_data_is_out_before_models_read_it(manager: Client, site: Site) -> None:
-    told = words(manager.post(page(site, "console/"), {"text": f"{WISH} Write to jo@example.org."}))
-    assert "[e-mail]" in told
-    assert "1 taken out" in told
+    shown = words(
+        manager.post(page(site, "console/"), {"text": f"{WISH} Write to jo@example.org."})
+    )
+    assert "[e-mail]" in shown
+    assert "1 taken out" in shown
 
 
 def test_the_predicted_option_is_among_those_shown(site: Site) -> None:

@@ -48,7 +48,7 @@ def test_it_makes_a_site_and_goes_to_its_snippet(manager: Client) -> None:
     assert site.allowed_origins == ["https://shop.example.org", "https://www.example.org"]
     assert site.languages == ["de", "en", "ja"]
     assert (site.identity, site.consent_by) == ("verified", "host")
-    keys = [each.key for each in starter_library()["shopping"]]
+    keys = [item.key for item in starter_library()["shopping"]]
     assert [feature.key for feature in site.features.asked()] == keys
     assert set(site.consent_texts.get().texts) == {"de", "en", "ja"}
 
@@ -60,7 +60,7 @@ def test_this_servers_pages_are_allowed_where_asked_for(manager: Client) -> None
 
 def test_single_features_can_be_picked(manager: Client) -> None:
     post(manager, questions="pick", picked=["emotion/cause", "shopping/urgency"])
-    assert {each.key for each in Site.objects.get().features.asked()} == {"cause", "urgency"}
+    assert {feature.key for feature in Site.objects.get().features.asked()} == {"cause", "urgency"}
 
 
 @pytest.mark.parametrize(
@@ -76,11 +76,11 @@ def test_single_features_can_be_picked(manager: Client) -> None:
     ],
 )
 def test_a_fault_is_told_beside_its_field(
-    manager: Client, changes: dict[str, Any], told: str
+    manager: Client, changes: dict[str, Any], result: str
 ) -> None:
     response = post(manager, **changes)
     assert response.status_code == 422
-    assert told in words(response)
+    assert result in words(response)
     assert not Site.objects.exists()
 
 

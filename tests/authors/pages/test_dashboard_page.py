@@ -30,7 +30,7 @@ def busy(site: Site) -> Author:
 
 def many(author: Author, *, nofit: int, answered: int, days_ago: int) -> None:
     """Questions that ended so, that many days ago."""
-    at = timezone.now() - timedelta(days=days_ago)
+    index = timezone.now() - timedelta(days=days_ago)
     first = author.questions.first()
     assert first is not None
     statuses = ["nofit"] * nofit + ["answered"] * answered
@@ -38,7 +38,7 @@ def many(author: Author, *, nofit: int, answered: int, days_ago: int) -> None:
         Question(
             site=author.site, author=author, message=first.message, feature=first.feature,
             number=100 * days_ago + at_, kind="choice", text="How?", language="en", min_ms=5000,
-            source="template", status=status, created_at=at, shown_at=at, expires_at=at,
+            source="template", status=status, created_at=index, shown_at=index, expires_at=index,
         )
         for at_, status in enumerate(statuses, 10)
     )  # fmt: skip
@@ -48,9 +48,9 @@ def test_a_project_without_sites_is_taught_what_they_are() -> None:
     site = site_with_features()
     client = browser(site, Role.MANAGER)
     site.delete()
-    told = words(client.get(f"/p/{site.project.slug}/sites/"))
-    assert "Ask the person who wrote it" in told
-    assert "Make the first site" in told
+    shown = words(client.get(f"/p/{site.project.slug}/sites/"))
+    assert "Ask the person who wrote it" in shown
+    assert "Make the first site" in shown
 
 
 def test_a_project_of_another_task_says_what_to_do(client: Client) -> None:
@@ -66,10 +66,10 @@ def test_a_project_of_another_task_says_what_to_do(client: Client) -> None:
 
 def test_the_list_shows_the_week_in_small(site: Site, viewer: Client) -> None:
     busy(site)
-    told = words(viewer.get(f"/p/{site.project.slug}/sites/"))
-    assert "Messages 3 Worth asking 1 Asked about 1 Shown 1 Answered 0" in told
-    assert "Corner shop On https://shop.example.org" in told
-    assert "New site" not in told
+    shown = words(viewer.get(f"/p/{site.project.slug}/sites/"))
+    assert "Messages 3 Worth asking 1 Asked about 1 Shown 1 Answered 0" in shown
+    assert "Corner shop On https://shop.example.org" in shown
+    assert "New site" not in shown
 
 
 def test_the_list_takes_as_many_queries_for_any_number_of_sites(
@@ -86,18 +86,18 @@ def test_the_list_takes_as_many_queries_for_any_number_of_sites(
 
 
 def test_a_site_without_messages_says_how_to_begin(manager: Client, site: Site) -> None:
-    told = words(manager.get(page(site)))
-    assert "Nobody has written here in this time" in told
-    assert "Try it in the preview" in told
+    shown = words(manager.get(page(site)))
+    assert "Nobody has written here in this time" in shown
+    assert "Try it in the preview" in shown
 
 
 def test_the_funnel_tells_shares_with_their_doubt(manager: Client, site: Site) -> None:
     busy(site)
-    told = words(manager.get(page(site)))
-    assert "Messages written by authors 3" in told
-    assert "33 % 6 % to 79 % n 3 of messages" in told
-    assert "Filter Too short, repeated, many links: left alone without a model. 67 %" in told
-    assert "Time pressure" in told
+    shown = words(manager.get(page(site)))
+    assert "Messages written by authors 3" in shown
+    assert "33 % 6 % to 79 % n 3 of messages" in shown
+    assert "Filter Too short, repeated, many links: left alone without a model. 67 %" in shown
+    assert "Time pressure" in shown
 
 
 def test_the_dashboard_takes_as_many_queries_for_any_traffic(
@@ -116,8 +116,8 @@ def test_a_rise_of_none_fits_is_told_in_words(manager: Client, site: Site) -> No
     many(author, nofit=5, answered=95, days_ago=9)
     assert "Worse than before" not in words(manager.get(page(site)))
     many(author, nofit=40, answered=60, days_ago=1)
-    told = words(manager.get(page(site)))
-    assert "“None of these fit” rose from 5.0% (5 of 100) to 40.0% (40 of 100)" in told
+    shown = words(manager.get(page(site)))
+    assert "“None of these fit” rose from 5.0% (5 of 100) to 40.0% (40 of 100)" in shown
 
 
 def test_what_a_label_costs(manager: Client, site: Site) -> None:
@@ -129,10 +129,10 @@ def test_what_a_label_costs(manager: Client, site: Site) -> None:
         question=question, author=author, ref="a", outcome="answer", value="Now",
         server_ms=7400, timing="ok",
     )  # fmt: skip
-    told = words(manager.get(page(site)))
-    assert "Labels that count 1 none excluded" in told
-    assert "Seconds to answer 7.4 s median, n 1" in told
-    assert "Cost of a label $0.0030" in told
+    shown = words(manager.get(page(site)))
+    assert "Labels that count 1 none excluded" in shown
+    assert "Seconds to answer 7.4 s median, n 1" in shown
+    assert "Cost of a label $0.0030" in shown
 
 
 @pytest.mark.thorough

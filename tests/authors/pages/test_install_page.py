@@ -16,12 +16,12 @@ pytestmark = pytest.mark.django_db
 
 
 def test_the_snippet_names_the_script_and_the_sites_key(manager: Client, site: Site) -> None:
-    told = words(manager.get(page(site, "install/")))
-    assert '<script async src="http://testserver/widget/v1.js"' in told
-    assert f'data-site="{site.public_key}" data-mode="companion"' in told
-    assert "script-src http://testserver; connect-src http://testserver ws://testserver;" in told
-    assert f"/api/v1/sites/{site.public_key}/messages/" in told
-    assert "data-consent" not in told
+    shown = words(manager.get(page(site, "install/")))
+    assert '<script async src="http://testserver/widget/v1.js"' in shown
+    assert f'data-site="{site.public_key}" data-mode="companion"' in shown
+    assert "script-src http://testserver; connect-src http://testserver ws://testserver;" in shown
+    assert f"/api/v1/sites/{site.public_key}/messages/" in shown
+    assert "data-consent" not in shown
 
 
 def test_where_the_host_asks_for_consent_the_snippet_says_so(manager: Client, site: Site) -> None:

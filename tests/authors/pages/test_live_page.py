@@ -24,23 +24,23 @@ def test_nobody_has_written_yet(manager: Client, site: Site) -> None:
 
 def test_a_message_tells_what_every_stage_said(manager: Client, site: Site) -> None:
     asked(author_of(site), "I need a warm lamp, write to jo@example.org please.")
-    told = words(manager.get(page(site, "live/")))
-    assert "[e-mail]" in told
-    assert "jo@example.org" not in told
-    assert "1 taken out: email" in told or "1 taken out: e-mail" in told
-    assert "How urgent did this feel to you when you wrote it?" in told
-    assert "Asked about" in told
+    shown = words(manager.get(page(site, "live/")))
+    assert "[e-mail]" in shown
+    assert "jo@example.org" not in shown
+    assert "1 taken out: email" in shown or "1 taken out: e-mail" in shown
+    assert "How urgent did this feel to you when you wrote it?" in shown
+    assert "Asked about" in shown
 
 
 def test_a_dropped_message_tells_the_stage_and_the_reason(manager: Client, site: Site) -> None:
     author = author_of(site)
     message_of(author, "hello")
     message_of(author, "With my herniated disc I feel like killing myself.")
-    told = words(manager.get(page(site, "live/")))
-    assert "Filter: too short" in told
-    assert "Sensitive topics: speaks of a danger or a death" in told
-    assert "the words are not kept" in told
-    assert "herniated" not in told
+    shown = words(manager.get(page(site, "live/")))
+    assert "Filter: too short" in shown
+    assert "Sensitive topics: speaks of a danger or a death" in shown
+    assert "the words are not kept" in shown
+    assert "herniated" not in shown
 
 
 def test_what_the_models_have_just_now_says_so(manager: Client, site: Site) -> None:
@@ -133,8 +133,8 @@ def test_it_takes_as_many_queries_for_any_number(
 
 
 def test_every_stage_of_the_product_has_a_name() -> None:
-    told = stage_rows([{"stage": stage, "passed": True} for stage in STAGES])
-    assert [each.name for each in told] == [words.name for words in STAGES.values()]
+    result = stage_rows([{"stage": stage, "passed": True} for stage in STAGES])
+    assert [item.name for item in result] == [words.name for words in STAGES.values()]
 
 
 def test_the_verdicts_of_the_models_stages_are_told_with_their_details() -> None:
@@ -163,5 +163,5 @@ def test_the_verdicts_of_the_models_stages_are_told_with_their_details() -> None
 
 
 def test_verdicts_of_another_version_are_shown_as_they_are() -> None:
-    (told,) = stage_rows([{"stage": "brand_new", "passed": False, "reason": "odd", "data": None}])
-    assert (told.name, told.reason, told.details) == ("Brand new", "odd", ())
+    (result,) = stage_rows([{"stage": "brand_new", "passed": False, "reason": "odd", "data": None}])
+    assert (result.name, result.reason, result.details) == ("Brand new", "odd", ())

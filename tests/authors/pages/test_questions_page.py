@@ -13,7 +13,7 @@ from tests.authors.pages.reading import page, words
 from tests.factories.authors import asked, author_of
 
 pytestmark = pytest.mark.django_db
-EVERY = [each for features in starter_library().values() for each in features]
+EVERY = [feature for features in starter_library().values() for feature in features]
 OWN = {
     "key": "mood",
     "name": "Mood",
@@ -45,9 +45,9 @@ def as_posted(feature: Definition, languages: list[str]) -> dict[str, Any]:
 
 def test_each_feature_shows_how_its_questions_fared(manager: Client, site: Site) -> None:
     asked(author_of(site))
-    told = words(manager.get(page(site, "questions/")))
-    assert "Time pressure How pressing the matter was." in told
-    assert "Main emotion" in told
+    shown = words(manager.get(page(site, "questions/")))
+    assert "Time pressure How pressing the matter was." in shown
+    assert "Main emotion" in shown
 
 
 def test_they_move_up_and_down(manager: Client, site: Site) -> None:

@@ -26,8 +26,8 @@ def earn(author: Author, *, days_ago: int = 8) -> Reward:
     """One answer, so many days ago."""
     number = Reward.objects.count()
     asked(author, f"I am looking for tent number {number}.", features=["urgency"])
-    said, now = SubmittedAnswer(ref=f"a-{number}", option="a"), timezone.now()
-    record_answer(author, shown_to(author).uid, said, consent=None, received=now)
+    sent, now = SubmittedAnswer(ref=f"a-{number}", option="a"), timezone.now()
+    record_answer(author, shown_to(author).uid, sent, consent=None, received=now)
     reward = Reward.objects.latest("pk")
     Reward.objects.filter(pk=reward.pk).update(due_at=now + timedelta(days=7 - days_ago))
     Author.objects.update(proven=True)
@@ -49,8 +49,8 @@ def test_held_due_and_paid_are_told_apart(manager: Client, site: Site) -> None:
     author = author_of(site, "customer")
     earn(author)
     earn(author, days_ago=0)
-    told = words(manager.get(page(site, "rewards/")))
-    assert "Held 0.05 USD 1 answer, 1 author Due 0.05 USD 1 answer, 1 author Paid 0.00" in told
+    shown = words(manager.get(page(site, "rewards/")))
+    assert "Held 0.05 USD 1 answer, 1 author Due 0.05 USD 1 answer, 1 author Paid 0.00" in shown
 
 
 def test_a_payout_is_a_file_of_whom_to_pay_how_much(manager: Client, site: Site) -> None:
@@ -90,7 +90,7 @@ def test_another_sites_payout_is_nowhere(manager: Client, site: Site) -> None:
 def test_what_is_void_is_neither_held_nor_due(site: Site) -> None:
     earn(author_of(site, "customer"))
     Reward.objects.update(void_at=timezone.now())
-    found = {each.state: each.cents for each in owed(site, timezone.now())}
+    found = {item.state: item.cents for item in owed(site, timezone.now())}
     assert found == {"held": 0, "due": 0, "paid": 0, "void": 5}
 
 

@@ -96,10 +96,10 @@ def test_a_new_text_is_a_new_version(manager: Client, site: Site) -> None:
     old = site.consent_texts.get()
     Consent.objects.create(author=author_of(site, consent=False), text=old, by="widget")
     manager.post(page(site, "settings/consent/"), {"text_en": "May we ask you things?"})
-    assert [each.version for each in site.consent_texts.all()] == [2, 1]
-    told = words(manager.get(page(site, "settings/")))
-    assert "Version 1" in told
-    assert "1 author agreed" in told
+    assert [text.version for text in site.consent_texts.all()] == [2, 1]
+    shown = words(manager.get(page(site, "settings/")))
+    assert "Version 1" in shown
+    assert "1 author agreed" in shown
 
 
 def test_the_same_text_makes_no_version(manager: Client, site: Site) -> None:

@@ -69,16 +69,18 @@ def test_no_two_options_of_a_template_are_the_same(feature: Feature) -> None:
     ],
 )
 def test_the_faults_of_an_arabic_question_are_found(code: str, text: str) -> None:
-    feature = next(each for each in FEATURES if each.key == "urgency")
+    feature = next(feature for feature in FEATURES if feature.key == "urgency")
     draft = read_draft(f"السؤال: {text}\nالخيارات:\n- فورًا = right_now", feature, "soon", "ar")
     assert code in {fault.code for fault in faults(draft, "", feature)}
 
 
 def test_a_model_s_arabic_answer_is_read() -> None:
-    feature = next(each for each in FEATURES if each.key == "urgency")
+    feature = next(feature for feature in FEATURES if feature.key == "urgency")
     ready = template_draft(feature, "soon", "ar")
     assert ready is not None
-    lines = [f"{at}. {words} = {ready.values[words]}" for at, words in enumerate(ready.options)]
+    lines = [
+        f"{index}. {words} = {ready.values[words]}" for index, words in enumerate(ready.options)
+    ]
     lines = [line.translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")) for line in lines]
     reply = "\n".join([f"السؤال: {ready.text}", "الخيارات:", *lines])
     draft = read_draft(reply, feature, "soon", "ar")

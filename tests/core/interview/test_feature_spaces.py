@@ -91,16 +91,16 @@ def test_a_prior_goes_to_json_and_back(prior: float | None) -> None:
 
 
 def test_what_a_feature_of_before_does_not_have_is_not_written() -> None:
-    told = parse_feature(raw("choice", values=["a", "b"])).to_json()
-    assert not {"bounds", "unit", "prior"} & set(told)
+    body = parse_feature(raw("choice", values=["a", "b"])).to_json()
+    assert not {"bounds", "unit", "prior"} & set(body)
 
 
 def test_derived_options_are_not_written_but_those_of_ones_own_are() -> None:
     own = {"yes": "Indeed", "no": "By no means"}
     templates = {"en": {"question": "Did you?"}, "de": {"question": "Ja?", "options": own}}
-    told = parse_feature(raw("yes_no", templates=templates)).to_json()["templates"]
-    assert told["en"]["options"] == {}
-    assert told["de"]["options"] == own
+    body = parse_feature(raw("yes_no", templates=templates)).to_json()["templates"]
+    assert body["en"]["options"] == {}
+    assert body["de"]["options"] == own
 
 
 @all_cases(
@@ -234,17 +234,17 @@ TOGETHER: tuple[tuple[str, ...], ...] = (
 
 
 def test_values_and_options_of_a_choice_that_have_a_number_in_common_are_refused() -> None:
-    wrong = [(each, refusals(each)) for each in TOGETHER if refusals(each) != (True, True)]
-    wrong += [(each, refusals(each)) for each in APART if refusals(each) != (False, False)]
+    wrong = [(item, refusals(item)) for item in TOGETHER if refusals(item) != (True, True)]
+    wrong += [(item, refusals(item)) for item in APART if refusals(item) != (False, False)]
     assert wrong == []
 
 
 def refusals(words: tuple[str, ...]) -> tuple[bool, bool]:
     """Whether they are refused as values, and as options for others."""
-    named = {f"v{at}": each for at, each in enumerate(words)}
+    named = {f"v{index}": word for index, word in enumerate(words)}
     template = {"en": {"question": "How long was it for you?", "options": named}}
     return (
-        "overlap" in refusal_of(values=[each.replace(",", "") for each in words]),
+        "overlap" in refusal_of(values=[word.replace(",", "") for word in words]),
         "overlap" in refusal_of(values=list(named), templates=template),
     )
 

@@ -27,7 +27,7 @@ def test_the_library_has_a_set_for_shops_and_one_for_feelings() -> None:
 
 
 def test_every_kind_of_answer_is_in_the_library() -> None:
-    kinds = {(each.answer, bool(each.values), each.ordinal) for each in FEATURES}
+    kinds = {(feature.answer, bool(feature.values), feature.ordinal) for feature in FEATURES}
     assert kinds == {
         ("choice", True, True), ("choice", True, False),
         ("choice", False, False), ("word", False, False),

@@ -294,13 +294,13 @@ NAMES = [
 
 def only_bad_frames(raw: str | bytes) -> None:
     """Also what is read, or told of a fault, can be stored and sent on."""
-    told: list[Any]
+    result: list[Any]
     try:
         found = read_frame(raw)
-        told = [found.t, found.id, found.ts, found.d and asdict(found.d)]
+        result = [found.t, found.id, found.ts, found.d and asdict(found.d)]
     except BadFrame as fault:
-        told = [fault.code, fault.message, fault.id, {None: 0, 4400: 1, 4413: 2}[fault.close]]
-    json.dumps(told, ensure_ascii=False, allow_nan=False).encode()
+        result = [fault.code, fault.message, fault.id, {None: 0, 4400: 1, 4413: 2}[fault.close]]
+    json.dumps(result, ensure_ascii=False, allow_nan=False).encode()
 
 
 @given(st.binary(max_size=200) | st.text(max_size=200))

@@ -41,14 +41,16 @@ def test_those_asked_about_least_are_judged_and_none_is_lost(
 
 def test_the_same_message_gets_the_same_ones_and_messages_share_their_sets() -> None:
     every = features(300)
-    sets = {tuple(keys(judged_first(every, {}, f"message {at}")[0])) for at in range(300)}
+    sets = {tuple(keys(judged_first(every, {}, f"message {index}")[0])) for index in range(300)}
     assert keys(judged_first(every, {}, "a")[0]) == keys(judged_first(every, {}, "a")[0])
     assert 1 < len(sets) <= -(-300 // MOST_JUDGED)
 
 
 def test_each_has_its_turn() -> None:
     every = features(300)
-    turns = Counter(key for at in range(500) for key in keys(judged_first(every, {}, str(at))[0]))
+    turns = Counter(
+        key for index in range(500) for key in keys(judged_first(every, {}, str(index))[0])
+    )
     assert set(turns) == set(keys(every))
 
 
@@ -66,6 +68,6 @@ def test_one_call_holds_no_more_than_the_limit_and_the_stage_says_the_rest(count
             run.send([Reply(value="soon")])
     except StopIteration as end:
         result = end.value
-    told = result.stages[0].data
-    assert len(told.get("left_out", [])) == count - MOST_JUDGED
-    assert not set(told.get("left_out", [])) & set(call.schema.names)
+    found = result.stages[0].data
+    assert len(found.get("left_out", [])) == count - MOST_JUDGED
+    assert not set(found.get("left_out", [])) & set(call.schema.names)

@@ -147,9 +147,9 @@ def test_a_template_is_judged_by_each_message() -> None:
 
 def test_a_question_may_not_repeat_much_of_the_message() -> None:
     long = "internationalisation " * 8
-    said = f"Did you {long[: LONGEST_QUOTE + 2]}?"
-    assert "quote" in codes(asking(said), message=f"so {long} it is")
-    assert "quote" not in codes(asking(said), message="internationalisation")
+    sent = f"Did you {long[: LONGEST_QUOTE + 2]}?"
+    assert "quote" in codes(asking(sent), message=f"so {long} it is")
+    assert "quote" not in codes(asking(sent), message="internationalisation")
 
 
 @all_cases(

@@ -10,8 +10,8 @@ from tests.cases import all_cases
 
 def rebuilt(text: str, redacted: Redacted) -> str:
     """``text`` with its findings replaced by their marks."""
-    for each in reversed(redacted.findings):
-        text = text[: each.start] + each.mark + text[each.end :]
+    for finding in reversed(redacted.findings):
+        text = text[: finding.start] + finding.mark + text[finding.end :]
     return text
 
 
@@ -139,7 +139,7 @@ def test_findings_replaced_make_the_text_and_a_second_time_changes_nothing(text:
     redacted = redact(text)
     assert rebuilt(text, redacted) == redacted.text
     assert redact(redacted.text) == Redacted(redacted.text, ())
-    ends = [0, *(each.end for each in redacted.findings)]
-    starts = [*(each.start for each in redacted.findings), len(text)]
+    ends = [0, *(finding.end for finding in redacted.findings)]
+    starts = [*(finding.start for finding in redacted.findings), len(text)]
     assert all(end <= start for end, start in zip(ends, starts, strict=True))
-    assert all(each.start < each.end for each in redacted.findings)
+    assert all(finding.start < finding.end for finding in redacted.findings)

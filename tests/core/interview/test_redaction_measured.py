@@ -50,9 +50,9 @@ def names_or_skip() -> NameFinder:
 
 
 def is_found(text: str, span: Row, findings: Sequence[Finding]) -> bool:
-    covered = {at for each in findings for at in range(each.start, each.end)}
-    letters = [at for at in range(span["start"], span["end"]) if text[at].isalnum()]
-    hits = [at in covered for at in letters]
+    covered = {index for finding in findings for index in range(finding.start, finding.end)}
+    letters = [index for index in range(span["start"], span["end"]) if text[index].isalnum()]
+    hits = [start in covered for start in letters]
     return any(hits) if span["type"] == "PERSON" else all(hits)
 
 
@@ -66,25 +66,25 @@ def found_in_rows(names: NameFinder | None) -> Sequence[tuple[Row, Sequence[Find
 def recalls(names: NameFinder | None) -> dict[str, float]:
     """Share of spans found, by the kind of the data set."""
     found: Counter[str] = Counter()
-    told: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     for row, findings in found_in_rows(names):
         for span in row["spans"]:
-            told[span["type"]] += 1
+            result[span["type"]] += 1
             found[span["type"]] += is_found(row["text"], span, findings)
-    return {kind: found[kind] / told[kind] for kind in sorted(told)}
+    return {kind: found[kind] / result[kind] for kind in sorted(result)}
 
 
 def precisions(names: NameFinder | None) -> dict[str, float]:
     """Share of findings that touch any span, by kind of finding."""
     right: Counter[str] = Counter()
-    said: Counter[str] = Counter()
+    sent: Counter[str] = Counter()
     for row, findings in found_in_rows(names):
-        for each in findings:
-            said[each.type] += 1
-            right[each.type] += any(
-                span["start"] < each.end and each.start < span["end"] for span in row["spans"]
+        for finding in findings:
+            sent[finding.type] += 1
+            right[finding.type] += any(
+                span["start"] < finding.end and finding.start < span["end"] for span in row["spans"]
             )
-    return {kind: right[kind] / said[kind] for kind in sorted(said)}
+    return {kind: right[kind] / sent[kind] for kind in sorted(sent)}
 
 
 def touched(names: NameFinder | None) -> float:

@@ -92,4 +92,4 @@ def test_names_deep_in_a_long_text_are_found_where_they_stand(known: NameFinder)
 
 @needs_extra
 def test_a_text_without_blanks_is_read_to_its_end(known: NameFinder) -> None:
-    assert all(each.end <= 5_000 for each in known("x" * 5_000))
+    assert all(item.end <= 5_000 for item in known("x" * 5_000))

@@ -14,7 +14,7 @@ DROPPED = {
         "Write me on t.me/deals for cheap watches",
         "Visit www.shop.example or call +1 555 123 45 67 89",
     ],
-    "overlong": [" ".join(f"The lamp number {at} is far too bright for me." for at in range(99))],
+    "overlong": [" ".join(f"The lamp number {n} is far too bright for me." for n in range(99))],
 }  # fmt: skip
 PASSED = [
     "I need a cheap laptop", "my old one broke", "Mein Akku ist tot", "青い傘が欲しい",

@@ -51,7 +51,7 @@ def interview(feature: Feature, question: str, predicted: str) -> InterviewResul
 def test_answers_stand_for_what_the_feature_says(feature: Feature, value: str) -> None:
     own = feature.templates["en"]
     (draft,) = interview(feature, f"Question: {own.question}{HOSTILE_OPTIONS}", value).drafts
-    assert dict(draft.values) == {own.options[each]: each for each in draft.values.values()}
+    assert dict(draft.values) == {own.options[item]: item for item in draft.values.values()}
     assert set(draft.options) == set(draft.values)
     assert draft.values[draft.predicted] == value
 

@@ -63,7 +63,7 @@ STRONG_SIGNS = [name for name, sign in SIGNS.items() if sign.most == STRONG]
 
 
 def strengths(evidence: TrustEvidence) -> dict[str, float]:
-    return {each.name: each.strength for each in judge_trust(evidence).signals}
+    return {signal.name: signal.strength for signal in judge_trust(evidence).signals}
 
 
 def test_an_honest_author_is_trusted_and_so_is_one_who_is_new() -> None:
@@ -80,18 +80,18 @@ def test_every_sign_has_a_worst_case_here() -> None:
 def test_one_sign_alone_never_makes_trust_low(name: str, verified: bool) -> None:
     found = judge_trust(replace(HONEST, **WORST[name], verified=verified))
     if not (verified and name == "crowded_network"):
-        assert [(each.name, each.strength) for each in found.signals] == [(name, 1.0)]
+        assert [(signal.name, signal.strength) for signal in found.signals] == [(name, 1.0)]
     assert not found.low
 
 
 @all_cases("verified", [True, False])
 @all_cases(("one", "other"), [*combinations(STRONG_SIGNS, 2)])
-def test_two_strong_signs_do(one: str, other: str, verified: bool) -> None:
-    if {one, other} == {"early", "steady"}:
-        pytest.skip("the one explains half of the other")
-    found = judge_trust(replace(HONEST, **WORST[one], **WORST[other], verified=verified))
+def test_two_strong_signs_do(first: str, other: str, verified: bool) -> None:
+    if {first, other} == {"early", "steady"}:
+        pytest.skip("the first explains half of the other")
+    found = judge_trust(replace(HONEST, **WORST[first], **WORST[other], verified=verified))
     assert found.low
-    assert {each.name for each in found.signals} == {one, other}
+    assert {signal.name for signal in found.signals} == {first, other}
 
 
 @all_cases("strong", STRONG_SIGNS)
@@ -139,7 +139,7 @@ def test_a_habit_seen_in_two_ways_counts_less_than_two_habits() -> None:
     ],
 )
 def test_each_sign_is_told_in_words_with_its_numbers(changed: dict[str, Any], detail: str) -> None:
-    assert [each.detail for each in judge_trust(replace(HONEST, **changed)).signals] == [detail]
+    assert [signal.detail for signal in judge_trust(replace(HONEST, **changed)).signals] == [detail]
 
 
 @all_cases(
@@ -212,7 +212,7 @@ def test_the_verdict_is_the_same_each_time_and_never_rests_on_one_sign(
     assert 0 <= found.score <= 1
     assert found.low == (found.score < 0.5)
     assert not (found.low and len(found.signals) < 2)
-    assert all(0 < each.strength <= 1 and each.detail for each in found.signals)
+    assert all(0 < signal.strength <= 1 and signal.detail for signal in found.signals)
 
 
 @given(

@@ -104,7 +104,7 @@ def evidence_of(
     """What the server has counted after so many questions."""
     read = habit.read(chance)
     kinds = [chance.random() for _ in range(asked)]
-    answered = sum(each >= habit.skips + habit.nofit for each in kinds)
+    answered = sum(kind >= habit.skips + habit.nofit for kind in kinds)
     again = [chance.random() < habit.same for _ in range(answered) if chance.random() < AGAIN / 2]
     expected = [chance.random() < read for _ in range(answered - len(again))]
     over = sorted(habit.over(chance) for _ in range(answered))
@@ -115,8 +115,8 @@ def evidence_of(
             0 if chance.random() < (habit.first - 0.25) / 0.75 else chance.randrange(OPTIONS)
             for _ in range(answered)
         ),
-        skips=sum(each < habit.skips for each in kinds),
-        nofit=sum(habit.skips <= each < habit.skips + habit.nofit for each in kinds),
+        skips=sum(kind < habit.skips for kind in kinds),
+        nofit=sum(habit.skips <= kind < habit.skips + habit.nofit for kind in kinds),
         reask_agreed=sum(again),
         reask_total=len(again),
         answers_per_hour=8,
@@ -139,7 +139,7 @@ def judged(habit: Habit, asked: int, usual: float | None = USUAL) -> list[Trust]
 
 
 def share(found: list[Trust], which: str) -> float:
-    return sum(bool(getattr(each, which)) for each in found) / len(found)
+    return sum(bool(getattr(item, which)) for item in found) / len(found)
 
 
 @all_cases("usual", [USUAL, 0.3, None])
