@@ -83,12 +83,16 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One way to an answer: what it costs and how often it is right."""
+    """One way to an answer: what it costs and how often it is right.
+
+    ``label`` stands in the plot for its name.
+    """
 
     name: str
     kind: str
     cost: AnyFigure
     accuracy: AnyFigure
+    label: str = ""
 
 
 def sentence(figure: AnyFigure | None, *, percent: bool = False) -> str:
@@ -698,6 +702,7 @@ def _dollars(usd: float) -> str:
 #: Unit → the axis, its columns, how an amount is said, how a tick is.
 UNITS: dict[str, tuple[str, str, Callable[[float], str], Callable[[float], str]]] = {
     "USD": ("cost of an answer", "cost", lambda usd: money(usd * NANO), _dollars),
+    "calls": ("calls for an answer", "calls", number_tick, number_tick),
     "s": ("time for an answer", "seconds", duration, lambda at: duration(at) if at else "0"),
 }
 
@@ -739,8 +744,8 @@ def cost_quality(
                 kind=offer.kind,
                 x_ends=(cost[0], cost[2]),
                 y_ends=(least, most),
-                label=offer.name if named else str(number),
-                name="" if named else f"{number} {offer.name}",
+                label=(label := offer.label or (offer.name if named else str(number))),
+                name="" if label == offer.name else f"{label} {offer.name}",
                 quiet=place not in best,
                 words=f"{offer.name}: {right:.0%} right ({least:.0%} to {most:.0%}), "
                 f"{say(cost[1])}{'' if place in best else ', beaten by another'}",

@@ -1,12 +1,12 @@
 """What the dashboard draws. Positions are 0 to 100; colours and sizes come from the stylesheet."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Any
 
 from apps.authors.selectors.funnel import Traffic, TrafficBar
 from apps.authors.stages import STAGES, stage_name
+from apps.common.charts import Axis, Bar, Chart, Name, number_tick
 from labelhub.core.interview.funnel import Funnel, Rate, rates
 
 #: The rates below the funnel, and how they are named there.
@@ -42,31 +42,6 @@ class Named:
     count: int
     figure: Mapping[str, Any]
     definition: str
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One day or week: the whole and the part of it, as heights from the bottom."""
-
-    x: str
-    width: str
-    y: str
-    height: str
-    part_y: str
-    part_height: str
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """Bars over time; ``top`` is what the highest stands for."""
-
-    title: str
-    whole: str
-    part: str
-    bars: Sequence[Bar]
-    top: int
-    first: datetime
-    last: datetime
 
 
 def figure_of(rate: Rate) -> dict[str, Any]:
@@ -140,54 +115,68 @@ def dropped_rates(funnel: Funnel) -> list[Named]:
     ]
 
 
-def charts(bars: Sequence[TrafficBar]) -> list[Chart]:
-    """Messages with those asked about, and questions shown with those answered."""
+def charts(bars: Sequence[TrafficBar], *, weeks: bool) -> list[Chart]:
+    """Messages with those asked about, and questions shown with those answered, day by day."""
+    start = "week of" if weeks else "day"
+    days = [f"{bar.start:%-d %b}" for bar in bars]
+    funnels = [(day, bar.funnel) for day, bar in zip(days, bars, strict=True)]
     return [
-        _chart("Messages", "messages", "asked about", bars, _messages),
-        _chart("Questions", "shown", "answered", bars, _questions),
+        _chart(
+            "Messages",
+            [
+                {start: day, "messages": now.messages, "asked about": now.surveys}
+                for day, now in funnels
+            ],
+            "accent",
+        ),
+        _chart(
+            "Questions",
+            [
+                {
+                    start: day,
+                    "shown": now.shown,
+                    "answered": now.answered,
+                    "none fits": now.nofit,
+                    "skipped": now.skipped,
+                    "opted out": now.optouts,
+                }
+                for day, now in funnels
+            ],
+            "author",
+        ),
     ]
 
 
-def _messages(funnel: Funnel) -> tuple[int, int]:
-    return funnel.messages, funnel.surveys
-
-
-def _questions(funnel: Funnel) -> tuple[int, int]:
-    return funnel.shown, funnel.answered
-
-
-def _chart(
-    title: str,
-    whole: str,
-    part: str,
-    bars: Sequence[TrafficBar],
-    of: Callable[[Funnel], tuple[int, int]],
-) -> Chart:
-    pairs = [of(bar.funnel) for bar in bars]
-    top = max((max(pair) for pair in pairs), default=0)
-    drawn = list(_bars(pairs, top)) if top else []
-    return Chart(title, whole, part, drawn, top, bars[0].start, bars[-1].start)
-
-
-def _bars(pairs: Sequence[tuple[int, int]], top: int) -> Iterable[Bar]:
-    step = 100 / len(pairs)
-    for index, (whole, part) in enumerate(pairs):
-        high, low = 100 * whole / top, 100 * part / top
-        yield Bar(
-            x=_n(index * step + step * 0.12),
-            width=_n(step * 0.76),
-            y=_n(100 - high),
-            height=_n(high),
-            part_y=_n(100 - low),
-            part_height=_n(low),
-        )
+def _chart(title: str, rows: Sequence[Mapping[str, Any]], kind: str) -> Chart:
+    """The second column of ``rows`` as bars, and before them the third, which is a part of it."""
+    days, wholes, parts = zip(*(list(row.values())[:3] for row in rows), strict=True)
+    _, whole, part = list(rows[0])[:3]
+    most = max((*wholes, *parts))
+    return Chart(
+        key=f"traffic-{title}".lower(),
+        title=title,
+        description=f"{title} from {days[0]} to {days[-1]}: {whole}, and {part}.",
+        rows=rows,
+        x=Axis(names=[Name(day) for day in days], step=0),
+        y=Axis(high=most, ticks=(0, most), words=number_tick),
+        marks=[
+            Bar(
+                x=x,
+                top=count,
+                kind=colour,
+                name=name if x == 0 else "",
+                words=f"{days[x]}: {count:,} {name}",
+            )
+            for counts, colour, name in ((wholes, "quiet", whole), (parts, kind, part))
+            for x, count in enumerate(counts)
+        ]
+        if most
+        else [],
+        height=120,
+    )
 
 
 def _width(part: int, whole: int) -> str:
     if not whole or not part:
         return "0"
-    return _n(max(_SMALLEST, min(100.0, 100 * part / whole)))
-
-
-def _n(number: float) -> str:
-    return f"{number:.2f}"
+    return f"{max(_SMALLEST, min(100.0, 100 * part / whole)):.2f}"

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
+from apps.common.charts import Axis, Bar, Chart, Name, number_tick
 from apps.debates.reasons import reason_words
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Assignment, ItemState, Label
@@ -28,11 +29,10 @@ _Z = 1.96
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """What was labelled on one day. ``height``: 0 to 100, of the busiest day."""
+    """What was labelled on one day."""
 
     day: date
     labels: int
-    height: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,26 @@ def days_of(project: Project, user: User | None = None) -> list[Day]:
         rows = rows.filter(reviewer=user)
     counted = rows.order_by().annotate(day=TruncDate("created_at")).values_list("day")
     found = dict(counted.annotate(n=Count("pk")))
-    most = max(found.values(), default=0) or 1
-    days = [first + timedelta(days=at) for at in range(DRAWN)]
-    return [Day(day, found.get(day, 0), ceil(100 * found.get(day, 0) / most)) for day in days]
+    days = [first + timedelta(days=number) for number in range(DRAWN)]
+    return [Day(day, found.get(day, 0)) for day in days]
+
+
+def days_chart(days: Sequence[Day]) -> Chart:
+    """Labels a day as bars, today last."""
+    most = max((day.labels for day in days), default=0)
+    return Chart(
+        key="days",
+        title="Labels a day",
+        description=f"Labels a day over the last {len(days)} days; the last is today.",
+        rows=[{"day": f"{day.day:%a %-d %b}", "labels": day.labels} for day in reversed(days)],
+        x=Axis(names=[Name(f"{day.day:%-d %b}") for day in days], step=0),
+        y=Axis(high=most or 1, ticks=sorted({0, most}), words=number_tick),
+        marks=[
+            Bar(x=number, top=day.labels, words=f"{day.day:%a %-d %b}: {day.labels:,}")
+            for number, day in enumerate(days)
+        ],
+        height=64,
+    )
 
 
 def forecast(project: Project, days: Sequence[Day]) -> Forecast | None:
@@ -137,6 +154,11 @@ class WorkReport:
     forecast: Forecast | None
     waiting: Sequence[Waiting]
     workers: Sequence[Worker]
+
+    @property
+    def chart(self) -> Chart:
+        """Labels a day."""
+        return days_chart(self.days)
 
 
 def work_report(project: Project) -> WorkReport:
@@ -227,6 +249,11 @@ class Desk:
     returned: Sequence[Label]
     changes: Sequence[Change]
     paused: Standing | None
+
+    @property
+    def chart(self) -> Chart:
+        """Labels a day."""
+        return days_chart(self.days)
 
 
 def desk_of(project: Project, user: User) -> Desk:

@@ -1,52 +1,28 @@
-"""What the routing page draws: how a signal is spread, and what each of its bounds would do.
+"""What the routing page draws: how a signal is spread, and what each of its bounds would do."""
 
-Positions are 0 to 100; colours and sizes come from the stylesheet.
-"""
-
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import dataclass
 
+from apps.common.charts import Axis, Bar, Chart, Line, Mark, Point, Rule, number_tick
 from apps.common.figures import draw_figure
-from apps.debates.services.weighing import Signal, Step
+from apps.debates.services.weighing import Signal
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.debate.routing import AT_MOST, Threshold
 
 BINS = 20
 #: An error curve needs so many different points to say anything.
 FEWEST_POINTS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class HistogramBar:
-    """Debates whose signal lies here; ``sent`` where that is beyond the bound."""
-
-    x: str
-    width: str
-    y: str
-    height: str
-    sent: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A bound on the curve: share sent to the right, error among the accepted upwards."""
-
-    x: str
-    y: str
-    chosen: bool
+#: Of both charts, which stand in narrow columns.
+WIDTH, HEIGHT = 240.0, 56.0
 
 
 @dataclass(frozen=True, slots=True)
 class SignalPicture:
-    """One signal: histogram, the bound in it, and the curve of its bounds."""
+    """One signal: how it is spread, and the curve of its bounds where their errors are known."""
 
     signal: Signal
-    bars: Sequence[HistogramBar]
-    bound_x: str
-    bound_words: str
-    beyond: int
-    curve: Sequence[Point]
-    top: float
+    spread: Chart
+    bounds: Chart | None
 
     @property
     def name(self) -> str:
@@ -58,26 +34,10 @@ class SignalPicture:
         """How many debates have the signal."""
         return len(self.signal.values)
 
-    @property
-    def line(self) -> str:
-        """The curve as the points of a polyline."""
-        return " ".join(f"{point.x},{point.y}" for point in self.curve)
-
 
 def signal_picture(signal: Signal, items: int) -> SignalPicture:
     """Draw ``signal`` of ``items`` debated items."""
-    threshold, bound = signal.threshold, signal.bound
-    beyond = sum(bound is not None and threshold.passed(value, bound) for value in signal.values)
-    points, top = _curve(signal.steps, items)
-    return SignalPicture(
-        signal=signal,
-        bars=_bars(signal),
-        bound_x="" if bound is None else _x(threshold, _edge(threshold, bound)),
-        bound_words=bound_words(threshold, bound),
-        beyond=beyond,
-        curve=points,
-        top=top,
-    )
+    return SignalPicture(signal, _spread(signal), _bounds(signal, items))
 
 
 def bound_words(threshold: Threshold, bound: float | None) -> str:
@@ -102,63 +62,91 @@ def error_words(figure: Figure) -> str:
     )
 
 
-def _bars(signal: Signal) -> list[HistogramBar]:
+def _spread(signal: Signal) -> Chart:
     """A bar for each whole number, or for each twentieth; the lowest holds the values below it."""
-    threshold = signal.threshold
-    bins = round(threshold.high - threshold.low) + 1 if threshold.whole else BINS
-    counts = [0] * bins
-    beyond = [0] * bins
+    threshold, bound = signal.threshold, signal.bound
+    size = 1.0 if threshold.whole else (threshold.high - threshold.low) / BINS
+    # A whole number's bar stands over it, that of a stretch right of its start.
+    shift = 0.0 if threshold.whole else size / 2
+    sent: Counter[float] = Counter()
+    kept: Counter[float] = Counter()
     for value in signal.values:
-        at = _bin(threshold, value, bins)
-        counts[at] += 1
-        if signal.bound is not None and threshold.passed(value, signal.bound):
-            beyond[at] += 1
-    most = max(counts, default=0)
-    bars = []
-    for at, count in enumerate(counts):
-        for part, base, sent in ((beyond[at], 0, True), (count - beyond[at], beyond[at], False)):
-            if part:
-                low, size = 100 * base / most, 100 * part / most
-                bars.append(
-                    HistogramBar(
-                        _n(100 * at / bins), _n(100 / bins), _n(100 - low - size), _n(size), sent
-                    )
-                )
-    return bars
+        passed = bound is not None and threshold.passed(value, bound)
+        (sent if passed else kept)[threshold.low + _bin(threshold, value) * size + shift] += 1
+    places = sorted({*sent, *kept})
+    most = max((sent[x] + kept[x] for x in places), default=1)
+    beyond, count = sum(sent.values()), len(signal.values)
+    marks: list[Mark] = [
+        Bar(x=x, base=base, top=top, width=size * 0.94, kind=kind, words=f"{top - base:,} debates")
+        for x in places
+        for base, top, kind in ((0, sent[x], "warn"), (sent[x], sent[x] + kept[x], "quiet"))
+    ]
+    if bound is not None:
+        edge = 0.0 if not threshold.whole else 0.5 if threshold.side == AT_MOST else -0.5
+        marks.append(Rule(x=bound + edge))
+    half = size / 2 if threshold.whole else 0
+    return Chart(
+        key=f"signal-{threshold.signal}",
+        title=f"{threshold.title} of {count:,} debates",
+        description=f"{beyond:,} of them are beyond the bound ({bound_words(threshold, bound)}).",
+        rows=[{"value": x, "sent": sent[x], "kept": kept[x]} for x in places],
+        x=Axis(
+            title=f"{beyond:,} of {count:,} beyond",
+            low=threshold.low - half,
+            high=threshold.high + half,
+            ticks=(threshold.low, threshold.high),
+            words=number_tick,
+        ),
+        y=Axis(high=most, ticks=(0, most), words=number_tick),
+        marks=marks,
+        width=WIDTH,
+        height=HEIGHT,
+    )
 
 
-def _bin(threshold: Threshold, value: float, bins: int) -> int:
-    share = (value - threshold.low) / (threshold.high - threshold.low)
-    at = round(value - threshold.low) if threshold.whole else int(share * bins)
-    return min(max(at, 0), bins - 1)
-
-
-def _edge(threshold: Threshold, bound: float) -> float:
-    """Where the mark stands: a whole number's bar reaches half a step to either side."""
-    if not threshold.whole:
-        return bound
-    return bound + 0.5 if threshold.side == AT_MOST else bound - 0.5
-
-
-def _x(threshold: Threshold, value: float) -> str:
-    low, high = threshold.low, threshold.high
+def _bin(threshold: Threshold, value: float) -> int:
     if threshold.whole:
-        low, high = low - 0.5, high + 0.5
-    return _n(100 * (value - low) / (high - low))
+        return min(max(round(value - threshold.low), 0), round(threshold.high - threshold.low))
+    share = (value - threshold.low) / (threshold.high - threshold.low)
+    return min(max(int(share * BINS), 0), BINS - 1)
 
 
-def _curve(steps: Sequence[Step], items: int) -> tuple[list[Point], float]:
-    """Points of the bounds whose error is known, and the error at the top of the picture."""
-    told = [(step, step.error["value"]) for step in steps]
-    known = [(step, error) for step, error in told if error is not None]
-    if len({(step.sent, error) for step, error in known}) < FEWEST_POINTS:
-        return [], 0.0
-    top = max(0.05, *(error for _, error in known))
-    return [
-        Point(_n(100 * step.sent / items), _n(100 - 100 * error / top), step.chosen)
-        for step, error in known
-    ], top
+def _bounds(signal: Signal, items: int) -> Chart | None:
+    """The error of what is accepted by the share that is sent, bound by bound."""
+    known = [(step, step.error["value"]) for step in signal.steps]
+    points = [(step, step.sent / items, error) for step, error in known if error is not None]
+    if len({(sent, error) for _, sent, error in points}) < FEWEST_POINTS:
+        return None
+    top = max(0.05, *(error for *_, error in points))
+    return Chart(
+        key=f"bounds-{signal.threshold.signal}",
+        title=f"{signal.threshold.title}: what each bound would do",
+        description=f"Error among the accepted, up to {top:.0%}, by the share that is sent.",
+        rows=[
+            {"bound": step.bound, "share sent": sent, "error": error}
+            for step, sent, error in points
+        ],
+        shares=("share sent", "error"),
+        x=Axis(title="sent", ticks=(0, 0.5, 1)),
+        y=Axis(title="wrong among the rest", high=top, ticks=(0, top), words=_percent),
+        marks=[
+            Line(points=[(sent, error) for _, sent, error in points]),
+            *(
+                Point(
+                    x=sent,
+                    y=error,
+                    kind="accent" if step.chosen else "other",
+                    label="now" if step.chosen else "",
+                    words=f"{bound_words(signal.threshold, step.bound)}: {sent:.0%} sent, "
+                    f"{error:.0%} wrong among the rest",
+                )
+                for step, sent, error in points
+            ),
+        ],
+        width=WIDTH,
+        height=HEIGHT,
+    )
 
 
-def _n(number: float) -> str:
-    return f"{number:.2f}"
+def _percent(share: float) -> str:
+    return f"{share * 100:.0f} %"

@@ -15,6 +15,7 @@ from django.template import Context, Template
 
 from apps.common.charts import (
     KIND_WORDS,
+    WIDTH,
     Axis,
     Bar,
     Cell,
@@ -28,7 +29,7 @@ from apps.common.charts import (
     number_tick,
     round_values,
 )
-from apps.common.charts.drawing import WIDTH, draw, svg_element
+from apps.common.charts.drawing import draw, svg_element
 from apps.common.charts.text import clean, cut, cut_apart, width_of
 
 ROOT = Path(__file__).parents[2]
@@ -131,7 +132,9 @@ def test_a_square_of_few_names_fits_a_phone_and_of_forty_is_small_to_send() -> N
 
 
 def test_a_chart_is_named_described_and_carries_no_style_of_its_own() -> None:
-    sheet = set(re.findall(r"\.(plot[\w-]*)", (ROOT / "static/css/figures.css").read_text()))
+    sheet = set(
+        re.findall(r"\.(plot[\w-]*)", (ROOT / "static/css/components/chart.css").read_text())
+    )
     marks: list[Mark] = [
         *(
             Point(x=0.5, y=0.5, kind=kind, x_ends=(0, 1), y_ends=(0, 1), name=kind)

@@ -9,9 +9,11 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
+from apps.common.charts import Bar
 from apps.dashboards.work import (
     DRAWN,
     Day,
+    days_chart,
     days_of,
     desk_of,
     forecast,
@@ -54,7 +56,7 @@ def label(project: Project, user: User, count: int, *, days_ago: int = 0) -> Non
 def of(*labels: int) -> list[Day]:
     """Four weeks that end with these days."""
     counts = [0] * (DRAWN - len(labels)) + list(labels)
-    return [Day(date(2026, 1, 1) + timedelta(days=at), n, 0) for at, n in enumerate(counts)]
+    return [Day(date(2026, 1, 1) + timedelta(days=at), n) for at, n in enumerate(counts)]
 
 
 class TestPace:
@@ -67,7 +69,8 @@ class TestPace:
 
         assert len(days) == DRAWN
         assert [day.labels for day in days[-4:]] == [4, 0, 0, 2]
-        assert [day.height for day in days[-4:]] == [100, 0, 0, 50]
+        bars = [mark for mark in days_chart(days).marks if isinstance(mark, Bar)]
+        assert [bar.top for bar in bars] == [day.labels for day in days]
 
     def test_one_person_alone(self, project: Project) -> None:
         label(project, reviewer(project), 3)

@@ -61,7 +61,8 @@ def test_the_page_shows_the_rule_and_what_it_does(project: Project) -> None:
     assert "2 of 10 beyond" in told
     assert "Save and apply to the 10 items labelled so far" in told
     assert "The usual rule: nobody has changed it here." in told
-    assert '<line class="histogram__bound" x1="50.00"' in html
+    assert 'id="plot-signal-d-rate' in html
+    assert 'class="plot-reference"' in html
     assert "<style" not in html
     assert " style=" not in html
 

@@ -179,7 +179,7 @@ def test_curves_are_drawn_with_a_panel_for_each_figure_and_each_arm_in_the_legen
     target = tmp_path / "curves.svg"
     call_command("echo_replay", easy, "--orders", "2", "--curves", str(target), "--json")
     svg = target.read_text("utf-8")
-    assert svg.startswith("<svg")
+    assert svg.startswith("<?xml")
     assert [svg.count(f">{title}</text>") for title in REPLAYED.titles.values()] == [1, 1]
     for name in REPLAYED.arms.values():
         assert f">{name}</text>" in svg
@@ -187,4 +187,4 @@ def test_curves_are_drawn_with_a_panel_for_each_figure_and_each_arm_in_the_legen
 
 def test_every_arm_has_a_name() -> None:
     assert list(REPLAYED.arms) == list(ARMS)
-    assert draw_curves([], REPLAYED).startswith("<svg")
+    assert draw_curves([], REPLAYED).count("<polyline") == 0

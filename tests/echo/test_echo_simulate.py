@@ -164,7 +164,7 @@ def test_curves_are_written_where_they_were_asked_for(
 ) -> None:
     target = tmp_path / "curves.svg"
     call_command("echo_simulate", *SMALL, "--curves", str(target))
-    assert target.read_text("utf-8").startswith("<svg")
+    assert target.read_text("utf-8").startswith("<?xml")
     assert f"Learning curves: {target}" in capsys.readouterr().out
 
 
@@ -173,9 +173,8 @@ def test_curves_are_written_where_they_were_asked_for(
 def test_the_picture_has_one_panel_for_each_figure_and_each_arm_in_the_legend(seeds: int) -> None:
     svg = draw_curves(curves(traces(seeds)))
     assert [svg.count(f">{title}</text>") for title in PANELS] == [1, 1, 1]
-    assert len(set(re.findall(r"concat_\d+_group", svg))) == len(PANELS)
     for name in ARM_NAMES.values():
-        assert f">{name}</text>" in svg
+        assert svg.count(f">{name}</text>") == len(PANELS)
     assert "NaN" not in svg
 
 

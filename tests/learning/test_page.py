@@ -60,7 +60,7 @@ def test_a_trained_model_is_shown_with_its_doubt() -> None:
     assert "Version 1 was taught by 110 decisions" in shown
     assert "It is better than always giving the most frequent answer." in shown
     assert "95 % interval:" in shown
-    assert 'class="learning-band--learned"' in shown
+    assert 'id="plot-learning-curves"' in shown
     assert "Always the most frequent answer" in shown
 
 

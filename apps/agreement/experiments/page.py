@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from apps.agreement.charts import Offer, cost_quality
 from apps.agreement.experiments.drawing import pair_rows, table_rows
 from apps.agreement.experiments.naming import letter_of, title_of
 from apps.agreement.experiments.readings import KIND_WORDS, WORTH, Reading
 from apps.agreement.experiments.report import ArmReport, ExperimentReport
-from apps.agreement.experiments.scatter import scatter
 from apps.agreement.experiments.wording import against_votes, finding
+from apps.common.charts import Chart
 from apps.debates.selectors.experiments import Arm
 from apps.debates.services.experiments import PlannedArm
 from apps.projects.models import Item
@@ -41,6 +42,19 @@ class Shelf:
     shown: Sequence[ShownReading]
 
 
+def cost_quality_of(report: ExperimentReport) -> Chart | None:
+    """Cost, or calls where costs are zero or unknown, against the share right of each arm."""
+    unit, size = ("USD", 1e-9) if report.axis == "cost" else ("calls", 1.0)
+    offers = []
+    for arm in report.arms:
+        spent = getattr(arm, report.axis)
+        known = {
+            end: spent[end] * size for end in ("value", "low", "high") if spent.get(end) is not None
+        }
+        offers.append(Offer(arm.title, "llm", {**spent, **known}, arm.scores.accuracy, arm.letter))
+    return cost_quality(offers, unit=unit, title="Cost against quality")
+
+
 def comparison_page(report: ExperimentReport, *, sort: str = "") -> dict[str, Any]:
     """Everything the comparison shows; one query, for the texts of a few debates."""
     return {
@@ -49,7 +63,7 @@ def comparison_page(report: ExperimentReport, *, sort: str = "") -> dict[str, An
         "votes": against_votes(report),
         "rows": table_rows(report, sort),
         "pair_rows": pair_rows(report) if len(report.arms) > 1 else [],
-        "scatter": scatter(report),
+        "cost_quality": cost_quality_of(report),
         "shelves": shelves(report),
         "sort": sort,
         "changing": [arm for arm in report.arms if arm.steps],

@@ -7,8 +7,8 @@ from django.contrib.staticfiles.finders import find
 
 SHEETS = (
     "tokens", "base", "components/icon", "components/card", "components/callout",
-    "components/badge", "components/table", "components/figure", "components/text", "layout",
-    "agreement", "figures", "standing",
+    "components/badge", "components/table", "components/figure", "components/chart",
+    "components/text", "layout", "agreement", "standing",
 )  # fmt: skip
 _USE = re.compile(r'href="[^"#]*icons[^"#]*#([\w-]+)"')
 _SYMBOL = re.compile(r'<symbol id="([\w-]+)".*?</symbol>', re.DOTALL)

@@ -75,7 +75,7 @@ def site_overview(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
             "funnel": funnel_steps(traffic),
             "side_rates": side_rates(traffic.now),
             "dropped": dropped_rates(traffic.now),
-            "charts": charts(traffic.bars),
+            "charts": charts(traffic.bars, weeks=WINDOWS[days] > 1),
             "week_bars": WINDOWS[days] > 1,
             "alerts": alerts(traffic.now, traffic.before),
             "position": position_check_of(site, features, start),

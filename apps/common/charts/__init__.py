@@ -21,6 +21,8 @@ KIND_WORDS = {
     "model": "Model",
     "gold": "Gold",
 }
+#: Of a chart that fits a phone of 390 pixels with text at its own size.
+WIDTH = 360.0
 #: A page shows so many rows of a table, the CSV file all.
 MOST_ROWS = 150
 DASH = "–"
@@ -173,7 +175,8 @@ class Chart:
     """A chart: ``rows`` are tidy and all of its numbers; without ``marks`` it is only a table.
 
     key: unique on the page. description: what it shows, in a sentence, for those who cannot see it.
-    shares: columns that the table shows as per cent. height: of the plot, where y has no names.
+    shares: columns that the table shows as per cent. width: of all of it, at least. height: of the
+    plot, where y has no names.
     counts: rows of whole numbers below the x axis, by x. note: a line below all.
     """
 
@@ -186,6 +189,7 @@ class Chart:
     y: Axis = Axis()
     marks: Sequence[Mark] = ()
     counts: Sequence[tuple[Name, Mapping[float, int]]] = ()
+    width: float = WIDTH
     height: float = 160.0
     note: str = ""
 

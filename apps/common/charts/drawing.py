@@ -1,4 +1,4 @@
-"""A chart as SVG. Colours and sizes of type are classes of the stylesheet ``figures.css``.
+"""A chart as SVG. Colours and sizes of type are classes of the stylesheet ``components/chart.css``.
 
 Places are in the units of the SVG's own box. The box fits a phone of 390 pixels with text at its
 own size; only charts of many names are wider, and scroll.
@@ -11,6 +11,7 @@ from typing import NamedTuple
 from django.utils.html import escape
 
 from apps.common.charts import (
+    WIDTH,
     Axis,
     Bar,
     Cell,
@@ -23,7 +24,6 @@ from apps.common.charts import (
 )
 from apps.common.charts.text import clean, cut, cut_apart, width_of
 
-WIDTH = 360.0
 #: Height of a line of type, and the room beside a kind's shape.
 TYPE, SHAPE_ROOM = 16.0, 18.0
 MOST_LEFT = 128.0
@@ -97,6 +97,7 @@ def svg_element(chart: Chart) -> str:
         return ""
     drawing = draw(chart)
     wide = " plot--wide" if drawing.width > WIDTH + 40 else ""
+    wide = " plot--small" if drawing.width < WIDTH else wide
     head = (
         f'<svg class="plot{wide}" viewBox="0 0 {drawing.width:g} {drawing.height:g}" '
         f'width="{drawing.width:g}" height="{drawing.height:g}" role="img" '
@@ -122,7 +123,7 @@ class _Layout:
         self.left = self._left()
         right_room = self._right_room()
         self.columns = bool(x.names and y.names)
-        room = WIDTH - self.left - right_room
+        room = chart.width - self.left - right_room
         across = x.step * len(x.names)
         if self.columns:
             across = max(across, min(WIDEST_COLUMN * len(x.names), room))
@@ -132,11 +133,11 @@ class _Layout:
         self.turned = min(TURNED, max((width_of(clean(name.text)) for name in x.names), default=0))
         if not self.level:
             right_room += self.turned / 2 - 4
-            across = max(x.step * len(x.names), min(across, WIDTH - self.left - right_room))
+            across = max(x.step * len(x.names), min(across, chart.width - self.left - right_room))
         elif not self.columns:
             across = max(across, room)
         self.right = self.left + across
-        self.width = max(WIDTH, round(self.right + right_room))
+        self.width = max(chart.width, round(self.right + right_room))
         self._stack(x, y)
 
     def _stack(self, x: Axis, y: Axis) -> None:
@@ -180,7 +181,7 @@ class _Layout:
 
     def _right_room(self) -> float:
         self.value_room = max(
-            (width_of(name.value) * 1.1 for name in self.chart.y.names), default=0
+            (width_of(name.value) * 1.2 for name in self.chart.y.names), default=0
         )
         self.n_room = max((width_of(name.n) for name in self.chart.y.names), default=0)
         beside = self.value_room + self.n_room
@@ -279,11 +280,14 @@ def _period_names(layout: _Layout) -> Iterator[str]:
     step = (layout.right - layout.left) / len(names)
     room = max(width_of(name) for name in names) + 8
     every = max(1, -int(-room // step))
+    free_to = layout.width
     for number in range(len(names) - 1, -1, -every):
         words = cut(names[number], step * every)
         half = width_of(words) / 2
         place = min(max(layout.x_at(number), half), layout.width - half)
-        yield _text(place, layout.bottom + 15, words, "plot-text", anchor="middle")
+        if place + half <= free_to:
+            yield _text(place, layout.bottom + 15, words, "plot-text", anchor="middle")
+            free_to = place - half - 6
 
 
 def _shapes(layout: _Layout, mark: Mark) -> Iterator[str]:

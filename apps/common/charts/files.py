@@ -27,8 +27,8 @@ PNG_SCALE = 2
 #: Of a slice, what says by itself what it is; of the rest a file's name says it.
 WORDS_ALONE = ("kind", "label", "tag")
 MOST_OF_NAME = 80
-#: Paper around the drawing, and above it where the title stands.
-EDGE, HEAD, TITLE_LINE = 14, 34, 17
+#: Paper around the drawing, below its title, and the height of a line of that.
+EDGE, HEAD, TITLE_LINE = 14, 12, 20
 #: The share of the width that a line of the title takes, as its type is larger than is reckoned.
 TITLE_ROOM = 0.85
 #: Fonts that programs have under one name or another; the renderer of PNG brings the first along.
@@ -52,33 +52,35 @@ def chart_file(chart: Chart, form: str) -> bytes:
     return bytes(vl_convert.svg_to_png(svg_file(chart), scale=PNG_SCALE))
 
 
-def svg_file(chart: Chart) -> str:
-    """The chart with styles within, plain colours on white paper, no variables.
+def svg_file(*charts: Chart) -> str:
+    """Charts one below the other with styles within, plain colours on white paper, no variables.
 
     Raises:
         InvalidInput: as for ``chart_file``.
     """
-    if not chart.marks:
-        raise InvalidInput("This chart would have too many cells to be read: take its table.")
-    drawing = draw(chart)
-    lines = _title_lines(chart.title, drawing.width * TITLE_ROOM)
-    head = HEAD + TITLE_LINE * (len(lines) - 1)
-    across, down = drawing.width + 2 * EDGE, drawing.height + head + EDGE
-    title = "".join(
-        f'<text class="plot-value" x="0" y="{y - head}">{escape(line)}</text>'
-        for y, line in zip(range(22, 99, TITLE_LINE), lines, strict=False)
-    )
-    box = f'x="{-EDGE}" y="{-head}" width="{across:g}" height="{down:g}"'
-    size = f'width="{across:g}" height="{down:g}" viewBox="{-EDGE} {-head} {across:g} {down:g}"'
+    parts, down, across = [], 0.0, 0.0
+    for chart in charts:
+        if not chart.marks:
+            raise InvalidInput("This chart would have too many cells to be read: take its table.")
+        drawing = draw(chart)
+        lines = _title_lines(chart.title, drawing.width * TITLE_ROOM)
+        for line in lines:
+            down += TITLE_LINE
+            parts.append(f'<text class="plot-value" x="0" y="{down:g}">{escape(line)}</text>')
+        down += HEAD
+        parts.append(f'<g transform="translate(0 {down:g})">\n{drawing.content}\n</g>')
+        down += drawing.height + EDGE
+        across = max(across, drawing.width + 2 * EDGE)
+    size = f'width="{across:g}" height="{down:g}"'
+    box = f'viewBox="{-EDGE} 0 {across:g} {down:g}"'
     return "\n".join(
         (
             '<?xml version="1.0" encoding="UTF-8"?>',
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="plot" {size}>',
-            title_and_description(chart),
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="plot" {size} {box}>',
+            title_and_description(charts[0]),
             f"<style>\n{_styles()}\n</style>",
-            f'<rect {box} fill="#ffffff" />',
-            title,
-            drawing.content,
+            f'<rect x="{-EDGE}" {size} fill="#ffffff" />',
+            *parts,
             "</svg>\n",
         )
     )
@@ -122,10 +124,10 @@ def _guarded(value: Value) -> Value:
 @cache
 def _styles() -> str:
     """The rules of the drawing with the light colours in place of their names."""
-    sheets = "".join(_sheet(name) for name in ("css/tokens.css", "css/figures.css"))
+    sheets = "".join(_sheet(name) for name in ("css/tokens.css", "css/components/chart.css"))
     found = re.findall(r"--([\w-]+): (?:light-dark\(([^,()]+),[^()]+\)|([^;]+));", sheets)
     tokens = {name: light or plain for name, light, plain in found} | {"font": FONTS}
-    rules = _sheet("css/figures.css").split(DRAWING, 1)[1].strip()
+    rules = _sheet("css/components/chart.css").split(DRAWING, 1)[1].strip()
     return re.sub(r"var\(--([\w-]+)\)", lambda name: tokens[name[1]], rules)
 
 

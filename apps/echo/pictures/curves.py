@@ -1,10 +1,11 @@
-"""Learning curves as a picture of its own, to put into a report."""
+"""Learning curves as a file of its own, to put into a report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import vl_convert
+from apps.common.charts import Axis, Chart, Line, number_tick
+from apps.common.charts.files import svg_file
 
 #: What each arm of the simulator is called, in the order of the legend.
 ARM_NAMES = {
@@ -14,8 +15,9 @@ ARM_NAMES = {
     "no_asking": "does not ask",
     "no_learning": "learns nothing",
 }
-#: Distinguishable by the colour-blind, on white paper.
-_COLOURS = ("#0b5fa5", "#c2410c", "#7c3aed", "#4d7c0f", "#6b7280")
+_ENDS = ("low", "value", "high")
+#: Of the arms in their order; each has a pattern of its own as well.
+_COLOURS = ("author", "llm", "crowd", "expert", "other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,59 +55,46 @@ REPLAYED = Picture(
 
 
 def draw_curves(points: Sequence[Mapping[str, Any]], picture: Picture = SIMULATED) -> str:
-    """SVG of the curves with 95 % bands.
+    """SVG of the curves with 95 % bands, one panel below the other.
 
     ``points``: rows of {"arm", "figure", "value", "low", "high"} and where along they are, as
     :func:`labelhub.core.echo.simulation.report.curves` gives them.
     """
-    named = [{**point, "name": picture.arms.get(point["arm"], point["arm"])} for point in points]
-    panels = [_panel(figure, picture, named) for figure in picture.titles]
-    spec = {
-        "hconcat": panels,
-        # One legend below all panels, which have the same arms.
-        "resolve": {"scale": {"color": "shared"}},
-        "spacing": 40,
-        "config": {"font": "system-ui, sans-serif", "view": {"stroke": None}},
-        "background": "white",
-    }
-    return str(vl_convert.vegalite_to_svg(spec))
+    return svg_file(*(_panel(figure, picture, points) for figure in picture.titles))
 
 
-def _panel(figure: str, picture: Picture, points: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    names = list(picture.arms.values())
-    along = {"field": picture.along, "type": "quantitative", "title": picture.along_name}
-    return {
-        "title": picture.titles[figure],
-        "width": 320,
-        "height": 240,
-        "data": {"values": [dict(point) for point in points if point["figure"] == figure]},
-        "encoding": {
-            "x": along,
-            "color": {
-                "field": "name",
-                "type": "nominal",
-                "title": None,
-                "scale": {"domain": names, "range": list(_COLOURS[: len(names)])},
-                "legend": {
-                    "orient": "bottom",
-                    "direction": "horizontal",
-                    "symbolType": "square",
-                    "symbolOpacity": 1,
-                    "columnPadding": 24,
-                },
-            },
-        },
-        "layer": [
-            {"mark": {"type": "area", "opacity": 0.18}, "encoding": _band()},
-            {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"y": _up("value")}},
-        ],
-    }
-
-
-def _band() -> dict[str, Any]:
-    return {"y": _up("low"), "y2": {"field": "high"}}
-
-
-def _up(field: str) -> dict[str, Any]:
-    scale = {"zero": False}
-    return {"field": field, "type": "quantitative", "title": None, "scale": scale}
+def _panel(figure: str, picture: Picture, points: Sequence[Mapping[str, Any]]) -> Chart:
+    shown = [point for point in points if point["figure"] == figure]
+    # Of one world alone there is no interval.
+    ends = [point[end] for point in shown for end in _ENDS if point[end] is not None]
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    lines = []
+    for number, (arm, name) in enumerate(picture.arms.items()):
+        mine = [point for point in shown if point["arm"] == arm]
+        lines.append(
+            Line(
+                points=[(point[picture.along], point["value"]) for point in mine],
+                band=[
+                    (point[picture.along], point["low"], point["high"])
+                    for point in mine
+                    if point["low"] is not None
+                ],
+                kind=_COLOURS[number],
+                dash=number,
+                name=name,
+            )
+        )
+    return Chart(
+        key=figure,
+        title=picture.titles[figure],
+        rows=shown,
+        x=Axis(
+            title=picture.along_name,
+            low=min((point[picture.along] for point in shown), default=0),
+            high=max((point[picture.along] for point in shown), default=1),
+            words=number_tick,
+        ),
+        y=Axis(low=low, high=high if high > low else low + 1, words=number_tick),
+        marks=lines,
+        height=220,
+    )

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from math import exp, log
 from typing import Any
 
+from apps.common.charts import Axis, Chart, Line, Mark, Name, Point, Rule
+from apps.common.figures import ends, figure_row
 from apps.echo.offer_words import arm_words
 from apps.echo.reporting import ArmComparison, OfferFunnel, OfferReport
-from apps.echo.reporting.looking import DayLook
 from labelhub.core.echo.experiments.click_through import Part, percent_change
 
 #: Ratios beyond these are drawn at the edge.
@@ -24,46 +25,6 @@ class Step:
     words: str
     count: int
     width: str
-
-
-@dataclass(frozen=True, slots=True)
-class ForestRow:
-    """A ratio with its interval on a scale that all rows share; ``reason`` where there is none."""
-
-    name: str
-    value: str
-    percent: str
-    interval: str
-    doubt: str
-    reason: str
-    x: str = ""
-    x_low: str = ""
-    x_high: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Forest:
-    """All rows, where "no difference" is, and what the ends of the scale stand for."""
-
-    rows: Sequence[ForestRow]
-    one: str
-    low: str
-    high: str
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """A ratio over the days with its always-valid band; points as SVG wants them."""
-
-    name: str
-    line: str
-    band: str
-    one: str
-    low: str
-    high: str
-    first: date
-    last: date
-    rows: Sequence[DayLook]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,40 +51,83 @@ def offer_steps(found: OfferFunnel) -> list[Step]:
     return [Step(name, words, count, _width(count, found.eligible)) for name, words, count in told]
 
 
-def forest(comparisons: Sequence[ArmComparison]) -> Forest:
-    """The ratio of each arm to the control, on a logarithmic scale."""
-    ends = [
-        end for each in comparisons for end in _known(each.assigned.ratio, "low", "value", "high")
-    ]
-    scale = _scale(ends)
-    rows = [_forest_row(each, scale) for each in comparisons]
-    return Forest(rows, _at(1.0, scale), _times(1 / exp(scale)), _times(exp(scale)))
+def forest(comparisons: Sequence[ArmComparison]) -> Chart | None:
+    """The ratio of each arm to the control, on a logarithmic scale; None without arms."""
+    if not comparisons:
+        return None
+    ratios = [comparison.assigned.ratio for comparison in comparisons]
+    arms = [arm_words(comparison.arm) for comparison in comparisons]
+    axis = _ratio_axis([value for ratio in ratios if (found := ends(ratio)) for value in found])
+    names: list[Name] = []
+    marks: list[Mark] = [Rule(x=1.0, name="no difference")]
+    for row, (arm, ratio) in enumerate(zip(arms, ratios, strict=True)):
+        value = ratio["value"]
+        if value is None:
+            names.append(Name(arm, reason=ratio["reason"]))
+            continue
+        change = f"{percent_change(value):+.0f} %".replace("-", "−")
+        names.append(Name(arm, value=_times(value), n=change))
+        low, high = _open_ends(ratio)
+        marks.append(
+            Point(
+                x=value,
+                y=row,
+                x_ends=None if ratio.get("low") is None else (low, high),
+                kind="accent",
+                words=f"{arm}: {_times(value)}, {low:.2f} to {high:.2f}",
+            )
+        )
+    return Chart(
+        key="forest",
+        title="Clicks per message against the control",
+        description="The ratio of each arm with its 95 % interval, on a logarithmic scale.",
+        rows=[
+            {
+                "arm": arm,
+                **figure_row(ratio),
+                "note": ratio.get("doubt") or ratio.get("reason") or "",
+            }
+            for arm, ratio in zip(arms, ratios, strict=True)
+        ],
+        x=axis,
+        y=Axis(names=names, step=26),
+        marks=marks,
+    )
 
 
-def curve(comparison: ArmComparison) -> Curve | None:
+def curve(comparison: ArmComparison, control: str) -> Chart | None:
     """The ratio at the end of each day; None before there are two."""
-    known = [each for each in comparison.looks if each.look.ratio["value"] is not None]
+    known = [look for look in comparison.looks if ends(look.look.ratio)]
     if len(known) < 2:
         return None
-    scale = _scale([e for each in known for e in _known(each.look.ratio, "low", "value", "high")])
-    first, last = known[0].day, known[-1].day
-    span = (last - first).days or 1
-    xs = [f"{100 * (each.day - first).days / span:.2f}" for each in known]
-    ratios = [each.look.ratio for each in known]
-    low = [_down(_end(each, "low"), scale) for each in ratios]
-    high = [_down(_end(each, "high"), scale) for each in ratios]
-    value = [_down(_end(each, "value"), scale) for each in ratios]
-    band = [*zip(xs, high, strict=True), *reversed(list(zip(xs, low, strict=True)))]
-    return Curve(
-        name=arm_words(comparison.arm),
-        line=_points(list(zip(xs, value, strict=True))),
-        band=_points(band),
-        one=_down(1.0, scale),
-        low=_times(1 / exp(scale)),
-        high=_times(exp(scale)),
-        first=first,
-        last=last,
-        rows=comparison.looks,
+    ratios, first = [look.look.ratio for look in known], known[0].day
+    values = [ratio["value"] or 0.0 for ratio in ratios]
+    days = [(look.day - first).days for look in known]
+    arm = arm_words(comparison.arm)
+    return Chart(
+        key=f"ratio-{comparison.arm}",
+        title=f"{arm} against {control}",
+        description="Ratio by the end of each day, with an interval that holds for any number of "
+        f"looks, {first:%-d %b} to {known[-1].day:%-d %b}.",
+        rows=[
+            {"day": f"{look.day:%-d %b %Y}", **figure_row(ratio)}
+            for look, ratio in zip(known, ratios, strict=True)
+        ],
+        x=Axis(
+            high=days[-1],
+            ticks=(0, days[-1]),
+            words=lambda day: f"{first + timedelta(days=round(day)):%-d %b}",
+        ),
+        y=_ratio_axis([*values, *(end for ratio in ratios for end in _open_ends(ratio))]),
+        marks=[
+            Rule(y=1.0, name="no difference"),
+            Line(
+                points=list(zip(days, values, strict=True)),
+                band=[(day, *_open_ends(ratio)) for day, ratio in zip(days, ratios, strict=True)],
+                kind="accent",
+            ),
+        ],
+        height=130,
     )
 
 
@@ -188,57 +192,17 @@ def _exposure(report: OfferReport) -> Table:
     return Table("exposure", "By time since the first offer", "Since the first", note, rows)
 
 
-def _forest_row(comparison: ArmComparison, scale: float) -> ForestRow:
-    ratio = comparison.assigned.ratio
-    value = ratio["value"]
-    if value is None:
-        return ForestRow(arm_words(comparison.arm), "", "", "", "", ratio["reason"])
-    low, high = ratio.get("low"), ratio.get("high")
-    interval = "" if low is None or high is None else f"{low:.2f} to {high:.2f}"
-    return ForestRow(
-        name=arm_words(comparison.arm),
-        value=_times(value),
-        percent=f"{percent_change(value):+.0f} %".replace("-", "−"),
-        interval=interval,
-        doubt=ratio.get("doubt", ""),
-        reason="",
-        x=_at(value, scale),
-        x_low=_at(low, scale) if low is not None else "",
-        x_high=_at(high, scale) if high is not None else "",
-    )
+def _open_ends(figure: Mapping[str, Any]) -> tuple[float, float]:
+    """Both ends of an interval; one that has none reaches to the edge."""
+    low, high = figure.get("low"), figure.get("high")
+    return (1 / WIDEST if low is None else float(low), WIDEST if high is None else float(high))
 
 
-def _known(figure: Mapping[str, Any], *names: str) -> list[float]:
-    return [figure[name] for name in names if figure.get(name) is not None]
-
-
-def _end(figure: Mapping[str, Any], name: str) -> float:
-    """An end of an interval; one that has none reaches to the edge."""
-    value = figure.get(name)
-    if value is None:
-        return WIDEST if name == "high" else 1 / WIDEST
-    return float(value)
-
-
-def _scale(ends: Sequence[float]) -> float:
-    """Half the width of a logarithmic scale around 1 that holds these ratios."""
-    furthest = max((abs(log(min(max(e, 1 / WIDEST), WIDEST))) for e in ends), default=0.0)
-    return max(furthest * 1.08, log(2.0))
-
-
-def _at(ratio: float, scale: float) -> str:
-    """Where a ratio is, from left to right."""
-    place = log(max(ratio, 1e-9)) / scale
-    return f"{50 + 50 * min(max(place, -1.0), 1.0):.2f}"
-
-
-def _down(ratio: float, scale: float) -> str:
-    """Where a ratio is, from the top."""
-    return f"{100 - float(_at(ratio, scale)):.2f}"
-
-
-def _points(pairs: Sequence[tuple[str, str]]) -> str:
-    return " ".join(f"{x},{y}" for x, y in pairs)
+def _ratio_axis(ratios: Sequence[float]) -> Axis:
+    """A logarithmic axis around 1 that holds these ratios, within ``WIDEST``."""
+    furthest = max((abs(log(min(max(ratio, 1 / WIDEST), WIDEST))) for ratio in ratios), default=0.0)
+    end = exp(max(furthest * 1.08, log(2.0)))
+    return Axis(low=1 / end, high=end, log=True, ticks=(1 / end, 1.0, end), words=_times)
 
 
 def _times(ratio: float) -> str:

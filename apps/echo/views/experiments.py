@@ -184,6 +184,8 @@ def _results(experiment: Experiment) -> dict[str, Any]:
         "told_arms": [(arm_words(arm.name), arm.figures) for arm in report.arms],
         "compared": [(arm_words(each.arm), each.looks) for each in report.comparisons],
         "forest": forest(report.comparisons),
-        "curves": [drawn for each in report.comparisons if (drawn := curve(each))],
+        "curves": [
+            drawn for each in report.comparisons if (drawn := curve(each, arm_words(each.control)))
+        ],
         "parts": tables(report),
     }
