@@ -78,16 +78,18 @@ def learnt_from(failure: Failure, request: Mapping[str, Any]) -> Capability | No
 
     Beside 400 and 422 a 403 may teach: some endpoints forbid log-probabilities that way.
     """
-    said = f"{failure.param} {failure.message}"
-    if failure.status not in (400, 403, 422) or TOO_LONG.search(said):
+    words_of_refusal = f"{failure.param} {failure.message}"
+    if failure.status not in (400, 403, 422) or TOO_LONG.search(words_of_refusal):
         return None
-    not_taken = failure.code.startswith("unsupported_") or _says_not_taken(said, failure.code)
+    not_taken = failure.code.startswith("unsupported_") or _says_not_taken(
+        words_of_refusal, failure.code
+    )
     about = failure.param or failure.message
     words = failure.message[:SAID_LENGTH]
     for names, field, value in _LESSONS:
         if (not_taken or _ours(field, request)) and _any_named(request, names, about):
             return Capability(field, value(request), words)
-    if not_taken and _about_the_system_role(failure.status, said, request):
+    if not_taken and _about_the_system_role(failure.status, words_of_refusal, request):
         return Capability("system_role", str(ModelSpec.SystemRole.MERGE), words)
     return None
 
@@ -99,8 +101,8 @@ def speaks_of_form(failure: Failure) -> bool:
 
 def refuses_all_forms(failure: Failure) -> bool:
     """Whether a refusal is about a form as such, and about no schema that was asked for in it."""
-    said = failure.message
-    return bool(_NOT_TAKEN.search(said)) and not _ABOUT_A_SCHEMA.search(said)
+    message = failure.message
+    return bool(_NOT_TAKEN.search(message)) and not _ABOUT_A_SCHEMA.search(message)
 
 
 def _ours(field: str, request: Mapping[str, Any]) -> bool:
@@ -110,10 +112,10 @@ def _ours(field: str, request: Mapping[str, Any]) -> bool:
     return usual or field == "structured"
 
 
-def _says_not_taken(said: str, code: str) -> bool:
-    if _OUT_OF_RANGE.search(f"{code} {said}") and not _NEVER_TAKEN.search(said):
+def _says_not_taken(refusal: str, code: str) -> bool:
+    if _OUT_OF_RANGE.search(f"{code} {refusal}") and not _NEVER_TAKEN.search(refusal):
         return False
-    return bool(_NOT_TAKEN.search(said))
+    return bool(_NOT_TAKEN.search(refusal))
 
 
 def capability_words(field: str, value: Any) -> str:
@@ -141,13 +143,13 @@ def capability_words(field: str, value: Any) -> str:
     return fixed.get(field, f"{field} = {value}")
 
 
-def _any_named(request: Mapping[str, Any], names: tuple[str, ...], said: str) -> bool:
+def _any_named(request: Mapping[str, Any], names: tuple[str, ...], refusal: str) -> bool:
     return any(
-        _SENT_AS.get(name, name) in request and re.search(rf"\b{name}\b", said, re.IGNORECASE)
+        _SENT_AS.get(name, name) in request and re.search(rf"\b{name}\b", refusal, re.IGNORECASE)
         for name in names
     )
 
 
-def _about_the_system_role(status: int, said: str, request: Mapping[str, Any]) -> bool:
+def _about_the_system_role(status: int, refusal: str, request: Mapping[str, Any]) -> bool:
     sent = any(message["role"] in ("system", "developer") for message in request["messages"])
-    return status != 403 and sent and bool(_SYSTEM_ROLE.search(said))
+    return status != 403 and sent and bool(_SYSTEM_ROLE.search(refusal))

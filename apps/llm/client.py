@@ -8,6 +8,7 @@ no client (``docs/adr/0011``).
 import asyncio
 import json
 import socket
+import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator, Mapping
 from contextlib import contextmanager
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -226,8 +227,8 @@ class _Response(httpx2.Response):
             AnswerTooLong: it is longer than any completion.
         """
         # Counted too: a length may be told wrongly, not at all, or as it was before unpacking.
-        length, told = 0, self.headers.get("content-length", "")
-        if told.isdigit() and int(told) > LONGEST_ANSWER:
+        length, declared = 0, self.headers.get("content-length", "")
+        if declared.isdigit() and int(declared) > LONGEST_ANSWER:
             raise AnswerTooLong("The answer is longer than any completion.")
         async for part in super().aiter_bytes(chunk_size):
             length += len(part)
@@ -245,11 +246,15 @@ class _Transport(AiohttpTransport):
             connector=aiohttp.TCPConnector(resolver=CheckedResolver(), limit=0),
             cookie_jar=aiohttp.DummyCookieJar(),
         )
-        # The session checks certificates; a context of its own would only cost time here.
-        super().__init__(client=session, proxy=proxy_for(base_url), verify=False)
+        # The session checks certificates by the system's; the library would read its own for each
+        # client, so it is given a context that trusts nothing and is never used.
+        unused = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        super().__init__(client=session, proxy=proxy_for(base_url), verify=unused)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """As the library does, but bounded."""
+        if self.proxy is not None and request.url.scheme == "http":
+            request.headers.update(self.proxy.headers)  # aiohttp sends them to open a tunnel only
         found = await super().handle_async_request(request)
         return _Response(
             found.status_code,
@@ -287,7 +292,13 @@ def proxy_for(base_url: str) -> httpx2.Proxy | None:
     found = getproxies().get(url.scheme) or getproxies().get("all")
     if not found or proxy_bypass(url.hostname or ""):
         return None
-    return httpx2.Proxy(found if "://" in found else f"http://{found}")
+    proxy = httpx2.URL(found if "://" in found else f"http://{found}")
+    if not proxy.username:
+        return httpx2.Proxy(proxy)
+    # The library would use a class of aiohttp that is deprecated.
+    basic = aiohttp.encode_basic_auth(proxy.username, proxy.password)
+    bare = proxy.copy_with(username=None, password=None)
+    return httpx2.Proxy(bare, headers={"Proxy-Authorization": basic})
 
 
 @contextmanager

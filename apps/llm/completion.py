@@ -227,8 +227,8 @@ class ChatRequest(RetriedRequest[Completion]):
             return False
         if self._longest() < self._cap:
             return True  # another call has learnt it meanwhile
-        told = [_read_number(each) for each in _NUMBER.findall(failure.message)]
-        less = max([number for number in told if asked < number < self._cap], default=less)
+        numbers = [_read_number(digits) for digits in _NUMBER.findall(failure.message)]
+        less = max([number for number in numbers if asked < number < self._cap], default=less)
         await self._line.learn(
             self._spec, Capability("output_limit", less, failure.message[:SAID_LENGTH])
         )
@@ -236,27 +236,27 @@ class ChatRequest(RetriedRequest[Completion]):
 
     async def _learn_context(self, failure: Failure) -> bool:
         """Learn the context where the refusal names it; whether less is asked for because of it."""
-        told = _CONTEXT.search(failure.message)
-        size, known = _read_number(told[1]) if told else 0, self._spec.context_tokens
+        named = _CONTEXT.search(failure.message)
+        size, known = _read_number(named[1]) if named else 0, self._spec.context_tokens
         if size <= self._asked or (known and known <= size):
             return False
-        said = failure.message[:SAID_LENGTH]
-        await self._line.learn(self._spec, Capability("context_tokens", size, said))
+        words = failure.message[:SAID_LENGTH]
+        await self._line.learn(self._spec, Capability("context_tokens", size, words))
         return self._longest() < self._cap
 
     async def _learn_limit(self, verdict: Verdict, failure: Failure) -> None:
         """Learn the most that the endpoint takes, where it takes not even the words asked for:
         whoever would ask for more then does not."""
-        told = [_read_number(each) for each in _NUMBER.findall(failure.message)]
-        less = max([number for number in told if number < self._cap], default=0)
+        numbers = [_read_number(digits) for digits in _NUMBER.findall(failure.message)]
+        less = max([number for number in numbers if number < self._cap], default=0)
         if _refuses_the_cap(verdict, failure) and less:
-            said = failure.message[:SAID_LENGTH]
-            await self._line.learn(self._spec, Capability("output_limit", less, said))
+            words = failure.message[:SAID_LENGTH]
+            await self._line.learn(self._spec, Capability("output_limit", less, words))
 
 
 def _refuses_the_cap(verdict: Verdict, failure: Failure) -> bool:
-    said = f"{failure.param} {failure.message}"
-    return verdict is Verdict.REJECTED and bool(_ABOUT_THE_CAP.search(said))
+    refusal = f"{failure.param} {failure.message}"
+    return verdict is Verdict.REJECTED and bool(_ABOUT_THE_CAP.search(refusal))
 
 
 def _read_number(text: str) -> int:
@@ -314,10 +314,10 @@ class FormTrial:
         form = request.get("response_format", {}).get("type", "")
         if isinstance(answer, Completion):
             self._kept.add(form)
-            said, self._said, self._in_a_row = self._said, "", 0
-            if not (said and self.structured) or self._unnamed in self._kept:
+            words, self._said, self._in_a_row = self._said, "", 0
+            if not (words and self.structured) or self._unnamed in self._kept:
                 return None
-            return Capability("structured", self.structured, said)
+            return Capability("structured", self.structured, words)
         if answer.status != 500:
             return None
         if not form:

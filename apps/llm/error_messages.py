@@ -59,7 +59,7 @@ def forbidden_address(refused: AddressRefused, provider: Provider) -> ModelUnrea
 
 def final_error(verdict: Verdict, failure: Failure, spec: ModelSpec, *, now: float) -> ModelError:
     """The error for a failure after which nothing more is tried."""
-    provider, said = where(spec.provider), _said(failure.message)
+    provider, quoted = where(spec.provider), _said(failure.message)
     if verdict is Verdict.KEY:
         source = spec.provider.api_key_env or "none is configured for this provider"
         return WrongKey(
@@ -70,18 +70,18 @@ def final_error(verdict: Verdict, failure: Failure, spec: ModelSpec, *, now: flo
         thing = "Deployment" if azure else "Model"
         other = "the API version is" if azure else "the base URL lacks a part such as /v1"
         return UnknownModel(
-            f"{thing} '{spec.name}' is unknown to {provider}, or {other}. Check both.{said}"
+            f"{thing} '{spec.name}' is unknown to {provider}, or {other}. Check both.{quoted}"
         )
     if verdict is Verdict.QUOTA:
         return quota_error(spec.provider, resume_after(failure, now=now), _said(failure.note))
     if verdict is Verdict.TOO_LONG:
-        return ContextTooLong(f"Too long for model '{spec.name}' of {provider}.{said}")
+        return ContextTooLong(f"Too long for model '{spec.name}' of {provider}.{quoted}")
     return RequestRejected(
-        f"Request refused by {provider} with {failure.status}; it will not pass unchanged.{said}"
+        f"Request refused by {provider} with {failure.status}; it will not pass unchanged.{quoted}"
     )
 
 
-def quota_error(provider: Provider, resume_after: float | None, said: str = "") -> QuotaExhausted:
+def quota_error(provider: Provider, resume_after: float | None, reason: str = "") -> QuotaExhausted:
     """The provider takes no more for a while."""
     words = (
         f"Try again in {_duration(resume_after)}."
@@ -89,13 +89,13 @@ def quota_error(provider: Provider, resume_after: float | None, said: str = "") 
         else "Raise the quota or pay the bill there, then resume."
     )
     data: Mapping[str, Any] = {"resume_after": resume_after}
-    return QuotaExhausted(f"Quota used up at {where(provider)}. {words}{said}", data=data)
+    return QuotaExhausted(f"Quota used up at {where(provider)}. {words}{reason}", data=data)
 
 
 def limited_too_long(provider: Provider, seconds: float) -> QuotaExhausted:
     """The provider has refused every call for ``seconds``, without a word on when that ends."""
-    said = f" It has answered nothing but 'too many requests' (429) for {_duration(seconds)}."
-    return quota_error(provider, HOURLY, said)
+    reason = f" It has answered nothing but 'too many requests' (429) for {_duration(seconds)}."
+    return quota_error(provider, HOURLY, reason)
 
 
 def limit_used_up(provider: Provider, error: UsedUp) -> QuotaExhausted:
@@ -114,12 +114,12 @@ def no_embeddings(spec: ModelSpec) -> RequestRejected:
 
 def given_up(failure: Failure, provider: Provider, attempts: int) -> ModelError:
     """One call failed in every attempt; others may pass."""
-    what = _what(failure, provider)
+    reason = _what(failure, provider)
     if failure.timed_out:
         return ModelError(
-            f"Timed out in {attempts} attempts: {where(provider)}, {what}. {IN_TIME}."
+            f"Timed out in {attempts} attempts: {where(provider)}, {reason}. {IN_TIME}."
         )
-    return ModelError(f"No usable answer from {where(provider)} in {attempts} attempts: {what}.")
+    return ModelError(f"No usable answer from {where(provider)} in {attempts} attempts: {reason}.")
 
 
 def unreachable(failure: Failure, provider: Provider) -> ModelUnreachable:
@@ -170,10 +170,10 @@ def _what(failure: Failure, provider: Provider) -> str:
         return "no connection"
     if failure.cause is Cause.MALFORMED:
         return failure.message
-    said = failure.message[:100]
+    message = failure.message[:100]
     # A proxy sends a page of HTML, which tells nobody anything.
-    told = f" ({said})" if said and not said.lstrip().startswith("<") else ""
-    return f"status {failure.status}{told}"
+    quoted = f" ({message})" if message and not message.lstrip().startswith("<") else ""
+    return f"status {failure.status}{quoted}"
 
 
 def _said(words: str) -> str:

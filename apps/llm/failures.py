@@ -107,8 +107,8 @@ class Failure:
     @property
     def note(self) -> str:
         """A short note for the record of attempts."""
-        what = self.code or ("" if self.cause is Cause.ANSWERED else str(self.cause))
-        return ": ".join(part for part in (what, self.message[:200]) if part)
+        reason = self.code or ("" if self.cause is Cause.ANSWERED else str(self.cause))
+        return ": ".join(part for part in (reason, self.message[:200]) if part)
 
 
 def read_refusal(
@@ -119,8 +119,8 @@ def read_refusal(
         found = _only(json.loads(body))
     except (ValueError, RecursionError):
         found = body.decode("utf-8", "replace")
-    told = found["error"] if isinstance(found, dict) and found.get("error") else found
-    return _failure(status, told, headers, redacted)
+    error = found["error"] if isinstance(found, dict) and found.get("error") else found
+    return _failure(status, error, headers, redacted)
 
 
 def read_told(
@@ -143,8 +143,8 @@ def error_in(found: Any) -> Any:
         return None
     choices = _mappings(found, "choices")
     choice = choices[0] if choices else {}
-    if told := found.get("error") or choice.get("error"):
-        return told
+    if error := found.get("error") or choice.get("error"):
+        return error
     if "error" in (found.get("object"), found.get("type")):
         return found
     ended = choice.get("finish_reason") == "error"
@@ -158,29 +158,31 @@ def _only(found: Any) -> Any:
 
 def _failure(
     status: int,
-    told: Any,
+    error: Any,
     headers: Mapping[str, str],
     redacted: Callable[[str], str],
     *,
     length: int = 0,
 ) -> Failure:
-    said = told if isinstance(told, Mapping) else {}
-    message = said.get("message") or said.get("detail") or told or ""
+    fields = error if isinstance(error, Mapping) else {}
+    message = fields.get("message") or fields.get("detail") or error or ""
     return Failure(
         Cause.ANSWERED,
         status,
         message=redacted(str(message)),
-        code=redacted(str(_quota_in(said) or said.get("code") or said.get("type") or "")),
-        param=redacted(str(said.get("param") or "")),
-        headers=_wait_in(said) | dict(headers),
+        code=redacted(str(_quota_in(fields) or fields.get("code") or fields.get("type") or "")),
+        param=redacted(str(fields.get("param") or "")),
+        headers=_wait_in(fields) | dict(headers),
         length=length,
     )
 
 
 def _wait_in(error: Mapping[str, Any]) -> dict[str, str]:
     """How long to wait, as a header would tell it. Source: google.rpc.RetryInfo."""
-    told = [each["retryDelay"] for each in _mappings(error, "details") if each.get("retryDelay")]
-    return {"retry-after": str(told[0]).removesuffix("s")} if told else {}
+    delays = [
+        detail["retryDelay"] for detail in _mappings(error, "details") if detail.get("retryDelay")
+    ]
+    return {"retry-after": str(delays[0]).removesuffix("s")} if delays else {}
 
 
 def _quota_in(error: Mapping[str, Any]) -> str:
@@ -197,7 +199,9 @@ def _quota_in(error: Mapping[str, Any]) -> str:
 
 def _mappings(holder: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     found = holder.get(key)
-    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
+    return (
+        [value for value in found if isinstance(value, Mapping)] if isinstance(found, list) else []
+    )
 
 
 def judge(failure: Failure, *, now: float) -> Verdict:
@@ -250,8 +254,8 @@ def _used_up_today(failure: Failure, hint: float | None) -> bool:
     minute."""
     if failure.code in QUOTA_CODES:
         return False
-    told = failure.code if hint is not None else f"{failure.code} {failure.message}"
-    return bool(_DAILY.search(told))
+    words = failure.code if hint is not None else f"{failure.code} {failure.message}"
+    return bool(_DAILY.search(words))
 
 
 def retry_after(headers: Mapping[str, str], *, now: float) -> float | None:
@@ -278,8 +282,8 @@ def _number(text: str) -> float | None:
 
 def read_rate_headers(headers: Mapping[str, str]) -> dict[str, Told]:
     """The limits told, under ``requests`` and ``tokens``; what cannot be read is not told."""
-    found = {what: _told(headers, what) for what in ("requests", "tokens")}
-    return {what: told for what, told in found.items() if told is not None}
+    found = {unit: _told(headers, unit) for unit in ("requests", "tokens")}
+    return {unit: limit for unit, limit in found.items() if limit is not None}
 
 
 def read_duration(text: str) -> float | None:
@@ -293,14 +297,14 @@ def read_duration(text: str) -> float | None:
     return sum(float(count) * _SECONDS[unit] for count, unit in _PART.findall(text))
 
 
-def _told(headers: Mapping[str, str], what: str) -> Told | None:
-    limit = _whole_number(headers.get(f"x-ratelimit-limit-{what}", ""), int)
+def _told(headers: Mapping[str, str], unit: str) -> Told | None:
+    limit = _whole_number(headers.get(f"x-ratelimit-limit-{unit}", ""), int)
     if not limit:
         return None
     return Told(
         int(limit),
-        remaining=_remaining(headers.get(f"x-ratelimit-remaining-{what}", "")),
-        reset=read_duration(headers.get(f"x-ratelimit-reset-{what}", "")),
+        remaining=_remaining(headers.get(f"x-ratelimit-remaining-{unit}", "")),
+        reset=read_duration(headers.get(f"x-ratelimit-reset-{unit}", "")),
     )
 
 

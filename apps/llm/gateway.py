@@ -22,6 +22,7 @@ from collections.abc import (
 )
 from contextlib import AsyncExitStack, asynccontextmanager
 from copy import copy
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from apps.llm import error_messages
@@ -155,12 +156,12 @@ class Gateway:
         parts = [
             await EmbeddingRequest(
                 spec,
-                texts[at : at + BATCH],
+                texts[start : start + BATCH],
                 line.send_texts,
                 breaker=line.breaker,
                 patience=self._patience,
             ).run()
-            for at in range(0, len(texts), BATCH)
+            for start in range(0, len(texts), BATCH)
         ]
         return joined(parts)
 
@@ -191,6 +192,8 @@ class Gateway:
             return
         key = provider_key(provider)
         await asyncio.to_thread(check_resolved, provider.base_url)
+        # About a second of imports, once: the event loop answers others meanwhile.
+        await asyncio.to_thread(import_module, "apps.llm.client")
         line = HttpLine(provider, key, self._patience, self._memory)
         stack.push_async_callback(line.close)
         await line.begin()
@@ -211,7 +214,7 @@ class HttpLine:
         self.thinking = Thinking(self.traffic.thoughts)
         self._keeping: set[asyncio.Task[None]] = set()
         headers = check_headers(provider.headers)
-        self._secrets = [each for each in headers.values() if len(each) >= SECRET_LENGTH]
+        self._secrets = [value for value in headers.values() if len(value) >= SECRET_LENGTH]
         if key != NO_KEY:
             self._secrets.insert(0, key)
         self._client = EndpointClient(
@@ -325,11 +328,11 @@ class HttpLine:
         self.traffic.follow(answer.headers)
         try:
             return read(answer.body)
-        except ErrorTold as told:
-            return read_told(told.error, answer.headers, self.redacted, length=told.length)
+        except ErrorTold as error:
+            return read_told(error.error, answer.headers, self.redacted, length=error.length)
         except Malformed as error:
-            said, length = self.redacted(str(error)), written_in(answer.body)
-            return Failure(Cause.MALFORMED, answer.status, said, length=length)
+            message, length = self.redacted(str(error)), written_in(answer.body)
+            return Failure(Cause.MALFORMED, answer.status, message, length=length)
 
     async def exchange(self, ask: Callable[[], Awaitable[R | Failure]]) -> R | Failure:
         """What ``ask`` returns, or the failure that its exception stands for.

@@ -96,14 +96,14 @@ class DailyUse(models.Model):
         return f"{self.provider_id} {self.day}"
 
 
-def _price(what: str) -> "models.DecimalField[Any, Any]":
+def _price(meaning_of_empty: str) -> "models.DecimalField[Any, Any]":
     return models.DecimalField(
         max_digits=12,
         decimal_places=6,
         null=True,
         blank=True,
         validators=[MinValueValidator(0)],
-        help_text=f"USD per million tokens; empty = {what}.",
+        help_text=f"USD per million tokens; empty = {meaning_of_empty}.",
     )
 
 

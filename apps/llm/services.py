@@ -154,7 +154,7 @@ def save_model(model: ModelSpec) -> ModelSpec:
         model.priced_at = timezone.localdate() if any_price(model) else None
     if before is not None and (before.name, before.provider_id) != (model.name, model.provider_id):
         # Only what nobody has set just now.
-        unset = {each["field"] for each in model.learnt}
+        unset = {lesson["field"] for lesson in model.learnt}
         unset = {name for name in unset if getattr(before, name) == getattr(model, name)}
         _set_back(model, unset)
     model.save()
@@ -235,7 +235,7 @@ def _reconciled(kept: ModelSpec, capability: Capability) -> Any:
 
 def _with_lesson(kept: ModelSpec, capability: Capability) -> list[Any]:
     """What ``kept`` has learnt, with one lesson more about a field, or in place of the last one."""
-    before = next((each for each in kept.learnt if each["field"] == capability.field), None)
+    before = next((known for known in kept.learnt if known["field"] == capability.field), None)
     lesson = {
         "field": capability.field,
         "value": capability.value,
@@ -243,17 +243,17 @@ def _with_lesson(kept: ModelSpec, capability: Capability) -> list[Any]:
         "said": capability.said,
         "at": timezone.now().isoformat(timespec="seconds"),
     }
-    others = [each for each in kept.learnt if each["field"] != capability.field]
+    others = [known for known in kept.learnt if known["field"] != capability.field]
     # That a model does not think is nothing to tell anybody.
-    told = capability.value != 0 or capability.field != "thinking_tokens"
-    return [*others, lesson][-MOST_LESSONS:] if told else others
+    worth_showing = capability.value != 0 or capability.field != "thinking_tokens"
+    return [*others, lesson][-MOST_LESSONS:] if worth_showing else others
 
 
 def forget_learnt(model: ModelSpec) -> ModelSpec:
     """Set everything that refusals taught about ``model`` back to what it was before."""
     with transaction.atomic():
         kept = ModelSpec.objects.select_for_update().get(pk=model.pk)
-        _set_back(kept, {each["field"] for each in kept.learnt})
+        _set_back(kept, {lesson["field"] for lesson in kept.learnt})
         kept.save()
     logger.info("Model %s: what was learnt is forgotten", kept.name)
     return kept
@@ -279,8 +279,8 @@ def _forget_endpoint(provider: Provider) -> None:
 
 def keep_limits(provider: Provider, learnt: Mapping[str, int]) -> None:
     """Keep the limits that the endpoint's answers told, with the time, for the provider's page."""
-    told = {**learnt, "at": timezone.now().isoformat(timespec="seconds")}
-    Provider.objects.filter(pk=provider.pk).update(learnt_limits=told)
+    limits = {**learnt, "at": timezone.now().isoformat(timespec="seconds")}
+    Provider.objects.filter(pk=provider.pk).update(learnt_limits=limits)
 
 
 def keep_limited(provider: Provider, limited: Mapping[str, float]) -> None:

@@ -103,7 +103,7 @@ def _of_loop() -> dict[_Key, _Kept]:
     """The lines of the running loop. Those of loops that ended without :func:`close_all` go."""
     loop = asyncio.get_running_loop()
     if loop not in _lines:
-        for ended in [each for each in _lines if each.is_closed()]:
+        for ended in [other for other in _lines if other.is_closed()]:
             del _lines[ended]
     return _lines.setdefault(loop, {})
 

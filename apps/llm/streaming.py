@@ -107,8 +107,8 @@ class ThoughtFilter:
 
     def _speak(self) -> str:
         self._speaking = True
-        said, self._held = self._held, ""
-        return said
+        text, self._held = self._held, ""
+        return text
 
 
 class StreamedAnswer:
@@ -173,8 +173,8 @@ class StreamedAnswer:
                     # none.
                     silence.reschedule(self._deadline())
             return self._last()
-        except ErrorTold as told:
-            return read_told(told.error, {}, self._redacted, length=length + told.length)
+        except ErrorTold as error:
+            return read_told(error.error, {}, self._redacted, length=length + error.length)
         except Malformed as error:
             return Failure(Cause.MALFORMED, 200, self._redacted(str(error)), length=length)
         except (ValueError, RecursionError) as error:
@@ -338,8 +338,8 @@ class StreamRequest(RetriedRequest[Opened]):
         thoughts = Completion("", finish_reason="length", usage=usage, reasoning=answer.written)
         if found := more_room(self._spec, thoughts, self._cap):
             self._line.learn_soon(self._spec, found)
-        said = error_messages.spent_on_thinking(self._spec, self._cap)
-        return Failure(Cause.ANSWERED, 200, said, code=_THOUGHT_ONLY)
+        message = error_messages.spent_on_thinking(self._spec, self._cap)
+        return Failure(Cause.ANSWERED, 200, message, code=_THOUGHT_ONLY)
 
     def _useless(self, failure: Failure) -> None:
         if failure.paid:
@@ -391,9 +391,9 @@ class StreamRequest(RetriedRequest[Opened]):
         return self._build() != self._request
 
     def _silent(self) -> ModelUnreachable:
-        at = error_messages.where(self._spec.provider)
+        place = error_messages.where(self._spec.provider)
         return ModelUnreachable(
-            f"No answer in time from {at}: at most {self._quiet:g} s of silence are waited for, "
+            f"No answer in time from {place}: at most {self._quiet:g} s of silence are waited for, "
             f"{LONGEST:g} s in all. Look after the endpoint, or take a model that answers sooner."
         )
 
@@ -411,8 +411,8 @@ async def offline_deltas(
     ``params["instructions"]`` are the site's own: what a model reads in the system's message has
     our rules among them.
     """
-    said = [(each.role, each.content) for each in messages if each.role != "system"]
-    reply = chat_reply(said, str(params.get("instructions") or ""))
+    turns = [(message.role, message.content) for message in messages if message.role != "system"]
+    reply = chat_reply(turns, str(params.get("instructions") or ""))
     tell(estimate_usage(messages, reply))
     for piece in _PIECE.findall(reply):
         yield piece

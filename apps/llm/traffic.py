@@ -108,9 +108,9 @@ class Traffic:
     """The limits in front of one line. Belongs to one event loop."""
 
     def __init__(self, provider: Provider, key: str) -> None:
-        at = (provider.pk, provider.base_url, hashlib.sha256(key.encode()).hexdigest())
+        endpoint = (provider.pk, provider.base_url, hashlib.sha256(key.encode()).hexdigest())
         with _lock:
-            self._known = _known.setdefault(at, _Known())
+            self._known = _known.setdefault(endpoint, _Known())
         self.thoughts = self._known.thoughts
         self.forms = self._known.forms
         self.limited = self._known.limited
@@ -164,9 +164,9 @@ class Traffic:
 
     def follow(self, headers: Mapping[str, str]) -> None:
         """Heed the limits that an answer's headers tell."""
-        told = read_rate_headers(headers)
-        if told:
-            self._queue.follow(**told)
+        limits = read_rate_headers(headers)
+        if limits:
+            self._queue.follow(**limits)
 
     def state(self, *, breaker_open: bool) -> LineState:
         """How things stand."""
@@ -214,7 +214,9 @@ class Traffic:
     def learnt(self, provider: Provider) -> dict[str, int]:
         """The limits that came from headers, by name."""
         known = asdict(self.buckets.known)
-        return {name: each for name, each in known.items() if each and not getattr(provider, name)}
+        return {
+            name: limit for name, limit in known.items() if limit and not getattr(provider, name)
+        }
 
 
 logger = logging.getLogger(__name__)
@@ -251,7 +253,7 @@ async def remember(memory: Memory, provider: Provider, traffic: Traffic) -> None
     Never raises: an answered call is worth more than the count of it.
     """
     learnt = traffic.learnt(provider)
-    kept = {name: told for name, told in provider.learnt_limits.items() if name != "at"}
+    kept = {name: limit for name, limit in provider.learnt_limits.items() if name != "at"}
     used = traffic.buckets.take_unsaved()
     limited = traffic.limited.kept
     try:

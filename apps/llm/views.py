@@ -157,19 +157,19 @@ def model_row(model: ModelSpec) -> dict[str, Any]:
         "price_in": _price_words(*prices),
         "price_out": _price_words(("", model.price_out), ("reasoning ", model.price_reasoning)),
         "takes": _takes_words(model),
-        "learnt": [_lesson(each) for each in model.learnt],
+        "learnt": [_lesson(lesson) for lesson in model.learnt],
     }
 
 
 def limit_words(provider: Provider) -> list[str]:
     """The limits of ``provider``: as configured, or as its answers said last."""
-    told: Mapping[str, Any] = provider.learnt_limits
+    learnt: Mapping[str, Any] = provider.learnt_limits
     words = []
-    for name, what in _LIMITS.items():
+    for name, unit in _LIMITS.items():
         if configured := getattr(provider, name):
-            words.append(f"{configured:,} {what}")
-        elif name in told:
-            words.append(f"{told[name]:,} {what} (told by the endpoint {str(told['at'])[:10]})")
+            words.append(f"{configured:,} {unit}")
+        elif name in learnt:
+            words.append(f"{learnt[name]:,} {unit} (told by the endpoint {str(learnt['at'])[:10]})")
     return words
 
 
@@ -186,8 +186,8 @@ def key_state(provider: Provider) -> dict[str, str]:
 def _price_words(main: tuple[str, Decimal | None], part: tuple[str, Decimal | None]) -> str:
     if main[1] is None:
         return ""
-    known = [(what, price) for what, price in (main, part) if price is not None]
-    return ", ".join(f"{what}{float(price):g}" for what, price in known)
+    known = [(kind, price) for kind, price in (main, part) if price is not None]
+    return ", ".join(f"{kind}{float(price):g}" for kind, price in known)
 
 
 def _takes_words(model: ModelSpec) -> str:

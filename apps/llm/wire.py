@@ -339,13 +339,13 @@ def _choice_of(holder: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _said_in(choice: Mapping[str, Any]) -> Mapping[str, Any]:
     """Some endpoints that cannot stream send the whole message as their only event."""
-    said = choice["delta"] if "delta" in choice else choice.get("message")
-    return said if isinstance(said, Mapping) else {}
+    message = choice["delta"] if "delta" in choice else choice.get("message")
+    return message if isinstance(message, Mapping) else {}
 
 
 def _finish_reason(choice: Mapping[str, Any]) -> str:
-    told = clean(str(choice.get("finish_reason") or "")).lower()
-    return "length" if told in _CUT_OFF else told
+    reason = clean(str(choice.get("finish_reason") or "")).lower()
+    return "length" if reason in _CUT_OFF else reason
 
 
 def _written(message: Mapping[str, Any]) -> tuple[str, str]:
@@ -365,20 +365,20 @@ def _text_of(content: Any) -> str:
 def read_usage(raw: Any, request: Mapping[str, Any], answer: str) -> Usage:
     """The tokens that an endpoint counted for ``request`` and what was written; an estimate where
     it told none."""
-    said = raw if isinstance(raw, Mapping) else {}
+    counts = raw if isinstance(raw, Mapping) else {}
     tokens_in, tokens_out = (
-        token_count(said, "prompt_tokens"),
-        token_count(said, "completion_tokens"),
+        token_count(counts, "prompt_tokens"),
+        token_count(counts, "completion_tokens"),
     )
     # No request is without tokens, nor any text: a zero is no count.
     if not tokens_in or tokens_out is None or (answer and not tokens_out):
-        guessed = estimate_usage((Message(**each) for each in request["messages"]), answer)
+        guessed = estimate_usage((Message(**message) for message in request["messages"]), answer)
         return replace(guessed, tokens_out=min(guessed.tokens_out, _cap_of(request)))
     return Usage(
         tokens_in,
         tokens_out,
-        tokens_cached=token_count(said.get("prompt_tokens_details"), "cached_tokens") or 0,
-        tokens_reasoning=token_count(said.get("completion_tokens_details"), "reasoning_tokens")
+        tokens_cached=token_count(counts.get("prompt_tokens_details"), "cached_tokens") or 0,
+        tokens_reasoning=token_count(counts.get("completion_tokens_details"), "reasoning_tokens")
         or 0,
     )
 
@@ -404,8 +404,8 @@ def read_logprobs(raw: Any) -> tuple[TokenChoices, ...]:
     content = raw.get("content") if isinstance(raw, Mapping) else None
     if not isinstance(content, list):
         return ()
-    read = [_token(each) for each in content[:MOST_READ_TOKENS]]
-    return tuple(each for each in read if each is not None) if None not in read else ()
+    read = [_token(token) for token in content[:MOST_READ_TOKENS]]
+    return tuple(token for token in read if token is not None) if None not in read else ()
 
 
 def _token(raw: Any) -> TokenChoices | None:
@@ -414,8 +414,8 @@ def _token(raw: Any) -> TokenChoices | None:
         return None
     top = raw.get("top_logprobs")
     choices: Iterable[Any] = top if isinstance(top, list) else ()
-    told = (_choice(each) for each in islice(choices, MOST_CHOICES))
-    return TokenChoices(*found, top=tuple(each for each in told if each is not None))
+    alternatives = (_choice(choice) for choice in islice(choices, MOST_CHOICES))
+    return TokenChoices(*found, top=tuple(choice for choice in alternatives if choice is not None))
 
 
 def _choice(raw: Any) -> tuple[str, float] | None:

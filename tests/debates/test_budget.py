@@ -90,9 +90,10 @@ def test_with_256_calls_in_flight_the_endpoint_is_never_paid_more(malformed: flo
         )
         project, budget = project_with_items(400), 60_000_000
         run = started_run(project, "ecj", model=model, budget_nanousd=budget)
-        run_slice(run.pk, pace=replace(QUICK, width=256, claim=100, flush=0.1))
+        while run.going:  # more than one slice where the machine is busy
+            run_slice(run.pk, pace=replace(QUICK, width=256, claim=100, flush=0.1))
+            run.refresh_from_db()
         seen = endpoint.stats()
-    run.refresh_from_db()
     paid = seen["tokens_in"] * 150 + seen["tokens_out"] * 600
     assert (run.status, run.pause_code) == (Run.Status.PAUSED, "budget")
     assert paid <= budget

@@ -56,8 +56,8 @@ def test_the_proxy_of_the_environment_is_taken_by_scheme(monkeypatch: pytest.Mon
     monkeypatch.setenv("no_proxy", "localhost,127.0.0.1,.inside.example")
     proxy = proxy_for("https://models.example/v1")
     assert proxy is not None
-    assert (str(proxy.url), proxy.auth) == ("http://proxy.example:3128", ("me", "secret"))
-    assert "secret" not in repr(proxy)
+    assert (str(proxy.url), proxy.auth) == ("http://proxy.example:3128", None)
+    assert dict(proxy.headers) == {"proxy-authorization": "Basic bWU6c2VjcmV0"}
     assert proxy_for("http://models.example/v1") is None
     assert proxy_for("https://llm.inside.example/v1") is None
     assert proxy_for("https://127.0.0.1/v1") is None
@@ -111,6 +111,25 @@ async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) 
         with pytest.raises(NoAnswer) as refused:
             await lines.get("/models")
     assert refused.value.cause is Cause.NO_CONNECTION
+
+
+async def test_a_proxy_gets_its_password_and_the_endpoint_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    heard: list[web.Request] = []
+
+    async def handle(request: web.Request) -> web.Response:
+        heard.append(request)
+        return web.json_response({"data": []})
+
+    async with answering(handle) as url:
+        proxy = url.removesuffix("/v1").replace("http://", "http://me:secret@")
+        monkeypatch.setenv("http_proxy", proxy)
+        async with client_of("http://models.example/v1") as lines:
+            assert (await lines.get("/models")).ok
+    assert heard[0].headers["Host"] == "models.example"
+    assert heard[0].headers["Proxy-Authorization"] == "Basic bWU6c2VjcmV0"
+    assert "secret" not in str(heard[0].url)
 
 
 async def test_a_redirection_is_not_followed(model_server: FakeServer) -> None:
