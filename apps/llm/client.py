@@ -33,7 +33,7 @@ from openai import (
 from openai._streaming import ServerSentEvent, SSEDecoder
 from openai._vendor.httpx_aiohttp import AiohttpTransport
 
-from apps.llm.addresses import check_address
+from apps.llm.addresses import AddressRefused, check_address
 from apps.llm.failures import LONGEST_ANSWER, Cause, NoAnswer
 from apps.llm.wire import Answer
 
@@ -78,6 +78,9 @@ class EndpointClient:
         api_version: of an Azure resource, whose address ``base_url`` is; empty for all others.
         connect_timeout: seconds.
         read_timeout: seconds for the whole answer once connected.
+
+    Raises:
+        AddressRefused: no client can read the base URL.
     """
 
     def __init__(
@@ -90,6 +93,10 @@ class EndpointClient:
         connect_timeout: float,
         read_timeout: float,
     ) -> None:
+        try:
+            httpx2.URL(base_url)
+        except httpx2.InvalidURL:
+            raise AddressRefused(f"Base URL '{base_url}': cannot be read as an address.") from None
         self._seconds = connect_timeout + read_timeout
         # Seconds for the whole answer are kept here: the library's are those between two reads.
         timeout = httpx2.Timeout(None, connect=connect_timeout)
@@ -276,8 +283,12 @@ class CheckedResolver(aiohttp.ThreadedResolver):
 
         Raises:
             AddressRefused: one of them is forbidden.
+            OSError: there is none.
         """
-        found = await super().resolve(host, port, family)
+        try:
+            found = await super().resolve(host, port, family)
+        except UnicodeError as error:
+            raise OSError(f"'{host}' is no name of a host.") from error
         for address in found:
             check_address(address["host"], host)
         return found

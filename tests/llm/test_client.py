@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from apps.llm import client
+from apps.llm.addresses import AddressRefused
 from apps.llm.client import EndpointClient, EventStream, cause_of, proxy_for
 from apps.llm.failures import LONGEST_ANSWER, Cause, NoAnswer
 from tests.fakes.openai_server import FakeServer
@@ -130,6 +131,16 @@ async def test_a_proxy_gets_its_password_and_the_endpoint_does_not(
     assert heard[0].headers["Host"] == "models.example"
     assert heard[0].headers["Proxy-Authorization"] == "Basic bWU6c2VjcmV0"
     assert "secret" not in str(heard[0].url)
+
+
+async def test_a_host_that_cannot_be_looked_up_is_refused_in_words() -> None:
+    for host in ("300.300.300.300", "m\u00fcnchen..example", "\u200bhost"):
+        with pytest.raises(AddressRefused, match="cannot be read as an address"):
+            EndpointClient(f"http://{host}/v1", KEY, {}, connect_timeout=1.0, read_timeout=1.0)
+    async with client_of(f"http://{'a' * 70}.example/v1") as lines:
+        with pytest.raises(NoAnswer) as caught:
+            await lines.get("/models")
+    assert caught.value.cause is Cause.NO_CONNECTION
 
 
 async def test_a_redirection_is_not_followed(model_server: FakeServer) -> None:
