@@ -1,5 +1,7 @@
 """Label schemas: what is read, what is refused, and what counts as an answer."""
 
+import copy
+import pickle
 from typing import Any
 
 import pytest
@@ -252,3 +254,10 @@ def test_a_list_of_names_that_have_commas_reads_in_one_way(text: str, names: lis
 def test_one_answer_may_have_any_commas() -> None:
     schema = parse_schema({"task": "single", "labels": ["a, b", "b"]})
     assert schema.normalise("A, B") == "a, b"
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_of_each_label_type_there_is_one(name: str) -> None:
+    assert TASKS[name].name == name
+    again = pickle.loads(pickle.dumps(TASKS[name]))  # noqa: S301 - our own
+    assert again is copy.deepcopy(TASKS[name]) is TASKS[name]

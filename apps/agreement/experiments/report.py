@@ -40,7 +40,7 @@ from labelhub.core.schema import LabelType
 
 #: How long a comparison is kept that nobody asks for again; it is made anew in about a second.
 KEPT_SECONDS = 3600
-VERSION = 4
+VERSION = 5
 NO_PRICE = "the price of a model is not known"
 
 

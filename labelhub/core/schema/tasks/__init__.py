@@ -4,7 +4,7 @@ A new type is a new file here and its name in ``TASKS``; see "Add a label type" 
 ``docs/developers.md``.
 """
 
-from labelhub.core.schema.tasks.base import LabelType
+from labelhub.core.schema.tasks.base import TASKS, LabelType
 from labelhub.core.schema.tasks.multi import Multi
 from labelhub.core.schema.tasks.ordinal import Ordinal
 from labelhub.core.schema.tasks.per_item import PerItem
@@ -14,7 +14,4 @@ from labelhub.core.schema.tasks.text import Text
 __all__ = ["TASKS", "LabelType"]
 
 _TEXT = Text()
-#: Name → type, in the order in which they are offered.
-TASKS: dict[str, LabelType] = {
-    task.name: task for task in (Single(), Multi(), Ordinal(), _TEXT, PerItem(_TEXT))
-}
+TASKS.update({task.name: task for task in (Single(), Multi(), Ordinal(), _TEXT, PerItem(_TEXT))})

@@ -96,6 +96,10 @@ class LabelType:
     def __repr__(self) -> str:
         return f"LabelType({self.name!r})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, such as one out of a cache, is the one instance that there is."""
+        return label_type, (self.name,)
+
     @property
     def labelled(self) -> bool:
         """Whether values are made of the schema's labels: items share their categories."""
@@ -177,6 +181,19 @@ class LabelType:
     def migrate(self, plan: SchemaPlan, value: Value) -> Value | Fate:
         """What a canonical value becomes when the labels are changed as ``plan`` says."""
         return plan.names.get(str(value), Fate.NEEDS_PEOPLE)
+
+
+#: Name → type, in the order in which they are offered; filled by the package.
+TASKS: dict[str, LabelType] = {}
+
+
+def label_type(name: str) -> LabelType:
+    """The type of that name.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return TASKS[name]
 
 
 def read_text(raw: Any) -> str:
