@@ -276,7 +276,7 @@ LABELHUB_LLM_MODEL = env.str("LABELHUB_LLM_MODEL", default="")
 LABELHUB_LLM_KEY_VARIABLES: list[str] = env.list("LABELHUB_LLM_KEY_VARIABLES", default=[])
 # How many requests are answered at once; slow uploads and downloads hold one each.
 LABELHUB_HTTP_THREADS = env.int("LABELHUB_HTTP_THREADS", default=16)
-# Of a worker process; it has two threads more, for imports and exports.
+# Of a worker process; they have threads of their own.
 LABELHUB_RUNS_AT_ONCE = env.int("LABELHUB_RUNS_AT_ONCE", default=6)
 LABELHUB_ONE_PROCESSOR = env.bool("LABELHUB_ONE_PROCESSOR", default=True)
 LABELHUB_EMBEDDED_WORKER = not REDIS_URL
