@@ -299,13 +299,15 @@ def interval_bars(
     of: str,
     title: str = "",
     references: Mapping[str, float] | None = None,
+    low: float | None = None,
     percent: bool = True,
     key: str = "interval-bars",
 ) -> Chart | None:
     """Values with their 95 % intervals, one under the other, beside ``references`` by name.
 
     ``of`` is what the axis shows, such as ``Accuracy against gold``. Sources stand in the order of
-    the kinds, those of one kind as given; a source with one figure takes one row.
+    the kinds, those of one kind as given; a source with one figure takes one row. ``low`` is where
+    the axis begins, None: below all intervals.
     """
     sources = sorted(sources, key=lambda source: order_of(source.kind))
     known = [found for one in sources for figure in one.figures.values() if (found := ends(figure))]
@@ -323,9 +325,11 @@ def interval_bars(
             words = f"{source.name}{f', {measure}' if several else ''}: "
             words += sentence(figure, percent=percent)
             if found := ends(figure):
-                low, value, high = found
+                least, value, most = found
                 marks.append(
-                    Point(x=value, y=len(names), kind=source.kind, x_ends=(low, high), words=words)
+                    Point(
+                        x=value, y=len(names), kind=source.kind, x_ends=(least, most), words=words
+                    )
                 )
             names.append(
                 Name(
@@ -352,7 +356,7 @@ def interval_bars(
             for measure, figure in source.figures.items()
         ],
         x=Axis(
-            low=down_to([*(low for low, *_ in known), *values]),
+            low=down_to([*(least for least, *_ in known), *values]) if low is None else low,
             high=max(1.0, *(high for *_, high in known), *values),
             words=share_tick if percent else number_tick,
         ),

@@ -1,18 +1,16 @@
-"""What the evaluation page draws: bars with intervals, matrices, and where most mistakes lie.
-
-Positions are 0 to 100 along a bar; colours and sizes come from the stylesheets.
-"""
+"""What the evaluation page draws: bars with intervals, matrices, and where most mistakes lie."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
+from apps.agreement.charts import Measured, interval_bars
 from apps.agreement.selectors import EvaluationReport
-from apps.common.figures import DrawnFigure, draw_figure
+from apps.common.charts import Chart
 from labelhub.core.agreement.evaluation import LabelScore
 
-METRICS = ("precision", "recall", "f1")
+METRICS = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
 SIDES = ("yes", "no")
 MOST_MISTAKES = 5
 #: A matrix of more labels than this needs the whole width of the page.
@@ -46,7 +44,7 @@ class ScoreCard:
     """One label: its bars, and its two-by-two matrix where a value is a set."""
 
     score: LabelScore
-    bars: Sequence[tuple[str, DrawnFigure]]
+    bars: Chart | None
     rows: Sequence[MatrixRow] = ()
 
 
@@ -65,9 +63,9 @@ def pictures(report: EvaluationReport, items_url: str) -> Pictures:
     found = report.evaluation
     source = report.compared.source
     address = _Address(items_url, source.query if source else {})
-    several = found.matrix is None
+    several, kind = found.matrix is None, source.kind if source else ""
     cards = [
-        ScoreCard(score, _bars(score), _two_by_two(score, address) if several else ())
+        ScoreCard(score, _bars(score, kind), _two_by_two(score, address) if several else ())
         for score in found.labels
     ]
     matrix = _matrix(found.matrix or {}, address)
@@ -91,8 +89,11 @@ class _Address:
         return f"{self.base}?{urlencode({**self.query, **cell})}"
 
 
-def _bars(score: LabelScore) -> list[tuple[str, DrawnFigure]]:
-    return [(metric, draw_figure(getattr(score, metric), percent=True)) for metric in METRICS]
+def _bars(score: LabelScore, kind: str) -> Chart | None:
+    figures = [(name, getattr(score, metric)) for metric, name in METRICS.items()]
+    title = f"{score.label}: precision, recall and F1"
+    measured = [Measured(name, kind, {"": figure}) for name, figure in figures]
+    return interval_bars(measured, of=title, low=0.0, key=f"scores-{score.label}")
 
 
 def _two_by_two(score: LabelScore, address: _Address) -> list[MatrixRow]:
