@@ -8,9 +8,10 @@ import pytest
 
 from apps.agreement.experiments import ArmReport, ExperimentReport, readings_of
 from apps.agreement.experiments.drawing import pair_rows, table_rows
+from apps.agreement.experiments.page import cost_quality_of
 from apps.agreement.experiments.report import make_report, report_of
-from apps.agreement.experiments.scatter import scatter
 from apps.agreement.experiments.wording import against_votes, finding
+from apps.common.charts import Line, Point
 from apps.debates.models import Debate, Experiment, Run, RunRole, Turn
 from apps.debates.selectors.experiments import arms_of
 from apps.llm.models import ModelSpec
@@ -191,10 +192,16 @@ def test_the_front_is_drawn_from_cost_and_accuracy() -> None:
     report = trial.report()
     assert report.axis == "cost"
     assert [arm.on_front for arm in report.arms] == [True, False, True]
-    drawn = scatter(report)
-    assert drawn is not None
-    assert len(drawn.front.split()) == 3  # two points and the step between them
-    assert len({(point.letter_x, point.letter_y) for point in drawn.points}) == 3
+    chart = cost_quality_of(report)
+    assert chart is not None
+    [front] = [mark for mark in chart.marks if isinstance(mark, Line)]
+    assert [share for _, share in filter(None, front.points)] == [0.5, 1.0]
+    assert [cost for cost, _ in filter(None, front.points)] == pytest.approx([1e-6, 9e-6])
+    points = [mark for mark in chart.marks if isinstance(mark, Point)]
+    assert [(point.label, point.quiet) for point in points] == [
+        ("A", False), ("B", True), ("C", False),
+    ]  # fmt: skip
+    assert points[0].name == f"A {report.arms[0].title}"
 
 
 def test_rows_are_sorted_and_what_is_unknown_comes_last() -> None:
