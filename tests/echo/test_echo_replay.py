@@ -10,8 +10,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.echo import play_output
+from apps.echo.charts.curves import REPLAYED, draw_curves
 from apps.echo.management.commands import echo_replay
-from apps.echo.pictures.curves import REPLAYED, draw_curves
 from labelhub.core.echo.replay.labelled_texts import Labelled
 from labelhub.core.echo.replay.report import AHEAD, BEHIND, LEVEL, UNTOLD, curves, figures
 from labelhub.core.echo.replay.runs import ARMS, Order, play

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
+from apps.echo.charts.curves import ARM_NAMES, draw_curves
 from apps.echo.management.commands import echo_simulate
-from apps.echo.pictures.curves import ARM_NAMES, draw_curves
 from apps.echo.play_output import figure_words
 from labelhub.core.echo.simulation.report import curves, figures
 from labelhub.core.echo.simulation.runs import ARMS, Arm, Trace

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.debates import selectors, services
+from apps.debates.routing_charts import bound_words, error_words, signal_charts
 from apps.debates.routing_form import RoutingForm
-from apps.debates.routing_pictures import bound_words, error_words, signal_picture
 from apps.debates.services import Sample
 from apps.debates.views.frame import page_frame
 from apps.projects.models import Project
@@ -72,7 +72,7 @@ def _weighed(project: Project, sample: Sample, form: RoutingForm, rule: Rule) ->
     asked = form.rule() if form.is_valid() else rule
     capacity = form.cleaned_data.get("capacity") if form.is_bound else None
     weighed = services.weigh(sample, asked)
-    drawn = [signal_picture(signal, weighed.items) for signal in weighed.signals]
+    drawn = [signal_charts(signal, weighed.items) for signal in weighed.signals]
     found = {
         "weighed": weighed,
         "sent_width": f"{100 * weighed.share:.1f}",

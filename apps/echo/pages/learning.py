@@ -7,15 +7,15 @@ from django.core.paginator import Paginator
 
 from apps.authors.models import Site
 from apps.common.figures import share_words
-from apps.echo.models import Echo
-from apps.echo.pages.instructions import instruction_parts, searching_parts
-from apps.echo.pictures.learning import (
+from apps.echo.charts.learning import (
     accuracy_chart,
     reliability_chart,
     right_figure,
     rows,
     share_figure,
 )
+from apps.echo.models import Echo
+from apps.echo.pages.instructions import instruction_parts, searching_parts
 from apps.echo.selectors.choices import answers_about, choices_of
 from apps.echo.selectors.learnt import (
     RankedFeature,

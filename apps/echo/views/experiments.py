@@ -18,11 +18,11 @@ from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.authors.selectors.sites import get_site
 from apps.common.forms import show_refusal
+from apps.echo.charts.offers import curve, forest, tables
 from apps.echo.forms.offers import ExperimentForm
 from apps.echo.models import Echo, Experiment
 from apps.echo.offer_words import arm_words, finding, policy_words
 from apps.echo.pages.offers import offers_page
-from apps.echo.pictures.offers import curve, forest, tables
 from apps.echo.reporting import evaluate_candidates, experiment_mark, make_report
 from apps.echo.selectors.echoes import echo_of, get_echo
 from apps.echo.selectors.offers import counted_experiments, running_experiment

@@ -17,11 +17,11 @@ from apps.authors.pages import sites_page
 from apps.authors.selectors.funnel import WINDOWS, start_of
 from apps.authors.selectors.sites import get_site
 from apps.common.forms import show_refusal
+from apps.echo.charts.offers import offer_steps, tables
 from apps.echo.forms.offers import OfferSettingsForm
 from apps.echo.models import Echo
 from apps.echo.offer_words import why_words
 from apps.echo.pages.offers import offers_page
-from apps.echo.pictures.offers import offer_steps, tables
 from apps.echo.reporting import make_report, offer_funnel
 from apps.echo.selectors.echoes import echo_of, get_echo
 from apps.echo.selectors.offers import SHOWN, item_counts, last_offers, running_experiment

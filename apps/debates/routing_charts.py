@@ -17,7 +17,7 @@ WIDTH, HEIGHT = 240.0, 56.0
 
 
 @dataclass(frozen=True, slots=True)
-class SignalPicture:
+class SignalCharts:
     """One signal: how it is spread, and the curve of its bounds where their errors are known."""
 
     signal: Signal
@@ -35,9 +35,9 @@ class SignalPicture:
         return len(self.signal.values)
 
 
-def signal_picture(signal: Signal, items: int) -> SignalPicture:
+def signal_charts(signal: Signal, items: int) -> SignalCharts:
     """Draw ``signal`` of ``items`` debated items."""
-    return SignalPicture(signal, _spread(signal), _bounds(signal, items))
+    return SignalCharts(signal, _spread(signal), _bounds(signal, items))
 
 
 def bound_words(threshold: Threshold, bound: float | None) -> str:
