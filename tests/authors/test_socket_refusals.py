@@ -253,7 +253,7 @@ def test_who_could_not_be_greeted_is_not_waited_for(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("said", "kept"), [("de", "DE"), ("<b>", ""), ("d", ""), ("DEU", ""), ("\u00e4\u00e4", "")]
+    ("sent", "kept"), [("de", "DE"), ("<b>", ""), ("d", ""), ("DEU", ""), ("\u00e4\u00e4", "")]
 )
 def test_a_country_is_two_letters_or_none(
     address: str, monkeypatch: pytest.MonkeyPatch, sent: str, kept: str

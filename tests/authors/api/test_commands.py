@@ -58,7 +58,7 @@ def test_people_read_the_snippet_and_no_secret_they_did_not_ask_for(project: Pro
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "result"),
     [
         (["nowhere", "Shop"], "no project 'nowhere'"),
         (["{slug}", "Shop", "--features", "groceries"], "emotion, shopping"),

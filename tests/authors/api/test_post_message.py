@@ -117,7 +117,7 @@ def test_who_was_erased_at_that_moment_is_told(
         erase_author(Author.objects.get(pk=author.pk))
         return store_message(site, author, incoming)
 
-    monkeypatch.setattr("apps.authors.services.authors.hear", meanwhile)
+    monkeypatch.setattr("apps.authors.services.authors.store_message", meanwhile)
     refused(host.post(url(site, "messages/"), message()), 409, "erased")
     assert not Author.objects.exists()
     assert not Message.objects.exists()

@@ -64,7 +64,7 @@ def test_single_features_can_be_picked(manager: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "result"),
     [
         ({"name": " "}, "This field is required"),
         ({"allowed_origins": "shop.example.org"}, "'shop.example.org' is no origin"),

@@ -1,17 +1,35 @@
-"""Features: what may be learned from authors, and the starter library."""
+"""Features, the starter library, and answers that are yes, no or bands of numbers."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from labelhub.core.errors import InvalidInput
-from labelhub.core.interview.features import Feature, parse_feature, starter_library
+from labelhub.core.interview.calls import prediction_turn
+from labelhub.core.interview.features import (
+    MOST_BOUNDS,
+    Feature,
+    band_words,
+    overlapping_words,
+    parse_feature,
+    starter_library,
+)
+from labelhub.core.interview.pipeline import AuthorMessage, InterviewPlan
 from labelhub.core.interview.question_checks import MOST_OPTION_WORDS, faults
-from labelhub.core.interview.questions import template_draft
+from labelhub.core.interview.questions import (
+    Unreadable,
+    read_draft,
+    template_draft,
+)
 from labelhub.core.interview.wording import word_count
+from labelhub.core.schema.reading import FORBIDDEN_IN_NAMES
 from tests.cases import all_cases
+from tests.fakes.offline_interview import PROMPTS, said
 
-LANGUAGES = {"en", "de", "es", "fr", "ja", "ar"}
+LIBRARY_LANGUAGES = {"en", "de", "es", "fr", "ja", "ar"}
 LIBRARY = starter_library()
 FEATURES = [feature for features in LIBRARY.values() for feature in features]
 
@@ -48,8 +66,8 @@ def test_a_feature_goes_to_json_and_back(feature: Feature) -> None:
 
 @all_cases("feature", FEATURES, ids=lambda feature: feature.key)
 def test_a_feature_of_the_library_can_be_asked_about_in_every_language(feature: Feature) -> None:
-    assert set(feature.templates) == LANGUAGES
-    for language in LANGUAGES:
+    assert set(feature.templates) == LIBRARY_LANGUAGES
+    for language in LIBRARY_LANGUAGES:
         for predicted in feature.values or ("boredom",):
             draft = template_draft(feature, predicted, language)
             assert draft is not None
@@ -156,3 +174,274 @@ def test_a_malformed_feature_is_refused_by_its_field(field: str, wrong: dict[str
 def test_what_is_no_object_is_no_feature() -> None:
     with pytest.raises(InvalidInput, match="must be an object"):
         parse_feature(["mood"])  # type: ignore[arg-type]
+
+
+LANGUAGES = ("en", "de", "es", "fr", "ja", "ar")
+BOUNDS = [25, 50, 100, 200]
+BANDS = ("under 25", "25 to 50", "50 to 100", "100 to 200", "over 200")
+ASKED = {
+    "en": "How much did you mean?",
+    "de": "Wie viel meinten Sie?",
+    "es": "¿Cuánto quería usted?",
+    "fr": "Combien vouliez-vous ?",
+    "ja": "いくらのつもりでしたか？",
+    "ar": "كم كنت تريد؟",
+}
+
+numbers = st.integers(-(10**9), 10**9) | st.floats(-1e6, 1e6).map(lambda each: round(each, 2))
+ascending = st.lists(numbers, min_size=2, max_size=MOST_BOUNDS, unique=True).map(sorted)
+
+
+def raw_answer(answer: str, **more: Any) -> dict[str, Any]:
+    return {"key": "it", "name": "It", "definition": "What it is.", "answer": answer, **more}
+
+
+def number(bounds: Any = tuple(BOUNDS), unit: str = "USD", **more: Any) -> Feature:
+    return parse_feature(raw_answer("number", bounds=list(bounds), unit=unit, **more))
+
+
+async def predicted(feature: Feature, text: str) -> str:
+    always = parse_feature(feature.to_json() | {"always": True})
+    plan = InterviewPlan(features=(always,), prompts=PROMPTS, salt="s")
+    return str((await said(prediction_turn(AuthorMessage(text, "en"), plan, always))).value)
+
+
+def test_yes_and_no_need_not_be_named() -> None:
+    feature = parse_feature(raw_answer("yes_no"))
+    assert (feature.values, feature.ordinal, feature.option_count) == (("yes", "no"), False, 2)
+    assert feature.kind == "choice"
+
+
+def test_a_number_is_a_scale_of_bands() -> None:
+    feature = number()
+    assert (feature.values, feature.ordinal, feature.option_count) == (BANDS, True, 4)
+    assert feature.bounds == tuple(BOUNDS)
+
+
+def test_bounds_are_told_without_exponents_and_needless_zeros() -> None:
+    assert number([-1.50, 0.5, 2.0, 1e9]).values == (
+        "under -1.5", "-1.5 to 0.5", "0.5 to 2", "2 to 1000000000", "over 1000000000",
+    )  # fmt: skip
+
+
+@given(ascending, st.sampled_from(["", "USD", "km/h"]))
+def test_a_number_goes_to_json_and_back(bounds: list[float], unit: str) -> None:
+    feature = number(bounds, unit, templates={"en": {"question": "How much did you mean?"}})
+    assert parse_feature(feature.to_json()) == feature
+    assert len(set(feature.values)) == len(bounds) + 1
+    assert not any(set(value) & set(FORBIDDEN_IN_NAMES) for value in feature.values)
+
+
+@given(st.none() | st.floats(-1, 1))
+def test_a_prior_goes_to_json_and_back(prior: float | None) -> None:
+    feature = parse_feature(raw_answer("yes_no", prior=prior))
+    assert feature.prior == prior
+    assert parse_feature(feature.to_json()) == feature
+
+
+def test_what_a_feature_of_before_does_not_have_is_not_written() -> None:
+    body = parse_feature(raw_answer("choice", values=["a", "b"])).to_json()
+    assert not {"bounds", "unit", "prior"} & set(body)
+
+
+def test_derived_options_are_not_written_but_those_of_ones_own_are() -> None:
+    own = {"yes": "Indeed", "no": "By no means"}
+    templates = {"en": {"question": "Did you?"}, "de": {"question": "Ja?", "options": own}}
+    body = parse_feature(raw_answer("yes_no", templates=templates)).to_json()["templates"]
+    assert body["en"]["options"] == {}
+    assert body["de"]["options"] == own
+
+
+@all_cases(
+    ("field", "wrong"),
+    [
+        ("bounds", {}),
+        ("bounds", {"bounds": [1]}),
+        ("bounds", {"bounds": "1;2"}),
+        ("bounds", {"bounds": [1, "2"]}),
+        ("bounds", {"bounds": [1, True]}),
+        ("bounds", {"bounds": [1, float("inf")]}),
+        ("bounds", {"bounds": [1, 10**13]}),
+        ("bounds", {"bounds": [2, 1]}),
+        ("bounds", {"bounds": [1, 1.0]}),
+        ("bounds", {"bounds": list(range(MOST_BOUNDS + 1))}),
+        ("bounds", {"bounds": BOUNDS, "answer": "choice"}),
+        ("bounds", {"bounds": BOUNDS, "answer": "yes_no"}),
+        ("unit", {"bounds": BOUNDS, "unit": "a=b"}),
+        ("unit", {"bounds": BOUNDS, "unit": "x" * 13}),
+        ("unit", {"bounds": [], "unit": "USD", "answer": "word"}),
+        ("values", {"bounds": BOUNDS, "values": ["low", "high"]}),
+        ("values", {"values": ["yes", "no", "perhaps"], "answer": "yes_no"}),
+        ("ordinal", {"ordinal": True, "answer": "yes_no"}),
+        ("meanings", {"bounds": BOUNDS, "meanings": {"25-50": "x"}}),
+        ("prior", {"bounds": BOUNDS, "prior": 1.5}),
+        ("prior", {"bounds": BOUNDS, "prior": "high"}),
+        ("prior", {"bounds": BOUNDS, "prior": float("nan")}),
+        (
+            "templates, nl, options",
+            {"answer": "yes_no", "templates": {"nl": {"question": "Was je boos?"}}},
+        ),
+        (
+            "templates, en, options",
+            {"answer": "yes_no", "templates": {"en": {"question": "Did you?", "options": []}}},
+        ),
+    ],
+)
+def test_a_fault_is_told_by_its_field(field: str, wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        parse_feature(raw_answer("number") | wrong)
+    assert caught.value.data["errors"][0]["field"] == field
+
+
+@pytest.mark.thorough
+@given(language=st.sampled_from(LANGUAGES), bounds=ascending)
+def test_options_made_of_bounds_have_no_fault_in_any_language(
+    language: str, bounds: list[float]
+) -> None:
+    feature = number(bounds, templates={language: {"question": ASKED[language]}})
+    for value in feature.values:
+        draft = template_draft(feature, value, language)
+        assert draft is not None
+        assert {fault.code for fault in faults(draft, "", feature)} <= {"option_too_long"}
+        assert draft.values[draft.predicted] == value
+        ranks = [feature.values.index(draft.values[option]) for option in draft.options]
+        assert all(high - low == 1 for low, high in pairwise(ranks))
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "25 to under 50 USD"),
+        ("de", "25 bis unter 50 USD"),
+        ("ja", "25以上50 USD未満"),
+        ("de-AT", "25 bis unter 50 USD"),
+    ],
+)
+def test_a_model_words_the_question_and_the_options_are_ours(language: str, words: str) -> None:
+    reply = "Question: Wie viel wollten Sie ausgeben?\nOptions:\n- about thirty = 25 to 50"
+    draft = read_draft(reply, number(), "25 to 50", language)
+    assert draft.predicted == words
+    assert draft.values[words] == "25 to 50"
+    assert len(draft.options) == 4
+    assert (draft.source, draft.ordinal, draft.kind) == ("model", True, "choice")
+
+
+def test_a_language_without_words_for_the_values_has_no_question() -> None:
+    reply = "Question: Was het een cadeau?\nOptions:\n- Ja = yes\n- Nee = no"
+    with pytest.raises(Unreadable):
+        read_draft(reply, parse_feature(raw_answer("yes_no")), "yes", "nl")
+
+
+BAD_BANDS = (
+    ("under 2", "2 to 4 days", "4 to 7 days", "over 7"),
+    ("under 2", "3 to 4 days", "5 to 7 days", "over 7"),
+    ("under 2", "2 to under 4 days", "5 to 7 days", "over 7"),
+    ("bis 2", "2 bis 4 Tage", "5 bis 7 Tage", "über 7"),
+    ("a day or two", "two to four days", "four to seven days", "a week or more"),
+    ("weniger als zwei", "zwei bis vier Tage", "vier bis sieben Tage", "mehr als sieben"),
+)
+GOOD_BANDS = (
+    ("under 2", "2 to 3 days", "4 to 7 days", "over 7"),
+    ("under 2", "2 to under 4 days", "4 to under 7 days", "7 or more"),
+    ("soon", "a few days", "about a week", "longer"),
+)
+
+
+@all_cases("words", BAD_BANDS)
+def test_bands_that_overlap_or_leave_a_number_out_are_refused(words: tuple[str, ...]) -> None:
+    assert "overlap" in refusal(words)
+
+
+@pytest.mark.parametrize("words", GOOD_BANDS)
+def test_bands_that_hold_every_number_once_pass(words: tuple[str, ...]) -> None:
+    assert refusal(words) == ""
+
+
+APART: tuple[tuple[str, ...], ...] = (
+    ("2 to under 4 days", "4 to 7 days", "over 7 days"), ("a pair", "one more pair"),
+    ("1 adult and 3 kids", "2 adults and 4 kids"), ("iPhone 12", "iPhone 15"),
+    ("up to 3", "4 to 6", "7 or more"), ("under two", "two to three", "über drei"),
+    ("24/7 help", "9 to 5 help"), ("moins de 4 jours", "4 à 7 jours"),
+    ("2以上4日未満", "4以上7日未満"),
+    ("a couple of days", "a week", "no hurry"), ("10-20 cm", "21-30 cm"),
+    ("no more than 5", "more than 5"), ("pas plus de 4", "plus de 4"), ("$0-$99", "$100-$200"),
+    ("not over 5", "6 to 9"), ("less than 5", "not under 5"), ("لا أقل من ٥", "أقل من ٥"),
+    ("less than 3", "no less than 3"), ("لا أكثر من ٥", "أكثر من ٥"), ("١ إلى ٣", "٤ إلى ٦"),
+)  # fmt: skip
+TOGETHER: tuple[tuple[str, ...], ...] = (
+    ("0 to 2 days", "2 to 4 days"), ("2-4 days", "4-7 days"), ("two to four", "three to five"),
+    ("up to 4 days", "4 to 7 days"), ("between 2 and 5", "3 to 4"), ("5 or more", "over 7"),
+    ("zwei bis vier Tage", "vier bis sieben Tage"), ("de dos a cuatro días", "de cuatro a siete"),
+    ("deux à quatre jours", "quatre à sept jours"), ("2日から4日", "4日から7日"),
+    ("من يومين 2 إلى 4", "من 4 إلى 7"), ("twenty to fifty", "forty to two hundred"),
+    ("خمسة إلى عشرة أيام", "عشرة إلى عشرين يوما"), ("500 to 1,000", "900 to 2,000"),
+    ("no more than 5 days", "5 to 10 days"), ("höchstens 5", "4 bis 6"), ("€10-€20", "15€-30€"),
+    ("not less than 5", "5 or more"), ("nicht unter 5", "5 oder mehr"),
+    ("not over 5", "5 to 9"), ("لا أقل من ٥", "٥ أو أكثر"),
+    ("between $10 and $20", "$20 or more"), ("١ إلى ٤", "٤ إلى ٦"), ("no más de 4", "3 a 6"),
+)  # fmt: skip
+
+
+def test_values_and_options_of_a_choice_that_have_a_number_in_common_are_refused() -> None:
+    wrong = [(item, refusals(item)) for item in TOGETHER if refusals(item) != (True, True)]
+    wrong += [(item, refusals(item)) for item in APART if refusals(item) != (False, False)]
+    assert wrong == []
+
+
+def refusals(words: tuple[str, ...]) -> tuple[bool, bool]:
+    """Whether they are refused as values, and as options for others."""
+    named = {f"v{index}": word for index, word in enumerate(words)}
+    template = {"en": {"question": "How long was it for you?", "options": named}}
+    return (
+        "overlap" in refusal_of(values=[word.replace(",", "") for word in words]),
+        "overlap" in refusal_of(values=list(named), templates=template),
+    )
+
+
+def refusal_of(**fields: Any) -> str:
+    try:
+        parse_feature(raw_answer("choice", **fields))
+    except InvalidInput as error:
+        return error.message
+    return ""
+
+
+def refusal(words: tuple[str, ...]) -> str:
+    plain = {**raw_answer("number"), "bounds": [2, 4, 7], "unit": "days"}
+    values = parse_feature(plain).values
+    template = {"question": "How many days?", "options": dict(zip(values, words, strict=True))}
+    try:
+        parse_feature({**plain, "templates": {"en": template}})
+    except InvalidInput as error:
+        return error.message
+    return ""
+
+
+@all_cases("language", ["en", "de", "es", "fr", "ja", "ar"])
+def test_our_own_bands_hold_every_number_once(language: str) -> None:
+    words = band_words((2, 4, 7), "days", language)
+    assert overlapping_words(list(words.values())) == ""
+
+
+def test_words_of_ones_own_stand_before_ours() -> None:
+    options = {"yes": "A gift", "no": "For me"}
+    templates = {"en": {"question": "Was this a gift for you?", "options": options}}
+    feature = parse_feature(raw_answer("yes_no", templates=templates))
+    draft = read_draft("Question: Did you mean a gift?", feature, "no", "en")
+    assert (draft.options, draft.predicted) == (("A gift", "For me"), "For me")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a gift for her", "yes"),
+        ("it is not a gift", "no"),
+        ("only for myself", "no"),
+        ("something else", "no"),
+        ("well wrapped, please", "yes"),
+    ],
+)
+async def test_yes_is_told_by_its_words(text: str, value: str) -> None:
+    meanings = {"yes": "gift, present", "no": "myself"}
+    feature = parse_feature(raw_answer("yes_no", meanings=meanings, cues=["wrapped"]))
+    assert await predicted(feature, text) == value

@@ -1,13 +1,23 @@
-"""Token buckets on a clock that moves when told to, and networks of addresses."""
+"""Token buckets, networks of addresses, and when an author may be asked again."""
 
 import math
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.errors import InvalidInput
-from labelhub.core.interview.limits import TokenBucket, network_prefix
+from labelhub.core.interview.limits import (
+    AskHistory,
+    Permit,
+    ThrottleRule,
+    TokenBucket,
+    may_ask,
+    network_prefix,
+    sampled,
+)
 from tests.cases import all_cases
 
 
@@ -108,3 +118,168 @@ def test_neighbouring_addresses_are_one_network(address: str, prefix: str) -> No
 def test_what_is_no_address_is_refused(address: str) -> None:
     with pytest.raises(InvalidInput, match="IP address"):
         network_prefix(address)
+
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+RULE = ThrottleRule()
+RESTED = AskHistory(
+    messages_since_last_survey=3,
+    last_survey_at=NOW - timedelta(seconds=90),
+    surveys_in_conversation=3,
+    surveys_today=9,
+    dismissals_in_a_row=1,
+)
+RULES = st.builds(
+    ThrottleRule,
+    every_messages=st.integers(0, 20),
+    min_seconds=st.floats(0, 10_000),
+    per_conversation=st.integers(0, 10),
+    per_day=st.integers(0, 20),
+    backoff_after=st.integers(1, 5),
+    backoff_factor=st.floats(1, 100),
+    longest_backoff=st.timedeltas(timedelta(0), timedelta(days=365)),
+    sampling=st.floats(0, 1),
+)
+HISTORIES = st.builds(
+    AskHistory,
+    messages_since_last_survey=st.integers(0, 50),
+    began_at=st.just(NOW - timedelta(seconds=100)),
+    last_survey_at=st.none()
+    | st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC)),  # noqa: DTZ001 - hypothesis wants bounds without a zone
+    surveys_in_conversation=st.integers(0, 20),
+    surveys_today=st.integers(0, 20),
+    dismissals_in_a_row=st.integers(0, 10**6),
+    opted_out=st.booleans(),
+    open_questions=st.integers(0, 2),
+)
+DRAWS = st.floats(0, 1, exclude_max=True)
+
+
+def ask(history: AskHistory = RESTED, rule: ThrottleRule = RULE, draw: float = 0.5) -> Permit:
+    return may_ask(rule, history, NOW, draw)
+
+
+@pytest.mark.parametrize(
+    ("messages", "seconds", "reason"),
+    [(1, 3600, "too_few_messages"), (2, 90, "too_few_messages"), (3, 89, "too_soon"), (3, 90, "")],
+)
+def test_the_first_question_waits_as_long_as_every_other(
+    messages: int, seconds: int, reason: str
+) -> None:
+    came = NOW - timedelta(seconds=seconds)
+    permit = ask(AskHistory(began_at=came, messages_since_last_survey=messages))
+    assert permit.reason == reason
+    assert permit.until == (came + timedelta(seconds=90) if reason == "too_soon" else None)
+
+
+def test_a_site_without_pauses_may_ask_about_the_first_message() -> None:
+    first = AskHistory(began_at=NOW, messages_since_last_survey=1)
+    permit = ask(first, ThrottleRule(every_messages=1, min_seconds=0))
+    assert permit == Permit(allowed=True, reason="", until=None, propensity=1.0)
+
+
+def test_who_is_within_all_limits_may_be_asked_again() -> None:
+    assert ask().allowed
+
+
+@all_cases(
+    ("changed", "reason", "seconds"),
+    [
+        ({"opted_out": True}, "opted_out", None),
+        ({"open_questions": 1}, "open_question", None),
+        ({"surveys_in_conversation": 4}, "conversation_full", None),
+        ({"surveys_today": 10}, "day_full", 12 * 3600),
+        ({"last_survey_at": NOW - timedelta(seconds=89)}, "too_soon", 1),
+        ({"messages_since_last_survey": 2}, "too_few_messages", None),
+        ({"dismissals_in_a_row": 2}, "backing_off", 4 * 90 - 90),
+        ({"dismissals_in_a_row": 3}, "backing_off", 16 * 90 - 90),
+        ({"dismissals_in_a_row": 50}, "backing_off", 7 * 86_400 - 90),
+        ({"dismissals_in_a_row": 10**9}, "backing_off", 7 * 86_400 - 90),
+        ({"opted_out": True, "last_survey_at": None}, "opted_out", None),
+        ({"last_survey_at": NOW + timedelta(hours=1)}, "too_soon", 3_690),
+    ],
+)
+def test_each_limit_refuses_with_its_reason_and_time(
+    changed: dict[str, object], reason: str, seconds: int | None
+) -> None:
+    permit = ask(replace(RESTED, **changed))  # type: ignore[arg-type]
+    until = None if seconds is None else NOW + timedelta(seconds=seconds)
+    assert permit == Permit(allowed=False, reason=reason, until=until, propensity=0.0)  # type: ignore[arg-type]
+
+
+def test_the_day_ends_by_the_author_s_clock() -> None:
+    tokyo = NOW.astimezone(timezone(timedelta(hours=9)))
+    until = may_ask(RULE, replace(RESTED, surveys_today=10), tokyo, 0.0).until
+    assert until == datetime(2026, 11, 21, 15, 0, tzinfo=UTC)
+
+
+def test_backing_off_begins_at_ninety_seconds_even_where_no_pause_is_wanted() -> None:
+    rule = ThrottleRule(min_seconds=0, every_messages=0)
+    permit = ask(replace(RESTED, last_survey_at=NOW, dismissals_in_a_row=2), rule)
+    assert permit.until == NOW + timedelta(seconds=360)
+
+
+@pytest.mark.parametrize(("draw", "allowed"), [(0.0, True), (0.249, True), (0.25, False)])
+def test_sampling_asks_a_share_and_tells_how_likely_that_was(draw: float, allowed: bool) -> None:
+    permit = ask(rule=ThrottleRule(sampling=0.25), draw=draw)
+    assert permit.allowed is allowed
+    assert permit.propensity == 0.25
+    assert permit.reason == ("" if allowed else "not_sampled")
+
+
+def test_sampling_none_asks_nobody() -> None:
+    assert not ask(rule=ThrottleRule(sampling=0), draw=0.0).allowed
+
+
+@all_cases(
+    "wrong",
+    [
+        {"every_messages": -1},
+        {"min_seconds": float("nan")},
+        {"min_seconds": float("inf")},
+        {"per_day": -1},
+        {"backoff_after": 0},
+        {"backoff_factor": 0.5},
+        {"longest_backoff": timedelta(-1)},
+        {"sampling": 1.5},
+    ],
+)
+def test_a_rule_out_of_range_names_the_field(wrong: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput, match=next(iter(wrong))):
+        ThrottleRule(**wrong)  # type: ignore[arg-type]
+
+
+@given(RULES, HISTORIES, DRAWS)
+def test_no_permit_breaks_a_limit(rule: ThrottleRule, history: AskHistory, draw: float) -> None:
+    permit = may_ask(rule, history, NOW, draw)
+    assert permit.allowed == (permit.reason == "")
+    assert permit.until is None or permit.until > NOW
+    if not permit.allowed:
+        return
+    assert not history.opted_out
+    assert not history.open_questions
+    assert history.surveys_in_conversation < rule.per_conversation
+    assert history.surveys_today < rule.per_day
+    assert draw < rule.sampling == permit.propensity
+    assert history.messages_since_last_survey >= rule.every_messages
+    since = history.last_survey_at or history.began_at
+    assert since is not None
+    assert NOW - since >= timedelta(seconds=rule.min_seconds)
+
+
+@given(RULES, HISTORIES, DRAWS)
+def test_another_dismissal_never_helps(
+    rule: ThrottleRule, history: AskHistory, draw: float
+) -> None:
+    more = replace(history, dismissals_in_a_row=history.dismissals_in_a_row + 1)
+    if may_ask(rule, more, NOW, draw).allowed:
+        assert may_ask(rule, history, NOW, draw).allowed
+
+
+def test_a_draw_is_always_the_same_for_a_message_and_even_over_many() -> None:
+    draws = [sampled("site", "author", str(number)) for number in range(4_000)]
+    assert draws == [sampled("site", "author", str(number)) for number in range(4_000)]
+    assert all(0 <= draw < 1 for draw in draws)
+    tenths = [sum(int(10 * draw) == tenth for draw in draws) for tenth in range(10)]
+    assert all(330 <= count <= 470 for count in tenths)
+    assert sampled("a", "bc", "d") != sampled("ab", "c", "d")

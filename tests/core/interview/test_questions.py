@@ -1,10 +1,26 @@
-"""Ready questions, and the order in which options are shown."""
+"""Questions from templates and from models' replies, and the order of their options."""
 
+import json
+import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
 from labelhub.core.interview.features import Template
-from labelhub.core.interview.questions import shuffled, template_draft
+from labelhub.core.interview.question_checks import faults
+from labelhub.core.interview.questions import (
+    MOST_CHARACTERS,
+    MOST_OPTIONS,
+    Draft,
+    Unreadable,
+    read_draft,
+    shuffled,
+    template_draft,
+)
 from tests.cases import all_cases
 from tests.core.interview.cases import CAUSE, GOOD, RECIPIENT, URGENCY, WORD
 
@@ -71,3 +87,184 @@ def test_other_options_come_in_every_order_about_equally_often() -> None:
 def test_nothing_is_lost_by_shuffling() -> None:
     for draft in (GOOD, replace(GOOD, ordinal=False), replace(GOOD, options=())):
         assert sorted(shuffled(draft, "x")) == sorted(draft.options)
+
+
+QUESTION = "How urgent did this feel to you?"
+OWN = ("Not at all", "Some time", "Fairly soon", "Right now")
+WORDS = ("None", "Weeks", "Days", "Today")
+PLAIN = f"""Question: {QUESTION}
+Options:
+- None
+- Weeks
+- Days
+- Today"""
+
+FORMS = {
+    "as asked for": PLAIN,
+    "thinking first": f"<think>Question: What?\nOptions:\n- a</think>\n{PLAIN}",
+    "thinking not begun": f"hm, let me see</think>{PLAIN}",
+    "in a code fence": f"```text\n{PLAIN}\n```",
+    "a word before": f"Sure, here it is:\n\n{PLAIN}\n\nI hope this helps.",
+    "other line ends": PLAIN.replace("\n", "\r\n"),
+    "bold": PLAIN.replace("Question:", "**Question:**").replace("Options:", "**Options:**"),
+    "quoted": PLAIN.replace(QUESTION, f"“{QUESTION}”").replace("- None", "- “None”"),
+    "numbered": PLAIN.replace("- N", "1. N").replace("- W", "2. W").replace("- D", "3. D"),
+    "lettered": f"Question: {QUESTION}\nA. None\nB. Weeks\nC. Days\nD. Today",
+    "in brackets": f"Question: {QUESTION}\n1) None\n2) Weeks\n3) Days\n4) Today",
+    "full width": f"質問：{QUESTION}\n選択肢：\n・None\n・Weeks\n・Days\n・Today",
+    "no label": PLAIN.removeprefix("Question: "),
+    "question on the next line": PLAIN.replace("Question: ", "Question:\n"),
+    "no bullets": PLAIN.replace("- ", ""),
+    "on one line": f"Question: {QUESTION}\nOptions: A. None B. Weeks C. Days D. Today",
+    "cut by bars": f"Question: {QUESTION}\nOptions: None | Weeks | Days | Today",
+    "json": json.dumps({"question": QUESTION, "options": WORDS}),
+    "json, words to values": json.dumps(
+        {"Question": QUESTION, "Options": {words: words.lower() for words in WORDS}}
+    ),
+    "json, objects": json.dumps(
+        {"question": QUESTION, "options": [{"text": words, "value": "x"} for words in WORDS]}
+    ),
+    "json among words": "Here: "
+    + json.dumps({"question": QUESTION, "options": WORDS}, indent=2)
+    + "\nDone.",
+}
+
+
+@all_cases("form", FORMS)
+def test_a_question_is_read_from(form: str) -> None:
+    draft = read_draft(FORMS[form], CAUSE, "days", "en")
+    assert draft.text == QUESTION
+    assert draft.options == WORDS
+    assert draft.predicted == "Days"
+    assert (draft.feature, draft.kind, draft.source) == ("cause", "choice", "model")
+
+
+@all_cases("form", FORMS)
+def test_of_fixed_values_the_question_alone_is_read_from(form: str) -> None:
+    draft = read_draft(FORMS[form], URGENCY, "soon", "en")
+    assert draft.text == QUESTION
+    assert draft.options == OWN
+    assert draft.values == dict(zip(OWN, URGENCY.values, strict=True))
+    assert draft.predicted == "Fairly soon"
+    assert (draft.feature, draft.kind, draft.source) == ("urgency", "choice", "model")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "",
+        "\n- No hurry = right_now\n- Later = soon\n- Soon = later\n- Right now = no_hurry",
+        "\n- Not at all = right_now\n- Right now = no_hurry",
+        "\n- Fairly soon = sooner",
+    ],
+)
+def test_no_words_of_a_model_change_what_an_answer_means(options: str) -> None:
+    draft = read_draft(f"Question: {QUESTION}{options}", URGENCY, "soon", "en")
+    assert draft.values == dict(zip(OWN, URGENCY.values, strict=True))
+    assert draft.predicted == "Fairly soon"
+
+
+def test_values_that_are_no_scale_are_offered_in_the_feature_s_words() -> None:
+    text = "Question: For whom?\n- Pets = pet\n- Me = myself\n- Friends = friend\n- Kin = family"
+    draft = read_draft(text, RECIPIENT, "pet", "en")
+    own = RECIPIENT.own_words("en")
+    assert draft.predicted == "My pet"
+    assert all(own[value] == words for words, value in draft.values.items())
+    assert len(draft.options) == RECIPIENT.option_count
+
+
+def test_a_value_without_words_in_that_language_cannot_be_asked_about() -> None:
+    with pytest.raises(Unreadable, match="no words"):
+        read_draft(PLAIN, URGENCY, "sooner", "en")
+
+
+def test_an_open_choice_is_read_without_values() -> None:
+    text = "Question: What caused it?\n- Noise\n- “The heat”\n- Work.\n- A = B"
+    draft = read_draft(text, CAUSE, "the heat", "en")
+    assert draft.options == ("Noise", "The heat", "Work", "A = B")
+    assert draft.predicted == "The heat"
+    assert not draft.values
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Question: Which one word says it?",
+        "Which one word says it?",
+        '{"question": "Which one word says it?"}',
+    ],
+)
+def test_a_question_for_one_word(text: str) -> None:
+    draft = read_draft(text + "\n- loud", WORD, "quiet", "en")
+    assert (draft.text, draft.kind, draft.options) == ("Which one word says it?", "word", ())
+
+
+def test_japanese() -> None:
+    text = "質問：何がきっかけでしたか？\n１．騒音\n２．暑さ\n３．仕事\n４．好奇心"
+    draft = read_draft(text, CAUSE, "暑さ", "ja")
+    assert draft.text == "何がきっかけでしたか？"
+    assert (draft.options, draft.predicted) == (("騒音", "暑さ", "仕事", "好奇心"), "暑さ")
+
+
+@all_cases(
+    ("text", "problem"),
+    [
+        ("", "no question"),
+        ("I cannot say.", "no question"),
+        ("Question:", "no question"),
+        ("<think>Question: What?", "no question"),
+        (f"Question: {QUESTION}", "no options"),
+        ("Question: One?\n- a\nQuestion: Two?\n- b", "more than one"),
+        ("x" * (MOST_CHARACTERS + 1), "longer than"),
+        ('{"question": "How?", "options": 4}', "no options"),
+    ],
+)
+def test_what_is_no_question_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(Unreadable, match=problem):
+        read_draft(text, CAUSE, "noise", "en")
+
+
+def test_not_more_options_are_read_than_any_question_has() -> None:
+    text = f"Question: {QUESTION}\n" + "\n".join(f"- option {n}" for n in range(40))
+    assert len(read_draft(text, CAUSE, "noise", "en").options) == MOST_OPTIONS
+
+
+@all_cases(
+    "piece",
+    ["(", "a (", " =", "how ", "a@", "“", "> ", "A. ", "{", '{"question":', "\u0301", "a/b"],
+)
+def test_hostile_answers_are_cheap_to_read_and_check(piece: str) -> None:
+    many = piece * ((MOST_CHARACTERS - 60) // len(piece))
+    start = time.thread_time()
+    forms = (many, f"Question: {many}?\n- a", f"Question: a?\n- {many}", f"a?\nOptions:{many}")
+    for text in forms:
+        with suppress(Unreadable):
+            faults(read_draft(text, URGENCY, "soon", "en"), many, URGENCY)
+    # Processor seconds: a busy machine makes nothing dearer. By the square it would be minutes.
+    assert time.thread_time() - start < 4
+
+
+PIECES = st.sampled_from(
+    [
+        *("Question:", "Options:", "- ", "=", "soon", "later", "A. ", "1)", "?", "？", "\n", " "),
+        *("{", "}", '"question":', '"options":', "[", "]", ",", '"', "```", "\ud800", "\u202e"),
+        *("<think>", "</think>", '<text id="0123abcd">'),
+    ]
+)
+
+
+@given(st.one_of(st.text(), st.lists(PIECES, max_size=40).map("".join)))
+@example('{"question": "a", "options": [[], {}, [[]], null, 1]}')
+@example('{"question": "a", "options": {"": ""}}')
+@example("{" * 3000)
+@example("[" * 5000 + '{"question":' * 20)
+def test_whatever_a_model_writes_is_a_draft_or_unreadable(text: str) -> None:
+    for feature in (URGENCY, CAUSE, WORD):
+        try:
+            draft = read_draft(text, feature, "soon", "en")
+        except Unreadable:
+            continue
+        assert isinstance(draft, Draft)
+        assert draft.feature == feature.key
+        assert set(draft.values.values()) <= set(feature.values)
+        assert len(draft.options) <= MOST_OPTIONS

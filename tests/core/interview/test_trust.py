@@ -85,7 +85,7 @@ def test_one_sign_alone_never_makes_trust_low(name: str, verified: bool) -> None
 
 
 @all_cases("verified", [True, False])
-@all_cases(("one", "other"), [*combinations(STRONG_SIGNS, 2)])
+@all_cases(("first", "other"), [*combinations(STRONG_SIGNS, 2)])
 def test_two_strong_signs_do(first: str, other: str, verified: bool) -> None:
     if {first, other} == {"early", "steady"}:
         pytest.skip("the first explains half of the other")

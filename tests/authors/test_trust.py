@@ -1,4 +1,4 @@
-"""Whom to believe: what an author did is counted, judged, and can be overruled."""
+"""Trust: what an author did is counted, judged, and can be overruled."""
 
 from datetime import datetime, timedelta
 

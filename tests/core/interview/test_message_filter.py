@@ -1,4 +1,4 @@
-"""What is left alone without a model, in any language."""
+"""Messages that are left alone without a model, in any language."""
 
 from labelhub.core.interview.message_filter import screen
 

@@ -1,4 +1,4 @@
-"""An answer is taken once, from whom it was asked, not before it could be read."""
+"""An answer is stored once, from whom it was asked, not before it could be read."""
 
 import threading
 from datetime import timedelta
@@ -179,7 +179,7 @@ def test_a_question_nobody_asked_is_refused(author: Author) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "sent",
     [{"option": "z"}, {"option": ""}, {"word": "fast"}],
     ids=["no such option", "nothing", "a word where options are offered"],
 )

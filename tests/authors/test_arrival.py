@@ -1,19 +1,22 @@
-"""Whoever was here before comes back as themselves, or, once their data was deleted, not at all."""
+"""Who was here before comes back as themselves, unless erased; refused signatures are noted."""
 
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.db import transaction
+from django.utils import timezone
 
 from apps.authors.errors import Erased
-from apps.authors.models import Author, Consent, Site
+from apps.authors.models import Author, Consent, Event, Site
 from apps.authors.selectors.sites import consent_hash, consent_words, current_consent, known_site
 from apps.authors.services import authors
-from apps.authors.services.authors import Arrival, admit_author
+from apps.authors.services.authors import MOST_REFUSALS, Arrival, admit_author, check_ident
 from apps.authors.services.privacy import erase_author
+from labelhub.core.errors import LabelhubError
 from tests.authors.live import token
 from tests.factories.authors import site_with_features
 
@@ -84,3 +87,16 @@ def test_who_signs_in_after_an_anonymous_visit_is_who_the_host_says() -> None:
     found = admit_author(known_site(site.public_key), again).author
     assert found != author
     assert found.subject == "customer-1"
+
+
+def test_a_flood_of_forged_signatures_is_told_of_so_many_times_a_minute() -> None:
+    site = site_with_features()
+    for number in range(MOST_REFUSALS + 5):
+        with pytest.raises(LabelhubError):
+            check_ident(site, f"forged.token.{number}")
+    result = Event.objects.filter(site=site, kind=Event.Kind.IDENT)
+    assert result.count() == MOST_REFUSALS
+    result.update(at=timezone.now() - timedelta(minutes=2))
+    with pytest.raises(LabelhubError):
+        check_ident(site, "forged.token.again")
+    assert result.count() == MOST_REFUSALS + 1

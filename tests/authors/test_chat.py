@@ -1,4 +1,4 @@
-"""Chat mode: what the chat model reads, what comes of it piece by piece, and what it costs."""
+"""Chat mode: what the model reads and remembers, its reply piece by piece, and the cost."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
@@ -12,6 +12,9 @@ from apps.authors.models import Site
 from apps.authors.services.chat import (
     READ,
     READ_CHARACTERS,
+    REMEMBERED,
+    ChatHistory,
+    ChatLine,
     ChatTurn,
     OpenStreamingModels,
     ReplyProgress,
@@ -25,10 +28,7 @@ from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Message, Usage
 from tests.factories.llm import ModelSpecFactory, ProviderFactory
-from tests.fakes.fixtures import model_server, one_model_server
 from tests.fakes.openai_server import FakeServer
-
-__all__ = ["model_server", "one_model_server"]
 
 WISH = "I need a cheap bike."
 
@@ -83,7 +83,7 @@ async def talked(site: Site, history: Sequence[ChatTurn], *more: Any) -> list[st
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "sent"),
     [("I want to kill myself tonight, I cannot go on", "emergency number"),
      ("Ich will nicht mehr leben und werde mich heute umbringen", "Notruf")],
 )  # fmt: skip
@@ -224,3 +224,49 @@ def test_without_a_chat_model_the_text_matcher_answers_for_nothing() -> None:
     assert spoken.cost_nanousd == 0
     history = [("author", WISH), ("assistant", first), ("author", "at most 200 €")]
     assert "language model" not in "".join(async_to_sync(talked)(shop(), history))
+
+
+def line(mid: str, role: str = "author") -> ChatLine:
+    return ChatLine(mid, "talk", role, f"text of {mid}")
+
+
+def talk_of(*lines: ChatLine) -> ChatHistory:
+    talk = ChatHistory()
+    for line in lines:
+        talk.add(line)
+    return talk
+
+
+def said(talk: ChatHistory, mid: str) -> list[str]:
+    return [text.removeprefix("text of ") for _, text in talk.until(mid)]
+
+
+def test_the_model_reads_up_to_the_message_that_it_answers() -> None:
+    talk = talk_of(line("m-1"), line("m-2"), line("m-3"))
+    assert said(talk, "m-2") == ["m-1", "m-2"]
+
+
+def test_a_reply_stands_directly_after_its_message() -> None:
+    talk = talk_of(line("m-1"), line("m-2"))
+    talk.answer("m-1", line("r-1", "assistant"))
+    assert said(talk, "m-2") == ["m-1", "r-1", "m-2"]
+
+
+def test_only_messages_of_the_author_without_a_reply_wait_for_one() -> None:
+    talk = talk_of(line("m-1"), line("r-1", "assistant"), line("m-2"), line("m-3"))
+    waiting = [mid for mid in ("m-1", "r-1", "m-2", "m-3", "m-4") if talk.waits(mid)]
+    assert waiting == ["m-2", "m-3"]
+
+
+def test_a_message_is_replied_to_once() -> None:
+    talk = talk_of(line("m-1"), line("m-2"))
+    for mid in ("r-1", "r-2"):
+        talk.answer("m-1", line(mid, "assistant"))
+    assert said(talk, "m-2") == ["m-1", "r-1", "m-2"]
+
+
+def test_what_was_said_long_ago_is_forgotten() -> None:
+    talk = talk_of(*[line(f"m-{number}") for number in range(REMEMBERED + 1)])
+    assert talk.find("m-0") is None
+    assert talk.until("m-0") == []
+    assert len(talk.until(f"m-{REMEMBERED}")) == READ

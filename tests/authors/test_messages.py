@@ -1,4 +1,4 @@
-"""A message is screened and stripped of personal data before it is stored, and stored once."""
+"""Messages are screened and stripped of personal data before they are stored, and stored once."""
 
 import threading
 

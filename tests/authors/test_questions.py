@@ -1,4 +1,4 @@
-"""From a message to its questions: the models are asked, and what they say is written down."""
+"""From a message to its questions: the models are asked, and what they say is stored."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
