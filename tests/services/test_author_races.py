@@ -179,7 +179,7 @@ def test_an_author_is_not_erased_while_their_host_names_them(
         erasing[0].join(timeout=1)
         return inherit_limits(author)
 
-    monkeypatch.setattr(authors, "take_over", take_over_meanwhile)
+    monkeypatch.setattr(authors, "inherit_limits", take_over_meanwhile)
     with shared_database(tmp_path):
         (author,) = together([partial(author_of_subject, site, "customer")])
         erasing[0].join()

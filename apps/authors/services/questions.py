@@ -57,7 +57,7 @@ PATIENCE = Patience(
     attempts=2, first_backoff=0.2, longest_backoff=1.0, total_wait=10.0, for_all=False
 )
 #: Seconds in which the models must be through with a message: less than whoever asks them has it
-#: to themselves (``hearing.LEASE``).
+#: to themselves (``messages.LEASE``).
 LONGEST = 45.0
 #: Seconds for calls whose answer is of use and not needed, by role: what authors taught is expected
 #: without it.

@@ -5,7 +5,10 @@ from math import erfc, exp, lgamma, log, log1p, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
-CONFIDENCE = 0.95
+from labelhub.core.wilson import wilson_bounds
+
+#: Standard errors to either side of a 95 % interval.
+_Z = NormalDist().inv_cdf(0.975)
 #: Below this expectation in some cell the normal approximation of counts is too coarse.
 LEAST_EXPECTED = 5
 
@@ -21,13 +24,7 @@ def wilson(part: int, whole: int) -> Interval:
     """95 % score interval of a share (Wilson 1927); nothing known (0 to 1) when ``whole`` is 0."""
     if whole == 0:
         return Interval(0.0, 1.0)
-    z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
-    share, spread = part / whole, z * z / whole
-    centre = share + spread / 2
-    half = sqrt(spread * (share * (1 - share) + spread / 4))
-    low = 0.0 if part == 0 else (centre - half) / (1 + spread)
-    high = 1.0 if part == whole else (centre + half) / (1 + spread)
-    return Interval(low, high)
+    return Interval(*wilson_bounds(part / whole, whole, _Z))
 
 
 def binomial_tail(least: int, n: int, share: float) -> float:

@@ -268,7 +268,9 @@ def parse_feature(raw: Mapping[str, Any]) -> Feature:
     strange = sorted(set(map(str, raw)) - set(Feature.__dataclass_fields__))
     if strange:
         raise InvalidInput.at(strange[0], "is not a field of a feature.")
-    answer = _answer(raw)
+    answer = str(raw.get("answer", CHOICE))
+    if answer not in ANSWERS:
+        raise InvalidInput.at("answer", f"must be one of {', '.join(ANSWERS)}.")
     bounds, unit = _bounds(raw, answer), _unit(raw, answer)
     values = _space(raw, answer, bounds)
     plain = Feature(
@@ -297,13 +299,6 @@ def _key(raw: Mapping[str, Any]) -> str:
             "key", "must begin with a small letter, then small letters, digits, underscores."
         )
     return key
-
-
-def _answer(raw: Mapping[str, Any]) -> str:
-    answer = raw.get("answer", CHOICE)
-    if answer not in ANSWERS:
-        raise InvalidInput.at("answer", f"must be one of {', '.join(ANSWERS)}.")
-    return str(answer)
 
 
 def _text(raw: Mapping[str, Any], name: str, *, required: bool = False) -> str:

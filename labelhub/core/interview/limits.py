@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any, Literal, TypeAlias
 
 from labelhub.core.errors import InvalidInput
@@ -85,16 +85,13 @@ def network_prefix(address: str) -> str:
         InvalidInput: it is no IP address.
     """
     try:
-        found = _unmapped(ip_address(address.strip().partition("%")[0]))
+        found = ip_address(address.strip().partition("%")[0])
     except ValueError:
         raise InvalidInput.at("address", "is not an IP address") from None
+    if isinstance(found, IPv6Address) and found.ipv4_mapped:
+        found = found.ipv4_mapped
     bits = V4_PREFIX if found.version == 4 else V6_PREFIX
     return str(ip_network((found, bits), strict=False))
-
-
-def _unmapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return mapped or address
 
 
 #: A back-off grows from here even at a site that wants no pause between questions.
@@ -197,12 +194,15 @@ def may_ask(rule: ThrottleRule, history: AskHistory, now: datetime, draw: float)
         now: aware; its time zone says when the day ends.
         draw: from 0 up to but not including 1, see :func:`sampled`.
     """
-    return (
-        _forbidden(history)
-        or _full(rule, history, now)
-        or _resting(rule, history, now)
-        or _drawn(rule, draw)
-    )
+    if history.opted_out:
+        return _refused("opted_out")
+    if history.open_questions > 0:
+        return _refused("open_question")
+    refused = _full(rule, history, now) or _resting(rule, history, now)
+    if refused is not None:
+        return refused
+    allowed = draw < rule.sampling
+    return Permit(allowed, "" if allowed else "not_sampled", None, propensity=rule.sampling)
 
 
 def sampled(site: str, author: str, message: str) -> float:
@@ -210,12 +210,6 @@ def sampled(site: str, author: str, message: str) -> float:
     # As JSON: ("a", "bc") and ("ab", "c") must not draw the same.
     drawn_for = json.dumps([site, author, message]).encode()
     return (int.from_bytes(hashlib.sha256(drawn_for).digest()[:8], "big") >> 11) / 2**53
-
-
-def _forbidden(history: AskHistory) -> Permit | None:
-    if history.opted_out:
-        return _refused("opted_out")
-    return _refused("open_question") if history.open_questions > 0 else None
 
 
 def _full(rule: ThrottleRule, history: AskHistory, now: datetime) -> Permit | None:
@@ -250,12 +244,6 @@ def _backoff(rule: ThrottleRule, dismissals: int) -> timedelta | None:
     if math.log(rest) + grown * math.log(rule.backoff_factor) >= math.log(longest or 1):
         return rule.longest_backoff
     return timedelta(seconds=rest * rule.backoff_factor**grown)
-
-
-def _drawn(rule: ThrottleRule, draw: float) -> Permit:
-    if draw < rule.sampling:
-        return Permit(allowed=True, reason="", until=None, propensity=rule.sampling)
-    return Permit(allowed=False, reason="not_sampled", until=None, propensity=rule.sampling)
 
 
 def _refused(reason: Reason, until: datetime | None = None) -> Permit:

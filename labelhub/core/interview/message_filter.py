@@ -70,7 +70,7 @@ def _reason(text: str, recent: Sequence[str]) -> str:
     tokens = tokens_of(text)
     if not any(map(str.isalnum, text[:MOST_READ])):
         return "empty"
-    if recent and _is_repeated(text, recent):
+    if _key(text) in map(_key, recent):
         return "repeated"
     if _is_of_a_machine(text, tokens):
         return "machine_like"
@@ -86,11 +86,6 @@ def _advertises(text: str) -> bool:
     links = len(_LINK.findall(text))
     hidden, phone = _HIDDEN_LINK.search(text), _PHONE.search(text)
     return links > MOST_LINKS or hidden is not None or (links > 0 and phone is not None)
-
-
-def _is_repeated(text: str, recent: Sequence[str]) -> bool:
-    key = _key(text)
-    return any(_key(earlier) == key for earlier in recent)
 
 
 def _key(text: str) -> tuple[str, str]:

@@ -120,7 +120,13 @@ def ask(message: AuthorMessage, plan: InterviewPlan) -> Interview:
     if not judged.passed:
         return InterviewResult((), (judged,), judged.stage)
     values, guessed = yield from _prediction(message, plan, relevant)
-    counted = _enough(values, plan)
+    enough = len(values) >= plan.least_relevant
+    counted = StageVerdict(
+        "enough",
+        enough,
+        "" if enough else "too_few",
+        {"usable": len(values), "wanted": plan.least_relevant},
+    )
     stages = (judged, guessed, counted)[: 3 if guessed.passed else 2]
     if not stages[-1].passed:
         return InterviewResult((), stages, stages[-1].stage)
@@ -218,12 +224,6 @@ def _to_judge(
         return judged_first(features, plan.asked, message.text)
     ranked = list(plan.chooser.ranked(features))
     return ranked[:MOST_JUDGED], ranked[MOST_JUDGED:]
-
-
-def _enough(values: Mapping[str, str], plan: InterviewPlan) -> StageVerdict:
-    enough = len(values) >= plan.least_relevant
-    data = {"usable": len(values), "wanted": plan.least_relevant}
-    return StageVerdict("enough", enough, "" if enough else "too_few", data)
 
 
 def _questions(

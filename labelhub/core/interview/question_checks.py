@@ -163,7 +163,14 @@ def faults(
         detect: the language of some words, where one can tell ("de").
     """
     found = _of_ready if _is_ready(draft, feature) else _of_itself
-    return (*found(draft, feature, leaks, detect), *_quoted(draft, message_text))
+    problems = found(draft, feature, leaks, detect)
+    # A longer question is refused for its length.
+    asked, written = plain(draft.text[:LONGEST_QUESTION]), plain(message_text)
+    size = LONGEST_QUOTE + 1
+    if any(asked[start : start + size] in written for start in range(len(asked) - size + 1)):
+        quote = f"It repeats more than {LONGEST_QUOTE} characters of the message."
+        return (*problems, Fault("quote", quote))
+    return problems
 
 
 def _is_ready(draft: Draft, feature: Feature) -> bool:
@@ -185,7 +192,7 @@ def _of_itself(
         *_form(draft.text),
         *_wording(draft, table),
         *_language(draft, detect),
-        *_told(draft, leaks),
+        *_leaks(draft, leaks),
         *_harm(draft),
         *(_sense(draft, feature, table) if draft.source == "model" else ()),
         *(option_faults(draft, feature, table) if feature.kind == CHOICE else ()),
@@ -248,7 +255,7 @@ def _language(draft: Draft, detect: Detect | None) -> Iterator[Fault]:
         yield Fault("language", f"It is not written in the language '{draft.language}'.")
 
 
-def _told(draft: Draft, leaks: Leaks) -> Iterator[Fault]:
+def _leaks(draft: Draft, leaks: Leaks) -> Iterator[Fault]:
     parts = (draft.text, *draft.options)
     if any(leaks(part) for part in parts) or _NUMBER.search(draft.text):
         yield Fault("personal_data", "It holds something that looks like personal data.")
@@ -266,17 +273,12 @@ def _sense(draft: Draft, feature: Feature, table: Table) -> Iterator[Fault]:
     ready = feature.template(draft.language)
     if feature.answer == WORD or (ready is not None and draft.text == ready.question):
         return
-    own = _own_words(feature, draft.language)
+    asked = ready.question if ready else ""
+    own = plain(f"{asked} {feature.name} {feature.definition}")
     if feature.values:
         yield from _turned(draft.text, own, table)
         yield from _unrelated(draft, feature, own, table)
     yield from _pushed(draft, feature, own, table)
-
-
-def _own_words(feature: Feature, language: str) -> str:
-    template = feature.template(language)
-    asked = template.question if template else ""
-    return plain(f"{asked} {feature.name} {feature.definition}")
 
 
 def _turned(text: str, own: str, table: Table) -> Iterator[Fault]:
@@ -317,18 +319,6 @@ def _signs(words: str, feature: Feature, draft: Draft, table: Table) -> list[fro
     value = draft.values.get(words, "")
     names = [words, value.replace("_", " "), *feature.meanings.get(value, "").split(",")]
     return [sign for name in names if name.strip() and (sign := content(name, table))]
-
-
-def _quoted(draft: Draft, message_text: str) -> Iterator[Fault]:
-    if _repeats(draft.text, message_text):
-        yield Fault("quote", f"It repeats more than {LONGEST_QUOTE} characters of the message.")
-
-
-def _repeats(question: str, message: str) -> bool:
-    # A longer question is refused for its length.
-    asked, written = plain(question[:LONGEST_QUESTION]), plain(message)
-    size = LONGEST_QUOTE + 1
-    return any(asked[start : start + size] in written for start in range(len(asked) - size + 1))
 
 
 def _option_form(option: str, table: Table) -> Iterator[Fault]:

@@ -44,7 +44,7 @@ class Timing:
 
 def minimum_ms(question: str, options: Sequence[str]) -> int:
     """The least time in milliseconds for reading ``question`` and all of its ``options``."""
-    read = sum(_words(text) for text in (question, *options))
+    read = sum(_words_of(piece) for text in (question, *options) for piece in text.split())
     return min(max(LEAST_MS, MS_PER_WORD * read), MOST_MS)
 
 
@@ -87,10 +87,6 @@ def judge_timing(
 def _ms(passed: timedelta) -> int:
     """Whole milliseconds, rounded down: what has not quite passed has not passed."""
     return passed // _MILLISECOND
-
-
-def _words(text: str) -> int:
-    return sum(_words_of(piece) for piece in text.split())
 
 
 def _words_of(piece: str) -> int:

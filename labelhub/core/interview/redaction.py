@@ -70,14 +70,8 @@ def finder() -> NameFinder | None:
     The first call loads the model, some 70 MB of memory. To find takes about 8 ms a sentence and
     30 ms for 70 words; ``redact`` asks a second time where something was found.
     """
-    folder = _installed()
+    folder = _folder()
     return None if folder is None else _finder(folder)
-
-
-@lru_cache(maxsize=1)
-def _installed() -> Path | None:
-    """Looked for once: every message asks."""
-    return _folder()
 
 
 @lru_cache(maxsize=1)
@@ -90,7 +84,9 @@ def _finder(folder: Path) -> NameFinder:
     return names
 
 
+@lru_cache(maxsize=1)
 def _folder() -> Path | None:
+    """Where the optional model is; looked for once, as every message asks."""
     if any(importlib.util.find_spec(runtime) is None for runtime in _RUNTIMES):
         return None
     spec = importlib.util.find_spec(_PACKAGE)

@@ -442,7 +442,8 @@ def judge_trust(evidence: TrustEvidence) -> Trust:
     """What ``evidence`` says together; the same evidence always says the same."""
     found = [
         TrustSignal(name, round(strength, 4), detail)
-        for name, (strength, detail) in _all_found(evidence).items()
+        for name, sign in SIGNS.items()
+        for strength, detail in [sign.find(evidence)]
         if round(strength, 4) > 0
     ]
     found.sort(key=lambda signal: (-signal.strength * SIGNS[signal.name].most, signal.name))
@@ -465,10 +466,6 @@ def _proven(evidence: TrustEvidence, found: Sequence[TrustSignal]) -> bool:
     again = binomial_tail(evidence.reask_agreed, evidence.reask_total, by_chance)
     nothing = not (evidence.expected_total or evidence.reask_total or found)
     return again < BY_CHANCE or (nothing and evidence.answers >= WITHOUT_SIGN)
-
-
-def _all_found(evidence: TrustEvidence) -> dict[str, Found]:
-    return {name: sign.find(evidence) for name, sign in SIGNS.items()}
 
 
 def _by_root(found: Sequence[TrustSignal]) -> dict[str, float]:

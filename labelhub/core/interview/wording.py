@@ -96,13 +96,16 @@ def _table(language: str, raw: Mapping[str, Any]) -> Table:
             "asking",
         )
     }
+    groups = [[plain(word) for word in group.split(",")] for group in raw["alike"]]
+    # Every word of a group stands for the group's first.
+    alike = {word: words[0] for words in groups for word in words}
     return Table(
         **patterns,
         catch_all=_pattern(raw["catch_all"], spaced=True),
         catch_start=_pattern(raw["catch_start"], spaced=spaced),
         author=_pattern(raw["author"], spaced=spaced) if raw["author"] else None,
         small=frozenset(raw["small"]),
-        alike=_groups(raw["alike"]),
+        alike=alike,
     )
 
 
@@ -122,12 +125,6 @@ def _entry(entry: str) -> str:
 
 def _word(word: str) -> str:
     return re.escape(word.removesuffix("*")) + (r"\w*" if word.endswith("*") else "")
-
-
-def _groups(groups: Iterable[str]) -> dict[str, str]:
-    """Every word of a group to the group's first."""
-    listed = [[plain(word) for word in group.split(",")] for group in groups]
-    return {word: words[0] for words in listed for word in words}
 
 
 #: Characters of a language without blanks that are read like one word.

@@ -217,12 +217,12 @@ def test_a_finder_that_points_at_marks_changes_nothing() -> None:
 @pytest.mark.parametrize("absent", NEEDED)
 def test_without_the_extra_there_is_no_finder(absent: str, monkeypatch: pytest.MonkeyPatch) -> None:
     find_spec = importlib.util.find_spec
-    redaction._installed.cache_clear()
+    redaction._folder.cache_clear()
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == absent else find_spec(name)
     )
     assert finder() is None
-    redaction._installed.cache_clear()
+    redaction._folder.cache_clear()
 
 
 @needs_extra
