@@ -40,7 +40,7 @@ class AuthorAdmin(ReadOnlyAdmin):
 
 @admin.register(Message)
 class MessageAdmin(ReadOnlyAdmin):
-    """Messages without personal data, and what became of them."""
+    """Messages without personal data, with the stages they passed."""
 
     list_display = ["id", "author", "role", "status", "dropped_at", "reason", "received_at"]
     list_filter = ["status", "dropped_at", "role"]

@@ -18,14 +18,14 @@ Result = TypeVar("Result")
 Thing = TypeVar("Thing")
 
 THREADS = 8
-#: Seconds; enough for whoever waits to be woken.
+#: Seconds; enough to wake a waiting thread.
 PAUSE = 0.001
 _threads = ThreadPoolExecutor(THREADS, thread_name_prefix="authors")
 
 
 def with_pauses(things: Iterable[Thing], every: int) -> Iterator[Thing]:
-    """``things``, with a pause after so many: whoever goes through very many of them in one of the
-    threads lets the event loop have its turn, as Python lets one thread work at a time."""
+    """``things``, with a pause after every so many: a long loop in a worker thread must let the
+    event loop run, as Python runs one thread at a time."""
     for count, thing in enumerate(things, 1):
         if count % every == 0:
             time.sleep(PAUSE)

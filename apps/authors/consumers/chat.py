@@ -74,7 +74,7 @@ async def send_history(session: Session) -> None:
 
 
 async def begin_reply(session: Session, sent: frames.Msg, stored: str = "") -> None:
-    """Answer a message beside the socket; what comes while one is answered is answered after.
+    """Answer a message in the background; messages that arrive meanwhile are answered in turn.
 
     Args:
         stored: the same text without personal data, where it is kept.
@@ -110,7 +110,7 @@ async def _reply_to_all(session: Session) -> None:
             await session.ready()
             await to_its_end(_reply(session, queue[0]))
             session.registry.replying.discard((session.owner_id, queue.pop(0)))
-    finally:  # whoever comes back is answered then
+    finally:  # the rest is answered when the author comes back
         session.registry.replying.difference_update((session.owner_id, mid) for mid in queue)
         queue.clear()
 
@@ -141,7 +141,7 @@ async def _reply(session: Session, to: str) -> None:
 
 
 def _listener(session: Session) -> Session:
-    """Who hears a reply: whoever wrote, or the same author's newest chat where they have gone."""
+    """The session to send a reply to: the sender's, or if it is closed the author's newest chat."""
     chats = [page for page in session.registry.of(session.author_id) if page.mode == "chat"]
     return next((chat for chat in (session, *chats[::-1]) if chat.open), session)
 
@@ -153,8 +153,8 @@ async def _send_reply(session: Session, d: Mapping[str, Any]) -> None:
 async def _store(
     session: Session, text: str, conversation: str, mid: str, progress: ReplyProgress
 ) -> None:
-    """Count what a reply has cost, also where it failed, and keep it as context; of who wants to
-    stay unknown, nothing."""
+    """Count the cost of a reply, also of a failed one, and store it as context unless the author
+    stays unknown."""
     if progress.cost_nanousd:
         await in_database(count_cost, session.known.site.pk, progress.cost_nanousd)
     if session.author_id and text:
@@ -184,7 +184,7 @@ def _store_reply(author: Author, incoming: messages.Incoming, cost: int) -> None
 
 
 def _reserve(session: Session) -> None:
-    # Whoever was an author before has one limit, whether or not what they write now is kept.
+    # A former author keeps one limit, whether or not new messages are kept.
     author = Author.objects.filter(pk=session.owner_id).first()
     if author is None and session.author_id:
         raise Erased("Your data was deleted.")

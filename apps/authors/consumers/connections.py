@@ -1,4 +1,4 @@
-"""Who is connected to this process, and what is looked after for all of them together."""
+"""The connections of this process, and the regular checks that cover all of them."""
 
 import asyncio
 import logging
@@ -61,7 +61,7 @@ class ConnectionRegistry:
         return bucket.take()
 
     async def join(self, session: "Session") -> None:
-        """Somebody is here; the oldest of too many sockets of one author goes."""
+        """Add a session; if its author has too many sockets, close the oldest."""
         if self._keeper is None or self._keeper.done():
             self._keeper = asyncio.get_running_loop().create_task(self._keep())
         if not session.author_id:
@@ -73,7 +73,7 @@ class ConnectionRegistry:
             await sessions.pop(0).socket.close(REPLACED, "A newer page has taken over.")
 
     def leave(self, session: "Session") -> None:
-        """They are gone; or not here yet, which is no harm."""
+        """Remove a session; no error if it was never added."""
         self._unknown.discard(session)
         sessions = self._sessions.get(session.author_id, [])
         if session in sessions:
@@ -92,7 +92,7 @@ class ConnectionRegistry:
 
     async def dismiss(self, author_id: int, why: LabelhubError) -> None:
         """End all that goes on for an author and close all of their sockets for good. That they
-        were erased is told in a frame before: a page that sent nothing has to forget them too."""
+        were erased is sent in a frame first: idle pages have to forget them too."""
         for session in self.owned_by(author_id):
             session.stop()
             if isinstance(why, Erased):
@@ -100,7 +100,7 @@ class ConnectionRegistry:
             await session.socket.close(LEFT, why.message)
 
     async def retract(self, sessions: Iterable["Session"]) -> None:
-        """Take questions and offers off these pages that were taken back."""
+        """Remove withdrawn questions and offers from these pages."""
         showing = [session for session in sessions if session.pushed or session.offers]
         questions = {session.pushed for session in showing if session.pushed}
         offers = set[UUID]().union(*(session.offers for session in showing))

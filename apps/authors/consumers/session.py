@@ -1,4 +1,4 @@
-"""One author at one socket: who they are, what they were sent last."""
+"""One author at one socket: identity, consent, and the last question sent."""
 
 import asyncio
 import logging
@@ -55,11 +55,11 @@ class Left(LabelhubError):
 
 
 class SomebodyElse(NotYours):
-    """Another person has signed in: whoever sits there must come back as them."""
+    """Another person has signed in and must connect anew."""
 
 
 class Session:
-    """What is known of whoever sits at a socket, once they have said hello."""
+    """State of a socket after its hello frame."""
 
     def __init__(
         self, socket: Socket, registry: ConnectionRegistry, known: KnownSite, mode: str
@@ -90,7 +90,7 @@ class Session:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Let something go on beside this socket, until :meth:`stop`."""
+        """Run ``work`` in the background until it ends or :meth:`stop` is called."""
         task = asyncio.get_running_loop().create_task(to_its_end(work))
         _running.add(task)
         self._tasks.add(task)
@@ -98,14 +98,13 @@ class Session:
         task.add_done_callback(self._tasks.discard)
 
     def stop(self) -> None:
-        """End what goes on beside this socket: nobody is there for it."""
+        """Cancel all background work of this socket."""
         for task in self._tasks:
             task.cancel()
 
     @property
     def attended(self) -> bool:
-        """Whether what is made here would be seen: at this socket, or at another page of its
-        author."""
+        """Whether this socket or another page of its author is open."""
         pages = self.registry.of(self.author_id) if self.author_id else []
         return self.open or any(page.open for page in pages)
 
@@ -143,7 +142,7 @@ class Session:
             await in_database(settle_left, self.author_id)
 
     async def become_unknown(self) -> None:
-        """Go on as somebody of whom nothing is kept from now on."""
+        """Continue without storing anything from now on."""
         self.registry.leave(self)
         self.author_id, self.consent, self.pushed = 0, None, None
         self.offers.clear()
@@ -157,7 +156,7 @@ class Session:
 
     @property
     def busy(self) -> int:
-        """How much goes on beside this socket."""
+        """Number of running background tasks."""
         return len(self._tasks)
 
     async def check(self) -> None:

@@ -22,7 +22,7 @@ PING_RATE, PING_BURST = 1.0, 10.0
 #: Seconds in which no frame is taken once one was refused: those that were sent right behind it,
 #: and are still on their way, must not overtake it.
 PAUSE = 1.0
-#: So many refused in a row end the connection: whoever does not listen is not waited for.
+#: Close the connection after so many refused frames in a row.
 FLOOD = 40
 #: Frames that wait for a slow reader.
 MOST_WAITING = 32

@@ -52,7 +52,7 @@ HEARTBEAT = 25
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """Somebody who was let in by the frame ``re``, and the words to welcome them with; ``last``
+    """A session admitted by the frame ``re``, with the fields of its welcome; ``last``
     is the number of the last question that their page has got."""
 
     session: Session
@@ -62,7 +62,7 @@ class Admission:
 
 
 async def admit(socket: Socket, frame: Frame, network: str) -> Admission | None:
-    """Let somebody in who said hello, or say why not and close."""
+    """Check a hello frame: return the admission, or send the reason and close."""
     hello = cast(Hello, frame.d)
     try:
         known = await in_database(known_site, hello.key)

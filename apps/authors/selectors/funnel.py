@@ -155,7 +155,7 @@ def funnels_of(project: Project, start: datetime) -> dict[int, Funnel]:
 
 
 def funnels_by_feature(site: Site, start: datetime) -> dict[int, tuple[int, Funnel]]:
-    """Feature id → questions asked about it since ``start``, and what became of them."""
+    """Feature id → questions asked about it since ``start``, and their funnel."""
     found: dict[int, _Counts] = {}
     questions = Question.objects.filter(site=site, created_at__gte=start)
     for row in questions.values("feature", "status").annotate(**_QUESTION_COUNTS).order_by():

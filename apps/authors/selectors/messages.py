@@ -19,7 +19,7 @@ AT_ONCE = 500
 
 
 def authors_to_wake(author_ids: Sequence[int]) -> list[int]:
-    """Those of the authors who have a question that nobody has brought to them yet."""
+    """Authors with a question that was not sent yet."""
     waiting = Question.objects.filter(status="waiting", number=1, expires_at__gt=timezone.now())
     found: dict[int, None] = {}
     for start in range(0, len(author_ids), AT_ONCE):
@@ -29,7 +29,7 @@ def authors_to_wake(author_ids: Sequence[int]) -> list[int]:
 
 
 def taken_back(uids: Collection[UUID]) -> set[UUID]:
-    """Those of the questions that are not to be answered any more, wherever they are shown."""
+    """Questions that were withdrawn and must go off the pages."""
     ids, found = list(uids), set[UUID]()
     for start in range(0, len(ids), AT_ONCE):
         here = Question.objects.filter(uid__in=ids[start : start + AT_ONCE], status="retracted")
@@ -38,7 +38,7 @@ def taken_back(uids: Collection[UUID]) -> set[UUID]:
 
 
 def erased_among(author_ids: Collection[int]) -> set[int]:
-    """Those of the authors who are no more."""
+    """Authors whose data was deleted."""
     ids, gone = list(author_ids), set(author_ids)
     for start in range(0, len(ids), AT_ONCE):
         here = Author.objects.filter(pk__in=ids[start : start + AT_ONCE]).order_by()
@@ -63,7 +63,7 @@ def pending_questions(message: Message) -> list[dict[str, Any]]:
 
 
 def question_words(question: Question, author: Author, *, of: int) -> dict[str, Any]:
-    """A question as its author is told of it. What was predicted is never among it.
+    """A question as its author sees it; the prediction is never included.
 
     Args:
         of: how many questions there are about the same message.

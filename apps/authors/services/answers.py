@@ -129,9 +129,9 @@ def checked_word(question: Question, given: str) -> str:
 
 @transaction.atomic(savepoint=False)
 def sync_label(answer: Answer) -> None:
-    """Make the ledger say what stands: a label for an answer that counts, none for one that was
-    taken back or is excluded. Nothing is rewritten; each change is a row. A question asked for the
-    second time makes no label: it only tells whether its author says the same again."""
+    """Bring the ledger in line with an answer: a label if it counts, none if it was undone or
+    excluded. Nothing is rewritten; each change is a row. A repeated question makes no label: it
+    only shows whether its author answers consistently."""
     if answer.question.reask_of_id is not None:
         return
     current = _label_of(answer)
@@ -241,7 +241,7 @@ def _current_label(item: int, annotator: int) -> QuerySet[Label]:
 
 #: For so long taking an answer back is offered, and a little longer it is done.
 UNDO_MS, UNDO_WITHIN = 5000, timedelta(seconds=7)
-#: So late after its time a question is still remembered by whoever was asked.
+#: Answers are accepted for so long after a question expired.
 LATEST = timedelta(hours=24)
 OPEN = (Question.Status.WAITING, Question.Status.PUSHED, Question.Status.SHOWN)
 #: How a question may be sent away, and what it then is.
@@ -258,10 +258,10 @@ DISMISSALS = {
 def record_answer(
     author: Author, uid: UUID, sent: SubmittedAnswer, *, consent: Consent | None, received: datetime
 ) -> Answer:
-    """Take an answer; the label it becomes and its reward are committed with it.
+    """Store an answer; its label and its reward are committed with it.
 
     Args:
-        consent: what the author has agreed to; None: whatever stands.
+        consent: what the author has agreed to; None for the current consent.
         received: when it came, on this server's clock.
 
     Raises:
@@ -283,7 +283,7 @@ def record_answer(
 
 
 def dismiss(author: Author, uid: UUID, how: str) -> Question:
-    """Send a question away; doing it again changes nothing.
+    """Close a question without an answer; idempotent.
 
     Raises:
         UnknownQuestion, NotYours: see there.
@@ -305,8 +305,8 @@ def dismiss(author: Author, uid: UUID, how: str) -> Question:
 
 
 def undo(author: Author, uid: UUID) -> Question:
-    """Take an answer back within seconds: the question is open again (but not where its author is
-    left in peace by now), its label withdrawn.
+    """Undo an answer within seconds: its label is withdrawn and the question is open again, unless
+    the author is in a quiet period by now.
 
     Raises:
         UnknownQuestion, NotYours: see there.

@@ -44,7 +44,7 @@ MOST_REFUSALS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
-    """What somebody brings when they come.
+    """What a page sends with its hello.
 
     ``consent_hash`` is that of the words they were shown; ``network`` their address's prefix.
     ``sid`` and ``token`` are what they were told when they were here before; ``consented_at`` is
@@ -73,7 +73,7 @@ class AdmittedAuthor:
 
 
 def admit_author(known: KnownSite, arrival: Arrival) -> AdmittedAuthor:
-    """Find or make the author. Nothing is written before the consent was looked at.
+    """Find or create the author. Nothing is written before the consent is checked.
 
     Raises:
         ConsentOutdated: what was agreed to is not the present text.
@@ -107,19 +107,19 @@ def admit_author(known: KnownSite, arrival: Arrival) -> AdmittedAuthor:
 
 
 def network_hash(network: str) -> str:
-    """Under which a network is known. This machine is none: a proxy on it that does not say for
-    whom it asks would be everybody."""
+    """Keyed hash of a network; empty for this machine, as a proxy on it that hides its clients
+    would put everybody into one network."""
     local = network.startswith(("127.", "::"))
     return keyed_hash("network", network) if network and not local else ""
 
 
 def _known_before(site: Site, **named: Any) -> Author:
-    """Whom a page names that was here before, locked: an erasure comes before this transaction or
-    after it.
+    """The author that a page remembers, locked, so that an erasure runs before or after this
+    transaction.
 
     Raises:
-        Erased: they are not known any more. Their page still holds a consent that was deleted with
-            their data; who agrees after that comes without an id of before.
+        Erased: their data was deleted, and the page's consent with it. Who agrees after that
+            connects without an old id.
     """
     author = lock_author_where(site=site, **named)
     if author is None:
@@ -128,8 +128,8 @@ def _known_before(site: Site, **named: Any) -> Author:
 
 
 def _check_agreed_anew(arrival: Arrival, author: Author, kept: CarriedLimits | None) -> None:
-    """Refuse somebody whose data was deleted and for whom the host says a consent of before: it
-    says so for everybody, also when they come back.
+    """Refuse an erased author if the host repeats a consent from before the erasure: hosts send the
+    same consent for everybody.
 
     Raises:
         Erased: see there.
@@ -149,7 +149,7 @@ def _uuid(text: str) -> UUID | None:
 
 
 def check_consent(known: KnownSite, arrival: Arrival) -> None:
-    """Refuse who has not agreed to the words that the site has now.
+    """Refuse a consent to anything but the current text.
 
     Raises:
         ConsentOutdated: see there.
@@ -169,7 +169,7 @@ def check_consent(known: KnownSite, arrival: Arrival) -> None:
 
 
 def check_ident(site: Site, token: str) -> Ident | None:
-    """Whom the host says this is; None for nobody in particular.
+    """The identity that the host signed; None without a signature.
 
     Raises:
         IdentRequired: the site wants a signature and there is none.
@@ -189,7 +189,8 @@ def check_ident(site: Site, token: str) -> Ident | None:
 
 
 def _note_refused(site: Site, code: str) -> None:
-    """So many in a minute say all there is to say; whoever makes tokens up must not fill a disk."""
+    """Note a refused signature, at most :data:`MOST_REFUSALS` a minute: forged tokens must not fill
+    the disk."""
     lately = timezone.now() - timedelta(minutes=1)
     noted = Event.objects.filter(site=site, kind=Event.Kind.IDENT, at__gt=lately)
     if noted.order_by()[:MOST_REFUSALS].count() < MOST_REFUSALS:
@@ -214,7 +215,7 @@ def consent_of(author: Author, text: ConsentText, by: str) -> Consent:
 
 @transaction.atomic
 def opt_out(author: Author) -> None:
-    """They do not want to be asked again. What they have answered stays until they delete it."""
+    """Never ask this author again. Their answers stay until they delete them."""
     now = timezone.now()
     if Author.objects.filter(pk=author.pk, opted_out_at__isnull=True).update(opted_out_at=now):
         Event.objects.create(site_id=author.site_id, author=author, kind=Event.Kind.OPTED_OUT)
@@ -226,7 +227,7 @@ def opt_out(author: Author) -> None:
 
 
 def opt_in(author: Author) -> None:
-    """They have agreed anew after having opted out."""
+    """The author has consented again after opting out."""
     Author.objects.filter(pk=author.pk).update(opted_out_at=None)
     author.opted_out_at = None
 
@@ -323,7 +324,7 @@ def _consenting_author(
 
 
 def came_back(author_id: int, since: datetime) -> bool:
-    """Whether the author said hello since then, at whichever server."""
+    """Whether the author has connected since then, to any server."""
     return Author.objects.filter(pk=author_id, seen_at__gt=since).exists()
 
 

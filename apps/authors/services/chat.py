@@ -92,7 +92,7 @@ class ChatHistory:
 
 
 class StreamingModels(Protocol):
-    """Whoever answers in pieces: a gateway, or what a test wants."""
+    """A model that streams its answer: the gateway, or a fake in tests."""
 
     def stream(
         self,
@@ -130,7 +130,7 @@ async def stream_reply(
     Args:
         site: whose chat model answers; the offline model where there is none.
         history: (``author`` or ``assistant``, text), oldest first, the last one the author's.
-        progress: is kept up to date, for whoever stores the reply.
+        progress: updated while the reply streams; the caller stores it.
 
     Raises:
         InvalidInput: there is nothing to reply to.

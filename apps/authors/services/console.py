@@ -1,4 +1,4 @@
-"""The test console: what would become of a message, without storing anything."""
+"""The test console: run a message through all stages without storing anything."""
 
 import asyncio
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ class DryQuestion:
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What would become of a message.
+    """Result of a dry run.
 
     ``text``: as models see it; ``stages``: the verdicts as they would be stored; ``dropped_at`` is
     empty where there are questions.
@@ -50,7 +50,7 @@ class DryRun:
 def dry_run(site: Site, text: str, open_models: OpenModels = shared_gateway) -> DryRun:
     """Pass ``text`` through every stage but the throttle; nothing is stored, models are asked.
 
-    A model that cannot be reached is told as the stage that dropped the message.
+    An unreachable model is reported as the stage that dropped the message.
     """
     screened = screen_text(site, text)
     spec = site.model or ensure_builtin()

@@ -14,7 +14,7 @@ from apps.authors.services.sites import MOST_FEATURES, set_features
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import Feature, parse_feature, starter_library
 
-#: Faults of a list of features that are told at once.
+#: Faults reported at once.
 MOST_FAULTS = 100
 
 

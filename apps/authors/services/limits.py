@@ -96,7 +96,7 @@ def person_of(author: Author) -> Person:
 
 
 def unknown_person(subject: str, network: str, socket: str) -> Person:
-    """Somebody of whom nothing is kept.
+    """A visitor of whom nothing is stored.
 
     All who stay unknown in one network are one person: a new socket tells nobody from those before.
 
@@ -111,7 +111,7 @@ def unknown_person(subject: str, network: str, socket: str) -> Person:
 
 
 def reserve(site: Site, kind: str, person: Person) -> None:
-    """Count one piece of work before it begins: in all that limit it, or in none.
+    """Count one unit of work before it begins, against all limits or none.
 
     Raises:
         LimitReached: there is no room for it today; the site's managers are told how often.

@@ -1,6 +1,6 @@
 """Messages arrive: screened, stripped of personal data, only then stored; and how each one ends.
 
-After a message of somebody in danger its author is left in peace. The word list looks at every
+After a message of somebody in danger its author is not asked. The word list looks at every
 message; a model judges one only where its author may be asked. So what no model has judged is
 judged with the next message that is, in whichever conversation.
 """
@@ -69,7 +69,7 @@ def end_message(message: Message, dropped_at: str, reason: str, *, cost: int) ->
         Message.objects.filter(pk=message.pk).update(cost_nanousd=spent)
     claim, message.lease_until = message.lease_until, None
     ended = update_row_if(message, *_ENDS, lease_until=claim)
-    message.lease_until = claim  # whoever ends it again has lost it
+    message.lease_until = claim  # a second call finds the claim gone
     return ended
 
 
@@ -91,7 +91,7 @@ UNSEEN = timedelta(minutes=5)
 
 
 def is_crisis(message: Message) -> bool:
-    """Whether it shows somebody in danger: by the floor beneath the model, or by the model."""
+    """Whether a message shows somebody in danger, by the word list or by the model."""
     return message.reason in _REASONS
 
 
@@ -103,8 +103,7 @@ def in_quiet_period(message: Message) -> bool:
 
 
 def withdraw_open_questions(author_id: int) -> None:
-    """Questions and offers about earlier messages are taken back; pages take those off that they
-    show."""
+    """Withdraw open questions and offers about earlier messages; pages remove them."""
     still_open = Question.objects.filter(author=author_id, status__in=OPEN)
     still_open.update(status=Question.Status.RETRACTED, closed_at=timezone.now())
     withdraw_offers(author_id)
@@ -170,7 +169,7 @@ RECENT = CONTEXT = 5
 #: Characters of an assistant's message that models and annotators are shown; what authors wrote
 #: stays whole (paper 004, B.1).
 SHOWN_OF_REPLIES = 300
-#: For so long whoever asks the models about a message has it to themselves.
+#: How long one worker has a message to itself.
 LEASE = timedelta(seconds=60)
 
 
@@ -188,7 +187,7 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
-    """The stored message; ``fresh`` unless it had arrived before."""
+    """Result of storing a message; ``fresh`` is False for a retry."""
 
     message: Message
     fresh: bool

@@ -1,4 +1,4 @@
-"""What an author may ask of us: to see what is kept of them, and to have it deleted."""
+"""Data requests of authors: export and erasure; and retention."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -72,10 +72,10 @@ def erase_author(author: Author) -> Erasure:
 
     What stays are counters of caps and whether they counted, under a keyed hash and for a while
     (:mod:`.carried`). What is exported later reads the same tables and holds nothing of it either.
-    Of a payout the sum stays. Somebody who is being asked about at this moment is asked in vain:
-    their message is gone.
+    The sum of a payout stays. A model call that runs at this moment is in vain: its message is
+    gone.
     """
-    # Whoever writes for this author waits, and then finds them gone.
+    # Concurrent writers wait, and then find the author gone.
     locked = lock_author_to_delete(author.pk)
     if locked is None:
         raise Erased("This author's data was deleted already.")
@@ -88,7 +88,7 @@ def erase_author(author: Author) -> Erasure:
         "labels": Label.objects.filter(item__in=items).count(),
     }
     ids = list(items.values_list("pk", flat=True))
-    # Whoever labels one of them at this moment is through first, or finds it gone.
+    # Concurrent labels of these items finish first, or find the item gone.
     list(ItemState.objects.select_for_update().filter(item__in=ids).order_by("pk"))
     list(Reward.objects.select_for_update().filter(author=locked).order_by("pk"))
     Item.objects.filter(pk__in=ids).delete()
@@ -187,7 +187,7 @@ def _conversations(author: Author) -> list[dict[str, Any]]:
     )  # fmt: skip
     rows = author.messages.order_by("pk").values(*columns).iterator(chunk_size=AT_ONCE)
     for row in with_pauses(rows, every=AT_ONCE):
-        # One that was begun just now is told of the next time.
+        # A conversation that began just now is in the next export.
         messages.get(row["conversation_id"], []).append(_message(row))
     return [{"id": ref, "messages": messages[pk]} for pk, ref in refs]
 
@@ -226,7 +226,7 @@ def _question(question: Question) -> dict[str, Any]:
         "about": question.feature.key,
         "question": question.text,
         "options": [option["label"] for option in question.options],
-        # Not while it can be answered: whoever reads it would answer otherwise.
+        # Not while it is open: the prediction would influence the answer.
         "expected": (question.predicted or None) if question.status not in OPEN else None,
         "status": question.status,
         "asked": _iso(question.pushed_at),

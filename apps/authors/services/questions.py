@@ -65,7 +65,7 @@ CALL_TIMEOUTS: Mapping[str, float] = {"predict": 8.0}
 
 
 class Models(Protocol):
-    """Whoever answers calls: a gateway, or what a test wants."""
+    """A model that answers calls: the gateway, or a fake in tests."""
 
     async def complete(self, spec: ModelSpec, call: Call) -> Completion:
         """Ask ``spec`` the ``call``."""
@@ -88,7 +88,7 @@ async def ask_about(
     ready: Ready = _at_once,
     send: bool = False,
 ) -> list[Question]:
-    """Ask the models about a message and store what comes of it; the questions, in their order.
+    """Ask the models about a message and store the result; returns the questions in order.
 
     Args:
         ready: is waited for before each step.
@@ -293,7 +293,7 @@ def _row(task: Task, draft: Draft, number: int, now: datetime, chance: float) ->
 #: Not at once, when one remembers the click, and not of a message so old that its author has it no
 #: more before their eyes: the question is about that one.
 AFTER, WITHIN = timedelta(minutes=5), timedelta(minutes=30)
-#: Of surveys of somebody who is to be paid and of whom too little is known.
+#: For authors who are to be paid and not proven yet.
 SHARE_UNPROVEN = 0.2
 #: Of options by their place; they tell nothing of what is predicted.
 OPTION_IDS = "abcdefgh"
@@ -368,7 +368,7 @@ def _repeated(first: Question, message: Message, number: int, expires_at: dateti
     )
 
 
-#: Of early clicks at one question: how many are told with their time, and how many are counted.
+#: Early clicks on one question: how many are stored with their time, and how many are counted.
 MOST_TOLD, MOST_COUNTED = 3, 1000
 
 
@@ -380,12 +380,12 @@ def next_question(author: Author) -> Question | None:
     now = timezone.now()
     question = _whose_turn.first(author.pk, now)
     if question is not None and question.pushed_at is None:
-        # Whoever is first decides since when it counts; the other socket sends the same.
+        # The first socket sets the time; the other one sends the same question.
         if _push(question.pk, now):
             question.pushed_at, question.status = now, Question.Status.PUSHED
         else:
             question.refresh_from_db(fields=["pushed_at", "status"])
-    # It may have been taken back since it was looked for.
+    # It may have been withdrawn since the query.
     return question if question is not None and question.status in OPEN else None
 
 
@@ -429,7 +429,7 @@ def note_early(author: Author, uid: UUID, ms: int) -> None:
 
 
 def count_early(question: Question, kind: str, data: dict[str, object]) -> None:
-    """Count it; the first few are told one by one, a thousand would be a way to fill our disk."""
+    """Count an early click; only the first few become events: clicks must not fill the disk."""
     Question.objects.filter(pk=question.pk, early__lt=MOST_COUNTED).update(early=F("early") + 1)
     if question.early < MOST_TOLD:
         Event.objects.create(

@@ -17,7 +17,7 @@ from apps.authors.services.locking import lock_site, retry_on_deadlock
 from apps.common.spreadsheets import guard
 from labelhub.core.errors import Conflict
 
-#: An answer can be taken back until then.
+#: Answers can be undone until then.
 SETTLED_AFTER = timedelta(seconds=10)
 
 

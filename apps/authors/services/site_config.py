@@ -112,7 +112,7 @@ class Offers(Protocol):
         ...
 
     def waiting(self, author_ids: Sequence[int]) -> list[int]:
-        """Those of the authors for whom an offer waits that nobody has brought to them yet."""
+        """Authors with an offer that was not delivered yet."""
         ...
 
     def next(self, author: Author) -> Mapping[str, Any] | None:
@@ -120,7 +120,7 @@ class Offers(Protocol):
         ...
 
     def tell(self, author: Author, uid: UUID, event: str, ref: str, /) -> None:
-        """Take what became of an offer; the same ``ref`` is the same.
+        """Record an event of an offer; idempotent by ``ref``.
 
         Raises:
             UnknownQuestion, NotYours: nothing is written.
@@ -165,7 +165,7 @@ def next_offer(author: Author) -> Mapping[str, Any] | None:
 
 
 def record_offer_event(author: Author, uid: UUID, event: str, ref: str) -> None:
-    """Take what became of an offer; see :meth:`Offers.tell`."""
+    """Record an event of an offer; see :meth:`Offers.tell`."""
     if _offers:
         _offers[0].tell(author, uid, event, ref)
 

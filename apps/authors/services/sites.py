@@ -173,7 +173,7 @@ def _placed(row: Feature, position: int, definition: Definition) -> bool:
 
 
 def add_key(*, site: Site, purpose: str, actor: User | None) -> tuple[SiteKey, str]:
-    """A new secret and the row that stands for it. It is told this once.
+    """Create a key; returns its row and the secret, which is shown only once.
 
     A signing secret is kept encrypted, because signatures are checked with it; of a server's key
     only a hash is kept. Its row's ``kid`` stands at its beginning, so that one can be told from

@@ -183,8 +183,8 @@ def judge_due_authors() -> int:
 
 
 def judge_author(author_id: int) -> Trust | None:
-    """Judge one author anew, and bring their answers into line with what comes of it. What is
-    excluded is kept, with the reason, and comes back when the judgement changes."""
+    """Judge one author again and apply the result to their answers. Excluded answers are kept with
+    the reason, and count again when the judgement changes."""
     seen = (
         Answer.objects.filter(author=author_id).order_by("-pk").values_list("pk", flat=True).first()
     )

@@ -41,7 +41,7 @@ _WINDOW_WORDS = {7: "7 days", 28: "4 weeks", 91: "13 weeks"}
 
 @dataclass(frozen=True, slots=True)
 class FeatureRow:
-    """A feature and what became of the questions about it."""
+    """A feature with the funnel of its questions."""
 
     feature: Feature
     asked: int

@@ -305,7 +305,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """What became of an offer: ``what`` is "shown", "click", "helpful", "unhelpful" or "close"."""
+    """An event of an offer: ``what`` is "shown", "click", "helpful", "unhelpful" or "close"."""
 
     oid: str
     what: str

@@ -158,7 +158,7 @@ def _why_not(part: int, n: int) -> str:
     return "more were counted than there can be; reports are missing" if part > n else ""
 
 
-#: The rates that are watched, and how their rise is told.
+#: Watched rates, and the message when one rises.
 _WATCHED: Mapping[str, str] = {
     "nofit": "“None of these fit” rose from {before} to {now}: look at the options offered.",
     "optouts": "Opting out rose from {before} to {now} of questions shown: ask less often.",

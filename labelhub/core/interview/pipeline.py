@@ -68,7 +68,7 @@ class StageVerdict:
 
 @dataclass(frozen=True, slots=True)
 class InterviewResult:
-    """What came of a message: questions, or the stage it was dropped at ("" with questions).
+    """Result of an interview: questions, or the stage that dropped the message ("" with questions).
 
     ``chances``: by the feature's key, how likely it was to be asked about, of those that were.
     """
