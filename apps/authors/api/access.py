@@ -127,9 +127,11 @@ class SiteKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-
         return [{name: []} for name in self.name]
 
 
-class SiteScopedMixin(APIView):
-    """``self.site`` of the address's ``public_key``; strangers get 404, members without the right
-    403. Put it before the framework's own view class: it checks before any handler runs."""
+class SiteViewSet(ApiViewSet):
+    """Base of viewsets below a site, for people: ``self.site`` of the address's ``public_key``.
+
+    Strangers get 404, members without the right 403, before any handler runs.
+    """
 
     read_right: ClassVar[Right] = Right.VIEW
     write_right: ClassVar[Right] = Right.MANAGE
@@ -144,10 +146,6 @@ class SiteScopedMixin(APIView):
         """Check the right once the caller is known."""
         super().initial(request, *args, **kwargs)
         _ = self.site
-
-
-class SiteViewSet(SiteScopedMixin, ApiViewSet):
-    """Base of viewsets below a site, for people."""
 
 
 class SiteServerViewSet(ApiViewSet):
@@ -173,22 +171,6 @@ class SiteServerViewSet(ApiViewSet):
     def checked(self, sent: serializers.BaseSerializer[Any]) -> dict[str, Any]:
         """As :func:`read`."""
         return read(sent)
-
-
-class SiteServerView(APIView):
-    """An address for the site's own servers: JSON in, JSON out, by server key only."""
-
-    authentication_classes = [SiteKeyAuthentication]
-    permission_classes = [HasSiteKey]
-    parser_classes = [PlainJSONParser]
-
-    def author(self, subject: str) -> Author:
-        """The author whom the host calls ``subject``.
-
-        Raises:
-            NotFound: the site does not know them.
-        """
-        return author_called(server_of(self.request).site, subject)
 
 
 def server_of(request: Request) -> SiteServer:

@@ -12,7 +12,7 @@ from drf_spectacular.utils import (
     extend_schema,
     extend_schema_field,
 )
-from rest_framework import generics, serializers, status
+from rest_framework import serializers, status
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
@@ -31,6 +31,7 @@ from apps.authors.services.limits import CLOCKS_DIFFER
 from apps.authors.services.messages import Incoming, StoredMessage
 from apps.authors.tasks import launch_asking
 from apps.common.api.parsers import PlainJSONParser
+from apps.common.api.viewsets import ApiViewSet
 
 LONGEST_TEXT, LONGEST_REF, LONGEST_SUBJECT = 8000, 64, 200
 LONGEST_WAIT = 10.0
@@ -321,10 +322,9 @@ _EXAMPLE = OpenApiExample(
 )
 
 
-class MessagesView(generics.ListAPIView[Message]):
+class MessagesViewSet(ApiViewSet):
     """Messages of a site: GET with a person's key, POST with a server key."""
 
-    queryset = Message.objects.none()  # for the OpenAPI document; see get_queryset
     serializer_class = MessageSerializer
     filterset_class = MessageFilter
 
@@ -351,14 +351,13 @@ class MessagesView(generics.ListAPIView[Message]):
         if not self._posting:
             self.site = site_for(request.user, kwargs["public_key"], Right.MANAGE)
 
-    def get_queryset(self) -> Any:
-        """The site's messages, newest first."""
-        return messages_of(self.site)
+    @extend_schema(operation_id="site_messages")
+    def list(self, request: Request, **_: str) -> Response:
+        """List messages.
 
-    @extend_schema(operation_id="site_messages", summary="List messages")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """What was heard, without personal data, and what each stage said of it."""
-        return super().get(request, *args, **kwargs)
+        What was heard, the newest first, without personal data, and what each stage said of it.
+        """
+        return self.list_page(messages_of(self.site))
 
     @extend_schema(
         operation_id="site_message_post",
@@ -369,11 +368,13 @@ class MessagesView(generics.ListAPIView[Message]):
             429: OpenApiResponse(description="Too many requests with this key; see Retry-After."),
         },
         examples=[_EXAMPLE],
-        summary="Post a message (server key)",
     )
-    def post(self, request: Request, public_key: str) -> Response:
-        """Stored once, whatever is sent again; the models are asked by a worker. ``questions``
-        are those about this message; whose turn it is tells ``questions/``."""
+    def create(self, request: Request, **_: str) -> Response:
+        """Post a message (server key).
+
+        Stored once, whatever is sent again; the models are asked by a worker. ``questions``
+        are those about this message; whose turn it is tells ``questions/``.
+        """
         heard = receive(request)
         body = message_state(heard.message)
         return Response(body, status.HTTP_201_CREATED if heard.fresh else status.HTTP_200_OK)

@@ -10,13 +10,13 @@ from django.utils import timezone
 from django_filters.rest_framework import BooleanFilter
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
-from rest_framework import generics, serializers, status
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
-from apps.authors.api.access import SiteScopedMixin
+from apps.authors.api.access import SiteViewSet
 from apps.authors.models import Answer, Author, Message, Payout, Reward
 from apps.authors.selectors.authors import (
     answers_of,
@@ -28,7 +28,6 @@ from apps.authors.selectors.authors import (
 )
 from apps.authors.services.rewards import pay_out, payout_csv
 from apps.authors.services.trust import set_ruling
-from apps.common.api.listing import paged
 from apps.common.api.negotiation import OneRenderer
 
 
@@ -226,100 +225,89 @@ _FILE = {(200, "application/json"): PayoutDetailSerializer, (200, CSV): OpenApiT
 _MADE = {(201, "application/json"): PayoutDetailSerializer, (201, CSV): OpenApiTypes.STR}
 
 
-class AnswersView(SiteScopedMixin, generics.ListAPIView[Answer]):
+class AnswersViewSet(SiteViewSet):
     """What was answered on a site."""
 
     read_right = Right.MANAGE
-    queryset = Answer.objects.none()  # for the OpenAPI document; see get_queryset
     serializer_class = AnswerSerializer
     filterset_class = AnswerFilter
 
-    def get_queryset(self) -> Any:
-        """The site's answers, newest first."""
-        return answers_of(self.site)
+    @extend_schema(operation_id="site_answers")
+    def list(self, request: Request, **_: str) -> Response:
+        """List answers.
 
-    @extend_schema(operation_id="site_answers", summary="List answers")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Also those that were taken back or excluded; they say when and why."""
-        return super().get(request, *args, **kwargs)
+        The newest first, also those that were taken back or excluded; they say when and why.
+        """
+        return self.list_page(answers_of(self.site))
 
 
-class RulingView(SiteScopedMixin):
+class RulingViewSet(SiteViewSet):
     """Whether an author's answers count."""
+
+    serializer_class = StandingSerializer
 
     @extend_schema(
         operation_id="site_author_ruling",
         request=RulingSerializer,
-        responses=StandingSerializer,
-        summary="Decide whom to trust",
+        responses={200: StandingSerializer},
     )
-    def post(self, request: SignedInApiRequest, public_key: str, uid: UUID) -> Response:
-        """A decision over the signals; null leaves it to them again. Labels and rewards follow."""
-        sent = RulingSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        author = get_author(self.site, uid)
-        set_ruling(author, **sent.validated_data)
-        return Response(StandingSerializer(get_author(self.site, uid)).data)
+    def create(self, request: Request, uid: UUID, **_: str) -> Response:
+        """Decide whether to trust an author.
+
+        A decision over the signals; null leaves it to them again. Labels and rewards follow.
+        """
+        sent = self.read_body(RulingSerializer)
+        set_ruling(get_author(self.site, uid), **sent)
+        return Response(self.get_serializer(get_author(self.site, uid)).data)
 
 
-class RewardsView(SiteScopedMixin, generics.ListAPIView[Reward]):
+class RewardsViewSet(SiteViewSet):
     """What authors are owed."""
 
     read_right = Right.MANAGE
-    queryset = Reward.objects.none()  # for the OpenAPI document; see get_queryset
     serializer_class = RewardSerializer
     filterset_class = RewardFilter
 
-    def get_queryset(self) -> Any:
-        """The site's rewards, oldest first."""
-        return rewards_of(self.site)
+    @extend_schema(operation_id="site_rewards")
+    def list(self, request: Request, **_: str) -> Response:
+        """List rewards.
 
-    @extend_schema(operation_id="site_rewards", summary="List rewards")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """One for each answer that earned something."""
-        return super().get(request, *args, **kwargs)
+        One for each answer that earned something, the oldest first.
+        """
+        return self.list_page(rewards_of(self.site))
 
 
-class PayoutsView(SiteScopedMixin, generics.GenericAPIView[Payout]):
+class PayoutViewSet(SiteViewSet):
     """What the host was given to pay."""
 
     read_right = Right.MANAGE
-    queryset = Payout.objects.none()
+    lookup_url_kwarg = "payout_id"
     serializer_class = PayoutSerializer
     content_negotiation_class = OneRenderer
 
-    @extend_schema(
-        operation_id="site_payouts", responses=PayoutSerializer(many=True), summary="List payouts"
-    )
-    def get(self, request: Request, public_key: str) -> Response:
-        """Newest first."""
-        return paged(self, payouts_of(self.site))
+    @extend_schema(operation_id="site_payouts")
+    def list(self, request: Request, **_: str) -> Response:
+        """List payouts.
 
-    @extend_schema(
-        operation_id="site_payout_create",
-        request=None,
-        parameters=[_FORMAT],
-        responses=_MADE,
-        summary="Pay out",
-    )
-    def post(self, request: SignedInApiRequest, public_key: str) -> HttpResponse:
-        """Everything that is due, each reward once. An answer that got lost on its way can be
-        fetched again from the list."""
-        payout = pay_out(self.site, request.user)
-        return _payout_response(request, payout, status.HTTP_201_CREATED)
+        Newest first.
+        """
+        return self.list_page(payouts_of(self.site))
 
+    @extend_schema(request=None, parameters=[_FORMAT], responses=_MADE)
+    def create(self, request: SignedInApiRequest, **_: str) -> HttpResponse:
+        """Pay out.
 
-class PayoutView(SiteScopedMixin):
-    """One payout."""
+        Everything that is due, each reward once. An answer that got lost on its way can be
+        fetched again from the list.
+        """
+        return _payout_response(request, pay_out(self.site, request.user), status.HTTP_201_CREATED)
 
-    read_right = Right.MANAGE
-    content_negotiation_class = OneRenderer
+    @extend_schema(parameters=[_FORMAT], responses=_FILE)
+    def retrieve(self, request: Request, payout_id: int, **_: str) -> HttpResponse:
+        """Show a payout.
 
-    @extend_schema(
-        operation_id="site_payout", parameters=[_FORMAT], responses=_FILE, summary="Show a payout"
-    )
-    def get(self, request: Request, public_key: str, payout_id: int) -> HttpResponse:
-        """Whom to pay how much. Who had their data deleted since is in the sum alone."""
+        Whom to pay how much. Who had their data deleted since is in the sum alone.
+        """
         return _payout_response(request, get_payout(self.site, payout_id), status.HTTP_200_OK)
 
 

@@ -10,10 +10,11 @@ from django.db import transaction
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.authors.api.access import SiteServerView, read, server_of
+from apps.authors.api.access import SiteServerViewSet, read
 from apps.authors.api.messages import (
     DismissalSerializer,
     ErasureSerializer,
@@ -42,19 +43,21 @@ _EARLY = {
 }
 
 
-class TurnView(SiteServerView):
+class TurnViewSet(SiteServerViewSet):
     """Whose turn it is."""
 
     @extend_schema(
         operation_id="site_question_next",
         parameters=[WhoSerializer],
         responses={200: WhoseTurnSerializer, **_LIMITED},
-        summary="Fetch the question (server key)",
     )
-    def get(self, request: Request, public_key: str) -> Response:
-        """The question to put to the author now, marked as sent; null when there is none. One at
-        a time: the next comes when this one is answered or sent away."""
-        author = self.author(read(WhoSerializer(data=request.query_params))["author"])
+    def retrieve(self, request: Request, **_: str) -> Response:
+        """Fetch the question (server key).
+
+        The question to put to the author now, marked as sent; null when there is none. One at
+        a time: the next comes when this one is answered or sent away.
+        """
+        author = self.author(self.read_query(WhoSerializer)["author"])
         check_open(author.site, None)
         question = next_question(author)
         if question is None:
@@ -63,20 +66,24 @@ class TurnView(SiteServerView):
         return Response({"question": words | {"status": question.status}})
 
 
-class ShownView(SiteServerView):
-    """A question on the screen."""
+class QuestionViewSet(SiteServerViewSet):
+    """A question to an author."""
+
+    lookup_url_kwarg = "qid"
+    lookup_value_converter = "str"
 
     @extend_schema(
-        operation_id="site_question_shown",
-        request=WhoSerializer,
-        responses={200: QuestionStateSerializer, **_EARLY, **_LIMITED},
-        summary="Tell that a question is shown (server key)",
+        request=WhoSerializer, responses={200: QuestionStateSerializer, **_EARLY, **_LIMITED}
     )
-    def post(self, request: Request, public_key: str, qid: str) -> Response:
-        """The time to read it begins; the first time counts. Also right after its message was
-        posted, without fetching it, provided that it is its turn."""
+    @action(detail=True, methods=["post"])
+    def shown(self, request: Request, qid: str, **_: str) -> Response:
+        """Tell that a question is shown (server key).
+
+        The time to read it begins; the first time counts. Also right after its message was
+        posted, without fetching it, provided that it is its turn.
+        """
         now = timezone.now()
-        author = self.author(read(WhoSerializer(data=request.data))["author"])
+        author = self.author(self.read_body(WhoSerializer)["author"])
         question = question_of(author, qid)
         if question.pushed_at is None:
             turn = next_question(author)
@@ -87,96 +94,85 @@ class ShownView(SiteServerView):
         since = (now - (question.shown_at or now)) // timedelta(milliseconds=1)
         return _state(author, qid, after_ms=max(0, question.min_ms - since))
 
-
-class AnswerView(SiteServerView):
-    """An answer."""
-
     @extend_schema(
-        operation_id="site_question_answer",
-        request=SaidSerializer,
-        responses={200: QuestionStateSerializer, **_EARLY, **_LIMITED},
-        summary="Answer a question (server key)",
+        request=SaidSerializer, responses={200: QuestionStateSerializer, **_EARLY, **_LIMITED}
     )
-    def post(self, request: Request, public_key: str, qid: str) -> Response:
-        """Taken once, committed when this answers, not before it could be read. ``undo_ms``: so
-        long it can be taken back."""
+    @action(detail=True, methods=["post"])
+    def answer(self, request: Request, qid: str, **_: str) -> Response:
+        """Answer a question (server key).
+
+        Taken once, committed when this answers, not before it could be read. ``undo_ms``: so
+        long it can be taken back.
+        """
         received = timezone.now()
-        sent = read(SaidSerializer(data=request.data))
+        sent = self.read_body(SaidSerializer)
         author = self.author(sent["author"])
         check_open(author.site, None)
         answer = submitted_answer(sent)
         record_answer(author, question_uid(qid), answer, consent=None, received=received)
         return _state(author, qid, undo_ms=UNDO_MS)
 
-
-class DismissView(SiteServerView):
-    """No answer."""
-
     @extend_schema(
-        operation_id="site_question_dismiss",
-        request=DismissalSerializer,
-        responses={200: QuestionStateSerializer, **_LIMITED},
-        summary="Send a question away (server key)",
+        request=DismissalSerializer, responses={200: QuestionStateSerializer, **_LIMITED}
     )
-    def post(self, request: Request, public_key: str, qid: str) -> Response:
-        """Doing it again changes nothing. That nothing fits is an answer: see there."""
-        sent = read(DismissalSerializer(data=request.data))
+    @action(detail=True, methods=["post"])
+    def dismiss(self, request: Request, qid: str, **_: str) -> Response:
+        """Send a question away (server key).
+
+        Doing it again changes nothing. That nothing fits is an answer: see there.
+        """
+        sent = self.read_body(DismissalSerializer)
         author = self.author(sent["author"])
         dismiss(author, question_uid(qid), sent["how"])
         return _state(author, qid)
 
+    @extend_schema(request=WhoSerializer, responses={200: QuestionStateSerializer, **_LIMITED})
+    @action(detail=True, methods=["post"])
+    def undo(self, request: Request, qid: str, **_: str) -> Response:
+        """Take an answer back (server key).
 
-class UndoView(SiteServerView):
-    """An answer taken back."""
-
-    @extend_schema(
-        operation_id="site_question_undo",
-        request=WhoSerializer,
-        responses={200: QuestionStateSerializer, **_LIMITED},
-        summary="Take an answer back (server key)",
-    )
-    def post(self, request: Request, public_key: str, qid: str) -> Response:
-        """Within seconds; the question is open again and its label withdrawn."""
-        author = self.author(read(WhoSerializer(data=request.data))["author"])
+        Within seconds; the question is open again and its label withdrawn.
+        """
+        author = self.author(self.read_body(WhoSerializer)["author"])
         undo(author, question_uid(qid))
         return _state(author, qid)
 
 
-class AuthorView(SiteServerView):
+class AuthorViewSet(SiteServerViewSet):
     """An author's data; also of a site that is switched off."""
 
-    @extend_schema(
-        operation_id="site_author",
-        responses={200: OpenApiTypes.OBJECT, **_LIMITED},
-        summary="Show an author's data (server key)",
-    )
-    def get(self, request: Request, public_key: str, subject: str) -> Response:
-        """Everything that is kept of them."""
+    @extend_schema(responses={200: OpenApiTypes.OBJECT, **_LIMITED})
+    def retrieve(self, request: Request, subject: str, **_: str) -> Response:
+        """Show an author's data (server key).
+
+        Everything that is kept of them.
+        """
         return Response(author_data(self.author(_subject(subject))))
 
-    @extend_schema(
-        operation_id="site_author_erase",
-        responses={200: ErasureSerializer, **_LIMITED},
-        summary="Delete an author's data (server key)",
-    )
-    def delete(self, request: Request, public_key: str, subject: str) -> Response:
-        """What they wrote and answered, and every label of it, for good; the receipt proves it."""
+    @extend_schema(operation_id="site_author_erase", responses={200: ErasureSerializer, **_LIMITED})
+    def destroy(self, request: Request, subject: str, **_: str) -> Response:
+        """Delete an author's data (server key).
+
+        What they wrote and answered, and every label of it, for good; the receipt proves it.
+        """
         return Response(ErasureSerializer(erase_author(self.author(_subject(subject)))).data)
 
 
-class OptOutView(SiteServerView):
+class OptOutViewSet(SiteServerViewSet):
     """Somebody who does not want to be asked."""
 
     @extend_schema(
         operation_id="site_author_optout",
         request=None,
         responses={200: OptedOutSerializer, **_LIMITED},
-        summary="Never ask an author again (server key)",
     )
-    def post(self, request: Request, public_key: str, subject: str) -> Response:
-        """Also before they have written anything: it is remembered. What they answered stays."""
+    def create(self, request: Request, subject: str, **_: str) -> Response:
+        """Never ask an author again (server key).
+
+        Also before they have written anything: it is remembered. What they answered stays.
+        """
         with transaction.atomic():
-            author = author_of_subject(server_of(request).site, _subject(subject))
+            author = author_of_subject(self.site, _subject(subject))
             opt_out(author)
             author.refresh_from_db(fields=["opted_out_at"])
         return Response(OptedOutSerializer(author).data)

@@ -1,34 +1,24 @@
-"""REST paths of sites."""
-
-from django.urls import path
+"""REST addresses of sites."""
 
 from apps.authors.api import messages, records, server, sites
+from apps.common.api.viewsets import Router
 
-SITE = "sites/<slug:public_key>/"
-QUESTION = f"{SITE}questions/<str:qid>/"
-AUTHOR = f"{SITE}authors/"
+SITE = "sites/<slug:public_key>"
+AUTHOR = f"{SITE}/authors"
 
-urlpatterns = [
-    path("projects/<slug:slug>/sites/", sites.SitesView.as_view(), name="api_sites"),
-    path(SITE, sites.SiteView.as_view(), name="api_site"),
-    path(f"{SITE}keys/", sites.KeysView.as_view(), name="api_site_keys"),
-    path(f"{SITE}keys/<slug:kid>/", sites.KeyView.as_view(), name="api_site_key"),
-    path(f"{SITE}features/", sites.FeaturesView.as_view(), name="api_site_features"),
-    path(f"{SITE}consent/", sites.ConsentView.as_view(), name="api_site_consent"),
-    path(f"{SITE}messages/", messages.MessagesView.as_view(), name="api_site_messages"),
-    path(f"{SITE}answers/", records.AnswersView.as_view(), name="api_site_answers"),
-    path(f"{SITE}rewards/", records.RewardsView.as_view(), name="api_site_rewards"),
-    path(f"{SITE}payouts/", records.PayoutsView.as_view(), name="api_site_payouts"),
-    path(f"{SITE}payouts/<int:payout_id>/", records.PayoutView.as_view(), name="api_site_payout"),
-    path(
-        f"{AUTHOR}<uuid:uid>/ruling/", records.RulingView.as_view(), name="api_site_author_ruling"
-    ),
-    # The host's own ids may hold a slash.
-    path(f"{AUTHOR}<path:subject>/optout/", server.OptOutView.as_view(), name="api_site_optout"),
-    path(f"{AUTHOR}<path:subject>/", server.AuthorView.as_view(), name="api_site_author"),
-    path(f"{SITE}questions/", server.TurnView.as_view(), name="api_site_questions"),
-    path(f"{QUESTION}shown/", server.ShownView.as_view(), name="api_site_question_shown"),
-    path(f"{QUESTION}answer/", server.AnswerView.as_view(), name="api_site_question_answer"),
-    path(f"{QUESTION}dismiss/", server.DismissView.as_view(), name="api_site_question_dismiss"),
-    path(f"{QUESTION}undo/", server.UndoView.as_view(), name="api_site_question_undo"),
-]
+router = Router()
+router.register("projects/<slug:slug>/sites", sites.SitesViewSet, "api_sites")
+router.register(SITE, sites.OneSiteViewSet, "api_site")
+router.register(f"{SITE}/keys", sites.KeyViewSet, "api_site_key")
+router.register(f"{SITE}/features", sites.FeaturesViewSet, "api_site_features")
+router.register(f"{SITE}/messages", messages.MessagesViewSet, "api_site_messages")
+router.register(f"{SITE}/answers", records.AnswersViewSet, "api_site_answers")
+router.register(f"{SITE}/rewards", records.RewardsViewSet, "api_site_rewards")
+router.register(f"{SITE}/payouts", records.PayoutViewSet, "api_site_payout")
+router.register(f"{AUTHOR}/<uuid:uid>/ruling", records.RulingViewSet, "api_site_author_ruling")
+# The host's own ids may hold a slash.
+router.register(f"{AUTHOR}/<path:subject>/optout", server.OptOutViewSet, "api_site_optout")
+router.register(f"{AUTHOR}/<path:subject>", server.AuthorViewSet, "api_site_author")
+router.register(f"{SITE}/questions", server.TurnViewSet, "api_site_questions")
+router.register(f"{SITE}/questions", server.QuestionViewSet, "api_site_question")
+urlpatterns = router.urls

@@ -104,7 +104,7 @@ class CatalogueItemViewSet(SiteViewSet):
     serializer_class = CatalogueItemSerializer
 
     def retrieve(self, request: Request, ref: str, **_: str) -> Response:
-        """Show an item.
+        """Show a catalogue item.
 
         As it was imported.
         """
@@ -112,7 +112,7 @@ class CatalogueItemViewSet(SiteViewSet):
 
     @extend_schema(request=CatalogueItemSerializer)
     def partial_update(self, request: Request, ref: str, **_: str) -> Response:
-        """Offer an item, or no more.
+        """Offer a catalogue item, or no more.
 
         Only ``active`` changes here; everything else by importing the item again.
         """

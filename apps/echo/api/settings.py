@@ -68,7 +68,7 @@ class EchoViewSet(SiteViewSet):
     @extend_schema(request=None)
     @action(detail=False, methods=["post"])
     def freeze(self, request: Request, **_: str) -> Response:
-        """Freeze.
+        """Stop learning.
 
         What happens from now on is logged and never learnt. Doing it again changes nothing.
         """
@@ -77,7 +77,7 @@ class EchoViewSet(SiteViewSet):
     @extend_schema(request=None)
     @action(detail=False, methods=["post"])
     def thaw(self, request: Request, **_: str) -> Response:
-        """Learn again.
+        """Resume learning.
 
         What happens from now on is learnt again. Doing it again changes nothing.
         """

@@ -142,7 +142,7 @@ class SavedExportViewSet(ProjectViewSet):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     @action(detail=True)
     def manifest(self, request: SignedInApiRequest, export_id: int, **_: str) -> HttpResponse:
-        """What is in a saved export.
+        """Show the manifest of a saved export.
 
         Schema versions, guideline, runs with their prompts and models, counts, checksum.
         """

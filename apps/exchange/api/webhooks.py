@@ -218,7 +218,7 @@ class WebhookViewSet(ProjectViewSet):
     @extend_schema(request=ReplaySerializer, responses={202: QueuedSerializer})
     @action(detail=True, methods=["post"])
     def replay(self, request: Request, **_: Any) -> Response:
-        """Replay.
+        """Send messages again.
 
         Chosen ``deliveries``, or everything ``since`` a time; messages keep their ids.
         """

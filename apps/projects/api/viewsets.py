@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from apps.accounts.roles import Right
 from apps.common.api.viewsets import ApiViewSet
@@ -13,11 +12,11 @@ from apps.projects.models import Project
 from apps.projects.selectors import get_project
 
 
-class ProjectScopedMixin(APIView):
+class ProjectViewSet(ApiViewSet):
     """``self.project`` of the URL's ``slug``; strangers get 404, members without the right 403.
 
-    Put it before the framework's own view class. It checks before any handler runs, so a handler
-    that never looks at ``self.project`` is guarded as well.
+    It checks before any handler runs, so a handler that never looks at ``self.project`` is guarded
+    as well.
     """
 
     read_right: ClassVar[Right] = Right.VIEW
@@ -36,7 +35,3 @@ class ProjectScopedMixin(APIView):
         """Check the right once the caller is known."""
         super().initial(request, *args, **kwargs)
         _ = self.project
-
-
-class ProjectViewSet(ProjectScopedMixin, ApiViewSet):
-    """Base of viewsets below a project."""

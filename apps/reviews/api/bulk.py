@@ -178,10 +178,11 @@ class BulkJobViewSet(ProjectViewSet):
         responses={200: BulkPreviewSerializer, 202: BulkJobSerializer},
     )
     def create(self, request: SignedInApiRequest, **_: str) -> Response:
-        """Do something to many items.
+        """Start a bulk job.
 
-        In the background; 200 with counts alone for a dry run. Labels are your own, in the kind of
-        annotator that you are in the project. With no search and no ids it is about all items.
+        Does something to many items in the background; 200 with counts alone for a dry run. Labels
+        are your own, in the kind of annotator that you are in the project. With no search and no
+        ids it is about all items.
         """
         sent = self.read_body(NewBulkJobSerializer)
         asked = sent["query"] | ({"items": sent["items"]} if sent["items"] else {})

@@ -284,10 +284,7 @@ class WorkerViewSet(ProjectViewSet):
     @extend_schema(responses=RequeueSerializer, operation_id="quality_requeue_state")
     @action(detail=True)
     def requeue(self, request: SignedInApiRequest, user_id: int, **_: str) -> Response:
-        """Show how far a person's labels are put back.
-
-        Of the latest time.
-        """
+        """Show the latest requeueing of a person's labels."""
         job = requeue_of(self.project, find_worker(self.project, user_id))
         if job is None:
             raise NotFound("No labels of theirs were ever put back.")
