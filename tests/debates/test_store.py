@@ -1,10 +1,12 @@
 """Who drives a run: one slice at a time, from its first moment on."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
+from apps.common.jobs import LeaseLost
 from apps.debates.models import Debate, Run
 from apps.debates.services import resume_run
 from apps.debates.services.driving.closing import finish_run
@@ -14,8 +16,8 @@ from tests.factories.debates import project_with_items, started_run
 pytestmark = pytest.mark.django_db
 
 
-def store_of(run: Run) -> SliceStore:
-    return SliceStore(Run.objects.get(pk=run.pk), timedelta(seconds=10))
+def store_of(run: Run, renew: Callable[[], object] = lambda: None) -> SliceStore:
+    return SliceStore(Run.objects.get(pk=run.pk), timedelta(seconds=10), renew)
 
 
 def test_of_two_slices_that_begin_at_once_one_drives() -> None:
@@ -58,6 +60,15 @@ def test_a_slice_whose_lease_has_lapsed_stops() -> None:
     second.claim(1)
     assert second.beat({}) == Run.Status.RUNNING
     assert first.beat({}) == ""
+
+
+def test_a_slice_whose_job_was_taken_over_stops() -> None:
+    def renew() -> None:
+        raise LeaseLost("somebody else drives the run")
+
+    store = store_of(started_run(project_with_items(1)), renew)
+    store.begin()
+    assert store.beat({}) == ""
 
 
 def test_a_run_in_which_something_waits_again_stays_open() -> None:
