@@ -168,7 +168,7 @@ class ExperimentForm(forms.Form):
         )
 
     def _answers(self, info: ProtocolInfo) -> bool:
-        return info.name == "cascade" or info.answers(self._task)
+        return info.stages is not None or info.answers(self._task)
 
     def _settings(self, info: ProtocolInfo) -> list[Setting]:
         """What can be set about a protocol here."""

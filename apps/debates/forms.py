@@ -20,13 +20,12 @@ from apps.debates.models import PromptVariant
 from apps.debates.naming import role_words
 from apps.debates.services import RunPlan, models_for_roles
 from apps.llm.selectors import default_models, list_models
-from labelhub.core.debate import LABELLING, PROTOCOLS, CallCount, ProtocolInfo, cascade
+from labelhub.core.debate import LABELLING, PROTOCOLS, CallCount, ProtocolInfo
 from labelhub.core.debate.info import Group
 from labelhub.core.debate.settings import InvalidSetting, Setting
 from labelhub.core.schema import LabelType
 
 USUAL_PROTOCOL = "ecj"
-STAGES = (cascade.FIRST, cascade.THEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +106,7 @@ class RunForm(forms.Form):
         self.info: ProtocolInfo = LABELLING.get(self._said("protocol"), LABELLING[USUAL_PROTOCOL])
         self._settings = self._add_settings()
         self._chosen = self._readable(self._settings)
+        self._stages = self.info.stages(self._chosen) if self.info.stages else {}
         self._roles = self.info.roles(self._chosen)
         self._add_models()
         self._prompts = self._add_prompts(variants)
@@ -118,16 +118,15 @@ class RunForm(forms.Form):
 
     def stages(self) -> list[StageFields]:
         """The fields of settings and models of the chosen protocol, stage by stage."""
-        staged = self.info.name == "cascade"
+        titles = {setting.name: setting.title for setting in self._settings}
         found = {"": StageFields()}
-        for name in STAGES if staged else ():
-            title = next(each.title for each in self._settings if each.name == name)
-            found[name] = StageFields(f"{title}: {PROTOCOLS[self._chosen[name]].title}")
+        for stage, info in self._stages.items():
+            found[stage] = StageFields(f"{titles[stage]}: {info.title}")
         for setting in self._settings:
             stage, dot, _ = setting.name.partition(".")
             found[stage if dot else ""].settings.append(self[_setting_field(setting)])
         for role in self._roles:
-            found[_stage_of(role) if staged else ""].models.append(self[_model_field(role)])
+            found[self._stage_of(role)].models.append(self[_model_field(role)])
         return list(found.values())
 
     def prompts(self) -> list[forms.BoundField]:
@@ -145,7 +144,7 @@ class RunForm(forms.Form):
         hash."""
         own = [name for name in self.fields if name.startswith(("set_", "model_", "prompt_"))]
         wrong = [self.errors[name].as_json() for name in own if name in self.errors]
-        stages = [str(self._chosen.get(stage, "")) for stage in STAGES]
+        stages = [info.name for info in self._stages.values()]
         words = "\n".join([self.info.name, *stages, *own, *wrong])
         return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:16]
 
@@ -229,8 +228,11 @@ class RunForm(forms.Form):
 
     def _in_stage(self, role: str) -> str:
         """The role as its stage's protocol knows it."""
-        staged = self.info.name == "cascade"
-        return role.removeprefix(f"{_stage_of(role)}_") if staged else role
+        stage = self._stage_of(role)
+        return role.removeprefix(f"{stage}_") if stage else role
+
+    def _stage_of(self, role: str) -> str:
+        return next((stage for stage in self._stages if role.startswith(f"{stage}_")), "")
 
     def _add_prompts(
         self, variants: Iterable[PromptVariant]
@@ -260,10 +262,6 @@ class BudgetForm(forms.Form):
 def _not_for(info: ProtocolInfo, task: LabelType) -> str:
     """Why the protocol cannot answer the question; empty where it can."""
     return "" if info.answers(task) else f"Not for this project: {info.not_for}"
-
-
-def _stage_of(role: str) -> str:
-    return next(stage for stage in STAGES if role.startswith(f"{stage}_"))
 
 
 def _setting_field(setting: Setting) -> str:

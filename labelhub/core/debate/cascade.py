@@ -6,10 +6,21 @@ gave no label, was less sure than θ, or raised any flag; also where nobody know
 of a single answer without log-probabilities.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from labelhub.core.debate import (
+    cot,
+    courtroom,
+    discussion,
+    ecj,
+    self_consistency,
+    self_refine,
+    single,
+    vote,
+)
+from labelhub.core.debate.info import CallCount, Group, Opinions, Part, ProtocolInfo, Settings
 from labelhub.core.debate.outcome import CallMaker, Debate, DebateItem, DebateSpec, Outcome
 from labelhub.core.debate.settings import Setting
 from labelhub.core.llm.types import Call
@@ -43,7 +54,18 @@ FLAGGED = Setting(
     choices=("ask again", "accept"),
 )
 
-Start = Callable[[DebateItem, DebateSpec], Debate]
+_OF_FIRST = {info.name: info for info in (self_consistency.INFO, single.INFO, cot.INFO, vote.INFO)}
+_OF_THEN = {
+    info.name: info
+    for info in (
+        ecj.INFO,
+        courtroom.INFO,
+        discussion.INFO,
+        self_refine.INFO,
+        self_consistency.INFO,
+        vote.INFO,
+    )
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +86,14 @@ def staged(stage: str, role: str) -> str:
     return f"{stage}_{role}"
 
 
-def cascade(item: DebateItem, spec: DebateSpec, first: Start, then: Start) -> Debate:
-    """Play ``first``; where that leaves doubt play ``then``, whose outcome counts."""
-    quick = yield from first(item, within_stage(spec, FIRST))
+def cascade(item: DebateItem, spec: DebateSpec) -> Debate:
+    """Play the first protocol; where that leaves doubt play the other, whose outcome counts."""
+    first, then = _stages(spec.settings).values()
+    quick = yield from first.start(item, within_stage(spec, FIRST))
     doubts = doubts_of(quick, spec.settings)
     if quick.failed or not doubts:
         return replace(quick, signals={**quick.signals, "stage": FIRST, "doubts": []})
-    thorough: Outcome = yield from then(item, within_stage(spec, THEN))
+    thorough: Outcome = yield from then.start(item, within_stage(spec, THEN))
     return replace(
         thorough,
         signals={
@@ -109,3 +132,66 @@ def doubts_of(outcome: Outcome, settings: Mapping[str, Any]) -> tuple[str, ...]:
     if settings[FLAGGED.name] == "ask again":
         doubts += [flag for flag in outcome.flags if flag not in doubts]
     return tuple(doubts)
+
+
+def _stages(settings: Settings) -> dict[str, ProtocolInfo]:
+    return {FIRST: _OF_FIRST[settings[FIRST]], THEN: _OF_THEN[settings[THEN]]}
+
+
+def _parts(settings: Settings) -> tuple[Part, ...]:
+    return tuple(
+        Part(staged(stage, part.role), part.prompt)
+        for stage, info in _stages(settings).items()
+        for part in info.parts(settings_of(stage, settings))
+    )
+
+
+def _count_calls(settings: Settings) -> CallCount:
+    first, then = (
+        info.calls(settings_of(stage, settings)) for stage, info in _stages(settings).items()
+    )
+    return first.then(then)
+
+
+def _settings_of_stages(chosen: Settings) -> tuple[Setting, ...]:
+    return tuple(
+        replace(setting, name=f"{stage}.{setting.name}")
+        for stage, info in _stages(chosen).items()
+        for setting in info.settings
+    )
+
+
+INFO = ProtocolInfo(
+    name="cascade",
+    title="Cascade",
+    description="A cheap protocol labels everything; a costly one is asked only where the "
+    "first is in doubt.",
+    group=Group.STAGES,
+    start=cascade,
+    parts=_parts,
+    calls=_count_calls,
+    settings=(
+        Setting(
+            name=FIRST,
+            title="For every item",
+            default=self_consistency.INFO.name,
+            choices=tuple(_OF_FIRST),
+            main=True,
+        ),
+        Setting(
+            name=THEN,
+            title="Where that is in doubt",
+            default=ecj.INFO.name,
+            choices=tuple(_OF_THEN),
+            main=True,
+        ),
+        THETA,
+        MARGIN,
+        FLAGGED,
+    ),
+    more_settings=_settings_of_stages,
+    steps=lambda _: (),
+    opinions=Opinions(first="First protocol", last="in the end", voters="voters of its last stage"),
+    debated=True,
+    stages=_stages,
+)

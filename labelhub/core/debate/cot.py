@@ -3,6 +3,7 @@
 Source: paper 001, section 3.1 and figure 13. Differs from ``single`` in its prompt alone.
 """
 
+from labelhub.core.debate.info import Group, ProtocolInfo, always, each_by_prompt
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
 from labelhub.core.debate.single import asked_once
 
@@ -10,3 +11,14 @@ from labelhub.core.debate.single import asked_once
 def cot(item: DebateItem, spec: DebateSpec) -> Debate:
     """Ask the annotator once for its reasoning and its answer."""
     return (yield from asked_once(item, spec, {"logprobs": True}))
+
+
+INFO = ProtocolInfo(
+    name="cot",
+    title="Chain of thought",
+    description="One model reasons step by step, then labels, in one call.",
+    group=Group.ONE,
+    start=cot,
+    parts=each_by_prompt("cot", "annotator"),
+    calls=always(1, 1),
+)

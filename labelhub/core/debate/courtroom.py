@@ -14,9 +14,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from labelhub.core.debate.bench import deliberated, verdict
+from labelhub.core.debate.bench import JUDGE, deliberated, verdict
 from labelhub.core.debate.candidates import Candidates, candidates
 from labelhub.core.debate.evidence import rationale, silent, words
+from labelhub.core.debate.info import (
+    CallCount,
+    Group,
+    Opinions,
+    Part,
+    ProtocolInfo,
+    Settings,
+    exactly,
+)
 from labelhub.core.debate.lengths import equalised
 from labelhub.core.debate.outcome import (
     Debate,
@@ -218,3 +227,49 @@ def _dismissed(item: DebateItem, spec: DebateSpec, heard: Mapping[str, Reply]) -
         uncertainty=1.0,
         failed=any(reply.status is Status.FAILED for reply in heard.values()),
     )
+
+
+def _parts(settings: Settings) -> tuple[Part, ...]:
+    parts = (
+        Part(CLERK, "courtroom/clerk"),
+        Part(PROSECUTOR, "courtroom/advocate"),
+        Part(DEFENCE, "courtroom/advocate"),
+    )
+    reporter = (Part(REPORTER, "courtroom/reporter"),) if settings["precedents"] else ()
+    return (*parts, *reporter, Part(JUDGE, "courtroom/judge"))
+
+
+def _count_calls(settings: Settings) -> CallCount:
+    judges = settings["judges"]
+    return exactly(3 + judges, 3 if settings["deliberation"] == "parallel" else 2 + judges)
+
+
+def _steps(settings: Settings) -> tuple[tuple[str, str], ...]:
+    sides = tuple((role, role) for role in (CLERK, PROSECUTOR, DEFENCE))
+    judges = range(1, settings["judges"] + 1)
+    return (*sides, *((f"judge/{number}", JUDGE) for number in judges))
+
+
+INFO = ProtocolInfo(
+    name="courtroom",
+    title="Courtroom",
+    description="The two best answers are argued for by advocates; judges decide, with "
+    "precedents where there are any.",
+    group=Group.DEBATE,
+    start=courtroom,
+    parts=_parts,
+    calls=_count_calls,
+    answers=lambda task: task.one_of_several,
+    not_for=NOT_FOR,
+    settings=SETTINGS,
+    steps=_steps,
+    opinions=Opinions(
+        first="Hearing",
+        last="verdict",
+        voters="judges",
+        rounds="verdicts",
+        round="Judge",
+        round_from=1,
+    ),
+    debated=True,
+)

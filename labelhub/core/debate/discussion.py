@@ -12,11 +12,12 @@ from typing import Any
 
 from labelhub.core.debate.ballots import Tally, tally
 from labelhub.core.debate.evidence import merged_evidence, rationale, words
+from labelhub.core.debate.info import CallCount, Group, Opinions, ProtocolInfo, Settings
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome, Untrusted
-from labelhub.core.debate.seats import ANNOTATORS, role_of, seats
+from labelhub.core.debate.seats import ANNOTATORS, role_of, seated, seats
 from labelhub.core.debate.settings import Setting
 from labelhub.core.debate.signals import flags, told, voted
-from labelhub.core.debate.voting import how_it_ended, supporters
+from labelhub.core.debate.voting import NOT_VOTABLE, how_it_ended, supporters
 from labelhub.core.llm.types import Reply, Status
 
 SETTINGS = (
@@ -131,3 +132,33 @@ def _how_it_went(begun: Tally, ended: Tally) -> tuple[str, ...]:
     first = () if begun.unanimous else ("first_round_differs",)
     last = () if ended.unanimous else ("dissent",)
     return (*first, *last, *how_it_ended(ended))
+
+
+def _count_calls(settings: Settings) -> CallCount:
+    annotators, rounds = settings["annotators"], settings["rounds"]
+    return CallCount(annotators, annotators * (1 + rounds), 1, 1 + rounds)
+
+
+INFO = ProtocolInfo(
+    name="discussion",
+    title="Discussion",
+    description="Several models label, read each other's reasons and label again until they "
+    "agree; then the majority counts.",
+    group=Group.DEBATE,
+    start=discussion,
+    parts=seated("discussion"),
+    calls=_count_calls,
+    answers=lambda task: task.votable,
+    not_for=NOT_VOTABLE,
+    settings=SETTINGS,
+    steps=lambda settings: tuple((f"r0/{letter}", role_of(letter)) for letter in seats(settings)),
+    opinions=Opinions(
+        first="Majority before",
+        last="after the discussion",
+        voters="annotators",
+        rounds="rounds",
+        round="Round",
+        signals=("first_d_rate",),
+    ),
+    debated=True,
+)

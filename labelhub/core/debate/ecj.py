@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 
 from labelhub.core.debate.evidence import merged_evidence, rationale, silent
+from labelhub.core.debate.info import Group, Opinions, ProtocolInfo, always, each_by_prompt
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
 from labelhub.core.debate.signals import flags, told
 from labelhub.core.llm.types import Reply, Status
@@ -96,3 +97,16 @@ def _uncertainty(
         return round(unread, 4)
     differing = sum(WEIGHTS[role] * len(names) for role, names in flips.items())
     return round(min(1.0, unread + differing / len(named)), 4)
+
+
+INFO = ProtocolInfo(
+    name="ecj",
+    title="Extractor, critic, judge",
+    description="One model proposes with quotations, one attacks, one decides.",
+    group=Group.DEBATE,
+    start=ecj,
+    parts=each_by_prompt("ecj", *ROLES),
+    calls=always(3, 3),
+    opinions=Opinions(first="Extractor", last="judge", signals=("flips",)),
+    debated=True,
+)

@@ -42,6 +42,17 @@ class CallCount:
         )
 
 
+def each_by_prompt(protocol: str, *roles: str) -> Callable[[Settings], tuple[Part, ...]]:
+    """Parts of roles with a prompt each."""
+    parts = tuple(Part(role, f"{protocol}/{role}") for role in roles)
+    return lambda _: parts
+
+
+def always(calls: int, depth: int) -> Callable[[Settings], CallCount]:
+    """As many calls under all settings; ``depth`` of them wait for each other."""
+    return lambda _: exactly(calls, depth)
+
+
 def exactly(calls: int, depth: int) -> CallCount:
     """Always as many."""
     return CallCount(calls, calls, depth, depth)
@@ -99,6 +110,8 @@ class ProtocolInfo:
         opinions: None where there is but one.
         debated: opinions meet, so an experiment sets a vote of as many calls beside it.
         trials_only: its answers are no labels; experiments compare them with gold.
+        stages: the protocols that it plays one after another, by the name of the stage; None where
+            it plays itself alone.
     """
 
     name: str
@@ -116,6 +129,7 @@ class ProtocolInfo:
     opinions: Opinions | None = None
     debated: bool = False
     trials_only: bool = False
+    stages: Callable[[Settings], Mapping[str, "ProtocolInfo"]] | None = None
 
     @property
     def tasks(self) -> list[LabelType]:

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from labelhub.core.debate.info import Group, ProtocolInfo, always, each_by_prompt
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Untrusted
 from labelhub.core.debate.settings import Setting
 from labelhub.core.debate.single import asked_once
@@ -129,3 +130,19 @@ def _draw(*key: object) -> int:
     """A number that looks random and is always the same for the same key."""
     text = "\x1f".join(str(part) for part in key)
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8])
+
+
+INFO = ProtocolInfo(
+    name=NAME,
+    title="Predict the author",
+    description="One model predicts an author's answer from the author's other answers, shown "
+    "with the labels of one source: arms compare whose labels tell most about the author.",
+    group=Group.ONE,
+    start=predict,
+    parts=each_by_prompt(NAME, ROLE),
+    calls=always(1, 1),
+    answers=lambda task: task.one_of_several,
+    not_for=NOT_FOR,
+    settings=(LABELS_BY, EXAMPLES),
+    trials_only=True,
+)

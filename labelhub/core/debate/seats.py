@@ -3,9 +3,10 @@
 Debates and prompts know them by their letters alone: which model sits where would be an argument.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from labelhub.core.debate.info import Part, Settings
 from labelhub.core.debate.settings import Setting
 
 LETTERS = "ABCDEFGHI"
@@ -29,3 +30,9 @@ def seats(settings: Mapping[str, Any]) -> str:
 def role_of(letter: str) -> str:
     """The role of the annotator called ``letter``: ``annotator_b`` for B."""
     return f"annotator_{letter.lower()}"
+
+
+def seated(protocol: str) -> Callable[[Settings], tuple[Part, ...]]:
+    """Parts of annotators at one table, who share a prompt."""
+    prompt = f"{protocol}/annotator"
+    return lambda settings: tuple(Part(role_of(letter), prompt) for letter in seats(settings))

@@ -4,9 +4,10 @@ Source: paper 001, section 3.1: five reasoning paths at temperature 0.7, majorit
 which the first answer leads is D_rate (paper 002, section 4.2), the measure of ambiguity.
 """
 
+from labelhub.core.debate.info import Group, Opinions, ProtocolInfo, each_by_prompt, exactly
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
 from labelhub.core.debate.settings import Setting
-from labelhub.core.debate.voting import elected
+from labelhub.core.debate.voting import NOT_VOTABLE, elected
 
 ROLE = "annotator"
 
@@ -41,3 +42,22 @@ def self_consistency(item: DebateItem, spec: DebateSpec) -> Debate:
         for at, step in enumerate(steps, start=1)
     ]
     return elected(item, spec, dict(zip(steps, replies, strict=True)))
+
+
+INFO = ProtocolInfo(
+    name="self_consistency",
+    title="Self-consistency",
+    description="One model answers several times; the most frequent answer wins, and how far "
+    "it leads tells how ambiguous the text is.",
+    group=Group.ONE,
+    start=self_consistency,
+    parts=each_by_prompt("self_consistency", "annotator"),
+    calls=lambda settings: exactly(settings["samples"], 1),
+    answers=lambda task: task.votable,
+    not_for=NOT_VOTABLE,
+    settings=SETTINGS,
+    steps=lambda settings: tuple(
+        (f"sample/{number}", ROLE) for number in range(1, settings["samples"] + 1)
+    ),
+    opinions=Opinions(first="First sample", last="vote", voters="samples"),
+)

@@ -4,6 +4,7 @@ Source: paper 001, section 3.1 and figures 14 to 16. Three dependent calls.
 """
 
 from labelhub.core.debate.evidence import merged_evidence, rationale, silent
+from labelhub.core.debate.info import Group, Opinions, ProtocolInfo, always, each_by_prompt
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
 from labelhub.core.debate.signals import flags, told
 from labelhub.core.llm.types import Reply, Status
@@ -36,3 +37,16 @@ def self_refine(item: DebateItem, spec: DebateSpec) -> Debate:
         uncertainty=(0.0 if same else CHANGED_MIND) if refined.ok else 1.0,
         failed=any(reply.status is Status.FAILED for reply in heard.values()),
     )
+
+
+INFO = ProtocolInfo(
+    name="self_refine",
+    title="Self-refine",
+    description="One model drafts, reviews its own draft and improves it.",
+    group=Group.ONE,
+    start=self_refine,
+    parts=each_by_prompt("self_refine", *ROLES),
+    calls=always(3, 3),
+    opinions=Opinions(first="Draft", last="refined"),
+    debated=True,
+)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from labelhub.core.debate.evidence import merged_evidence, rationale
+from labelhub.core.debate.info import Group, Part, ProtocolInfo, Settings, always
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
 from labelhub.core.debate.settings import Setting
 from labelhub.core.debate.signals import flags, margin, told
@@ -63,3 +64,20 @@ def _uncertainty(annotator: Reply) -> float | None:
         return 1.0
     lead = margin(annotator)
     return None if lead is None else round(1.0 - lead, 4)
+
+
+def _parts(settings: Settings) -> tuple[Part, ...]:
+    quoting = settings[QUOTES.name] == AFTER_LABEL
+    return (Part(ROLE, f"single/{'quoting_' if quoting else ''}annotator"),)
+
+
+INFO = ProtocolInfo(
+    name="single",
+    title="Single annotator",
+    description="One model labels each text in one call: the baseline for every debate.",
+    group=Group.ONE,
+    start=single,
+    parts=_parts,
+    calls=always(1, 1),
+    settings=(QUOTES,),
+)

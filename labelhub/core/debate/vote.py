@@ -6,9 +6,10 @@ as many calls as a debate has, it is the baseline of equal cost that the debate 
 
 from dataclasses import replace
 
+from labelhub.core.debate.info import Group, Opinions, ProtocolInfo, exactly
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
-from labelhub.core.debate.seats import ANNOTATORS, role_of, seats
-from labelhub.core.debate.voting import elected
+from labelhub.core.debate.seats import ANNOTATORS, role_of, seated, seats
+from labelhub.core.debate.voting import NOT_VOTABLE, elected
 
 SETTINGS = (replace(ANNOTATORS, titled=True),)
 
@@ -18,3 +19,19 @@ def vote(item: DebateItem, spec: DebateSpec) -> Debate:
     roles = [role_of(letter) for letter in seats(spec.settings)]
     replies = yield [spec.call(role, sample=at) for at, role in enumerate(roles, start=1)]
     return elected(item, spec, dict(zip(roles, replies, strict=True)))
+
+
+INFO = ProtocolInfo(
+    name="vote",
+    title="Vote",
+    description="Several models answer independently and the majority wins: what a debate of "
+    "the same cost has to beat.",
+    group=Group.VOTING,
+    start=vote,
+    parts=seated("vote"),
+    calls=lambda settings: exactly(settings["annotators"], 1),
+    answers=lambda task: task.votable,
+    not_for=NOT_VOTABLE,
+    settings=SETTINGS,
+    opinions=Opinions(first="First annotator", last="vote", voters="annotators"),
+)
