@@ -104,7 +104,7 @@ class EndpointClient:
             "api_key": key,
             "timeout": timeout,
             "max_retries": 0,
-            "default_headers": {"User-Agent": "LabelHub", **headers},
+            "default_headers": headers,
             "http_client": DefaultAioHttpClient(
                 transport=_Transport(base_url),
                 # A redirection could lead to an address that was never checked.
@@ -172,11 +172,10 @@ class _Client(AsyncOpenAI):
 
     def __init__(self, *, default_headers: Mapping[str, str], **options: Any) -> None:
         super().__init__(**options)
-        self._sent_headers = {
-            "Accept": "application/json",
-            "Content-Type": "application/json",
-            **default_headers,
-        }
+        json_both_ways = {"Accept": "application/json", "Content-Type": "application/json"}
+        headers = httpx2.Headers({**json_both_ways, "User-Agent": "LabelHub"})
+        headers.update(default_headers)  # in whatever case its names are written
+        self._sent_headers = dict(headers)
 
     @property
     def default_headers(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from apps.llm.failures import Failure, Verdict
 from apps.llm.models import ModelSpec
 from apps.llm.retry import Patience, RetriedRequest
 from apps.llm.thinking import more_room, thought, thought_only
-from apps.llm.wire import add_usage, build_request, effective_params, output_cap
+from apps.llm.wire import add_usage, build_request, effective_params, output_cap, read_completion
 from labelhub.core.llm.prices import estimate_usage
 from labelhub.core.llm.types import Attempt, Call, Completion, Usage
 
@@ -113,7 +113,9 @@ class ChatRequest(RetriedRequest[Completion]):
                 if self._longest() > self._cap:
                     continue
                 self._request = self._build()
-                answer, seconds = await self._line.send(self._request, self._tokens_in + self._cap)
+                answer, seconds = await self._line.send(
+                    "/chat/completions", self._request, read_completion, self._tokens_in + self._cap
+                )
                 if not isinstance(answer, Failure):
                     self._learn_room(answer)
             found = self._trial.heed(answer, self._request)

@@ -1,23 +1,24 @@
 """Texts on their way to vectors."""
 
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from apps.llm.extras import check_extra_body
 from apps.llm.failures import Failure
 from apps.llm.models import ModelSpec
-from apps.llm.retry import Breaker, Patience, RetriedRequest
+from apps.llm.retry import Patience, RetriedRequest
 from apps.llm.wire import Malformed, add_usage, clean, read_json, token_count
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.prices import estimate_tokens
 from labelhub.core.llm.types import Usage
 
+if TYPE_CHECKING:
+    from apps.llm.gateway import HttpLine
+
 #: Texts in one request; most endpoints take at least as many.
 BATCH = 128
-
-Send = Callable[[dict[str, Any], int], Awaitable[tuple["Embedded | Failure", float]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +33,15 @@ class EmbeddingRequest(RetriedRequest[Embedded]):
     """The state of one batch while it is being asked. Use once."""
 
     def __init__(
-        self,
-        spec: ModelSpec,
-        texts: Sequence[str],
-        send: Send,
-        *,
-        breaker: Breaker,
-        patience: Patience,
+        self, spec: ModelSpec, texts: Sequence[str], line: "HttpLine", patience: Patience
     ) -> None:
-        super().__init__(spec, breaker, patience)
+        super().__init__(spec, line.breaker, patience)
+        self._line = line
         self._request = build_embedding(spec, texts)
-        self._send_texts = send
         self._tokens = sum(estimate_tokens(text) for text in self._request["input"])
 
     async def _send(self) -> tuple[Embedded | Failure, float]:
-        return await self._send_texts(self._request, self._tokens)
+        return await self._line.send("/embeddings", self._request, read_embeddings, self._tokens)
 
     def _finished(self, answer: Embedded) -> Embedded:
         return replace(answer, usage=add_usage(self._spent, answer.usage))

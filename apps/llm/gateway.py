@@ -29,7 +29,7 @@ from apps.llm import error_messages
 from apps.llm.addresses import AddressRefused, check_resolved
 from apps.llm.capabilities import Capability
 from apps.llm.completion import CallRecord, ChatRequest
-from apps.llm.embedding import BATCH, Embedded, EmbeddingRequest, joined, read_embeddings
+from apps.llm.embedding import BATCH, Embedded, EmbeddingRequest, joined
 from apps.llm.extras import check_headers
 from apps.llm.failures import (
     LONGEST_ANSWER,
@@ -50,7 +50,6 @@ from apps.llm.wire import (
     ErrorTold,
     Malformed,
     clean,
-    read_completion,
     read_model_names,
     written_in,
 )
@@ -154,13 +153,7 @@ class Gateway:
             raise error_messages.no_embeddings(spec)
         line = self._lines[spec.provider.pk]
         parts = [
-            await EmbeddingRequest(
-                spec,
-                texts[start : start + BATCH],
-                line.send_texts,
-                breaker=line.breaker,
-                patience=self._patience,
-            ).run()
+            await EmbeddingRequest(spec, texts[start : start + BATCH], line, self._patience).run()
             for start in range(0, len(texts), BATCH)
         ]
         return joined(parts)
@@ -261,34 +254,24 @@ class HttpLine:
             logger.exception("Model %s: what was learnt could not be kept", spec.name)
 
     async def send(
-        self, request: dict[str, Any], tokens: int
-    ) -> tuple[Completion | Failure, float]:
-        """Send one request of about ``tokens`` when there is room; the answer and the seconds it
-        took.
+        self,
+        path: str,
+        request: dict[str, Any],
+        read: Callable[[bytes, Mapping[str, Any]], T],
+        tokens: int,
+    ) -> tuple[T | Failure, float]:
+        """Send one request of about ``tokens`` to ``path`` when there is room; what ``read`` finds
+        in the answer to it, and the seconds that it took.
 
         Raises:
             QuotaExhausted: a limit that we keep leaves no room for minutes.
             ModelError: the breaker is open.
         """
-        return await self._through(lambda: self._chat(request), tokens)
 
-    async def send_texts(
-        self, request: dict[str, Any], tokens: int
-    ) -> tuple[Embedded | Failure, float]:
-        """As :meth:`send`, for embeddings."""
-        return await self._through(lambda: self._embed(request), tokens)
+        async def ask() -> T | Failure:
+            answer = await self._client.post(path, request)
+            return self._read(answer, lambda body: read(body, request))
 
-    async def stream(self, request: dict[str, Any]) -> "EventStream | Failure":
-        """Send one request for a stream; the answer once its head has come."""
-        answer = await self._client.stream("/chat/completions", request)
-        if isinstance(answer, Answer):
-            return read_refusal(answer.status, answer.body, answer.headers, self.redacted)
-        self.traffic.follow(answer.headers)
-        return answer
-
-    async def _through(
-        self, ask: Callable[[], Awaitable[T | Failure]], tokens: int
-    ) -> tuple[T | Failure, float]:
         try:
             async with self.traffic.passage(tokens) as passage:
                 self.breaker.check()  # it may have opened while this call waited
@@ -306,20 +289,21 @@ class HttpLine:
         except UsedUp as error:
             raise error_messages.limit_used_up(self.provider, error) from None
 
+    async def stream(self, request: dict[str, Any]) -> "EventStream | Failure":
+        """Send one request for a stream; the answer once its head has come."""
+        answer = await self._client.stream("/chat/completions", request)
+        if isinstance(answer, Answer):
+            return read_refusal(answer.status, answer.body, answer.headers, self.redacted)
+        self.traffic.follow(answer.headers)
+        return answer
+
     async def model_names(self) -> list[str] | Failure:
         """What ``GET /models`` lists."""
-        return await self.exchange(self._list_models)
 
-    async def _chat(self, request: dict[str, Any]) -> Completion | Failure:
-        answer = await self._client.post("/chat/completions", request)
-        return self._read(answer, lambda body: read_completion(body, request))
+        async def ask() -> list[str] | Failure:
+            return self._read(await self._client.get("/models"), read_model_names)
 
-    async def _embed(self, request: dict[str, Any]) -> Embedded | Failure:
-        answer = await self._client.post("/embeddings", request)
-        return self._read(answer, lambda body: read_embeddings(body, request))
-
-    async def _list_models(self) -> list[str] | Failure:
-        return self._read(await self._client.get("/models"), read_model_names)
+        return await self.exchange(ask)
 
     def _read(self, answer: Answer, read: Callable[[bytes], R]) -> R | Failure:
         """What ``read`` finds in an answer, or the failure that it is."""

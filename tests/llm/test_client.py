@@ -229,7 +229,8 @@ async def test_nothing_is_sent_that_the_environment_says(
 
     async with answering(handle) as base_url:
         for url in (base_url, f"{base_url}/"):
-            async with client_of(url, **{"X-Team": "secret-header"}) as lines:
+            headers = {"X-Team": "secret-header", "accept": "text/json"}
+            async with client_of(url, **headers) as lines:
                 await lines.get("/models")
                 await lines.post("/chat/completions", {"model": "m"})
                 told = repr(vars(lines)) + caplog.text
@@ -240,6 +241,7 @@ async def test_nothing_is_sent_that_the_environment_says(
         sent = {name.lower(): value for name, value in request.headers.items()}
         assert sent["authorization"] == f"Bearer {KEY}"
         assert (sent["user-agent"], sent["x-team"]) == ("LabelHub", "secret-header")
+        assert request.headers.getall("Accept") == ["text/json"]
         assert "cookie" not in sent
         assert not [name for name in sent if name.startswith("openai-")]
         assert "from-the-environment" not in str(sent)
