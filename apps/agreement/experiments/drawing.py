@@ -1,7 +1,4 @@
-"""What the page of an experiment draws: the table, the pairs, cost against quality.
-
-Places are in the units of the picture's own box; colours and sizes come from the stylesheets.
-"""
+"""The tables of an experiment's page: its arms with their figures, and the pairs of them."""
 
 import math
 from collections.abc import Callable, Sequence

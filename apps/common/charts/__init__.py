@@ -217,13 +217,9 @@ class Chart:
         if value is None:
             return DASH
         if isinstance(value, float):
-            return share_tick(value) if name in self.shares else number_words(value)
+            # Four digits at most.
+            return share_tick(value) if name in self.shares else f"{value:.4g}".replace("-", "−")
         return f"{value:,}" if isinstance(value, int) else clean(value)
-
-
-def number_words(value: float) -> str:
-    """A number in a table: four digits at most."""
-    return f"{value:.4g}".replace("-", "−")
 
 
 def down_to(values: Sequence[float], step: float = 0.1) -> float:
