@@ -1,13 +1,17 @@
 """Label Studio's exports, made up: what its plain JSON export has, with predictions embedded."""
 
 from typing import Any, TypeAlias
+from unicodedata import category
 
 from hypothesis import strategies as st
+
+from labelhub.core.schema.definition import UNSEEN
 
 Drawn: TypeAlias = st.SearchStrategy[Any]
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
-TEXTS = WORDS.filter(str.strip)
+#: Somebody can see them; others are no answer.
+TEXTS = WORDS.filter(lambda text: any(category(sign) not in UNSEEN for sign in text))
 USERS = st.sampled_from([1, 2, {"id": 3, "email": "c@example.org"}, {"email": "d@example.org"}])
 MOMENTS = st.sampled_from(["2024-05-01T08:00:00.123456Z", "2025-01-31T23:59:59Z"])
 SECONDS = st.none() | st.floats(0, 1e4)
