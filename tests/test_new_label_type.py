@@ -41,7 +41,7 @@ def test_its_schema_is_checked_and_its_values_are_canonical() -> None:
     schema = parse_schema(WEIGHT)
     assert parse_schema(schema.to_json()) == schema
     assert [schema.normalise(raw) for raw in ("1.5 kg", "1,500g", " 0.0015 t ")] == ["1.5 kg"] * 3
-    for raw in ("heavy", "1.5", 1.5, ["1 kg"], None):
+    for raw in ("heavy", "1.5", "1.2.3 kg", 1.5, ["1 kg"], None):
         with pytest.raises(ValueNotOffered):
             schema.normalise(raw)
     with pytest.raises(SchemaError, match="none of its own"):
