@@ -28,7 +28,10 @@ from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Message, Usage
 from tests.factories.llm import ModelSpecFactory, ProviderFactory
+from tests.fakes.fixtures import model_server, one_model_server
 from tests.fakes.openai_server import FakeServer
+
+__all__ = ["model_server", "one_model_server"]
 
 WISH = "I need a cheap bike."
 

@@ -11,7 +11,7 @@ from django.db import OperationalError
 from websockets.exceptions import ConnectionClosed
 
 from apps.authors.consumers import chat, connections, widget
-from apps.authors.consumers.socket import Socket
+from apps.authors.consumers.socket import BURST, RATE, Socket
 from apps.authors.models import Answer, Author, Event, Message, Question, Site
 from apps.authors.selectors.sites import forget_known
 from apps.authors.services.sites import set_consent_text, update_site
@@ -187,6 +187,7 @@ def test_kinds_and_fields_of_later_versions_are_passed_over(address: str, site: 
 
 
 def test_a_flood_is_held_back_and_then_ended(address: str, site: Site) -> None:
+    began = time.monotonic()
     with Page.open(address, site) as page:
         for number in range(120):
             write(page, f"A lamp for trip {number}, please.")
@@ -194,7 +195,8 @@ def test_a_flood_is_held_back_and_then_ended(address: str, site: Site) -> None:
         refused = [item["d"] for item in page.heard if item["t"] == "nack"]
     assert {item["code"] for item in refused} == {"rate"}
     assert all(item["retry"] and item["after_ms"] > 0 for item in refused)
-    assert Message.objects.count() <= 30
+    # However slowly this machine sends.
+    assert Message.objects.count() <= BURST + RATE * (time.monotonic() - began)
     assert Event.objects.filter(kind=Event.Kind.FLOOD).exists()
 
 
