@@ -8,10 +8,10 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from apps.authors.models import Site
+from apps.authors.services.message_lease import prompts, unfinished_messages
 from apps.authors.services.messages import screen_text
 from apps.authors.services.privacy import forget_old
 from apps.authors.services.questions import ask_now, expire_questions
-from apps.authors.services.taking_up import prompts, unfinished_messages
 from apps.authors.services.trust import judge_due_authors
 from labelhub.core.llm.offline.matcher import lexicon
 

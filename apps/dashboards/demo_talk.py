@@ -18,9 +18,9 @@ from apps.authors.models import Author, Message, Question, Site
 from apps.authors.selectors.sites import current_consent
 from apps.authors.services.answers import SubmittedAnswer, dismiss, record_answer
 from apps.authors.services.authors import author_of_subject, consent_of
+from apps.authors.services.message_lease import take_up
 from apps.authors.services.messages import Incoming, drop_message, store_message
 from apps.authors.services.questions import interview, store_questions
-from apps.authors.services.taking_up import take_up
 from apps.dashboards.demo_lines import Line, Offline, sample_lines
 from apps.dashboards.demo_offers import begin_experiment, move_offer_back, offer_at
 from apps.echo.models import Echo, Experiment, LogEvent, Selection

@@ -46,10 +46,10 @@ from apps.authors.services.limits import (
     reserve,
     unknown_person,
 )
+from apps.authors.services.message_lease import take_up
 from apps.authors.services.messages import Incoming
 from apps.authors.services.privacy import erase_author, forget_old
 from apps.authors.services.questions import _reply
-from apps.authors.services.taking_up import take_up
 from apps.authors.services.trust import judge_author, set_ruling
 from apps.llm.models import ModelSpec
 from labelhub.core.llm.errors import ModelError

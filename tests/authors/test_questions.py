@@ -13,10 +13,10 @@ from apps.authors import tasks
 from apps.authors.models import Author, Message, Question, Site, SiteUse
 from apps.authors.services import questions
 from apps.authors.services.authors import opt_out
+from apps.authors.services.message_lease import Task, take_up, unfinished_messages
 from apps.authors.services.messages import LEASE
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.questions import OpenModels, ask_about, ask_now, next_question
-from apps.authors.services.taking_up import Task, take_up, unfinished_messages
 from apps.llm.models import ModelSpec
 from apps.llm.retry import Patience
 from labelhub.core.llm.errors import ModelError, ModelUnreachable

@@ -11,8 +11,8 @@ from apps.authors.database import in_database
 from apps.authors.models import Author, Message, Question, Site
 from apps.authors.services import questions
 from apps.authors.services.answers import SubmittedAnswer, record_answer, undo
+from apps.authors.services.message_lease import take_up
 from apps.authors.services.questions import ask_about, ask_now, next_question, store_questions
-from apps.authors.services.taking_up import take_up
 from labelhub.core.interview.calls import JUDGED_DANGER, ORDINARY
 from labelhub.core.interview.pipeline import InterviewResult, StageVerdict
 from labelhub.core.llm.errors import ModelError

@@ -11,8 +11,8 @@ from apps.authors import tasks
 from apps.authors.models import Author, Message, Question
 from apps.authors.selectors import messages, sites
 from apps.authors.selectors.messages import authors_to_wake
+from apps.authors.services.message_lease import unfinished_messages
 from apps.authors.services.questions import expire_questions, mark_shown, next_question
-from apps.authors.services.taking_up import unfinished_messages
 from tests.factories.authors import asked, author_of, message_of, site_with_features
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ import pytest
 
 from apps.authors import tasks
 from apps.authors.services import messages
-from apps.authors.services.taking_up import prompts
+from apps.authors.services.message_lease import prompts
 from apps.authors.tasks import warm_up
 from labelhub.core.interview.language import detect_language
 from tests.factories.authors import site_with_features

@@ -17,10 +17,10 @@ from apps.authors.models import Author, Message, Question, Site, SiteKey
 from apps.authors.selectors.sites import current_consent
 from apps.authors.services.answers import SubmittedAnswer, record_answer
 from apps.authors.services.authors import author_of_subject, consent_of
+from apps.authors.services.message_lease import Task, prompts
 from apps.authors.services.messages import Incoming, store_message
 from apps.authors.services.questions import next_question, store_questions
 from apps.authors.services.sites import add_key, create_site
-from apps.authors.services.taking_up import Task, prompts
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
 from labelhub.core.interview.features import starter_library

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Conversation, Message, Question, Site
 from apps.authors.services.answers import SubmittedAnswer, record_answer
+from apps.authors.services.message_lease import take_up
 from apps.authors.services.questions import Models, interview, store_questions
-from apps.authors.services.taking_up import take_up
 from apps.echo import examples
 from apps.echo.models import Echo, PromptSearch, Scored
 from apps.echo.services.choosing import forget_known

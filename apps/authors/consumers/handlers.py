@@ -17,8 +17,8 @@ from apps.authors.models import Author, Consent, Message
 from apps.authors.selectors.sites import KnownSite
 from apps.authors.services import answers, authors, messages, privacy, questions, site_config
 from apps.authors.services.locking import lock_author
+from apps.authors.services.message_lease import Task, take_up
 from apps.authors.services.messages import is_crisis
-from apps.authors.services.taking_up import Task, take_up
 from labelhub.core.interview import frames
 from labelhub.core.interview.frames import Frame
 

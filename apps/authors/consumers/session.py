@@ -41,8 +41,8 @@ logger = logging.getLogger(__name__)
 
 
 #: Seconds in which somebody who goes from one page to the next is back: until then nothing new is
-#: asked of a model for them, and what is under way goes on. Less than ``taking_up.UNCLAIMED``: what
-#: nobody has begun by then is not begun by a worker either.
+#: asked of a model for them, and what is under way goes on. Less than ``message_lease.UNCLAIMED``:
+#: what nobody has begun by then is not begun by a worker either.
 GRACE = 4.0
 #: Seconds between two looks for whether they are.
 LOOK_EVERY = 0.1

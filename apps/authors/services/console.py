@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.authors.models import Author, Message, Site
+from apps.authors.services.message_lease import Task, plan_of
 from apps.authors.services.messages import Screening, screen_text
 from apps.authors.services.questions import PATIENCE, OpenModels, interview
-from apps.authors.services.taking_up import Task, plan_of
 from apps.llm.models import ModelSpec
 from apps.llm.services import ensure_builtin
 from apps.llm.shared_gateway import close_all, shared_gateway

@@ -22,6 +22,7 @@ from apps.authors.models import Answer, Author, Event, Message, Question
 from apps.authors.querysets import OPEN
 from apps.authors.services.limits import ASK, asked_before, count_cost, person_of, reserve
 from apps.authors.services.locking import lock_author
+from apps.authors.services.message_lease import MOMENT, OVER, Task, prompts, take_up
 from apps.authors.services.messages import (
     end_message,
     in_quiet_period,
@@ -29,7 +30,6 @@ from apps.authors.services.messages import (
     verdict,
     withdraw_open_questions,
 )
-from apps.authors.services.taking_up import MOMENT, OVER, Task, prompts, take_up
 from apps.common.prepared import Update, prepared, prepared_update
 from apps.common.rows import insert_row
 from apps.llm.models import ModelSpec

@@ -245,7 +245,7 @@ def labels_of(search_: PromptSearch) -> list[Example]:
 
 
 def _said_before(found: Mapping[int, Example]) -> dict[int, tuple[tuple[str, str], ...]]:
-    """By message what was said before it, as models see it (``taking_up.as_asked``); one query."""
+    """By message what was said before it, as models see it (``as_asked``); one query."""
     talks = {int(example.conversation) for example in found.values()}
     rows = Message.objects.filter(conversation__in=talks).exclude(text="").order_by("pk")
     said: dict[str, list[tuple[int, str, str]]] = defaultdict(list)

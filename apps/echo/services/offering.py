@@ -17,10 +17,10 @@ from django.utils import timezone
 
 from apps.authors.models import Message
 from apps.authors.services.limits import budget_spent, count_cost
+from apps.authors.services.message_lease import MOMENT, as_asked
 from apps.authors.services.messages import in_quiet_period, is_ordinary
 from apps.authors.services.questions import PATIENCE, OpenModels, drive
 from apps.authors.services.site_config import config_of
-from apps.authors.services.taking_up import MOMENT, as_asked
 from apps.authors.translations import RIGHT_TO_LEFT, translated
 from apps.common.sealing import keyed_hash
 from apps.echo.models import Decision

@@ -8,7 +8,7 @@ from functools import lru_cache
 from django.conf import settings
 
 from apps.authors.models import Message, Site
-from apps.authors.services.taking_up import leaks_in, salt_of
+from apps.authors.services.message_lease import leaks_in, salt_of
 from apps.echo.examples import indexes_of
 from apps.echo.models import Echo
 from labelhub.core.echo.examples import ExampleIndex, Wanted

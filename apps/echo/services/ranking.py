@@ -7,8 +7,8 @@ from datetime import datetime
 import numpy as np
 
 from apps.authors.models import Message
+from apps.authors.services.message_lease import as_asked
 from apps.authors.services.site_config import config_of
-from apps.authors.services.taking_up import as_asked
 from apps.echo.indexes import index_of
 from apps.echo.models import Decision, Echo, Selection
 from apps.echo.services.choosing import known_echo
