@@ -180,7 +180,8 @@ class ProjectExperimentViewSet(ProjectViewSet):
 
         Newest first.
         """
-        return self.list_page(selectors.experiments_of(self.project).prefetch_related("runs"))
+        experiments = selectors.experiments_of(self.project).select_related("project")
+        return self.list_page(experiments.prefetch_related("runs"))
 
     @extend_schema(operation_id="experiment_start", request=ExperimentRequestSerializer)
     def create(self, request: SignedInApiRequest, **_: str) -> Response:
