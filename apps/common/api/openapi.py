@@ -78,23 +78,16 @@ class OperationSchema(AutoSchema):
     def get_operation_id(self) -> str:
         """The noun and what is done to it."""
         view: Any = self.view
-        noun = (getattr(view, "basename", None) or "").removeprefix("api_")
-        if not noun:
-            return str(super().get_operation_id())
+        noun = str(view.basename).removeprefix("api_")
         return noun + STANDARD_ACTIONS.get(view.action, f"_{view.action}")
 
     def get_summary(self) -> str:
         """The first line of the docstring."""
-        return self._docstring()[0].removesuffix(".")
+        return str(super().get_description()).partition("\n")[0].removesuffix(".")
 
     def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular's has it
-        """The rest of the docstring; all of it where the summary was given otherwise."""
-        first, rest = self._docstring()
-        return rest if self.get_summary() == first.removesuffix(".") else super().get_description()
-
-    def _docstring(self) -> tuple[str, str]:
-        first, _, rest = super().get_description().partition("\n")
-        return first, rest.strip()
+        """The rest of the docstring."""
+        return str(super().get_description()).partition("\n")[2].strip()
 
     def _get_serializer_name(
         self,

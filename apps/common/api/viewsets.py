@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django_filters import FilterSet
 from rest_framework.response import Response
 from rest_framework.routers import Route, SimpleRouter
@@ -55,8 +55,8 @@ class ApiViewSet(GenericViewSet[Any]):
         """Methods name their rows; from here the OpenAPI document takes the model."""
         if self.queryset is not None:
             return super().get_queryset()
-        model: type[Model] = self.get_serializer_class().Meta.model  # type: ignore[attr-defined]
-        return QuerySet(model).none()
+        model = self.get_serializer_class().Meta.model  # type: ignore[attr-defined]  # of a model serializer
+        return QuerySet[Any](model).none()
 
     def checked(self, sent: BaseSerializer[Any]) -> dict[str, Any]:
         """The checked fields; a base of other viewsets may refuse in another way."""
@@ -89,11 +89,10 @@ class Router(SimpleRouter):
         found = super().get_routes(viewset)
         if viewset.lookup_url_kwarg is not None:
             return found
-        several, single = (
-            route for route in found if route.name in {"{basename}_list", "{basename}"}
-        )
-        reading = (
-            several.mapping if hasattr(viewset, "list") else {"get": "retrieve", "post": "create"}
-        )
-        whole = several._replace(name=single.name, mapping={**single.mapping, **reading})
+        routes = {route.name: route for route in found}
+        several, single = routes["{basename}_list"], routes["{basename}"]
+        mapping = single.mapping | several.mapping
+        if not hasattr(viewset, "list"):
+            mapping["get"] = "retrieve"
+        whole = single._replace(url=several.url, mapping=mapping)
         return [whole, *(route for route in found if not route.detail and route is not several)]
