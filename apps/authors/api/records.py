@@ -7,9 +7,8 @@ import django_filters
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
-from django_filters.rest_framework import BooleanFilter
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -28,6 +27,7 @@ from apps.authors.selectors.authors import (
 )
 from apps.authors.services.rewards import pay_out, payout_csv
 from apps.authors.services.trust import set_ruling
+from apps.common.api.filters import BooleanFilter
 from apps.common.api.negotiation import OneRenderer
 
 
@@ -218,11 +218,17 @@ class PayoutDetailSerializer(PayoutSerializer):
 
 
 CSV = "text/csv"
-_FORMAT = OpenApiParameter(
-    "format", enum=["json", "csv"], description="csv, or the Accept header text/csv: a file."
-)
 _FILE = {(200, "application/json"): PayoutDetailSerializer, (200, CSV): OpenApiTypes.STR}
 _MADE = {(201, "application/json"): PayoutDetailSerializer, (201, CSV): OpenApiTypes.STR}
+
+
+class FormatSerializer(serializers.Serializer[Any]):
+    """How a payout is given out."""
+
+    format = serializers.ChoiceField(
+        choices=["json", "csv"], required=False,
+        help_text="csv, or the Accept header text/csv: a file.",
+    )  # fmt: skip
 
 
 class AnswersViewSet(SiteViewSet):
@@ -293,27 +299,35 @@ class PayoutViewSet(SiteViewSet):
         """
         return self.list_page(payouts_of(self.site))
 
-    @extend_schema(request=None, parameters=[_FORMAT], responses=_MADE)
+    @extend_schema(request=None, parameters=[FormatSerializer], responses=_MADE)
     def create(self, request: SignedInApiRequest, **_: str) -> HttpResponse:
         """Pay out.
 
         Everything that is due, each reward once. An answer that got lost on its way can be
         fetched again from the list.
         """
-        return _payout_response(request, pay_out(self.site, request.user), status.HTTP_201_CREATED)
+        as_file = self._wants_file()
+        payout = pay_out(self.site, request.user)
+        return _payout_response(payout, status.HTTP_201_CREATED, as_file=as_file)
 
-    @extend_schema(parameters=[_FORMAT], responses=_FILE)
+    @extend_schema(parameters=[FormatSerializer], responses=_FILE)
     def retrieve(self, request: Request, payout_id: int, **_: str) -> HttpResponse:
         """Show a payout.
 
         Whom to pay how much. Who had their data deleted since is in the sum alone.
         """
-        return _payout_response(request, get_payout(self.site, payout_id), status.HTTP_200_OK)
+        as_file = self._wants_file()
+        payout = get_payout(self.site, payout_id)
+        return _payout_response(payout, status.HTTP_200_OK, as_file=as_file)
+
+    def _wants_file(self) -> bool:
+        """Known before anything is paid."""
+        asked = self.read_query(FormatSerializer).get("format")
+        return asked == "csv" or (not asked and CSV in self.request.headers.get("Accept", ""))
 
 
-def _payout_response(request: Request, payout: Payout, code: int) -> HttpResponse:
-    wanted = request.query_params.get("format") or request.headers.get("Accept", "")
-    if wanted == "csv" or CSV in wanted:
+def _payout_response(payout: Payout, code: int, *, as_file: bool) -> HttpResponse:
+    if as_file:
         response = HttpResponse(
             payout_csv(payout), status=code, content_type=f"{CSV}; charset=utf-8"
         )

@@ -70,6 +70,8 @@ class DebateFilters:
             InvalidInput: ``strict``, and one is set to what there is not; else it is left out.
         """
         given = {each.name: str(query.get(each.name) or "") for each in fields(cls)}
+        if strict and query.get("disagrees") not in (None, "", "gold"):
+            raise InvalidInput("disagrees: is gold or left out.")
         if query.get("disagrees") == "gold" and not given["gold"]:
             given["gold"] = "differs"
         for name, value in given.items():

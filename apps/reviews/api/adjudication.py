@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -15,20 +15,36 @@ from apps.projects.models import Item
 from apps.reviews.api.filters import CommentFilter
 from apps.reviews.api.serializers import GoldValueSerializer, LabelSerializer
 from apps.reviews.models import Comment
-from apps.reviews.ruling_form import read_wanted
-from apps.reviews.selectors.adjudication import check_expert, docket
+from apps.reviews.selectors.adjudication import (
+    AGES,
+    BETWEEN_PEOPLE,
+    WITH_A_MACHINE,
+    Wanted,
+    check_expert,
+    docket,
+)
 from apps.reviews.selectors.comments import comment_rows, get_comment
 from apps.reviews.services.adjudicating import Ruling, adjudicate
 from apps.reviews.services.commenting import LONGEST, resolve_comment, write_comment
 from apps.reviews.services.sending_back import send_back
 from labelhub.core.errors import NotFound
 
-FILTERS = [
-    OpenApiParameter("against", str, description="Labels against each other, as a row gives them."),
-    OpenApiParameter("by", int, description="The id of an annotator."),
-    OpenApiParameter("age", str, enum=["day", "week"], description="Waiting for longer than that."),
-    OpenApiParameter("between", str, enum=["people", "machine"]),
-]
+
+class DocketQuerySerializer(serializers.Serializer[Any]):
+    """Which of what waits."""
+
+    against = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        help_text="Labels against each other, as a row gives them.",
+    )
+    by = serializers.IntegerField(
+        required=False, min_value=1, max_value=2**63 - 1, help_text="The id of an annotator."
+    )
+    age = serializers.ChoiceField(
+        choices=list(AGES), required=False, help_text="Waiting for longer than that."
+    )
+    between = serializers.ChoiceField(choices=[BETWEEN_PEOPLE, WITH_A_MACHINE], required=False)
 
 
 class VoiceSerializer(serializers.Serializer[Any]):
@@ -168,14 +184,15 @@ class DocketViewSet(ProjectViewSet):
     queryset = Item.objects.none()  # for the OpenAPI document
     serializer_class = CaseSerializer
 
-    @extend_schema(parameters=FILTERS)
+    @extend_schema(parameters=[DocketQuerySerializer])
     def list(self, request: SignedInApiRequest, **_: str) -> Response:
         """List what waits for an expert.
 
         Items on which people disagree, or where a sure machine contradicts them. For experts.
         """
         check_expert(request.user, self.project)
-        return self.list_page(docket(self.project, read_wanted(request.query_params)).cases)
+        wanted = Wanted(**self.read_query(DocketQuerySerializer))
+        return self.list_page(docket(self.project, wanted).cases)
 
 
 class RulingViewSet(ProjectViewSet):

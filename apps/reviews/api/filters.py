@@ -8,6 +8,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 
 from apps.accounts.roles import Role
+from apps.common.api.filters import BooleanFilter
 from apps.labels.blindness import SETTLED
 from apps.labels.models import Gold, Kind, Label
 from apps.projects.models import Item
@@ -69,7 +70,7 @@ _WORDS = {
 class ItemFilter(django_filters.FilterSet):
     """``?queued=&external_id=`` and every field of a search, as the list of items has them."""
 
-    queued = django_filters.BooleanFilter(method="as_shown")
+    queued = BooleanFilter(method="as_shown")
     external_id = django_filters.CharFilter()
 
     class Meta:
@@ -125,7 +126,8 @@ class LabelFilter(django_filters.FilterSet):
     annotator = django_filters.CharFilter(field_name="annotator__name")
     item = django_filters.NumberFilter(field_name="item_id", min_value=0, max_value=2**63 - 1)
     action = django_filters.ChoiceFilter(choices=Label.Action.choices)
-    current = django_filters.BooleanFilter(method="narrow_to_current", label="What is said now")
+    current = BooleanFilter(method="narrow_to_current", label="What is said now")
+    rejected = BooleanFilter()
 
     class Meta:
         model = Label

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import action
 from rest_framework.response import Response
@@ -131,6 +131,14 @@ class WorkerDetailSerializer(serializers.Serializer[Any]):
     assigned = serializers.IntegerField(help_text="Items that were given to them by name.")
 
 
+class StretchQuerySerializer(serializers.Serializer[Any]):
+    """How to look at somebody's work."""
+
+    by = serializers.ChoiceField(
+        choices=[HUNDRED, WEEK], required=False, help_text="Stretches of work."
+    )
+
+
 class ReasonSerializer(serializers.Serializer[Any]):
     """Why; it is kept in the log."""
 
@@ -245,16 +253,13 @@ class WorkerViewSet(ProjectViewSet):
         own = self.action == "retrieve" and self.kwargs["user_id"] == self.request.user.pk
         return Right.REVIEW if own else super().needed_right()
 
-    @extend_schema(
-        operation_id="quality_person",
-        parameters=[OpenApiParameter("by", enum=[HUNDRED, WEEK], description="Stretches of work.")],
-    )
+    @extend_schema(operation_id="quality_person", parameters=[StretchQuerySerializer])
     def retrieve(self, request: SignedInApiRequest, user_id: int, **_: str) -> Response:
         """Show the quality of a person's work."""
         report = person_report(
             self.project,
             find_worker(self.project, user_id),
-            by=WEEK if request.query_params.get("by") == WEEK else HUNDRED,
+            by=self.read_query(StretchQuerySerializer).get("by", HUNDRED),
             own=role_in(request.user, self.project) != Role.MANAGER,
         )
         return Response(self.get_serializer(report).data)
