@@ -5,7 +5,6 @@ from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.projects.models import Project
-from tests.factories.accounts import UserFactory
 from tests.factories.agreement import compared_project
 from tests.factories.labels import machine
 from tests.factories.projects import ASPECTS, ProjectFactory, member
@@ -87,11 +86,3 @@ def test_what_is_not_there_is_a_problem(
     assert answer.status_code == status
     assert answer["Content-Type"].startswith("application/problem+json")
     assert code is None or answer.json()["code"] == code
-
-
-def test_strangers_and_anonymous_callers_learn_nothing(aspects: Project) -> None:
-    stranger = APIClient()
-    stranger.force_authenticate(UserFactory.create())
-
-    assert stranger.get(address(aspects)).status_code == 404
-    assert APIClient().get(address(aspects)).status_code == 401

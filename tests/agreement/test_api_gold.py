@@ -1,15 +1,11 @@
 """REST: gold."""
 
-from typing import Any
-
 import pytest
 from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.labels.services import record_label, withdraw_label
 from apps.projects.models import Project
-from tests.factories.accounts import UserFactory
-from tests.factories.agreement import decide
 from tests.factories.labels import draft, open_item, person
 from tests.factories.projects import ProjectFactory, member
 
@@ -57,31 +53,3 @@ def test_gold_that_was_withdrawn_is_gone(project: Project, client: APIClient) ->
     withdraw_label(label=label)
 
     assert client.get(address(project)).json()["count"] == 0
-
-
-def test_a_page_of_gold_takes_the_same_queries_however_many_rows(
-    project: Project, client: APIClient, django_assert_num_queries: Any
-) -> None:
-    for _ in range(7):
-        decide(open_item(project), "bad")
-
-    with django_assert_num_queries(3):  # project by membership, count, rows with item and decider
-        body = client.get(address(project)).json()
-
-    assert body["count"] == 7
-    items = [row["item"] for row in body["results"]]
-    assert items == sorted(items)
-
-
-def test_gold_cannot_be_written_here(project: Project, client: APIClient) -> None:
-    client.force_authenticate(member(project, Role.MANAGER))
-
-    assert client.post(address(project), {}, format="json").status_code == 405
-
-
-def test_strangers_and_anonymous_callers_learn_nothing(project: Project) -> None:
-    stranger = APIClient()
-    stranger.force_authenticate(UserFactory.create())
-
-    assert stranger.get(address(project)).status_code == 404
-    assert APIClient().get(address(project)).status_code == 401

@@ -10,7 +10,6 @@ from apps.debates.models import Experiment
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
 from tests.agreement.test_experiment_report import trial_of
-from tests.factories.accounts import UserFactory
 from tests.factories.projects import member
 
 pytestmark = pytest.mark.django_db
@@ -96,15 +95,3 @@ def test_what_cannot_be_started_is_refused_in_words(sent: list[int]) -> None:
         assert client.post(address, body, format="json").status_code in (400, 422)
     assert Experiment.objects.count() == 1
     assert sent == []
-
-
-def test_strangers_find_nothing_and_viewers_start_nothing() -> None:
-    trial = trial_of(["good"])
-    address = f"/api/v1/projects/{trial.project.slug}/experiments/"
-    stranger = APIClient()
-    stranger.force_authenticate(UserFactory.create())
-    assert stranger.get(address).status_code == 404
-    assert stranger.get(f"/api/v1/experiments/{trial.experiment.pk}/").status_code == 404
-    asked = {"arms": [{"protocol": "single"}]}
-    viewer = client_of(trial.project, Role.VIEWER)
-    assert viewer.post(address, asked, format="json").status_code == 403

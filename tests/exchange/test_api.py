@@ -153,17 +153,6 @@ def test_a_large_body_goes_to_the_worker(
     assert client(project).get(address).json()["created"] == 1
 
 
-@pytest.mark.parametrize(
-    ("role", "status"), [(Role.REVIEWER, 403), (Role.VIEWER, 403), (None, 404)]
-)
-def test_only_managers_import(role: Role | None, status: int) -> None:
-    project = ProjectFactory.create()
-    sender = client(project if role else ProjectFactory.create(), role or Role.MANAGER)
-    answer = sender.post(reverse("api_import", args=[project.slug]), ROWS, format="json")
-    assert answer.status_code == status
-    assert ImportBatch.objects.count() == 0
-
-
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_is_streamed_under_its_name(name: str) -> None:
     project = ProjectFactory.create(slug="hotel")
@@ -189,10 +178,3 @@ def test_gold_alone_may_be_asked_for() -> None:
 def test_an_unknown_wish_is_a_problem(query: str) -> None:
     answer = get(ProjectFactory.create(), query)
     assert (answer.status_code, answer.json()["code"]) == (400, "invalid")
-
-
-def test_strangers_export_nothing() -> None:
-    project = ProjectFactory.create()
-    address = reverse("api_export", args=[project.slug])
-    assert client(ProjectFactory.create()).get(address).status_code == 404
-    assert APIClient().get(address).status_code == 401

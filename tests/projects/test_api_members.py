@@ -83,11 +83,3 @@ def test_the_last_manager_cannot_leave(client: APIClient, project: Project) -> N
 def test_removing_nobody_is_refused(client: APIClient) -> None:
     assert client.delete(URL).status_code == 422
     assert client.delete(f"{URL}?username={UserFactory.create().username}").status_code == 404
-
-
-@pytest.mark.parametrize("method", ["get", "post", "delete"])
-@pytest.mark.parametrize("role", [Role.REVIEWER, Role.VIEWER])
-def test_only_managers_see_the_team(project: Project, role: Role, method: str) -> None:
-    client = APIClient()
-    client.force_authenticate(member(project, role))
-    assert getattr(client, method)(URL).status_code == 403

@@ -147,17 +147,6 @@ def test_what_cannot_be_used_is_refused(
     assert state_of(item).stage == ItemState.Stage.CONFLICT
 
 
-def test_crowd_workers_are_refused(project: Project) -> None:
-    item, client = in_conflict(project), as_(reviewer(project))
-    base = f"/api/v1/projects/{project.slug}/adjudication/"
-
-    assert client.get(base).status_code == 403
-    assert client.get(f"/api/v1/items/{item.pk}/opinions/").status_code == 403
-    assert client.post(f"{base}{item.pk}/", {"value": "bad"}, format="json").status_code == 403
-    sent = client.post(f"{base}{item.pk}/return/", {"reason": "x"}, format="json")
-    assert sent.status_code == 403
-
-
 def test_items_elsewhere_are_not_found(project: Project, judge: User) -> None:
     foreign, client = in_conflict(new_project(overlap=2)), as_(judge)
     base = f"/api/v1/projects/{project.slug}/adjudication/{foreign.pk}/"

@@ -7,7 +7,7 @@ from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.common.jobs import waiting_jobs
-from apps.labels.models import ItemState, Label
+from apps.labels.models import Label
 from apps.projects.models import Project
 from apps.reviews.models import BulkJob
 from apps.reviews.services.bulk import run_job
@@ -110,13 +110,3 @@ def test_wrong_bodies_are_named(project: Project, api: APIClient) -> None:
     assert refused(action="promote", upto=3)["errors"][0]["field"] == "asked_at"
     assert refused(action="accept")["code"] == "nothing_to_do"
     assert not BulkJob.objects.exists()
-
-
-def test_who_does_not_manage_may_not(project: Project) -> None:
-    client = APIClient()
-    client.force_authenticate(member(project, Role.REVIEWER))
-
-    for path in ("filters/", "bulk/"):
-        assert client.get(url(project, path)).status_code == 403
-        assert client.post(url(project, path), {}, format="json").status_code == 403
-    assert ItemState.objects.filter(promoted=True).count() == 0

@@ -92,26 +92,6 @@ def test_answers_are_narrowed(site: Site, manager: APIClient) -> None:
     assert len(values("outcome=answer")) == 2
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("rest", ["messages/", "answers/", "rewards/"])
-def test_a_long_list_takes_no_more_queries(
-    site: Site, manager: APIClient, rest: str, django_assert_num_queries: Any
-) -> None:
-    for number in range(4):
-        answered(site, f"author {number}")
-    manager.get(url(site, rest))
-    with django_assert_num_queries(5):  # key, site, membership, count, rows
-        assert len(manager.get(url(site, rest)).json()["results"]) == 4
-
-
-def test_what_authors_wrote_is_for_managers(
-    site: Site, viewer: APIClient, stranger: APIClient
-) -> None:
-    for rest in ("messages/", "answers/", "rewards/", "payouts/"):
-        refused(viewer.get(url(site, rest)), 403, "forbidden")
-        refused(stranger.get(url(site, rest)), 404, "not_found")
-
-
 def test_a_ruling_takes_answers_out_and_back_in(site: Site, manager: APIClient) -> None:
     author = answered(site, "anna").author
     address = url(site, f"authors/{author.uid}/ruling/")

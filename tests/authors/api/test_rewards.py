@@ -115,12 +115,6 @@ def test_payouts_of_another_site_are_out_of_reach(site: Site, manager: APIClient
     refused(manager.get(url(site, f"payouts/{other.pk}/")), 404, "not_found")
 
 
-def test_who_only_sees_pays_nothing(site: Site, viewer: APIClient) -> None:
-    answered(site, "anna", due=True)
-    refused(viewer.post(url(site, "payouts/")), 403, "forbidden")
-    assert not Payout.objects.exists()
-
-
 def test_the_currency_changes_once_nothing_is_owed(site: Site, manager: APIClient) -> None:
     answered(site, "anna", due=True)
     refused(manager.patch(url(site), {"currency": "EUR"}), 409, "conflict")

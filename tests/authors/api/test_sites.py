@@ -12,7 +12,7 @@ from labelhub.core.interview.features import starter_library
 from tests.authors.api.answering import answered
 from tests.authors.api.calling import person, refused, url
 from tests.common.openapi import assert_matches_schema
-from tests.factories.authors import server_key, signing_secret, site_with_features
+from tests.factories.authors import server_key, signing_secret
 from tests.factories.llm import ModelSpecFactory
 from tests.factories.projects import MembershipFactory, ProjectFactory
 
@@ -99,18 +99,6 @@ def test_a_project_that_asks_the_same_of_all_takes_no_site() -> None:
     assert "per_item" in body["detail"]
 
 
-def test_the_list_takes_no_more_queries_when_it_is_long(
-    site: Site, viewer: APIClient, project_url: str, django_assert_num_queries: Any
-) -> None:
-    for _ in range(5):
-        site_with_features(site.project)
-    viewer.get(project_url)
-    with django_assert_num_queries(4):  # key, membership, count, sites
-        response = viewer.get(project_url)
-    assert_matches_schema(response, "GET", LIST)
-    assert response.json()["count"] == 6
-
-
 def test_members_see_a_site_without_secrets(site: Site, viewer: APIClient) -> None:
     secrets = [server_key(site), signing_secret(site)[1]]
     response = viewer.get(url(site))
@@ -155,19 +143,6 @@ def test_a_site_is_deleted_and_labelled_items_stay(site: Site, manager: APIClien
     assert manager.delete(url(site)).status_code == 204
     assert Item.objects.count() == 1
     refused(manager.get(url(site)), 404, "not_found")
-
-
-def test_strangers_learn_nothing_from_a_public_key(site: Site, stranger: APIClient) -> None:
-    result = refused(stranger.get(url(site)), 404, "not_found")
-    assert site.project.slug not in str(result)
-    refused(stranger.get("/api/v1/sites/pk_nothing/"), 404, "not_found")
-    refused(stranger.patch(url(site), {"name": "Mine"}), 404, "not_found")
-
-
-def test_who_only_sees_changes_nothing(site: Site, viewer: APIClient, project_url: str) -> None:
-    refused(viewer.post(project_url, NEW), 403, "forbidden")
-    refused(viewer.patch(url(site), {"name": "Mine"}), 403, "forbidden")
-    refused(viewer.delete(url(site)), 403, "forbidden")
 
 
 def test_a_project_is_deleted_with_its_sites_and_payouts(site: Site) -> None:

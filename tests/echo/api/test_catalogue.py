@@ -174,26 +174,3 @@ def test_an_item_is_offered_no_more_and_again(
 def test_whether_it_is_offered_must_be_said(echo: Echo, manager: APIClient, sent: Any) -> None:
     import_catalogue(echo, TABLE)
     refused(manager.patch(url(echo.site, "echo/catalogue/lamp/"), sent), 400, "invalid")
-
-
-def test_the_list_takes_no_more_queries_when_it_is_long(
-    echo: Echo, viewer: APIClient, django_assert_num_queries: Any
-) -> None:
-    rows = [f"i{at},Item {at},Words.,/i/{at}" for at in range(1000)]
-    import_catalogue(echo, "\n".join(["id,title,text,link", *rows]))
-    viewer.get(url(echo.site, "echo/catalogue/"))
-    with django_assert_num_queries(5):  # key, site, membership, count, items
-        body = viewer.get(url(echo.site, "echo/catalogue/"), {"page_size": 1000}).json()
-    assert (body["count"], len(body["results"])) == (1000, 1000)
-
-
-def test_who_may_not(echo: Echo, reviewer: APIClient, stranger: APIClient, host: APIClient) -> None:
-    import_catalogue(echo, TABLE)
-    refused(send(reviewer, echo.site, TABLE), 403, "forbidden")
-    refused(send(stranger, echo.site, TABLE), 404, "not_found")
-    refused(send(host, echo.site, TABLE), 401, "not_authenticated")
-    path = url(echo.site, "echo/catalogue/lamp/")
-    refused(reviewer.patch(path, {"active": False}), 403, "forbidden")
-    refused(stranger.patch(path, {"active": False}), 404, "not_found")
-    refused(reviewer.get(url(echo.site, "echo/catalogue/sofa/")), 404, "not_found")
-    assert CatalogueItem.objects.filter(active=True).count() == 2

@@ -95,27 +95,6 @@ def test_a_design_that_cannot_be_used(
     assert not Experiment.objects.exists()
 
 
-def test_the_list_takes_no_more_queries_when_it_is_long(
-    echo: Echo, manager: APIClient, django_assert_num_queries: Any
-) -> None:
-    for _ in range(5):
-        created(echo, manager)
-    with django_assert_num_queries(5):  # key, site, membership, count, experiments
-        assert manager.get(url(echo.site, "echo/experiments/")).json()["count"] == 5
-
-
-def test_who_may_not(
-    echo: Echo, manager: APIClient, reviewer: APIClient, stranger: APIClient, host: APIClient
-) -> None:
-    path = created(echo, manager)
-    for address, body in ((url(echo.site, "echo/experiments/"), NEW), (f"{path}start/", {})):
-        refused(reviewer.post(address, body), 403, "forbidden")
-        refused(stranger.post(address, body), 404, "not_found")
-        refused(host.post(address, body), 401, "not_authenticated")
-    refused(stranger.get(path), 404, "not_found")
-    assert Experiment.objects.get().started_at is None
-
-
 def test_experiments_of_other_sites_are_out_of_reach(echo: Echo, manager: APIClient) -> None:
     other = echo_of(site_with_features(echo.site.project))
     number = created(echo, manager).split("/")[-2]

@@ -98,31 +98,3 @@ def test_what_was_decided_about_offers(echo: Echo, manager: APIClient) -> None:
     assert_matches_schema(response, "GET", "/api/v1/sites/{public_key}/echo/decisions/")
     (row,) = response.json()["results"]
     assert (row["why"], row["item"], row["experiment"]) == ("no_match", "", None)
-
-
-@pytest.mark.parametrize("rest", ["selections/", "decisions/"])
-def test_lists_take_no_more_queries_when_they_are_long(
-    echo: Echo, manager: APIClient, rest: str, django_assert_num_queries: Any
-) -> None:
-    author = author_of(echo.site, "anna")
-    for _ in range(7):
-        selection = Selection.objects.create(
-            echo=echo, author=author, number=0, predicted={}, selected=[]
-        )
-        Decision.objects.create(
-            echo=echo, author=author, message_at=timezone.now(), policy="echo", selection=selection
-        )
-    manager.get(url(echo.site, f"echo/{rest}"))
-    with django_assert_num_queries(5):  # key, site, membership, count, rows
-        response = manager.get(url(echo.site, f"echo/{rest}"))
-    assert response.json()["count"] == 7
-
-
-@pytest.mark.parametrize("rest", ["selections/", "decisions/"])
-def test_only_managers_read_what_was_chosen(
-    echo: Echo, reviewer: APIClient, stranger: APIClient, host: APIClient, rest: str
-) -> None:
-    refused(reviewer.get(url(echo.site, f"echo/{rest}")), 403, "forbidden")
-    refused(stranger.get(url(echo.site, f"echo/{rest}")), 404, "not_found")
-    refused(host.get(url(echo.site, f"echo/{rest}")), 401, "not_authenticated")
-    refused(stranger.get(url(echo.site, "echo/features/")), 404, "not_found")

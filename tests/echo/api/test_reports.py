@@ -12,7 +12,7 @@ from apps.echo.models import Echo, Experiment
 from apps.echo.reporting import evaluate_candidates, make_report, offer_funnel
 from apps.echo.services.experiments import create_experiment, start_experiment
 from labelhub.core.echo.experiments.assignment import Arm
-from tests.authors.api.calling import refused, url
+from tests.authors.api.calling import url
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import author_of
 from tests.factories.offers import chosen, decision_of, placed
@@ -77,15 +77,6 @@ def test_other_policies_are_evaluated_by_the_log(echo: Echo, viewer: APIClient) 
     names = [each["name"] for each in response.json()["candidates"]]
     assert names == [each.name for each in evaluate_candidates(echo).candidates]
     assert response.json()["n"] == 5
-
-
-@pytest.mark.parametrize("rest", ["report/", "off-policy/", "experiments/{pk}/report/"])
-def test_who_may_not(
-    echo: Echo, experiment: Experiment, stranger: APIClient, host: APIClient, rest: str
-) -> None:
-    path = url(echo.site, "echo/" + rest.format(pk=experiment.pk))
-    refused(stranger.get(path), 404, "not_found")
-    refused(host.get(path), 401, "not_authenticated")
 
 
 def test_a_report_takes_no_more_queries_when_the_log_is_long(

@@ -64,17 +64,6 @@ def test_of_a_site_that_never_had_it_on_there_are_none(site: Site, manager: APIC
     assert not Echo.objects.exists()
 
 
-def test_many_searches_take_as_many_queries(
-    echo: Echo, manager: APIClient, django_assert_num_queries: Any
-) -> None:
-    for _ in range(40):
-        search_of(echo)
-    manager.get(url(echo.site, SEARCHES))
-    with django_assert_num_queries(5):  # key, site, membership, count, rows
-        body = manager.get(url(echo.site, SEARCHES)).json()
-    assert body["count"] == 40
-
-
 def test_one_is_put_back_and_taken_out_at_once(echo: Echo, manager: APIClient) -> None:
     search = search_of(echo)
     assert known_echo(echo.site).instructions == {}
@@ -110,18 +99,3 @@ def test_what_is_not_there_is_not_found(echo: Echo, manager: APIClient) -> None:
         refused(response, 404, "not_found")
     strange = url(echo.site, "echo/features/nothing/instruction/")
     refused(manager.post(strange, {"search": None}), 404, "not_found")
-
-
-def test_only_managers_read_and_change_it(
-    echo: Echo, viewer: APIClient, reviewer: APIClient, stranger: APIClient, host: APIClient
-) -> None:
-    search_of(echo, active=True)
-    for who, status, code in (
-        (viewer, 403, "forbidden"),
-        (reviewer, 403, "forbidden"),
-        (stranger, 404, "not_found"),
-        (host, 401, "not_authenticated"),
-    ):
-        refused(who.get(url(echo.site, SEARCHES)), status, code)
-        refused(who.post(url(echo.site, INSTRUCTION), {"search": None}), status, code)
-    assert instructions_of(echo) == {"urgency": HINT}

@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 from apps.authors.models import Site
 from apps.echo.models import Echo
 from apps.echo.services.learning import keep_up_with
-from tests.authors.api.calling import refused, url
+from tests.authors.api.calling import url
 from tests.common.openapi import assert_matches_schema
 
 pytestmark = pytest.mark.django_db
@@ -120,29 +120,3 @@ def test_frozen_and_thawed_once_each(echo: Echo, manager: APIClient) -> None:
         assert_matches_schema(response, "POST", f"{ECHO}{address}/")
         assert response.json()["frozen"] is frozen
     assert echo.log.filter(kind="frozen").count() == 2
-
-
-CHANGES = [
-    ("patch", "", {"k": 3}),
-    ("put", "priors/", {"priors": {}}),
-    ("post", "freeze/", {}),
-    ("post", "thaw/", {}),
-]
-
-
-@pytest.mark.parametrize(("method", "rest", "body"), CHANGES)
-def test_only_managers_change_it(
-    echo: Echo, reviewer: APIClient, stranger: APIClient, host: APIClient,
-    method: str, rest: str, body: dict[str, Any],
-) -> None:  # fmt: skip
-    for who, status, code in (
-        (reviewer, 403, "forbidden"),
-        (stranger, 404, "not_found"),
-        (host, 401, "not_authenticated"),
-    ):
-        refused(getattr(who, method)(url(echo.site, f"echo/{rest}"), body), status, code)
-    assert echo.log.count() == 0
-
-
-def test_strangers_do_not_see_it(echo: Echo, stranger: APIClient) -> None:
-    refused(stranger.get(url(echo.site, "echo/")), 404, "not_found")
