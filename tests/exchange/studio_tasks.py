@@ -5,7 +5,7 @@ from unicodedata import category
 
 from hypothesis import strategies as st
 
-from labelhub.core.schema.definition import UNSEEN
+from labelhub.core.schema.tasks.base import UNSEEN
 
 Drawn: TypeAlias = st.SearchStrategy[Any]
 

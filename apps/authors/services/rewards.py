@@ -1,7 +1,5 @@
 """Rewards: each answer earns once, within caps, and is paid after a while."""
 
-import csv
-import io
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -14,7 +12,7 @@ from apps.authors.querysets import is_due
 from apps.authors.selectors.authors import payout_lines
 from apps.authors.services.limits import day_cents_before, total_cents_before
 from apps.authors.services.locking import lock_site, retry_on_deadlock
-from apps.common.spreadsheets import guard
+from apps.common.spreadsheets import csv_text
 from labelhub.core.errors import Conflict
 
 #: Answers can be undone until then.
@@ -118,12 +116,9 @@ COLUMNS = ("author", "pseudonym", "amount", "currency", "answers")
 
 def payout_csv(payout: Payout) -> str:
     """A header, then a line for each author and currency; ``author`` is the host's own id."""
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer)
-    writer.writerow(COLUMNS)
-    writer.writerows(
+    rows = (
         (
-            guard(line.subject),
+            line.subject,
             line.pseudonym,
             f"{line.cents // 100}.{line.cents % 100:02d}",
             line.currency,
@@ -131,4 +126,4 @@ def payout_csv(payout: Payout) -> str:
         )
         for line in payout_lines(payout)
     )
-    return buffer.getvalue()
+    return csv_text(COLUMNS, rows)

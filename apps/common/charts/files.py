@@ -1,7 +1,5 @@
 """A chart to take away: an SVG file that needs nothing else, the same as PNG, its rows as CSV."""
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -12,10 +10,10 @@ from django.utils.html import escape
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 
-from apps.common.charts import Chart, Value
+from apps.common.charts import Chart
 from apps.common.charts.drawing import draw, title_and_description
 from apps.common.charts.text import clean, cut, width_of
-from apps.common.spreadsheets import guard
+from apps.common.spreadsheets import csv_text
 from labelhub.core.errors import InvalidInput
 
 CONTENT_TYPES = {
@@ -88,11 +86,9 @@ def svg_file(*charts: Chart) -> str:
 
 def csv_file(chart: Chart) -> bytes:
     """The rows as CSV in UTF-8, numbers with all their digits, safe to open in a spreadsheet."""
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer)
-    writer.writerow([_guarded(name) for name in (chart.rows[0] if chart.rows else ())])
-    writer.writerows([_guarded(value) for value in row.values()] for row in chart.rows)
-    return buffer.getvalue().encode(errors="replace")
+    names = tuple(chart.rows[0]) if chart.rows else ()
+    text = csv_text(names, (tuple(row.values()) for row in chart.rows))
+    return text.encode(errors="replace")
 
 
 def attachment(names: Iterable[str], part: Mapping[str, str], form: str) -> str:
@@ -114,11 +110,6 @@ def _title_lines(title: str, room: float) -> list[str]:
         first -= 1
     lines = [" ".join(words[:first]), " ".join(words[first:])]
     return [cut(line, room) for line in lines if line]
-
-
-def _guarded(value: Value) -> Value:
-    """Only words are guarded: a negative number stays a number."""
-    return guard(value) if isinstance(value, str) else value
 
 
 @cache

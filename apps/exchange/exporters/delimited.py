@@ -1,35 +1,22 @@
 """CSV: one row per item, safe to open in a spreadsheet."""
 
-import csv
-import io
 from collections.abc import Iterator
 
-from apps.common.spreadsheets import guard
+from apps.common.spreadsheets import csv_text
 from apps.exchange.exporters.base import Chunks, ExportFormat, Source
 from apps.exchange.exporters.table import EVERY_COLUMN, cells, columns
 
 
 def write(chunks: Chunks, _source: Source) -> Iterator[bytes]:
     """A header, then one row per item; UTF-8."""
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer)
     names: list[str] = []
     for rows in chunks:
-        if rows and not names:
-            names = columns(rows[0])
-            writer.writerow(names)
-        writer.writerows([guard(cell) for cell in cells(row, names)] for row in rows)
-        yield _taken(buffer)
+        header = not names
+        names = names or (columns(rows[0]) if rows else [])
+        if names:
+            yield csv_text(names, (cells(row, names) for row in rows), header=header).encode()
     if not names:
-        writer.writerow(EVERY_COLUMN)
-        yield _taken(buffer)
-
-
-def _taken(buffer: io.StringIO) -> bytes:
-    text = buffer.getvalue()
-    buffer.seek(0)
-    buffer.truncate()
-    return text.encode()
+        yield csv_text(EVERY_COLUMN, ()).encode()
 
 
 FORMAT = ExportFormat(

@@ -1,11 +1,9 @@
 """CSV in long form: one row per current label, for statistics and for ``import_labels``."""
 
-import csv
-import io
 from collections.abc import Iterator
 from typing import Any
 
-from apps.common.spreadsheets import guard
+from apps.common.spreadsheets import csv_text
 from apps.exchange.exporters.base import Chunks, ExportFormat, Row, Source
 from apps.exchange.exporters.table import MARKER, VERSION
 from apps.exchange.values import value_cell
@@ -18,16 +16,13 @@ COLUMNS = (
 
 def write(chunks: Chunks, _source: Source) -> Iterator[bytes]:
     """A header, then the current labels item by item; of gold alone one row per item."""
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer)
-    writer.writerow(COLUMNS)
+    header = True
     for rows in chunks:
-        writer.writerows([guard(cell) for cell in cells] for row in rows for cells in _lines(row))
-        yield buffer.getvalue().encode()
-        buffer.seek(0)
-        buffer.truncate()
-    if rest := buffer.getvalue():  # no item at all
-        yield rest.encode()
+        lines = (line for row in rows for line in _lines(row))
+        yield csv_text(COLUMNS, lines, header=header).encode()
+        header = False
+    if header:  # no item at all
+        yield csv_text(COLUMNS, ()).encode()
 
 
 def _lines(row: Row) -> Iterator[list[str]]:
