@@ -13,6 +13,7 @@ from defusedxml.ElementTree import fromstring
 
 from apps.agreement.charts import confusion
 from apps.common.charts import Chart, files
+from apps.common.spreadsheets import csv_text
 from labelhub.core.errors import InvalidInput
 from tests.agreement.chart_help import CHARTS, HOSTILE, a_heatmap
 
@@ -84,8 +85,8 @@ def test_a_spreadsheet_runs_no_cell_of_the_data_and_numbers_keep_all_digits() ->
 
 
 def test_a_negative_number_stays_a_number_and_a_name_like_one_does_not() -> None:
-    assert files._guarded(-0.05) == -0.05
-    assert files._guarded("-0.05") == "'-0.05"
+    text = csv_text(["x", "y"], [(-0.05, "-0.05"), (None, "")])
+    assert text.splitlines() == ["x,y", "-0.05,'-0.05", ","]
 
 
 def test_more_labels_than_can_be_drawn_leave_the_table_only() -> None:
