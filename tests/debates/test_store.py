@@ -40,6 +40,17 @@ def test_what_was_taken_to_begin_with_is_claimed_first() -> None:
     assert Debate.objects.filter(lease_token=store.token).count() == 3
 
 
+def test_a_slice_that_stalled_does_not_claim_its_own_debates_again() -> None:
+    """They are still being debated: two results of one debate would become two labels."""
+    run = started_run(project_with_items(3))
+    store = store_of(run)
+    store.begin()
+    claimed = {debate.pk for debate in store.claim(2)}
+    past = timezone.now() - timedelta(seconds=1)
+    run.debates.filter(lease_token=store.token).update(lease_until=past)
+    assert claimed.isdisjoint(debate.pk for debate in store.claim(3))
+
+
 def test_what_was_spent_since_the_run_was_read_counts() -> None:
     run = started_run(project_with_items(1))
     store = store_of(run)

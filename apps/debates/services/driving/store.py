@@ -97,7 +97,9 @@ class SliceStore:
 
     @transaction.atomic
     def _take(self, count: int) -> list[int]:
+        # Not what is ours already: after a stall it has lapsed and is still being debated here.
         free = Debate.objects.claimable().filter(run=self.run).order_by("pk")
+        free = free.exclude(lease_token=self.token)
         if connection.features.has_select_for_update_skip_locked:
             free = free.select_for_update(skip_locked=True)
         ids = list(free.values_list("pk", flat=True)[:count])
