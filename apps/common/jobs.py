@@ -132,16 +132,18 @@ class JobRun:
     _renewed: float = field(default_factory=time.monotonic)
 
     @contextmanager
-    def chunk(self, *, further: bool = True) -> Iterator[None]:
+    def chunk(self, *, further: bool = True, closing: bool = False) -> Iterator[None]:
         """A transaction that commits only as long as the job is ours; it renews the lease.
 
         ``further=False``: it only tells how things are, and the job's attempts go on counting.
+        ``closing=True``: also where this process is about to end, for what was paid already.
 
         Raises:
             LeaseLost: it is not ours any more.
             Postponed: this process is about to end.
         """
-        _refuse_when_closing()
+        if not closing:
+            _refuse_when_closing()
         with transaction.atomic():
             self._lock()
             yield
@@ -202,6 +204,13 @@ def start_job(kind: str, subject: int, *, send: bool = True) -> None:
         Job.objects.get_or_create(kind=kind, subject=subject, defaults={"sent_until": sent})
     if send:
         _send(kind, subject)
+
+
+def wake_job(kind: str, subject: int) -> None:
+    """As :func:`start_job`, but whoever is at the job keeps it; one put off goes on now."""
+    Job.objects.get_or_create(kind=kind, subject=subject)
+    Job.objects.filter(kind=kind, subject=subject, lease_token=None).update(lease_until=None)
+    _send(kind, subject)
 
 
 def ensure_jobs(kind: str, subjects: Collection[int]) -> None:

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from django.conf import settings
 
-from apps.common.jobs import JobRun, Postponed, ensure_jobs, job, start_job
+from apps.common.jobs import JobRun, Postponed, ensure_jobs, job, wake_job
 from apps.debates import services
 from apps.debates.models import Run
 from apps.debates.services import SliceEnd
@@ -27,8 +27,8 @@ def drive_run(job_run: JobRun) -> None:
 
 
 def launch_run(run_id: int) -> None:
-    """Have a worker drive the run once the transaction is through."""
-    start_job(KIND, run_id)
+    """Have a worker drive the run once the transaction is through; who drives it goes on."""
+    wake_job(KIND, run_id)
 
 
 def keep_runs() -> None:

@@ -136,9 +136,11 @@ def read_label(
         abstained=abstained and not rejected,
         revises=supersedes is not None or supersedes_own,
     )
-    if given.get("role") is None:
-        role = _old_role(provenance, state)
+    if given.get("role") in (None, ""):
+        role, version = _old_role(provenance, state), provenance.get("learned")
         provenance = {key: kept for key, kept in provenance.items() if key not in OLD_KEYS}
+        if role == Role.TRAINED and version is not None:
+            provenance["model_version"] = version
     else:
         role = _role(given["role"], state, f"{where}.role")
     return LabelRow(

@@ -61,6 +61,21 @@ def test_a_run_that_somebody_else_drives_is_looked_at_again(
     assert waiting_jobs(KIND) == [run.pk]
 
 
+def test_a_run_that_is_driven_is_not_taken_from_its_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever resumes twice would have its calls made and paid twice."""
+    run, held = started_run(project_with_items(1)), []
+
+    def meanwhile() -> None:
+        before = Job.objects.get().lease_token
+        launch_run(run.pk)
+        held.append((before is not None, Job.objects.get().lease_token == before))
+
+    slices(monkeypatch, SliceEnd.STOPPED, meanwhile)
+    launch_run(run.pk)
+    work_on(KIND, run.pk)
+    assert held == [(True, True)]
+
+
 def test_a_run_that_is_over_is_no_job(monkeypatch: pytest.MonkeyPatch) -> None:
     run = started_run(project_with_items(1))
     slices(monkeypatch, SliceEnd.STOPPED, lambda: cancel_run(run=run))

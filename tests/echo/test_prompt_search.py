@@ -1,5 +1,6 @@
 """Searches for instructions: begun when they are due, bounded, gone on with, and what they find."""
 
+import threading
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,6 +14,7 @@ from apps.authors.models import Answer, SiteUse
 from apps.authors.services.limits import count_cost
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.sites import update_site
+from apps.common import jobs
 from apps.common.jobs import waiting_jobs, work_on
 from apps.common.models import Job
 from apps.echo import tasks
@@ -229,6 +231,36 @@ def test_switched_off_it_stops_and_its_answers_go(
     assert (search.status, search.why) == ("stopped", "switched_off")
     assert not SearchReply.objects.exists()
     assert not Job.objects.exists()
+
+
+def test_switched_off_while_calls_are_under_way_no_more_are_made(
+    echo: Echo, answers: list[Answer], monkeypatch: Any
+) -> None:
+    search, world = begun(), World(answers)
+
+    def switched_off(site_id: int, cost: int, *, calls: int) -> None:
+        count_cost(site_id, cost, calls=calls)
+        update_echo(echo, search_on=False)
+
+    monkeypatch.setattr(instruction_search, "count_cost", switched_off)
+    go_on(search, world)
+    assert len(world.calls) <= instruction_search.AT_ONCE
+
+
+def test_answers_that_were_paid_are_kept_when_the_server_stops(
+    echo: Echo, answers: list[Answer], monkeypatch: Any
+) -> None:
+    search, world = begun(), World(answers)
+    closing = threading.Event()
+
+    def stopped(site_id: int, cost: int, *, calls: int) -> None:
+        count_cost(site_id, cost, calls=calls)
+        closing.set()
+
+    monkeypatch.setattr(instruction_search, "count_cost", stopped)
+    monkeypatch.setattr(jobs, "_closing", closing)
+    go_on(search, world)
+    assert SearchReply.objects.count() == len(world.calls) > 0
 
 
 def test_nothing_is_searched_for_while_learning_is_frozen(

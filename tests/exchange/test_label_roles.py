@@ -38,6 +38,8 @@ OLD: dict[str, dict[str, Any]] = {
     "draft": {"aside": "draft"},
     "empty": {"aside": "empty"},
 }
+#: What only describes is in the provenance as before.
+NEW: dict[str, dict[str, Any]] = {"trained": {"model_version": 2}}
 
 
 def labels(*, old: bool) -> list[dict[str, Any]]:
@@ -47,7 +49,7 @@ def labels(*, old: bool) -> list[dict[str, Any]]:
             "annotator": role,
             "value": "good",
             "action": "new",
-            "provenance": {"comment": "Hm.", **(OLD[role] if old else {})},
+            "provenance": {"comment": "Hm.", **(OLD if old else NEW).get(role, {})},
             **({} if old else {"role": role}),
             **row,
         }
@@ -95,6 +97,7 @@ def test_odd_keys_of_before_mean_what_they_meant() -> None:
         ("adjudication", {"kind": "expert"}, {"adjudicates": True, "unclear": True}),
         ("trained", {"kind": "model"}, {"learned": None}),
         ("empty", {"kind": "crowd", **NOBODY}, {"aside": {"odd": 1}}),
+        ("extra", {"kind": "crowd", "role": ""}, {"unasked": True}),
     ]
     rows = [
         {"annotator": str(number), "value": "good", "provenance": told, **row}

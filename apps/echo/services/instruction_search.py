@@ -148,18 +148,26 @@ def _ask_some(
     """Ask, and store what comes, a few at once."""
     with asyncio.Runner() as runner:
         try:
-            for at in range(0, len(calls), AT_ONCE):
-                some = calls[at : at + AT_ONCE]
+            for first in range(0, len(calls), AT_ONCE):
+                run.keep()
+                if not _is_wanted(found):
+                    return
+                some = calls[first : first + AT_ONCE]
                 answers = runner.run(_answers([call for _, call in some], spec, open_models))
                 cost = sum(cost_nanousd(each.usage, **spec.prices) or 0 for each in answers)
                 count_cost(found.echo.site_id, cost, calls=len(answers))
                 rows = [_row(found, *each) for each in zip(some, answers, strict=True)]
-                with run.chunk():
+                with run.chunk(closing=True):
                     _store(found, rows, cost)
                 if budget_spent(found.echo.site):
                     return
         finally:
             runner.run(close_all())
+
+
+def _is_wanted(found: PromptSearch) -> bool:
+    running = PromptSearch.objects.filter(pk=found.pk, status=PromptSearch.Status.RUNNING)
+    return running.filter(echo__on=True, echo__search_on=True, echo__site__enabled=True).exists()
 
 
 async def _answers(

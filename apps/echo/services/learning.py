@@ -102,7 +102,10 @@ def rebuild_state(echo: Echo) -> bool:
     work_on(KIND, echo.pk, compare=same.append)
     echo.refresh_from_db()
     if not same:
-        raise Conflict("A worker is learning from the log; try again in a minute.")
+        raise Conflict(
+            "A worker is learning from the log, or learning failed (see the server's log); "
+            "try again in a minute."
+        )
     return same[0]
 
 

@@ -79,8 +79,8 @@ def put_first(*, project: Project, chosen: SavedFilter | None) -> None:
     ReviewSettings.objects.get_or_create(project=project)
     upto = 0 if chosen else 1  # something to bring into line, though no filter has reached it
     with transaction.atomic():
+        start_job(KIND, project.pk)  # locks the job before its subject, as its worker does
         ReviewSettings.objects.filter(project=project).update(first_filter=chosen, first_upto=upto)
-        start_job(KIND, project.pk)
 
 
 def projects_to_apply() -> list[int]:

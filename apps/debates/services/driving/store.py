@@ -115,11 +115,12 @@ class SliceStore:
         now = timezone.now()
         if self._overtaken(now):
             return ""
+        # Also where the run's job was lost: calls are under way, and nobody shall pay them again.
+        Debate.objects.filter(lease_token=self.token).update(lease_until=now + self._lease)
         try:
             self._renew()
         except LeaseLost:
             return ""
-        Debate.objects.filter(lease_token=self.token).update(lease_until=now + self._lease)
         Run.objects.filter(pk=self.run.pk).update(pulse={"at": now.isoformat(), **pulse})
         return self._status()
 

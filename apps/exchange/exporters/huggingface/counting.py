@@ -11,7 +11,7 @@ from apps.exchange.exporters.base import Row
 from apps.exchange.exporters.huggingface.columns import current, standing
 from apps.labels.models import PEOPLE
 from labelhub.core.agreement.intervals import wilson
-from labelhub.core.schema import Schema, value_key
+from labelhub.core.schema import Schema, value_key, value_words
 
 LANGUAGE = re.compile(r"[a-z]{2,3}")
 MOST_LANGUAGES = 50
@@ -62,7 +62,9 @@ class Counts:
         if gold is not None:
             self.decided += 1
             if self.schema.labels:
-                self.values.update(self.schema.names_in(gold))
+                # A point that the scale has no more counts by its number.
+                names = self.schema.names_in(gold)
+                self.values.update(names or ([] if gold == [] else [value_words(gold)]))
             self.bases[(row.get("gold_history") or [{"basis": "imported"}])[-1]["basis"]] += 1
         self.rejected.update(
             one["kind"] for one in standing(row.get("labels", [])) if one["rejected"]
