@@ -29,9 +29,8 @@ WEIGHT = {"task": "weight", "question": "How heavy is the parcel?"}
 @pytest.fixture(autouse=True)
 def weight(monkeypatch: pytest.MonkeyPatch) -> None:
     """The type of the guide, registered as its file and ``TASKS`` would."""
-    (code,) = re.findall(
-        r"^   ```python\n(.*?)^   ```", GUIDE.read_text(), re.DOTALL | re.MULTILINE
-    )
+    section = GUIDE.read_text().split("## Add a label type\n", 1)[1].split("\n## ", 1)[0]
+    (code,) = re.findall(r"^   ```python\n(.*?)^   ```", section, re.DOTALL | re.MULTILINE)
     made: dict[str, Any] = {}
     exec(textwrap.dedent(code), made)  # noqa: S102 - our own guide
     monkeypatch.setitem(TASKS, "weight", made["Weight"]())
