@@ -20,9 +20,6 @@ urlpatterns = [
     path("p/<slug:slug>/runs/<int:run_id>/pause/", runs.run_pause, name="run_pause"),
     path("p/<slug:slug>/runs/<int:run_id>/resume/", runs.run_resume, name="run_resume"),
     path("p/<slug:slug>/runs/<int:run_id>/cancel/", runs.run_cancel, name="run_cancel"),
-    path(
-        "p/<slug:slug>/runs/<int:run_id>/debates/", debates.run_debate_list, name="run_debate_list"
-    ),
     path("p/<slug:slug>/debates/<int:debate_id>/", debates.debate_detail, name="debate_detail"),
     path("p/<slug:slug>/debates/<int:debate_id>/calls/", debates.debate_calls, name="debate_calls"),
     path("p/<slug:slug>/routing/", routing.routing_rule, name="routing_rule"),

@@ -107,7 +107,6 @@ PAGES = {
     "run_pause": CHANGE,
     "run_resume": CHANGE,
     "run_cancel": CHANGE,
-    "run_debate_list": READ,
     "debate_detail": READ,
     "debate_calls": READ,
     "routing_rule": READ_AND_CHANGE,

@@ -9,10 +9,9 @@ from django.urls import reverse
 from apps.accounts.roles import Role
 from apps.debates.models import Debate, Turn
 from tests.debates.test_conversation import debate_of, end, say
-from tests.factories.accounts import UserFactory
 from tests.factories.agreement import decide
 from tests.factories.debates import project_with_items, started_run
-from tests.factories.projects import ProjectFactory, member
+from tests.factories.projects import member
 
 pytestmark = pytest.mark.django_db
 
@@ -64,7 +63,7 @@ def test_the_head_says_what_came_of_it_and_what_it_took() -> None:
         "(7 thinking)",
         "(900 cached)",
         reverse("item_detail", args=[debate.run.project.slug, debate.item_id]),
-        reverse("run_debate_list", args=[debate.run.project.slug, debate.run_id]),
+        reverse("run_detail", args=[debate.run.project.slug, debate.run_id]),
     ):
         assert words in page, words
 
@@ -189,7 +188,6 @@ def test_before_and_next_stay_within_the_filter() -> None:
     page = seen(first, query="?flag=tie")
     next_one = reverse("debate_detail", args=[project.slug, third.pk])
     assert f'href="{next_one}?flag=tie"' in page
-    assert "Debates found" in page
     assert reverse("debate_detail", args=[project.slug, second.pk]) not in page
 
 
@@ -209,17 +207,3 @@ def test_a_call_is_not_found_through_another_debate() -> None:
     client.force_login(member(debate.run.project, Role.MANAGER))
     address = reverse("debate_calls", args=[debate.run.project.slug, debate.pk])
     assert client.get(address, {"turn": turn.pk}).status_code == 404
-
-
-@pytest.mark.parametrize("name", ["debate_detail", "debate_calls", "run_debate_list"])
-def test_strangers_and_other_projects_find_nothing(name: str) -> None:
-    debate = debate_of("single")
-    wanted = debate.run_id if name == "run_debate_list" else debate.pk
-    other = ProjectFactory.create()
-    for user, slug in (
-        (UserFactory.create(), debate.run.project.slug),
-        (member(other, Role.MANAGER), other.slug),
-    ):
-        client = Client()
-        client.force_login(user)
-        assert client.get(reverse(name, args=[slug, wanted])).status_code == 404

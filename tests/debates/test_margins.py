@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from apps.debates.models import Debate, Run, Turn
-from apps.debates.selectors import DebateFilters, find_debates
+from apps.debates.selectors import DebateFilter, comparable_debates
 from apps.debates.services import run_slice
 from apps.debates.services.routing import change_routing_rule
 from apps.labels.models import ItemState
@@ -56,8 +56,8 @@ def played(server: FakeServer, name: str, rule: Rule | None = None, **settings: 
 
 
 def texts(run: Run, **filters: Any) -> list[str]:
-    found = find_debates(run, DebateFilters(**filters), UserFactory.create(is_superuser=True))
-    return [debate.item.text for debate in found]
+    debates = comparable_debates(run, UserFactory.create(is_superuser=True))
+    return [debate.item.text for debate in DebateFilter(filters, debates).qs]
 
 
 def in_queue(project: Project) -> list[str]:

@@ -75,8 +75,8 @@ def test_a_run_shows_where_it_stands_and_its_debates_by_status(
     )
     client = signed_in(project)
     address = reverse("run_detail", args=[project.slug, run.pk])
-    # session, user, project by membership, run, counts, roles, count and page of debates
-    with django_assert_num_queries(9):
+    # session, user, project by membership, run, counts, roles, choices, count and page of debates
+    with django_assert_num_queries(10):
         page = client.get(address).content.decode()
     assert "It broke." in page
     assert "Waiting for a worker." in page
@@ -90,7 +90,7 @@ def test_more_debates_and_troubles_take_no_more_queries(django_assert_num_querie
         failed(run, place, 500, f"Broken {place}.")
     client = signed_in(run.project)
     # as above, and: answers reused, troubled turns, parameters of the last debates
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         client.get(reverse("run_detail", args=[run.project.slug, run.pk]))
     with django_assert_num_queries(6):
         client.get(reverse("run_troubles", args=[run.project.slug, run.pk]))
@@ -359,7 +359,6 @@ def test_protocols_and_roles_are_called_as_people_do() -> None:
     debate = run.debates.get()
     for address in (
         reverse("run_list", args=[slug]),
-        reverse("run_debate_list", args=[slug, run.pk]),
         reverse("debate_detail", args=[slug, debate.pk]),
         reverse("debate_calls", args=[slug, debate.pk]),
         reverse("run_detail", args=[slug, discussed.pk]),

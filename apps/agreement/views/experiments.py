@@ -19,6 +19,7 @@ from apps.agreement.experiments.naming import letter_of
 from apps.agreement.experiments.page import comparison_page, expected_width, texts_of
 from apps.agreement.forms import ExperimentForm, UseForm
 from apps.common.forms import show_refusal
+from apps.common.lists import Column, list_page
 from apps.debates import services, tasks
 from apps.debates.forecast import faults_of, forecast
 from apps.debates.selectors import experiments as selectors
@@ -30,6 +31,13 @@ from apps.projects.selectors import current_schema, get_project
 from labelhub.core.errors import LabelhubError, NotFound
 
 EXPERIMENTS_A_PAGE = 25
+EXPERIMENT_COLUMNS = (
+    Column("Experiment"),
+    Column("Set-ups", numeric=True),
+    Column("Progress"),
+    Column("Cost", numeric=True),
+    Column("Started"),
+)
 DEBATES_A_PAGE = 50
 
 
@@ -38,10 +46,16 @@ DEBATES_A_PAGE = 50
 def experiment_list(request: SignedInRequest, slug: str) -> HttpResponse:
     """All experiments of the project, newest first."""
     project = get_project(request.user, slug, Right.VIEW)
-    found = Paginator(selectors.experiments_of(project), EXPERIMENTS_A_PAGE)
-    page = found.get_page(request.GET.get("page"))
-    context = {"page": page, "rows": selectors.experiment_rows(page.object_list)}
-    return render(request, "agreement/experiment_list.html", _frame(request, project) | context)
+    experiments = list_page(
+        request,
+        selectors.experiments_of(project),
+        EXPERIMENT_COLUMNS,
+        caption="Experiments of this project, newest first",
+        size=EXPERIMENTS_A_PAGE,
+        rows=selectors.experiment_rows,
+    )
+    context = _frame(request, project) | {"list": experiments}
+    return render(request, "agreement/experiment_list.html", context)
 
 
 @login_required

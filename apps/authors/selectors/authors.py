@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, Max, Min, Q, QuerySet, Sum
+from django_filters import CharFilter, ChoiceFilter
 
 from apps.accounts.models import User
 from apps.accounts.roles import Right
@@ -19,12 +20,12 @@ from apps.authors.errors import NotYours, UnknownQuestion, UnknownSite
 from apps.authors.models import Answer, Author, ConsentText, Message, Payout, Question, Reward, Site
 from apps.authors.querysets import counting_authors, is_due
 from apps.authors.selectors.sites import find_site
+from apps.common.lists import SearchFilter
 from apps.projects.selectors import get_project
 from labelhub.core.errors import NotFound
 
 #: What the list of authors may be narrowed to.
 GROUPS = {
-    "": "Everybody",
     "counting": "Whose answers count",
     "excluded": "Excluded",
     "ruled": "Decided by a manager",
@@ -75,15 +76,29 @@ class PayoutLine:
     answers: int
 
 
-def authors_of(site: Site, group: str = "", words: str = "") -> QuerySet[Author]:
-    """A site's authors, last seen first; ``words``: a host's id or a pseudonym."""
-    found = Author.objects.filter(site=site).order_by("-seen_at", "-pk")
-    if group in _FILTERS:
-        found = found.filter(_FILTERS[group])
-    pseudonym = _PSEUDONYM.fullmatch(words.strip())
-    if pseudonym:
-        return found.filter(Q(uid__startswith=pseudonym[1].lower()) | Q(subject=words.strip()))
-    return found.filter(subject__icontains=words.strip()) if words.strip() else found
+def authors_of(site: Site) -> QuerySet[Author]:
+    """A site's authors, last seen first."""
+    return Author.objects.filter(site=site).order_by("-seen_at", "-pk")
+
+
+class AuthorFilter(SearchFilter):
+    """``?q=`` a pseudonym, or a part of the host's id; ``?group=`` one of :data:`GROUPS`."""
+
+    q = CharFilter(method="find", label="Pseudonym or host’s id")
+    group = ChoiceFilter(
+        choices=list(GROUPS.items()), method="narrow_to", label="Show", empty_label="Everybody"
+    )
+
+    def find(self, authors: QuerySet[Author], _name: str, words: str) -> QuerySet[Author]:
+        """Authors of this pseudonym, or with these letters in the host's id."""
+        pseudonym = _PSEUDONYM.fullmatch(words)
+        if pseudonym:
+            return authors.filter(Q(uid__startswith=pseudonym[1].lower()) | Q(subject=words))
+        return authors.filter(subject__icontains=words)
+
+    def narrow_to(self, authors: QuerySet[Author], _name: str, group: str) -> QuerySet[Author]:
+        """Authors of one group."""
+        return authors.filter(_FILTERS[group])
 
 
 def with_counts(authors: Sequence[Author]) -> list[AuthorRow]:

@@ -4,7 +4,6 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -16,7 +15,7 @@ from apps.authors.forms import RulingForm, TypedForm
 from apps.authors.models import Author, Site
 from apps.authors.pages import site_page
 from apps.authors.selectors.authors import (
-    GROUPS,
+    AuthorFilter,
     answers_by,
     authors_of,
     get_author,
@@ -29,8 +28,16 @@ from apps.authors.selectors.sites import get_site
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.rewards import pay_out, payout_csv
 from apps.authors.services.trust import set_ruling
+from apps.common.lists import Column, list_page
 
-AUTHORS_A_PAGE = 50
+AUTHOR_COLUMNS = (
+    Column("Author"),
+    Column("Trust"),
+    Column("Answers count"),
+    Column("Messages", numeric=True),
+    Column("Answers", numeric=True),
+    Column("Last seen"),
+)
 
 
 @login_required
@@ -38,17 +45,16 @@ AUTHORS_A_PAGE = 50
 def site_authors(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
     """Everybody who wrote, last seen first."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
-    group, words = request.GET.get("group", ""), request.GET.get("q", "")[:200].replace("\0", "")
-    group = group if group in GROUPS else ""
-    found = Paginator(authors_of(site, group, words), AUTHORS_A_PAGE)
-    page = found.get_page(request.GET.get("page"))
-    context = site_page(request, site, "authors") | {
-        "page": page,
-        "rows": with_counts(list(page)),
-        "groups": GROUPS.items(),
-        "group": group,
-        "q": words,
-    }
+    filters = AuthorFilter(request.GET, authors_of(site))
+    authors = list_page(
+        request,
+        filters.qs,
+        AUTHOR_COLUMNS,
+        caption="Authors, last seen first",
+        rows=with_counts,
+        filters=filters,
+    )
+    context = site_page(request, site, "authors") | {"list": authors}
     return render(request, "authors/site_authors.html", context)
 
 

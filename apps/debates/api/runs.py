@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
@@ -24,8 +24,8 @@ from apps.debates.api.serializers import (
     RunRequestSerializer,
     RunSerializer,
 )
-from apps.debates.models import Debate, Run
-from apps.debates.selectors import DebateFilters
+from apps.debates.models import Run
+from apps.debates.selectors import DebateFilter
 from apps.debates.services import RunPlan
 from apps.debates.transcripts import transcript_response
 from apps.llm.models import ModelSpec
@@ -33,26 +33,6 @@ from apps.llm.selectors import UnknownModelName, default_models
 from apps.llm.services import ensure_builtin, known_model
 from apps.projects.api.viewsets import ProjectViewSet
 from apps.projects.selectors import get_project
-
-FILTERS = [
-    OpenApiParameter("status", enum=Debate.Status.values),
-    OpenApiParameter("reason", description="Code of a reason for which people are asked."),
-    OpenApiParameter("flag", description="Code of what was noticed."),
-    OpenApiParameter(
-        "gold", enum=list(selectors.GOLD), description="The outcome against what is decided now."
-    ),
-    OpenApiParameter("disagrees", enum=["gold"], description="The same as gold=differs."),
-    OpenApiParameter(
-        "changed",
-        enum=list(selectors.CHANGED),
-        description="The outcome against the first opinion; better and worse by gold.",
-    ),
-    OpenApiParameter(
-        "overruled", enum=list(selectors.OVERRULED), description="Whom the judge overruled."
-    ),
-    OpenApiParameter("q", description="In the item's text or id."),
-    OpenApiParameter("sort", enum=[name for name in selectors.SORTS if name]),
-]
 
 
 @extend_schema(tags=["runs"])
@@ -110,15 +90,14 @@ class RunViewSet(ApiViewSet):
         """
         return Response(self.get_serializer(self.run()).data)
 
-    @extend_schema(parameters=FILTERS, responses=DebateSerializer(many=True))
-    @action(detail=True, serializer_class=DebateSerializer)
+    @extend_schema(responses=DebateSerializer(many=True))
+    @action(detail=True, serializer_class=DebateSerializer, filterset_class=DebateFilter)
     def debates(self, request: SignedInApiRequest, **_: int) -> Response:
         """List the debates of a run.
 
         In the order of their items, or of ``sort``.
         """
-        filters = DebateFilters.of(request.query_params, strict=True)
-        return self.list_page(selectors.find_debates(self.run(), filters, request.user))
+        return self.list_page(selectors.comparable_debates(self.run(), request.user))
 
     @extend_schema(responses={(200, "application/x-ndjson"): OpenApiTypes.STR})
     @action(detail=True, content_negotiation_class=OneRenderer)

@@ -10,15 +10,10 @@ from apps.debates.selectors.debates import (
 )
 from apps.debates.selectors.errors import NotTaken, Trouble, Troubles, not_taken, troubles
 from apps.debates.selectors.filters import (
-    CHANGED,
-    GOLD,
-    OVERRULED,
-    SORTS,
-    Choices,
-    DebateFilters,
-    beside,
+    DebateFilter,
     choices_of,
-    find_debates,
+    comparable_debates,
+    neighbours,
 )
 from apps.debates.selectors.progress import (
     Line,
@@ -47,13 +42,8 @@ from apps.debates.selectors.runs import (
 )
 
 __all__ = [
-    "CHANGED",
-    "GOLD",
-    "OVERRULED",
-    "SORTS",
     "Asked",
-    "Choices",
-    "DebateFilters",
+    "DebateFilter",
     "Ended",
     "Line",
     "NotTaken",
@@ -63,18 +53,18 @@ __all__ = [
     "Troubles",
     "all_with_turns",
     "asked_of",
-    "beside",
     "budget_to_finish",
     "calls_of",
     "choices_of",
+    "comparable_debates",
     "debate_with_turns",
     "debates_of",
-    "find_debates",
     "get_run",
     "get_variant",
     "latest_debates",
     "limited_by",
     "may_watch",
+    "neighbours",
     "not_taken",
     "progress",
     "roles_of",

@@ -1,21 +1,22 @@
-"""Debates of a run by how they went: the filters of its list, and how many there are to choose."""
+"""Filters of a run's debates, by how they went, and how many there are to choose."""
 
-import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from urllib.parse import urlencode
+from dataclasses import dataclass
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Case, Count, F, FloatField, Q, QuerySet, TextField, When
+from django.core.validators import RegexValidator
+from django.db.models import Case, Count, F, FloatField, Q, TextField, When
 from django.db.models.functions import Cast, Coalesce
+from django.forms import HiddenInput
+from django_filters import CharFilter, ChoiceFilter
 
 from apps.accounts.models import User
+from apps.common.lists import SearchFilter
 from apps.debates.models import Debate, Run
+from apps.debates.querysets import DebateQuerySet
 from apps.debates.selectors.debates import debates_of
 from apps.debates.selectors.json_values import JsonValue
 from labelhub.core.debate.outcome import UNKNOWN_UNCERTAINTY
-from labelhub.core.errors import InvalidInput
 
 #: What a filter can be set to, with words for people.
 GOLD = {"differs": "differs from gold", "agrees": "agrees with gold", "none": "has no gold"}
@@ -29,74 +30,115 @@ OVERRULED = {"critic": "was overruled"}
 #: An uncertainty that is not known stands in the middle, as among the items that wait for people;
 #: a debate that has not ended has none.
 SORTS = {"": ("pk",), "-uncertainty": ("-_doubt", "pk"), "uncertainty": ("_doubt", "pk")}
-#: Letters that are looked for at most.
-LONGEST_SEARCH = 200
-
-_CODE = re.compile(r"[a-z][a-z0-9_]{0,59}")
-_CHOICES: dict[str, Mapping[str, object]] = {
-    "status": dict(Debate.Status.choices),
-    "gold": GOLD,
-    "changed": CHANGED,
-    "overruled": OVERRULED,
-    "sort": SORTS,
-}
 #: ECJ raises it wherever the judge decides otherwise than the critic.
 _CRITIC_OVERRULED = "critic_differs"
+_CODE = RegexValidator(
+    r"^[a-z][a-z0-9_]{0,59}\Z", "must be a code of small letters and underscores."
+)
 
 
-@dataclass(frozen=True, slots=True)
-class DebateFilters:
-    """What a list of a run's debates is narrowed to; "" leaves a filter out.
+class DebateFilter(SearchFilter):
+    """Debates of a run by how they went; ``reason`` and ``flag`` are codes."""
 
-    ``reason`` is a code of why people are asked, ``flag`` of what was noticed; ``gold`` compares
-    the outcome with what is decided now; ``changed`` the first opinion with the outcome;
-    ``overruled`` names who was; ``q`` is looked for in the item's text and id.
-    """
-
-    status: str = ""
-    reason: str = ""
-    flag: str = ""
-    gold: str = ""
-    changed: str = ""
-    overruled: str = ""
-    q: str = ""
-    sort: str = ""
-
-    @classmethod
-    def of(cls, query: Mapping[str, str], *, strict: bool = False) -> "DebateFilters":
-        """The filters in a query string (``disagrees=gold`` is another word for ``gold=differs``).
-
-        Raises:
-            InvalidInput: ``strict``, and one is set to what there is not; else it is left out.
-        """
-        given = {each.name: str(query.get(each.name) or "") for each in fields(cls)}
-        if strict and query.get("disagrees") not in (None, "", "gold"):
-            raise InvalidInput("disagrees: is gold or left out.")
-        if query.get("disagrees") == "gold" and not given["gold"]:
-            given["gold"] = "differs"
-        for name, value in given.items():
-            if name != "q" and value and not _known(name, value):
-                if strict:
-                    raise InvalidInput(_refusal(name))
-                given[name] = ""
-        given["q"] = given["q"].replace("\0", "").strip()[:LONGEST_SEARCH]
-        return cls(**given)
+    q = CharFilter(
+        method="find_text",
+        label="Id or text",
+        max_length=200,
+        help_text="In the item's text or id.",
+    )
+    status = ChoiceFilter(choices=Debate.Status.choices, label="Status", empty_label="Any")
+    reason = CharFilter(
+        field_name="reasons",
+        method="find_code",
+        label="Why people look first",
+        validators=[_CODE],
+        help_text="Code of a reason for which people are asked.",
+    )
+    flag = CharFilter(
+        field_name="flags",
+        method="find_code",
+        label="What was noticed",
+        validators=[_CODE],
+        help_text="Code of what was noticed.",
+    )
+    gold = ChoiceFilter(
+        choices=list(GOLD.items()),
+        method="compare_with_gold",
+        label="Outcome",
+        empty_label="Any",
+        help_text="The outcome against what is decided now.",
+    )
+    disagrees = ChoiceFilter(
+        choices=[("gold", "gold")],
+        method="disagree_with_gold",
+        widget=HiddenInput,
+        help_text="The same as gold=differs.",
+    )
+    changed = ChoiceFilter(
+        choices=list(CHANGED.items()),
+        method="compare_with_first",
+        label="First opinion",
+        empty_label="Any",
+        help_text="The outcome against the first opinion; better and worse by gold.",
+    )
+    overruled = ChoiceFilter(
+        choices=list(OVERRULED.items()),
+        method="find_overruled",
+        label="Critic",
+        empty_label="Any",
+        help_text="Whom the judge overruled.",
+    )
+    sort = ChoiceFilter(
+        choices=[(name, name) for name in SORTS if name], method="order", widget=HiddenInput
+    )
 
     @property
-    def set(self) -> dict[str, str]:
-        """Those that are not left out."""
-        named = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {name: value for name, value in named.items() if value}
+    def order_by(self) -> tuple[str, ...]:
+        """The order of the list, as columns."""
+        return SORTS[self.given.get("sort", "")]
 
-    @property
-    def narrow(self) -> bool:
-        """Whether any narrows the list; its order does not."""
-        return bool(self.set.keys() - {"sort"})
+    def find_text(self, debates: DebateQuerySet, _name: str, words: str) -> DebateQuerySet:
+        """Debates on items with these words in their text or id."""
+        return debates.filter(
+            Q(item__text__icontains=words) | Q(item__external_id__icontains=words)
+        )
 
-    @property
-    def query(self) -> str:
-        """As a query string, with its question mark; "" where none is set."""
-        return f"?{urlencode(self.set)}" if self.set else ""
+    def find_code(self, debates: DebateQuerySet, column: str, code: str) -> DebateQuerySet:
+        """Debates whose list of codes holds ``code``: as JSON writes it, in quotation marks, for
+        SQLite cannot look into a list by itself."""
+        text = f"_{column}_{code}"
+        return debates.alias(**{text: Cast(column, TextField())}).filter(
+            **{f"{text}__contains": f'"{code}"'}
+        )
+
+    def compare_with_gold(self, debates: DebateQuerySet, _name: str, asked: str) -> DebateQuerySet:
+        """Debates by whether their outcome is the item's gold."""
+        if asked == "none":
+            return debates.filter(item__state__gold__isnull=True)
+        both = Q(_gold__isnull=False, _value__isnull=False)
+        agrees = Q(_value=F("_gold"))
+        return debates.filter(both & (agrees if asked == "agrees" else ~agrees))
+
+    def disagree_with_gold(self, debates: DebateQuerySet, name: str, _: str) -> DebateQuerySet:
+        """Debates whose outcome is not the item's gold."""
+        return self.compare_with_gold(debates, name, "differs")
+
+    def compare_with_first(self, debates: DebateQuerySet, _name: str, asked: str) -> DebateQuerySet:
+        """Debates by whether the first opinion became the outcome."""
+        both = Q(_first__isnull=False, _value__isnull=False)
+        unchanged = Q(_first=F("_value"))
+        if asked == "no":
+            return debates.filter(both & unchanged)
+        right = {"better": Q(_value=F("_gold")), "worse": Q(_first=F("_gold"))}
+        return debates.filter(both & ~unchanged & right.get(asked, Q()))
+
+    def find_overruled(self, debates: DebateQuerySet, _name: str, _: str) -> DebateQuerySet:
+        """Debates in which the judge decided against the critic."""
+        return self.find_code(debates, "flags", _CRITIC_OVERRULED)
+
+    def order(self, debates: DebateQuerySet, _name: str, key: str) -> DebateQuerySet:
+        """Debates in the order of ``key``."""
+        return debates.order_by(*SORTS[key])
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +150,10 @@ class Choices:
     flags: Counter[str]
 
 
-def find_debates(run: Run, filters: DebateFilters, user: User | AnonymousUser) -> QuerySet[Debate]:
-    """The run's debates that pass all filters and ``user`` may know of, with item, label and the
-    item's gold."""
-    found: QuerySet[Debate] = debates_of(run, user).alias(
+def comparable_debates(run: Run, user: User | AnonymousUser) -> DebateQuerySet:
+    """The run's debates that ``user`` may know of, with item, label and the item's gold, ready for
+    :class:`DebateFilter`."""
+    return debates_of(run, user).alias(
         _first=JsonValue("signals", "first"),
         _value=Coalesce(JsonValue("value"), JsonValue("label__value")),
         _gold=JsonValue("item__state__gold__value"),
@@ -121,21 +163,6 @@ def find_debates(run: Run, filters: DebateFilters, user: User | AnonymousUser) -
             output_field=FloatField(),
         ),
     )
-    if filters.status:
-        found = found.filter(status=filters.status)
-    if filters.q:
-        words = filters.q
-        found = found.filter(Q(item__text__icontains=words) | Q(item__external_id__icontains=words))
-    for column, code in (("reasons", filters.reason), ("flags", filters.flag)):
-        if code:
-            found = _holding(found, column, code)
-    if filters.overruled:
-        found = _holding(found, "flags", _CRITIC_OVERRULED)
-    if filters.gold:
-        found = found.filter(_against_gold(filters.gold))
-    if filters.changed:
-        found = found.filter(_of_mind(filters.changed))
-    return found.order_by(*SORTS[filters.sort])
 
 
 def choices_of(run: Run) -> Choices:
@@ -151,16 +178,13 @@ def choices_of(run: Run) -> Choices:
     return counted
 
 
-def beside(
-    debate: Debate, filters: DebateFilters, user: User | AnonymousUser
-) -> tuple[int | None, int | None]:
-    """The debates before and after this one among those of its run that pass the filters."""
-    found = find_debates(debate.run, filters, user)
-    order = SORTS[filters.sort]
-    after = found.filter(_past(debate, order))
+def neighbours(debate: Debate, filters: DebateFilter) -> tuple[int | None, int | None]:
+    """The debates before and after this one among those that pass the filters."""
+    order = filters.order_by
     back = tuple(name[1:] if name.startswith("-") else f"-{name}" for name in order)
-    before = found.filter(_past(debate, back)).order_by(*back)
-    return tuple(rows.values_list("pk", flat=True).first() for rows in (before, after))  # type: ignore[return-value]
+    before = filters.qs.filter(_past(debate, back)).order_by(*back)
+    after = filters.qs.filter(_past(debate, order))
+    return tuple(rows.values_list("pk", flat=True).first() for rows in (before, after))
 
 
 def _past(debate: Debate, order: tuple[str, ...]) -> Q:
@@ -175,45 +199,7 @@ def _past(debate: Debate, order: tuple[str, ...]) -> Q:
 
 
 def _doubt(debate: Debate) -> float:
-    """As ``_doubt`` of :func:`find_debates`."""
+    """As ``_doubt`` of :func:`comparable_debates`."""
     if debate.status == Debate.Status.WAITING:
         return 0.0
     return UNKNOWN_UNCERTAINTY if debate.uncertainty is None else debate.uncertainty
-
-
-def _holding(debates: QuerySet[Debate], column: str, code: str) -> QuerySet[Debate]:
-    """Those whose list of codes holds ``code``: as JSON writes it, in quotation marks, for SQLite
-    cannot look into a list by itself."""
-    text = f"_{column}_{code}"
-    return debates.alias(**{text: Cast(column, TextField())}).filter(
-        **{f"{text}__contains": f'"{code}"'}
-    )
-
-
-def _against_gold(wanted: str) -> Q:
-    if wanted == "none":
-        return Q(item__state__gold__isnull=True)
-    both = Q(_gold__isnull=False, _value__isnull=False)
-    agrees = Q(_value=F("_gold"))
-    return both & (agrees if wanted == "agrees" else ~agrees)
-
-
-def _of_mind(wanted: str) -> Q:
-    both = Q(_first__isnull=False, _value__isnull=False)
-    stood = Q(_first=F("_value"))
-    if wanted == "no":
-        return both & stood
-    right = {"better": Q(_value=F("_gold")), "worse": Q(_first=F("_gold"))}
-    return both & ~stood & right.get(wanted, Q())
-
-
-def _known(name: str, value: str) -> bool:
-    if name in _CHOICES:
-        return value in _CHOICES[name]
-    return _CODE.fullmatch(value) is not None
-
-
-def _refusal(name: str) -> str:
-    if name in _CHOICES:
-        return f"{name}: must be one of {', '.join(each for each in _CHOICES[name] if each)}."
-    return f"{name}: must be a code of small letters and underscores."

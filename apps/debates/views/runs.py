@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
+from django.forms import Select
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -15,10 +15,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.common.forms import show_refusal
+from apps.common.lists import Column, list_page
 from apps.debates import selectors, services, tasks
 from apps.debates.forecast import faults_of, forecast
 from apps.debates.forms import BudgetForm, RunForm
 from apps.debates.models import Debate, Run
+from apps.debates.reasons import reason_words
+from apps.debates.selectors import DebateFilter
 from apps.debates.transcripts import transcript_response
 from apps.debates.views.frame import page_frame
 from apps.llm.services import ensure_builtin
@@ -27,7 +30,23 @@ from apps.projects.selectors import current_schema, get_project
 from labelhub.core.errors import Conflict, LabelhubError
 
 RUNS_A_PAGE = 25
-DEBATES_A_PAGE = 50
+RUN_COLUMNS = (
+    Column("Run"),
+    Column("Status"),
+    Column("Models"),
+    Column("Progress"),
+    Column("Labelled", numeric=True),
+    Column("Cost", numeric=True),
+    Column("Started"),
+)
+DEBATE_COLUMNS = (
+    Column("Item"),
+    Column("Text"),
+    Column("Status"),
+    Column("Outcome"),
+    Column("Uncertainty", numeric=True, sort="uncertainty"),
+    Column("Why people look first"),
+)
 
 
 @login_required
@@ -35,9 +54,15 @@ DEBATES_A_PAGE = 50
 def run_list(request: SignedInRequest, slug: str) -> HttpResponse:
     """All runs of the project, newest first."""
     project = get_project(request.user, slug, Right.VIEW)
-    page = Paginator(selectors.runs_of(project), RUNS_A_PAGE).get_page(request.GET.get("page"))
-    context = {"page": page, "rows": selectors.run_rows(page.object_list)}
-    return render(request, "debates/run_list.html", page_frame(request, project) | context)
+    runs = list_page(
+        request,
+        selectors.runs_of(project),
+        RUN_COLUMNS,
+        caption="Runs of this project, newest first",
+        size=RUNS_A_PAGE,
+        rows=selectors.run_rows,
+    )
+    return render(request, "debates/run_list.html", page_frame(request, project) | {"list": runs})
 
 
 @login_required
@@ -197,18 +222,33 @@ def _weighed(project: Project, form: RunForm) -> dict[str, Any]:
 def _run_page(
     request: SignedInRequest, project: Project, run: Run, budget: BudgetForm | None = None
 ) -> HttpResponse:
-    wanted = request.GET.get("status", "")
-    debates = selectors.debates_of(run, request.user)
-    if wanted in Debate.Status.values:
-        debates = debates.filter(status=wanted)
-    page = Paginator(debates, DEBATES_A_PAGE).get_page(request.GET.get("page"))
-    context = page_frame(request, project) | _progress(run) | {"page": page, "wanted": wanted}
-    context |= {"asked": selectors.asked_of(run), "statuses": Debate.Status.choices}
+    filters = DebateFilter(request.GET, selectors.comparable_debates(run, request.user))
+    asked = selectors.asked_of(run)
+    _count_choices(run, filters)
+    if not any(role.role.endswith("critic") for role in asked.roles):
+        del filters.form.fields["overruled"]
+    context = page_frame(request, project) | _progress(run)
+    context["list"] = list_page(
+        request, filters.qs, DEBATE_COLUMNS, caption="Debates of this run", filters=filters
+    )
+    context["asked"] = asked
     context["troubles"] = selectors.troubles(run, request.user)
     if budget is not None:
         context["budget"] = budget
     status = 422 if budget is not None else 200
     return render(request, "debates/run_detail.html", context, status=status)
+
+
+def _count_choices(run: Run, filters: DebateFilter) -> None:
+    """Offer the statuses, reasons and flags that the run has, with how many debates have each."""
+    counted = selectors.choices_of(run)
+    for name, counts, words_of in (
+        ("status", counted.statuses, dict(Debate.Status.choices).get),
+        ("reason", counted.reasons, reason_words),
+        ("flag", counted.flags, reason_words),
+    ):
+        options = [(code, f"{words_of(code)} ({n:,})") for code, n in counts.most_common()]
+        filters.form.fields[name].widget = Select(choices=[("", "Any"), *options])
 
 
 def _steer(

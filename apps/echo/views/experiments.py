@@ -7,7 +7,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -18,6 +17,7 @@ from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.authors.selectors.sites import get_site
 from apps.common.forms import show_refusal
+from apps.common.lists import Column, list_page
 from apps.echo.charts.offers import curve, forest, tables
 from apps.echo.forms.offers import ExperimentForm
 from apps.echo.models import Echo, Experiment
@@ -38,6 +38,13 @@ from labelhub.core.echo.experiments.assignment import Window
 from labelhub.core.errors import InvalidInput, LabelhubError
 
 PAGE_SIZE = 25
+EXPERIMENT_COLUMNS = (
+    Column("Name"),
+    Column("State"),
+    Column("Started"),
+    Column("Planned days", numeric=True),
+    Column("Messages", numeric=True),
+)
 
 
 @login_required
@@ -48,8 +55,13 @@ def offer_experiment_list(request: SignedInRequest, slug: str, site_id: int) -> 
     echo = echo_of(site)
     context = offers_page(request, site, echo, "experiments")
     if echo is not None:
-        found = Paginator(counted_experiments(echo), PAGE_SIZE)
-        context["page"] = found.get_page(request.GET.get("page"))
+        context["list"] = list_page(
+            request,
+            counted_experiments(echo),
+            EXPERIMENT_COLUMNS,
+            caption="Experiments with offers, newest first",
+            size=PAGE_SIZE,
+        )
         context["off_policy"] = evaluate_candidates(echo)
     return render(request, "echo/offer_experiment_list.html", context)
 

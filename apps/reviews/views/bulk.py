@@ -5,13 +5,13 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
+from apps.common.lists import Column, list_page
 from apps.projects.models import Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
@@ -25,6 +25,14 @@ from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
 
 MOVING = (BulkJob.Status.QUEUED, BulkJob.Status.RUNNING, BulkJob.Status.UNDOING)
 UNEXPECTED_END = 286  # htmx: take the content and stop polling
+
+JOB_COLUMNS = (
+    Column("What"),
+    Column("Who"),
+    Column("When"),
+    Column("Items", numeric=True),
+    Column("State"),
+)
 
 
 @login_required
@@ -96,8 +104,8 @@ def bulk_list(request: SignedInRequest, slug: str) -> HttpResponse:
     project = get_project(request.user, slug, Right.MANAGE)
     if request.method == "POST":
         return _confirmed(request, project)
-    page = Paginator(jobs_of(project), 50).get_page(request.GET.get("page"))
-    context = project_page(request, project, "items") | {"page": page, "moving": MOVING}
+    jobs = list_page(request, jobs_of(project), JOB_COLUMNS, caption="Bulk jobs, newest first")
+    context = project_page(request, project, "items") | {"list": jobs}
     return render(request, "reviews/bulk_list.html", context)
 
 

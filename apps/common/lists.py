@@ -1,0 +1,81 @@
+"""The one list page: a page of rows with its columns and filters, shown by
+``components/list.html``."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.core.paginator import Page, Paginator
+from django.http import HttpRequest
+from django_filters import FilterSet
+
+
+class SearchFilter(FilterSet):
+    """Filters that a page and REST share.
+
+    On a page, a value that cannot be read filters nothing and its field says why; REST refuses it.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.form.fields.values():
+            if isinstance(field.widget, forms.TextInput):
+                field.widget.input_type = "search"
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The filters that are set, by name."""
+        self.form.is_valid()
+        cleaned = self.form.cleaned_data.items()
+        return {name: value for name, value in cleaned if value not in (None, "")}
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether any filter is set; the order narrows nothing."""
+        return bool(self.given.keys() - {"sort"})
+
+    @property
+    def query(self) -> str:
+        """The filters as a query string with its question mark; "" without any."""
+        return f"?{urlencode(self.given)}" if self.given else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's heading; ``sort`` is the key by which ``?sort=`` orders the list."""
+
+    title: str
+    numeric: bool = False
+    sort: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage:
+    """One page of a list; its row's template reads each of ``rows`` as ``row``."""
+
+    caption: str
+    columns: Sequence[Column]
+    page: Page[Any]
+    rows: Sequence[Any]
+    filters: SearchFilter | None = None
+
+
+def list_page(
+    request: HttpRequest,
+    found: Any,
+    columns: Sequence[Column],
+    *,
+    caption: str,
+    size: int = 50,
+    rows: Callable[[Sequence[Any]], Sequence[Any]] = list,
+    filters: SearchFilter | None = None,
+) -> ListPage:
+    """The page of ``found`` (a queryset or a sequence) that the address asks for.
+
+    A page that does not exist gives the nearest one. ``rows`` turns the objects of the page into
+    what its template shows, in as many queries for any number of them.
+    """
+    page = Paginator(found, size).get_page(request.GET.get("page"))
+    return ListPage(caption, columns, page, rows(list(page)), filters)
