@@ -4,12 +4,10 @@ from typing import Any
 
 import pytest
 
-from apps.accounts.roles import ReviewerKind
 from apps.labels.models import Annotator, Gold, Kind, Label
 from apps.labels.selectors import current_gold
 from apps.labels.services import annotator_for, record_label, withdraw_label
 from apps.projects.models import Item, Project
-from labelhub.core.schema import ValueNotOffered
 from tests.factories.labels import draft, open_item, person
 from tests.factories.projects import ProjectFactory
 
@@ -46,15 +44,6 @@ def test_an_authors_answer_is_gold(project: Project) -> None:
     assert decided is not None
     assert (decided.value, decided.basis) == ("Worried", Gold.Basis.AUTHOR)
     assert decided.evidence == [str(label.uid)]
-
-
-def test_others_do_not_overrule_the_author(project: Project) -> None:
-    item = question(project)
-    say(item, author(project), "Worried")
-    say(item, person(project, ReviewerKind.EXPERT), "Hopeful")
-    decided = gold(item)
-    assert decided is not None
-    assert decided.value == "Worried"
 
 
 def test_the_author_overrules_others(project: Project) -> None:
@@ -98,13 +87,3 @@ def test_an_answered_question_still_waits_for_other_people(project: Project) -> 
     say(item, author(project), "Worried")
     item.state.refresh_from_db()
     assert item.state.queued
-
-
-def test_a_question_without_options_takes_a_word(project: Project) -> None:
-    item = question(project, options=())
-    assert say(item, author(project), " waterproof ").value == "waterproof"
-
-
-def test_a_question_with_options_takes_nothing_else(project: Project) -> None:
-    with pytest.raises(ValueNotOffered):
-        say(question(project), author(project), "Curious")

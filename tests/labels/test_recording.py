@@ -12,7 +12,7 @@ from apps.labels.models import Gold, ItemState, Label
 from apps.labels.querysets import LedgerIsAppendOnly
 from apps.labels.services import record_label, replan, withdraw_label
 from apps.projects.models import Item
-from labelhub.core.errors import Conflict, NotFound
+from labelhub.core.errors import Conflict
 from labelhub.core.schema import ValueNotOffered
 from tests.factories.labels import draft, open_item, open_several, person
 from tests.factories.projects import ProjectFactory
@@ -55,15 +55,6 @@ def test_a_value_outside_the_schema_leaves_nothing_behind() -> None:
     assert state_of(item).stage == "new"
 
 
-def test_an_unknown_item_is_named() -> None:
-    project = ProjectFactory.create()
-    item, annotator = open_item(project), person(project)
-    wrong = draft(item, annotator, "good")
-    item.delete()
-    with pytest.raises(NotFound):
-        record_label(wrong)
-
-
 def test_with_overlap_the_majority_of_all_who_spoke_decides() -> None:
     project = ProjectFactory.create(overlap=3)
     item = open_item(project)
@@ -91,22 +82,6 @@ def test_two_who_disagree_wait_for_an_expert_who_decides() -> None:
     state = state_of(item)
     assert state.gold is not None
     assert (state.stage, state.gold.value) == ("decided", "bad")
-
-
-def test_an_expert_decides_even_against_both() -> None:
-    project = ProjectFactory.create(
-        overlap=2, definition={"task": "single", "labels": ["a", "b", "c"]}
-    )
-    item = open_item(project)
-    for value, kind in (
-        ("a", ReviewerKind.CROWD),
-        ("b", ReviewerKind.CROWD),
-        ("c", ReviewerKind.EXPERT),
-    ):
-        record_label(draft(item, person(project, kind), value))
-    gold = state_of(item).gold
-    assert gold is not None
-    assert (gold.value, gold.basis) == ("c", "adjudication")
 
 
 def test_cannot_tell_counts_as_spoken_but_decides_nothing() -> None:

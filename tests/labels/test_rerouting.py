@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from apps.labels.models import ItemState, Label
-from apps.labels.services import record_label, reroute_items
+from apps.labels.models import ItemState
+from apps.labels.services import reroute_items
 from apps.projects.models import Project
-from tests.factories.labels import draft, open_several, person
+from tests.factories.labels import open_several
 from tests.factories.projects import ProjectFactory
 from tests.factories.reviews import suggest
 
@@ -33,15 +33,6 @@ def test_reasons_queue_and_priority_follow(project: Project) -> None:
     assert states[sure.pk].priority > 100 > states[doubtful.pk].priority
 
 
-def test_an_audited_item_waits_among_those_never_debated(project: Project) -> None:
-    audited, fresh = open_several(project, 2)
-    suggest(audited, "good")
-    reroute_items(project, [audited.pk], lambda _: {audited.pk: ["audit"]})
-    states = ItemState.objects.in_bulk()
-    assert states[audited.pk].queued
-    assert states[audited.pk].priority == states[fresh.pk].priority
-
-
 def test_what_is_not_named_or_not_new_is_left_alone(
     project: Project, django_assert_num_queries: object
 ) -> None:
@@ -52,16 +43,6 @@ def test_what_is_not_named_or_not_new_is_left_alone(
         assert reroute_items(project, [items[0].pk], lambda _: {items[0].pk: ["tie"]}) == 0
     assert reroute_items(project, [items[0].pk], lambda _: {items[1].pk: []}) == 0
     assert ItemState.objects.filter(reasons=["tie"]).count() == 3
-
-
-def test_no_label_is_written_or_lost(project: Project) -> None:
-    (item,) = open_several(project, 1)
-    suggestion = suggest(item, "good", reasons=["tie"])
-    said = record_label(draft(item, person(project), "bad"))
-    reroute_items(project, [item.pk], lambda _: {item.pk: []})
-    state = ItemState.objects.get(item=item)
-    assert (state.suggestion, state.stage, state.labels_by_people) == (suggestion, "decided", 1)
-    assert list(Label.objects.all()) == [suggestion, said]
 
 
 def test_the_decision_is_taken_with_the_items_locked(project: Project) -> None:

@@ -25,7 +25,6 @@ from tests.factories.projects import ProjectFactory
 
 LABELS = 100_000
 BEFORE, AFTER = [("labels", "0001_initial")], [("labels", "0002_label_role")]
-KEYS = {"aside", "learned", "advisory", "check", "adjudicates", "unclear", "unasked"}
 PEOPLE, MACHINES = ("crowd", "expert"), ("llm", "model")
 #: Keys as services wrote them, by kind; `adjudicates` with `unclear` beside an abstention.
 WRITTEN: dict[str, list[dict[str, Any]]] = {

@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.labels.models import Gold, ItemState, Kind, Label
-from apps.labels.services import annotator_for, annotator_for_user, record_label
+from apps.labels.models import Gold, ItemState, Label
+from apps.labels.services import annotator_for_user, record_label
 from apps.projects.models import Item, Project
 from apps.reviews.models import Comment, Intervention, Slot
 from apps.reviews.selectors import adjudication
@@ -192,17 +192,6 @@ def test_whoever_comes_second_overrules_nobody_unknowingly(project: Project, jud
     assert Gold.objects.current().get().value == "bad"
 
 
-def test_whoever_decided_may_decide_anew(project: Project, judge: User) -> None:
-    item = in_conflict(project)
-    rule(item, judge, "bad")
-
-    done = rule(item, judge, "good")
-
-    assert done.gold is not None
-    assert done.gold.value == "good"
-    assert Label.objects.current().filter(annotator__user=judge).count() == 1
-
-
 def test_one_of_the_two_may_settle_it(project: Project, judge: User) -> None:
     item = in_conflict(project, judge, reviewer(project))
     slot = claim_to_adjudicate(project=project, user=judge, item_id=item.pk)
@@ -230,19 +219,6 @@ def test_who_was_checked_by_it_before_may_settle_it(project: Project, judge: Use
     assert (done.gold.value, done.label.role) == ("bad", Label.Role.ADJUDICATION)
 
 
-def test_the_author_knows_better(project: Project, judge: User) -> None:
-    item = in_conflict(project)
-    rule(item, judge, "bad")
-    author = annotator_for(project, kind=Kind.AUTHOR, name="writer")
-
-    record_label(draft(item, author, "good", action="new"))
-
-    gold = Gold.objects.current().get()
-    assert (gold.value, gold.basis) == ("good", Gold.Basis.AUTHOR)
-    with pytest.raises(DecidedMeanwhile):
-        rule(item, expert(project))
-
-
 def test_those_who_are_overruled_are_told(project: Project, judge: User) -> None:
     right, wrong = reviewer(project), reviewer(project)
     item = in_conflict(project, wrong, right)
@@ -255,18 +231,6 @@ def test_those_who_are_overruled_are_told(project: Project, judge: User) -> None
     assert thread_on(project, wrong, item.pk).told == [done.comment]
     told = Intervention.objects.get()
     assert (told.action, told.subject, told.data["item"]) == ("explain", wrong, item.pk)
-
-
-def test_who_was_removed_meanwhile_is_told_nothing(project: Project, judge: User) -> None:
-    gone, right = reviewer(project), reviewer(project)
-    item = in_conflict(project, gone, right)
-    project.memberships.get(user=gone).delete()
-
-    done = rule(item, judge, explain="Irony.")
-
-    assert done.overruled == []
-    assert done.gold is not None
-    assert unread_mentions(project.pk, gone.pk) == 0
 
 
 def test_opinions_stand_side_by_side(project: Project, judge: User) -> None:

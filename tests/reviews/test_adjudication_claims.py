@@ -8,9 +8,9 @@ from apps.accounts.models import User
 from apps.projects.models import Project
 from apps.reviews.models import Slot
 from apps.reviews.selectors import queue_status
-from apps.reviews.services import claim_next_item, release_leases
+from apps.reviews.services import claim_next_item
 from apps.reviews.services.adjudicating import claim_to_adjudicate
-from tests.factories.reviews import claim, expert, new_project, queued_items, token
+from tests.factories.reviews import claim, expert, new_project, queued_items
 from tests.reviews.test_adjudication import in_conflict
 
 pytestmark = pytest.mark.django_db
@@ -41,14 +41,6 @@ def test_the_queue_hands_out_another_item(project: Project, judge: User) -> None
     assert Slot.objects.get(pk=held.pk).lease_token == held.lease_token
 
 
-def test_any_number_of_desks_leave_the_queue_open(project: Project, judge: User) -> None:
-    desks = {desk(project, judge).item_id for _ in range(3)}
-    (waiting,) = queued_items(project, 1)
-
-    assert claim(project, judge).item_id == waiting.pk
-    assert len(desks) == 3
-
-
 def test_the_end_of_the_queue_tells_of_the_desk(project: Project, judge: User) -> None:
     desk(project, judge)
     client = Client()
@@ -59,15 +51,6 @@ def test_the_end_of_the_queue_tells_of_the_desk(project: Project, judge: User) -
 
     assert (status.mine, status.on_desk, status.nothing_left) == (0, 1, True)
     assert "1 item is before you to decide" in html
-
-
-def test_given_back_it_may_come_by_the_queue(project: Project, judge: User) -> None:
-    held = desk(project, judge)
-    release_leases(project=project, user=judge, tokens=[token(held)])
-
-    again = claim(project, judge)
-
-    assert (again.pk, again.purpose) == (held.pk, "work")
 
 
 def test_taken_to_the_desk_it_leaves_the_queue(project: Project, judge: User) -> None:

@@ -1,7 +1,6 @@
 """The list of what waits and the desk of one item, as a browser gets them."""
 
 import json
-import re
 from typing import Any
 
 import pytest
@@ -10,12 +9,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import Item, Project
-from apps.reviews.keys import DEFAULTS
 from apps.reviews.models import Decision, Slot
-from tests.factories.projects import ASPECTS, GuidelineFactory, member
+from tests.factories.projects import GuidelineFactory
 from tests.factories.reviews import expert, new_project, reviewer, suggest
 from tests.reviews.test_adjudication import in_conflict, rule, state_of
 from tests.reviews.test_comments import HOSTILE, say
@@ -40,14 +37,6 @@ def at(name: str, item: Item | Project, *more: Any) -> str:
     if isinstance(item, Project):
         return reverse(name, args=[item.slug, *more])
     return reverse(name, args=[item.project.slug, item.pk, *more])
-
-
-@pytest.mark.usefixtures("judge")
-def test_an_empty_list_teaches(client: Client, project: Project) -> None:
-    html = client.get(at("adjudication", project)).content.decode()
-
-    assert "Nobody disagrees just now" in html
-    assert at("review", project) in html
 
 
 def test_the_list_shows_who_is_against_whom(
@@ -75,26 +64,6 @@ def test_the_list_shows_who_is_against_whom(
     assert "Nothing of that kind waits" in nothing
 
 
-@pytest.mark.parametrize("role", [Role.REVIEWER, Role.MANAGER])
-def test_crowd_workers_are_told_why_not(client: Client, project: Project, role: Role) -> None:
-    item = in_conflict(project)
-    client.force_login(member(project, role))
-
-    for address in (at("adjudication", project), at("adjudication_item", item)):
-        response = client.get(address)
-        assert response.status_code == 403
-        assert "Experts decide" in response.content.decode()
-    assert client.post(at("adjudication_decide", item), {"value": "bad"}).status_code == 403
-    home = client.get(at("comment_list", project)).content.decode()
-    assert at("adjudication", project) not in home
-
-
-def test_managers_who_are_experts_may(client: Client, project: Project) -> None:
-    client.force_login(member(project, Role.MANAGER, ReviewerKind.EXPERT))
-
-    assert at("adjudication", project) in client.get(at("adjudication", project)).content.decode()
-
-
 def test_the_desk_shows_every_opinion(
     client: Client, project: Project, judge: User, django_assert_max_num_queries: Any
 ) -> None:
@@ -110,20 +79,6 @@ def test_the_desk_shows_every_opinion(
     assert '<mark class="quote" data-label="o' in html
     assert 'value="[&quot;bad&quot;, &quot;food was&quot;]"' in html
     assert Slot.objects.live(timezone.now()).get().holder == judge
-
-
-def test_what_somebody_else_has_can_be_read_along(client: Client, judge: User) -> None:
-    project = judge.memberships.get().project
-    item, other = in_conflict(project), expert(project)
-    client.get(at("adjudication_item", item))
-    client.force_login(other)
-
-    html = client.get(at("adjudication_item", item)).content.decode()
-
-    assert f"{judge.username} has this item until" in html
-    assert (
-        f"{judge.username} has it until" in client.get(at("adjudication", project)).content.decode()
-    )
 
 
 def test_a_decision_goes_on_to_the_next(client: Client, project: Project, judge: User) -> None:
@@ -170,85 +125,6 @@ def test_what_cannot_be_used_comes_back_as_written(
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
     assert "<script>alert(1)" not in html
     assert state_of(item).stage == ItemState.Stage.CONFLICT
-
-
-def test_whoever_comes_late_is_told(client: Client, project: Project, judge: User) -> None:
-    item = in_conflict(project)
-    rule(item, expert(project), "bad")
-
-    response = client.post(at("adjudication_decide", item), {"value": "good"}, follow=True)
-
-    assert "Decided meanwhile" in response.content.decode()
-    gone = client.get(at("adjudication_item", item), follow=True).content.decode()
-    assert "waits for no decision any more" in gone
-
-
-def test_sets_may_be_empty(client: Client) -> None:
-    project = new_project(overlap=2, definition=ASPECTS)
-    client.force_login(expert(project))
-    item = in_conflict(project, values=(["Food"], ["Service"]))
-    assert "Take this answer" in client.get(at("adjudication_item", item)).content.decode()
-
-    client.post(at("adjudication_decide", item), {"none": "1"})
-
-    assert Gold.objects.current().get().value == []
-
-
-@pytest.mark.parametrize(
-    ("sent", "words"),
-    [
-        ({}, "choose a label or “None of these”"),
-        ({"value": ["Food"], "none": "1"}, "both labels and “None of these”"),
-    ],
-)
-def test_the_desk_decides_nothing_that_nobody_chose(
-    client: Client, sent: dict[str, Any], words: str
-) -> None:
-    project = new_project(overlap=2, definition=ASPECTS)
-    client.force_login(expert(project))
-    item = in_conflict(project, values=(["Food"], ["Service"]))
-    shown = client.get(at("adjudication_item", item)).content.decode()
-
-    response = client.post(at("adjudication_decide", item), sent)
-
-    assert not re.findall(r"<input[^>]*data-(?:value|none)[^>]*checked", shown)
-    assert response.status_code == 422
-    assert words in response.content.decode()
-    assert not Gold.objects.exists()
-
-
-def test_none_of_these_keeps_its_reasons_and_is_on_the_desk_again_after_undo(
-    client: Client,
-) -> None:
-    project = new_project(overlap=2, definition=ASPECTS)
-    client.force_login(expert(project))
-    item = in_conflict(project, values=(["Food"], ["Service"]))
-    client.post(at("adjudication_decide", item), {"none": "1", "quote": json.dumps(["", "good"])})
-
-    page = client.post(at("adjudication_undo", project), follow=True).content.decode()
-
-    decided = Label.objects.get(annotator__kind="expert", value=[], withdrawn=False)
-    assert (decided.evidence, decided.rationale) == ({}, "“good”")
-    (none,) = re.findall(r"<input[^>]*data-none[^>]*>", page)
-    assert " checked" in none
-
-
-@pytest.mark.parametrize("definition", [ASPECTS, None])
-def test_the_desk_has_the_key_of_the_queue_for_cannot_tell(
-    client: Client, definition: dict[str, Any] | None
-) -> None:
-    more = {"definition": definition} if definition else {}
-    project = new_project(overlap=2, **more)
-    judge = expert(project)
-    client.force_login(judge)
-    item = in_conflict(project, **({"values": (["Food"], ["Service"])} if definition else {}))
-    say(item, judge, "Is it irony?")
-
-    html = client.get(at("adjudication_item", item)).content.decode()
-
-    keys = " ".join(re.findall(r'data-key="([^"]+)"', html)).split()
-    assert keys.count(DEFAULTS["abstain"]) == 1
-    assert len(keys) == len(set(keys))
 
 
 @pytest.mark.usefixtures("judge")
@@ -326,13 +202,6 @@ def test_items_of_other_projects_are_not_found(client: Client, project: Project)
         assert response.status_code in (302, 404)
     assert state_of(foreign).stage == ItemState.Stage.CONFLICT
     assert not Decision.objects.filter(item=foreign, action="skip").exists()
-
-
-@pytest.mark.usefixtures("judge")
-def test_without_a_debate_there_is_none_to_read(client: Client, project: Project) -> None:
-    html = client.get(at("adjudication_debates", in_conflict(project))).content.decode()
-
-    assert "There is no debate to read." in html
 
 
 @pytest.mark.usefixtures("judge")

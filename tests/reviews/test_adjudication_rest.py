@@ -7,12 +7,10 @@ import pytest
 from rest_framework.test import APIClient
 
 from apps.accounts.models import User
-from apps.labels.models import ItemState
 from apps.projects.models import Project
 from apps.reviews.models import Comment
-from tests.factories.projects import ASPECTS
 from tests.factories.reviews import expert, new_project, reviewer
-from tests.reviews.test_adjudication import in_conflict, state_of
+from tests.reviews.test_adjudication import in_conflict
 from tests.reviews.test_comments import HOSTILE, say
 from tests.reviews.test_page import SCALE
 
@@ -49,18 +47,6 @@ def test_what_waits_is_listed(
     assert narrowed.json()["count"] == 0
 
 
-def test_opinions_come_with_their_reasons(project: Project, judge: User) -> None:
-    item = in_conflict(project)
-
-    body = as_(judge).get(f"/api/v1/items/{item.pk}/opinions/").json()
-
-    assert (body["waits"], body["gold"]) == (True, None)
-    assert [(row["kind"], row["value"]) for row in body["opinions"]] == [
-        ("crowd", "good"),
-        ("crowd", "bad"),
-    ]
-
-
 def test_a_ruling_is_gold_and_stored_once(project: Project, judge: User) -> None:
     item = in_conflict(project)
     sent = {
@@ -85,68 +71,6 @@ def test_a_ruling_is_gold_and_stored_once(project: Project, judge: User) -> None
     assert (other.status_code, other.json()["code"]) == (409, "decided_meanwhile")
 
 
-def test_what_cannot_be_told_has_no_gold(project: Project, judge: User) -> None:
-    item = in_conflict(project)
-    address = f"/api/v1/projects/{project.slug}/adjudication/{item.pk}/"
-    sent = {"abstain": True, "rationale": "Two readings.", "lease": str(uuid4())}
-
-    first = as_(judge).post(address, sent, format="json")
-    again = as_(judge).post(address, sent, format="json")
-
-    assert (first.status_code, again.status_code) == (201, 200)
-    body = first.json()
-    assert (body["gold"], body["label"]["value"], body["label"]["abstained"]) == (None, None, True)
-    assert len(body["overruled"]) == 2
-    assert as_(judge).get(f"/api/v1/items/{item.pk}/opinions/").json()["waits"] is False
-    other = as_(expert(project)).post(address, {"value": "good"}, format="json")
-    assert (other.status_code, other.json()["code"]) == (409, "decided_meanwhile")
-
-
-@pytest.mark.parametrize(
-    "sent", [{}, {"value": None}, {"abstain": False}, {"value": "bad", "abstain": True}]
-)
-def test_either_a_label_or_that_it_cannot_be_told(
-    project: Project, judge: User, sent: dict[str, Any]
-) -> None:
-    item = in_conflict(project)
-    address = f"/api/v1/projects/{project.slug}/adjudication/{item.pk}/"
-
-    response = as_(judge).post(address, sent, format="json")
-
-    assert response.status_code == 422
-    assert response.json()["errors"][0]["field"] == "value"
-    assert state_of(item).stage == ItemState.Stage.CONFLICT
-
-
-@pytest.mark.parametrize("sent", [{}, {"value": None}, {"value": ""}, {"value": {}}])
-def test_an_empty_set_is_never_guessed(sent: dict[str, Any]) -> None:
-    project = new_project(overlap=2, definition=ASPECTS)
-    item = in_conflict(project, values=(["Food"], ["Service"]))
-    address = f"/api/v1/projects/{project.slug}/adjudication/{item.pk}/"
-    api = as_(expert(project))
-
-    refused = api.post(address, sent, format="json")
-    told = api.post(address, {"value": []}, format="json")
-
-    assert (refused.status_code, told.status_code) == (422, 201)
-    assert refused.json()["errors"][0]["field"] == "value"
-    assert told.json()["gold"]["value"] == []
-
-
-@pytest.mark.parametrize("sent", [{}, {"value": "ugly"}, {"value": "bad", "evidence": {"bad": 1}}])
-def test_what_cannot_be_used_is_refused(
-    project: Project, judge: User, sent: dict[str, Any]
-) -> None:
-    item = in_conflict(project)
-
-    response = as_(judge).post(
-        f"/api/v1/projects/{project.slug}/adjudication/{item.pk}/", sent, format="json"
-    )
-
-    assert response.status_code in (400, 422)
-    assert state_of(item).stage == ItemState.Stage.CONFLICT
-
-
 def test_items_elsewhere_are_not_found(project: Project, judge: User) -> None:
     foreign, client = in_conflict(new_project(overlap=2)), as_(judge)
     base = f"/api/v1/projects/{project.slug}/adjudication/{foreign.pk}/"
@@ -154,20 +78,6 @@ def test_items_elsewhere_are_not_found(project: Project, judge: User) -> None:
     assert client.get(f"/api/v1/items/{foreign.pk}/opinions/").status_code == 404
     assert client.post(base, {"value": "bad"}, format="json").status_code == 404
     assert client.post(f"{base}return/", {"reason": "x"}, format="json").status_code == 404
-
-
-def test_an_item_is_sent_back(project: Project, judge: User) -> None:
-    people = [reviewer(project), reviewer(project)]
-    item = in_conflict(project, *people)
-
-    response = as_(judge).post(
-        f"/api/v1/projects/{project.slug}/adjudication/{item.pk}/return/",
-        {"reason": "The end."},
-        format="json",
-    )
-
-    assert response.status_code == 200
-    assert set(response.json()["people"]) == {person.username for person in people}
 
 
 def test_comments_are_said_listed_and_resolved(project: Project) -> None:

@@ -4,18 +4,16 @@ import pytest
 
 from apps.accounts.models import User
 from apps.labels.models import Assignment, Gold, ItemState, Label
-from apps.labels.services import record_label
 from apps.projects.models import Project
-from apps.reviews.models import Comment, Decision, Draft, Intervention, Slot
+from apps.reviews.models import Comment, Decision, Intervention, Slot
 from apps.reviews.selectors.comments import thread_on, unread_mentions
 from apps.reviews.services import ReviewerPaused, skip_item, undo_last
-from apps.reviews.services.adjudicating import DecidedMeanwhile, claim_to_adjudicate
+from apps.reviews.services.adjudicating import claim_to_adjudicate
 from apps.reviews.services.sending_back import SentBack, send_back
 from apps.reviews.services.standing import pause
 from apps.reviews.services.unsettling import last_settled, undo_adjudication
 from labelhub.core.errors import Conflict, Forbidden, InvalidInput
 from labelhub.core.schema.operations import Rename
-from tests.factories.labels import draft, person
 from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
 from tests.factories.schema_changes import changed
 from tests.reviews.test_adjudication import in_conflict, rule, state_of
@@ -110,27 +108,6 @@ def test_an_item_goes_back_to_the_same_people(project: Project, judge: User) -> 
         assert claim(project, someone).item_id == item.pk
 
 
-def test_an_item_goes_back_twice(project: Project, judge: User) -> None:
-    people = [reviewer(project), reviewer(project)]
-    item = in_conflict(project, *people)
-    back(item, judge)
-
-    with pytest.raises(DecidedMeanwhile):
-        back(item, judge)
-    for value, someone in zip(("good", "bad"), people, strict=True):
-        answer(claim(project, someone), someone, value)
-    sent = back(item, judge, "And now?")
-
-    assert set(sent.people) == set(people)
-    assert [told.text for told in thread_on(project, people[0], item.pk).told] == [
-        "Look at the end.",
-        "And now?",
-    ]
-    for someone in people:
-        answer(claim(project, someone), someone, "good")
-    assert Gold.objects.current().get().basis == Gold.Basis.AGREEMENT
-
-
 def test_who_cannot_be_asked_keeps_their_label(project: Project, judge: User) -> None:
     gone, here = reviewer(project), reviewer(project)
     item = in_conflict(project, gone, here)
@@ -154,14 +131,6 @@ def test_where_nobody_can_be_asked_it_stays(project: Project, judge: User) -> No
     assert Label.objects.current().count() == 2
 
 
-def test_what_the_expert_said_stands(project: Project, judge: User) -> None:
-    other = reviewer(project)
-    item = in_conflict(project, judge, other)
-
-    assert back(item, judge).people == [other]
-    assert Label.objects.current().get().annotator.user == judge
-
-
 @pytest.mark.parametrize("reason", [" ", "a\0b", "x" * 10_001])
 def test_it_goes_back_with_a_reason_only(project: Project, judge: User, reason: str) -> None:
     item = in_conflict(project)
@@ -174,18 +143,6 @@ def test_it_goes_back_with_a_reason_only(project: Project, judge: User, reason: 
 def test_crowd_workers_send_nothing_back(project: Project) -> None:
     with pytest.raises(Forbidden):
         back(in_conflict(project), reviewer(project))
-
-
-def test_a_decision_that_others_changed_is_not_undone(project: Project, judge: User) -> None:
-    item = in_conflict(project)
-    rule(item, judge)
-    author = person(project)
-    author.kind = "author"
-    author.save()
-    record_label(draft(item, author, "good", action="new"))
-
-    assert undo_adjudication(project=project, user=judge) is not None
-    assert Gold.objects.current().get().basis == Gold.Basis.AUTHOR
 
 
 class TestUndoFromTheQueue:
@@ -201,21 +158,6 @@ class TestUndoFromTheQueue:
         assert (undone.restored, undone.slot) == (True, None)
         assert sorted(str(label.value) for label in Label.objects.current()) == ["bad", "good"]
         assert state_of(item).stage == ItemState.Stage.CONFLICT
-
-    def test_without_an_earlier_answer_the_item_comes_on_screen(
-        self, project: Project, judge: User
-    ) -> None:
-        wrong = reviewer(project)
-        item = in_conflict(project, wrong, reviewer(project))
-        rule(item, judge, "bad", explain="Irony.")
-
-        undone = undo_last(project=project, user=judge)
-
-        assert undone is not None
-        assert undone.slot is not None
-        assert (undone.slot.item_id, undone.slot.purpose) == (item.pk, "work")
-        assert unread_mentions(project.pk, wrong.pk) == 0
-        assert claim(project, judge).pk == undone.slot.pk
 
 
 def test_undo_after_a_change_of_labels_takes_the_decision_back(
@@ -239,16 +181,6 @@ def test_who_had_skipped_an_item_gets_it_back_too(project: Project, judge: User)
     back(item, judge)
 
     assert [claim(project, person).item_id for person in people] == [item.pk, item.pk]
-
-
-def test_a_decision_taken_back_in_the_queue_keeps_its_words(project: Project, judge: User) -> None:
-    item = in_conflict(project)
-    rule(item, judge, "bad", rationale="It is irony.")
-
-    undo_last(project=project, user=judge)
-
-    fields = Draft.objects.get(user=judge).fields
-    assert fields == {"value": ["bad"], "rationale": ["It is irony."], "schema": ["1"]}
 
 
 def test_a_paused_expert_undoes_nothing(project: Project, judge: User) -> None:

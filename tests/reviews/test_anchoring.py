@@ -5,17 +5,14 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
-from rest_framework.test import APIClient
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.labels.services import record_label
 from apps.projects.models import Item, Project
 from apps.reviews.models import Decision
-from apps.reviews.selectors.anchoring import AnchoringReport, anchoring_report
+from apps.reviews.selectors.anchoring import anchoring_report
 from apps.reviews.selectors.anchoring.wording import in_points, sentence
 from labelhub.core.agreement.figures import figure
-from tests.factories.labels import draft
 from tests.factories.projects import member
 from tests.factories.quality import decided, known
 from tests.factories.reviews import (
@@ -102,13 +99,6 @@ def test_too_few_answers_are_refused_with_the_reason(project: Project) -> None:
     assert report.people[0].difference["value"] is None
 
 
-def test_of_nothing_there_is_a_report_too(project: Project) -> None:
-    report = anchoring_report(project)
-
-    assert report.arms["shown"].n == 0
-    assert report.people == []
-
-
 def test_of_several_answers_the_first_that_stands_counts(project: Project) -> None:
     (item,), user = suggested(project, 1), reviewer(project)
     slip = drawn(item, user, "good", SHOWN)
@@ -173,13 +163,6 @@ def test_accuracy_is_by_what_others_decided(project: Project) -> None:
     assert (accuracy["value"], accuracy["n"]) == (0.5, 2)
 
 
-def test_without_a_share_it_says_how_to_begin() -> None:
-    report = anchoring_report(new_project())
-
-    assert "review plan" in report.warning
-    assert "of before" not in report.warning
-
-
 def test_what_the_queue_draws_is_what_is_read(project: Project) -> None:
     project.overlap = 1
     project.save()
@@ -219,30 +202,3 @@ def test_it_takes_a_fixed_number_of_queries(
 
     with django_assert_num_queries(4):  # type: ignore[operator]
         anchoring_report(project)
-
-
-def test_rest_is_for_managers(project: Project) -> None:
-    user, boss = reviewer(project), member(project, Role.MANAGER)
-    answered(project, user, SHOWN, 2, 1)
-    client, address = APIClient(), f"/api/v1/projects/{project.slug}/anchoring/"
-
-    client.force_authenticate(boss)
-    told = client.get(address).json()
-    client.force_authenticate(user)
-
-    assert told["arms"]["shown"]["n"] == 3
-    assert told["arms"]["shown"]["rejected"] == 0
-    assert told["differences"]["taken_over"]["value"] is None
-    assert told["people"][0]["username"] == user.username
-    assert client.get(address).status_code == 403
-
-
-def test_machines_labels_make_no_difference(project: Project) -> None:
-    (item,), user = suggested(project, 1), reviewer(project)
-    drawn(item, user, "good", SHOWN)
-    before: AnchoringReport = anchoring_report(project)
-    suggestion = Item.objects.get(pk=item.pk).state.suggestion
-    assert suggestion is not None
-    record_label(draft(item, suggestion.annotator, "bad", supersedes_id=suggestion.pk))
-
-    assert anchoring_report(project).arms == before.arms

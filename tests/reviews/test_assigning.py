@@ -4,13 +4,12 @@ import pytest
 
 from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import Assignment, ItemState
-from apps.labels.services import assign_items, keep_for_kind, promote_items, unassign_items
+from apps.labels.services import assign_items, keep_for_kind, promote_items
 from apps.projects.models import Item, Project
 from apps.reviews.selectors.searching import read_query
 from apps.reviews.services import claim_next_item, release_leases, skip_item, undo_last
 from apps.reviews.services.bulk import plan_job, run_job, start_job, undo_job
 from apps.reviews.services.leases import release_all
-from labelhub.core.errors import InvalidInput
 from tests.factories.projects import member
 from tests.factories.reviews import (
     answer,
@@ -40,14 +39,6 @@ def test_what_somebody_was_given_comes_first_for_them(project: Project) -> None:
     assign_items(project, [items[3].pk], [person])
 
     assert claim(project, person).item_id == items[3].pk
-
-
-def test_nobody_else_is_offered_it(project: Project) -> None:
-    (item,) = queued_items(project, 1)
-    assign_items(project, [item.pk], [reviewer(project)])
-
-    assert claim_next_item(project=project, user=expert(project)) is None
-    assert state(item).audience == "named"
 
 
 def test_places_beyond_those_kept_are_for_everybody() -> None:
@@ -97,27 +88,6 @@ def test_a_second_label_by_name_where_one_was_enough_is_asked_for_once(project: 
     assert not Assignment.objects.filter(open=True).exists()
 
 
-def test_taken_back_it_is_for_everybody(project: Project) -> None:
-    (item,) = queued_items(project, 1)
-    person = reviewer(project)
-    assign_items(project, [item.pk], [person])
-
-    assert unassign_items(project, [item.pk]) == 1
-
-    assert claim(project, reviewer(project)).item_id == item.pk
-    assert not Assignment.objects.exists()
-
-
-def test_it_counts_what_changed_only(project: Project) -> None:
-    items = queued_items(project, 3)
-    person = reviewer(project)
-    ids = [item.pk for item in items]
-
-    counts = [assign_items(project, ids, [person]) for _ in range(2)]
-
-    assert counts == [3, 0]
-
-
 def test_items_of_other_projects_stay_as_they_are(project: Project) -> None:
     (foreign,) = queued_items(new_project(), 1)
 
@@ -137,11 +107,6 @@ def test_kept_for_a_kind_only_that_kind_gets_it(project: Project, kind: str, who
         assert (slot is not None) == (each is who)
         if slot:
             release_leases(project=project, user=person, tokens=[token(slot)])
-
-
-def test_another_kind_is_refused(project: Project) -> None:
-    with pytest.raises(InvalidInput, match="'llm' is not crowd, expert or empty"):
-        keep_for_kind(project, [1], "llm")
 
 
 def test_what_is_for_all_and_what_is_for_a_kind_come_in_one_order(project: Project) -> None:

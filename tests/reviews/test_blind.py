@@ -9,14 +9,10 @@ from rest_framework.test import APIClient
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.debates.models import Debate, RoutingRule
 from apps.labels.models import VIEW_UNKNOWN, ItemState, Label
 from apps.projects.models import Item, Project
 from apps.reviews.models import Purpose, Slot
-from apps.reviews.services import change_review_plan
-from labelhub.core.debate.routing import MOST_AUDIT
 from tests.debates.routing_world import debated
-from tests.factories.accounts import UserFactory
 from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, token
 
@@ -64,10 +60,6 @@ def rest(project: Project, path: str) -> str:
     return f"/api/v1/projects/{project.slug}/{path}"
 
 
-def state(item: Item) -> ItemState:
-    return ItemState.objects.get(item=item)
-
-
 def test_the_page_shows_an_audited_item_as_one_that_nobody_debated(
     project: Project, browser: Client, audited: Item
 ) -> None:
@@ -78,17 +70,6 @@ def test_the_page_shows_an_audited_item_as_one_that_nobody_debated(
     assert 'name="shown" value="0"' in html
     assert "data-debate=" not in html
     assert "Reject" not in html
-
-
-def test_a_doubtful_item_is_still_shown_with_its_suggestion(
-    project: Project, browser: Client, audited: Item
-) -> None:
-    (item,) = queued_items(project, 1)
-    debated(item, "good", reasons=["tie"])
-    html = browser.get(page(project, "")).content.decode()
-    assert f'aria-label="Item {item.external_id}"' in html
-    assert "Suggested by" in html
-    assert "the votes are tied" in html
 
 
 def test_the_debate_is_not_to_be_had_before_the_answer(
@@ -165,16 +146,6 @@ def test_next_over_rest_hands_it_out_without_a_suggestion(
     assert body["suggestion"] is None
 
 
-@pytest.mark.parametrize("value", ["good", "bad"])
-def test_an_answer_over_rest_owes_nothing_to_what_was_not_shown(
-    project: Project, api: APIClient, audited: Item, value: str
-) -> None:
-    token = api.post(rest(project, "next/")).json()["lease"]["token"]
-    sent = {"item": audited.pk, "value": value, "lease": token}
-    body = api.post(rest(project, "labels/"), sent, format="json").json()
-    assert (body["action"], body["proposed_from"]) == ("new", None)
-
-
 def shown(api: APIClient, project: Project, item: Item) -> list[dict[str, Any]]:
     """The item by every way in which REST tells where it stands."""
     (listed,) = api.get(rest(project, "items/")).json()["results"]
@@ -208,56 +179,6 @@ def test_those_who_do_not_review_see_the_lists_whole(
     for body in shown(api, project, audited):
         assert (body["reasons"], body["suggestion"]["value"]) == (["audit"], "good")
     assert len(api.get(rest(project, "labels/")).json()["results"]) == 1
-
-
-def test_a_reviewer_who_answered_does_not_lift_the_blind_for_the_next(
-    project: Project, audited: Item
-) -> None:
-    change_review_plan(project=project, overlap=2)
-    first, second = reviewer(project), reviewer(project)
-    answer(claim(project, first), first, "bad")
-    client = Client()
-    client.force_login(second)
-    assert "Suggested by" not in client.get(page(project, "")).content.decode()
-    html = client.get(page(project, f"items/{audited.pk}/debate/")).content.decode()
-    assert "Label this item first" in html
-
-
-def test_audits_stand_in_the_queue_as_what_was_never_debated(project: Project) -> None:
-    first, second, third = queued_items(project, 3)
-    debated(first, reasons=["audit"], uncertainty=0.9)
-    debated(third, reasons=["tie"], uncertainty=0.0)
-    assert state(first).priority == state(second).priority < state(third).priority
-
-
-def rule(project: Project, **definition: Any) -> None:
-    """A rule that accepts every label, and audits half of that."""
-    RoutingRule.objects.create(
-        project=project,
-        definition={"flags": [], "bounds": {}, "audit": MOST_AUDIT},
-        changed_by=UserFactory.create(),
-    )
-
-
-@pytest.mark.thorough
-def test_when_people_are_to_see_less_a_share_of_what_they_miss_is_audited() -> None:
-    project = new_project()
-    rule(project)
-    for item in queued_items(project, 40):
-        debated(item, "good")
-    assert not ItemState.objects.exclude(reasons=[]).exists()
-
-    change_review_plan(project=project, review_scope="doubtful")
-
-    audits = ItemState.objects.filter(reasons=["audit"])
-    assert 8 < audits.count() < 32
-    assert set(ItemState.objects.filter(queued=True)) == set(audits)
-    assert Debate.objects.filter(reasons=["audit"]).count() == audits.count()
-
-    change_review_plan(project=project, review_scope="all")
-
-    assert not ItemState.objects.exclude(reasons=[]).exists()
-    assert ItemState.objects.filter(queued=True).count() == 40
 
 
 def test_an_audit_that_began_with_a_suggestion_on_screen_says_so(

@@ -93,17 +93,6 @@ def test_another_filter_or_none_takes_the_others_back(project: Project) -> None:
     assert projects_to_apply() == []
 
 
-def test_a_filter_that_is_deleted_puts_nothing_first(project: Project) -> None:
-    open_item(project, text="Cold soup")
-    cold = saved(project, "Cold", q="cold")
-    put_first(project=project, chosen=cold)
-    keep()
-    delete_filter(project=project, filter_id=cold.pk)
-    keep()
-
-    assert first(project) == []
-
-
 def test_what_was_put_first_by_hand_stays(project: Project) -> None:
     manager: User = member(project, Role.MANAGER)
     hand = open_item(project, external_id="hand")

@@ -14,7 +14,7 @@ from apps.projects.models import Item, Membership, Project
 from apps.reviews.models import BulkChange, BulkJob, Intervention
 from apps.reviews.selectors.bulk import BulkPlan, preview
 from apps.reviews.selectors.searching import read_query
-from apps.reviews.services import claim_next_item, skip_item, undo_last
+from apps.reviews.services import claim_next_item, skip_item
 from apps.reviews.services.bulk import (
     NothingToDo,
     acting,
@@ -378,18 +378,3 @@ def test_who_skipped_a_returned_item_is_not_asked_again_once_that_is_undone(
 
     release_all(project=project, user=somebody)
     assert claim_next_item(project=project, user=somebody) is None
-
-
-def test_who_skipped_it_anew_has_skipped_it_once(project: Project, manager: User) -> None:
-    project.overlap = 2
-    project.save()
-    item, somebody = open_item(project), reviewer(project)
-    record_label(draft(item, person(project), "good"))
-    skip_item(project=project, user=somebody, item_id=item.pk)
-
-    job = done(project, manager, "return", reason="Again.")
-    skip_item(project=project, user=somebody, item_id=item.pk)
-    undone(job, manager)
-
-    assert undo_last(project=project, user=somebody) is not None
-    assert claim(project, somebody).item == item

@@ -76,20 +76,6 @@ def test_many_items_are_counted_no_further_than_they_can_be_paged(
     assert "Page 3 of 3+" in page
 
 
-def test_who_does_not_manage_has_the_search_alone(project: Project, client: Client) -> None:
-    open_item(project)
-    client.force_login(member(project, Role.VIEWER))
-
-    page = html(client, project, "items/", q="review")
-
-    assert "More conditions" in page
-    assert "Preview" not in page
-    assert "Save as a filter" not in page
-    html(client, project, "bulk/", status=403)
-    html(client, project, "filters/", status=403)
-    html(client, project, "bulk/new/", status=403, do="accept")
-
-
 def test_a_wrong_search_names_its_fields(project: Project, manager: User, client: Client) -> None:
     open_item(project)
 
@@ -141,25 +127,6 @@ def test_ticked_items_are_previewed_confirmed_and_taken_back(
     assert "cannot be undone now" in again.content.decode()
 
 
-@pytest.mark.parametrize(
-    ("action", "options", "words"),
-    [
-        ("label", {}, "Choose the label"),
-        ("assign", {}, "Choose at least one person"),
-        ("return", {}, "Say why"),
-    ],
-)
-def test_options_are_asked_for_first(
-    project: Project, manager: User, client: Client, action: str, options: Any, words: str
-) -> None:
-    open_item(project)
-
-    asked = html(client, project, "bulk/new/", do=action)
-    assert "will change" not in asked
-    refused = html(client, project, "bulk/new/", status=422, do=action, options="given")
-    assert words in refused
-
-
 def test_each_action_has_its_preview(project: Project, manager: User, client: Client) -> None:
     item = open_item(project)
     somebody = reviewer(project)
@@ -202,19 +169,6 @@ def test_a_set_of_labels_is_empty_only_where_that_was_chosen(client: Client) -> 
     assert "both labels and “None of these”" in told
     assert "1 of 1 item will change" in page
     assert Label.objects.get().value == []
-
-
-def test_nothing_ticked_and_nothing_known_is_said(
-    project: Project, manager: User, client: Client
-) -> None:
-    none = html(client, project, "bulk/new/", status=422, only="ticked", do="accept")
-    strange = html(client, project, "bulk/new/", status=422, do="explode")
-    wrong = client.post(f"/p/{project.slug}/bulk/", {"do": "accept", "upto": "x"}, follow=True)
-
-    assert "No item is ticked" in none
-    assert "Must be one of accept" in strange
-    assert "upto: Must be the number that the preview gave." in wrong.content.decode()
-    assert not BulkJob.objects.exists()
 
 
 def test_a_search_is_saved_listed_and_forgotten(

@@ -9,7 +9,6 @@ from apps.accounts.roles import Role
 from apps.common.jobs import waiting_jobs
 from apps.labels.models import Label
 from apps.projects.models import Project
-from apps.reviews.models import BulkJob
 from apps.reviews.services.bulk import run_job
 from apps.reviews.services.filters import KIND
 from tests.factories.labels import open_several
@@ -94,19 +93,3 @@ def test_a_job_is_tried_started_and_undone(project: Project, api: APIClient) -> 
     assert api.post(url(project, f"bulk/{job}/undo/")).status_code == 409
     run_job(job)
     assert not Label.objects.current().by_people().exists()
-
-
-def test_wrong_bodies_are_named(project: Project, api: APIClient) -> None:
-    open_several(project, 1)
-
-    def refused(**body: Any) -> Any:
-        answer = api.post(url(project, "bulk/"), body, format="json")
-        assert answer.status_code in (400, 409, 422)
-        return answer.json()
-
-    assert refused(action="explode")["errors"][0]["field"] == "action"
-    assert refused(action="label", options={"value": 7})["errors"][0]["field"] == "value"
-    assert refused(action="promote", query={"stage": 1})["errors"][0]["field"] == "query.stage"
-    assert refused(action="promote", upto=3)["errors"][0]["field"] == "asked_at"
-    assert refused(action="accept")["code"] == "nothing_to_do"
-    assert not BulkJob.objects.exists()

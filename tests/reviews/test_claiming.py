@@ -14,11 +14,9 @@ from apps.reviews.services import claim_next_item, release_leases, renew_leases
 from tests.factories.reviews import (
     answer,
     claim,
-    expert,
     new_project,
     queued_items,
     reviewer,
-    suggest,
     token,
 )
 
@@ -32,14 +30,6 @@ def project() -> Project:
 
 def lapse(slot: Slot) -> None:
     Slot.objects.filter(pk=slot.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-
-
-def test_two_people_get_two_items(project: Project) -> None:
-    queued_items(project, 2)
-
-    first, second = claim(project, reviewer(project)), claim(project, reviewer(project))
-
-    assert first.item_id != second.item_id
 
 
 def test_nothing_is_handed_out_twice_when_the_queue_runs_dry(project: Project) -> None:
@@ -111,21 +101,6 @@ def test_a_lapsed_lease_that_nobody_took_can_be_renewed(project: Project) -> Non
     assert claim_next_item(project=project, user=reviewer(project)) is None
 
 
-def test_the_doubtful_come_first(project: Project) -> None:
-    calm, doubtful, unseen = queued_items(project, 3)
-    suggest(calm, "good")
-    suggest(doubtful, "bad", reasons=["roles_differ"])
-    person = reviewer(project)
-
-    order = []
-    for _ in range(3):
-        slot = claim(project, person)
-        order.append(slot.item_id)
-        answer(slot, person, "good")
-
-    assert order == [doubtful.pk, unseen.pk, calm.pk]
-
-
 def test_with_overlap_an_item_goes_to_so_many_people_and_no_more(project: Project) -> None:
     project.overlap = 2
     project.save()
@@ -135,16 +110,6 @@ def test_with_overlap_an_item_goes_to_so_many_people_and_no_more(project: Projec
     claimed = [claim_next_item(project=project, user=person) for person in people]
 
     assert [slot.item_id if slot else None for slot in claimed] == [item.pk, item.pk, None]
-
-
-def test_nobody_labels_an_item_twice_for_overlap(project: Project) -> None:
-    project.overlap = 2
-    project.save()
-    queued_items(project, 1)
-    person = reviewer(project)
-    answer(claim(project, person), person, "good")
-
-    assert claim_next_item(project=project, user=person) is None
 
 
 def test_nobody_holds_an_item_twice(project: Project) -> None:
@@ -170,37 +135,6 @@ def test_who_is_far_ahead_of_the_others_finds_what_is_left(
         answer(slot, fast, "good")
         found.append(slot.item_id)
     assert found == [item.pk for item in items]
-
-
-def test_what_reviewers_disagree_on_goes_to_an_expert(project: Project) -> None:
-    project.overlap = 2
-    project.save()
-    (item,) = queued_items(project, 1)
-    for value in ("good", "bad"):
-        person = reviewer(project)
-        answer(claim(project, person), person, value)
-
-    assert ItemState.objects.get(item=item).stage == ItemState.Stage.CONFLICT
-    assert claim_next_item(project=project, user=reviewer(project)) is None
-    judge, second_judge = expert(project), expert(project)
-    assert claim(project, judge).item_id == item.pk
-    assert claim_next_item(project=project, user=second_judge) is None
-
-
-def test_the_experts_label_decides(project: Project) -> None:
-    project.overlap = 2
-    project.save()
-    (item,) = queued_items(project, 1)
-    for value in ("good", "bad"):
-        person = reviewer(project)
-        answer(claim(project, person), person, value)
-    judge = expert(project)
-    answer(claim(project, judge), judge, "bad")
-
-    state = ItemState.objects.select_related("gold").get(item=item)
-    assert state.stage == ItemState.Stage.DECIDED
-    assert state.gold is not None
-    assert state.gold.value == "bad"
 
 
 def test_labels_that_were_imported_leave_fewer_places(project: Project) -> None:

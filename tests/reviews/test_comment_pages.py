@@ -61,25 +61,6 @@ def test_without_scripts_it_goes_back_to_the_item(client: Client, item: Item) ->
     assert "write something first" in refused.content.decode()
 
 
-@pytest.mark.usefixtures("manager")
-def test_what_was_refused_is_still_in_the_field(client: Client, item: Item) -> None:
-    html = client.post(thread_of(item), {"text": "x" * 10_001}, headers=HTMX).content.decode()
-
-    assert "10,000 is the most" in html
-    assert "x" * 10_001 in html
-
-
-def test_viewers_read_and_say_nothing(client: Client, item: Item) -> None:
-    say(item, reviewer(item.project), "Odd.")
-    client.force_login(member(item.project, Role.VIEWER))
-
-    html = client.get(thread_of(item)).content.decode()
-
-    assert "Odd." in html
-    assert "Say something" not in html
-    assert client.post(thread_of(item), {"text": "Me too"}).status_code == 403
-
-
 def test_who_has_not_answered_learns_how_many_there_are(client: Client, item: Item) -> None:
     person = reviewer(item.project)
     comment = say(item, reviewer(item.project), f"Surely good, @{person.username}")
@@ -111,18 +92,6 @@ def test_an_explanation_reaches_whom_it_is_for(client: Client, item: Item) -> No
 
 
 @pytest.mark.usefixtures("manager")
-def test_comments_are_resolved_and_opened_again(client: Client, item: Item) -> None:
-    comment = say(item, reviewer(item.project), "Spam?")
-    address = reverse("comment_resolve", args=[item.project.slug, comment.pk])
-
-    assert "Open again" in client.post(address, headers=HTMX).content.decode()
-    assert client.post(address, {"open": "1"}).status_code == 302
-    comment.refresh_from_db()
-    assert comment.resolved_at is None
-    assert client.post(reverse("comments_seen", args=[item.project.slug])).status_code == 302
-
-
-@pytest.mark.usefixtures("manager")
 def test_comments_of_other_projects_are_not_found(client: Client, project: Project) -> None:
     foreign = queued_items(new_project(), 1)[0]
     comment = say(foreign, reviewer(foreign.project), "Secret")
@@ -146,19 +115,3 @@ def test_the_list_takes_no_more_queries_for_more(
     with django_assert_max_num_queries(8):  # session, person, project; count, rows, mentions; frame
         html = client.get(reverse("comment_list", args=[item.project.slug])).content.decode()
     assert html.count('comment-row"') == 12
-
-
-@pytest.mark.usefixtures("manager")
-def test_names_are_completed(client: Client, project: Project) -> None:
-    person = reviewer(project)
-    address = reverse("comment_people", args=[project.slug])
-
-    assert client.get(address, {"q": person.username[:6].upper()}).json()["names"]
-    assert client.get(address, {"q": "nobody-of-that-name"}).json() == {"names": []}
-
-
-@pytest.mark.usefixtures("manager")
-def test_an_empty_list_teaches(client: Client, project: Project) -> None:
-    html = client.get(reverse("comment_list", args=[project.slug])).content.decode()
-
-    assert "Nothing is being discussed" in html

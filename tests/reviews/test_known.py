@@ -49,16 +49,6 @@ def test_a_known_item_comes_among_the_others(project: Project) -> None:
     assert (slot.item_id, slot.purpose, slot.number) == (known.pk, Purpose.CHECK, None)
 
 
-def test_without_a_share_none_is_mixed_in() -> None:
-    project = new_project()
-    (item,) = queued_items(project, 1)
-    with_gold(project, 1)
-
-    slot = claim(project, reviewer(project))
-
-    assert (slot.item_id, slot.purpose) == (item.pk, Purpose.WORK)
-
-
 @pytest.mark.parametrize(("value", "correct"), [("good", True), ("bad", False)])
 def test_the_answer_is_compared_with_what_is_known(
     project: Project, value: str, correct: bool
@@ -71,15 +61,6 @@ def test_the_answer_is_compared_with_what_is_known(
     assert (done.decision.purpose, done.decision.correct) == (Purpose.CHECK, correct)
     assert (done.decision.extra, done.decision.late) == (False, False)
     assert done.label.role == Label.Role.GOLD_QUESTION
-
-
-def test_who_cannot_tell_is_neither_right_nor_wrong(project: Project) -> None:
-    with_gold(project, 1)
-    person = reviewer(project)
-
-    done = answer(claim(project, person), person, None, abstain=True)
-
-    assert done.decision.correct is None
 
 
 def test_an_answer_never_changes_what_is_known(project: Project) -> None:
@@ -162,20 +143,6 @@ def test_an_answer_that_comes_after_leaving_still_tells_of_the_person(project: P
     assert (done.decision.purpose, done.decision.correct) == (Purpose.CHECK, False)
 
 
-def test_real_work_waits_until_somebody_has_qualified() -> None:
-    project = new_project(qualify_items=2)
-    queued_items(project, 3)
-    with_gold(project, 2)
-    person = reviewer(project)
-
-    slots = []
-    for _ in range(2):
-        slots.append(claim(project, person))
-        answer(slots[-1], person, "good")
-
-    assert {slot.purpose for slot in slots} == {Purpose.QUALIFY}
-
-
 def test_who_cannot_qualify_is_told_so() -> None:
     project = new_project(qualify_items=2)
     queued_items(project, 3)
@@ -216,17 +183,6 @@ def test_what_a_paused_person_had_begun_is_kept(project: Project) -> None:
     assert answer(slot, person, "good").created
 
 
-def test_a_standing_elsewhere_matters_nothing(project: Project) -> None:
-    queued_items(project, 1)
-    person = reviewer(project)
-    Standing.objects.create(
-        project=new_project(), user=person, status=Standing.Status.PAUSED, reason="There."
-    )
-    Standing.objects.create(project=project, user=reviewer(project), status=Standing.Status.PAUSED)
-
-    assert claim(project, person).holder == person
-
-
 def test_no_door_tells_a_reviewer_what_is_known() -> None:
     project = new_project(check_share=0.5)
     (known,) = with_gold(project, 1)
@@ -245,17 +201,6 @@ def test_no_door_tells_a_reviewer_what_is_known() -> None:
     assert client.get(f"{at}/gold/").json()["count"] == 0
     assert "Imported with the item" not in page
     assert [answer.status_code for answer in files] == [403, 403]
-
-
-def test_managers_and_those_who_only_look_see_it() -> None:
-    project = new_project(check_share=0.5)
-    with_gold(project, 1)
-    for role in (Role.MANAGER, Role.VIEWER):
-        client = Client()
-        client.force_login(member(project, role))
-        at = f"/api/v1/projects/{project.slug}"
-        assert client.get(f"{at}/gold/").json()["count"] == 1
-        assert client.get(f"{at}/export/?format=jsonl").status_code == 200
 
 
 def test_who_answered_enough_is_let_to_work() -> None:

@@ -40,13 +40,6 @@ def test_who_is_removed_holds_nothing(project: Project) -> None:
     assert claim(project, other).item_id == held.item_id
 
 
-def test_who_becomes_a_viewer_holds_nothing(project: Project) -> None:
-    person = reviewer(project)
-    held = claim(project, person)
-    place(project, person, Role.VIEWER)
-    assert claim(project, reviewer(project)).item_id == held.item_id
-
-
 @pytest.mark.parametrize("role", [Role.REVIEWER, Role.MANAGER])
 def test_who_may_still_label_keeps_what_they_hold(project: Project, role: Role) -> None:
     person = reviewer(project)
@@ -75,13 +68,6 @@ def test_what_they_labelled_and_hold_elsewhere_stays(project: Project) -> None:
     assert Slot.objects.get(project=elsewhere).lease_token == held.lease_token
 
 
-def test_who_stays_takes_nothing_from_others(project: Project) -> None:
-    leaving, staying = member(project, Role.REVIEWER), reviewer(project)
-    held = claim(project, staying)
-    remove_member(project=project, user=leaving, actor=None)
-    assert claim(project, staying).lease_token == held.lease_token
-
-
 class TestItemsGivenByName:
     def test_of_who_is_removed_go_to_others(self, project: Project) -> None:
         person, other = reviewer(project), reviewer(project)
@@ -95,17 +81,6 @@ class TestItemsGivenByName:
         assert not Assignment.objects.exists()
         assert (entry := Intervention.objects.get()).subject == person
         assert (entry.action, entry.items) == ("unassign", 1)
-
-    def test_stay_theirs_who_only_change_their_kind(self, project: Project) -> None:
-        person = reviewer(project)
-        (item,) = project.items.all()
-        assign_items(project, [item.pk], [person])
-
-        set_member(
-            project=project, user=person, role=Role.REVIEWER, kind=ReviewerKind.EXPERT, actor=None
-        )
-
-        assert Assignment.objects.get().user == person
 
     def test_of_who_is_paused_go_to_others(self, project: Project) -> None:
         person, other = reviewer(project), reviewer(project)

@@ -7,7 +7,6 @@ from apps.accounts.roles import Role
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
 from apps.reviews.models import Draft, Intervention, Slot
-from apps.reviews.selectors import queue_status
 from apps.reviews.services import (
     claim_next_item,
     postpone_item,
@@ -59,26 +58,6 @@ class TestPostponing:
         assert got[-1] == later
         assert claim_next_item(project=project, user=person) is None
 
-    def test_others_may_have_it_meanwhile(self, project: Project, person: User) -> None:
-        queued_items(project, 1)
-        later = postpone(project, person)
-
-        assert claim(project, reviewer(project)).item_id == later
-
-    def test_twice_is_once(self, project: Project, person: User) -> None:
-        queued_items(project, 1)
-        first, again = (postpone(project, person) for _ in range(2))
-
-        assert first == again
-
-    def test_it_is_not_said_that_nothing_is_left(self, project: Project, person: User) -> None:
-        queued_items(project, 1)
-        postpone(project, person)
-
-        status = queue_status(project, person)
-
-        assert (status.postponed_by_me, status.nothing_left) == (1, False)
-
     def test_undo_brings_it_back_at_once(self, project: Project, person: User) -> None:
         queued_items(project, 2)
         later = postpone(project, person)
@@ -116,13 +95,6 @@ class TestDrafts:
         undo_last(project=project, user=person)
         assert save_draft(project=project, user=person, item_id=item.pk, fields=late) is not None
 
-    def test_nothing_drops_it(self, project: Project, person: User) -> None:
-        (item,) = queued_items(project, 1)
-        for words in ("so", ""):
-            save_draft(project=project, user=person, item_id=item.pk, fields={"comment": [words]})
-
-        assert not Draft.objects.exists()
-
     def test_an_item_elsewhere_is_not_found(self, project: Project, person: User) -> None:
         (foreign,) = queued_items(new_project(), 1)
 
@@ -155,14 +127,6 @@ class TestReturning:
         taken_back = Label.objects.get(withdrawn=True)
         assert taken_back.provenance["reason"] == "Read the second sentence."
         assert claim(project, person).item_id == item.pk
-
-    def test_it_is_logged(self, project: Project, person: User, manager: User) -> None:
-        (item,) = queued_items(project, 1)
-        answer(claim(project, person), person, "good")
-        return_to_queue(project=project, item_ids=[item.pk], by=manager, reason="Again.")
-
-        logged = Intervention.objects.get()
-        assert (logged.action, logged.actor, logged.items) == ("return", manager, 1)
 
     def test_skips_are_taken_back_too(self, project: Project, person: User, manager: User) -> None:
         (item,) = queued_items(project, 1)

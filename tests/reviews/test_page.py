@@ -17,7 +17,7 @@ from apps.reviews.models import KeyMap, Slot
 from apps.reviews.selectors.keys import keys_of
 from apps.reviews.selectors.status import queue_progress
 from apps.reviews.services import return_to_queue, undo_last
-from tests.factories.projects import ASPECTS, GuidelineFactory, member
+from tests.factories.projects import ASPECTS, member
 from tests.factories.reviews import (
     answer,
     claim,
@@ -79,17 +79,6 @@ def test_it_shows_the_text_with_the_evidence_marked(project: Project, browser: C
     assert "not an LLM" in html
     assert "critic and judge differ" in html
     assert re.search(r'value="bad"\s+checked', html)
-
-
-def test_every_action_shows_its_key(project: Project, browser: Client) -> None:
-    (item,) = queued_items(project, 1)
-    suggest(item, "good")
-    GuidelineFactory(project=project)
-
-    html = browser.get(page(project)).content.decode()
-
-    keys = {key for found in re.findall(r'data-key="([^"]*)"', html) for key in found.split()}
-    assert keys >= {"1", "2", "Enter", "a", "x", "s", "u", "c", "g", "d", "?"}
 
 
 def test_no_inline_script_or_style(project: Project, browser: Client) -> None:
@@ -186,16 +175,6 @@ def test_a_suggestion_of_none_is_chosen_as_such(set_browser: Client) -> None:
     assert f'data-key="{DEFAULTS["none"]}"' in choice
 
 
-def test_what_was_taken_back_as_none_comes_back_as_none(set_browser: Client) -> None:
-    submitted(set_browser, none="1")
-    project = Project.objects.get()
-
-    set_browser.post(page(project, "undo/"))
-
-    html = set_browser.get(page(project)).content.decode()
-    assert "&quot;none&quot;: [&quot;1&quot;]" in html
-
-
 def test_a_key_of_ones_own_is_taken_from_an_action_that_is_younger(person: User) -> None:
     KeyMap.objects.create(user=person, keys={"skip": DEFAULTS["none"], "go": "j"})
 
@@ -235,20 +214,6 @@ def test_a_plain_form_works_without_script(project: Project, browser: Client) ->
     assert fields(response.content.decode())["item"] != fields(html)["item"]
 
 
-def test_reject_as_it_stands_asks_for_the_right_answer(project: Project, browser: Client) -> None:
-    (item,) = queued_items(project, 1)
-    suggest(item, "good")
-    sent = fields(browser.get(page(project)).content.decode())
-
-    response = browser.post(
-        page(project, "submit/"), {**sent, "value": "good", "reject": "1"}, headers=JSON
-    )
-
-    assert response.status_code == 422
-    assert "give another label, or leave it to others" in response.json()["message"]
-    assert not Label.objects.filter(action="rejected").exists()
-
-
 def test_only_wrong_leaves_the_right_answer_to_others(project: Project, browser: Client) -> None:
     (item,) = queued_items(project, 1)
     suggest(item, "good")
@@ -264,16 +229,6 @@ def test_only_wrong_leaves_the_right_answer_to_others(project: Project, browser:
     assert told["message"] == "Rejected: somebody else says what is right."
     assert (undone["action"], undone["rejected"]) == ("reject", True)
     assert fields(undone["html"])["item"] == str(item.pk)
-
-
-def test_reject_with_another_choice_keeps_it(project: Project, browser: Client) -> None:
-    (item,) = queued_items(project, 1)
-    suggest(item, "good")
-    sent = fields(browser.get(page(project)).content.decode())
-
-    browser.post(page(project, "submit/"), {**sent, "value": "bad", "reject": "1"}, headers=JSON)
-
-    assert Label.objects.get(action="rejected").value == "bad"
 
 
 def test_the_page_may_ask_for_one_more(project: Project, browser: Client) -> None:
@@ -298,16 +253,6 @@ def test_opening_the_page_again_shows_the_same_item_under_a_new_lease(
 
     assert first["item"] == again["item"]
     assert Slot.objects.live(timezone.now()).filter(lease_token=again["lease"]).exists()
-
-
-def test_a_refused_answer_says_why(project: Project, browser: Client) -> None:
-    queued_items(project, 1)
-    sent = fields(browser.get(page(project)).content.decode())
-
-    response = browser.post(page(project, "submit/"), {**sent, "value": "ugly"}, headers=JSON)
-
-    assert response.status_code == 422
-    assert "'ugly' is not offered" in response.json()["message"]
 
 
 @pytest.mark.parametrize("sent", [{}, {"item": "x"}, {"item": "9" * 30}])
@@ -336,45 +281,6 @@ def test_renew_says_what_is_still_held(project: Project, browser: Client, person
     told = browser.post(page(project, "renew/"), {"lease": [held, "nonsense"]}).json()
 
     assert told == {"kept": [held]}
-
-
-def test_the_end_says_who_holds_the_rest(project: Project, browser: Client) -> None:
-    queued_items(project, 1)
-    holder = reviewer(project)
-    claim(project, holder)
-
-    html = browser.get(page(project)).content.decode()
-
-    assert "Nothing left for you just now" in html
-    assert f"{holder.username}: 1 item until" in html
-
-
-def test_all_done_is_said_only_when_all_is_done(project: Project, browser: Client) -> None:
-    queued_items(project, 1)
-    sent = fields(browser.get(page(project)).content.decode())
-    browser.post(page(project, "submit/"), {**sent, "value": "good"}, headers=JSON)
-
-    assert "All done" in browser.get(page(project, "status/")).content.decode()
-
-
-def test_an_item_without_debate_says_so(project: Project, browser: Client) -> None:
-    (item,) = queued_items(project, 1)
-
-    html = browser.get(page(project, f"items/{item.pk}/debate/")).content.decode()
-
-    assert "was not debated" in html
-
-
-@pytest.mark.parametrize(("role", "status"), [(None, 404), (Role.VIEWER, 403), (Role.MANAGER, 200)])
-def test_the_page_is_for_reviewers(project: Project, role: Role | None, status: int) -> None:
-    client = Client()
-    client.force_login(member(project, role) if role else member(new_project(), Role.MANAGER))
-
-    assert client.get(page(project)).status_code == status
-
-
-def test_strangers_are_sent_to_sign_in(project: Project) -> None:
-    assert Client().get(page(project)).status_code == 302
 
 
 def test_the_page_takes_a_fixed_number_of_queries(

@@ -9,13 +9,10 @@ from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.projects.models import Project
 from apps.projects.services import set_member
-from apps.reviews.models import Decision, Slot, Standing
-from apps.reviews.selectors.quality import PersonRow, find_worker, people_report, person_report
+from apps.reviews.models import Decision, Slot
+from apps.reviews.selectors.quality import PersonRow, people_report, person_report
 from apps.reviews.selectors.quality.comparing import compared
-from apps.reviews.selectors.quality.person import WEEK
 from apps.reviews.services import Answer, skip_item, submit_label
-from labelhub.core.errors import NotFound
-from tests.factories.accounts import UserFactory
 from tests.factories.projects import member
 from tests.factories.quality import checked, decided, known, worked
 from tests.factories.reviews import (
@@ -271,36 +268,6 @@ def test_a_person_sees_their_own_accuracy_in_twenties(project: Project, person: 
     assert (own.wrong, own.pairs, own.row.alerts) == ((), (), ())
     assert {one.known for one in own.stretches} == {0}
     assert len(person_report(project, person).wrong) == 5
-
-
-def test_by_week_stretches_have_their_mondays(project: Project, person: User) -> None:
-    worked(queued_items(project, 3), person)
-
-    (week,) = person_report(project, person, by=WEEK).stretches
-
-    assert week.labels == 3
-    assert len(week.words) == 10
-
-
-def test_a_standing_shows(project: Project, person: User) -> None:
-    Standing.objects.create(project=project, user=person, status="paused", reason="Too fast.")
-
-    row = line(project, person)
-
-    assert (row.status_words, row.reason) == ("Paused", "Too fast.")
-
-
-def test_who_has_yet_to_qualify_is_qualifying(person: User, project: Project) -> None:
-    project.qualify_items = 5
-
-    assert line(project, person).status == "qualifying"
-
-
-def test_strangers_are_not_found(project: Project) -> None:
-    with pytest.raises(NotFound):
-        find_worker(project, UserFactory.create().pk)
-    with pytest.raises(NotFound):
-        find_worker(project, 10**9)
 
 
 def test_the_report_takes_as_many_queries_for_many_as_for_few(

@@ -5,15 +5,12 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, connections, transaction
-from django.test import Client
-from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.agreement.automation.decisions import led_items
 from apps.agreement.costs import costs
 from apps.agreement.sheets.reading import read_sheet
 from apps.agreement.sheets.repeats import read_repeats
@@ -31,13 +28,10 @@ from apps.reviews.selectors.status import queue_status
 from apps.reviews.services import (
     Answer,
     claim_next_item,
-    return_to_queue,
     submit_label,
     take_up_skipped,
-    undo_last,
 )
 from apps.reviews.services.bulk.jobs import NothingToDo, plan_job, start_job
-from apps.reviews.services.drafting import save_draft
 from labelhub.core.agreement.reports.report import report
 from labelhub.core.errors import InvalidInput
 from tests.factories.labels import draft, person
@@ -94,22 +88,6 @@ def test_a_rejection_leaves_the_item_to_somebody_else(project: Project) -> None:
     assert state_of(item).stage == "decided"
 
 
-def test_unsure_with_a_suggestion_in_view_says_what_was_shown(project: Project) -> None:
-    (item,) = queued_items(project, 1)
-    proposed = suggest(item, "good")
-    who = reviewer(project)
-
-    label = answer(claim(project, who), who, None, abstain=True).label
-
-    assert (label.abstained, label.shown, label.proposed_from) == (True, proposed, None)
-    assert label.action_words == "Unsure; a suggestion was shown"
-    page = Client()
-    page.force_login(who)
-    shown = page.get(reverse("item_detail", args=[project.slug, item.pk])).content.decode()
-    assert "Unsure; a suggestion was shown" in shown
-    assert "Labelled without a suggestion" not in shown
-
-
 @pytest.mark.parametrize("value", [None, "bad"])
 @pytest.mark.parametrize("shown", [None, 0])
 def test_nothing_shown_is_nothing_to_reject(
@@ -124,29 +102,6 @@ def test_nothing_shown_is_nothing_to_reject(
         answer(claim(project, who), who, value, reject=True, shown=shown)
 
     assert not Label.objects.by_people().exists()
-
-
-def test_who_is_unsure_does_not_reject(project: Project) -> None:
-    suggested(project)
-    who = reviewer(project)
-
-    with pytest.raises(InvalidInput, match=r"^reject: either"):
-        answer(claim(project, who), who, None, reject=True, abstain=True)
-
-
-def test_one_rejection_and_one_label_are_no_conflict() -> None:
-    project = new_project(overlap=2)
-    (item,) = suggested(project)
-    rejecting, second, third = (reviewer(project) for _ in range(3))
-    answer(claim(project, second), second, "bad")
-
-    rejects(project, rejecting)
-
-    state = state_of(item)
-    assert (state.stage, state.labels_by_people, state.audience) == ("in_review", 1, "")
-    answer(claim(project, third), third, "bad")
-    state = state_of(item)
-    assert (state.stage, state.gold and state.gold.value) == ("decided", "bad")
 
 
 def test_who_answered_and_then_rejects_has_no_answer_any_more(project: Project) -> None:
@@ -191,32 +146,6 @@ def test_who_rejected_cannot_change_later_what_others_decided(project: Project) 
     assert gold.value == "good"
 
 
-def test_the_same_rejection_sent_twice_is_stored_once(project: Project) -> None:
-    suggested(project)
-    who = reviewer(project)
-    slot = claim(project, who)
-
-    first, again = (answer(slot, who, None, reject=True) for _ in range(2))
-
-    assert (first.created, again.created) == (True, False)
-    assert first.label == again.label
-
-
-def test_a_rejection_is_undone_as_any_answer(project: Project) -> None:
-    (item,) = suggested(project)
-    who = reviewer(project)
-    rejects(project, who)
-
-    undone = undo_last(project=project, user=who)
-
-    assert undone is not None
-    assert undone.slot is not None
-    assert undone.slot.item_id == item.pk
-    assert not Label.objects.standing().filter(rejected=True).exists()
-    answer(undone.slot, who, "good")
-    assert state_of(item).stage == "decided"
-
-
 def test_the_only_reviewer_is_told_of_it_and_takes_it_up_again(project: Project) -> None:
     first, second = suggested(project, 2)
     who = reviewer(project)
@@ -231,18 +160,6 @@ def test_the_only_reviewer_is_told_of_it_and_takes_it_up_again(project: Project)
 
     assert claim(project, who).item_id == first.pk
     assert state_of(second).stage == "decided"
-
-
-def test_sent_back_it_comes_to_whoever_had_rejected_it(project: Project) -> None:
-    (item,) = suggested(project)
-    who = reviewer(project)
-    rejects(project, who)
-
-    return_to_queue(
-        project=project, item_ids=[item.pk], by=member(project, Role.MANAGER), reason="Again."
-    )
-
-    assert claim(project, who).item_id == item.pk
 
 
 def test_what_the_crowd_only_rejects_comes_to_experts_too(project: Project) -> None:
@@ -351,34 +268,6 @@ def figures(project: Project) -> dict[str, Any]:
     }
 
 
-def test_an_answer_that_became_a_rejection_is_no_second_judgement(project: Project) -> None:
-    (item,) = suggested(project)
-    who = reviewer(project)
-    slot = claim(project, who)
-    for value, reject in (("good", False), (None, True), ("bad", False)):
-        submit_label(
-            project=project,
-            user=who,
-            item_id=slot.item_id,
-            answer=Answer(value=value, reject=reject),
-        )
-
-    again = read_repeats(project, Slice(), read_sheet(project))
-
-    assert again is None or len(again.ratings) < 2
-    assert state_of(item).labels_by_people == 1
-
-
-def test_a_reviewer_with_rejections_alone_is_named_among_the_sources(project: Project) -> None:
-    suggested(project)
-    rejects(project, reviewer(project))
-
-    counts = report(read_sheet(project)).to_json()["sources"]["crowd"]
-
-    assert (counts["annotators"], counts["labels"], counts["abstentions"]) == (0, 0, 0)
-    assert counts["rejections"] == 1
-
-
 ANSWERS = st.lists(
     st.tuples(st.sampled_from(["good", "bad", None]), st.booleans()), min_size=1, max_size=6
 )
@@ -430,29 +319,6 @@ def test_the_database_keeps_rejections_apart(project: Project, fields: dict[str,
     draft(item, person(project), **rejection).to_row().save()
 
 
-def test_over_rest_a_rejection_is_told_as_one(project: Project) -> None:
-    (item,) = queued_items(project, 1)
-    proposed = suggest(item, "good")
-    api = APIClient()
-    api.force_authenticate(reviewer(project))
-    at = f"/api/v1/projects/{project.slug}/labels/"
-
-    refused = api.post(at, {"item": item.pk, "reject": True, "suggestion": 0}, format="json")
-    sent = api.post(at, {"item": item.pk, "reject": True}, format="json")
-
-    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "reject")
-    assert sent.status_code == 201
-    told = sent.json()
-    assert (told["value"], told["abstained"], told["rejected"]) == (None, False, True)
-    assert (told["shown"], told["proposed_from"], told["current"]) == (
-        str(proposed.uid), None, False,
-    )  # fmt: skip
-    assert [one["id"] for one in api.get(at, {"rejected": "true"}).json()["results"]] == [
-        told["id"]
-    ]
-    assert api.get(at, {"kind": "crowd", "current": "true"}).json()["count"] == 0
-
-
 @pytest.mark.django_db(transaction=True)
 def test_of_two_who_reject_at_once_both_are_stored_and_the_item_stays_open() -> None:
     project = new_project(overlap=2)
@@ -482,25 +348,6 @@ def test_of_two_who_reject_at_once_both_are_stored_and_the_item_stays_open() -> 
     assert (state.stage, state.queued, state.labels_by_people) == ("suggested", True, 0)
     assert not Slot.objects.filter(item=item, holder__isnull=False).exists()
     assert claim(project, reviewer(project)).item_id == item.pk
-
-
-def test_who_only_rejected_items_of_known_answer_gets_them_again() -> None:
-    project = new_project(qualify_items=2)
-    known(suggested(project, 2))
-    who = reviewer(project)
-    rejects(project, who)
-    rejects(project, who)
-
-    assert take_up_skipped(project=project, user=who) == 2
-    assert answer(claim(project, who), who, "good").label.value == "good"
-
-
-def test_an_undone_rejection_is_no_answer_beside_the_suggestion(project: Project) -> None:
-    suggested(project)
-    who = reviewer(project)
-    rejects(project, who)
-    undo_last(project=project, user=who)
-    assert led_items(project) == frozenset()
 
 
 def test_a_suggestion_is_what_a_machine_has_proposed() -> None:
@@ -534,14 +381,6 @@ def test_in_bulk_nobody_speaks_for_who_rejected(project: Project) -> None:
     assert not Assignment.objects.filter(item=item).exists()
 
 
-def test_nothing_is_kept_of_a_draft_that_comes_after_the_rejection(project: Project) -> None:
-    (item,) = suggested(project)
-    who = reviewer(project)
-    rejects(project, who)
-    kept = save_draft(project=project, user=who, item_id=item.pk, fields={"comment": ["late"]})
-    assert kept is None
-
-
 def test_over_rest_nothing_was_shown_of_an_item_that_nobody_handed_out(project: Project) -> None:
     suggested(project, 2)
     who = reviewer(project)
@@ -559,17 +398,6 @@ def test_over_rest_nothing_was_shown_of_an_item_that_nobody_handed_out(project: 
     assert unknown == {handed: False, other: True}
     label = Label.objects.by_people().get(item=other)
     assert label.action_words == "Labelled; whether a suggestion was in view is not known"
-
-
-def test_nor_of_a_place_of_which_it_was_not_noted(project: Project) -> None:
-    suggested(project, 1)
-    who = reviewer(project)
-    api, root = APIClient(), f"/api/v1/projects/{project.slug}"
-    api.force_authenticate(who)
-    item = api.post(f"{root}/next/").json()["item"]["id"]
-    Slot.objects.update(leased_at=None, shown=None)
-    api.post(f"{root}/labels/", {"item": item, "value": "good"}, format="json")
-    assert VIEW_UNKNOWN in Label.objects.by_people().get().provenance
 
 
 def test_over_rest_what_was_handed_out_decides_and_not_what_was_suggested_since(

@@ -19,7 +19,7 @@ from apps.reviews.models import Intervention, Purpose, Requeue, Slot
 from apps.reviews.selectors.requeueing import requeueable
 from apps.reviews.services import requeueing
 from apps.reviews.services.requeueing import KIND, requeue_labels, run_requeue
-from labelhub.core.errors import Conflict, InvalidInput
+from labelhub.core.errors import Conflict
 from tests.factories.labels import draft
 from tests.factories.projects import member
 from tests.factories.quality import checked, decided, known, worked
@@ -100,26 +100,6 @@ def test_it_is_logged_and_what_they_hold_is_freed(
     entry = Intervention.objects.get()
     assert (entry.action, entry.subject, entry.items) == ("requeue", person, 1)
     assert not Slot.objects.filter(holder=person).exists()
-
-
-def test_doing_it_again_finds_nothing(project: Project, person: User, put_back: Put) -> None:
-    worked(queued_items(project, 2), person)
-    put_back()
-
-    with pytest.raises(InvalidInput, match="no such label"):
-        put_back()
-
-    assert Requeue.objects.count() == 1
-
-
-@pytest.mark.parametrize("reason", ["", " ", "x" * 2001])
-def test_a_reason_is_needed(project: Project, person: User, put_back: Put, reason: str) -> None:
-    worked(queued_items(project, 1), person)
-
-    with pytest.raises(InvalidInput, match="reason"):
-        put_back(reason=reason)
-
-    assert len(standing(person)) == 1
 
 
 def test_others_labels_stay(project: Project, person: User, put_back: Put) -> None:

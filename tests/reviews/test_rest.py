@@ -9,7 +9,6 @@ from apps.accounts.models import User
 from apps.labels.models import Annotator, Label
 from apps.projects.models import Project
 from tests.factories.accounts import ApiKeyFactory
-from tests.factories.projects import ASPECTS
 from tests.factories.reviews import new_project, queued_items, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
@@ -53,19 +52,6 @@ def test_next_hands_out_item_suggestion_and_lease(project: Project, api: APIClie
     assert set(body["lease"]) == {"token", "expires_at"}
 
 
-def test_next_twice_is_the_same_item(project: Project, api: APIClient) -> None:
-    queued_items(project, 2)
-
-    first, again = (api.post(url(project, "next/")).json() for _ in range(2))
-
-    assert first["item"] == again["item"]
-    assert first["lease"]["token"] == again["lease"]["token"]
-
-
-def test_an_empty_queue_is_204(project: Project, api: APIClient) -> None:
-    assert api.post(url(project, "next/")).status_code == 204
-
-
 def test_a_label_comes_back_as_stored(project: Project, api: APIClient, person: User) -> None:
     (item,) = queued_items(project, 1)
     proposed = suggest(item, "good")
@@ -97,14 +83,6 @@ def test_the_same_label_again_is_200_and_the_same_row(project: Project, api: API
     assert first.json() == again.json()
 
 
-def test_a_label_needs_no_lease(project: Project, api: APIClient) -> None:
-    (item,) = queued_items(project, 1)
-
-    response = api.post(url(project, "labels/"), {"item": item.pk, "value": "good"}, format="json")
-
-    assert response.status_code == 201
-
-
 @pytest.mark.parametrize("label", [{"value": "good"}, {"reject": True}, {"abstain": True}])
 def test_an_item_is_skipped_or_labelled(
     project: Project, api: APIClient, label: dict[str, Any]
@@ -116,19 +94,6 @@ def test_an_item_is_skipped_or_labelled(
     assert response.status_code == 400
     assert "not both" in response.json()["errors"][0]["message"]
     assert not Label.objects.filter(item=item).exists()
-
-
-def test_skip_goes_on_to_the_next_item(project: Project, api: APIClient) -> None:
-    first, second = queued_items(project, 2)
-    lease = api.post(url(project, "next/")).json()["lease"]["token"]
-
-    response = api.post(
-        url(project, "labels/"), {"item": first.pk, "skip": True, "lease": lease}, format="json"
-    )
-
-    assert response.status_code == 201
-    assert response.json()["action"] == "skip"
-    assert api.post(url(project, "next/")).json()["item"]["id"] == second.pk
 
 
 @pytest.mark.parametrize(
@@ -153,21 +118,6 @@ def test_what_cannot_be_used_is_refused_by_field(
     assert response["Content-Type"].startswith("application/problem+json")
     assert response.json()["errors"][0]["field"] == field
     assert not Label.objects.exists()
-
-
-@pytest.mark.parametrize("sent", [{}, {"value": None}, {"value": ""}, {"value": {}}])
-def test_an_empty_set_is_never_guessed(sent: dict[str, Any]) -> None:
-    project = new_project(definition=ASPECTS)
-    (item,) = queued_items(project, 1)
-    api = APIClient()
-    api.force_authenticate(reviewer(project))
-
-    refused = api.post(url(project, "labels/"), {"item": item.pk, **sent}, format="json")
-    told = api.post(url(project, "labels/"), {"item": item.pk, "value": []}, format="json")
-
-    assert (refused.status_code, told.status_code) == (422, 201)
-    assert refused.json()["errors"][0]["field"] == "value"
-    assert [label.value for label in Label.objects.all()] == [[]]
 
 
 def test_an_item_of_another_project_is_404(project: Project, api: APIClient) -> None:
@@ -238,8 +188,3 @@ def test_a_lease_can_be_renewed_and_given_back(project: Project, api: APIClient)
     assert api.delete(address).status_code == 204
     assert api.post(address).status_code == 404
     assert api.post(url(project, "next/")).json()["lease"]["token"] != first["token"]
-
-
-def test_a_filter_by_a_number_that_no_row_has_is_refused(project: Project, api: APIClient) -> None:
-    response = api.get(url(project, f"labels/?item={10**23}"))
-    assert response.status_code == 400

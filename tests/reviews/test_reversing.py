@@ -15,18 +15,16 @@ from apps.reviews.services import (
     ReviewerPaused,
     claim_next_item,
     return_to_queue,
-    save_draft,
     skip_item,
     take_up_skipped,
     undo_decision,
     undo_last,
 )
 from apps.reviews.services.standing import pause
-from tests.factories.projects import MOODS, member
-from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, token
+from tests.factories.projects import member
+from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db
-TEXT = {"task": "text", "question": "What is it about?", "labels": []}
 
 
 @pytest.fixture
@@ -50,18 +48,6 @@ def test_undo_withdraws_the_label_and_gives_the_item_back(project: Project) -> N
     assert claim_next_item(project=project, user=reviewer(project)) is None
 
 
-def test_the_item_can_be_labelled_again_after_undo(project: Project) -> None:
-    queued_items(project, 1)
-    person = reviewer(project)
-    answer(claim(project, person), person, "good")
-    undo_last(project=project, user=person)
-
-    again = answer(claim(project, person), person, "bad")
-
-    assert again.created
-    assert Label.objects.current().get() == again.label
-
-
 def test_undo_goes_back_step_by_step(project: Project) -> None:
     items = queued_items(project, 3)
     person = reviewer(project)
@@ -72,19 +58,6 @@ def test_undo_goes_back_step_by_step(project: Project) -> None:
 
     order = [undone.decision.item_id if undone else None for undone in back]
     assert order == [items[2].pk, items[1].pk, items[0].pk, None]
-
-
-def test_undo_of_a_skip_gives_the_item_back(project: Project) -> None:
-    (item,) = queued_items(project, 1)
-    person = reviewer(project)
-    slot = claim(project, person)
-    skip_item(project=project, user=person, item_id=item.pk, lease_token=token(slot))
-
-    undone = undo_last(project=project, user=person)
-
-    assert undone is not None
-    assert undone.slot is not None
-    assert undone.slot.item_id == item.pk
 
 
 def test_undo_of_a_skip_that_somebody_else_took_up_leaves_it_with_them(project: Project) -> None:
@@ -184,21 +157,6 @@ def test_what_was_written_comes_back_as_a_draft(project: Project) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("definition", "value", "kept"), [(TEXT, "Cold soup", ["Cold soup"]), (MOODS, "good", ["good"])]
-)
-def test_what_was_answered_is_kept(definition: dict[str, Any], value: str, kept: Any) -> None:
-    project = new_project(definition=definition)
-    queued_items(project, 1)
-    person = reviewer(project)
-    answer(claim(project, person), person, value)
-
-    undo_last(project=project, user=person)
-
-    draft = Draft.objects.filter(user=person).first()
-    assert (draft.fields.get("value") if draft else None) == kept
-
-
 @pytest.mark.parametrize("words", ["ж" * 9_000, "a" * 60_000])
 def test_no_answer_is_too_long_to_be_taken_back(project: Project, words: str) -> None:
     queued_items(project, 1)
@@ -208,17 +166,6 @@ def test_no_answer_is_too_long_to_be_taken_back(project: Project, words: str) ->
     undo_last(project=project, user=person)
 
     assert Draft.objects.get(user=person).fields["rationale"] == [words]
-
-
-def test_a_draft_is_measured_in_characters_of_any_script(project: Project) -> None:
-    (item,) = queued_items(project, 1)
-    person = reviewer(project)
-    fields = {"comment": ["很" * 10_000]}
-
-    draft = save_draft(project=project, user=person, item_id=item.pk, fields=fields)
-
-    assert draft is not None
-    assert draft.fields == fields
 
 
 def test_who_is_paused_is_given_no_item_by_undo(project: Project) -> None:

@@ -55,15 +55,6 @@ def form(project: Project, *fates: dict[str, Any], **whole: str) -> dict[str, An
     return rows | {f"schema-{key}": value for key, value in whole.items()}
 
 
-def test_a_dry_run_previews(project: Project, rest: APIClient) -> None:
-    url = f"/api/v1/projects/{project.slug}/schema-changes/"
-    told = rest.post(url, {"operations": RENAME, "dry_run": True}, format="json")
-    assert told.status_code == 200
-    assert told.json()["labels"]["carried"] == {"crowd": 1}
-    assert told.json()["gold"]["carried"] == 1
-    assert SchemaChange.objects.count() == 0
-
-
 def test_a_change_begins_and_is_told(project: Project, rest: APIClient) -> None:
     url = f"/api/v1/projects/{project.slug}/schema-changes/"
     begun = rest.post(url, {"operations": RENAME, "reason": "clearer"}, format="json")
@@ -79,29 +70,6 @@ def test_a_change_begins_and_is_told(project: Project, rest: APIClient) -> None:
     assert back.status_code == 202
     run_change(back.json()["id"])
     assert current_schema(project).parsed.names == ("good", "bad")
-
-
-@pytest.mark.parametrize(
-    ("sent", "status", "code"),
-    [
-        ({}, 422, "invalid_schema_change"),
-        ({"operations": [{"op": "rename", "label": "good", "to": "bad"}]}, 422,
-         "invalid_schema_change"),
-        ({"operations": [{"op": "rename", "label": "good", "to": "good"}]}, 422,
-         "invalid_schema_change"),
-        ({"operations": RENAME, "reason": "\0"}, 400, None),
-        ({"reverts": 12345}, 404, "not_found"),
-        ({"operations": RENAME, "dry_run": "perhaps"}, 400, None),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_is_refused(
-    project: Project, rest: APIClient, sent: dict[str, Any], status: int, code: str | None
-) -> None:
-    url = f"/api/v1/projects/{project.slug}/schema-changes/"
-    told = rest.post(url, sent, format="json")
-    assert told.status_code == status, told.json()
-    assert code in (None, told.json()["code"])
-    assert SchemaChange.objects.count() == 0
 
 
 def test_an_answer_says_which_labels_it_was_chosen_from(project: Project, rest: APIClient) -> None:
@@ -180,20 +148,6 @@ def test_the_page_reads_every_fate(project: Project, page: Client) -> None:
     page.post(url, third)
     (only,) = SchemaChange.objects.all()  # the earlier preview is gone
     assert only.operations[0] == {"op": "merge", "labels": ["good", "bad"], "into": "x"}
-
-
-def test_the_page_says_what_is_wrong(project: Project, page: Client) -> None:
-    url = f"/p/{project.slug}/labels/change/"
-    for fate, words in (
-        ({"fate": "rename", "to": "bad"}, "two labels"),
-        ({"fate": "merge"}, "a field is empty"),
-        ({"fate": "split", "parts": "one"}, "two or more"),
-        ({}, "at least one operation"),
-    ):
-        told = page.post(url, form(project, fate, {}))
-        assert told.status_code == 422
-        assert words in told.content.decode() or "changes nothing" in told.content.decode()
-    assert SchemaChange.objects.count() == 0
 
 
 def test_a_scale_gets_its_numbers(db: None, client: Client) -> None:

@@ -14,8 +14,7 @@ from apps.reviews.services import Answer, ReviewerPaused, Submitted, submit_labe
 from apps.reviews.services.adjudicating import claim_to_adjudicate
 from apps.reviews.services.known import NotAsked
 from apps.reviews.services.standing import pause, qualify, resume
-from labelhub.core.errors import Conflict, InvalidInput, NotFound
-from tests.factories.accounts import UserFactory
+from labelhub.core.errors import Conflict, InvalidInput
 from tests.factories.projects import member
 from tests.factories.quality import checked, decided, known
 from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
@@ -102,21 +101,6 @@ def test_a_reason_is_needed(project: Project, manager: User, service: object, re
         service(project=project, user=reviewer(project), by=manager, reason=reason)  # type: ignore[operator]
 
     assert log(project) == []
-
-
-def test_strangers_have_no_standing(project: Project, manager: User) -> None:
-    with pytest.raises(NotFound):
-        pause(project=project, user=UserFactory.create(), by=manager, reason="Who is this?")
-
-
-def test_somebody_who_has_left_can_still_be_paused(project: Project, manager: User) -> None:
-    person = reviewer(project)
-    decided(queued_items(project, 1)[0], person, "good")
-    person.memberships.all().delete()
-
-    standing = pause(project=project, user=person, by=manager, reason="Should not come back.")
-
-    assert standing.status == Standing.Status.PAUSED
 
 
 def qualifying(accuracy: float = 0.8, items: int = 5) -> tuple[Project, User]:
@@ -223,19 +207,6 @@ def test_seven_tenths_of_ten_are_seven() -> None:
     assert standing.status == Standing.Status.ACTIVE
 
 
-def test_without_a_standing_yet_it_is_written() -> None:
-    project = new_project(qualify_items=1)
-    person = reviewer(project)
-    items = queued_items(project, 1)
-    known(items)
-    checked(items, person, [True], Purpose.QUALIFY)
-
-    standing = qualify(project, person)
-
-    assert standing is not None
-    assert standing.status == Standing.Status.ACTIVE
-
-
 def test_a_pause_stands_whatever_is_answered() -> None:
     project, person = qualifying(items=1)
     boss = member(project, Role.MANAGER)
@@ -248,10 +219,6 @@ def test_a_pause_stands_whatever_is_answered() -> None:
 
     assert standing is not None
     assert standing.reason == "Wait for the new guideline."
-
-
-def test_where_nobody_has_to_qualify_nothing_is_written(project: Project) -> None:
-    assert qualify(project, reviewer(project)) is None
 
 
 class TestAnswersNobodyAskedFor:
@@ -292,11 +259,6 @@ class TestAnswersNobodyAskedFor:
         slot.project.refresh_from_db()
 
         assert answer(slot, person, "good").created
-
-    def test_of_anybody_else_are_stored(self, project: Project) -> None:
-        (item,) = queued_items(project, 1)
-
-        assert send(item, reviewer(project)).created
 
     def test_a_paused_expert_gets_nothing_to_decide(self) -> None:
         project = new_project(overlap=2)

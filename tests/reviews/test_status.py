@@ -21,15 +21,6 @@ def project() -> Project:
     return new_project()
 
 
-def test_a_fresh_queue_is_all_open(project: Project) -> None:
-    queued_items(project, 3)
-
-    status = queue_status(project, reviewer(project))
-
-    assert (status.items, status.waiting, status.open, status.held) == (3, 3, 3, [])
-    assert not status.nothing_left
-
-
 def test_it_says_who_holds_what_and_until_when(project: Project) -> None:
     queued_items(project, 1)
     holder = reviewer(project)
@@ -40,17 +31,6 @@ def test_it_says_who_holds_what_and_until_when(project: Project) -> None:
     assert status.nothing_left
     assert [(one.name, one.items) for one in status.held] == [(holder.username, 1)]
     assert status.free_at == slot.lease_until
-
-
-def test_ones_own_item_is_not_nothing(project: Project) -> None:
-    queued_items(project, 1)
-    person = reviewer(project)
-    claim(project, person)
-
-    status = queue_status(project, person)
-
-    assert (status.mine, status.held) == (1, [])
-    assert not status.nothing_left
 
 
 def test_many_holders_are_summed_up(project: Project) -> None:

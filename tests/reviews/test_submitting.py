@@ -20,7 +20,7 @@ from apps.reviews.services import (
 )
 from labelhub.core.errors import InvalidInput, NotFound
 from labelhub.core.schema import ValueNotOffered
-from tests.factories.projects import ASPECTS, GuidelineFactory
+from tests.factories.projects import GuidelineFactory
 from tests.factories.reviews import (
     answer,
     claim,
@@ -69,17 +69,6 @@ def test_accept_fix_and_reject_are_told_apart(
     assert done.label.rejected is (value is None and "reject" in fields)
     assert done.label.shown == proposed
     assert done.label.proposed_from == (None if value is None else proposed)
-
-
-def test_sets_are_compared_as_sets(project: Project) -> None:
-    several = new_project(definition=ASPECTS)
-    (item,) = queued_items(several, 1)
-    suggest(item, ["Food", "Service"])
-    person = reviewer(several)
-
-    done = answer(claim(several, person), person, {"Service": True, "Food": True})
-
-    assert done.label.action == Label.Action.ACCEPTED
 
 
 def test_without_a_suggestion_a_label_is_new(project: Project) -> None:
@@ -157,18 +146,6 @@ def test_an_item_of_another_project_is_not_there(project: Project) -> None:
         submit_label(
             project=project, user=reviewer(project), item_id=item.pk, answer=Answer(value="good")
         )
-
-
-def test_a_label_takes_the_item_off_the_queue(project: Project) -> None:
-    (item,) = queued_items(project, 1)
-    person = reviewer(project)
-    answer(claim(project, person), person, "good")
-
-    state = ItemState.objects.select_related("gold").get(item=item)
-    assert not state.queued
-    assert state.gold is not None
-    assert state.gold.value == "good"
-    assert claim_next_item(project=project, user=reviewer(project)) is None
 
 
 def test_the_same_answer_sent_twice_is_stored_once(project: Project) -> None:
@@ -323,20 +300,6 @@ def test_a_remark_that_cannot_be_stored_is_refused(project: Project) -> None:
         answer(slot, person, "good", comment="a\0b")
     with pytest.raises(InvalidInput, match="reason: must not contain half"):
         skip_item(project=project, user=person, item_id=item.pk, reason="\ud800")
-
-
-def test_an_answer_under_an_unknown_token_is_kept(project: Project) -> None:
-    (item,) = queued_items(project, 1)
-
-    done = submit_label(
-        project=project,
-        user=reviewer(project),
-        item_id=item.pk,
-        answer=Answer(value="good"),
-        lease_token=uuid.uuid4(),
-    )
-
-    assert done.decision.late
 
 
 def test_a_skipped_item_goes_to_others_only(project: Project) -> None:

@@ -8,7 +8,6 @@ from apps.accounts.models import User
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import record_label
 from apps.projects.models import Item, Project
-from apps.reviews.models import Comment, Intervention
 from apps.reviews.selectors.adjudication import docket, next_case
 from apps.reviews.selectors.comments import unread_mentions
 from apps.reviews.services import Answer, submit_label, undo_last
@@ -17,7 +16,6 @@ from apps.reviews.services.sending_back import send_back
 from apps.reviews.services.unsettling import undo_adjudication
 from labelhub.core.errors import InvalidInput
 from tests.factories.labels import draft, machine
-from tests.factories.projects import ASPECTS
 from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
 from tests.reviews.test_adjudication import disputed, in_conflict, rule, state_of
 
@@ -78,36 +76,12 @@ def test_a_decision_that_a_machine_disputes_is_withdrawn(project: Project, judge
     assert stands(item) == SETTLED
 
 
-def test_the_same_is_stored_once(project: Project, judge: User) -> None:
-    item = in_conflict(project)
-    slot = claim_to_adjudicate(project=project, user=judge, item_id=item.pk)
-    assert slot is not None
-
-    first = cannot_tell(item, judge, lease_token=slot.lease_token, explain="Nobody can.")
-    again = cannot_tell(item, judge, lease_token=slot.lease_token, explain="Nobody can.")
-
-    assert (first.created, again.created, first.label) == (True, False, again.label)
-    assert Comment.objects.count() == 1
-
-
 def test_it_is_either_a_label_or_that_it_cannot_be_told(project: Project, judge: User) -> None:
     item = in_conflict(project)
 
     with pytest.raises(InvalidInput, match="either"):
         rule(item, judge, "bad", abstain=True)
     assert stands(item) == (Stage.CONFLICT, True, False)
-
-
-def test_those_who_said_something_are_told(project: Project, judge: User) -> None:
-    sure, unsure = reviewer(project), reviewer(project)
-    item = in_conflict(project, sure, unsure, values=("good", "bad"))
-    answer_again(item, unsure, None, abstain=True)
-
-    done = cannot_tell(item, judge, explain="It has two readings.")
-
-    assert done.overruled == [sure]
-    assert (unread_mentions(project.pk, sure.pk), unread_mentions(project.pk, unsure.pk)) == (1, 0)
-    assert Intervention.objects.get(action="explain").subject == sure
 
 
 def answer_again(item: Item, user: User, value: Any, **fields: Any) -> None:
@@ -133,15 +107,6 @@ class TestQuotes:
         assert done.label.evidence == {}
         assert done.label.rationale == "Irony?\n“the food was”"
 
-    def test_of_sets_too(self) -> None:
-        project = new_project(overlap=2, definition=ASPECTS)
-        item = in_conflict(project, values=(["Food"], ["Service"]))
-
-        done = cannot_tell(item, expert(project), evidence={"Food": ["food"]})
-
-        assert done.label.evidence == {"Food": ["food"]}
-        assert stands(item) == SETTLED
-
 
 class TestTwoExperts:
     def test_whoever_comes_second_is_told_who_found_it(self, project: Project, judge: User) -> None:
@@ -155,16 +120,6 @@ class TestTwoExperts:
         with pytest.raises(DecidedMeanwhile):
             send_back(project=project, user=expert(project), item_id=item.pk, reason="Look again.")
         assert stands(item) == SETTLED
-
-    def test_whoever_finds_it_second_is_told_the_decision(
-        self, project: Project, judge: User
-    ) -> None:
-        item = in_conflict(project)
-        rule(item, judge, "bad")
-
-        with pytest.raises(DecidedMeanwhile, match=f"by {judge.username}: bad"):
-            cannot_tell(item, expert(project))
-        assert stands(item) == (Stage.DECIDED, False, True)
 
     def test_what_comes_late_to_the_queue_changes_nothing(
         self, project: Project, judge: User
@@ -191,12 +146,6 @@ class TestAnew:
 
         assert stands(item) == SETTLED
         assert Label.objects.current().filter(annotator__user=judge).count() == 1
-
-    def test_one_of_the_two_may_find_it(self, project: Project, judge: User) -> None:
-        item = in_conflict(project, judge, reviewer(project))
-
-        assert cannot_tell(item, judge).label.supersedes is not None
-        assert stands(item) == SETTLED
 
     def test_an_abstention_in_the_queue_settles_nothing(
         self, project: Project, judge: User
@@ -231,25 +180,6 @@ class TestUndo:
 
         assert stands(item) == (Stage.CONFLICT, True, False)
         assert unread_mentions(project.pk, wrong.pk) == 0
-
-    def test_in_the_queue_the_item_comes_on_screen(self, project: Project, judge: User) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, judge)
-
-        undone = undo_last(project=project, user=judge)
-
-        assert undone is not None
-        assert undone.slot is not None
-        assert (undone.slot.item_id, stands(item)[0]) == (item.pk, Stage.CONFLICT)
-
-    def test_what_they_had_decided_before_stands_again(self, project: Project, judge: User) -> None:
-        item = in_conflict(project)
-        rule(item, judge, "bad")
-        cannot_tell(item, judge)
-
-        undo_adjudication(project=project, user=judge)
-
-        assert stands(item) == (Stage.DECIDED, False, True)
 
     def test_and_that_it_cannot_be_told_does_too(self, project: Project, judge: User) -> None:
         item = in_conflict(project)

@@ -12,7 +12,6 @@ from apps.projects.models import Item, Project
 from apps.reviews.selectors.bulk import preview
 from apps.reviews.selectors.requeueing import requeueable
 from apps.reviews.selectors.searching import found_items, read_grid, read_query
-from apps.reviews.selectors.status import queue_status
 from apps.reviews.services.bulk import plan_job, run_job, start_job
 from tests.factories.projects import member
 from tests.factories.reviews import expert, new_project, queued_items, reviewer, suggest
@@ -69,13 +68,6 @@ class TestLists:
         assert row.stage == "Cannot be told"
         html = page(manager, project, "items/?stage=unclear")
         assert '<option value="unclear" selected>Cannot be told</option>' in html
-
-    def test_over_rest_too(self, project: Project, item: Item) -> None:
-        (row,) = listed(member(project, Role.MANAGER), project, stage="unclear", queued="false")
-
-        assert (row["id"], row["stage"], row["queued"], row["gold"]) == (
-            item.pk, "unclear", False, None,
-        )  # fmt: skip
 
     def test_to_whoever_has_yet_to_answer_it_blind_it_stands_as_new(self) -> None:
         project = new_project(overlap=2, blind_share=1.0)
@@ -134,40 +126,3 @@ class TestWork:
             assert label.annotator.user is not None
             assert not requeueable(project, label.annotator.user).exists()
         assert requeueable(project, judge).get().item == item
-
-
-class TestPages:
-    @pytest.mark.parametrize("path", ["", "workload/"])
-    def test_managers_see_how_many_if_there_are_any(
-        self, project: Project, judge: User, path: str
-    ) -> None:
-        manager, link = member(project, Role.MANAGER), "items/?stage=unclear"
-        item = in_conflict(project)
-        assert link not in page(manager, project, path)
-
-        cannot_tell(item, judge)
-
-        html = page(manager, project, path)
-        assert link in html
-        assert "annot be told" in html
-
-    @pytest.mark.usefixtures("item")
-    def test_who_is_done_reads_of_it(self, project: Project, judge: User) -> None:
-        assert queue_status(project, judge).unclear == 1
-        assert "0 of 1 items are decided, 1 cannot be told." in page(judge, project, "review/")
-
-    def test_its_own_page_says_so(self, project: Project, item: Item, judge: User) -> None:
-        html = page(judge, project, f"items/{item.pk}/")
-
-        assert "An expert found that it cannot be told." in html
-        assert "Not decided yet." not in html
-
-    def test_so_do_the_words_of_the_expert(self, project: Project) -> None:
-        wrong = reviewer(project)
-        item = in_conflict(project, wrong, reviewer(project))
-        cannot_tell(item, expert(project), explain="It has two readings.")
-
-        html = page(wrong, project, "comments/")
-
-        assert "It has two readings." in html
-        assert "decided: it cannot be told" in html

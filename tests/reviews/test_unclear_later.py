@@ -17,7 +17,6 @@ from apps.labels.services import (
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from apps.reviews.services import change_review_plan, return_to_queue
-from apps.reviews.services.unsettling import undo_adjudication
 from labelhub.core.schema.operations import Merge, Rename
 from tests.factories.labels import draft, machine
 from tests.factories.projects import ItemFactory, member
@@ -97,14 +96,6 @@ class TestChangesOfLabels:
         changed(project, Merge(("good", "bad"), "either"))
 
         assert stands(item) == SETTLED
-
-    def test_undo_afterwards_brings_the_conflict_back(self, project: Project, judge: User) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, judge)
-        changed(project, Rename("bad", "poor"))
-
-        assert undo_adjudication(project=project, user=judge) is not None
-        assert stands(item) == (Stage.CONFLICT, True, False)
 
 
 class TestOtherDecisions:
