@@ -11,7 +11,7 @@ from apps.exchange.api.urls import urlpatterns as exchange
 from apps.learning.api.urls import urlpatterns as learning
 from apps.llm.api import urlpatterns as llm
 from apps.projects.api.urls import urlpatterns as projects
-from apps.reviews.api.urls import urlpatterns as reviews
+from apps.reviews.api_urls import urlpatterns as reviews
 
 v1 = [*projects, *llm, *authors, *echo, *debates, *reviews, *learning, *agreement, *exchange]
 

@@ -29,10 +29,10 @@ from apps.exchange.webhooks.delivery_queue import send_due, tend_webhooks
 from apps.learning.services.running import train
 from apps.learning.services.starting import clear_ranks
 from apps.learning.tasks import keep_learning
-from apps.reviews.schema_changes.running import carry_labels
-from apps.reviews.services.bulk.running import carry_out
-from apps.reviews.services.filters import apply_first, keep_first
-from apps.reviews.services.requeueing import put_labels_back
+from apps.reviews.bulk.jobs import carry_out
+from apps.reviews.quality.requeue import put_labels_back
+from apps.reviews.schema_changes.services import carry_labels
+from apps.reviews.search.saved_filters import apply_first, keep_first
 from labelhub.celery import app
 
 logger = logging.getLogger(__name__)

@@ -24,9 +24,9 @@ from apps.labels.selectors import item_with_ledger
 from apps.llm.selectors import list_models
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_guideline, current_schema, get_project, members
-from apps.reviews.selectors.adjudication import may_adjudicate
-from apps.reviews.selectors.comments import thread_on
-from apps.reviews.views.searching import item_search
+from apps.reviews.adjudication.docket import may_adjudicate
+from apps.reviews.comments.selectors import thread_on
+from apps.reviews.search.views import item_search
 from labelhub.core.errors import NotFound
 
 

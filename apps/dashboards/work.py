@@ -17,8 +17,8 @@ from apps.debates.reasons import reason_words
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Assignment, ItemState, Label
 from apps.projects.models import Guideline, LabelSchema, Membership, Project
+from apps.reviews.comments.selectors import readable_comments
 from apps.reviews.models import Decision, Draft, Mention, Slot, Standing
-from apps.reviews.selectors.comments import readable_comments
 from labelhub.core.schema import value_words
 
 #: Days that are drawn, and those of them whose pace the forecast goes by.

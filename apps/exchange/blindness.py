@@ -8,7 +8,7 @@ from apps.labels.blindness import ONLY_AUDITED, opinions_hidden_from, withholds
 from apps.labels.models import ItemState
 from apps.projects.models import Project
 from apps.projects.selectors import role_in
-from apps.reviews.selectors.settings import review_settings
+from apps.reviews.queue.selectors import review_settings
 from labelhub.core.errors import Forbidden
 
 

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 
 from apps.common.readonly import ReadOnlyAdmin
 from apps.reviews.models import Decision, Slot
-from apps.reviews.services import free_slots
+from apps.reviews.queue.leases import free_slots
 
 
 @admin.register(Slot)

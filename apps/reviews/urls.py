@@ -1,7 +1,12 @@
 from django.urls import path
 
-from apps.reviews.schema_changes import pages as labels
-from apps.reviews.views import adjudication, bulk, comments, filters, keys, plan, quality, queue
+from apps.reviews.adjudication import views as adjudication
+from apps.reviews.bulk import views as bulk
+from apps.reviews.comments import views as comments
+from apps.reviews.quality import views as quality
+from apps.reviews.queue import views as queue
+from apps.reviews.schema_changes import views as labels
+from apps.reviews.search import views as search
 
 ONE_PERSON = "p/<slug:slug>/quality/<int:user_id>/"
 
@@ -16,7 +21,7 @@ urlpatterns = [
         quality.quality_requeue_progress,
         name="quality_requeue_progress",
     ),
-    path("settings/keys/", keys.review_keys, name="review_keys"),
+    path("settings/keys/", queue.review_keys, name="review_keys"),
     path("p/<slug:slug>/labels/change/", labels.labels_change, name="labels_change"),
     path(
         "p/<slug:slug>/labels/changes/<int:change_id>/",
@@ -24,10 +29,10 @@ urlpatterns = [
         name="labels_change_detail",
     ),
     path("p/<slug:slug>/review/", queue.review, name="review"),
-    path("p/<slug:slug>/review/plan/", plan.review_plan, name="review_plan"),
-    path("p/<slug:slug>/review/screen/", plan.review_screen, name="review_screen"),
-    path("p/<slug:slug>/review/leases/", plan.review_leases, name="review_leases"),
-    path("p/<slug:slug>/review/leases/revoke/", plan.review_revoke, name="review_revoke"),
+    path("p/<slug:slug>/review/plan/", queue.review_plan, name="review_plan"),
+    path("p/<slug:slug>/review/screen/", queue.review_screen, name="review_screen"),
+    path("p/<slug:slug>/review/leases/", queue.review_leases, name="review_leases"),
+    path("p/<slug:slug>/review/leases/revoke/", queue.review_revoke, name="review_revoke"),
     path("p/<slug:slug>/review/next/", queue.review_next, name="review_next"),
     path("p/<slug:slug>/review/submit/", queue.review_submit, name="review_submit"),
     path("p/<slug:slug>/review/skip/", queue.review_skip, name="review_skip"),
@@ -96,11 +101,11 @@ urlpatterns = [
     path("p/<slug:slug>/bulk/<int:job_id>/", bulk.bulk_detail, name="bulk_detail"),
     path("p/<slug:slug>/bulk/<int:job_id>/part/", bulk.bulk_progress, name="bulk_progress"),
     path("p/<slug:slug>/bulk/<int:job_id>/undo/", bulk.bulk_undo, name="bulk_undo"),
-    path("p/<slug:slug>/filters/", filters.filter_list, name="filter_list"),
-    path("p/<slug:slug>/filters/first/", filters.filter_first, name="filter_first"),
+    path("p/<slug:slug>/filters/", search.filter_list, name="filter_list"),
+    path("p/<slug:slug>/filters/first/", search.filter_first, name="filter_first"),
     path(
         "p/<slug:slug>/filters/<int:filter_id>/delete/",
-        filters.filter_delete,
+        search.filter_delete,
         name="filter_delete",
     ),
 ]

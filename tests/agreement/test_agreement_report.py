@@ -15,7 +15,8 @@ from apps.agreement.standing.wording import sentences
 from apps.debates.models import Run
 from apps.labels.services import import_labels
 from apps.projects.models import Project
-from apps.reviews.services import Answer, submit_label
+from apps.reviews.queue.answers import Answer
+from apps.reviews.queue.submission import submit_label
 from tests.agreement.report_help import B, G, get, six_moods
 from tests.factories.accounts import UserFactory
 from tests.factories.agreement import decide, propose, run_of

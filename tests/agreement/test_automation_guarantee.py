@@ -25,7 +25,7 @@ from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import VIEW_UNKNOWN, ItemState, Label
 from apps.labels.services import record_label
 from apps.projects.models import Project
-from apps.reviews.services import change_review_plan
+from apps.reviews.queue.plan import change_review_plan
 from labelhub.core.agreement.risk_control import upper_bound
 from labelhub.core.debate.routing import Rule
 from labelhub.core.errors import Conflict

@@ -16,7 +16,8 @@ from apps.labels.models import Annotator, Gold, ItemState, Label
 from apps.labels.services import annotator_for, annotator_for_user, record_label, withdraw_label
 from apps.labels.services import import_labels as import_rows
 from apps.projects.models import Item, Project
-from apps.reviews.services import change_review_plan, claim_next_item
+from apps.reviews.queue.leases import claim_next_item
+from apps.reviews.queue.plan import change_review_plan
 from tests.agreement.automation_world import asked, debated_project, drawn
 from tests.debates.routing_world import debated
 from tests.factories.labels import draft, open_several, person, reviewer

@@ -29,7 +29,7 @@ from apps.labels.services import (
 )
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
-from apps.reviews.services import change_review_plan
+from apps.reviews.queue.plan import change_review_plan
 from labelhub.core.debate.routing import Rule
 from labelhub.core.errors import Conflict
 from tests.agreement.automation_world import (

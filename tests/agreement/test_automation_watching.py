@@ -22,7 +22,7 @@ from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Annotator, ItemState, Label
 from apps.labels.services import annotator_for, record_label, withdraw_label
 from apps.projects.models import Item, Project
-from apps.reviews.services import change_review_plan
+from apps.reviews.queue.plan import change_review_plan
 from labelhub.core.agreement.risk_control import audit_bound
 from labelhub.core.debate.routing import Rule
 from tests.agreement.automation_world import answer, debate_more, debated_project, promised

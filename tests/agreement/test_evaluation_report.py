@@ -21,7 +21,8 @@ from apps.agreement.sources import find_source, source_choices
 from apps.labels.models import Annotator
 from apps.labels.services import record_label
 from apps.projects.models import Project
-from apps.reviews.services import Answer, submit_label
+from apps.reviews.queue.answers import Answer
+from apps.reviews.queue.submission import submit_label
 from labelhub.core.errors import InvalidInput, NotFound
 from tests.factories.agreement import SAID_NOTHING, compared_project, decide, propose, run_of
 from tests.factories.labels import draft, machine, open_item, person

@@ -19,7 +19,8 @@ def main() -> None:
     django.setup()
     from apps.accounts.models import User  # noqa: PLC0415 - Django has to be set up first
     from apps.projects.models import Item, Project  # noqa: PLC0415
-    from apps.reviews.services import Answer, submit_label  # noqa: PLC0415
+    from apps.reviews.queue.answers import Answer  # noqa: PLC0415
+    from apps.reviews.queue.submission import submit_label  # noqa: PLC0415
     from tests.bench.workload import right_label  # noqa: PLC0415
 
     project = Project.objects.get(slug=sys.argv[1])

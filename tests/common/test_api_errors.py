@@ -10,7 +10,7 @@ from django.test import Client
 from rest_framework import exceptions
 
 from apps.common.api.errors import problem_response
-from apps.reviews.services.leases import QueueBusy
+from apps.reviews.queue.leases import QueueBusy
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
 
 COMMON = {"type", "title", "status", "code", "detail"}

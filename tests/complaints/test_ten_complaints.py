@@ -20,8 +20,10 @@ from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.projects.models import Project
 from apps.reviews.models import Slot
-from apps.reviews.schema_changes.running import run_change
-from apps.reviews.services import Answer, claim_next_item, submit_label
+from apps.reviews.queue.answers import Answer
+from apps.reviews.queue.leases import claim_next_item
+from apps.reviews.queue.submission import submit_label
+from apps.reviews.schema_changes.services import run_change
 from tests.factories.accounts import ApiKeyFactory
 from tests.factories.projects import member
 from tests.factories.reviews import expert, new_project, queued_items, reviewer

@@ -23,7 +23,9 @@ from apps.dashboards.work import (
 from apps.labels.services import assign_items
 from apps.projects.models import Project
 from apps.reviews.models import Decision
-from apps.reviews.services import postpone_item, return_to_queue, save_draft
+from apps.reviews.queue.drafts import save_draft
+from apps.reviews.queue.submission import postpone_item
+from apps.reviews.queue.undo import return_to_queue
 from tests.factories.projects import member
 from tests.factories.reviews import (
     answer,

@@ -12,7 +12,7 @@ from apps.accounts.roles import ReviewerKind
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import annotator_for, record_label, withdraw_label
 from apps.projects.models import Item, Project
-from apps.reviews.services import skip_item
+from apps.reviews.queue.submission import skip_item
 from labelhub.core.schema import schema_from_studio
 from tests.exchange.helpers import counts, exported, imported, ledger, lines
 from tests.exchange.studio_checks import check_import

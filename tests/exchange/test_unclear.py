@@ -10,7 +10,7 @@ from apps.exchange.webhooks import event_feed, services
 from apps.exchange.webhooks.payloads import body_of
 from apps.labels.models import Gold, ItemState
 from apps.projects.models import Item, Project
-from apps.reviews.services.unsettling import undo_adjudication
+from apps.reviews.adjudication.services import undo_adjudication
 from labelhub.core.schema.operations import Rename
 from tests.exchange.helpers import exported, imported, ledger
 from tests.factories.exchange import derived, webhook_of

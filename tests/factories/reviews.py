@@ -17,8 +17,10 @@ from apps.labels.services import (
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.models import Slot
-from apps.reviews.selectors import item_state
-from apps.reviews.services import Answer, Submitted, claim_next_item, note_shown, submit_label
+from apps.reviews.queue.answers import Answer
+from apps.reviews.queue.item_context import item_state
+from apps.reviews.queue.leases import claim_next_item, note_shown
+from apps.reviews.queue.submission import Submitted, submit_label
 from tests.factories.projects import ItemFactory, ProjectFactory, member
 
 

@@ -5,8 +5,7 @@ from typing import Any
 from apps.labels.models import Gold, Label
 from apps.projects.models import Item, Project, SchemaChange
 from apps.projects.selectors import find_project
-from apps.reviews.schema_changes.beginning import begin_change, draft_change
-from apps.reviews.schema_changes.running import run_change
+from apps.reviews.schema_changes.services import begin_change, draft_change, run_change
 from labelhub.core.schema.operations import Operation
 
 

@@ -5,7 +5,7 @@ import pytest
 from apps.labels.models import ItemState
 from apps.labels.services import replan
 from apps.projects.models import Item, Project
-from apps.reviews.services import change_review_plan
+from apps.reviews.queue.plan import change_review_plan
 from tests.factories.reviews import (
     answer,
     claim,

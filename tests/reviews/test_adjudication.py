@@ -9,19 +9,19 @@ from apps.accounts.models import User
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import annotator_for_user, record_label
 from apps.projects.models import Item, Project
-from apps.reviews.models import Comment, Intervention, Slot
-from apps.reviews.selectors import adjudication
-from apps.reviews.selectors.adjudication import Wanted, docket, next_case
-from apps.reviews.selectors.comments import thread_on, unread_mentions
-from apps.reviews.selectors.opinions import holder_of, opinions_on, opinions_to_read
-from apps.reviews.services import claim_next_item
-from apps.reviews.services.adjudicating import (
+from apps.reviews.adjudication import docket as adjudication
+from apps.reviews.adjudication.docket import Wanted, docket, next_case
+from apps.reviews.adjudication.opinions import holder_of, opinions_on, opinions_to_read
+from apps.reviews.adjudication.services import (
     Adjudicated,
     DecidedMeanwhile,
     Ruling,
     adjudicate,
     claim_to_adjudicate,
 )
+from apps.reviews.comments.selectors import thread_on, unread_mentions
+from apps.reviews.models import Comment, Intervention, Slot
+from apps.reviews.queue.leases import claim_next_item
 from labelhub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from labelhub.core.schema import ValueNotOffered
 from tests.factories.labels import draft, machine

@@ -6,10 +6,10 @@ from django.urls import reverse
 
 from apps.accounts.models import User
 from apps.projects.models import Project
+from apps.reviews.adjudication.services import claim_to_adjudicate
 from apps.reviews.models import Slot
-from apps.reviews.selectors import queue_status
-from apps.reviews.services import claim_next_item
-from apps.reviews.services.adjudicating import claim_to_adjudicate
+from apps.reviews.queue.leases import claim_next_item
+from apps.reviews.queue.status import queue_status
 from tests.factories.reviews import claim, expert, new_project, queued_items
 from tests.reviews.test_adjudication import in_conflict
 

@@ -5,13 +5,19 @@ import pytest
 from apps.accounts.models import User
 from apps.labels.models import Assignment, Gold, ItemState, Label
 from apps.projects.models import Project
+from apps.reviews.adjudication.services import (
+    SentBack,
+    claim_to_adjudicate,
+    last_settled,
+    send_back,
+    undo_adjudication,
+)
+from apps.reviews.comments.selectors import thread_on, unread_mentions
 from apps.reviews.models import Comment, Decision, Intervention, Slot
-from apps.reviews.selectors.comments import thread_on, unread_mentions
-from apps.reviews.services import ReviewerPaused, skip_item, undo_last
-from apps.reviews.services.adjudicating import claim_to_adjudicate
-from apps.reviews.services.sending_back import SentBack, send_back
-from apps.reviews.services.standing import pause
-from apps.reviews.services.unsettling import last_settled, undo_adjudication
+from apps.reviews.queue.leases import ReviewerPaused
+from apps.reviews.queue.reviewer_status import pause
+from apps.reviews.queue.submission import skip_item
+from apps.reviews.queue.undo import undo_last
 from labelhub.core.errors import Conflict, Forbidden, InvalidInput
 from labelhub.core.schema.operations import Rename
 from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer

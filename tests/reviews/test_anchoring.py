@@ -10,8 +10,7 @@ from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.projects.models import Item, Project
 from apps.reviews.models import Decision
-from apps.reviews.selectors.anchoring import anchoring_report
-from apps.reviews.selectors.anchoring.wording import in_points, sentence
+from apps.reviews.quality.anchoring import anchoring_report, in_points, sentence
 from labelhub.core.agreement.figures import figure
 from tests.factories.projects import member
 from tests.factories.quality import decided, known

@@ -9,8 +9,8 @@ from apps.accounts.models import User
 from apps.labels.models import ItemState
 from apps.projects.models import Project
 from apps.reviews.models import Decision
-from apps.reviews.selectors import review_task
-from apps.reviews.selectors.arms import arm_of
+from apps.reviews.queue.item_context import review_task
+from apps.reviews.queue.selectors import arm_of
 from tests.factories.reviews import (
     answer,
     claim,

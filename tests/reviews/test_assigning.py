@@ -6,10 +6,11 @@ from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import Assignment, ItemState
 from apps.labels.services import assign_items, keep_for_kind, promote_items
 from apps.projects.models import Item, Project
-from apps.reviews.selectors.searching import read_query
-from apps.reviews.services import claim_next_item, release_leases, skip_item, undo_last
-from apps.reviews.services.bulk import plan_job, run_job, start_job, undo_job
-from apps.reviews.services.leases import release_all
+from apps.reviews.bulk.jobs import plan_job, run_job, start_job, undo_job
+from apps.reviews.queue.leases import claim_next_item, release_all, release_leases
+from apps.reviews.queue.submission import skip_item
+from apps.reviews.queue.undo import undo_last
+from apps.reviews.search.query import read_query
 from tests.factories.projects import member
 from tests.factories.reviews import (
     answer,

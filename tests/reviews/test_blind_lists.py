@@ -11,7 +11,8 @@ from apps.labels.models import ItemState
 from apps.labels.services import NewGold, import_gold
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
-from apps.reviews.selectors.searching import found_items, read_grid, read_query
+from apps.reviews.search.grid import found_items, read_grid
+from apps.reviews.search.query import read_query
 from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, suggest
 

@@ -9,14 +9,15 @@ from apps.accounts.roles import Role
 from apps.common.jobs import waiting_jobs, work_on
 from apps.labels.models import ItemState
 from apps.projects.models import Project
+from apps.reviews.bulk.jobs import plan_job, run_job, start_job
 from apps.reviews.models import Intervention, SavedFilter
-from apps.reviews.selectors.filters import filter_rows, first_settings
-from apps.reviews.selectors.searching import read_query
-from apps.reviews.services import return_to_queue
-from apps.reviews.services.bulk import plan_job, run_job, start_job
-from apps.reviews.services.filters import (
+from apps.reviews.queue.undo import return_to_queue
+from apps.reviews.search.query import read_query
+from apps.reviews.search.saved_filters import (
     KIND,
     delete_filter,
+    filter_rows,
+    first_settings,
     keep_first,
     projects_to_apply,
     put_first,

@@ -11,21 +11,14 @@ from apps.common.models import Job
 from apps.labels.models import VIEW_UNKNOWN, Assignment, Gold, ItemState, Label
 from apps.labels.services import assign_items, record_label
 from apps.projects.models import Item, Membership, Project
+from apps.reviews.bulk import actions, jobs
+from apps.reviews.bulk.actions import undo_changes
+from apps.reviews.bulk.jobs import NothingToDo, plan_job, run_job, start_job, undo_job
+from apps.reviews.bulk.plan import BulkPlan, preview
 from apps.reviews.models import BulkChange, BulkJob, Intervention
-from apps.reviews.selectors.bulk import BulkPlan, preview
-from apps.reviews.selectors.searching import read_query
-from apps.reviews.services import claim_next_item, skip_item
-from apps.reviews.services.bulk import (
-    NothingToDo,
-    acting,
-    plan_job,
-    run_job,
-    running,
-    start_job,
-    undo_job,
-)
-from apps.reviews.services.bulk.undoing import take_back
-from apps.reviews.services.leases import release_all
+from apps.reviews.queue.leases import claim_next_item, release_all
+from apps.reviews.queue.submission import skip_item
+from apps.reviews.search.query import read_query
 from labelhub.core.errors import Conflict, InvalidInput
 from tests.factories.agreement import decide
 from tests.factories.labels import draft, open_item, open_several, person
@@ -286,18 +279,18 @@ def test_a_job_that_died_goes_on_where_it_was(
     items = open_several(project, 7)
     for item in items:
         suggest(item, "good")
-    monkeypatch.setattr(running, "CHUNK", 2)
+    monkeypatch.setattr(jobs, "CHUNK", 2)
     job = start_job(planned(project, manager, "accept"))
     calls: list[Any] = []
 
     def dying(*args: Any) -> Any:
         calls.append(args)
         if len(calls) == 3:
-            acting.act(*args)
+            actions.apply_action(*args)
             raise SystemExit  # after it has written, before it has committed
-        return acting.act(*args)
+        return actions.apply_action(*args)
 
-    monkeypatch.setattr(running, "act", dying)
+    monkeypatch.setattr(jobs, "apply_action", dying)
     with pytest.raises(SystemExit):
         run_job(job.pk)
     job.refresh_from_db()
@@ -344,14 +337,14 @@ def test_an_undoing_that_a_fault_stopped_goes_on_where_it_was(
     for item in open_several(project, 6):
         suggest(item, "good")
     job = done(project, manager, "accept")
-    monkeypatch.setattr(running, "CHUNK", 2)
+    monkeypatch.setattr(jobs, "CHUNK", 2)
     calls: list[Any] = []
 
     def failing(*args: Any) -> int:
         calls.append(args)
-        return take_back(*args) if len(calls) != 2 else 1 // 0
+        return undo_changes(*args) if len(calls) != 2 else 1 // 0
 
-    monkeypatch.setattr(running, "take_back", failing)
+    monkeypatch.setattr(jobs, "undo_changes", failing)
     stopped = undone(job, manager)
     assert (stopped.status, stopped.counts["undone"]) == ("failed", 2)
 

@@ -9,8 +9,8 @@ from apps.accounts.roles import Role
 from apps.common.jobs import waiting_jobs
 from apps.labels.models import Label
 from apps.projects.models import Project
-from apps.reviews.services.bulk import run_job
-from apps.reviews.services.filters import KIND
+from apps.reviews.bulk.jobs import run_job
+from apps.reviews.search.saved_filters import KIND
 from tests.factories.labels import open_several
 from tests.factories.projects import ProjectFactory, member
 from tests.factories.reviews import suggest

@@ -8,9 +8,9 @@ from django.utils import timezone
 from apps.labels.models import ItemState
 from apps.projects.models import Project
 from apps.reviews.models import Slot
-from apps.reviews.selectors import queue
-from apps.reviews.selectors.queue import Look
-from apps.reviews.services import claim_next_item, release_leases, renew_leases
+from apps.reviews.queue import selectors
+from apps.reviews.queue.leases import claim_next_item, release_leases, renew_leases
+from apps.reviews.queue.selectors import Look
 from tests.factories.reviews import (
     answer,
     claim,
@@ -125,7 +125,7 @@ def test_nobody_holds_an_item_twice(project: Project) -> None:
 def test_who_is_far_ahead_of_the_others_finds_what_is_left(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queue, "LOOKS", (Look(2), Look(4), Look(8, offered=True)))
+    monkeypatch.setattr(selectors, "LOOKS", (Look(2), Look(4), Look(8, offered=True)))
     project.overlap = 2
     project.save()
     items = queued_items(project, 12)

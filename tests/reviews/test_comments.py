@@ -9,16 +9,22 @@ from pytest_django import DjangoAssertNumQueries
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.projects.models import Item, Project
-from apps.reviews.mentions import called, mark_mentions
-from apps.reviews.models import Comment, Mention, ReviewSettings
-from apps.reviews.selectors.comments import (
+from apps.reviews.comments.selectors import (
     comment_rows,
     get_comment,
     people_called,
     thread_on,
     unread_mentions,
 )
-from apps.reviews.services.commenting import remark, resolve_comment, see_mentions, write_comment
+from apps.reviews.comments.services import (
+    called,
+    mark_mentions,
+    remark,
+    resolve_comment,
+    see_mentions,
+    write_comment,
+)
+from apps.reviews.models import Comment, Mention, ReviewSettings
 from labelhub.core.errors import InvalidInput, NotFound
 from tests.factories.accounts import UserFactory
 from tests.factories.projects import member

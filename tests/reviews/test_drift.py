@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
-from apps.reviews.selectors.quality.drift import Stretch, by_hundreds, by_weeks, changes
-from apps.reviews.selectors.quality.reading import LABELLED, SKIPPED, Work
+from apps.reviews.quality.work import (
+    LABELLED,
+    SKIPPED,
+    Stretch,
+    Work,
+    by_hundreds,
+    by_weeks,
+    changes,
+)
 
 
 def stretch(words: str, *, right: int, known: int, seconds: float, count: int = 100) -> Stretch:

@@ -12,15 +12,10 @@ from apps.labels.services import NewGold, import_gold
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.models import Purpose, Slot, Standing
-from apps.reviews.selectors import queue_status
-from apps.reviews.services import (
-    ReviewerPaused,
-    claim_next_item,
-    postpone_item,
-    release_leases,
-    skip_item,
-    undo_last,
-)
+from apps.reviews.queue.leases import ReviewerPaused, claim_next_item, release_leases
+from apps.reviews.queue.status import queue_status
+from apps.reviews.queue.submission import postpone_item, skip_item
+from apps.reviews.queue.undo import undo_last
 from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, token
 

@@ -11,8 +11,8 @@ from apps.labels.services import assign_items
 from apps.projects.models import Project
 from apps.projects.services import remove_member, set_member
 from apps.reviews.models import Intervention, Slot, Standing
-from apps.reviews.services import claim_next_item
-from apps.reviews.services.standing import pause, resume
+from apps.reviews.queue.leases import claim_next_item
+from apps.reviews.queue.reviewer_status import pause, resume
 from tests.factories.accounts import UserFactory
 from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer

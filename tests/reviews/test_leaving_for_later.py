@@ -7,15 +7,10 @@ from apps.accounts.roles import Role
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
 from apps.reviews.models import Draft, Intervention, Slot
-from apps.reviews.services import (
-    claim_next_item,
-    postpone_item,
-    return_to_queue,
-    revoke_leases,
-    save_draft,
-    skip_item,
-    undo_last,
-)
+from apps.reviews.queue.drafts import save_draft
+from apps.reviews.queue.leases import claim_next_item, revoke_leases
+from apps.reviews.queue.submission import postpone_item, skip_item
+from apps.reviews.queue.undo import return_to_queue, undo_last
 from labelhub.core.errors import InvalidInput, NotFound
 from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer

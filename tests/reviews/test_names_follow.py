@@ -7,12 +7,14 @@ import pytest
 
 from apps.projects.models import Project
 from apps.reviews.models import SavedFilter
-from apps.reviews.schema_changes.beginning import draft_change
-from apps.reviews.schema_changes.previewing import preview_change
-from apps.reviews.selectors import review_task
-from apps.reviews.selectors.searching import matching, read_query
-from apps.reviews.services import save_draft, undo_last
-from apps.reviews.services.filters import save_filter
+from apps.reviews.queue.drafts import save_draft
+from apps.reviews.queue.item_context import review_task
+from apps.reviews.queue.undo import undo_last
+from apps.reviews.schema_changes.preview import preview_change
+from apps.reviews.schema_changes.services import draft_change
+from apps.reviews.search.matching import matching
+from apps.reviews.search.query import read_query
+from apps.reviews.search.saved_filters import save_filter
 from labelhub.core.schema import LabelDef
 from labelhub.core.schema.operations import Add, Rename, Retire
 from tests.factories.projects import ASPECTS, ProjectFactory

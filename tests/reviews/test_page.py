@@ -12,11 +12,10 @@ from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.labels.models import Label
 from apps.projects.models import Project
-from apps.reviews.keys import DEFAULTS
 from apps.reviews.models import KeyMap, Slot
-from apps.reviews.selectors.keys import keys_of
-from apps.reviews.selectors.status import queue_progress
-from apps.reviews.services import return_to_queue, undo_last
+from apps.reviews.queue.key_bindings import DEFAULTS, keys_of
+from apps.reviews.queue.status import queue_progress
+from apps.reviews.queue.undo import return_to_queue, undo_last
 from tests.factories.projects import ASPECTS, member
 from tests.factories.reviews import (
     answer,

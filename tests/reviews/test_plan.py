@@ -8,7 +8,8 @@ from apps.labels.models import ItemState
 from apps.labels.services import record_label
 from apps.projects.models import Project
 from apps.reviews.models import Intervention
-from apps.reviews.services import change_review_plan, planning
+from apps.reviews.queue import plan
+from apps.reviews.queue.plan import change_review_plan
 from tests.factories.labels import draft, open_several, person
 from tests.factories.projects import ProjectFactory, member
 
@@ -66,7 +67,7 @@ def test_a_change_that_was_interrupted_is_finished_by_repeating_it(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(planning, "replan", lambda _: (_ for _ in ()).throw(SystemExit))
+        patched.setattr(plan, "replan", lambda _: (_ for _ in ()).throw(SystemExit))
         with pytest.raises(SystemExit):
             change_review_plan(project=project, overlap=1)
     assert ItemState.objects.filter(project=project, wanted=2).count() == 3

@@ -10,9 +10,10 @@ from apps.accounts.roles import ReviewerKind, Role
 from apps.projects.models import Project
 from apps.projects.services import set_member
 from apps.reviews.models import Decision, Slot
-from apps.reviews.selectors.quality import PersonRow, people_report, person_report
-from apps.reviews.selectors.quality.comparing import compared
-from apps.reviews.services import Answer, skip_item, submit_label
+from apps.reviews.quality.comparison import compared
+from apps.reviews.quality.reports import PersonRow, people_report, person_report
+from apps.reviews.queue.answers import Answer
+from apps.reviews.queue.submission import skip_item, submit_label
 from tests.factories.projects import member
 from tests.factories.quality import checked, decided, known, worked
 from tests.factories.reviews import (

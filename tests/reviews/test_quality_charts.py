@@ -3,8 +3,8 @@
 import numpy as np
 
 from apps.common.charts import Line, Point
-from apps.reviews.charts import accuracy_chart, speed_chart
-from apps.reviews.selectors.quality.drift import Stretch
+from apps.reviews.quality.charts import accuracy_chart, speed_chart
+from apps.reviews.quality.work import Stretch
 
 
 def test_a_stretch_without_a_number_is_a_gap_and_the_rest_has_intervals() -> None:

@@ -7,7 +7,7 @@ from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.projects.models import Project
 from apps.reviews.models import Intervention, Requeue, Slot, Standing
-from apps.reviews.services import requeueing
+from apps.reviews.quality import requeue
 from tests.factories.projects import member
 from tests.factories.quality import checked, decided, known, worked
 from tests.factories.reviews import claim, new_project, queued_items, reviewer, suggest
@@ -134,7 +134,7 @@ def test_labels_are_counted_before_they_go_back(
 def test_many_show_their_progress(
     client: Client, project: Project, person: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requeueing, "AT_ONCE", 1)
+    monkeypatch.setattr(requeue, "AT_ONCE", 1)
     worked(queued_items(project, 2), person)
 
     told = client.post(page(project, f"{person.pk}/requeue/"), {"reason": "No."}, follow=True)
@@ -142,7 +142,7 @@ def test_many_show_their_progress(
 
     part = client.get(page(project, f"{person.pk}/requeue/progress/")).content.decode()
     assert "0 of 2" in part
-    requeueing.run_requeue(Requeue.objects.get().pk)
+    requeue.run_requeue(Requeue.objects.get().pk)
     part = client.get(page(project, f"{person.pk}/requeue/progress/")).content.decode()
     assert "2 labels went back" in part
     Requeue.objects.update(status="failed", message="The disk is full.")

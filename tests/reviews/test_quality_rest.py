@@ -6,8 +6,8 @@ from rest_framework.test import APIClient
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.projects.models import Project
-from apps.reviews.services import requeueing
-from apps.reviews.services.requeueing import run_requeue
+from apps.reviews.quality import requeue
+from apps.reviews.quality.requeue import run_requeue
 from tests.factories.projects import member
 from tests.factories.quality import checked, known, worked
 from tests.factories.reviews import new_project, queued_items, reviewer
@@ -58,7 +58,7 @@ def test_putting_labels_back(
     address = at(project, f"{person.pk}/requeue/")
     assert api.get(address).status_code == 404
     worked(queued_items(project, 2), person)
-    monkeypatch.setattr(requeueing, "AT_ONCE", 1)
+    monkeypatch.setattr(requeue, "AT_ONCE", 1)
 
     begun = api.post(address, {"reason": "Did not read.", "only_wrong": False}, format="json")
     run_requeue(begun.json()["id"])

@@ -7,7 +7,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.projects.models import Project
 from apps.reviews.models import Decision
-from apps.reviews.selectors.queue import next_places
+from apps.reviews.queue.selectors import next_places
 from tests.factories.reviews import new_project, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db

@@ -21,17 +21,16 @@ from apps.labels.services import assign_items, keep_for_kind
 from apps.labels.services.gold import next_gold
 from apps.labels.services.item_ledger import ledger_from
 from apps.projects.models import Item, Project
+from apps.reviews.bulk.jobs import NothingToDo, plan_job, start_job
 from apps.reviews.models import Decision, Purpose, Slot, Standing
-from apps.reviews.selectors.quality.people import people_report
-from apps.reviews.selectors.searching import matching, read_query
-from apps.reviews.selectors.status import queue_status
-from apps.reviews.services import (
-    Answer,
-    claim_next_item,
-    submit_label,
-    take_up_skipped,
-)
-from apps.reviews.services.bulk.jobs import NothingToDo, plan_job, start_job
+from apps.reviews.quality.reports import people_report
+from apps.reviews.queue.answers import Answer
+from apps.reviews.queue.leases import claim_next_item
+from apps.reviews.queue.status import queue_status
+from apps.reviews.queue.submission import submit_label
+from apps.reviews.queue.undo import take_up_skipped
+from apps.reviews.search.matching import matching
+from apps.reviews.search.query import read_query
 from labelhub.core.agreement.reports.report import report
 from labelhub.core.errors import InvalidInput
 from tests.factories.labels import draft, person

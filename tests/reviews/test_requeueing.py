@@ -16,9 +16,8 @@ from apps.labels.services import import_labels, withdraw_labels
 from apps.projects.models import Item, Project
 from apps.projects.services import set_member
 from apps.reviews.models import Intervention, Purpose, Requeue, Slot
-from apps.reviews.selectors.requeueing import requeueable
-from apps.reviews.services import requeueing
-from apps.reviews.services.requeueing import KIND, requeue_labels, run_requeue
+from apps.reviews.quality import requeue
+from apps.reviews.quality.requeue import KIND, requeue_labels, requeueable, run_requeue
 from labelhub.core.errors import Conflict
 from tests.factories.labels import draft
 from tests.factories.projects import member
@@ -207,8 +206,8 @@ def test_a_kind_that_changed_hides_nothing(project: Project, person: User, put_b
 @pytest.fixture
 def many(project: Project, person: User, monkeypatch: pytest.MonkeyPatch) -> list[Item]:
     """More than are done at once."""
-    monkeypatch.setattr(requeueing, "CHUNK", 2)
-    monkeypatch.setattr(requeueing, "AT_ONCE", 3)
+    monkeypatch.setattr(requeue, "CHUNK", 2)
+    monkeypatch.setattr(requeue, "AT_ONCE", 3)
     items = queued_items(project, 5)
     worked(items, person)
     return items
@@ -248,7 +247,7 @@ def test_it_goes_on_where_it_was_interrupted(
             raise DatabaseError("The disk is full.")
         return real(*given, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(requeueing, "withdraw_labels", failing)
+    monkeypatch.setattr(requeue, "withdraw_labels", failing)
     with pytest.raises(DatabaseError):
         run_requeue(job.pk)
     assert len(standing(person)) == 3
@@ -264,7 +263,7 @@ def test_a_fault_is_told_and_another_try_is_possible(
     put_back: Put, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(requeueing, "withdraw_labels", lambda *_, **__: 1 / 0)
+        patched.setattr(requeue, "withdraw_labels", lambda *_, **__: 1 / 0)
         failed = run_requeue(put_back().pk)
 
     assert failed.status == Requeue.Status.FAILED

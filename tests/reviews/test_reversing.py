@@ -10,17 +10,11 @@ from apps.accounts.roles import Role
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
 from apps.reviews.models import Draft, Slot
-from apps.reviews.services import (
-    EvidenceSpan,
-    ReviewerPaused,
-    claim_next_item,
-    return_to_queue,
-    skip_item,
-    take_up_skipped,
-    undo_decision,
-    undo_last,
-)
-from apps.reviews.services.standing import pause
+from apps.reviews.queue.answers import EvidenceSpan
+from apps.reviews.queue.leases import ReviewerPaused, claim_next_item
+from apps.reviews.queue.reviewer_status import pause
+from apps.reviews.queue.submission import skip_item
+from apps.reviews.queue.undo import return_to_queue, take_up_skipped, undo_decision, undo_last
 from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer
 

@@ -16,12 +16,17 @@ from apps.projects.models import LabelSchema, Project, SchemaChange
 from apps.projects.selectors import current_schema
 from apps.projects.services import delete_project, set_schema
 from apps.reviews.models import Decision, Slot
-from apps.reviews.schema_changes import running
-from apps.reviews.schema_changes.arriving import LabelsChanged
-from apps.reviews.schema_changes.beginning import begin_change, draft_change
-from apps.reviews.schema_changes.previewing import preview_change
-from apps.reviews.schema_changes.running import resume_change, run_change
-from apps.reviews.services import Answer, submit_label, undo_last
+from apps.reviews.queue.answers import Answer, LabelsChanged
+from apps.reviews.queue.submission import submit_label
+from apps.reviews.queue.undo import undo_last
+from apps.reviews.schema_changes import services
+from apps.reviews.schema_changes.preview import preview_change
+from apps.reviews.schema_changes.services import (
+    begin_change,
+    draft_change,
+    resume_change,
+    run_change,
+)
 from labelhub.core.errors import Conflict
 from labelhub.core.schema import LabelDef, ValueNotOffered, schema_from_names
 from labelhub.core.schema.operations import Add, Ask, InvalidChange, Merge, Rename, Retire, Split
@@ -65,7 +70,7 @@ def test_new_words_alone_are_done_at_once(project: Project) -> None:
     change = begun(project, Ask("How is it?"))
     assert (change.status, Label.objects.count()) == ("done", 1)
     assert current_schema(project).parsed.question == "How is it?"
-    assert waiting_jobs(running.KIND) == []
+    assert waiting_jobs(services.KIND) == []
 
 
 def test_a_change_that_changes_nothing_is_refused(project: Project) -> None:
@@ -100,12 +105,12 @@ def test_a_run_that_may_go_on_has_to_end_first(project: Project, status: str) ->
 def test_what_was_killed_goes_on_where_it_stopped(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "CHUNK", 2)
+    monkeypatch.setattr(services, "CHUNK", 2)
     items = [open_item(project) for _ in range(7)]
     who = person(project)
     for item in items:
         record_label(draft(item, who, "good"))
-    change, carry, calls = begun(project, *SWAP), running.carry_items, []
+    change, carry, calls = begun(project, *SWAP), services.carry_items, []
 
     def killed(*told: Any) -> Any:
         calls.append(told)
@@ -113,7 +118,7 @@ def test_what_was_killed_goes_on_where_it_stopped(
             raise DatabaseError("gone")
         return carry(*told)
 
-    monkeypatch.setattr(running, "carry_items", killed)
+    monkeypatch.setattr(services, "carry_items", killed)
     with pytest.raises(DatabaseError):
         run_change(change.pk)
     change.refresh_from_db()
@@ -128,7 +133,7 @@ def test_what_was_killed_goes_on_where_it_stopped(
 def test_who_lost_the_lease_writes_nothing_more(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    item, carry = open_item(project), running.carry_items
+    item, carry = open_item(project), services.carry_items
     record_label(draft(item, person(project), "good"))
     change = begun(project, *SWAP)
 
@@ -136,7 +141,7 @@ def test_who_lost_the_lease_writes_nothing_more(
         Job.objects.update(lease_token=None)  # another worker took it
         return carry(*told)
 
-    monkeypatch.setattr(running, "carry_items", late)
+    monkeypatch.setattr(services, "carry_items", late)
     assert run_change(change.pk).status == "running"
     assert decided(item) == "good"
 
@@ -148,10 +153,10 @@ def test_a_fault_of_the_server_is_told_and_can_be_gone_on_from(
     record_label(draft(item, person(project), "good"))
     change = begun(project, *SWAP)
     with monkeypatch.context() as patch:
-        patch.setattr(running, "carry_items", lambda *_: 1 / 0)
+        patch.setattr(services, "carry_items", lambda *_: 1 / 0)
         stopped = run_change(change.pk)
     assert (stopped.status, "ZeroDivisionError" in stopped.message) == ("failed", True)
-    assert waiting_jobs(running.KIND) == []
+    assert waiting_jobs(services.KIND) == []
     with pytest.raises(Conflict):
         begun(project, Rename("good", "ok"))
     assert resume_change(stopped)
@@ -262,14 +267,14 @@ def test_what_came_late_under_the_old_version_is_carried_over_at_the_end(
 ) -> None:
     """An import may have read the schema before and write after its item's turn."""
     item, who, old = open_item(project), person(project), current_schema(project)
-    change, finish = begun(project, *SWAP), running._finish
+    change, finish = begun(project, *SWAP), services._finish
 
     def late(held: SchemaChange) -> None:
         told = draft(item, who, "good")
         record_label(type(told)(item_id=item.pk, annotator=who, schema=old, value="good"))
         finish(held)
 
-    monkeypatch.setattr(running, "_finish", late)
+    monkeypatch.setattr(services, "_finish", late)
     assert run_change(change.pk).status == "done"
     assert decided(item) == "bad"
 

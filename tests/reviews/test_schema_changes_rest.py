@@ -14,7 +14,7 @@ from apps.labels.models import Label
 from apps.labels.services import record_label
 from apps.projects.models import Project, SchemaChange
 from apps.projects.selectors import current_schema
-from apps.reviews.schema_changes.running import run_change
+from apps.reviews.schema_changes.services import run_change
 from labelhub.core.schema.operations import Rename
 from tests.factories.labels import draft, open_item, person
 from tests.factories.projects import member

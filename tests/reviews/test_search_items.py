@@ -14,7 +14,8 @@ from apps.labels.models import ItemState
 from apps.labels.services import DebateResult, assign_items, record_debate_results, record_label
 from apps.projects.models import Item, Project
 from apps.reviews.models import Comment, Decision
-from apps.reviews.selectors.searching import FIELDS, Query, matching, read_query, terms
+from apps.reviews.search.matching import matching, terms
+from apps.reviews.search.query import FIELDS, Query, read_query
 from labelhub.core.errors import InvalidInput
 from tests.factories.agreement import decide
 from tests.factories.labels import draft, machine, open_item, person

@@ -9,11 +9,12 @@ from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.labels.models import Label
 from apps.projects.models import Item, Project
+from apps.reviews.adjudication.services import claim_to_adjudicate
 from apps.reviews.models import Decision, Intervention, Purpose, Slot, Standing
-from apps.reviews.services import Answer, ReviewerPaused, Submitted, submit_label
-from apps.reviews.services.adjudicating import claim_to_adjudicate
-from apps.reviews.services.known import NotAsked
-from apps.reviews.services.standing import pause, qualify, resume
+from apps.reviews.queue.answers import Answer
+from apps.reviews.queue.leases import NotAsked, ReviewerPaused
+from apps.reviews.queue.reviewer_status import pause, qualify, resume
+from apps.reviews.queue.submission import Submitted, submit_label
 from labelhub.core.errors import Conflict, InvalidInput
 from tests.factories.projects import member
 from tests.factories.quality import checked, decided, known

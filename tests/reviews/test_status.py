@@ -8,9 +8,9 @@ from django.utils import timezone
 from apps.labels.services import assign_items
 from apps.projects.models import Project
 from apps.reviews.models import Decision
-from apps.reviews.selectors import queue_status
-from apps.reviews.selectors.status import queue_progress
-from apps.reviews.services import postpone_item, return_to_queue, skip_item
+from apps.reviews.queue.status import queue_progress, queue_status
+from apps.reviews.queue.submission import postpone_item, skip_item
+from apps.reviews.queue.undo import return_to_queue
 from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db

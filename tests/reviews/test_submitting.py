@@ -9,15 +9,11 @@ from django.utils import timezone
 
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
-from apps.reviews.models import Decision, Slot
-from apps.reviews.querysets import SlotQuerySet
-from apps.reviews.services import (
-    Answer,
-    change_review_plan,
-    claim_next_item,
-    skip_item,
-    submit_label,
-)
+from apps.reviews.models import Decision, Slot, SlotQuerySet
+from apps.reviews.queue.answers import Answer
+from apps.reviews.queue.leases import claim_next_item
+from apps.reviews.queue.plan import change_review_plan
+from apps.reviews.queue.submission import skip_item, submit_label
 from labelhub.core.errors import InvalidInput, NotFound
 from labelhub.core.schema import ValueNotOffered
 from tests.factories.projects import GuidelineFactory

@@ -8,12 +8,18 @@ from apps.accounts.models import User
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import record_label
 from apps.projects.models import Item, Project
-from apps.reviews.selectors.adjudication import docket, next_case
-from apps.reviews.selectors.comments import unread_mentions
-from apps.reviews.services import Answer, submit_label, undo_last
-from apps.reviews.services.adjudicating import Adjudicated, DecidedMeanwhile, claim_to_adjudicate
-from apps.reviews.services.sending_back import send_back
-from apps.reviews.services.unsettling import undo_adjudication
+from apps.reviews.adjudication.docket import docket, next_case
+from apps.reviews.adjudication.services import (
+    Adjudicated,
+    DecidedMeanwhile,
+    claim_to_adjudicate,
+    send_back,
+    undo_adjudication,
+)
+from apps.reviews.comments.selectors import unread_mentions
+from apps.reviews.queue.answers import Answer
+from apps.reviews.queue.submission import submit_label
+from apps.reviews.queue.undo import undo_last
 from labelhub.core.errors import InvalidInput
 from tests.factories.labels import draft, machine
 from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer

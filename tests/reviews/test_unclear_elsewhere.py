@@ -9,10 +9,11 @@ from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Item, Project
-from apps.reviews.selectors.bulk import preview
-from apps.reviews.selectors.requeueing import requeueable
-from apps.reviews.selectors.searching import found_items, read_grid, read_query
-from apps.reviews.services.bulk import plan_job, run_job, start_job
+from apps.reviews.bulk.jobs import plan_job, run_job, start_job
+from apps.reviews.bulk.plan import preview
+from apps.reviews.quality.requeue import requeueable
+from apps.reviews.search.grid import found_items, read_grid
+from apps.reviews.search.query import read_query
 from tests.factories.projects import member
 from tests.factories.reviews import expert, new_project, queued_items, reviewer, suggest
 from tests.reviews.test_adjudication import in_conflict

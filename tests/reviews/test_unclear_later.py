@@ -16,7 +16,8 @@ from apps.labels.services import (
 )
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
-from apps.reviews.services import change_review_plan, return_to_queue
+from apps.reviews.queue.plan import change_review_plan
+from apps.reviews.queue.undo import return_to_queue
 from labelhub.core.schema.operations import Merge, Rename
 from tests.factories.labels import draft, machine
 from tests.factories.projects import ItemFactory, member

@@ -11,8 +11,8 @@ from apps.dashboards.work import desk_of
 from apps.labels.models import ItemState
 from apps.projects.models import Item, Project
 from apps.reviews.models import ReviewSettings
-from apps.reviews.selectors import review_task
-from apps.reviews.services import undo_last
+from apps.reviews.queue.item_context import review_task
+from apps.reviews.queue.undo import undo_last
 from tests.debates.routing_world import debated
 from tests.factories.projects import member
 from tests.factories.reviews import (

@@ -11,12 +11,12 @@ from apps.labels.models import Label
 from apps.labels.services import record_label
 from apps.projects.models import Project, SchemaChange
 from apps.projects.selectors import current_schema
+from apps.reviews.bulk.jobs import plan_job, run_job, start_job, undo_job
 from apps.reviews.models import BulkJob, Requeue
-from apps.reviews.schema_changes.running import run_change
-from apps.reviews.selectors.searching import read_query
-from apps.reviews.services import requeueing
-from apps.reviews.services.bulk import plan_job, run_job, start_job, undo_job
-from apps.reviews.services.requeueing import requeue_labels, run_requeue
+from apps.reviews.quality import requeue
+from apps.reviews.quality.requeue import requeue_labels, run_requeue
+from apps.reviews.schema_changes.services import run_change
+from apps.reviews.search.query import read_query
 from labelhub.core.errors import Conflict
 from labelhub.core.schema import LabelDef
 from labelhub.core.schema.operations import Add, Rename, Retire
@@ -105,7 +105,7 @@ def test_what_nothing_stands_for_any_more_is_not_said_again(
 @pytest.fixture
 def many(project: Project, monkeypatch: pytest.MonkeyPatch) -> User:
     """Somebody with more labels than are put back at once."""
-    monkeypatch.setattr(requeueing, "AT_ONCE", 1)
+    monkeypatch.setattr(requeue, "AT_ONCE", 1)
     user = reviewer(project)
     queued_items(project, 3)
     for _ in range(3):

@@ -10,7 +10,9 @@ from apps.accounts.models import User
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
 from apps.reviews.models import Decision
-from apps.reviews.services import Answer, claim_next_item, submit_label
+from apps.reviews.queue.answers import Answer
+from apps.reviews.queue.leases import claim_next_item
+from apps.reviews.queue.submission import submit_label
 from tests.factories.reviews import new_project, queued_items, reviewer
 from tests.services.threads import shared_database, together
 

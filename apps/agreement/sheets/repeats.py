@@ -27,7 +27,7 @@ from apps.labels.selectors import labels_of_run
 from apps.projects.changes import Translator
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
-from apps.reviews.services import LEASE_SECONDS
+from apps.reviews.queue.leases import LEASE_SECONDS
 from labelhub.core.agreement.ratings import Ints, Ratings
 from labelhub.core.agreement.reports.repeats import repeats
 from labelhub.core.agreement.reports.sheet import Rater, Sheet

@@ -6,10 +6,10 @@ from typing import Any
 from django import template
 from django.utils.safestring import SafeString
 
-from apps.reviews.mentions import mark_mentions
+from apps.reviews.comments.selectors import MANY
+from apps.reviews.comments.selectors import unread_mentions as count_unread
+from apps.reviews.comments.services import mark_mentions
 from apps.reviews.models import Comment
-from apps.reviews.selectors.comments import MANY
-from apps.reviews.selectors.comments import unread_mentions as count_unread
 
 register = template.Library()
 

@@ -11,9 +11,8 @@ from apps.common.commands import LabelhubCommand
 from apps.projects.management.commands.create_project import read_text
 from apps.projects.models import SchemaChange
 from apps.projects.selectors import find_project
-from apps.reviews.schema_changes.beginning import begin_change, draft_change
-from apps.reviews.schema_changes.previewing import preview_change
-from apps.reviews.schema_changes.running import run_change
+from apps.reviews.schema_changes.preview import preview_change
+from apps.reviews.schema_changes.services import begin_change, draft_change, run_change
 from labelhub.core.errors import InvalidInput, LabelhubError
 from labelhub.core.schema.operations import parse_operations
 

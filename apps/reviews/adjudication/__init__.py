@@ -1,0 +1,1 @@
+"""Experts decide what others disagree on."""

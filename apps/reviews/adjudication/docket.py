@@ -1,0 +1,310 @@
+"""What waits for an expert: conflicts between people, and decisions that a machine disputes."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models.functions import Substr
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.accounts.roles import ReviewerKind, Right, Role
+from apps.common.addresses import row_number
+from apps.labels.models import PEOPLE, ItemState, Label
+from apps.labels.querysets import ItemStateQuerySet
+from apps.projects.models import Item, Project
+from apps.projects.selectors import current_schema, get_project, reviewer_kind, role_in
+from apps.reviews.models import Comment, Decision, Slot
+from labelhub.core.errors import Forbidden
+from labelhub.core.schema import Schema, value_key, value_words
+
+#: So many of what waits is looked through, the most urgent first; nobody decides more in a day.
+MOST = 5000
+#: So many pairs of labels, and reviewers, are offered to choose from.
+NAMED = 12
+#: Answers in people's own words are against nothing that a list could be narrowed to.
+LONGEST = 120
+CANNOT_TELL = "cannot tell"
+AGES = {"day": timedelta(days=1), "week": timedelta(weeks=1)}
+BETWEEN_PEOPLE, WITH_A_MACHINE = "people", "machine"
+
+
+class Voice(NamedTuple):
+    """What one annotator says of one item, as short as a list needs it."""
+
+    item_id: int
+    value: Any
+    annotator_id: int
+    name: str
+    kind: str
+    said_at: datetime
+
+    @property
+    def words(self) -> str:
+        """The value as people read it."""
+        return CANNOT_TELL if self.value is None else value_words(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a list is narrowed to. ``against``: labels against each other, as :attr:`Case.against`;
+    ``by``: the id of an annotator; ``age`` one of :data:`AGES`; ``between`` people or a machine."""
+
+    against: str = ""
+    by: int | None = None
+    age: str = ""
+    between: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.against or self.by or self.age or self.between)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One item that waits for an expert, and who is against whom."""
+
+    item_id: int
+    disputed: bool
+    voices: tuple[Voice, ...]
+    against: str
+
+    @property
+    def since(self) -> datetime:
+        """When the last of them spoke."""
+        return max((voice.said_at for voice in self.voices), default=timezone.now())
+
+    @property
+    def sides(self) -> list[tuple[str, list[Voice]]]:
+        """Those who say the same, together; the many first."""
+        sides: dict[str, list[Voice]] = defaultdict(list)
+        for voice in self.voices:
+            sides[voice.words].append(voice)
+        return sorted(sides.items(), key=lambda side: (-len(side[1]), side[0]))
+
+
+@dataclass(frozen=True, slots=True)
+class Docket:
+    """All that waits, and what of it is wanted; counts are those of all, though no more than
+    :data:`MOST` are ``listed``."""
+
+    cases: Sequence[Case]
+    listed: int
+    conflicts: int
+    disputes: int
+    against: Sequence[tuple[str, int]]
+    people: Sequence[tuple[Voice, int]]
+
+    @property
+    def waiting(self) -> int:
+        """How many items wait."""
+        return self.conflicts + self.disputes
+
+
+def project_to_adjudicate(user: User | AnonymousUser, slug: str) -> Project:
+    """The project ``slug``, provided that ``user`` is an expert there who may review.
+
+    Raises:
+        NotFound: there is no such project, or the user is no member of it.
+        Forbidden: the user may not review there, or is no expert.
+    """
+    project = get_project(user, slug, Right.REVIEW)
+    check_expert(user, project)
+    return project
+
+
+def check_expert(user: User | AnonymousUser, project: Project) -> None:
+    """Pass if ``user``, who may review, is an expert.
+
+    Raises:
+        Forbidden: they are not.
+    """
+    if may_adjudicate(user, project):
+        return
+    manager = role_in(user, project) == Role.MANAGER
+    raise Forbidden(
+        f"Experts decide what reviewers of {project} disagree on, and you review it as crowd. "
+        + ("You can change that under People." if manager else "A manager can change that.")
+    )
+
+
+def may_adjudicate(user: User | AnonymousUser, project: Project) -> bool:
+    """Whether ``user``, who may review, is an expert."""
+    return user.is_authenticated and reviewer_kind(user, project) == ReviewerKind.EXPERT
+
+
+def waiting_states(project: Project) -> ItemStateQuerySet:
+    """The states of all that waits for an expert's decision, the urgent first."""
+    waiting = Q(stage=ItemState.Stage.CONFLICT) | Q(disputed=True)
+    states = ItemState.objects.awaiting_review()
+    return states.filter(waiting, project=project, audience=ItemState.Audience.EXPERT)
+
+
+def docket(project: Project, wanted: Wanted | None = None) -> Docket:
+    """What waits, narrowed to what is ``wanted``. Three queries, or four where it is very much."""
+    schema = current_schema(project).parsed
+    cases = _cases(project, schema)
+    chosen = [case for case in cases if _is_wanted(case, wanted)] if wanted else cases
+    by = Counter(
+        voice.annotator_id for case in cases for voice in case.voices if voice.kind in PEOPLE
+    )
+    named = {voice.annotator_id: voice for case in cases for voice in case.voices}
+    conflicts, disputes = _counts(project, cases)
+    return Docket(
+        cases=chosen,
+        listed=len(cases),
+        conflicts=conflicts,
+        disputes=disputes,
+        against=Counter(case.against for case in cases if case.against).most_common(NAMED),
+        people=[(named[one], count) for one, count in by.most_common(NAMED)],
+    )
+
+
+def _counts(project: Project, cases: Sequence[Case]) -> tuple[int, int]:
+    """How many conflicts and disputes wait, also of those beyond the list."""
+    disputes = sum(case.disputed for case in cases)
+    if len(cases) < MOST:
+        return len(cases) - disputes, disputes
+    kinds = waiting_states(project).order_by().values_list("disputed")
+    counts = dict(kinds.annotate(n=Count("pk")))
+    return counts.get(False, 0), counts.get(True, 0)
+
+
+def next_case(
+    project: Project, user: User, *, wanted: Wanted | None = None, after: int = 0
+) -> int | None:
+    """The next item that waits for ``user``: not what they left to others, nor what somebody else
+    has just now. From the one ``after`` on, then from the beginning."""
+    states = waiting_states(project).filter(~Exists(_skips(user)), ~Exists(_held_by_others(user)))
+    ids = list(states.exclude(item=after).values_list("item_id", flat=True)[:MOST])
+    if wanted:
+        among = {case.item_id for case in docket(project, wanted).cases}
+        ids = [item_id for item_id in ids if item_id in among]
+    return next((item_id for item_id in ids if item_id > after), next(iter(ids), None))
+
+
+def undone_decision(user: User, item_id: int, key: str) -> Decision | None:
+    """What ``user`` decided of the item and took back, by the decision's number as it was sent."""
+    undone = Decision.objects.filter(
+        pk=row_number(key) or 0, item=item_id, reviewer=user, undone_at__isnull=False
+    )
+    return undone.select_related("label__schema", "label__item").first()
+
+
+def holders(item_ids: Iterable[int]) -> dict[int, Slot]:
+    """Who has which of these items just now. One query."""
+    live = Slot.objects.live(timezone.now()).filter(item__in=list(item_ids))
+    return {slot.item_id: slot for slot in live.select_related("holder")}
+
+
+def left_to_others(user: User, item_ids: Iterable[int]) -> set[int]:
+    """Which of these items ``user`` skipped. One query."""
+    skips = Decision.objects.skips().filter(reviewer=user, undone_at__isnull=True)
+    return set(skips.filter(item__in=list(item_ids)).values_list("item_id", flat=True))
+
+
+def _cases(project: Project, schema: Schema) -> list[Case]:
+    rows = list(waiting_states(project).values_list("item_id", "disputed")[:MOST])
+    voices = _voices(project)
+    return [
+        _case(schema, item_id, voices.get(item_id, ()), disputed=disputed)
+        for item_id, disputed in rows
+    ]
+
+
+def _voices(project: Project) -> Mapping[int, Sequence[Voice]]:
+    waiting = waiting_states(project).values("item_id")[:MOST]
+    rows = Label.objects.current().filter(item__in=waiting).order_by("pk").values_list(
+        "item_id", "value", "annotator_id", "annotator__name", "annotator__kind", "created_at"
+    )  # fmt: skip
+    found: dict[int, list[Voice]] = defaultdict(list)
+    for row in rows:
+        voice = Voice(*row)
+        found[voice.item_id].append(voice)
+    return found
+
+
+def _case(schema: Schema, item_id: int, said: Iterable[Voice], *, disputed: bool) -> Case:
+    """Machines are against somebody in disputes alone: of audits nobody learns what they say."""
+    voices = tuple(voice for voice in said if disputed or voice.kind in PEOPLE)
+    return Case(item_id, disputed, voices, _against(schema, voices))
+
+
+def _against(schema: Schema, voices: Sequence[Voice]) -> str:
+    """Which labels are against each other: the values, of sets the labels that not all chose."""
+    if schema.task.written:
+        return ""
+    if schema.task.several:
+        sets = [set(voice.value) for voice in voices if isinstance(voice.value, list)]
+        contested = set.union(*sets) - set.intersection(*sets) if sets else set()
+        return ", ".join(name for name in schema.names if name in contested)
+    values = {
+        "" if voice.value is None else value_key(voice.value): voice.words for voice in voices
+    }
+    together = " / ".join(sorted(values.values()))
+    return together if len(together) <= LONGEST else ""
+
+
+def _is_wanted(case: Case, wanted: Wanted) -> bool:
+    return (
+        (not wanted.against or case.against == wanted.against)
+        and (not wanted.by or any(voice.annotator_id == wanted.by for voice in case.voices))
+        and (wanted.age not in AGES or case.since <= timezone.now() - AGES[wanted.age])
+        and (not wanted.between or case.disputed == (wanted.between == WITH_A_MACHINE))
+    )
+
+
+def _skips(user: User) -> Any:
+    skips = Decision.objects.skips().filter(reviewer=user, undone_at__isnull=True)
+    return skips.filter(item=OuterRef("item_id"))
+
+
+def _held_by_others(user: User) -> Any:
+    live = Slot.objects.live(timezone.now()).exclude(holder=user)
+    return live.filter(item=OuterRef("item_id"))
+
+
+#: So much of a text a row shows.
+BEGINNING = 280
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """One item that waits: its beginning, who is against whom, who has it, how much was said."""
+
+    case: Case
+    external_id: str
+    text: str
+    holder: Slot | None
+    skipped: bool
+    comments: int
+
+
+def case_rows(user: User, cases: Sequence[Case]) -> list[CaseRow]:
+    """The rows of a page of cases. Four queries."""
+    ids = [case.item_id for case in cases]
+    items = Item.objects.filter(pk__in=ids).annotate(beginning=Substr("text", 1, BEGINNING))
+    texts = {pk: rest for pk, *rest in items.values_list("pk", "external_id", "beginning")}
+    held, left = holders(ids), left_to_others(user, ids)
+    said = dict(
+        Comment.objects.filter(item__in=ids, resolved_at__isnull=True)
+        .order_by()
+        .values("item")
+        .annotate(n=Count("pk"))
+        .values_list("item", "n")
+    )
+    return [
+        CaseRow(
+            case=case,
+            external_id=texts[case.item_id][0],
+            text=texts[case.item_id][1],
+            holder=held.get(case.item_id),
+            skipped=case.item_id in left,
+            comments=said.get(case.item_id, 0),
+        )
+        for case in cases
+        if case.item_id in texts
+    ]

@@ -1,0 +1,83 @@
+"""What the pages of adjudication post, and the filters in their addresses."""
+
+import json
+import math
+
+from django.http import QueryDict
+
+from apps.reviews.adjudication.docket import AGES, BETWEEN_PEOPLE, WITH_A_MACHINE, Wanted
+from apps.reviews.adjudication.services import Ruling
+from apps.reviews.queue.forms import read_value
+from labelhub.core.errors import InvalidInput
+from labelhub.core.schema import LabelType
+
+FILTERS = ("against", "by", "age", "between")
+MOST_QUOTES = 100
+
+
+def read_ruling(data: QueryDict, task: LabelType) -> Ruling:
+    """The ruling in a posted form: ``value`` (repeated for sets), ``none`` for the empty set,
+    ``abstain`` in place of what is chosen, ``rationale``, ``quote`` (repeated; a label and a phrase
+    as JSON), ``explain``, ``seconds``.
+
+    Raises:
+        InvalidInput: a field that no page of ours would send.
+    """
+    abstain = "abstain" in data
+    return Ruling(
+        value=None if abstain else read_value(data, task),
+        abstain=abstain,
+        rationale=data.get("rationale", ""),
+        evidence=_evidence(data.getlist("quote")),
+        explain=data.get("explain", ""),
+        seconds=_seconds(data.get("seconds", "")),
+    )
+
+
+def read_wanted(data: QueryDict) -> Wanted:
+    """What the list is narrowed to; what makes no sense is passed over."""
+    by, age, between = data.get("by", ""), data.get("age", ""), data.get("between", "")
+    return Wanted(
+        against=data.get("against", "")[:200],
+        by=int(by) if by.isascii() and by.isdigit() and len(by) < 19 else None,
+        age=age if age in AGES else "",
+        between=between if between in (BETWEEN_PEOPLE, WITH_A_MACHINE) else "",
+    )
+
+
+def query_of(data: QueryDict) -> str:
+    """The filters as they stand in the address, with a question mark; empty without any."""
+    kept = QueryDict(mutable=True)
+    for name in FILTERS:
+        if data.get(name):
+            kept[name] = str(data.get(name))
+    return f"?{kept.urlencode()}" if kept else ""
+
+
+def _evidence(quotes: list[str]) -> dict[str, list[str]]:
+    if len(quotes) > MOST_QUOTES:
+        raise InvalidInput.at("quote", f"at most {MOST_QUOTES} can be quoted.")
+    found: dict[str, list[str]] = {}
+    for raw in quotes:
+        name, phrase = _quote(raw)
+        found.setdefault(name, []).append(phrase)
+    return found
+
+
+def _quote(raw: str) -> tuple[str, str]:
+    try:
+        read = json.loads(raw)
+    except ValueError:
+        read = None
+    match read:
+        case [str(name), str(phrase)]:
+            return name, phrase
+    raise InvalidInput.at("quote", "must be a label and a phrase.")
+
+
+def _seconds(raw: str) -> float | None:
+    try:
+        seconds = float(raw)
+    except ValueError:
+        return None
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None

@@ -1,0 +1,284 @@
+"""One item that is to be decided: every opinion of it with its reasons, grouped by what it says."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.db.models import Prefetch
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.common.highlight import verbatim
+from apps.debates.models import Debate, Turn
+from apps.labels.blindness import is_audit
+from apps.labels.models import PEOPLE, Gold, ItemState, Kind, Label
+from apps.projects.models import Item, LabelSchema, Project
+from apps.projects.selectors import current_schema
+from apps.reviews.adjudication.docket import CANNOT_TELL
+from apps.reviews.models import Slot
+from labelhub.core.errors import Conflict, InvalidInput, NotFound
+from labelhub.core.schema import LabelDef, LabelType, Value, value_key, value_words
+
+#: Choices beyond the ninth have no key of their own.
+KEYS = 9
+MACHINES = (Kind.LLM, Kind.MODEL)
+#: Of the debates of an item, the newest are shown.
+DEBATES = 3
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What one annotator says of the item. ``quotes`` are those that stand in its text."""
+
+    label: Label
+    quotes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def mark(self) -> str:
+        """What the opinion's places in the text are called."""
+        return f"o{self.label.pk}"
+
+    @property
+    def remark(self) -> str:
+        """What they remarked on it."""
+        return str(self.label.provenance.get("comment", ""))
+
+    @property
+    def adjudicates(self) -> bool:
+        """Whether it was given by somebody who saw the others'."""
+        return self.label.settles
+
+
+@dataclass(frozen=True)
+class OpinionSide:
+    """All who say the same. ``offered``: whether it may still be chosen; ``says`` is the option
+    that it is, where it is one, and ``key`` that option's."""
+
+    value: Value | None
+    opinions: tuple[Opinion, ...]
+    offered: bool
+    key: str = ""
+    says: str = ""
+
+    @property
+    def words(self) -> str:
+        """The value as people read it."""
+        return CANNOT_TELL if self.value is None else value_words(self.value)
+
+    @property
+    def names(self) -> list[str]:
+        """The value as fields of the form would send it."""
+        if self.value is None:
+            return []
+        return self.value if isinstance(self.value, list) else [str(self.value)]
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of those who say it, one for each of them."""
+        return [opinion.label.annotator.kind for opinion in self.opinions]
+
+
+@dataclass(frozen=True)
+class Option:
+    """One thing the decision may say; ``kinds`` of those who said so."""
+
+    value: str
+    title: str
+    key: str
+    kinds: tuple[str, ...]
+    contested: bool
+    help: LabelDef | None = None
+
+
+@dataclass(frozen=True)
+class Opinions:
+    """One item as an adjudicator sees it."""
+
+    state: ItemState
+    schema: LabelSchema
+    said: tuple[Opinion, ...]
+    gold: Gold | None
+    hides_machines: bool
+
+    @property
+    def item(self) -> Item:
+        """The item."""
+        return self.state.item
+
+    @property
+    def task(self) -> LabelType:
+        """What kind of answer is asked for."""
+        return self.schema.parsed.of_item(self.item.options).task
+
+    @property
+    def question(self) -> str:
+        """The item's own question, or the schema's."""
+        return self.item.question or self.schema.parsed.question
+
+    @property
+    def waits(self) -> bool:
+        """Whether it still waits for an expert."""
+        conflict = self.state.stage == ItemState.Stage.CONFLICT
+        return self.state.queued and (conflict or self.state.disputed)
+
+    @property
+    def shown(self) -> int:
+        """The id of the suggestion among these opinions, 0 for none."""
+        suggested = self.state.suggestion_id
+        return suggested if suggested and not self.hides_machines else 0
+
+    @property
+    def evidence(self) -> dict[str, list[str]]:
+        """What each opinion quotes, by its mark."""
+        return {opinion.mark: [quote for _, quote in opinion.quotes] for opinion in self.said}
+
+    @property
+    def people(self) -> list[Opinion]:
+        """Of these, those of the crowd and of experts."""
+        return [one for one in self.said if one.label.annotator.kind in PEOPLE]
+
+    @property
+    def debated(self) -> bool:
+        """Whether a debate among these may be read."""
+        return any(one.label.annotator.kind == Kind.LLM for one in self.said)
+
+    @cached_property
+    def sides(self) -> list[OpinionSide]:
+        """Who is against whom, in the order in which the labels are offered."""
+        groups: dict[str, list[Opinion]] = {}
+        for opinion in self.said:
+            groups.setdefault(said_key(opinion.label.value), []).append(opinion)
+        sides = [self._side(each) for each in groups.values()]
+        if not self.task.one_of_several:
+            return sides
+        order = {option.title: at for at, option in enumerate(self.options)}
+        return sorted(sides, key=lambda side: (order.get(side.words, len(order)), side.words))
+
+    @cached_property
+    def options(self) -> list[Option]:
+        """What may be decided, in the order of the schema; free text has none."""
+        names = self.schema.parsed.offered(self.item.options)
+        return [self._option(name, at) for at, name in enumerate(names, start=1)]
+
+    def own(self, user: User) -> Opinion | None:
+        """What ``user`` says."""
+        return next((one for one in self.said if one.label.annotator.user_id == user.pk), None)
+
+    def _side(self, opinions: Sequence[Opinion]) -> OpinionSide:
+        value = opinions[0].label.value
+        offered = value is not None and self._is_offered(value)
+        same = (each for each in self.options if each.title == value_words(value))
+        option = next(same, None) if not self.task.several else None
+        key, says = (option.key, option.value) if option else ("", "")
+        return OpinionSide(value, tuple(opinions), offered, key, says)
+
+    def _is_offered(self, value: Any) -> bool:
+        try:
+            self.schema.parsed.normalise(value, self.item.options)
+        except InvalidInput:
+            return False
+        return True
+
+    def _option(self, name: str, at: int) -> Option:
+        label = self.schema.parsed.label(name)
+        point = label.point if label is not None else None
+        spoken = [one.label for one in self.said if one.label.value is not None]
+        saying = [one.annotator.kind for one in spoken if _says(one.value, name, point)]
+        title = name if point is None or not self.task.ordered else f"{point:g}"
+        return Option(
+            value=name,
+            title=title,
+            key=str(at) if at <= KEYS else "",
+            kinds=tuple(saying),
+            contested=0 < len(saying) < len(spoken),
+            help=label if not self.task.item_options else None,
+        )
+
+
+def opinions_on(project: Project, user: User, item_id: int) -> Opinions:
+    """The item with all that stands of what was said of it. Four queries.
+
+    Of an audited item that people have not decided yet nothing that machines say: what is decided
+    first tells how often they are wrong, and is to owe nothing to them.
+
+    Raises:
+        NotFound: the project has no such item.
+    """
+    states = ItemState.objects.select_related("item", "gold__decided_by")
+    state = states.filter(project=project, item=item_id).first()
+    if state is None:
+        raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
+    labels = list(
+        Label.objects.current().filter(item=item_id).select_related("annotator").order_by("pk")
+    )
+    answered = any(label.annotator.user_id == user.pk for label in labels)
+    hide = not answered and is_audit(state) and state.gold_id is None
+    kinds = list(Kind)
+    shown = [label for label in labels if not (hide and label.annotator.kind in MACHINES)]
+    shown.sort(key=lambda label: (kinds.index(Kind(label.annotator.kind)), label.pk))
+    said = tuple(Opinion(label, quotes_in(state.item, label.evidence)) for label in shown)
+    return Opinions(state, current_schema(project), said, state.gold, hide)
+
+
+def opinions_to_read(project: Project, user: User, item_id: int) -> Opinions:
+    """As :func:`opinions_on`, of what waits for an expert, or what ``user`` has labelled: of any
+    other item they are to tell their own mind before they learn what others say.
+
+    Raises:
+        NotFound: the project has no such item.
+        Conflict: it waits for no expert, and they have not labelled it.
+    """
+    case = opinions_on(project, user, item_id)
+    if not case.waits and case.own(user) is None:
+        raise Conflict("This item waits for no expert: reviewers do not disagree on it.")
+    return case
+
+
+def quotes_in(item: Item, evidence: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The quotes that truly stand in the item's text, as they stand there, each with its label."""
+    named = [
+        (str(name), verbatim(item.text, str(phrase)))
+        for name, phrases in evidence.items()
+        for phrase in ((phrases,) if isinstance(phrases, str) else phrases)
+    ]
+    return tuple(dict.fromkeys((name, quote) for name, quote in named if quote))
+
+
+def holder_of(item_id: int, user: User) -> Slot | None:
+    """The lease by which somebody else has the item just now."""
+    live = Slot.objects.live(timezone.now()).filter(item=item_id).exclude(holder=user)
+    return live.select_related("holder").first()
+
+
+def arguments(project: Project, item_id: int) -> list[tuple[Debate, list[list[Turn]]]]:
+    """The item's newest debates; of each the turns by the answer they argue for, the last word of
+    every side first. Three queries."""
+    turns = Turn.objects.filter(status="ok").select_related("model").order_by("-pk")
+    debates = (
+        Debate.objects.filter(run__project=project, item=item_id)
+        .exclude(status=Debate.Status.WAITING)
+        .select_related("run", "label__annotator")
+        .prefetch_related(Prefetch("turns", queryset=turns))
+        .order_by("-pk")[:DEBATES]
+    )
+    return [(debate, _by_side(debate.turns.all())) for debate in debates]
+
+
+def _by_side(turns: Any) -> list[list[Turn]]:
+    sides: dict[str, list[Turn]] = {}
+    for turn in turns:
+        if turn.value is not None:
+            sides.setdefault(value_key(turn.value), []).append(turn)
+    return sorted(sides.values(), key=len, reverse=True)
+
+
+def _says(value: Any, name: str, point: float | None) -> bool:
+    if isinstance(value, list):
+        return name in value
+    return bool(value == name or (point is not None and value == point))
+
+
+def said_key(value: Any) -> str:
+    """Equal for equal answers, and only for them; empty where somebody cannot tell."""
+    return "" if value is None else value_key(value)

@@ -1,0 +1,342 @@
+"""An expert settles what others disagree on, alone; explains it, sends it back, takes it back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.accounts.roles import ROLES_WITH, Right
+from apps.labels.models import Gold, ItemState, Label
+from apps.labels.services import assign_items, withdraw_label
+from apps.projects.models import Project
+from apps.reviews.adjudication.docket import check_expert, waiting_states
+from apps.reviews.adjudication.opinions import Opinions, opinions_on, quotes_in, said_key
+from apps.reviews.comments.services import checked_text, write_comment
+from apps.reviews.models import Comment, Decision, Intervention, Purpose, Slot
+from apps.reviews.queue.answers import Answer, checked_value
+from apps.reviews.queue.leases import LEASE_SECONDS, check_standing, free_slots, take
+from apps.reviews.queue.selectors import Place, open_places
+from apps.reviews.queue.submission import Submitted, ask_again, lock_state, submit_label
+from apps.reviews.queue.undo import undo_settling_label
+from labelhub.core.errors import Conflict, InvalidInput
+from labelhub.core.schema import value_words
+
+#: What is quoted for no label.
+FOR_NONE = ""
+
+
+class DecidedMeanwhile(Conflict):
+    """Somebody else settled it, or what was in conflict is not any more."""
+
+    code = "decided_meanwhile"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """What an adjudicator sends: a raw ``value``, or with ``abstain`` that it cannot be told.
+    ``evidence`` quotes the text, by label; ``explain`` is what those who labelled the item
+    otherwise are told, empty: nothing."""
+
+    value: Any = None
+    abstain: bool = False
+    rationale: str = ""
+    evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    explain: str = ""
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Adjudicated:
+    """What became of a ruling: the label, the decision that now stands, who was told, and whether
+    it was stored now."""
+
+    label: Label
+    gold: Gold | None
+    overruled: Sequence[User]
+    comment: Comment | None = None
+    created: bool = True
+
+
+def claim_to_adjudicate(
+    *, project: Project, user: User, item_id: int, lease_seconds: int = LEASE_SECONDS
+) -> Slot | None:
+    """A lease on what waits for an expert, also for one who has labelled it already; renewed where
+    ``user`` has it. None where somebody else has it, or it does not wait.
+
+    An item in conflict wants one more label, so there is one place: whoever has it is alone.
+
+    Raises:
+        ReviewerPaused: a manager has paused them.
+    """
+    check_standing(project, user)
+    now = timezone.now()
+    until = now + timedelta(seconds=lease_seconds)
+    waiting = waiting_states(project).filter(item=item_id)
+    held = Slot.objects.live(now).filter(item__in=waiting.values("item"), holder=user)
+    slot = held.first()
+    desk = {"lease_until": until, "purpose": Purpose.SETTLE}
+    if slot is not None and held.filter(pk=slot.pk).update(**desk):
+        slot.lease_until, slot.purpose = until, Purpose.SETTLE
+        return slot
+    row = open_places(waiting, user.pk, now, given=True).first()
+    if row is None:
+        return None
+    return take(
+        Place(*row), project=project, user=user, until=until, now=now, purpose=Purpose.SETTLE
+    )
+
+
+@transaction.atomic
+def adjudicate(
+    *, project: Project, user: User, item_id: int, ruling: Ruling, lease_token: UUID | None = None
+) -> Adjudicated:
+    """Record an expert's decision, which settles the item, and tell those whom it overrules.
+
+    It is a label of the expert, and supersedes what they said before. Where it cannot be told the
+    item has no gold and waits for nobody. The same ruling under the same token is stored once; who
+    has decided an item may decide it anew.
+
+    Raises:
+        Forbidden: ``user`` is no expert here.
+        NotFound: the project has no such item.
+        DecidedMeanwhile: it waits for nobody, and was not decided by ``user``; nothing was written.
+        ValueNotOffered, InvalidInput: the ruling cannot be used.
+    """
+    check_expert(user, project)
+    told = checked_text("explain", ruling.explain)
+    lock_state(project, item_id)
+    case = opinions_on(project, user, item_id)
+    _check_open(case, user)
+    done = submit_label(
+        project=project,
+        user=user,
+        item_id=item_id,
+        answer=_answer(case, ruling),
+        lease_token=lease_token,
+    )
+    overruled = _overruled(project, case, done)
+    comment = None
+    if told and done.created:
+        comment = explain(project=project, user=user, item_id=item_id, text=told, to=overruled)
+    gold = Gold.objects.current().filter(item=item_id).select_related("decided_by").first()
+    return Adjudicated(done.label, gold, overruled, comment, done.created)
+
+
+def explain(
+    *, project: Project, user: User, item_id: int, text: str, to: Sequence[User]
+) -> Comment:
+    """Tell people why an item was decided as it was; who labelled it reads that beside it.
+
+    Raises:
+        NotFound, InvalidInput: as :func:`~apps.reviews.comments.services.write_comment`.
+    """
+    return _tell(Intervention.Action.EXPLAIN, project, user, (item_id, text, to))
+
+
+def tell_back(
+    *, project: Project, user: User, item_id: int, text: str, to: Sequence[User]
+) -> Comment:
+    """Tell people why an item comes back to them. Raises as :func:`explain`."""
+    return _tell(Intervention.Action.SEND_BACK, project, user, (item_id, text, to))
+
+
+def _tell(
+    action: Intervention.Action,
+    project: Project,
+    user: User,
+    told: tuple[int, str, Sequence[User]],
+) -> Comment:
+    item_id, text, to = told
+    comment = write_comment(
+        project=project,
+        user=user,
+        item_id=item_id,
+        text=text,
+        explains=True,
+        to=[person.pk for person in to],
+    ).comment
+    subjects: list[User | None] = [*to] or [None]
+    Intervention.objects.bulk_create(
+        Intervention(
+            project=project,
+            actor=user,
+            action=action,
+            subject=person,
+            reason=comment.text,
+            items=1,
+            data={"item": item_id, "comment": comment.pk},
+        )
+        for person in subjects
+    )
+    return comment
+
+
+def people_behind(project: Project, labels: Sequence[Label]) -> list[User]:
+    """Who gave these labels, of those who may still review here."""
+    ids = [label.annotator.user_id for label in labels if label.annotator.user_id is not None]
+    members = project.memberships.filter(user__in=ids, role__in=ROLES_WITH[Right.REVIEW])
+    return [row.user for row in members.select_related("user").order_by("user__username")]
+
+
+def _check_open(case: Opinions, user: User) -> None:
+    own = case.own(user)
+    if case.waits or (own is not None and own.label.settles):
+        return
+    if case.state.stage == ItemState.Stage.UNCLEAR:
+        found = next(one for one in reversed(case.people) if one.label.role == Label.Role.UNCLEAR)
+        raise _decided_by(found.label.annotator.name, "cannot be told")
+    if case.state.stage != ItemState.Stage.DECIDED or case.gold is None:
+        raise DecidedMeanwhile("Reviewers do not disagree on this item any more; it goes on.")
+    by = case.gold.decided_by.name if case.gold.decided_by else "the reviewers"
+    raise _decided_by(by, value_words(case.gold.value))
+
+
+def _decided_by(name: str, words: str) -> DecidedMeanwhile:
+    return DecidedMeanwhile(f"Decided meanwhile by {name}: {words}. Nothing was changed.")
+
+
+def _answer(case: Opinions, ruling: Ruling) -> Answer:
+    evidence = _evidence(case, ruling)
+    # Where no label was chosen, what was quoted for none in particular is a part of the reasons.
+    words = [checked_text("rationale", ruling.rationale)]
+    words += [f"“{quote}”" for quote in evidence.pop(FOR_NONE, [])]
+    return Answer(
+        value=ruling.value,
+        abstain=ruling.abstain,
+        rationale="\n".join(filter(None, words)),
+        evidence=evidence,
+        seconds=ruling.seconds,
+        shown=case.shown,
+        adjudicates=True,
+    )
+
+
+def _evidence(case: Opinions, ruling: Ruling) -> dict[str, list[str]]:
+    """The quotes under the labels that they now speak for: of one label out of several what was
+    quoted for another speaks for the one chosen. Where none applies or it cannot be told, each
+    speaks for its own, or :data:`FOR_NONE`.
+
+    Raises:
+        ValueNotOffered, InvalidInput: the value, or a quote that does not stand in the text.
+    """
+    said = Answer(value=ruling.value, abstain=ruling.abstain)
+    value = checked_value(case.schema, case.state, said)
+    names = [option.value for option in case.options]
+    meant = case.schema.parsed.names_in(value)
+    chosen = [name for name in names if name in meant]
+    offered = names if ruling.abstain or isinstance(value, list) else chosen
+    nothing = ruling.abstain or value == []
+    other = FOR_NONE if nothing else next(iter(chosen or names), str(value))
+    found: dict[str, list[str]] = {}
+    for name, quote in quotes_in(case.item, ruling.evidence):
+        found.setdefault(name if name in offered else other, []).append(quote)
+    given = sum(len(phrases) for phrases in ruling.evidence.values())
+    if given and not found:
+        raise InvalidInput.at("evidence", "none of these quotes stands in the text.")
+    return found
+
+
+def _overruled(project: Project, case: Opinions, done: Submitted) -> list[User]:
+    """Who said something else and may still review here."""
+    decided = said_key(done.label.value)
+    others = [one.label for one in case.people if said_key(one.label.value) != decided]
+    judge = done.decision.reviewer_id
+    return [person for person in people_behind(project, others) if person.pk != judge]
+
+
+@dataclass(frozen=True, slots=True)
+class SentBack:
+    """Who is asked again, and what they are told."""
+
+    people: Sequence[User]
+    comment: Comment
+
+
+@transaction.atomic
+def send_back(*, project: Project, user: User, item_id: int, reason: str) -> SentBack:
+    """Withdraw what people said of an item in conflict and give it to the same people again.
+
+    What ``user`` said stands, and so does what was imported or said by people who do not review
+    here any more: nobody could be asked. The comment shows on top when they get the item.
+
+    Raises:
+        Forbidden: ``user`` is no expert here.
+        InvalidInput: no reason is given.
+        NotFound: the project has no such item.
+        DecidedMeanwhile: it waits for nobody.
+        Conflict: nobody of those who labelled it could be asked again.
+    """
+    check_expert(user, project)
+    why = checked_text("reason", reason)
+    if not why:
+        raise InvalidInput.at("reason", "say what they should look at again.")
+    lock_state(project, item_id)
+    case = opinions_on(project, user, item_id)
+    if not case.waits:
+        raise DecidedMeanwhile("This item does not wait for a decision any more.")
+    theirs = [
+        one.label for one in case.people if one.label.annotator.user_id not in (None, user.pk)
+    ]
+    people = people_behind(project, theirs)
+    if not people:
+        raise Conflict(
+            "Nobody who labelled this item reviews here any more: decide it, or skip it."
+        )
+    asked = {person.pk for person in people}
+    _withdraw_labels([each for each in theirs if each.annotator.user_id in asked], user, why)
+    free_slots(Slot.objects.filter(item=item_id))
+    assign_items(project, [item_id], people)
+    ask_again(project=project, item_ids=[item_id], users=people)
+    comment = tell_back(project=project, user=user, item_id=item_id, text=why, to=people)
+    return SentBack(people, comment)
+
+
+def _withdraw_labels(labels: Sequence[Label], user: User, why: str) -> None:
+    for label in labels:
+        withdraw_label(label=label, provenance={"sent_back_by": user.username, "reason": why})
+    Slot.objects.filter(label__in=labels).update(label=None, holder=None)
+
+
+LEFT = (Decision.Action.SKIP, Decision.Action.POSTPONE)
+
+
+def last_settled(project: Project, user: User) -> Decision | None:
+    """What ``user`` did last in the project, where that is a decision of what others disagreed on
+    or an item left to others, and still stands. Two queries at most."""
+    decision = Decision.objects.standing(project, user).select_related("label", "item").first()
+    if decision is None or decision.action in LEFT:
+        return decision
+    label = decision.label
+    if label is None or not label.settles:
+        return None
+    return decision if Label.objects.current().filter(pk=label.pk).exists() else None
+
+
+@transaction.atomic
+def undo_adjudication(*, project: Project, user: User) -> Decision | None:
+    """Take back what :func:`last_settled` finds; returns what it was.
+
+    What the expert had said of the item before they decided it is said again. Those who were told
+    about the decision and have not read it will not; the others see that it is settled.
+
+    Raises:
+        ReviewerPaused: a manager has paused them.
+    """
+    check_standing(project, user)
+    found = last_settled(project, user)
+    if found is None:
+        return None
+    lock_state(project, found.item_id)
+    decision = last_settled(project, user)
+    if decision is None or decision.pk != found.pk:
+        return None  # undone in another tab, or superseded
+    decision.undone_at = timezone.now()
+    decision.save(update_fields=["undone_at"])
+    if decision.label is not None:
+        undo_settling_label(decision, decision.label, user)
+    return decision

@@ -1,0 +1,241 @@
+"""Adjudication: who is right, and why? A list of what waits, and the desk for one item."""
+
+import json
+from http import HTTPStatus
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from apps.accounts.http import SignedInRequest
+from apps.projects.models import Project
+from apps.projects.pages import project_page
+from apps.projects.selectors import current_guideline
+from apps.reviews.adjudication.docket import (
+    case_rows,
+    docket,
+    next_case,
+    project_to_adjudicate,
+    undone_decision,
+    waiting_states,
+)
+from apps.reviews.adjudication.forms import query_of, read_ruling, read_wanted
+from apps.reviews.adjudication.opinions import arguments, holder_of, opinions_on, opinions_to_read
+from apps.reviews.adjudication.services import (
+    Adjudicated,
+    adjudicate,
+    claim_to_adjudicate,
+    last_settled,
+    send_back,
+    undo_adjudication,
+)
+from apps.reviews.comments.selectors import thread_on
+from apps.reviews.queue.forms import read_token
+from apps.reviews.queue.submission import skip_item
+from labelhub.core.errors import Conflict, InvalidInput
+from labelhub.core.schema import value_words
+
+PAGE_SIZE = 25
+
+
+@never_cache
+@login_required
+@require_GET
+def adjudication(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What waits for an expert, and who is against whom."""
+    project = project_to_adjudicate(request.user, slug)
+    wanted = read_wanted(request.GET)
+    found = docket(project, wanted)
+    page = Paginator(found.cases, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = project_page(request, project, "adjudication") | {
+        "docket": found,
+        "wanted": wanted,
+        "query": query_of(request.GET),
+        "page": page,
+        "rows": case_rows(request.user, list(page)),
+        "undoable": last_settled(project, request.user),
+    }
+    return render(request, "reviews/adjudication.html", context)
+
+
+@login_required
+@require_GET
+def adjudication_next(request: SignedInRequest, slug: str) -> HttpResponse:
+    """To the next item that waits for this person, among what is wanted; else to the list."""
+    project = project_to_adjudicate(request.user, slug)
+    return _to_next(request, project)
+
+
+@never_cache
+@login_required
+@require_GET
+def adjudication_item(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
+    """One item with every opinion side by side.
+
+    Showing it holds the item for a few minutes: no two experts are to decide it at once.
+    """
+    project = project_to_adjudicate(request.user, slug)
+    return _desk(request, project, item_id)
+
+
+@login_required
+@require_POST
+def adjudication_decide(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
+    """Record the decision and go on; what cannot be used comes back as it was written."""
+    project = project_to_adjudicate(request.user, slug)
+    case = opinions_on(project, request.user, item_id)
+    try:
+        done = adjudicate(
+            project=project,
+            user=request.user,
+            item_id=item_id,
+            ruling=read_ruling(request.POST, case.task),
+            lease_token=read_token(request.POST.get("lease", "")),
+        )
+    except InvalidInput as error:
+        return _desk(request, project, item_id, fault=error.message)
+    except Conflict as error:
+        return _refused(request, slug, error)
+    messages.success(request, _words(done))
+    return _to_next(request, project, after=item_id)
+
+
+@login_required
+@require_POST
+def adjudication_return(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
+    """Ask those who labelled the item to look again."""
+    project = project_to_adjudicate(request.user, slug)
+    reason = request.POST.get("reason", "")
+    try:
+        sent = send_back(project=project, user=request.user, item_id=item_id, reason=reason)
+    except InvalidInput as error:
+        return _desk(request, project, item_id, fault=error.message)
+    except Conflict as error:
+        return _refused(request, slug, error)
+    names = ", ".join(person.username for person in sent.people)
+    messages.success(request, f"Sent back to {names}.")
+    return _to_next(request, project, after=item_id)
+
+
+@login_required
+@require_POST
+def adjudication_skip(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
+    """Leave the item to another expert."""
+    project = project_to_adjudicate(request.user, slug)
+    skip_item(project=project, user=request.user, item_id=item_id)
+    messages.info(request, "Left to others; undo brings it back.")
+    return _to_next(request, project, after=item_id)
+
+
+@login_required
+@require_POST
+def adjudication_undo(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Take the last decision back; its item is on the desk again."""
+    project = project_to_adjudicate(request.user, slug)
+    undone = undo_adjudication(project=project, user=request.user)
+    if undone is None:
+        messages.info(request, "There is no decision of yours left to undo here.")
+        return redirect("adjudication", slug)
+    messages.success(request, "Taken back.")
+    if waiting_states(project).filter(item=undone.item_id).exists():
+        address = reverse("adjudication_item", args=[slug, undone.item_id])
+        return redirect(f"{address}?again={undone.pk}" if undone.label_id else address)
+    return redirect("adjudication", slug)
+
+
+@login_required
+@require_GET
+def adjudication_debates(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
+    """The arguments of the item's debates, by side, as a part of the page; not of blind audits."""
+    project = project_to_adjudicate(request.user, slug)
+    case = opinions_to_read(project, request.user, item_id)
+    debates = [] if case.hides_machines else arguments(project, item_id)
+    context = {"project": project, "debates": debates}
+    return render(request, "reviews/adjudication_debates.html", context)
+
+
+def _desk(
+    request: SignedInRequest, project: Project, item_id: int, *, fault: str = ""
+) -> HttpResponse:
+    case = opinions_on(project, request.user, item_id)
+    # What waits for nobody is read by those alone who have answered it, also after a mistake.
+    if not case.waits and (not fault or case.own(request.user) is None):
+        messages.info(request, "This item waits for no decision any more.")
+        return redirect("item_detail", project.slug, item_id)
+    slot = claim_to_adjudicate(project=project, user=request.user, item_id=item_id)
+    context = project_page(request, project, "adjudication") | {
+        "case": case,
+        "item": case.item,
+        "slot": slot,
+        "holder": None if slot else holder_of(item_id, request.user),
+        "own": case.own(request.user),
+        "guideline": current_guideline(project),
+        "thread": thread_on(project, request.user, item_id),
+        "waiting": waiting_states(project).count(),
+        "query": query_of(request.GET),
+        "undoable": last_settled(project, request.user),
+        "sent": _sent(request) if request.method == "POST" else _again(request, item_id),
+        "fault": fault,
+    }
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if fault else HTTPStatus.OK
+    return render(request, "reviews/adjudication_item.html", context, status=status)
+
+
+def _again(request: SignedInRequest, item_id: int) -> dict[str, Any]:
+    """What was said by the decision that has just been undone: it is not to be written twice."""
+    undone = undone_decision(request.user, item_id, request.GET.get("again", ""))
+    if undone is None or undone.label is None:
+        return {}
+    label = undone.label
+    quotes = [json.dumps([name, one]) for name, said in label.evidence.items() for one in said]
+    schema = label.schema.parsed.of_item(label.item.options)
+    values = sorted(schema.names_in(label.value))
+    return {
+        "values": values,
+        "none": label.value == [],
+        "rationale": label.rationale,
+        "quotes": quotes,
+    }
+
+
+def _sent(request: SignedInRequest) -> dict[str, Any]:
+    """What was written before it was refused."""
+    post = request.POST
+    words = {name: post.get(name, "") for name in ("rationale", "explain", "reason")}
+    chosen = {"values": post.getlist("value"), "none": "none" in post}
+    return {**words, **chosen, "quotes": post.getlist("quote")}
+
+
+def _to_next(request: SignedInRequest, project: Project, *, after: int = 0) -> HttpResponse:
+    item_id = next_case(project, request.user, wanted=read_wanted(request.GET), after=after)
+    if item_id is None:
+        if docket(project, read_wanted(request.GET)).cases:
+            words = "What waits you have left to others, or others hold it; it can be opened here."
+            messages.info(request, words)
+        return redirect(reverse("adjudication", args=[project.slug]) + query_of(request.GET))
+    address = reverse("adjudication_item", args=[project.slug, item_id])
+    return redirect(address + query_of(request.GET))
+
+
+def _refused(request: SignedInRequest, slug: str, error: Conflict) -> HttpResponse:
+    messages.error(request, error.message)
+    sent = _sent(request)
+    written = " ".join(sent[name] for name in ("rationale", "explain", "reason") if sent[name])
+    if written:
+        messages.info(request, f"What you had written, to copy: {written}")
+    return redirect("adjudication", slug)
+
+
+def _words(done: Adjudicated) -> str:
+    told = f" Told {len(done.overruled)}." if done.comment and done.overruled else ""
+    if done.gold is None and done.label.abstained:
+        return f"Decided: it cannot be told.{told}"
+    if done.gold is None or done.gold.value != done.label.value:
+        return "Recorded. What the author or a file says stands above it."
+    return f"Decided: {value_words(done.gold.value)[:80]}.{told}"

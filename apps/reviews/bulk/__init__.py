@@ -1,0 +1,1 @@
+"""One thing done to many items at once."""

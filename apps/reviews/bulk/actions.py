@@ -1,0 +1,350 @@
+"""What each action does to a chunk of items that are locked and fit for it, and its undoing."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+from uuid import uuid4
+
+from django.db.models import Exists, OuterRef
+
+from apps.accounts.models import User
+from apps.labels.models import VIEW_UNKNOWN, Assignment, ItemState, Label
+from apps.labels.services import ImportOutcome, NewLabel, annotator_for_user, import_labels
+from apps.labels.services.queue import assign_items, keep_for_kind, promote_items, unassign_items
+from apps.projects.changes import Translator
+from apps.projects.selectors import current_schema, guideline_version
+from apps.reviews.bulk.plan import BulkPlan
+from apps.reviews.models import BulkChange, BulkJob, Decision
+from apps.reviews.queue.submission import ask_again
+from apps.reviews.queue.undo import return_to_queue
+
+#: In the provenance of a label that was given in bulk: the job.
+BULK = "bulk"
+Change = BulkChange
+Action = BulkJob.Action
+
+
+def apply_action(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+    """Do it to items whose ``states`` are locked; what is needed to take it back, per item."""
+    return _ACTS[Action(plan.action)](plan, job, states) if states else []
+
+
+def _accept(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+    """What is suggested, as it stands: that is what they were asked about."""
+    proposed = Label.objects.in_bulk([one.suggestion_id for one in states if one.suggestion_id])
+
+    def accepted(state: ItemState) -> dict[str, Any]:
+        suggestion = proposed[state.suggestion_id or 0]
+        action = Label.Action.ACCEPTED
+        return {"value": suggestion.value, "action": action, "proposed_from_id": suggestion.pk}
+
+    return _label(plan, job, states, accepted)
+
+
+def _give(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+    """One label for all of them: no item was opened, and nobody knows which suggestions were in
+    the list before them."""
+    provenance = _provenance(plan, job)
+
+    def given(state: ItemState) -> dict[str, Any]:
+        unknown = {VIEW_UNKNOWN: True} if state.suggestion_id else {}
+        return {"value": plan.options["value"], "provenance": {**provenance, **unknown}}
+
+    return _label(plan, job, states, given)
+
+
+def _label(
+    plan: BulkPlan,
+    job: BulkJob,
+    states: Sequence[ItemState],
+    fields_of: Callable[[ItemState], dict[str, Any]],
+) -> list[BulkChange]:
+    """Labels of the one who asked, as if they had given each by itself."""
+    annotator = annotator_for_user(plan.project, plan.actor)
+    common: dict[str, Any] = {
+        "annotator": annotator,
+        "schema": current_schema(plan.project),
+        "provenance": _provenance(plan, job),
+    }
+    drafts = [
+        NewLabel(item_id=state.item_id, uid=uuid4(), **{**common, **fields_of(state)})
+        for state in states
+    ]
+    import_labels(plan.project, drafts)
+    written = Label.objects.filter(item__in=[draft.item_id for draft in drafts])
+    by_uid = dict(written.filter(annotator=annotator).values_list("uid", "pk"))
+    return [
+        Change(job=job, item_id=draft.item_id, label_id=by_uid[draft.uid])
+        for draft in drafts
+        if draft.uid in by_uid
+    ]
+
+
+def _provenance(plan: BulkPlan, job: BulkJob) -> dict[str, Any]:
+    told = {BULK: job.pk, "guideline": guideline_version(plan.project)}
+    return {name: kept for name, kept in told.items() if kept}
+
+
+def _assign(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+    """To all of them, or to each in turn, leaving out who has labelled the item."""
+    users = list(User.objects.filter(pk__in=plan.options["users"]).order_by("pk"))
+    spoken = _spoken(states, users)
+    given: dict[tuple[int, ...], list[int]] = {}
+    for at, state in enumerate(states):
+        free = [one for one in users if (state.item_id, one.pk) not in spoken]
+        if plan.options["share"] and free:
+            free = [_in_turn(users, free, job.done + at)]
+        given.setdefault(tuple(one.pk for one in free), []).append(state.item_id)
+    by_id = {one.pk: one for one in users}
+    added = {item: list(who) for who, items in given.items() for item in items}
+    skips = _left(states, users)
+    for who, items in given.items():
+        people = [by_id[pk] for pk in who]
+        assign_items(plan.project, items, people)
+        ask_again(project=plan.project, item_ids=items, users=people)
+    return [
+        Change(
+            job=job,
+            item_id=state.item_id,
+            before={
+                "added": [pk for pk in added[state.item_id] if pk not in state.assignees],
+                "skips": [
+                    pk for pk, who in skips.get(state.item_id, ()) if who in added[state.item_id]
+                ],
+            },
+        )
+        for state in states
+    ]
+
+
+def _left(
+    states: Sequence[ItemState], users: Sequence[User] | None = None
+) -> dict[int, list[tuple[int, int | None]]]:
+    """By item: the decisions to leave it to others or for later that stand, and whose they are."""
+    left = Decision.objects.filter(
+        item__in=[one.item_id for one in states], label__isnull=True, undone_at__isnull=True
+    )
+    if users is not None:
+        left = left.filter(reviewer__in=users)
+    found: dict[int, list[tuple[int, int | None]]] = {}
+    for item, pk, who in left.order_by("pk").values_list("item_id", "pk", "reviewer_id"):
+        found.setdefault(item, []).append((pk, who))
+    return found
+
+
+def _in_turn(users: Sequence[User], free: Sequence[User], turn: int) -> User:
+    """Whose turn it is; of somebody who has labelled the item, the next one's."""
+    order = [users[(turn + step) % len(users)] for step in range(len(users))]
+    return next(one for one in order if one in free)
+
+
+def _spoken(states: Sequence[ItemState], users: Sequence[User]) -> set[tuple[int, int | None]]:
+    said = Label.objects.standing().by_people()
+    said = said.filter(item__in=[one.item_id for one in states], annotator__user__in=users)
+    return set(said.order_by().values_list("item_id", "annotator__user_id"))
+
+
+def _keep(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+    keep_for_kind(plan.project, [one.item_id for one in states], plan.options["kind"])
+    return [
+        Change(job=job, item_id=one.item_id, before={"kind": one.assigned_kind}) for one in states
+    ]
+
+
+def _promote(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+    ids = [one.item_id for one in states]
+    promote_items(plan.project, ids, promoted=plan.options["promoted"])
+    return [
+        Change(job=job, item_id=one.item_id, before={"promoted": one.promoted}) for one in states
+    ]
+
+
+def _return(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+    ids = [one.item_id for one in states]
+    said: dict[int, list[int]] = {}
+    labels = Label.objects.standing().by_people().filter(item__in=ids)
+    for label in labels.exclude(action=Label.Action.IMPORTED).order_by("pk"):
+        said.setdefault(label.item_id, []).append(label.pk)
+    skips = _left(states)
+    return_to_queue(
+        project=plan.project,
+        item_ids=ids,
+        by=plan.actor,
+        reason=plan.options["reason"],
+        log=False,
+    )
+    return [
+        Change(
+            job=job,
+            item_id=one.item_id,
+            before={
+                "labels": said.get(one.item_id, []),
+                "skips": [pk for pk, _ in skips.get(one.item_id, ())],
+                "promoted": one.promoted,
+            },
+        )
+        for one in states
+    ]
+
+
+_ACTS: dict[Action, Callable[[BulkPlan, BulkJob, Sequence[ItemState]], list[BulkChange]]] = {
+    Action.ACCEPT: _accept,
+    Action.LABEL: _give,
+    Action.ASSIGN: _assign,
+    Action.AUDIENCE: _keep,
+    Action.PROMOTE: _promote,
+    Action.RETURN: _return,
+}
+States = dict[int, ItemState]
+
+
+def undo_changes(job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
+    """Take back what the job did to items whose ``states`` are locked; of how many items."""
+    return _BACK[Action(job.action)](job, changes, states)
+
+
+def _labels(job: BulkJob, changes: Sequence[BulkChange], _states: States) -> int:
+    """What was superseded or withdrawn since stays as it is."""
+    ids = [change.label_id for change in changes if change.label_id]
+    standing = Label.objects.current().filter(pk__in=ids).select_related("annotator")
+    told = {"undone_by": job.counts.get("undone_by", ""), BULK: job.pk}
+    drafts = [
+        NewLabel(
+            item_id=label.item_id,
+            annotator=label.annotator,
+            schema=current_schema(job.project),
+            value=None,
+            withdrawn=True,
+            action=Label.Action.WITHDRAWN,
+            supersedes_uid=label.uid,
+            provenance=told,
+        )
+        for label in standing
+    ]
+    outcomes = import_labels(job.project, drafts) if drafts else []
+    return outcomes.count(ImportOutcome.CREATED)
+
+
+def _assignments(job: BulkJob, changes: Sequence[BulkChange], _states: States) -> int:
+    """From whom the job gave it to, while they still have it and have not answered."""
+    items = [change.item_id for change in changes]
+    held = set(Assignment.objects.filter(item__in=items, open=True).values_list("item", "user"))
+    by_person: dict[int, list[int]] = {}
+    back = set()
+    for change in changes:
+        added = change.before.get("added", [])
+        if added and all((change.item_id, user) in held for user in added):
+            back.add(change.item_id)
+            for user in added:
+                by_person.setdefault(user, []).append(change.item_id)
+    people = User.objects.in_bulk(by_person)
+    for user, ids in by_person.items():
+        unassign_items(job.project, ids, [people[user]])
+    _leave_again([change for change in changes if change.item_id in back])
+    return len(back)
+
+
+def _leave_again(changes: Sequence[BulkChange]) -> None:
+    """Who had left an item to others, or for later, has left it again, if they did not since."""
+    skips = [pk for change in changes for pk in change.before.get("skips", ())]
+    since = Decision.objects.filter(
+        item=OuterRef("item"),
+        reviewer=OuterRef("reviewer"),
+        label__isnull=True,
+        undone_at__isnull=True,
+    )
+    Decision.objects.filter(~Exists(since), pk__in=skips).order_by().update(undone_at=None)
+
+
+def _audience(job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
+    def unchanged(state: ItemState) -> bool:
+        return bool(state.assigned_kind == job.options["kind"])
+
+    groups = _grouped(changes, states, "kind", unchanged)
+    return sum(keep_for_kind(job.project, ids, kind) for kind, ids in groups.items())
+
+
+def _promoted(job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
+    def unchanged(state: ItemState) -> bool:
+        return bool(state.promoted == job.options["promoted"])
+
+    groups = _grouped(changes, states, "promoted", unchanged)
+    return sum(promote_items(job.project, ids, promoted=was) for was, ids in groups.items())
+
+
+def _grouped(
+    changes: Sequence[BulkChange],
+    states: States,
+    name: str,
+    unchanged: Callable[[ItemState], bool],
+) -> dict[Any, list[int]]:
+    """What was before → the items, of those that still are as the job left them."""
+    groups: dict[Any, list[int]] = {}
+    for change in changes:
+        state = states.get(change.item_id)
+        if state is not None and unchanged(state):
+            groups.setdefault(change.before[name], []).append(change.item_id)
+    return groups
+
+
+def _returned(job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
+    """What was withdrawn is said anew, in the names of those who had said it, of items of which
+    nobody has said anything since; what nothing of today stands for is not.
+    Who had left such an item to others is not asked again."""
+    items = [change.item_id for change in changes]
+    said = Label.objects.current().by_people().filter(item__in=items)
+    answered = set(said.exclude(action=Label.Action.IMPORTED).values_list("item_id", flat=True))
+    back = [change for change in changes if change.item_id not in answered]
+    ids = [pk for change in back for pk in change.before["labels"]]
+    labels = Label.objects.filter(pk__in=ids).select_related("annotator", "schema").order_by("pk")
+    drafts = list(_said_anew(job, labels))
+    import_labels(job.project, drafts)
+    said_again = {draft.item_id for draft in drafts}
+    back = [change for change in back if change.item_id in said_again]
+    _leave_again(back)
+    lifted = [
+        change.item_id
+        for change in back
+        if not change.before["promoted"] and states[change.item_id].promoted
+    ]
+    promote_items(job.project, lifted, promoted=False)
+    return len(back)
+
+
+def _said_anew(job: BulkJob, labels: Iterable[Label]) -> Iterator[NewLabel]:
+    """Without the time it took: that was counted once. Under the names of today."""
+    schema, told = current_schema(job.project), Translator.of(job.project_id)
+    for label in labels:
+        value = told.value(label.schema.version, label.value)
+        if value is None and not (label.abstained or label.rejected):
+            continue
+        yield NewLabel(
+            item_id=label.item_id,
+            annotator=label.annotator,
+            schema=schema,
+            value=value,
+            action=label.action,
+            role=label.role,
+            abstained=label.abstained,
+            rejected=label.rejected,
+            confidence=label.confidence,
+            rationale=label.rationale,
+            evidence=told.evidence(label.schema.version, label.evidence),
+            shown_id=label.shown_id,
+            proposed_from_id=label.proposed_from_id,
+            provenance={
+                **told.provenance(label.schema.version, label.provenance),
+                "restores": str(label.uid),
+                BULK: job.pk,
+            },
+            uid=uuid4(),
+        )
+
+
+_BACK: dict[Action, Callable[[BulkJob, Sequence[BulkChange], States], int]] = {
+    Action.ACCEPT: _labels,
+    Action.LABEL: _labels,
+    Action.ASSIGN: _assignments,
+    Action.AUDIENCE: _audience,
+    Action.PROMOTE: _promoted,
+    Action.RETURN: _returned,
+}

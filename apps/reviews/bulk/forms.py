@@ -1,0 +1,109 @@
+"""What a bulk action asks for besides the items."""
+
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+
+from apps.projects.models import Project
+from apps.projects.selectors import current_schema
+from apps.reviews.models import BulkJob
+from apps.reviews.queue.forms import read_value
+from apps.reviews.search.forms import people_of
+from labelhub.core.errors import InvalidInput
+from labelhub.core.schema import LabelType, Schema
+
+Action = BulkJob.Action
+KINDS = [("", "Everybody"), ("crowd", "The crowd"), ("expert", "Experts")]
+PROMOTED = [("true", "Put them first"), ("false", "Back among the others")]
+SHARE = [("false", "Each item to all of them"), ("true", "Each item to one of them, in turn")]
+
+
+class OptionsForm(forms.Form):
+    """The fields that one action needs, none for most; shown, and read by the service."""
+
+    def __init__(self, project: Project, action: str, data: QueryDict | None = None) -> None:
+        self._given: QueryDict = QueryDict() if data is None else data
+        self.action = action
+        self._task: LabelType | None = None
+        # A search has fields of the same names.
+        super().__init__(data, prefix="with")
+        if action == Action.LABEL:
+            schema = current_schema(project).parsed
+            self._task = schema.task
+            self.fields["value"] = _value_field(schema)
+            if schema.task.several:
+                self.fields["none"] = forms.BooleanField(
+                    label="None of these", required=False, help_text="No label applies."
+                )
+        elif action == Action.ASSIGN:
+            self.fields["users"] = forms.MultipleChoiceField(
+                label="People", choices=people_of(project), widget=forms.CheckboxSelectMultiple
+            )
+            self.fields["share"] = _radios("How", SHARE)
+        elif action == Action.AUDIENCE:
+            self.fields["kind"] = _radios("Who may be offered them", KINDS)
+        elif action == Action.PROMOTE:
+            self.fields["promoted"] = _radios("What", PROMOTED)
+        elif action == Action.RETURN:
+            self.fields["reason"] = forms.CharField(
+                label="Why",
+                max_length=500,
+                help_text="Their reviewers will read it.",
+                widget=forms.Textarea(attrs={"rows": 3}),
+            )
+
+    def options(self) -> dict[str, Any]:
+        """As the service takes them.
+
+        Raises:
+            InvalidInput: labels together with "None of these".
+        """
+        given: dict[str, Any] = {
+            name: self._given.get(self.add_prefix(name), "") for name in self.fields
+        }
+        if "users" in given:
+            given["users"] = self._given.getlist(self.add_prefix("users"))
+        if self._task is not None and self._task.several:
+            del given["none"]
+            given["value"] = read_value(self._given, self._task, self.add_prefix(""))
+        return given
+
+    @property
+    def posted(self) -> list[tuple[str, str]]:
+        """What was chosen, as hidden fields send it again."""
+        names = [self.add_prefix(name) for name in self.fields]
+        return [(name, one) for name in names for one in self._given.getlist(name)]
+
+    def take(self, error: InvalidInput) -> bool:
+        """Show a refusal at its field; False where it is about none of these."""
+        faults = [one for one in error.data.get("errors", []) if one["field"] in self.fields]
+        for fault in faults:
+            # Beside the form's own words for the same, one is enough.
+            self.errors.pop(fault["field"], None)
+            self.add_error(fault["field"], fault["message"])
+        return bool(faults)
+
+
+def _value_field(schema: Schema) -> forms.Field:
+    if not schema.names:
+        return forms.CharField(label="Label", max_length=1000)
+    names = [(name, name) for name in schema.names]
+    if schema.task.several:
+        return forms.MultipleChoiceField(
+            label="Labels",
+            choices=names,
+            required=False,
+            widget=forms.CheckboxSelectMultiple,
+        )
+    return forms.ChoiceField(label="Label", choices=names, widget=forms.RadioSelect)
+
+
+def _radios(label: str, choices: list[tuple[str, str]]) -> forms.ChoiceField:
+    return forms.ChoiceField(
+        label=label,
+        choices=choices,
+        initial=choices[0][0],
+        required=False,
+        widget=forms.RadioSelect,
+    )

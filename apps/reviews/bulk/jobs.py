@@ -1,0 +1,302 @@
+"""One thing done to many items at once, and its undoing: asked for, and done by a worker.
+
+Chunks are short: reviewers wait for the items of one at most.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.common import jobs
+from apps.common.jobs import JobRun, fault_words, job, work_on
+from apps.labels.services.states import lock_states
+from apps.projects.models import Project
+from apps.projects.selectors import role_in
+from apps.projects.services import hold_labels
+from apps.reviews.bulk.actions import apply_action, undo_changes
+from apps.reviews.bulk.plan import BulkPlan, preview, read_options, sorted_out
+from apps.reviews.models import BulkChange, BulkJob, Intervention
+from apps.reviews.search.matching import matching, newest_item
+from apps.reviews.search.query import Query, read_query
+from labelhub.core.errors import Conflict, Forbidden, InvalidInput
+
+Status = BulkJob.Status
+KIND = "reviews.bulk"
+UNDOABLE = (Status.DONE, Status.FAILED)
+#: Among the counts: who asked for the undoing.
+UNDONE_BY = "undone_by"
+
+
+class NothingToDo(Conflict):
+    """No item would change; the message says why."""
+
+    code = "nothing_to_do"
+
+
+def plan_job(
+    project: Project,
+    actor: User,
+    *,
+    action: str,
+    query: Query,
+    options: Mapping[str, Any],
+    frozen: Mapping[str, Any] | None = None,
+) -> BulkPlan:
+    """A plan, checked. ``frozen`` holds ``upto`` and ``asked_at`` of a preview of it: what has come
+    or was changed since is left alone.
+
+    Raises:
+        InvalidInput: a field that cannot be used, by its name.
+    """
+    matching(project, query)  # reads the values of labels
+    upto, asked_at = _frozen(project, frozen or {})
+    return BulkPlan(
+        project=project,
+        actor=actor,
+        action=action,
+        query=query,
+        options=read_options(project, action, options),
+        upto=upto,
+        asked_at=asked_at,
+    )
+
+
+def plan_of(job: BulkJob, actor: User) -> BulkPlan:
+    """The plan that a job was made of; ``actor`` asked for it."""
+    return BulkPlan(
+        project=job.project,
+        actor=actor,
+        action=job.action,
+        query=read_query(job.query),
+        options=job.options,
+        upto=job.upto,
+        asked_at=job.created_at,
+    )
+
+
+@transaction.atomic
+def start_job(plan: BulkPlan) -> BulkJob:
+    """Queue a plan; a worker carries it out.
+
+    Raises:
+        NothingToDo: it would change no item.
+        Conflict: the labels are being changed.
+    """
+    found = preview(plan)
+    if not found.changing:
+        reasons = "; ".join(f"{count:,} {words}" for count, words in found.told)
+        why = f" Of {found.total:,} items {reasons}." if reasons else " No item is found."
+        raise NothingToDo(f"Nothing would change.{why}")
+    hold_labels(plan.project)  # last: others wait for the project while it is held
+    queued = BulkJob.objects.create(
+        project=plan.project,
+        actor=plan.actor,
+        action=plan.action,
+        query=plan.query.to_json(),
+        options=dict(plan.options),
+        total=found.total,
+        upto=plan.upto,
+        created_at=plan.asked_at,
+    )
+    jobs.start_job(KIND, queued.pk)
+    return queued
+
+
+@transaction.atomic
+def undo_job(*, job: BulkJob, actor: User) -> BulkJob:
+    """Queue the taking back of all that a job did and that nobody has changed since.
+
+    Raises:
+        Conflict: it is still at work, or was undone already; the labels are being changed.
+    """
+    hold_labels(job.project)
+    now = BulkJob.objects.select_for_update().get(pk=job.pk)
+    if now.status not in UNDOABLE:
+        state = now.get_status_display().lower()
+        raise Conflict(f"Bulk job {job.pk} is {state}: it cannot be undone now.")
+    # An undoing that a fault had stopped goes on behind what it took back.
+    now.after = now.after if UNDONE_BY in now.counts else 0
+    now.counts |= {UNDONE_BY: actor.username}
+    now.status, now.message, now.finished_at = Status.UNDOING, "", None
+    now.save()
+    jobs.start_job(KIND, now.pk)
+    job.refresh_from_db()
+    return job
+
+
+def _frozen(project: Project, given: Mapping[str, Any]) -> tuple[int, datetime]:
+    """What a preview held fast; nothing of the future, and without a preview what there is now."""
+    newest, now = newest_item(project), timezone.now()
+    raw_upto, raw_time = given.get("upto"), given.get("asked_at")
+    if not raw_upto and not raw_time:
+        return newest, now
+    if not str(raw_upto).isdecimal() or len(str(raw_upto)) > 18:
+        raise InvalidInput.at("upto", "Must be the number that the preview gave.")
+    try:
+        moment = parse_datetime(str(raw_time))
+    except ValueError:
+        moment = None
+    if moment is None or timezone.is_naive(moment):
+        raise InvalidInput.at("asked_at", "Must be the time that the preview gave.")
+    return min(int(str(raw_upto)), newest), min(moment, now)
+
+
+#: Items of one transaction: as many as take no longer than this, for reviewers wait for it.
+CHUNK, FIRST_CHUNK = 500, 25
+SECONDS = 0.25
+#: SQLite wakes nobody: whoever waits to write looks again after up to a tenth of a second.
+PAUSE = 0.05
+#: Ids that are looked up at once: a search may take long, what follows it does not.
+AHEAD = 10_000
+GOING = (Status.QUEUED, Status.RUNNING, Status.UNDOING)
+LOGGED = {
+    BulkJob.Action.ASSIGN: Intervention.Action.ASSIGN,
+    BulkJob.Action.AUDIENCE: Intervention.Action.ASSIGN,
+    BulkJob.Action.PROMOTE: Intervention.Action.PROMOTE,
+    BulkJob.Action.RETURN: Intervention.Action.RETURN,
+}
+
+
+def run_job(job_id: int) -> BulkJob:
+    """Bring a job, or its undoing, to its end, from the item it had reached; see
+    :func:`apps.common.jobs.work_on`."""
+    work_on(KIND, job_id)
+    return BulkJob.objects.get(pk=job_id)
+
+
+def fail_job(job_id: int, error: Exception) -> None:
+    """Say how it failed."""
+    bulk = BulkJob.objects.get(pk=job_id)
+    words = f"Stopped by {{fault}} after {bulk.done:,} items; what was done can be undone."
+    bulk.status, bulk.message = Status.FAILED, fault_words(error, words)
+    bulk.finished_at = timezone.now()
+    bulk.save(update_fields=["status", "message", "finished_at"])
+
+
+@job(KIND, fail=fail_job)
+def carry_out(run: JobRun) -> None:
+    """Each chunk commits what it did together with how far it got."""
+    going = BulkJob.objects.filter(pk=run.subject, status__in=GOING)
+    bulk = going.select_related("project", "actor").first()
+    if bulk is None:
+        return
+    if bulk.status == Status.UNDOING:
+        _undo(run, bulk)
+    else:
+        going.update(status=Status.RUNNING)
+        _do(run, bulk)
+
+
+def _do(run: JobRun, job: BulkJob) -> None:
+    plan = plan_of(job, _asker(job))
+    size = min(FIRST_CHUNK, CHUNK)
+    while ahead := list(_ids_ahead(plan, job)):
+        run.keep()
+        while ahead:
+            began = time.monotonic()
+            with run.chunk():
+                _do_chunk(plan, job, ahead[:size])
+            ahead, size = ahead[size:], _paced(size, time.monotonic() - began)
+    left = max(0, job.total - job.done - job.passed_over)
+    counts = Counter(job.counts) + Counter(gone=left)
+    with run.last_chunk():
+        _finish(job, Status.DONE, passed_over=job.passed_over + left, counts=dict(counts))
+        _log(job, job.actor, job.done)
+
+
+def _asker(job: BulkJob) -> User:
+    """Who asked for it, if they still may.
+
+    Raises:
+        Forbidden: they may not, or are gone.
+    """
+    if job.actor is None or role_in(job.actor, job.project) != Role.MANAGER:
+        raise Forbidden("Whoever asked for this is no manager here any more: it was stopped.")
+    return job.actor
+
+
+def _ids_ahead(plan: BulkPlan, job: BulkJob) -> QuerySet[Any, int]:
+    found = plan.items().filter(pk__gt=job.after).order_by("pk")
+    return found.values_list("pk", flat=True)[:AHEAD]
+
+
+def _do_chunk(plan: BulkPlan, job: BulkJob, ids: Sequence[int]) -> None:
+    states = lock_states(ids)
+    outcomes = dict(sorted_out(plan, plan.among(ids)).values_list("pk", "outcome"))
+    counts = Counter(outcomes.get(pk, "gone") for pk in ids)
+    changes = apply_action(plan, job, [states[pk] for pk in ids if outcomes.get(pk) == ""])
+    BulkChange.objects.bulk_create(changes)
+    # Somebody said something in the same breath as the items were locked.
+    counts["gone"] += counts.pop("", 0) - len(changes)
+    _write(
+        job,
+        after=ids[-1],
+        done=job.done + len(changes),
+        passed_over=job.passed_over + counts.total(),
+        counts=dict(Counter(job.counts) + counts),
+    )
+
+
+def _paced(size: int, seconds: float) -> int:
+    """How many items to take next, after a moment for others."""
+    if connection.vendor == "sqlite":
+        time.sleep(PAUSE)
+    if seconds > SECONDS:
+        return max(1, size // 2)
+    return min(CHUNK, size * 2) if seconds < SECONDS / 3 else size
+
+
+def _undo(run: JobRun, job: BulkJob) -> None:
+    size = min(FIRST_CHUNK, CHUNK)
+    while changes := _changes_ahead(job, size):
+        began = time.monotonic()
+        with run.chunk():
+            states = lock_states([change.item_id for change in changes])
+            back = undo_changes(job, changes, states)
+            counts = {**job.counts, "undone": job.counts.get("undone", 0) + back}
+            counts["kept"] = job.counts.get("kept", 0) + len(changes) - back
+            _write(job, after=changes[-1].item_id, counts=counts)
+        size = _paced(size, time.monotonic() - began)
+    with run.last_chunk():
+        undoer = User.objects.filter(username=job.counts.get("undone_by", "")).first()
+        _finish(job, Status.UNDONE)
+        _log(job, undoer, job.counts.get("undone", 0), undone=True)
+
+
+def _changes_ahead(job: BulkJob, size: int) -> list[BulkChange]:
+    return list(BulkChange.objects.filter(job=job, item__gt=job.after).order_by("item")[:size])
+
+
+def _write(job: BulkJob, **fields: Any) -> None:
+    for name, value in fields.items():
+        setattr(job, name, value)
+    job.save(update_fields=list(fields))
+
+
+def _finish(job: BulkJob, status: Status, **fields: Any) -> None:
+    _write(job, status=status, message="", finished_at=timezone.now(), **fields)
+
+
+def _log(job: BulkJob, actor: User | None, items: int, *, undone: bool = False) -> None:
+    """For those who look later at who changed the queue."""
+    action = LOGGED.get(BulkJob.Action(job.action))
+    if action is None or not items:
+        return
+    told = {"bulk": job.pk, **job.options} | ({"undone": True} if undone else {})
+    Intervention.objects.create(
+        project=job.project,
+        actor=actor,
+        action=action,
+        reason=job.options.get("reason", ""),
+        items=items,
+        data=told,
+    )

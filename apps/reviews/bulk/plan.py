@@ -1,0 +1,290 @@
+"""What a bulk action needs to know, and what it will do to each of many items, before it does: by
+the same conditions that are asked again, with the items locked, when it is done.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Case, CharField, Count, Exists, OuterRef, Q, QuerySet, Value, When
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.accounts.roles import ROLES_WITH, ReviewerKind, Right
+from apps.labels.blindness import ONLY_AUDITED
+from apps.labels.models import Assignment, ItemState, Label
+from apps.projects.models import Item, Membership, Project
+from apps.projects.selectors import current_schema, reviewer_kind
+from apps.reviews.models import BulkJob, Slot
+from apps.reviews.search.matching import matching
+from apps.reviews.search.query import Query
+from labelhub.core.errors import InvalidInput, NotFound
+from labelhub.core.schema import unstorable
+
+Action = BulkJob.Action
+EXAMPLES = 10
+#: Why an item is passed over; the first that holds is told.
+PASSED = {
+    "gone": "were changed since the preview, or are found no more",
+    "audited": "are audited blind: a label given in bulk would spoil the audit",
+    "decided": "are decided",
+    "unclear": "cannot be told, as an expert found",
+    "mine": "you have labelled or rejected already",
+    "silent": "have no suggestion to accept",
+    "foreign": "do not offer this label",
+    "others": "are kept for other people",
+    "enough": "have all the labels they want",
+    "held": "somebody has on screen just now",
+    "same": "are so already",
+    "idle": "wait for nobody",
+    "spoken": "were labelled or rejected by everybody chosen",
+    "unsaid": "nobody has labelled",
+}
+_UNCLEAR = Q(state__stage=ItemState.Stage.UNCLEAR)
+
+
+@dataclass(frozen=True, slots=True)
+class BulkPlan:
+    """One action on the items of a search, as they were at ``asked_at``."""
+
+    project: Project
+    actor: User
+    action: str
+    query: Query
+    options: Mapping[str, Any]
+    upto: int
+    asked_at: datetime
+
+    def items(self) -> QuerySet[Item]:
+        """The items that the search finds now, of those there were."""
+        return matching(self.project, self.query).filter(pk__lte=self.upto)
+
+    def among(self, item_ids: Sequence[int]) -> QuerySet[Item]:
+        """Those of the items, found a moment ago, that still are. What is said of an item shows in
+        the time of its state; only remarks and skips do not."""
+        query = self.query
+        again = Query(
+            comments=query.comments,
+            comment=query.comment,
+            comment_by=query.comment_by,
+            skipped_by=query.skipped_by,
+        )
+        return matching(self.project, again).filter(pk__in=item_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a plan comes to. ``passed`` counts by reason (:data:`PASSED`)."""
+
+    total: int
+    changing: int
+    passed: dict[str, int] = field(default_factory=dict)
+    examples: Sequence[Item] = ()
+
+    @property
+    def told(self) -> list[tuple[int, str]]:
+        """The counts in words, the largest first."""
+        return told(self.passed)
+
+
+def told(passed: Mapping[str, int]) -> list[tuple[int, str]]:
+    """How many items were passed over, and why, the largest number first."""
+    found = [(count, PASSED[reason]) for reason, count in passed.items() if count]
+    return sorted(found, key=lambda one: -one[0])
+
+
+def preview(plan: BulkPlan) -> Preview:
+    """What the plan comes to now: one count, and a few of the items that will change."""
+    outcomes = sorted_out(plan, plan.items())
+    counted = outcomes.order_by().values_list("outcome").annotate(n=Count("pk"))
+    counts: dict[str, int] = dict(counted)
+    changing = outcomes.filter(outcome="").order_by("pk")
+    shown = changing.select_related("state__suggestion", "state__gold")[:EXAMPLES]
+    told_of = {reason: counts[reason] for reason in PASSED if counts.get(reason)}
+    return Preview(sum(counts.values()), counts.get("", 0), told_of, list(shown))
+
+
+def sorted_out(plan: BulkPlan, items: QuerySet[Item]) -> QuerySet[Any]:
+    """The items, each with its ``outcome``: why it is passed over, empty where it is not."""
+    reasons = [When(condition, then=Value(reason)) for reason, condition in _reasons(plan).items()]
+    outcome = Case(*reasons, default=Value(""), output_field=CharField())
+    return items.annotate(outcome=outcome)
+
+
+def _reasons(plan: BulkPlan) -> dict[str, Q]:
+    found = {"gone": Q(state__updated_at__gt=plan.asked_at)}
+    if plan.action in (Action.ACCEPT, Action.LABEL):
+        return found | _of_labels(plan)
+    idle = Q(state__queued=False)
+    settled = {"decided": Q(state__stage=ItemState.Stage.DECIDED), "unclear": _UNCLEAR}
+    if plan.action == Action.ASSIGN:
+        return found | {**settled, **_of_people(plan)}
+    if plan.action == Action.AUDIENCE:
+        same = Q(state__assigned_kind=plan.options["kind"])
+        return found | {**settled, "same": same}
+    if plan.action == Action.PROMOTE:
+        same = Q(state__promoted=plan.options["promoted"])
+        # What need not come any more can still be taken from the head.
+        return found | {"same": same} | ({"idle": idle} if plan.options["promoted"] else {})
+    said = Label.objects.standing().by_people().filter(item=OuterRef("pk"))
+    here = said.exclude(action=Label.Action.IMPORTED)
+    return found | {"unsaid": ~Q(Exists(here))}
+
+
+def _of_labels(plan: BulkPlan) -> dict[str, Q]:
+    """As for a reviewer: who is not asked is not asked in bulk either."""
+    live = Slot.objects.live(timezone.now()).filter(project=plan.project)
+    found = {
+        "audited": Q(state__reasons=ONLY_AUDITED),
+        "mine": _labelled_by(plan.actor.pk),
+        "decided": Q(state__stage=ItemState.Stage.DECIDED, state__disputed=False),
+        "unclear": _UNCLEAR,
+    }
+    if plan.action == Action.ACCEPT:
+        found["silent"] = Q(state__suggestion__isnull=True) | Q(state__suggestion__abstained=True)
+    elif current_schema(plan.project).task.item_options:
+        found["foreign"] = ~Q(options=[]) & ~Q(options__names=plan.options["value"])
+    return found | {
+        "others": _kept_for_others(plan),
+        "enough": Q(state__queued=False, state__labels_by_people__gt=0),
+        "held": Q(pk__in=live.values("item")),
+    }
+
+
+def _kept_for_others(plan: BulkPlan) -> Q:
+    kind = reviewer_kind(plan.actor, plan.project)
+    other = ReviewerKind.CROWD if kind == ReviewerKind.EXPERT else ReviewerKind.EXPERT
+    named = Q(state__audience=ItemState.Audience.NAMED) & ~_given_to(plan.actor.pk)
+    return named | Q(state__audience=other)
+
+
+def _labelled_by(user: int) -> Q:
+    said = Label.objects.standing().filter(item=OuterRef("pk"), annotator__user=user)
+    return Q(Exists(said))
+
+
+def _given_to(user: int) -> Q:
+    return Q(Exists(Assignment.objects.filter(item=OuterRef("pk"), user=user, open=True)))
+
+
+def _of_people(plan: BulkPlan) -> dict[str, Q]:
+    """Items that all the chosen have labelled, or have been given already; where they share the
+    items, one who has not is enough."""
+    spoken, given = Q(), Q()
+    for user in plan.options["users"]:
+        spoken &= _labelled_by(user)
+        has = _given_to(user)
+        given = given | has if plan.options["share"] else given & has
+    return {"spoken": spoken, "same": given}
+
+
+def jobs_of(project: Project) -> QuerySet[BulkJob]:
+    """The project's bulk jobs, newest first."""
+    return BulkJob.objects.filter(project=project).select_related("actor", "project")
+
+
+def get_job(project: Project, job_id: int) -> BulkJob:
+    """One of them.
+
+    Raises:
+        NotFound: there is none.
+    """
+    job = jobs_of(project).filter(pk=job_id).first()
+    if job is None:
+        raise NotFound(f"There is no bulk job {job_id} in the project '{project.slug}'.")
+    return job
+
+
+KINDS = ("", "crowd", "expert")
+MOST_PEOPLE = 50
+LONGEST_REASON = 500
+
+
+def read_options(project: Project, action: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of ``action``, checked, ready to be stored.
+
+    Fields: ``value`` (label), ``users`` (ids or user names) and ``share`` (assign: each item to one
+    of them in turn, else to all), ``kind`` (audience: crowd, expert or empty), ``promoted``
+    (promote), ``reason`` (return).
+
+    Raises:
+        InvalidInput: an unknown action, or an option that cannot be used, by its name.
+    """
+    if action not in BulkJob.Action.values:
+        raise InvalidInput.at("action", f"Must be one of {', '.join(BulkJob.Action.values)}.")
+    return _READERS[BulkJob.Action(action)](project, data)
+
+
+def _no_options(_project: Project, _data: Mapping[str, Any]) -> dict[str, Any]:
+    return {}
+
+
+def _value_option(project: Project, data: Mapping[str, Any]) -> dict[str, Any]:
+    schema, raw = current_schema(project).parsed, data.get("value")
+    if raw in (None, ""):
+        raise InvalidInput.at("value", "Choose the label that all are to have.")
+    if schema.task.item_options:
+        if not isinstance(raw, str) or not raw.strip() or unstorable(raw):
+            raise InvalidInput.at("value", "Must be one of the items' options, as text.")
+        return {"value": raw.strip()}
+    try:
+        return {"value": schema.normalise(raw)}
+    except InvalidInput as error:
+        raise InvalidInput.at("value", error.message) from None
+
+
+def _people_option(project: Project, data: Mapping[str, Any]) -> dict[str, Any]:
+    raw = data.get("users") or []
+    if not isinstance(raw, list | tuple) or not raw:
+        raise InvalidInput.at("users", "Choose at least one person.")
+    members = Membership.objects.filter(project=project, role__in=ROLES_WITH[Right.REVIEW])
+    known: dict[str, int] = {}
+    for pk, name in members.values_list("user_id", "user__username"):
+        known |= {str(pk): pk, name: pk}
+    strange = [str(one) for one in raw if str(one) not in known]
+    if strange:
+        raise InvalidInput.at("users", f"'{strange[0][:80]}' does not review in this project.")
+    users = sorted({known[str(one)] for one in raw})
+    if len(users) > MOST_PEOPLE:
+        raise InvalidInput.at("users", f"At most {MOST_PEOPLE} people at once.")
+    return {"users": users, "share": _flag(data, "share", default=False)}
+
+
+def _audience_option(_project: Project, data: Mapping[str, Any]) -> dict[str, Any]:
+    kind = data.get("kind", "")
+    if kind not in KINDS:
+        raise InvalidInput.at("kind", "Must be crowd, expert or empty (for everybody).")
+    return {"kind": kind}
+
+
+def _promoted_option(_project: Project, data: Mapping[str, Any]) -> dict[str, Any]:
+    return {"promoted": _flag(data, "promoted", default=True)}
+
+
+def _reason_option(_project: Project, data: Mapping[str, Any]) -> dict[str, Any]:
+    raw = data.get("reason", "")
+    reason = raw.strip() if isinstance(raw, str) else ""
+    if not reason or unstorable(reason) or len(reason) > LONGEST_REASON:
+        words = f"Say why, in at most {LONGEST_REASON} characters."
+        raise InvalidInput.at("reason", words)
+    return {"reason": reason}
+
+
+def _flag(data: Mapping[str, Any], name: str, *, default: bool) -> bool:
+    raw = data.get(name, default)
+    if raw in (True, "true", "on", "1", "yes"):
+        return True
+    if raw in (False, "false", "", "0", "no"):
+        return False
+    raise InvalidInput.at(name, "Must be true or false.")
+
+
+_READERS: dict[BulkJob.Action, Callable[[Project, Mapping[str, Any]], dict[str, Any]]] = {
+    BulkJob.Action.ACCEPT: _no_options,
+    BulkJob.Action.LABEL: _value_option,
+    BulkJob.Action.ASSIGN: _people_option,
+    BulkJob.Action.AUDIENCE: _audience_option,
+    BulkJob.Action.PROMOTE: _promoted_option,
+    BulkJob.Action.RETURN: _reason_option,
+}

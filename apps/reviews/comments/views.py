@@ -1,0 +1,120 @@
+"""What people say to each other about items: beside an item, and as a list."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.roles import Right
+from apps.projects.models import Item, Project
+from apps.projects.pages import project_page
+from apps.projects.selectors import get_project
+from apps.reviews.comments.selectors import SHOWN, comment_rows, people_called, thread_on
+from apps.reviews.comments.services import resolve_comment, see_mentions, write_comment
+from labelhub.core.errors import InvalidInput, NotFound
+
+PAGE_SIZE = 30
+
+
+@never_cache
+@login_required
+@require_GET
+def comment_list(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The project's comments: open ones, mine, those meant for me, those resolved."""
+    project = get_project(request.user, slug, Right.VIEW)
+    shown = request.GET.get("shown", "open")
+    shown = shown if shown in SHOWN else "open"
+    rows = comment_rows(project, request.user, shown=shown)
+    context = project_page(request, project, "comments") | {
+        "page": Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page")),
+        "shown": shown,
+        "choices": SHOWN.items(),
+    }
+    return render(request, "reviews/comment_list.html", context)
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "POST"])
+def item_comments(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
+    """The comments on one item, as a part of a page; POST adds one."""
+    right = Right.REVIEW if request.method == "POST" else Right.VIEW
+    project = get_project(request.user, slug, right)
+    if request.method == "GET":
+        return _thread(request, project, item_id)
+    fault, text = "", request.POST.get("text", "")
+    try:
+        written = write_comment(project=project, user=request.user, item_id=item_id, text=text)
+    except InvalidInput as error:
+        fault = error.message
+    else:
+        text, fault = "", _unknown(written.strangers)
+    if not request.headers.get("HX-Request"):
+        if fault:
+            messages.warning(request, fault)
+        return redirect("item_detail", slug, item_id)
+    return _thread(request, project, item_id, text=text, fault=fault)
+
+
+@login_required
+@require_POST
+def comment_resolve(request: SignedInRequest, slug: str, comment_id: int) -> HttpResponse:
+    """Mark a comment as settled, or with ``open`` as open again."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    comment = resolve_comment(
+        project=project,
+        user=request.user,
+        comment_id=comment_id,
+        resolved="open" not in request.POST,
+    )
+    if request.headers.get("HX-Request"):
+        return _thread(request, project, comment.item_id)
+    return redirect("comment_list", slug)
+
+
+@login_required
+@require_POST
+def comments_seen(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Take what is meant for me as read: of one ``item``, or all of it."""
+    project = get_project(request.user, slug, Right.VIEW)
+    raw = request.POST.get("item", "")
+    item_id = int(raw) if raw.isascii() and raw.isdigit() and len(raw) < 19 else None
+    see_mentions(project=project, user=request.user, item_id=item_id)
+    if request.headers.get("HX-Request"):
+        return HttpResponse()
+    return redirect("comment_list", slug)
+
+
+@login_required
+@require_GET
+def comment_people(request: SignedInRequest, slug: str) -> JsonResponse:
+    """Names of members that begin with ``q``, to complete what is typed behind ``@``."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    start = request.GET.get("q", "")[:150].replace("\0", "")
+    return JsonResponse({"names": people_called(project, start)})
+
+
+def _thread(
+    request: SignedInRequest, project: Project, item_id: int, *, text: str = "", fault: str = ""
+) -> HttpResponse:
+    item = Item.objects.filter(project=project, pk=item_id).select_related("state__gold").first()
+    if item is None:
+        raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
+    context = project_page(request, project, "comments") | {
+        "item": item,
+        "thread": thread_on(project, request.user, item_id),
+        "comment_text": text,
+        "comment_fault": fault,
+    }
+    return render(request, "reviews/comments.html", context)
+
+
+def _unknown(names: tuple[str, ...]) -> str:
+    if not names:
+        return ""
+    called = ", ".join(f"@{name[:60]}" for name in names[:5])
+    return f"Said. Nobody in this project is called {called}."

@@ -1,0 +1,388 @@
+"""Anchoring measured: what people say of items with the suggestion before them, and without.
+
+For each person a share of the items, drawn by hash, comes without any suggestion. So both arms are
+alike but for that, and what differs between them is what seeing the suggestion does. Of each person
+and item the first answer counts that they did not take back: later ones may be led by more.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast
+
+from apps.accounts.models import User
+from apps.projects.models import Project
+from apps.reviews.models import Decision
+from apps.reviews.quality.comparison import Compared, compared
+from apps.reviews.quality.requeue import SETTLED
+from apps.reviews.quality.work import Bools, Floats, Ints
+from labelhub.core.agreement.figures import Figure, figure, share, undefined
+from labelhub.core.agreement.intervals import DRAWS, SEED
+from labelhub.core.agreement.pace import known_times
+from labelhub.core.agreement.resampling import clustered_share, divided, ends, resample
+from labelhub.core.agreement.two_groups import NEWCOMBE, median, newcombe
+from labelhub.core.agreement.with_others import comparisons
+from labelhub.core.schema import value_key
+
+SHOWN, WITHHELD = Decision.Arm.SHOWN, Decision.Arm.WITHHELD
+ARMS = (SHOWN, WITHHELD)
+ARM_WORDS = {SHOWN: "with the suggestion", WITHHELD: "without it"}
+#: The newest answers that are looked at.
+MOST_ANSWERS = 200_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
+    """The first answer of each person to each item; all of shape (answers,).
+
+    ``rejected``: only that the suggestion is wrong, which is not to take it over. ``right`` -1
+    where nobody else decided, or they gave no label; ``others`` 0 where nobody else labelled;
+    ``seconds`` of labels and abstentions.
+    """
+
+    user: Ints
+    withheld: Bools
+    same: Ints
+    rejected: Bools
+    right: Ints
+    agreeing: Ints
+    others: Ints
+    seconds: Floats
+
+    def where(self, kept: Bools) -> "Answers":
+        """Only those."""
+        return Answers(*(getattr(self, one.name)[kept] for one in fields(self)))
+
+    def counts(self, measure: str) -> tuple[Ints, Ints]:
+        """Part and whole of each answer."""
+        if measure == "taken_over":
+            return self.same, np.ones_like(self.same)
+        if measure == "agreement":
+            return self.agreeing, self.others
+        return (self.right == 1).astype(np.int64), (self.right >= 0).astype(np.int64)
+
+
+def read_answers(project: Project) -> tuple[Answers, bool]:
+    """The first answers, and whether there are more than were looked at. Three queries."""
+    rows = list(_answer_rows(project)[: MOST_ANSWERS + 1])
+    cut = len(rows) > MOST_ANSWERS
+    first: dict[tuple[int, int], tuple[Any, ...]] = {}
+    for row in rows[:MOST_ANSWERS]:
+        first[row[0], row[1]] = row  # the newest come first, so the oldest stays
+    key = _keys()
+    kept = list(first.values())
+    said = [(key(row[3]), key(row[4]), key(row[5])) for row in kept]
+    shared = _shared(compared(project) if kept else None)
+    others = [shared.get((row[0], row[1]), (0, 0)) for row in kept]
+    return Answers(
+        user=np.array([row[0] for row in kept], dtype=np.int64),
+        withheld=np.array([row[2] == WITHHELD for row in kept], dtype=np.bool_),
+        same=np.array([own is not None and own == told for own, told, _ in said], dtype=np.int64),
+        rejected=np.array([row[9] for row in kept], dtype=np.bool_),
+        right=np.array(
+            [_right(own, gold, row) for (own, _, gold), row in zip(said, kept, strict=True)],
+            dtype=np.int64,
+        ),
+        agreeing=np.array([agreeing for agreeing, _ in others], dtype=np.int64),
+        others=np.array([count for _, count in others], dtype=np.int64),
+        seconds=np.array([None if row[9] else row[8] for row in kept], dtype=np.float64),
+    ), cut
+
+
+def _answer_rows(project: Project) -> QuerySet[Decision, tuple[Any, ...]]:
+    drawn = Decision.objects.filter(
+        project=project,
+        arm__in=ARMS,
+        label__isnull=False,
+        suggestion__isnull=False,
+        reviewer__isnull=False,
+        undone_at__isnull=True,
+    )
+    return (
+        drawn.annotate(
+            said=Cast("label__value", TextField()),
+            suggested=Cast("suggestion__value", TextField()),
+            decided=Cast("item__state__gold__value", TextField()),
+        )
+        .order_by("-pk")
+        .values_list(
+            "reviewer", "item", "arm", "said", "suggested", "decided",
+            "item__state__gold__basis", "item__state__gold__decided_by__user", "label__seconds",
+            "label__rejected",
+        )
+    )  # fmt: skip
+
+
+def _keys() -> Callable[[str | None], str | None]:
+    """Values as the database spells them to the one spelling that compares; None stays None."""
+    known: dict[str, str] = {}
+
+    def key(text: str | None) -> str | None:
+        if text is None or text == "null":
+            return None
+        if text not in known:
+            known[text] = value_key(json.loads(text))
+        return known[text]
+
+    return key
+
+
+def _right(own: str | None, gold: str | None, row: Sequence[Any]) -> int:
+    """By what others decided for good; what reviewers decide rests on these very answers."""
+    if own is None or gold is None or row[6] not in SETTLED or row[7] == row[0]:
+        return -1
+    return int(own == gold)
+
+
+def _shared(found: Compared | None) -> dict[tuple[int, int], tuple[int, int]]:
+    """How many others agree with each person on each item, and how many others there are."""
+    if found is None:
+        return {}
+    ratings = found.ratings
+    agreeing, others = comparisons(ratings)
+    return {
+        (found.raters[rater], found.items[item]): (agrees, count)
+        for rater, item, agrees, count in zip(
+            ratings.raters.tolist(), ratings.items.tolist(), agreeing.tolist(), others.tolist(),
+            strict=True,
+        )
+    }  # fmt: skip
+
+
+#: Fewer answers in an arm say next to nothing.
+FEWEST = 20
+#: With fewer people they cannot be drawn: their spread is hardly known.
+FEWEST_PEOPLE = 10
+DRAWN = "percentile bootstrap over {unit}, {draws} draws, seed {seed}"
+SQUARED = "difference of medians, from both intervals (square and add)"
+FEW_PEOPLE = f"answers are drawn, not people: fewer than {FEWEST_PEOPLE} people gave them"
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One arm. ``n`` answers, of which ``rejected`` only reject the suggestion; ``taken_over``: the
+    label is what was suggested; ``agreement`` with other people on the same items; ``accuracy`` by
+    what others decided for good; ``seconds``."""
+
+    n: int
+    rejected: int
+    people: int
+    taken_over: Figure
+    agreement: Figure
+    accuracy: Figure
+    seconds: Figure
+
+
+def arm_of_answers(answers: Answers) -> Arm:
+    """What is told of one arm."""
+    n, sample = len(answers.user), resample(len(answers.user))
+    told = {
+        measure: clustered_share(sample, *answers.counts(measure), reason=reason)
+        for measure, reason in (
+            ("taken_over", "no answer yet"),
+            ("agreement", "nobody else labelled these items"),
+            ("accuracy", "of none of these items is the answer known"),
+        )
+    }
+    return Arm(
+        n=n,
+        rejected=int(answers.rejected.sum()),
+        people=len(np.unique(answers.user)),
+        seconds=median(known_times(answers.seconds)),
+        **told,
+    )
+
+
+def difference_of(answers: Answers, arms: Mapping[Any, Answers], measure: str) -> Figure:
+    """``shown`` less ``withheld``."""
+    if measure == "seconds":
+        return _of_medians(*(median(known_times(arms[arm].seconds)) for arm in ARMS))
+    sizes = {arm: int((arms[arm].counts(measure)[1] > 0).sum()) for arm in ARMS}
+    if reason := too_few(sizes, FEWEST):
+        return undefined(reason)
+    part, whole = answers.counts(measure)
+    people = np.unique(answers.user[whole > 0], return_inverse=True)
+    if len(people[0]) >= FEWEST_PEOPLE:
+        return _drawn(answers, part, whole, "people")
+    if whole.max() <= 1:
+        found = newcombe_of(arms, measure)
+    else:
+        found = _drawn(answers, part, whole, "answers")
+    return {**found, "doubt": FEW_PEOPLE}
+
+
+def too_few(sizes: Mapping[Any, int], fewest: int) -> str:
+    """Why nothing is told; empty where there are enough in each arm."""
+    few = [f"{sizes[arm]} {ARM_WORDS[arm]}" for arm in ARMS if sizes[arm] < fewest]
+    return f"too few answers: {' and '.join(few)}; {fewest} are needed" if few else ""
+
+
+def newcombe_of(arms: Mapping[Any, Answers], measure: str) -> Figure:
+    """The same by Newcombe's interval, of whole answers."""
+    (part, whole), (other, other_whole) = (
+        tuple(int(each.sum()) for each in arms[arm].counts(measure)) for arm in ARMS
+    )
+    low, high = newcombe(part, whole, other, other_whole)
+    value = part / whole - other / other_whole
+    return figure(value, low=low, high=high, n=whole + other_whole, method=NEWCOMBE)
+
+
+def _drawn(answers: Answers, part: Ints, whole: Ints, unit: str) -> Figure:
+    """By drawing people, with all that they said, or single answers."""
+    shown = ~answers.withheld
+    columns = np.stack(
+        [part * shown, whole * shown, part * answers.withheld, whole * answers.withheld], axis=1
+    )
+    if unit == "people":
+        ids, number = np.unique(answers.user, return_inverse=True)
+        sums = np.zeros((len(ids), 4), dtype=np.int64)
+        np.add.at(sums, number, columns)
+        columns = sums
+    drawn = resample(len(columns)).sums(columns)
+    low, high = ends(divided(drawn[:, 0], drawn[:, 1]) - divided(drawn[:, 2], drawn[:, 3]))
+    a, n, b, m = (float(each) for each in columns.sum(axis=0))
+    method = DRAWN.format(unit=unit, draws=DRAWS, seed=SEED)
+    return figure(a / n - b / m, low=low, high=high, n=int((whole > 0).sum()), method=method)
+
+
+def _of_medians(one: Figure, other: Figure) -> Figure:
+    """From the intervals of both, as Newcombe does with two shares (Zou and Donner 2008)."""
+    value, low, high = _interval(one)
+    other_value, other_low, other_high = _interval(other)
+    if value is None or other_value is None:
+        return undefined("too few measured times in one of the arms")
+    difference = value - other_value
+    return figure(
+        difference,
+        low=difference - sqrt((value - low) ** 2 + (other_high - other_value) ** 2),
+        high=difference + sqrt((high - value) ** 2 + (other_value - other_low) ** 2),
+        n=one.get("n", 0) + other.get("n", 0),
+        method=SQUARED,
+    )
+
+
+def _interval(told: Figure) -> tuple[float | None, float, float]:
+    value = told.get("value")
+    low, high = told.get("low"), told.get("high")
+    return value, low or 0.0, high or 0.0
+
+
+def sentence(difference: Figure) -> str:
+    """What seeing the suggestion does, with its doubt."""
+    value, low, high = (difference.get(name) for name in ("value", "low", "high"))
+    if not isinstance(value, float):
+        return f"What seeing the suggestion does cannot be told yet: {difference.get('reason')}."
+    if not isinstance(low, float) or not isinstance(high, float):
+        return "What seeing the suggestion does cannot be told: the answers do not vary."
+    points = f"{_points(low)} to {_points(high)}"
+    if low <= 0 <= high:
+        return (
+            "Whether reviewers take over the suggestion more often when they see it cannot be "
+            f"told: by {points} points."
+        )
+    more = "more" if value > 0 else "less"
+    if value < 0:
+        points = f"{_points(-high)} to {_points(-low)}"
+    return (
+        f"Reviewers take over the suggestion {_points(abs(value))} points {more} often when they "
+        f"see it ({points})."
+    )
+
+
+def in_points(difference: Figure) -> dict[str, object]:
+    """A difference of shares as people read it: ``{"words": "6 points", "range": "3 to 10"}``, or
+    with a ``reason``."""
+    value, low, high = difference.get("value"), difference.get("low"), difference.get("high")
+    if value is None:
+        return {"value": None, "reason": difference.get("reason")}
+    return {
+        "value": value,
+        "words": f"{_points(value)} points",
+        "range": "" if low is None or high is None else f"{_points(low)} to {_points(high)}",
+        "method": difference.get("method"),
+    }
+
+
+def _points(difference: float) -> str:
+    return f"{round(100 * difference) + 0:d}".replace("-", "−")
+
+
+def warning(project: Project, *, any_withheld: bool) -> str:
+    """Why nothing new will be known, and how to change that; empty where all is well."""
+    if project.blind_share:
+        return ""
+    kept = " What is told here is of before." if any_withheld else ""
+    return (
+        "Every suggestion is shown, so nothing tells whether people follow it. Set the share "
+        f"of items that are shown without in the review plan; 10 % is a good beginning.{kept}"
+    )
+
+
+MEASURES = ("taken_over", "agreement", "accuracy", "seconds")
+#: Of one person fewer answers will do to look, not to judge.
+FEWEST_OF_ONE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class PersonArms:
+    """One person: how often they say what is suggested, in both arms."""
+
+    user: User
+    shown: Figure
+    withheld: Figure
+    difference: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class AnchoringReport:
+    """Both arms, ``shown`` less ``withheld`` for each measure, and in words.
+
+    ``warning``: why there is nothing new to come. ``cut``: only the newest answers were looked at.
+    """
+
+    arms: Mapping[str, Arm]
+    differences: Mapping[str, Figure]
+    people: Sequence[PersonArms]
+    sentence: str
+    warning: str
+    cut: bool
+
+
+def anchoring_report(project: Project) -> AnchoringReport:
+    """What seeing the suggestion does to what people say. Five queries."""
+    answers, cut = read_answers(project)
+    arms = {
+        SHOWN: answers.where(~answers.withheld),
+        WITHHELD: answers.where(answers.withheld),
+    }
+    differences = {measure: difference_of(answers, arms, measure) for measure in MEASURES}
+    return AnchoringReport(
+        arms={str(arm): arm_of_answers(told) for arm, told in arms.items()},
+        differences=differences,
+        people=_people(answers),
+        sentence=sentence(differences["taken_over"]),
+        warning=warning(project, any_withheld=bool(answers.withheld.any())),
+        cut=cut,
+    )
+
+
+def _people(answers: Answers) -> list[PersonArms]:
+    users = User.objects.in_bulk(np.unique(answers.user).tolist()) if len(answers.user) else {}
+    rows = [_one_person(user, answers.where(answers.user == user.pk)) for user in users.values()]
+    return sorted(rows, key=lambda row: row.user.display_name.casefold())
+
+
+def _one_person(user: User, own: Answers) -> PersonArms:
+    arms = {SHOWN: own.where(~own.withheld), WITHHELD: own.where(own.withheld)}
+    shares = {
+        arm: share(int(each.same.sum()), len(each.same), reason="no answer yet")
+        for arm, each in arms.items()
+    }
+    reason = too_few({arm: len(each.same) for arm, each in arms.items()}, FEWEST_OF_ONE)
+    difference = undefined(reason) if reason else newcombe_of(arms, "taken_over")
+    return PersonArms(user, shares[SHOWN], shares[WITHHELD], difference)

@@ -1,0 +1,419 @@
+"""Everybody who labels in a project, each on one line; and one person closely."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from django.db.models import Count, Q, QuerySet
+
+from apps.accounts.models import User
+from apps.accounts.roles import ReviewerKind, Role
+from apps.common.figures import share_words
+from apps.labels.models import Annotator, Assignment, ItemState
+from apps.projects.models import Item, Membership, Project
+from apps.projects.selectors import members, role_in
+from apps.reviews.models import Decision, Intervention, Purpose, Standing
+from apps.reviews.quality.comparison import Pair, compared
+from apps.reviews.quality.work import (
+    ACCEPTED,
+    REJECTED,
+    SKIPPED,
+    Change,
+    Stretch,
+    Work,
+    by_hundreds,
+    by_weeks,
+    changes,
+    days_of,
+    read_work,
+    usual_times,
+)
+from labelhub.core.agreement.figures import Figure, share, undefined
+from labelhub.core.agreement.pace import Limits, Pace, known_times, least_seconds, limits, pace
+from labelhub.core.agreement.with_others import NOTHING_SHARED, WithOthers
+from labelhub.core.errors import NotFound
+
+NO_ANSWERS = "no answer to an item of known answer yet"
+NO_SUGGESTIONS = "no suggestion was shown yet"
+NO_TIMES = "no time was measured yet"
+#: With their blanks; the text by which the floor is explained.
+TWENTY_WORDS = 120
+#: More too fast answers than one in twenty, beyond chance, are worth a look.
+FAST_SHARE = 0.05
+#: So many people must have answered a known item before its answer is doubted.
+DOUBTING = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What one person did, in figures; ``only_rejected``: suggestions that they rejected without a
+    label; ``fast``: answers that no attentive person gives so soon."""
+
+    labels: int
+    skips: int
+    abstained: int
+    only_rejected: int
+    late: int
+    undone: int
+    accepted: Figure
+    accuracy: Figure
+    pace: Pace
+    fast: Figure
+
+    @property
+    def words(self) -> str:
+        """What there is beside labels: ``3 skipped, 1 late``."""
+        told = {
+            "skipped": self.skips,
+            "abstained": self.abstained,
+            "only rejected": self.only_rejected,
+            "late": self.late,
+            "taken back": self.undone,
+        }
+        return ", ".join(f"{number:,} {word}" for word, number in told.items() if number)
+
+    @property
+    def fast_words(self) -> str:
+        """How many answers came too fast, or nothing where none did."""
+        share_of_all = self.fast.get("value")
+        return (
+            f"{share_words(share_of_all)} too fast"
+            if share_of_all and share_of_all >= 0.005
+            else ""
+        )
+
+    @property
+    def too_fast(self) -> bool:
+        """Whether too many answers are, beyond chance."""
+        low = self.fast.get("low")
+        return low is not None and low > FAST_SHARE
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRow:
+    """One person: who they are here, what they did, and what is worth a look (``alerts``)."""
+
+    user: User
+    kind: str
+    role: str
+    status: str
+    reason: str
+    counted: Counted
+    agreement: WithOthers
+    changes: Sequence[Change]
+    alerts: Sequence[str] = ()
+
+    @property
+    def status_words(self) -> str:
+        """How they stand, in words."""
+        return Standing.Status(self.status).label
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtfulItem:
+    """An item whose known answer more than half of those who were checked by it contradict."""
+
+    item: Item
+    answers: int
+    wrong: int
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleReport:
+    """Everybody, and what the figures rest on.
+
+    Answers are too fast below the larger of two bounds, in seconds: ``too_fast_below``, by what is
+    usual here, and the floor of each answer; ``too_fast_floor`` is that of accepting what is
+    suggested for a text of twenty words. ``orphans``: labels of deleted accounts.
+    """
+
+    people: Sequence[PersonRow]
+    known_items: int
+    too_fast_below: float | None
+    too_fast_floor: float
+    agreement_cut: bool
+    orphans: int
+    doubtful: Sequence[DoubtfulItem] = field(default_factory=list)
+
+
+def people_report(project: Project) -> PeopleReport:
+    """Everybody who labels or labelled here, by name. Ten queries, whatever their number."""
+    work, orphans = read_work(project)
+    everybody = usual_pace(project)
+    team = {member.user_id: member for member in members(project)}
+    ids = set(np.unique(work.user).tolist())
+    left = User.objects.in_bulk(ids - set(team)) if ids - set(team) else {}
+    standings = {one.user_id: one for one in Standing.objects.filter(project=project)}
+    shared = compared(project)
+    agreeing = shared.by_person()
+    rows = []
+    for user_id in [*team, *left]:
+        member = team.get(user_id)
+        if user_id not in ids and (member is None or member.role != Role.REVIEWER):
+            continue
+        own = work.of(user_id)
+        rows.append(
+            person_row(
+                project,
+                member.user if member else left[user_id],
+                own,
+                place=(member.kind, member.role) if member else (ReviewerKind.CROWD, ""),
+                standing=standings.get(user_id),
+                everybody=everybody,
+                agreement=agreeing.get(user_id),
+            )
+        )
+    return PeopleReport(
+        people=sorted(rows, key=lambda row: row.user.display_name.casefold()),
+        known_items=ItemState.objects.filter(project=project, known=True).count(),
+        too_fast_below=everybody.low if everybody else None,
+        too_fast_floor=float(least_seconds(TWENTY_WORDS, choices=1)),
+        agreement_cut=shared.cut,
+        orphans=orphans,
+        doubtful=doubtful_items(project),
+    )
+
+
+def usual_pace(project: Project) -> Limits | None:
+    """Where the times of answers here, whoever gave them, have their outliers. One query."""
+    return limits(known_times(usual_times(project)))
+
+
+def below(everybody: Limits | None) -> float:
+    """Seconds below which an answer is too fast by what is usual here."""
+    return everybody.low if everybody else 0.0
+
+
+def count(work: Work, everybody: Limits | None) -> Counted:
+    """One person's decisions in figures."""
+    suggested = work.answered & (work.action <= REJECTED)
+    first = work.first_known
+    soon = work.too_fast(below(everybody))
+    return Counted(
+        labels=int(work.labelled.sum()),
+        skips=int((~work.undone & (work.action == SKIPPED)).sum()),
+        abstained=int((work.labelled & work.abstained).sum()),
+        only_rejected=int((work.answered & work.only_rejected).sum()),
+        late=int((work.labelled & work.late).sum()),
+        undone=int(work.undone.sum()),
+        accepted=share(
+            int((suggested & (work.action == ACCEPTED)).sum()),
+            int(suggested.sum()),
+            reason=NO_SUGGESTIONS,
+        ),
+        accuracy=share(int((work.correct[first] == 1).sum()), int(first.sum()), reason=NO_ANSWERS),
+        pace=pace(work.times),
+        fast=share(int(soon.sum()), int((work.timed | work.bounded).sum()), reason=NO_TIMES),
+    )
+
+
+def person_row(
+    project: Project,
+    user: User,
+    own: Work,
+    *,
+    place: tuple[str, str],
+    standing: Standing | None,
+    everybody: Limits | None,
+    agreement: WithOthers | None,
+) -> PersonRow:
+    """One line. ``place``: kind and role; ``everybody``: where the times of all have outliers."""
+    counted, changed = count(own, everybody), changes(by_hundreds(own))
+    kind, role = place
+    return PersonRow(
+        user=user,
+        kind=kind,
+        role=role,
+        status=status_of(project, standing, role),
+        reason=standing.reason if standing else "",
+        counted=counted,
+        agreement=agreement or WithOthers(0, undefined(NOTHING_SHARED), undefined(NOTHING_SHARED)),
+        changes=changed,
+        alerts=_alerts(project, counted, changed),
+    )
+
+
+def status_of(project: Project, standing: Standing | None, role: str) -> str:
+    """Where somebody stands; who has not begun to qualify is qualifying."""
+    if standing is not None:
+        return str(standing.status)
+    qualifying = project.qualify_items and role == Role.REVIEWER
+    return Standing.Status.QUALIFYING if qualifying else Standing.Status.ACTIVE
+
+
+def doubtful_items(project: Project, most: int = 10) -> list[DoubtfulItem]:
+    """Known answers that more than half of those checked by them contradict: perhaps it is these
+    that are wrong. Two queries at most."""
+    answers = Decision.objects.filter(project=project, correct__isnull=False)
+    rows = (
+        answers.exclude(purpose=Purpose.WORK)
+        .order_by()
+        .values("item")
+        .annotate(
+            people=Count("reviewer", distinct=True),
+            wrong=Count("reviewer", distinct=True, filter=Q(correct=False)),
+        )
+        .filter(wrong__gte=DOUBTING)
+        .order_by("-wrong", "item")
+    )
+    found = [row for row in rows if 2 * row["wrong"] > row["people"]][:most]
+    items = Item.objects.in_bulk([row["item"] for row in found]) if found else {}
+    return [DoubtfulItem(items[row["item"]], row["people"], row["wrong"]) for row in found]
+
+
+def _alerts(project: Project, counted: Counted, changed: Sequence[Change]) -> list[str]:
+    alerts = []
+    high = counted.accuracy.get("high")
+    if high is not None and high < project.qualify_accuracy:
+        alerts.append("wrong too often")
+    if counted.too_fast:
+        alerts.append("too fast")
+    for change in changed:
+        if change.measure == "accuracy":
+            alerts.append("less accurate than before" if change.worse else "more accurate")
+        else:
+            alerts.append("faster than before" if change.worse else "slower than before")
+    return alerts
+
+
+#: People see their accuracy by so many answers at a time: were it renewed with each, they could
+#: tell which item was a known one, and what its answer is.
+TOLD_BY = 20
+NOT_TOLD = f"told once you have answered {TOLD_BY} items whose answers are known"
+WEEK, HUNDRED = "week", "hundred"
+#: Wrong answers that are listed, and fast ones.
+MOST_LISTED = 50
+NO_ACCOUNT = "without account"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPair:
+    """One person with another, by name."""
+
+    name: str
+    pair: Pair
+
+
+@dataclass(frozen=True, slots=True)
+class PersonReport:
+    """One person closely. ``fast``: items of the latest answers that came too fast; ``own``: as
+    they may see it themselves."""
+
+    row: PersonRow
+    stretches: Sequence[Stretch]
+    by: str
+    changes: Sequence[Change]
+    pairs: Sequence[NamedPair]
+    wrong: Sequence[Decision]
+    fast: Sequence[Item]
+    assigned: int
+    own: bool
+
+
+def find_worker(project: Project, user_id: int) -> User:
+    """Somebody who is in the project, or has worked in it.
+
+    Raises:
+        NotFound: there is no such person here.
+    """
+    user = User.objects.filter(pk=user_id).first()
+    here = user and (
+        role_in(user, project) or Decision.objects.filter(project=project, reviewer=user).exists()
+    )
+    if user is None or not here:
+        raise NotFound("There is no such person in this project.")
+    return user
+
+
+def person_report(
+    project: Project, user: User, *, by: str = HUNDRED, own: bool = False
+) -> PersonReport:
+    """What ``user`` did, in stretches of a hundred labels or by ``week``.
+
+    ``own``: for themselves, so that nothing tells which items have known answers, and what others
+    do is not told by name.
+    """
+    mine, _ = read_work(project, user.pk)
+    shared, everybody = compared(project), usual_pace(project)
+    member = Membership.objects.filter(project=project, user=user).first()
+    row = person_row(
+        project,
+        user,
+        mine,
+        place=(member.kind, member.role) if member else (ReviewerKind.CROWD, ""),
+        standing=Standing.objects.filter(project=project, user=user).first(),
+        everybody=everybody,
+        agreement=shared.by_person().get(user.pk),
+    )
+    told = by_weeks(mine, days_of(project, user.pk)) if by == WEEK else by_hundreds(mine)
+    given = Assignment.objects.filter(project=project, user=user, open=True).count()
+    if own:
+        return _for_themselves(row, mine, told, by, given)
+    return PersonReport(
+        row=row,
+        stretches=told,
+        by=by,
+        changes=changes(told),
+        pairs=_named(shared.pairs_of(user.pk)),
+        wrong=list(wrong_answers(project, user)[:MOST_LISTED]),
+        fast=_items_of(mine.where(mine.too_fast(below(everybody)))),
+        assigned=given,
+        own=False,
+    )
+
+
+def wrong_answers(project: Project, user: User) -> QuerySet[Decision]:
+    """Answers of ``user`` to items of known answer that were not it, the latest first."""
+    wrong = Decision.objects.filter(project=project, reviewer=user, correct=False)
+    wrong = wrong.exclude(purpose=Purpose.WORK)
+    return wrong.select_related("item__state__gold", "label").order_by("-pk")
+
+
+def _items_of(answers: Work) -> list[Item]:
+    """Of the latest, these first."""
+    latest = answers.item[::-1][:MOST_LISTED].tolist()
+    found = Item.objects.in_bulk(latest) if latest else {}
+    return [found[item] for item in latest if item in found]
+
+
+def interventions(project: Project, user: User | None = None) -> QuerySet[Intervention]:
+    """What managers did, the latest first; with ``user`` only what concerns them."""
+    rows = Intervention.objects.filter(project=project).select_related("actor", "subject")
+    return rows.filter(subject=user) if user else rows
+
+
+def _for_themselves(
+    row: PersonRow, work: Work, told: Sequence[Stretch], by: str, given: int
+) -> PersonReport:
+    first = work.where(work.first_known)
+    known = len(first) // TOLD_BY * TOLD_BY
+    right = int((first.correct[:known] == 1).sum())
+    accuracy = share(right, known, reason=NOT_TOLD) if known else undefined(NOT_TOLD)
+    counted = replace(row.counted, accuracy=accuracy)
+    quiet = [replace(one, right=0, known=0) for one in told]
+    return PersonReport(
+        row=replace(row, counted=counted, changes=(), alerts=()),
+        stretches=quiet,
+        by=by,
+        changes=[one for one in changes(quiet) if one.measure == "seconds"],
+        pairs=(),
+        wrong=(),
+        fast=(),
+        assigned=given,
+        own=True,
+    )
+
+
+def _named(pairs: Sequence[Pair]) -> list[NamedPair]:
+    users = User.objects.in_bulk([pair.other for pair in pairs if pair.other > 0])
+    ids = [-pair.other for pair in pairs if pair.other < 0]
+    others = Annotator.objects.in_bulk(ids) if ids else {}
+    return [
+        NamedPair(
+            users[pair.other].display_name
+            if pair.other in users
+            else f"{others[-pair.other].name} ({NO_ACCOUNT})",
+            pair,
+        )
+        for pair in pairs
+    ]

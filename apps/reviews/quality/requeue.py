@@ -1,0 +1,206 @@
+"""A person's labels go back into the queue: which ones, chunk by chunk, by one worker at a time."""
+
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet, TextField
+from django.db.models.functions import Cast
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.common.jobs import JobRun, job, start_job, work_on
+from apps.labels.models import PEOPLE, Gold, ItemState, Label
+from apps.labels.services import withdraw_labels
+from apps.projects.models import Project
+from apps.projects.services import hold_labels
+from apps.reviews.models import Decision, Intervention, Purpose, Requeue, Slot
+from apps.reviews.queue.leases import release_all
+from apps.reviews.queue.reviewer_status import checked_reason
+from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
+
+#: Decisions that outrank reviewers: their items want nobody's label again.
+SETTLED = (Gold.Basis.ADJUDICATION, Gold.Basis.AUTHOR, Gold.Basis.IMPORTED)
+
+
+def requeueable(
+    project: Project, user: User, *, since: datetime | None = None, only_wrong: bool = False
+) -> QuerySet[Label]:
+    """The labels of ``user`` that stand and whose items others could be asked about again.
+
+    Not those of items that an expert, the author or a file has decided meanwhile, or of which an
+    expert found that they cannot be told: those stay as they are. Not answers to items of known
+    answer: those tell of the person, and the item would come back to them. Not what came by import:
+    that was labelled elsewhere.
+
+    Args:
+        project: where.
+        user: whose labels, as crowd worker or as expert.
+        since: only labels given then or later.
+        only_wrong: only labels that differ from what was decided or, where nothing is, from what
+            somebody else says.
+    """
+    known = Decision.objects.filter(label=OuterRef("pk")).exclude(purpose=Purpose.WORK)
+    by_others = Q(item__state__gold__basis__in=SETTLED) & ~Q(
+        item__state__gold__decided_by__user=user
+    )
+    unclear = Q(item__state__stage=ItemState.Stage.UNCLEAR) & ~Q(role=Label.Role.UNCLEAR)
+    labels = (
+        Label.objects.current()
+        .filter(annotator__project=project, annotator__user=user, annotator__kind__in=PEOPLE)
+        .exclude(action=Label.Action.IMPORTED)
+        .exclude(by_others)
+        .exclude(unclear)
+        .filter(~Exists(known))
+    )
+    if since is not None:
+        labels = labels.filter(created_at__gte=since)
+    return _contradicted(labels, user) if only_wrong else labels
+
+
+def _contradicted(labels: QuerySet[Label], user: User) -> QuerySet[Label]:
+    said = Cast("value", TextField())
+    others = (
+        Label.objects.current()
+        .by_people()
+        .filter(item=OuterRef("item"), value__isnull=False)
+        .exclude(annotator__user=user)
+        .annotate(said=said)
+        .exclude(said=OuterRef("said"))
+    )
+    labels = labels.filter(abstained=False).annotate(
+        said=said, decided=Cast("item__state__gold__value", TextField())
+    )
+    undecided = Q(item__state__gold__isnull=True) & Q(Exists(others))
+    return labels.filter((Q(decided__isnull=False) & ~Q(decided=F("said"))) | undecided)
+
+
+def requeue_of(project: Project, user: User) -> Requeue | None:
+    """The latest time that labels of ``user`` were put back, at work or ended."""
+    return Requeue.objects.filter(project=project, user=user).select_related("actor").first()
+
+
+#: Labels taken back in one transaction: others write to the same project meanwhile.
+CHUNK = 200
+#: So few are taken back while the manager waits.
+AT_ONCE = 400
+KIND = "reviews.requeue"
+
+
+def requeue_labels(
+    *,
+    project: Project,
+    user: User,
+    by: User,
+    reason: str,
+    since: datetime | None = None,
+    only_wrong: bool = False,
+) -> Requeue:
+    """Take back the labels of ``user`` that can be given anew; their items wait for people again.
+
+    Which ones: see :func:`requeueable`. What they hold just now goes back as well.
+    A few hundred are done at once; more are left to a worker.
+
+    Raises:
+        InvalidInput: no reason, or there is no such label.
+        Conflict: their labels are being put back already, or the labels are being changed.
+    """
+    reason = checked_reason(reason)
+    try:
+        asked = Requeue(reason=reason, since=since, only_wrong=only_wrong)
+        requeue = _begun(project, user, by, asked)
+    except IntegrityError:
+        raise Conflict(
+            f"Labels of {user.display_name} are being put back already; wait until that is done."
+        ) from None
+    return run_requeue(requeue.pk) if requeue.total <= AT_ONCE else requeue
+
+
+@transaction.atomic
+def _begun(project: Project, user: User, by: User, requeue: Requeue) -> Requeue:
+    hold_labels(project)
+    labels = requeueable(project, user, since=requeue.since, only_wrong=requeue.only_wrong)
+    requeue.project, requeue.user, requeue.actor = project, user, by
+    requeue.total = labels.count()
+    if not requeue.total:
+        raise InvalidInput(
+            f"{user.display_name} has no such label: what an expert, the author or a file has "
+            "decided since, and answers to items of known answer, stay as they are."
+        )
+    requeue.upto = labels.aggregate(newest=Max("pk"))["newest"]
+    requeue.save(force_insert=True)
+    release_all(project=project, user=user)
+    Intervention.objects.create(
+        project=project,
+        actor=by,
+        action=Intervention.Action.REQUEUE,
+        subject=user,
+        reason=requeue.reason,
+        items=requeue.total,
+        data={
+            "since": requeue.since and requeue.since.isoformat(),
+            "only_wrong": requeue.only_wrong,
+        },
+    )
+    start_job(KIND, requeue.pk, send=requeue.total > AT_ONCE)
+    return requeue
+
+
+def run_requeue(requeue_id: int) -> Requeue:
+    """Bring it to its end, from the label it had reached; see :func:`apps.common.jobs.work_on`."""
+    work_on(KIND, requeue_id)
+    return Requeue.objects.get(pk=requeue_id)
+
+
+def fail_requeue(requeue_id: int, error: Exception) -> None:
+    """Say how it failed."""
+    fault = error.message if isinstance(error, LabelhubError) else type(error).__name__
+    words = f"It stopped by a fault of the server ({fault}); ask again for the others."
+    _end(requeue_id, Requeue.Status.FAILED, words)
+
+
+@job(KIND, fail=fail_requeue)
+def put_labels_back(run: JobRun) -> None:
+    """Each chunk commits its withdrawals together with the count: an abort loses and doubles
+    nothing."""
+    going = Requeue.objects.filter(pk=run.subject, status__in=Requeue.UNFINISHED)
+    requeue = going.select_related("project", "user", "actor").first()
+    if requeue is None:
+        return
+    going.update(status=Requeue.Status.RUNNING)
+    while found := list(_labels(requeue).order_by("pk").values_list("pk", "item_id")[:CHUNK]):
+        last = found[-1][0]
+        with run.chunk():
+            taken = withdraw_labels(
+                requeue.project,
+                [item for _, item in found],
+                _labels(requeue).filter(pk__lte=last),
+                provenance=_provenance(requeue),
+            )
+            _free_places(taken)
+            going.update(after=last, done=F("done") + len(taken))
+        requeue.after = last
+    with run.last_chunk():
+        _end(requeue.pk, Requeue.Status.DONE, "")
+
+
+def _labels(requeue: Requeue) -> QuerySet[Label]:
+    labels = requeueable(
+        requeue.project, requeue.user, since=requeue.since, only_wrong=requeue.only_wrong
+    )
+    return labels.filter(pk__gt=requeue.after, pk__lte=requeue.upto)
+
+
+def _provenance(requeue: Requeue) -> dict[str, str]:
+    by = requeue.actor.username if requeue.actor else ""
+    return {"requeued_by": by, "reason": requeue.reason}
+
+
+def _free_places(labels: list[Label]) -> None:
+    """Others may fill the places that these labels held."""
+    places = Slot.objects.filter(label__in=[label.pk for label in labels])
+    places.update(label=None, holder=None, lease_token=None, lease_until=None)
+
+
+def _end(requeue_id: int, status: str, message: str) -> None:
+    ended = {"status": status, "message": message, "finished_at": timezone.now()}
+    Requeue.objects.filter(pk=requeue_id).update(**ended)

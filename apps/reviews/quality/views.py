@@ -1,0 +1,239 @@
+"""How people work: everybody, one person, and what a manager may do about it."""
+
+from collections.abc import Callable
+from datetime import datetime, time
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.models import User
+from apps.accounts.roles import Right, Role
+from apps.common.forms import show_refusal
+from apps.projects.models import Project
+from apps.projects.pages import project_page
+from apps.projects.selectors import get_project, role_in
+from apps.reviews.models import Requeue
+from apps.reviews.quality.anchoring import anchoring_report, in_points
+from apps.reviews.quality.charts import accuracy_chart, speed_chart
+from apps.reviews.quality.reports import (
+    HUNDRED,
+    WEEK,
+    find_worker,
+    interventions,
+    people_report,
+    person_report,
+)
+from apps.reviews.quality.requeue import requeue_labels, requeue_of, requeueable
+from apps.reviews.queue.reviewer_status import LONGEST_REASON, pause, resume
+from labelhub.core.errors import LabelhubError
+
+
+class ReasonForm(forms.Form):
+    """Why somebody is paused or let go on."""
+
+    reason = forms.CharField(
+        label="Reason",
+        max_length=LONGEST_REASON,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="They read it, and it stays in the log.",
+    )
+
+
+class WhichLabelsForm(forms.Form):
+    """Which labels go back."""
+
+    since = forms.DateField(
+        required=False,
+        label="Given on or after",
+        widget=forms.DateInput(attrs={"type": "date"}),
+        help_text="Empty: from the beginning.",
+    )
+    only_wrong = forms.BooleanField(
+        required=False,
+        label="Only labels that others contradict",
+        help_text="What was decided is something else, or somebody else says otherwise.",
+    )
+
+    def clean_since(self) -> datetime | None:
+        """The beginning of that day."""
+        day = self.cleaned_data["since"]
+        return timezone.make_aware(datetime.combine(day, time())) if day else None
+
+
+class RequeueForm(WhichLabelsForm):
+    """The same, with the reason."""
+
+    reason = ReasonForm.base_fields["reason"]
+
+
+LOG_ROWS = 30
+ARM_ROWS = (
+    ("taken_over", "Said what was suggested"),
+    ("agreement", "Agreed with other people"),
+    ("accuracy", "Right, where that is known"),
+)
+
+
+@login_required
+@require_GET
+def quality(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Everybody who labels here; a reviewer is led to their own page."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    if role_in(request.user, project) != Role.MANAGER:
+        return redirect("quality_person", slug, request.user.pk)
+    log = Paginator(interventions(project), LOG_ROWS).get_page(request.GET.get("page"))
+    context = project_page(request, project, "quality") | {
+        "report": people_report(project),
+        "anchoring": _anchoring(project),
+        "log": log,
+    }
+    return render(request, "reviews/quality.html", context)
+
+
+@login_required
+@never_cache
+@require_GET
+def quality_person(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
+    """One person closely; themselves with less."""
+    project, user = _looked_at(request, slug, user_id)
+    return _person_page(request, project, user, ReasonForm())
+
+
+@login_required
+@require_POST
+def quality_pause(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
+    """Keep somebody from being given items."""
+    words = "{} is paused and is told why when they ask for the next item."
+    return _change(request, slug, user_id, pause, words)
+
+
+@login_required
+@require_POST
+def quality_resume(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
+    """Let somebody go on."""
+    return _change(request, slug, user_id, resume, "{} may work again.")
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def quality_requeue(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
+    """Which labels would go back into the queue, and doing it."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    user = find_worker(project, user_id)
+    form = RequeueForm(request.POST) if request.method == "POST" else None
+    if form is not None and form.is_valid() and _put_back(request, project, user, form):
+        return redirect("quality_person", slug, user_id)
+    which = WhichLabelsForm(request.POST if form else request.GET)
+    context = project_page(request, project, "quality") | {
+        "worker": user,
+        "which": which,
+        "form": form or RequeueForm(initial=which.cleaned_data if which.is_valid() else None),
+        "labels": requeueable(project, user, **which.cleaned_data).count()
+        if which.is_valid()
+        else None,
+    }
+    return render(request, "reviews/quality_requeue.html", context)
+
+
+@login_required
+@never_cache
+@require_GET
+def quality_requeue_progress(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
+    """How far that is, as a part of the page."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    user = find_worker(project, user_id)
+    context = {"project": project, "worker": user, "requeue": requeue_of(project, user)}
+    return render(request, "reviews/quality_requeue_part.html", context)
+
+
+def _looked_at(request: SignedInRequest, slug: str, user_id: int) -> tuple[Project, User]:
+    """The project and the person; everybody else's page is for managers."""
+    own = user_id == request.user.pk
+    project = get_project(request.user, slug, Right.REVIEW if own else Right.MANAGE)
+    return project, find_worker(project, user_id)
+
+
+def _change(
+    request: SignedInRequest, slug: str, user_id: int, service: Callable[..., Any], words: str
+) -> HttpResponse:
+    project = get_project(request.user, slug, Right.MANAGE)
+    user = find_worker(project, user_id)
+    form = ReasonForm(request.POST)
+    if form.is_valid():
+        try:
+            service(project=project, user=user, by=request.user, **form.cleaned_data)
+        except LabelhubError as error:
+            show_refusal(form, error)
+        else:
+            messages.success(request, words.format(user.display_name))
+            return redirect("quality_person", slug, user_id)
+    return _person_page(request, project, user, form)
+
+
+def _put_back(request: SignedInRequest, project: Project, user: User, form: RequeueForm) -> bool:
+    try:
+        job = requeue_labels(project=project, user=user, by=request.user, **form.cleaned_data)
+    except LabelhubError as error:
+        show_refusal(form, error)
+        return False
+    if job.status in Requeue.UNFINISHED:
+        messages.success(request, f"{job.total:,} labels are on their way back into the queue.")
+    else:
+        messages.success(request, f"{job.done:,} labels are back in the queue.")
+    return True
+
+
+def _person_page(
+    request: SignedInRequest, project: Project, user: User, form: ReasonForm
+) -> HttpResponse:
+    own = role_in(request.user, project) != Role.MANAGER
+    by = WEEK if request.GET.get("by") == WEEK else HUNDRED
+    report = person_report(project, user, by=by, own=own)
+    context = project_page(request, project, "quality") | {
+        "worker": user,
+        "report": report,
+        "form": form,
+        "charts": [
+            accuracy_chart(report.stretches, report.row.kind),
+            speed_chart(report.stretches, report.row.kind),
+        ],
+        "tabs": [
+            {"text": "By hundred labels", "url": "?", "current": by == HUNDRED, "count": None},
+            {"text": "By week", "url": f"?by={WEEK}", "current": by == WEEK, "count": None},
+        ],
+        "requeue": None if own else requeue_of(project, user),
+        "log": interventions(project, user)[:LOG_ROWS],
+    }
+    return render(request, "reviews/quality_person.html", context)
+
+
+def _anchoring(project: Project) -> dict[str, Any]:
+    report = anchoring_report(project)
+    shown, withheld = report.arms["shown"], report.arms["withheld"]
+    rows = [
+        {
+            "words": words,
+            "shown": getattr(shown, key),
+            "withheld": getattr(withheld, key),
+            "difference": in_points(report.differences[key]),
+        }
+        for key, words in ARM_ROWS
+    ]
+    people = [{"of": one, "difference": in_points(one.difference)} for one in report.people]
+    return {
+        "report": report,
+        "rows": rows,
+        "people": people,
+        "shown": shown,
+        "withheld": withheld,
+    }

@@ -1,0 +1,371 @@
+"""What people did, as arrays: a million decisions are read in a few seconds, in one query.
+
+Whether somebody's work changes is told by stretches of it: every stretch but the first is tested
+against all before, by Fisher's exact test of right answers and Mann and Whitney's of times; the
+p-values are adjusted for their number (Holm). People get faster as they learn, so of speed only
+what changes by half as much again is called a change.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, date, datetime, timedelta
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from django.db.models import Case, F, IntegerField, QuerySet, Value, When
+from django.db.models.functions import Least, Length
+from numpy.typing import NDArray
+
+from apps.projects.models import Project
+from apps.projects.selectors import current_schema
+from apps.reviews.models import Decision, Purpose
+from labelhub.core.agreement.figures import Figure, share
+from labelhub.core.agreement.multiplicity import holm
+from labelhub.core.agreement.pace import MOST_CHARACTERS, known_times, least_seconds
+from labelhub.core.agreement.significance import LEVEL
+from labelhub.core.agreement.two_groups import fisher, mann_whitney, median
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+#: In this order they are numbered in ``Work.action``; those with a label come first.
+ACTIONS = (
+    Decision.Action.ACCEPT,
+    Decision.Action.FIX,
+    Decision.Action.REJECT,
+    Decision.Action.LABEL,
+    Decision.Action.SKIP,
+    Decision.Action.POSTPONE,
+)
+ACCEPTED, FIXED, REJECTED, LABELLED, SKIPPED, POSTPONED = range(6)
+#: One number for all that is told by a few signs: a row of six columns reads twice as fast as one
+#: of eleven.
+CORRECT, KNOWN, ABSTAINED, LATE, UNDONE, ONLY_REJECTED = 8, 32, 64, 128, 256, 512
+CHARACTERS = 1024
+ROWS = 20_000
+#: So many answers tell what is usual.
+MOST_TIMES = 50_000
+
+
+@dataclass(frozen=True, slots=False, eq=False)
+class Work:
+    """Decisions, by person and in their order; all of shape (decisions,).
+
+    ``correct``: 1 right, 0 wrong, -1 not to be told; only of items whose answer was ``known``.
+    ``seconds``: NaN where not measured; ``within``: no more than these, where they were not; NaN
+    where nobody knows. ``least``: in fewer nobody can have looked and chosen.
+    """
+
+    user: Ints
+    item: Ints
+    action: Ints
+    seconds: Floats
+    within: Floats
+    least: Floats
+    correct: Ints
+    known: Bools
+    abstained: Bools
+    late: Bools
+    undone: Bools
+    only_rejected: Bools
+
+    def __len__(self) -> int:
+        return len(self.user)
+
+    def where(self, kept: Any) -> "Work":
+        """Only those decisions, given as anything that picks from an array."""
+        return Work(*(getattr(self, one.name)[kept] for one in fields(self)))
+
+    def of(self, user_id: int) -> "Work":
+        """One person's."""
+        first, after = np.searchsorted(self.user, [user_id, user_id + 1])
+        return self.where(slice(first, after))
+
+    @cached_property
+    def answered(self) -> Bools:
+        """Of one person's: what they say of each item now, a mere rejection too; neither what they
+        took back nor what they have answered anew."""
+        given = np.flatnonzero((self.action <= LABELLED) & ~self.undone)
+        _, last = np.unique(self.item[given][::-1], return_index=True)
+        picked = np.zeros(len(self), dtype=np.bool_)
+        picked[given[::-1][last]] = True
+        return picked
+
+    @property
+    def labelled(self) -> Bools:
+        """Of these those that give a label."""
+        return self.answered & ~self.only_rejected
+
+    @cached_property
+    def first_known(self) -> Bools:
+        """Of one person's: the first answer to each item of known answer, taken back or not.
+
+        Who answers again knows more by then: that the first answer was a known one, for instance.
+        """
+        given = (self.action <= LABELLED) & ~self.only_rejected
+        answers = np.flatnonzero(self.known & given)
+        _, first = np.unique(self.item[answers], return_index=True)
+        picked = np.zeros(len(self), dtype=np.bool_)
+        picked[answers[first]] = True
+        return picked & (self.correct >= 0)
+
+    @property
+    def times(self) -> Floats:
+        """Seconds of the labels that stand, where measured."""
+        return self.seconds[self.timed]
+
+    @property
+    def timed(self) -> Bools:
+        """Labels that stand and whose seconds were measured."""
+        return self.labelled & ~np.isnan(self.seconds)
+
+    @property
+    def bounded(self) -> Bools:
+        """Labels that stand and whose seconds have a bound instead."""
+        return self.labelled & np.isnan(self.seconds) & ~np.isnan(self.within)
+
+    def too_fast(self, usual: float) -> Bools:
+        """Labels that took less than ``least``, or than ``usual`` seconds where measured."""
+        soon = self.timed & (self.seconds < np.maximum(self.least, usual))
+        return soon | (self.bounded & (self.within < self.least))
+
+
+def read_work(project: Project, user_id: int | None = None) -> tuple[Work, int]:
+    """What everybody did in ``project``, or one person; and how many labels are by people whose
+    accounts are gone. One query."""
+    decisions = Decision.objects.filter(project=project)
+    if user_id is not None:
+        decisions = decisions.filter(reviewer=user_id)
+    rows = _columns(decisions.order_by().values_list("reviewer", "pk", "item", *_SIGNS))
+    gone, signs = np.isnan(rows[0]), rows[3].astype(np.int64)
+    labels = (signs % CORRECT <= LABELLED) & (signs & ONLY_REJECTED == 0)
+    orphans = int((gone & labels).sum())
+    rows = rows[:, ~gone]
+    rows = rows[:, np.lexsort((rows[1], rows[0]))]
+    signs = rows[3].astype(np.int64)
+    action = signs % CORRECT
+    choices = np.where(action == ACCEPTED, 1, _choices(project))
+    return (
+        Work(
+            user=rows[0].astype(np.int64),
+            item=rows[2].astype(np.int64),
+            action=action,
+            seconds=rows[4],
+            within=rows[5],
+            least=least_seconds(signs // CHARACTERS, choices),
+            correct=signs // CORRECT % 4 - 1,
+            known=(signs & KNOWN) > 0,
+            abstained=(signs & ABSTAINED) > 0,
+            late=(signs & LATE) > 0,
+            undone=(signs & UNDONE) > 0,
+            only_rejected=(signs & ONLY_REJECTED) > 0,
+        ),
+        orphans,
+    )
+
+
+def _choices(project: Project) -> int:
+    """Among how many answers to choose, at least; free text is one, items' own options are two."""
+    schema = current_schema(project).parsed
+    return 2 if schema.task.item_options else max(1, len(schema.names))
+
+
+def days_of(project: Project, user_id: int) -> Floats:
+    """When one person's decisions were made, as seconds since 1970, in the order of their work."""
+    decisions = Decision.objects.filter(project=project, reviewer=user_id).order_by("pk")
+    moments = decisions.values_list("created_at", flat=True)
+    return np.array([moment.timestamp() for moment in moments], dtype=np.float64)
+
+
+def usual_times(project: Project) -> Floats:
+    """Seconds of the newest answers here, whoever gave them. One query."""
+    answers = Decision.objects.filter(
+        project=project,
+        undone_at__isnull=True,
+        label__seconds__isnull=False,
+        label__rejected=False,
+    )
+    newest = answers.order_by("-pk").values_list("label__seconds", flat=True)[:MOST_TIMES]
+    return np.array(list(newest), dtype=np.float64)
+
+
+def _columns(rows: "QuerySet[Decision, tuple[Any, ...]]") -> Floats:
+    """Of numbers; NULL is NaN. Shape (6, rows)."""
+    read: list[Floats] = []
+    chunk: list[Sequence[Any]] = []
+    for row in rows.iterator(chunk_size=ROWS):
+        chunk.append(row)
+        if len(chunk) == ROWS:
+            read.append(np.array(chunk, dtype=np.float64))
+            chunk = []
+    read.append(np.array(chunk, dtype=np.float64).reshape(-1, 6))
+    return np.concatenate(read).T
+
+
+def _sign(number: int, **condition: Any) -> Case:
+    return Case(When(**condition, then=Value(number)), default=Value(0), output_field=_NUMBER)
+
+
+_NUMBER: IntegerField[int, int] = IntegerField()
+_ACTION = Case(
+    *(When(action=action, then=Value(at)) for at, action in enumerate(ACTIONS)),
+    default=Value(POSTPONED),
+    output_field=_NUMBER,
+)
+_SIGNS = (
+    _ACTION
+    + Case(
+        When(correct=True, then=Value(2 * CORRECT)),
+        When(correct=False, then=Value(CORRECT)),
+        default=Value(0),
+        output_field=_NUMBER,
+    )
+    + Case(When(purpose=Purpose.WORK, then=Value(0)), default=Value(KNOWN), output_field=_NUMBER)
+    + _sign(ABSTAINED, label__abstained=True)
+    + _sign(LATE, late=True)
+    + _sign(UNDONE, undone_at__isnull=False)
+    + _sign(ONLY_REJECTED, label__rejected=True)
+    + CHARACTERS * Least(Length("item__text"), Value(MOST_CHARACTERS)),
+    F("label__seconds"),
+    F("within"),
+)
+HUNDRED = 100
+#: More stretches make tests weaker and pictures wider.
+MOST_STRETCHES = 24
+#: A change of speed by less is learning, or chance that a large number of answers makes certain.
+MATTERS = 1.5
+NONE_KNOWN = "no answer to an item of known answer in this stretch"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretch:
+    """A part of somebody's work: its name, answers, right ones among those known, and times."""
+
+    words: str
+    labels: int
+    right: int
+    known: int
+    times: Floats
+
+    @property
+    def accuracy(self) -> Figure:
+        """Of the first answers to items of known answer."""
+        return share(self.right, self.known, reason=NONE_KNOWN)
+
+    @property
+    def seconds(self) -> Figure:
+        """The median."""
+        return median(self.times)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """From ``since`` on something is not as before; ``p`` is adjusted for all that was tested."""
+
+    measure: str
+    since: str
+    before: float
+    now: float
+    p: float
+
+    @property
+    def worse(self) -> bool:
+        """Less accurate, or faster, which seldom goes well."""
+        return self.now < self.before
+
+
+def by_hundreds(work: Work) -> list[Stretch]:
+    """One person's work in stretches of a hundred labels, or of a few hundred where there are many;
+    what is left over goes with the last."""
+    answers = _answers(work)
+    count = int(answers.sum())
+    size = HUNDRED * max(1, -(-count // (HUNDRED * MOST_STRETCHES)))
+    number = np.minimum(np.arange(count) // size, max(count // size - 1, 0))
+    ends = np.append(np.searchsorted(number, np.arange(1, number.max(initial=0) + 1)), count)
+    starts = np.append(0, ends[:-1])
+    names = [f"{start + 1:,}–{end:,}" for start, end in zip(starts, ends, strict=True)]
+    return _stretches(work.where(answers), number, names)
+
+
+def by_weeks(work: Work, moments: Floats) -> list[Stretch]:
+    """The same by calendar weeks (of UTC), named by their Mondays; the latest where there are many.
+
+    ``moments``: when each decision was made, shape (decisions,).
+    """
+    answers = _answers(work)
+    days = (moments[answers] // 86_400).astype(np.int64)
+    weeks, number = np.unique((days + 3) // 7, return_inverse=True)  # 1970 began on a Thursday
+    names = [_monday(int(week)).isoformat() for week in weeks]
+    return _stretches(work.where(answers), number, names)[-MOST_STRETCHES:]
+
+
+def changes(stretches: Sequence[Stretch]) -> list[Change]:
+    """What is not as before, of each measure where it is first seen."""
+    tests = [
+        test
+        for at in range(1, len(stretches))
+        for test in (_accuracy_test(stretches, at), _speed_test(stretches, at))
+        if test is not None
+    ]
+    adjusted = holm([test.p for test in tests])
+    found: dict[str, Change] = {}
+    for test, p in zip(tests, adjusted, strict=True):
+        if p < LEVEL and (test.measure == "accuracy" or _matters(test)):
+            first = Change(test.measure, test.since, test.before, test.now, p)
+            found.setdefault(test.measure, first)
+    return list(found.values())
+
+
+def _answers(work: Work) -> Bools:
+    """Labels that stand, and what counts as an answer to a known item even where it does not."""
+    return work.labelled | work.first_known
+
+
+def _stretches(answers: Work, number: Ints, names: Sequence[str]) -> list[Stretch]:
+    first = answers.first_known
+    found = []
+    for at, words in enumerate(names):
+        here = number == at
+        known = here & first
+        found.append(
+            Stretch(
+                words=words,
+                labels=int(here.sum()),
+                right=int((answers.correct[known] == 1).sum()),
+                known=int(known.sum()),
+                times=known_times(answers.seconds[here]),
+            )
+        )
+    return [one for one in found if one.labels]
+
+
+def _accuracy_test(stretches: Sequence[Stretch], at: int) -> Change | None:
+    now, before = stretches[at], stretches[:at]
+    right, known = sum(one.right for one in before), sum(one.known for one in before)
+    if not (known and now.known):
+        return None
+    p = fisher(now.right, now.known, right, known)
+    return Change("accuracy", now.words, right / known, now.right / now.known, p)
+
+
+def _speed_test(stretches: Sequence[Stretch], at: int) -> Change | None:
+    now = stretches[at].times
+    before = np.concatenate([one.times for one in stretches[:at]])
+    p = mann_whitney(now, before)
+    if p is None:
+        return None
+    return Change("seconds", stretches[at].words, _middle(before), _middle(now), p)
+
+
+def _matters(change: Change) -> bool:
+    low, high = sorted((change.before, change.now))
+    return high >= MATTERS * low
+
+
+def _middle(times: Floats) -> float:
+    return float(np.median(times))
+
+
+def _monday(week: int) -> date:
+    return (datetime(1969, 12, 29, tzinfo=UTC) + timedelta(weeks=week)).date()

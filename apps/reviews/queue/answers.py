@@ -1,0 +1,221 @@
+"""What a reviewer sent, and the checks that it passes before anything is written."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from apps.labels.models import ItemState
+from apps.projects.changes import SchemaChange, Translator, comparable_versions
+from apps.projects.models import Item, LabelSchema, Project
+from apps.reviews.comments.services import checked_words
+from apps.reviews.models import ReviewSettings
+from apps.reviews.queue.selectors import review_settings
+from apps.reviews.schema_changes.services import carry_items
+from labelhub.core.errors import InvalidInput
+from labelhub.core.schema import Value, ValueNotOffered, value_words
+
+MOST_SPANS = 200
+
+
+class EvidenceSpan(NamedTuple):
+    """A part of the item's text that speaks for a label; ``start`` and ``end`` count code points,
+    as Python's slices do."""
+
+    label: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a reviewer sent.
+
+    ``value`` is raw, the empty set never None; None together with ``reject`` says only that the
+    suggestion is wrong, which leaves the item to others, with ``abstain`` "cannot be told".
+    ``shown`` is the id of the suggestion the reviewer saw, 0 for none, and None
+    when the sender does not say: what they were handed with the item counts, of a rejection else
+    what is suggested now; who was not handed it saw nobody knows what.
+    ``evidence`` are quotes by label, ``spans`` the same by place. ``order`` is that in which the
+    options were shown. ``adjudicates``: an expert settles what others disagree on.
+    ``schema_version`` is that of the labels they chose from; None: today's.
+    """
+
+    value: Any = None
+    reject: bool = False
+    abstain: bool = False
+    seconds: float | None = None
+    comment: str = ""
+    shown: int | None = None
+    rationale: str = ""
+    confidence: float | None = None
+    evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    spans: Sequence[EvidenceSpan] = ()
+    order: Sequence[str] = ()
+    adjudicates: bool = False
+    schema_version: int | None = None
+
+    @property
+    def only_rejects(self) -> bool:
+        """Whether it says that the suggestion is wrong, and not what is right."""
+        return self.reject and self.value is None
+
+
+def checked_value(schema: LabelSchema, state: ItemState, answer: Answer) -> Value | None:
+    """The canonical value; None for an abstention or a rejection without a better label.
+
+    Raises:
+        ValueNotOffered, InvalidInput: it cannot be used.
+    """
+    if answer.reject and answer.abstain:
+        raise InvalidInput.at("reject", "either the suggestion is wrong, or you are unsure.")
+    if answer.value is None:
+        if answer.abstain or answer.reject:
+            return None
+        raise InvalidInput.at("value", f"{schema.task.wanted}, or skip the item.")
+    if answer.abstain:
+        raise InvalidInput.at("value", "either a label, or that it cannot be told.")
+    try:
+        return schema.parsed.normalise(answer.value, state.item.options)
+    except InvalidInput as error:
+        error.data["errors"] = [{"field": "value", "message": error.message}]
+        raise
+
+
+def checked_extras(
+    project: Project, schema: LabelSchema, item: Item, answer: Answer
+) -> dict[str, Any]:
+    """Rationale, confidence and evidence of an answer, as the ledger's columns.
+
+    Raises:
+        InvalidInput: one of them cannot be, or the rationale that the project requires is missing.
+    """
+    rationale = checked_words("rationale", answer.rationale)
+    needed = review_settings(project).ask_rationale == ReviewSettings.Rationale.REQUIRED
+    if needed and not rationale and answer.value is not None:
+        raise InvalidInput.at("rationale", "say why: this project asks for a reason.")
+    sure = answer.confidence
+    if sure is not None and not (math.isfinite(sure) and 0 <= sure <= 1):
+        raise InvalidInput.at("confidence", "must be a number from 0 to 1.")
+    return {
+        "rationale": rationale,
+        "confidence": sure,
+        "evidence": _evidence(schema, item, answer),
+    }
+
+
+def _evidence(schema: LabelSchema, item: Item, answer: Answer) -> dict[str, list[str]]:
+    """Quotes by label, of those given as such and of those given by their place."""
+    offered = schema.parsed.offered(item.options)
+    quoted = {label: list(phrases) for label, phrases in answer.evidence.items()}
+    if len(answer.spans) > MOST_SPANS:
+        raise InvalidInput.at("spans", f"at most {MOST_SPANS} can be marked.")
+    for span in answer.spans:
+        if not 0 <= span.start < span.end <= len(item.text):
+            raise InvalidInput.at("spans", f"{span.start} to {span.end} is not in the item's text.")
+        quoted.setdefault(span.label, []).append(item.text[span.start : span.end])
+    for label, phrases in quoted.items():
+        if offered and label not in offered:
+            raise InvalidInput.at("evidence", f"'{label}' is not among the labels offered.")
+        _check_phrases(item, phrases)
+    return {label: list(dict.fromkeys(phrases)) for label, phrases in quoted.items() if phrases}
+
+
+def _check_phrases(item: Item, phrases: Sequence[str]) -> None:
+    for phrase in phrases:
+        if not phrase.strip() or phrase not in item.text:
+            raise InvalidInput.at("evidence", f"“{phrase[:80]}” does not stand in the text.")
+
+
+def presentation_provenance(answer: Answer, offered: Sequence[str]) -> dict[str, Any]:
+    """What the label's provenance keeps of how it was given; empty values are the caller's to drop.
+
+    An order that is not one of the offered options tells nothing and is left out.
+    """
+    shuffled = sorted(answer.order) == sorted(offered) and list(answer.order) != list(offered)
+    return {
+        "spans": [span._asdict() for span in answer.spans],
+        "options_shown": list(answer.order) if shuffled else None,
+    }
+
+
+class LabelsChanged(InvalidInput):
+    """The labels have been changed since the page was opened, and what was chosen means something
+    else now, or nothing any more. The item has to be looked at again. (No conflict: sending the
+    same once more is of no use.)"""
+
+    code = "labels_changed"
+
+
+def translate_answer(
+    project: Project, schema: LabelSchema, state: ItemState, answer: Answer
+) -> Answer:
+    """The answer as it is meant under ``schema``, the newest; an item whose turn has not come is
+    carried over first.
+
+    Call with the item's state locked, before its labels are read; it is brought up to date.
+
+    Raises:
+        LabelsChanged: nothing of today stands for what was chosen.
+    """
+    if schema.carrying:
+        _carry(schema, state)
+    version = answer.schema_version
+    if version is None or version >= schema.version:
+        return answer
+    given = LabelSchema.objects.filter(project=project, version=version).first()
+    return _translated(given, schema, state, answer) if given else answer
+
+
+def _carry(schema: LabelSchema, state: ItemState) -> None:
+    rows = SchemaChange.objects.select_related(
+        "project", "from_schema", "to_schema", "reverts__from_schema"
+    )
+    change = rows.get(to_schema=schema)
+    if state.item_id <= change.cursor:
+        return
+    if carry_items(change, [state.item_id]).counts["items"]:
+        project, item = state.project, state.item
+        state.refresh_from_db()
+        state.project, state.item = project, item
+
+
+def _translated(
+    given: LabelSchema, schema: LabelSchema, state: ItemState, answer: Answer
+) -> Answer:
+    told = Translator.of(schema.project_id)
+    names = told.names(given)
+    kept = {name: phrases for name, phrases in answer.evidence.items() if names.get(name, name)}
+    return replace(
+        answer,
+        value=_translated_value(given, schema, told, answer.value, state.item.options),
+        evidence={names.get(name) or name: phrases for name, phrases in kept.items()},
+        spans=[
+            span._replace(label=now)
+            for span in answer.spans
+            if (now := names.get(span.label, span.label))
+        ],
+    )
+
+
+def _translated_value(
+    given: LabelSchema, schema: LabelSchema, told: Translator, value: Any, options: list[str]
+) -> Any:
+    try:
+        said = None if value is None else given.parsed.normalise(value, options)
+    except ValueNotOffered:
+        return value  # refused by its name in a moment
+    now = told.value(given.version, said)
+    if said == [] and given.pk not in comparable_versions(schema):
+        raise LabelsChanged(
+            "Labels have been added since this page was opened; nobody has looked for them yet. "
+            "Look at the item again and choose anew.",
+            data={"schema_version": schema.version},
+        )
+    if said not in (None, []) and now in (None, []):  # nobody chose the empty set
+        raise LabelsChanged(
+            "The labels have been changed since this page was opened, and nothing of today stands "
+            f"for '{value_words(said)}'. Look at the item again and choose anew.",
+            data={"schema_version": schema.version},
+        )
+    return now

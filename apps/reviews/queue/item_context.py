@@ -1,0 +1,442 @@
+"""What a reviewer sees of one item: text, choices, suggestion, what was said of it, its debate."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from django.db.models import Prefetch, Q, QuerySet
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.common.prepared import prepared
+from apps.debates.models import Debate, Turn
+from apps.debates.reasons import reason_words
+from apps.labels.blindness import ONLY_AUDITED, unanswered
+from apps.labels.models import PEOPLE, ItemState, Kind, Label
+from apps.projects.changes import Translator
+from apps.projects.models import Item, LabelSchema, Project
+from apps.projects.selectors import current_schema, role_in
+from apps.reviews.models import Comment, Draft, ReviewSettings, Slot
+from apps.reviews.queue.selectors import is_blind_for, review_settings
+from labelhub.core.errors import NotFound
+from labelhub.core.schema import LabelDef, LabelType, Schema, value_key
+
+#: Messages shown at once (paper 004); the earlier ones are a click away.
+RECENT = 5
+#: Characters of what a model replied; people's own messages are shown whole.
+REPLY = 300
+_MODELS = frozenset({"assistant", "bot", "model", "system"})
+
+
+@dataclass(frozen=True, slots=True)
+class ContextMessage:
+    """One message. ``rest`` is what was cut from a model's long reply."""
+
+    role: str
+    text: str
+    rest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """The messages before a text, oldest first, those that are folded away apart."""
+
+    earlier: tuple[ContextMessage, ...]
+    recent: tuple[ContextMessage, ...]
+
+
+def read_conversation(context: Sequence[Mapping[str, Any]]) -> Conversation:
+    """The five most recent messages, and those before them; see ``Item.context``."""
+    turns = tuple(_context_message(turn) for turn in context)
+    return Conversation(turns[:-RECENT], turns[-RECENT:])
+
+
+def _context_message(turn: Mapping[str, Any]) -> ContextMessage:
+    role, text = str(turn.get("role", "")), str(turn.get("text", ""))
+    if role not in _MODELS or len(text) <= REPLY:
+        return ContextMessage(role, text)
+    at = text.rfind(" ", REPLY - 40, REPLY) + 1 or REPLY  # not in the middle of a word
+    return ContextMessage(role, text[:at], text[at:])
+
+
+#: Of this many earlier answers of a person the most frequent are offered again.
+REMEMBERED, OFFERED = 300, 8
+
+
+def draft_of(item_id: int, user_id: int, schema: LabelSchema) -> dict[str, list[str]]:
+    """The fields of what this person has begun to say of the item, as the labels are called in
+    ``schema``, the newest."""
+    found = _draft.first(item_id, user_id)
+    return _as_called_now(dict(found.fields), schema) if found else {}
+
+
+def _as_called_now(fields: dict[str, list[str]], schema: LabelSchema) -> dict[str, list[str]]:
+    under = "".join(fields.pop("schema", []))
+    if not (under.isdecimal() and len(under) < 10 and int(under) < schema.version):
+        return fields
+    given = LabelSchema.objects.filter(project=schema.project_id, version=int(under)).first()
+    names = Translator.of(schema.project_id).names(given) if given else {}
+    fields.pop("none", None)  # it meant the labels of then
+    if "value" in fields:
+        now = (names.get(name, name) for name in fields["value"])
+        fields["value"] = list(dict.fromkeys(name for name in now if name is not None))
+    if "spans" in fields:
+        fields["spans"] = [_marked_now(one, names) for one in fields["spans"]]
+    return fields
+
+
+def _marked_now(raw: str, names: Mapping[str, str | None]) -> str:
+    try:
+        spans = json.loads(raw)
+    except ValueError:
+        return raw
+    kept = [
+        {**span, "label": now}
+        for span in (spans if isinstance(spans, list) else ())
+        if isinstance(span, dict)
+        and (now := names.get(str(span.get("label")), span.get("label"))) is not None
+    ]
+    return json.dumps(kept)
+
+
+@prepared
+def _draft(item: int, user: int) -> QuerySet[Draft]:
+    return Draft.objects.filter(item=item, user=user)
+
+
+def explanations_for(item_id: int, user_id: int) -> list[Comment]:
+    """What an adjudicator explained to this person about the item, and nobody has settled yet."""
+    return _explanations(item_id, user_id)
+
+
+@prepared
+def _explanations(item: int, user: int) -> QuerySet[Comment]:
+    meant = Comment.objects.filter(item=item, explains=True, mentions__user=user)
+    return meant.filter(resolved_at__isnull=True).select_related("author").order_by("pk")
+
+
+def return_reason(item_id: int, user_id: int) -> str:
+    """Why what this person had said of the item was taken back by others, in their words; nothing
+    where it was not, or where they have answered since."""
+    last = _last_label.first(item_id, user_id)
+    if last is None or last.action != Label.Action.WITHDRAWN:
+        return ""
+    return str(last.provenance.get("reason", ""))
+
+
+@prepared
+def _last_label(item: int, user: int) -> QuerySet[Label]:
+    said = Label.objects.filter(item=item, annotator__user=user, annotator__kind__in=PEOPLE)
+    return said.order_by("-pk")
+
+
+def other_opinions(item_id: int, user_id: int) -> Sequence[Label]:
+    """What other people and authors say of the item now, oldest first; nothing of an audited item,
+    nor of one whose answer is known, which these tell."""
+    said = Label.objects.current().filter(item=item_id, annotator__kind__in=[*PEOPLE, Kind.AUTHOR])
+    said = said.filter(item__state__known=False).exclude(item__state__reasons=ONLY_AUDITED)
+    others = said.exclude(annotator__user=user_id).select_related("annotator")
+    return list(others.order_by("pk"))
+
+
+def earlier_answers(project: Project, user_id: int) -> list[str]:
+    """Free texts this person has given here before, the most frequent first: their own alone, so
+    that nobody leads another to an answer."""
+    said = (
+        Label.objects.current()
+        .filter(annotator__project=project, annotator__user=user_id, annotator__kind__in=PEOPLE)
+        .order_by("-pk")
+        .values_list("value", flat=True)[:REMEMBERED]
+    )
+    counts = Counter(value for value in said if isinstance(value, str) and len(value) <= 200)
+    return [value for value, _ in counts.most_common(OFFERED)]
+
+
+def must_wait(user: User, project: Project, item_id: int) -> bool:
+    """Whether ``user`` may not see the item's debate yet: it is audited or was drawn to be labelled
+    without, and they say nothing of it so far. One query."""
+    states = ItemState.objects.filter(project=project, item=item_id)
+    state = states.filter(unanswered(user.pk, item="item_id")).first()
+    return state is not None and is_blind_for(user.pk, project, state)
+
+
+def may_read_whole(user: User, project: Project, item_id: int) -> bool:
+    """Whether to lead ``user`` to the debate's own page: no reviewer before they have answered, as
+    that of an item whose answer is known is kept from them, and they could tell by it. One query,
+    or two."""
+    if role_in(user, project) != Role.REVIEWER:
+        return True
+    states = ItemState.objects.filter(project=project, item=item_id)
+    return not states.filter(unanswered(user.pk, item="item_id")).exists()
+
+
+@dataclass(frozen=True, slots=True)
+class DebateSide:
+    """One of the answers that were argued for: by how many turns, and the best said for it."""
+
+    value: Any
+    turns: int
+    best: Turn
+
+
+def sides_of(debate: Debate) -> list[DebateSide]:
+    """The answers for which something was said, the most supported first.
+
+    The best argument of a side is its turn with the most quoted evidence, the later one of equals:
+    it has heard the others.
+    """
+    said: dict[str, list[Turn]] = defaultdict(list)
+    for turn in debate.turns.all():
+        if turn.status == "ok" and turn.value is not None and turn.text.strip():
+            said[value_key(turn.value)].append(turn)
+    sides = [
+        DebateSide(
+            turns[0].value, len(turns), max(turns, key=lambda turn: (_quotes(turn), turn.pk))
+        )
+        for turns in said.values()
+    ]
+    return sorted(sides, key=lambda side: -side.turns)
+
+
+def _quotes(turn: Turn) -> int:
+    quoted = turn.evidence if isinstance(turn.evidence, dict) else {}
+    return sum(len(phrases) for phrases in quoted.values() if isinstance(phrases, list))
+
+
+def debate_behind(project: Project, item_id: int) -> Debate | None:
+    """The debate that led to the item's suggestion, or the latest that ended without one.
+
+    With its run, turns and their models, in three queries. None when the item was never debated.
+    """
+    suggested = ItemState.objects.filter(project=project, item=item_id).values("suggestion")[:1]
+    turns = Turn.objects.select_related("model__provider").order_by("pk")
+    ended = ~Q(status=Debate.Status.WAITING)
+    debates = (
+        Debate.objects.filter(ended, run__project=project, item=item_id)
+        .select_related("run", "label")
+        .prefetch_related(Prefetch("turns", queryset=turns))
+    )
+    carried = Q(label__superseded_by__in=suggested, label__superseded_by__change__isnull=False)
+    return (
+        debates.filter(Q(label__in=suggested) | carried).first() or debates.order_by("-pk").first()
+    )
+
+
+#: Choices beyond the ninth have no key of their own.
+KEYS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One thing an answer may say. ``quotes`` are the suggestion's evidence for it."""
+
+    value: str
+    title: str
+    key: str
+    suggested: bool
+    quotes: tuple[str, ...] = ()
+    help: LabelDef | None = None
+
+    @property
+    def has_help(self) -> bool:
+        """Whether the schema explains this label."""
+        return self.help is not None and bool(
+            self.help.description or self.help.include or self.help.exclude
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewTask:
+    """One item as handed to one reviewer."""
+
+    state: ItemState
+    schema: LabelSchema
+    choices: tuple[Choice, ...]
+    slot: Slot
+    settings: ReviewSettings
+    begun: Mapping[str, Sequence[str]]
+    opinions: Sequence[Label] = ()
+    answers: Sequence[str] = ()
+    told: Sequence[Comment] = ()
+    returned: str = ""
+
+    @property
+    def item(self) -> Item:
+        """The item."""
+        return self.state.item
+
+    @property
+    def suggestion(self) -> Label | None:
+        """What was proposed; an abstention proposes nothing."""
+        label = self.state.suggestion
+        return label if label is not None and not label.abstained else None
+
+    @property
+    def question(self) -> str:
+        """The item's own question, or the schema's."""
+        return self.item.question or self.schema.parsed.question
+
+    @property
+    def task(self) -> LabelType:
+        """What kind of answer is asked for."""
+        return self.schema.parsed.of_item(self.item.options).task
+
+    @property
+    def evidence(self) -> Mapping[str, Sequence[str]]:
+        """The suggestion's quotes by label."""
+        return dict(self.suggestion.evidence) if self.suggestion else {}
+
+    @property
+    def draft(self) -> str:
+        """What has been begun, as JSON for the page's script; empty where nothing has."""
+        return json.dumps(self.begun) if self.begun else ""
+
+    @property
+    def order(self) -> str:
+        """The order in which the choices are shown, as JSON; empty where it is the schema's own."""
+        shown = [choice.value for choice in self.choices]
+        plain = self.schema.parsed.offered(self.item.options)
+        return json.dumps(shown) if shown != list(plain) else ""
+
+    @property
+    def returns(self) -> str:
+        """Where the text has a carriage return before a line feed, as JSON: browsers drop those,
+        and places that are marked are to be counted in the text as it is."""
+        text = self.item.text
+        return json.dumps([at for at in range(len(text) - 1) if text[at : at + 2] == "\r\n"])
+
+    @property
+    def before(self) -> Conversation:
+        """What was said before the text."""
+        return read_conversation(self.item.context)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why the item comes early, in words."""
+        if self.state.stage == ItemState.Stage.CONFLICT:
+            return ["reviewers disagree"]
+        return [reason_words(str(code)) for code in self.state.reasons]
+
+    @property
+    def debated(self) -> bool:
+        """Whether there is a debate to show."""
+        return bool(self.state.signals) or self.state.suggestion_id is not None
+
+    @property
+    def suggests_none(self) -> bool:
+        """Whether the suggestion is that no label applies: no box shows it."""
+        label = self.suggestion
+        return label is not None and self.task.several and label.value == []
+
+    @property
+    def default_question(self) -> str:
+        """What to ask where nobody wrote a question."""
+        return self.task.question_to_people
+
+    @property
+    def last_choice(self) -> Choice | None:
+        """The far end of a scale."""
+        return self.choices[-1] if self.choices else None
+
+    @property
+    def suggested_text(self) -> str:
+        """The suggestion of a free-text project."""
+        return str(self.suggestion.value) if self.suggestion and self.task.written else ""
+
+
+def item_state(project: Project, item_id: int, user_id: int) -> ItemState:
+    """The item with its suggestion as it is handed out to ``user_id``: nothing that its debate said
+    of an item that is audited, or that they are to label without suggestion. One query, or two
+    where there is a suggestion: most of the time of a query goes into its columns, and a project
+    without runs has no suggestions.
+
+    Raises:
+        NotFound: the project has no such item.
+    """
+    state = _state_of.first(project.pk, item_id)
+    if state is None:
+        raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
+    if is_blind_for(user_id, project, state):
+        _hide_debate(state)
+    elif state.suggestion_id is not None:
+        state.suggestion = _suggested.first(state.suggestion_id)
+    return state
+
+
+def _hide_debate(state: ItemState) -> None:
+    """As if the item had never been debated: what a person says of it is to owe nothing to it."""
+    state.suggestion, state.signals, state.reasons = None, {}, []
+    if state.stage == ItemState.Stage.SUGGESTED:
+        state.stage = ItemState.Stage.NEW
+
+
+@prepared
+def _state_of(project: int, item: int) -> QuerySet[ItemState]:
+    return ItemState.objects.select_related("item").filter(project=project, item=item)
+
+
+@prepared
+def _suggested(label: int) -> QuerySet[Label]:
+    return Label.objects.select_related("annotator").filter(pk=label).order_by()
+
+
+def review_task(project: Project, *, slot: Slot) -> ReviewTask:
+    """The item of a lease as its holder sees it, in a few queries.
+
+    Raises:
+        NotFound: the project has no such item.
+    """
+    user = slot.holder_id or 0
+    state = item_state(project, slot.item_id, user)
+    schema, settings = current_schema(project), review_settings(project)
+    offered = list(schema.parsed.offered(state.item.options))
+    if settings.shuffle_options and schema.parsed.task.item_options:
+        offered = shuffled(offered, user, state.item_id)
+    return ReviewTask(
+        state=state,
+        schema=schema,
+        choices=tuple(_choices(schema.parsed, state, offered)),
+        slot=slot,
+        settings=settings,
+        begun=draft_of(state.item_id, user, schema),
+        opinions=other_opinions(state.item_id, user) if settings.show_opinions else (),
+        answers=earlier_answers(project, user) if schema.parsed.task.written else (),
+        told=explanations_for(state.item_id, user),
+        returned=return_reason(state.item_id, user),
+    )
+
+
+def shuffled(options: Sequence[str], user_id: int, item_id: int) -> list[str]:
+    """The options in an order of this person's own, the same whenever they see the item: where all
+    see one order, the first option gains by it."""
+    order = Random(f"options {user_id} {item_id}")  # noqa: S311 - an order, not a secret
+    return order.sample(options, len(options))
+
+
+def _choices(schema: Schema, state: ItemState, offered: Sequence[str]) -> list[Choice]:
+    label = state.suggestion
+    suggested = schema.names_in(label.value if label is not None and not label.abstained else None)
+    quotes: Mapping[str, Any] = label.evidence if label is not None else {}
+    return [
+        Choice(
+            value=name,
+            title=_title(schema, name),
+            key=str(at) if at <= KEYS else "",
+            suggested=name in suggested,
+            quotes=tuple(str(phrase) for phrase in quotes.get(name, ())),
+            help=schema.label(name),
+        )
+        for at, name in enumerate(offered, start=1)
+    ]
+
+
+def _title(schema: Schema, name: str) -> str:
+    """A scale point shows its number beside its name."""
+    label = schema.label(name)
+    if not schema.task.ordered or label is None or label.point is None:
+        return name
+    point = f"{label.point:g}"
+    return point if point == name else f"{point} · {name}"

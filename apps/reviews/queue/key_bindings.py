@@ -1,0 +1,92 @@
+"""What can be done by a key on the working screen: the keys of the house, and a person's own.
+
+1 to 9 choose, whoever works: they are on the choices themselves. The others can be changed by
+each person; none needs a modifier, and none works while somebody types.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from django.db.models import QuerySet
+
+from apps.accounts.models import User
+from apps.common.prepared import prepared
+from apps.reviews.models import KeyMap
+from labelhub.core.errors import InvalidInput
+
+
+class KeyAction(NamedTuple):
+    """Something a key does. ``keys``: names as browsers give them, parted by blanks."""
+
+    name: str
+    words: str
+    keys: str
+
+
+ACTIONS = (
+    KeyAction("go", "Accept the suggestion, or save your answer", "Enter a"),
+    KeyAction("none", "None of these", "n"),
+    KeyAction("reject", "Reject the suggestion", "x"),
+    KeyAction("abstain", "Cannot tell", "0"),
+    KeyAction("skip", "Skip: leave it to others", "s"),
+    KeyAction("postpone", "Put off: it comes back at the end", "p"),
+    KeyAction("undo", "Undo, step by step", "u Backspace"),
+    KeyAction("debate", "Show the debate", "d"),
+    KeyAction("comment", "Comment", "c"),
+    KeyAction("guideline", "Guideline", "g"),
+    KeyAction("mark", "Mark the selected text as evidence", "m"),
+)
+DEFAULTS = {action.name: action.keys for action in ACTIONS}
+#: Taken by choices, the list of keys, search and moving about.
+RESERVED = frozenset({*"123456789", "?", "/", "Tab", "Escape", " "})
+
+
+def keys_of(user: User) -> dict[str, str]:
+    """Action → its keys, parted by blanks: the person's own, else those of the house that are not
+    theirs for something else (an action may be younger than their choice). One query."""
+    stored = _own_keys.first(user.pk)
+    own: dict[str, str] = stored.keys if stored else {}
+    taken = {key for keys in own.values() for key in keys.split()}
+    kept = {
+        name: " ".join(key for key in keys.split() if key not in taken)
+        for name, keys in DEFAULTS.items()
+    }
+    return kept | own
+
+
+@prepared
+def _own_keys(user: int) -> QuerySet[KeyMap]:
+    return KeyMap.objects.filter(user=user)
+
+
+_NAMED = frozenset({"Enter", "Backspace", "Delete", "Insert", "Home", "End", "PageUp", "PageDown"})
+
+
+def change_keys(*, user: User, keys: Mapping[str, str]) -> None:
+    """Give actions other keys; what is the house's own, or left out, is not stored.
+
+    Raises:
+        InvalidInput: something that is no single key, a key of the house, or one given twice.
+    """
+    own = {name: " ".join(given.split()) for name, given in keys.items() if name in DEFAULTS}
+    own = {name: given for name, given in own.items() if given and given != DEFAULTS[name]}
+    taken: dict[str, str] = {}
+    for action in ACTIONS:
+        for key in own.get(action.name, action.keys).split():
+            _check_key(action.name, key)
+            if key in taken:
+                raise InvalidInput.at(
+                    action.name, f"“{key}” is the key for “{taken[key]}” already; choose another."
+                )
+            taken[key] = action.words
+    if own:
+        KeyMap.objects.update_or_create(user=user, defaults={"keys": own})
+    else:
+        KeyMap.objects.filter(user=user).delete()
+
+
+def _check_key(name: str, key: str) -> None:
+    if key in RESERVED:
+        raise InvalidInput.at(name, f"“{key}” has a use on every page; choose another.")
+    if key not in _NAMED and (len(key) != 1 or not key.isprintable() or key != key.lower()):
+        raise InvalidInput.at(name, f"“{key}” is no single key, such as k, ö or Enter.")

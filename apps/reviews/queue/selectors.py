@@ -1,0 +1,334 @@
+"""Who may be handed which item, and whether somebody may work; items and labels as lists."""
+
+from datetime import datetime
+from functools import cache
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import (
+    BooleanField,
+    Count,
+    Exists,
+    ExpressionWrapper,
+    F,
+    FilteredRelation,
+    Max,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Value,
+)
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.common.prepared import PreparedQuery, prepared
+from apps.labels.blindness import (
+    debate_hidden_from,
+    handed_blind,
+    hidden_from,
+    is_audit,
+    opinions_hidden_from,
+)
+from apps.labels.models import Assignment, ItemState, Kind, Label
+from apps.projects.models import Item, Project
+from apps.projects.selectors import reviewer_kind, role_in
+from apps.reviews.models import Decision, Purpose, ReviewSettings, Slot, Standing
+
+
+def review_settings(project: Project) -> ReviewSettings:
+    """How the project reviews; an unsaved row with the defaults where nobody has chosen."""
+    return _settings.first(project.pk) or ReviewSettings(project=project)
+
+
+@prepared
+def _settings(project: int) -> QuerySet[ReviewSettings]:
+    return ReviewSettings.objects.filter(project=project)
+
+
+def standing_of(project: Project, user: User) -> Standing | None:
+    """Where ``user`` stands in ``project``; None where nothing was ever said of them. One query,
+    put together once: it is asked with every item that is handed out."""
+    return _standing.first(project.pk, user.pk)
+
+
+@prepared
+def _standing(project: int, user: int) -> QuerySet[Standing]:
+    return Standing.objects.filter(project=project, user=user)
+
+
+def must_qualify(project: Project, user: User, standing: Standing | None) -> bool:
+    """Whether real work waits until ``user`` has answered items of known answer."""
+    if not project.qualify_items or role_in(user, project) != Role.REVIEWER:
+        return False
+    return standing is None or standing.status == Standing.Status.QUALIFYING
+
+
+def known_to_try(project: Project, user: User) -> QuerySet[ItemState]:
+    """Items of known answer that ``user`` has never been shown."""
+    return _unseen(project.pk, user.pk)
+
+
+def first_known(project: Project, user: User, *, after: int) -> int | None:
+    """The first of those beyond the item ``after``."""
+    row = _next_known.first(project.pk, user.pk, after)
+    return row[0] if row else None
+
+
+def last_known(project: Project) -> int | None:
+    """The newest item of known answer."""
+    row = _last_known.first(project.pk)
+    return row[0] if row else None
+
+
+def _unseen(project: int, user: int) -> QuerySet[ItemState]:
+    said = Label.objects.filter(item=OuterRef("item"), annotator__user=user)
+    left = Decision.objects.filter(item=OuterRef("item"), reviewer=user)
+    held = Slot.objects.filter(item=OuterRef("item"), holder=user)
+    known = ItemState.objects.filter(project=project, known=True)
+    return known.filter(~Exists(said), ~Exists(left), ~Exists(held))
+
+
+@prepared
+def _next_known(project: int, user: int, after: int) -> QuerySet[ItemState, tuple[int]]:
+    unseen = _unseen(project, user).filter(item__gt=after)
+    return unseen.order_by("item").values_list("item")[:1]
+
+
+@prepared
+def _last_known(project: int) -> QuerySet[ItemState, tuple[int]]:
+    known = ItemState.objects.filter(project=project, known=True)
+    return known.order_by("-item").values_list("item")[:1]
+
+
+def arm_of(project: Project, user_id: int, state: ItemState) -> Decision.Arm | None:
+    """Whether ``user_id`` is to see the item's suggestion; None where there is nothing to draw.
+
+    The draw is a hash of person and item: the same whenever it is asked, and of one item some see
+    the suggestion and others do not. What is before an expert because people disagree is not drawn.
+    """
+    drawn = project.blind_share and state.suggestion_id is not None and not is_audit(state)
+    if not drawn or state.stage == ItemState.Stage.CONFLICT or state.disputed:
+        return None
+    return (
+        Decision.Arm.WITHHELD
+        if _drawn_share(user_id, state.item_id) < project.blind_share
+        else (Decision.Arm.SHOWN)
+    )
+
+
+def is_blind_for(user_id: int, project: Project, state: ItemState) -> bool:
+    """Whether ``user_id`` is to answer without learning what was suggested."""
+    return is_audit(state) or arm_of(project, user_id, state) == Decision.Arm.WITHHELD
+
+
+def _drawn_share(user_id: int, item_id: int) -> float:
+    """A number from 0 to 1, spread evenly over people and items."""
+    digest = blake2b(f"arm {user_id} {item_id}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest) / 2**64
+
+
+class Look(NamedTuple):
+    """How far to look: so many ``items`` of the queue, or of what is ``offered`` to the user."""
+
+    items: int
+    offered: bool = False
+
+
+#: Places found per look.
+BREADTH = 8
+#: The last finds what somebody who is far ahead of the others has not labelled yet. What others
+#: hold may stand before it, but nobody holds more than a few items.
+#: Of what somebody was given by name so many are looked at, the oldest first.
+NAMED = 512
+LOOKS = (Look(32), Look(512), Look(8192, offered=True))
+
+
+class Place(NamedTuple):
+    """A slot that may be claimed: ``slot_id`` is None where it has to be made first."""
+
+    item_id: int
+    number: int
+    slot_id: int | None
+    priority: float = 0.0
+
+
+def offered_to(project: Project, user: User) -> QuerySet[ItemState]:
+    """Queued items that ``user`` may label, the urgent first, whoever holds them just now.
+
+    Not what they have labelled, skipped or postponed, or whose suggestion they only rejected; not
+    what is kept for others, by name or by kind: what reviewers disagree on is kept for experts.
+    """
+    given = Assignment.objects.filter(item=OuterRef("item_id"), user=user.pk, open=True)
+    mine = Q(audience__in=["", reviewer_kind(user, project)]) | Q(Exists(given))
+    states = ItemState.objects.awaiting_review().filter(mine, project=project)
+    return _offered(states, user.pk)
+
+
+def open_items(project: Project, user: User, now: datetime) -> int:
+    """How many items ``user`` could be handed at once."""
+    offered = offered_to(project, user).order_by()
+    given = Assignment.objects.filter(project=project, user=user, open=True).values("item")
+    by_name, others = offered.filter(item__in=given), offered.exclude(item__in=given)
+    return (
+        open_places(others, user.pk, now).count()
+        + open_places(by_name, user.pk, now, given=True).count()
+    )
+
+
+def _offered(states: QuerySet[ItemState], user_id: int) -> QuerySet[ItemState]:
+    said = Label.objects.standing().filter(item=OuterRef("item_id"), annotator__user=user_id)
+    left = Decision.objects.filter(
+        item=OuterRef("item_id"),
+        reviewer=user_id,
+        action__in=[Decision.Action.SKIP, Decision.Action.POSTPONE],
+        undone_at__isnull=True,
+    )
+    return states.filter(~Exists(said), ~Exists(left))
+
+
+def open_places(
+    states: QuerySet[ItemState], user_id: int, now: datetime, *, given: bool = False
+) -> QuerySet[ItemState, Any]:
+    """Where ``user_id`` may be given one more lease at ``now``: rows of :class:`Place`.
+
+    Nobody holds an item twice: its labels are to be those of several people. Slot numbers are
+    handed out in order and never exceed what the item wants, so labelled and live slots together
+    cannot either, however claims interleave. Labels that came without a slot (by import, or after
+    a lease had lapsed) count as well. Places that are ``kept`` are for those they are kept for.
+    """
+    waiting = Q(slot__label__isnull=True, slot__number__isnull=False)
+    free = waiting & (Q(slot__lease_until__isnull=True) | Q(slot__lease_until__lte=now))
+    live = waiting & Q(slot__lease_until__gt=now)
+    held = Q(slot__label__isnull=True, slot__lease_until__gt=now, slot__holder=user_id)
+    taken = F("labels_by_people") if given else F("labels_by_people") + F("kept")
+    return (
+        states.annotate(slot=FilteredRelation("item__slots"))
+        .values("item_id", "priority", "wanted", "labels_by_people", "kept")
+        .annotate(
+            slot_id=Min("slot__pk", filter=free),
+            number=Coalesce(Min("slot__number", filter=free), Max("slot__number") + 1, Value(1)),
+            live=Count("slot__pk", filter=live),
+            own=Count("slot__pk", filter=held),
+        )
+        .filter(own=0, number__lte=F("wanted"), live__lt=F("wanted") - taken)
+        .values_list("item_id", "number", "slot_id", "priority")
+    )
+
+
+def next_places(project: Project, user: User, now: datetime) -> list[Place]:
+    """The first few open places for ``user``: what they were given by name, then the queue's in its
+    order. The hot path.
+
+    It looks at the head of the queue, and further only when nothing there is for them. What is for
+    everybody and what is for their kind are two queues by the index, merged here.
+    """
+    named = _assigned.first(project.pk, user.pk)  # most people have nothing by name
+    if named and (rows := _places_given(project.pk, user.pk, now)):
+        return [Place(*row) for row in rows]
+    kind = reviewer_kind(user, project)
+    for look in LOOKS:
+        if rows := _places_within(look)(project.pk, user.pk, now, kind):
+            return [Place(*row) for row in rows]
+    return []
+
+
+@prepared
+def _assigned(project: int, user: int) -> QuerySet[Assignment, tuple[int]]:
+    given = Assignment.objects.filter(project=project, user=user, open=True)
+    return given.order_by().values_list("pk")[:1]
+
+
+@prepared
+def _places_given(project: int, user: int, now: datetime) -> QuerySet[ItemState, tuple[Any, ...]]:
+    given = Assignment.objects.filter(project=project, user=user, open=True).order_by("item")
+    states = ItemState.objects.filter(pk__in=given[:NAMED].values("item"), queued=True)
+    return open_places(_offered(states, user), user, now, given=True).order_by(
+        "-priority", "item_id"
+    )[:BREADTH]
+
+
+@cache
+def _places_within(look: Look) -> PreparedQuery[[int, int, datetime, str], tuple[Any, ...]]:
+    def places(
+        project: int, user: int, now: datetime, kind: str
+    ) -> QuerySet[ItemState, tuple[Any, ...]]:
+        def head(audience: str) -> QuerySet[ItemState, Any]:
+            queued = ItemState.objects.awaiting_review().filter(project=project, audience=audience)
+            states = _offered(queued, user) if look.offered else queued
+            # By primary key alone: given a choice PostgreSQL works out every queued item before it
+            # sorts, as it cannot know that nearly all of them pass the conditions. Within another
+            # query, as SQLite takes no limit in the parts of a union.
+            first = states[: look.items].values("pk")
+            return ItemState.objects.filter(pk__in=first).order_by().values("pk")
+
+        heads = head("").union(head(kind), all=True)
+        near = ItemState.objects.filter(pk__in=heads).order_by("-priority", "item_id")
+        return open_places(_offered(near, user), user, now)[:BREADTH]
+
+    return prepared(places)
+
+
+def held_slots(project: Project, user: User, now: datetime) -> list[Slot]:
+    """The slots ``user`` holds in the project's queue, longest held first; what is on their desk
+    for a decision is no part of it."""
+    return _held(now, project.pk, user.pk)
+
+
+@prepared
+def _held(now: datetime, project: int, holder: int) -> QuerySet[Slot]:
+    live = Slot.objects.live(now).filter(project=project, holder=holder)
+    live = live.exclude(purpose=Purpose.SETTLE)
+    return live.order_by("lease_until", "pk")
+
+
+def live_leases(project: Project) -> QuerySet[Slot]:
+    """Slots that somebody holds, those that lapse first at the top, with holder and item."""
+    live = Slot.objects.live(timezone.now()).filter(project=project)
+    return live.select_related("holder", "item").order_by("lease_until", "pk")
+
+
+def items_of(project: Project, user: User) -> QuerySet[Item]:
+    """The project's items in the order of their import, with state, suggestion and gold.
+
+    ``hidden`` marks those of whose debate ``user`` must not learn yet, ``debate_hidden``
+    those that the review screen shows them without a suggestion.
+    """
+    return _with_state(Item.objects.filter(project=project), user).order_by("pk")
+
+
+def visible_items(user: User | AnonymousUser) -> QuerySet[Item]:
+    """The items of every project that ``user`` may know of, in the same way."""
+    return _with_state(Item.objects.visible_to(user), user)
+
+
+def _with_state(items: QuerySet[Item], user: User | AnonymousUser) -> QuerySet[Item]:
+    reader = user.pk or 0
+    items = items.annotate(
+        hidden=ExpressionWrapper(hidden_from(reader), BooleanField()),
+        debate_hidden=ExpressionWrapper(debate_hidden_from(reader), BooleanField()),
+    )
+    return items.select_related("state__suggestion__annotator", "state__gold__decided_by")
+
+
+def labels_of(project: Project, user: User) -> QuerySet[Label]:
+    """Every label in the project's ledger, oldest first; a reviewer reads nothing that the review
+    screen withholds from them: what models say of items that they are to answer blind, and what
+    others say of any before they have answered it. Managers too read nothing that models say of
+    what they were handed to answer blind."""
+    by_models = Q(annotator__kind__in=(Kind.LLM, Kind.MODEL))
+    reviews = role_in(user, project) == Role.REVIEWER
+    hidden = hidden_from if reviews else handed_blind
+    labels = Label.objects.filter(item__project=project)
+    labels = labels.exclude(by_models & hidden(user.pk, item="item_id"))
+    if reviews:
+        by_others = ~by_models & ~Q(annotator__user=user.pk)
+        told = review_settings(project).show_opinions
+        opinions = hidden_from if told else opinions_hidden_from
+        labels = labels.exclude(by_others & opinions(user.pk, item="item_id"))
+    return labels.select_related(
+        "item", "annotator", "schema", "superseded_by", "supersedes", "shown", "proposed_from"
+    ).order_by("pk")

@@ -1,0 +1,201 @@
+"""The whole truth about a queue, for one person: what they can do, and why there is no more."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Max
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.accounts.roles import ReviewerKind
+from apps.labels.blindness import SETTLED
+from apps.labels.models import Assignment, ItemState
+from apps.projects.models import Project
+from apps.projects.selectors import reviewer_kind
+from apps.reviews.models import Decision, DecisionQuerySet, Purpose, Slot, Standing
+from apps.reviews.queue.selectors import (
+    known_to_try,
+    must_qualify,
+    offered_to,
+    open_items,
+    standing_of,
+)
+
+#: How many holders are named; the others are counted.
+NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """Items that one other person holds, and when the last of those leases lapses."""
+
+    name: str
+    items: int
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Qualifying:
+    """How far somebody is who may not work yet. ``left`` items of known answer are new to them."""
+
+    done: int
+    needed: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueProgress:
+    """What the bar above an item tells: how much is ``left`` for this person, and what they did
+    today."""
+
+    left: int
+    done_today: int
+
+    @property
+    def today(self) -> int:
+        """What this person did today and what is left for them, together."""
+        return self.done_today + self.left
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueStatus(QueueProgress):
+    """Counts of all ``items``, and of those ``waiting`` for people. ``open`` can be claimed at once
+    by this person; ``for_experts`` and ``for_others`` wait for other kinds of people and for those
+    they were given to by name; ``on_desk`` they have before them to decide."""
+
+    items: int
+    waiting: int
+    open: int
+    mine: int
+    on_desk: int
+    done_by_me: int
+    skipped_by_me: int
+    rejected_by_me: int
+    postponed_by_me: int
+    for_experts: int
+    for_others: int
+    decided: int
+    unclear: int
+    qualifying: Qualifying | None = None
+    paused: Standing | None = None
+    held: list[Holding] = field(default_factory=list)
+
+    @property
+    def nothing_left(self) -> bool:
+        """Whether there is truly nothing that this person could be handed now."""
+        if self.paused:
+            return True
+        if self.qualifying and not self.mine:
+            return not self.qualifying.left
+        return not (self.open or self.mine or self.postponed_by_me)
+
+    @property
+    def free_at(self) -> datetime | None:
+        """When the last lease of others lapses, unless they renew it."""
+        return max((holding.until for holding in self.held), default=None)
+
+
+def queue_progress(project: Project, user: User) -> QueueProgress:
+    """How far it is, beside an item that ``user`` has. A few counts by indexes."""
+    today = _labelled(project, user).filter(created_at__gte=_midnight(timezone.now()))
+    return QueueProgress(left=_left_for(project, user), done_today=_items_of(today))
+
+
+def queue_status(project: Project, user: User) -> QueueStatus:
+    """Where the queue stands for ``user`` who has no item. It looks at all that waits: not for the
+    path that hands out items."""
+    now = timezone.now()
+    standing = standing_of(project, user)
+    paused = standing if standing and standing.status == Standing.Status.PAUSED else None
+    states = ItemState.objects.filter(project=project).order_by()
+    queued = states.filter(queued=True)
+    settled = states.filter(stage__in=SETTLED).values_list("stage").annotate(n=Count("pk"))
+    stages = Counter(dict(settled))
+    decisions = Decision.objects.standing(project, user).order_by()
+    labelled = _labelled(project, user)
+    put_off = decisions.filter(action=Decision.Action.POSTPONE, item__state__queued=True)
+    expert = reviewer_kind(user, project) == ReviewerKind.EXPERT
+    audience = ItemState.Audience
+    given = Assignment.objects.filter(project=project, user=user, open=True).values("item")
+    named = queued.filter(audience=audience.NAMED).exclude(item__in=given)
+    held = Slot.objects.live(now).filter(project=project, holder=user).order_by()
+    holds = Counter(held.values_list("purpose", flat=True))
+    on_desk = holds.pop(Purpose.SETTLE, 0)
+    return QueueStatus(
+        items=states.count(),
+        waiting=queued.count(),
+        open=0 if paused else open_items(project, user, now),
+        mine=holds.total(),
+        on_desk=on_desk,
+        left=0,
+        done_by_me=_items_of(labelled),
+        done_today=_items_of(labelled.filter(created_at__gte=_midnight(now))),
+        skipped_by_me=decisions.skips().filter(item__state__queued=True).count(),
+        rejected_by_me=decisions.only_rejecting().filter(item__state__queued=True).count(),
+        postponed_by_me=put_off.count(),
+        for_experts=0 if expert else queued.filter(audience=audience.EXPERT).count(),
+        for_others=named.count() + queued.filter(audience=audience.CROWD).count() * expert,
+        decided=stages[ItemState.Stage.DECIDED],
+        unclear=stages[ItemState.Stage.UNCLEAR],
+        qualifying=_qualifying(project, user, standing),
+        paused=paused,
+        held=list(_held_by_others(project, user, now)),
+    )
+
+
+def _labelled(project: Project, user: User) -> DecisionQuerySet:
+    return Decision.objects.standing(project, user).order_by().filter(label__rejected=False)
+
+
+def _items_of(decisions: DecisionQuerySet) -> int:
+    """Whoever answers an item again has labelled one item."""
+    return decisions.values("item").distinct().count()
+
+
+def _left_for(project: Project, user: User) -> int:
+    """What waits for this person's kind, without what they have said or left to others; what was
+    sent back to them waits for them again."""
+    open_to = ["", reviewer_kind(user, project)]
+    waits = ItemState.objects.filter(project=project, queued=True, audience__in=open_to)
+    decided = Decision.objects.standing(project, user).undoable().order_by()
+    decided = decided.exclude(action=Decision.Action.POSTPONE)
+    mine = decided.filter(item__state__queued=True, item__state__audience__in=open_to)
+    given = Assignment.objects.filter(
+        project=project, user=user, open=True, item__state__audience=ItemState.Audience.NAMED
+    )
+    return max(0, waits.order_by().count() - _items_of(mine) + given.count())
+
+
+def _qualifying(project: Project, user: User, standing: Standing | None) -> Qualifying | None:
+    if not must_qualify(project, user, standing):
+        return None
+    tried = Decision.objects.filter(project=project, reviewer=user, purpose=Purpose.QUALIFY)
+    tried = tried.exclude(label__rejected=True)
+    return Qualifying(tried.count(), project.qualify_items, known_to_try(project, user).count())
+
+
+def _held_by_others(project: Project, user: User, now: datetime) -> Iterable[Holding]:
+    """Who holds what this person could label otherwise; the last holder lumps the rest together."""
+    rows = (
+        Slot.objects.live(now)
+        .filter(project=project, item__in=offered_to(project, user).order_by().values("item_id"))
+        .exclude(holder=user)
+        .values("holder__username")
+        .annotate(n=Count("item", distinct=True), until=Max("lease_until"))
+        .order_by("-n", "holder__username")
+    )
+    found = [Holding(row["holder__username"] or "somebody", row["n"], row["until"]) for row in rows]
+    yield from found[:NAMED]
+    if rest := found[NAMED:]:
+        yield Holding(
+            f"{len(rest)} others", sum(one.items for one in rest), max(one.until for one in rest)
+        )
+
+
+def _midnight(now: datetime) -> datetime:
+    local = timezone.localtime(now)
+    return local - timedelta(
+        hours=local.hour, minutes=local.minute, seconds=local.second, microseconds=local.microsecond
+    )

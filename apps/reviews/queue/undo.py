@@ -1,0 +1,279 @@
+"""Undo instead of "are you sure": the last decision is taken back, then the one before it."""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.labels.models import PEOPLE, ItemState, Label
+from apps.labels.services import NewLabel, promote_items, record_label, withdraw_label
+from apps.projects.models import Project
+from apps.reviews.comments.services import checked_words
+from apps.reviews.models import Comment, Decision, Intervention, Mention, Purpose, Slot
+from apps.reviews.queue.drafts import draft_again
+from apps.reviews.queue.leases import LEASE_SECONDS, check_standing, claim_item, free_slots
+from apps.reviews.queue.submission import lock_state
+from labelhub.core.errors import Conflict, InvalidInput
+
+#: Rejections that one click takes back: each locks its item and writes a row.
+TAKEN_UP_AT_ONCE = 100
+
+
+class NothingToUndo(Conflict):
+    """What is to be taken back stands no longer."""
+
+    code = "nothing_to_undo"
+
+
+class SettledMeanwhile(NothingToUndo):
+    """Taking an answer back would lose it: the item waits for nobody any more."""
+
+    code = "settled_meanwhile"
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was taken back. ``slot`` is None when others have the item or settled it, or when it was
+    an expert's last word and what they had said before stands again (``restored``)."""
+
+    decision: Decision
+    slot: Slot | None
+    restored: bool = False
+
+
+@transaction.atomic
+def undo_last(*, project: Project, user: User, lease_seconds: int = LEASE_SECONDS) -> Undone | None:
+    """Take back the last decision of ``user`` that still stands; the item is theirs again.
+
+    The label is withdrawn in the ledger, so gold and state follow; where it settled what others
+    disagree on, what the expert had said before stands again. What was superseded or taken back
+    since has nothing left to undo. None when nothing else is.
+
+    Raises:
+        ReviewerPaused: a manager has paused them; the item would be theirs again.
+    """
+    check_standing(project, user)
+    while found := _undoable(project, user).first():
+        if undone := _undo_locked(project, user, found, lease_seconds):
+            return undone
+    return None
+
+
+@transaction.atomic
+def undo_decision(
+    *, project: Project, user: User, decision_id: int, lease_seconds: int = LEASE_SECONDS
+) -> Undone:
+    """Take back that decision of ``user``, however long ago; otherwise as :func:`undo_last`.
+
+    Raises:
+        NothingToUndo: it is not theirs, or stands no longer.
+        SettledMeanwhile: the item would wait for nobody, so they could not answer it anew.
+        ReviewerPaused: as :func:`undo_last`.
+    """
+    check_standing(project, user)
+    found = _undoable(project, user).filter(pk=decision_id).first()
+    undone = _undo_locked(project, user, found, lease_seconds) if found else None
+    if undone is None:
+        raise NothingToUndo("This answer stands no longer: it was taken back, or sent back to you.")
+    if found and found.label and not _waits(found):
+        raise SettledMeanwhile(
+            "This item was settled meanwhile and would not come back to you, so your answer stands "
+            "as you gave it. Comment on the item if you see it otherwise now."
+        )
+    return undone
+
+
+def _waits(decision: Decision) -> bool:
+    """Whether the item is to be had again; one of known answer waits for whoever had it."""
+    if decision.purpose in (Purpose.CHECK, Purpose.QUALIFY):
+        return True
+    return ItemState.objects.filter(item=decision.item_id, queued=True).exists()
+
+
+def _undo_locked(
+    project: Project, user: User, found: Decision, lease_seconds: int
+) -> Undone | None:
+    """None when somebody else was quicker."""
+    lock_state(project, found.item_id)
+    decision = _undoable(project, user).filter(pk=found.pk).first()
+    if decision is None:
+        return None
+    decision.undone_at = timezone.now()
+    decision.save(update_fields=["undone_at"])
+    return _undo(project, user, decision, lease_seconds)
+
+
+def _undoable(project: Project, user: User) -> QuerySet[Decision]:
+    """What stands of what ``user`` decided, the latest first."""
+    decisions = Decision.objects.standing(project, user).undoable()
+    return decisions.select_related("label__supersedes", "label__schema", "label__item")
+
+
+def _undo(project: Project, user: User, decision: Decision, lease_seconds: int) -> Undone:
+    label = decision.label
+    if label is not None and label.settles:
+        if undo_settling_label(decision, label, user):
+            return Undone(decision, None, restored=True)
+    elif label is not None:
+        withdraw_label(label=label, provenance={"undone_by": user.username})
+    if label is not None:
+        draft_again(project=project, user=user, label=label)
+    return Undone(decision, _slot_again(project, user, decision, lease_seconds))
+
+
+def take_up_skipped(*, project: Project, user: User) -> int:
+    """Offer ``user`` again what they left to others, by a skip or by rejecting the suggestion
+    without a label; returns how many decisions were undone."""
+    decisions = Decision.objects.standing(project, user)
+    undone = decisions.skips().order_by().update(undone_at=timezone.now())
+    rejected = decisions.only_rejecting().filter(item__state__queued=True)
+    for pk, item_id in list(rejected.values_list("pk", "item_id")[:TAKEN_UP_AT_ONCE]):
+        undone += _take_back_rejection(project, user, pk, item_id)
+    return undone
+
+
+@transaction.atomic
+def _take_back_rejection(project: Project, user: User, pk: int, item_id: int) -> int:
+    lock_state(project, item_id)
+    decision = _undoable(project, user).filter(pk=pk).first()
+    if decision is None or decision.label is None:
+        return 0  # undone or answered in another tab
+    decision.undone_at = timezone.now()
+    decision.save(update_fields=["undone_at"])
+    Slot.objects.filter(label=decision.label).update(label=None)
+    withdraw_label(label=decision.label, provenance={"undone_by": user.username})
+    return 1
+
+
+def _slot_again(
+    project: Project, user: User, decision: Decision, lease_seconds: int
+) -> Slot | None:
+    """The slot the label had filled, held by ``user`` anew; one without slot looks for a place."""
+    filled = Slot.objects.filter(label=decision.label) if decision.label else Slot.objects.none()
+    slot = filled.first()
+    if slot is None:
+        return claim_item(
+            project=project, user=user, item_id=decision.item_id, lease_seconds=lease_seconds
+        )
+    slot.label, slot.holder, slot.lease_token = None, user, uuid.uuid4()
+    slot.lease_until = timezone.now() + timedelta(seconds=lease_seconds)
+    slot.leased_at = None  # they have read it before
+    slot.purpose = Purpose.WORK if slot.number else slot.purpose
+    slot.save(
+        update_fields=["label", "holder", "lease_token", "lease_until", "leased_at", "purpose"]
+    )
+    return slot
+
+
+def return_to_queue(
+    *, project: Project, item_ids: Iterable[int], by: User, reason: str, log: bool = True
+) -> int:
+    """Put items back into the queue; returns how many of the project's there were.
+
+    What people here said of them is withdrawn in the ledger, with the reason; who skipped or
+    postponed them is asked again, and who holds one just now loses it. Imported labels and gold
+    stand. An item that the review plan would not bring to people comes first instead. Each item is
+    a transaction of its own; doing it again ends in the same place.
+
+    Raises:
+        InvalidInput: no reason is given.
+    """
+    why = checked_words("reason", reason)
+    if not why:
+        raise InvalidInput.at("reason", "say why the items go back: their reviewers will read it.")
+    ids = ItemState.objects.filter(project=project, item__in=list(item_ids)).order_by("item")
+    returned = [
+        _return_one(project, item_id, by, why) for item_id in ids.values_list("item", flat=True)
+    ]
+    if returned and log:
+        Intervention.objects.create(
+            project=project,
+            actor=by,
+            action=Intervention.Action.RETURN,
+            reason=why,
+            items=len(returned),
+            data={"items": returned[:100]},
+        )
+    return len(returned)
+
+
+@transaction.atomic
+def _return_one(project: Project, item_id: int, by: User, why: str) -> int:
+    ItemState.objects.select_for_update().get(item=item_id)
+    withdraw_all(item_id, provenance={"returned_by": by.username, "reason": why})
+    left = Decision.objects.filter(item=item_id, label__isnull=True, undone_at__isnull=True)
+    left.order_by().update(undone_at=timezone.now())
+    if not ItemState.objects.get(item=item_id).queued:
+        promote_items(project, [item_id], promoted=True)
+    return item_id
+
+
+def withdraw_all(item_id: int, *, provenance: dict[str, str]) -> Sequence[Label]:
+    """Withdraw what people here say of an item and empty its slots; returns what was withdrawn.
+
+    Call it with the item's state locked.
+    """
+    said = Label.objects.standing().filter(item=item_id, annotator__kind__in=PEOPLE)
+    labels = list(said.exclude(action=Label.Action.IMPORTED).order_by("pk"))
+    for label in labels:
+        withdraw_label(label=label, provenance=provenance)
+    slots = Slot.objects.filter(item=item_id)
+    slots.filter(label__in=labels, number__isnull=True).delete()
+    slots.filter(label__in=labels).update(label=None, holder=None)
+    free_slots(slots)
+    return labels
+
+
+def undo_settling_label(decision: Decision, label: Label, user: User) -> bool:
+    """Take back the ``label`` that settled an item, which is locked, as :func:`undo_adjudication`
+    does; whether what ``user`` had said before stands again."""
+    _untell(decision, user)
+    # A row that a change of labels wrote supersedes the very decision that it carries over.
+    before = None if label.change_id else label.supersedes
+    if before is None or before.withdrawn or before.rejected:
+        withdraw_label(label=label, provenance={"undone_by": user.username})
+        slots = Slot.objects.filter(label=label)
+        slots.update(label=None)
+        free_slots(Slot.objects.filter(item=label.item_id, holder=user))
+        return False
+    again = record_label(_as_before(before, label, user))
+    Slot.objects.filter(label=label).update(label=again)
+    Decision.objects.filter(label=before).update(label=again)
+    return True
+
+
+def _as_before(before: Label, label: Label, user: User) -> NewLabel:
+    return NewLabel(
+        item_id=label.item_id,
+        annotator=label.annotator,
+        schema=before.schema,
+        value=before.value,
+        abstained=before.abstained,
+        action=before.action,
+        role=before.role,
+        confidence=before.confidence,
+        rationale=before.rationale,
+        evidence=before.evidence,
+        seconds=before.seconds,
+        shown_id=before.shown_id,
+        proposed_from_id=before.proposed_from_id,
+        supersedes_id=label.pk,
+        provenance={**before.provenance, "undone_by": user.username},
+    )
+
+
+def _untell(decision: Decision, user: User) -> None:
+    told = Comment.objects.filter(
+        item=decision.item_id,
+        author=user,
+        explains=True,
+        created_at__gte=decision.created_at,
+        resolved_at__isnull=True,
+    )
+    Mention.objects.filter(comment__in=told.order_by(), seen_at__isnull=True).delete()
+    told.update(resolved_at=timezone.now(), resolved_by=user)

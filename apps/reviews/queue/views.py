@@ -1,0 +1,381 @@
+"""The reviewers' screen, and how it is set up. The page holds one item and the next; each answer
+comes by itself.
+"""
+
+import json
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.roles import Right
+from apps.common.addresses import row_number
+from apps.common.forms import show_refusal
+from apps.projects.models import Project
+from apps.projects.pages import project_page
+from apps.projects.selectors import current_guideline, current_schema, get_project
+from apps.reviews.models import Decision, Slot
+from apps.reviews.queue.drafts import save_draft
+from apps.reviews.queue.forms import (
+    KeyForm,
+    ReviewPlanForm,
+    ReviewScreenForm,
+    read_answer,
+    read_draft,
+    read_id,
+    read_token,
+)
+from apps.reviews.queue.item_context import (
+    debate_behind,
+    may_read_whole,
+    must_wait,
+    review_task,
+    sides_of,
+)
+from apps.reviews.queue.key_bindings import change_keys, keys_of
+from apps.reviews.queue.leases import (
+    ReviewerPaused,
+    claim_begun,
+    claim_next_item,
+    note_shown,
+    release_leases,
+    renew_leases,
+    revoke_leases,
+)
+from apps.reviews.queue.plan import change_review_plan
+from apps.reviews.queue.selectors import live_leases, review_settings
+from apps.reviews.queue.status import queue_progress, queue_status
+from apps.reviews.queue.submission import postpone_item, skip_item, submit_label
+from apps.reviews.queue.undo import NothingToUndo, Undone, take_up_skipped, undo_decision, undo_last
+from labelhub.core.errors import InvalidInput, LabelhubError
+
+
+@never_cache
+@login_required
+@require_GET
+def review(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The screen with its first item.
+
+    Showing it holds an item for a few minutes: without that the page would first be empty, and two
+    people who open it would see the same text. ``?item=`` names that which is wanted first of those
+    they hold or have begun.
+    """
+    project = get_project(request.user, slug, Right.REVIEW)
+    slot = _claim(request, project, anew=True, first=row_number(request.GET.get("item", "")))
+    tell = queue_progress if slot else queue_status
+    context = project_page(request, project, "review") | {
+        "guideline": current_guideline(project),
+        "status": tell(project, request.user),
+        **_on_screen(request, project, slot),
+    }
+    return render(request, "reviews/review.html", context)
+
+
+@login_required
+@require_POST
+def review_next(request: SignedInRequest, slug: str) -> HttpResponse:
+    """One more item as a part of the page; 204 when there is none."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    slot = _claim(request, project, besides=_tokens(request))
+    if slot is None:
+        return HttpResponse(status=HTTPStatus.NO_CONTENT)
+    return render(request, "reviews/task.html", _on_screen(request, project, slot))
+
+
+@login_required
+@require_POST
+def review_submit(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Store an answer: JSON for the page's own script, a redirect for a plain form."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    try:
+        done = submit_label(
+            project=project,
+            user=request.user,
+            item_id=read_id(request.POST, "item"),
+            answer=read_answer(request.POST, current_schema(project).task),
+            lease_token=read_token(request.POST.get("lease", "")),
+        )
+    except LabelhubError as error:
+        return _refused(request, slug, error)
+    earlier = done.label.supersedes
+    replaced = done.created and earlier is not None and not earlier.rejected
+    words = "Stored. The lease had lapsed meanwhile." if done.decision.late else "Stored."
+    words = "Stored in place of your earlier answer to this item." if replaced else words
+    if done.label.rejected:
+        words = "Rejected: somebody else says what is right."
+    told = {"action": done.label.action, "late": done.decision.late, "replaced": replaced}
+    return _done(request, slug, words, **told)
+
+
+@login_required
+@require_POST
+def review_skip(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Leave an item to others."""
+    return _leave(request, slug, skip_item, "Skipped.")
+
+
+@login_required
+@require_POST
+def review_postpone(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Put an item off; it comes back when nothing else is left."""
+    return _leave(request, slug, postpone_item, "Put off: it comes back at the end.")
+
+
+@login_required
+@require_POST
+def review_draft(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Keep what has been begun."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    item_id, fields = read_id(request.POST, "item"), read_draft(request.POST)
+    save_draft(project=project, user=request.user, item_id=item_id, fields=fields)
+    return HttpResponse(status=HTTPStatus.NO_CONTENT)
+
+
+@login_required
+@require_POST
+def review_undo(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Take the last decision back; the item comes back with it where it is still to be had."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    undone = undo_last(project=project, user=request.user)
+    if undone is None:
+        return _done(request, slug, "There is nothing left to undo.", undone=False)
+    html = ""
+    if undone.slot and _wants_json(request):
+        context = _on_screen(request, project, undone.slot)
+        html = render_to_string("reviews/task.html", context, request=request)
+    rejected = bool(undone.decision.label and undone.decision.label.rejected)
+    told = {"undone": True, "action": undone.decision.action, "rejected": rejected, "html": html}
+    return _done(request, slug, _undone_words(undone), **told)
+
+
+@login_required
+@require_POST
+def review_take_back(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Take back one decision out of the list of what was answered; its item comes first."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    try:
+        undone = undo_decision(
+            project=project, user=request.user, decision_id=read_id(request.POST, "decision")
+        )
+    except (NothingToUndo, ReviewerPaused) as error:
+        messages.error(request, error.message)
+        return redirect("my_work", slug)
+    messages.success(request, _undone_words(undone))
+    if undone.slot is None:
+        return redirect("my_work", slug)
+    return redirect(f"{reverse('review', args=[slug])}?item={undone.decision.item_id}")
+
+
+@login_required
+@require_POST
+def review_renew(request: SignedInRequest, slug: str) -> JsonResponse:
+    """Prolong the leases of a page that is still open; says which it holds."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    kept = renew_leases(project=project, user=request.user, tokens=_tokens(request))
+    return JsonResponse({"kept": [str(token) for token in kept]})
+
+
+@login_required
+@require_POST
+def review_release(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Give back the leases of a page that is being left."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    release_leases(project=project, user=request.user, tokens=_tokens(request))
+    return HttpResponse(status=HTTPStatus.NO_CONTENT)
+
+
+@login_required
+@require_POST
+def review_unskip(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Offer again what this person skipped."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    take_up_skipped(project=project, user=request.user)
+    return redirect("review", slug)
+
+
+@never_cache
+@login_required
+@require_GET
+def review_status(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What is left and who holds it, as a part of the page."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    context = project_page(request, project, "review")
+    context |= {"status": queue_status(project, request.user), "keys": keys_of(request.user)}
+    return render(request, "reviews/status.html", context)
+
+
+@login_required
+@require_GET
+def review_debate(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
+    """The debate behind an item's suggestion, as a part of the page; not before an audit."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    wait = must_wait(request.user, project, item_id)
+    debate = None if wait else debate_behind(project, item_id)
+    sides = sides_of(debate) if debate else []
+    context = {
+        "project": project,
+        "debate": debate,
+        "sides": sides,
+        "wait": wait,
+        "whole": may_read_whole(request.user, project, item_id),
+    }
+    return render(request, "reviews/debate.html", context)
+
+
+def _leave(
+    request: SignedInRequest, slug: str, leave: Callable[..., Decision], words: str
+) -> HttpResponse:
+    project = get_project(request.user, slug, Right.REVIEW)
+    try:
+        decision = leave(
+            project=project,
+            user=request.user,
+            item_id=read_id(request.POST, "item"),
+            lease_token=read_token(request.POST.get("lease", "")),
+            reason=request.POST.get("comment", ""),
+        )
+    except LabelhubError as error:
+        return _refused(request, slug, error)
+    return _done(request, slug, words, action=decision.action)
+
+
+def _undone_words(undone: Undone) -> str:
+    if undone.restored:
+        return "Taken back: it waits for a decision again, and what you had said before stands."
+    return "Taken back." if undone.slot else "Taken back. Others have the item, or it is settled."
+
+
+def _claim(request: SignedInRequest, project: Project, **options: Any) -> Slot | None:
+    """The next item, or None; why somebody gets none the status tells them."""
+    try:
+        if first := options.get("first"):
+            claim_begun(project=project, user=request.user, item_id=first)
+        return claim_next_item(project=project, user=request.user, **options)
+    except ReviewerPaused:
+        return None
+
+
+def _on_screen(request: SignedInRequest, project: Project, slot: Slot | None) -> dict[str, Any]:
+    """What the templates of an item need."""
+    task = review_task(project, slot=slot) if slot else None
+    if slot and task:
+        note_shown(slot, task.suggestion)
+    return {"project": project, "task": task, "keys": keys_of(request.user)}
+
+
+def _tokens(request: HttpRequest) -> list[UUID]:
+    """The lease tokens a page names; what is none is passed over."""
+    read = (read_token(raw) for raw in request.POST.getlist("lease"))
+    return [token for token in read if token is not None]
+
+
+def _wants_json(request: HttpRequest) -> bool:
+    return "application/json" in request.headers.get("Accept", "")
+
+
+def _done(request: HttpRequest, slug: str, words: str, **told: Any) -> HttpResponse:
+    if _wants_json(request):
+        return JsonResponse({"message": words, **told})
+    messages.success(request, words)
+    return redirect("review", slug)
+
+
+def _refused(request: HttpRequest, slug: str, error: LabelhubError) -> HttpResponse:
+    """The page's script brings the answer back on screen with these words; a form gets a toast."""
+    if _wants_json(request):
+        body = json.dumps({"message": error.message, "code": error.code})
+        return HttpResponse(body, status=error.http_status, content_type="application/json")
+    messages.error(request, error.message)
+    return redirect("review", slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def review_plan(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Who labels what, and in which order."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    form = ReviewPlanForm(request.POST or None, instance=project)
+    if request.method == "POST" and form.is_valid():
+        project.refresh_from_db()  # the form has written its values onto it
+        change_review_plan(project=project, by=request.user, **form.plan)
+        messages.success(request, "The review plan is changed; every item follows it.")
+        return redirect("review_plan", slug=slug)
+    screen = ReviewScreenForm(instance=review_settings(project))
+    context = project_page(request, project, "settings") | {"form": form, "screen": screen}
+    return render(request, "reviews/plan.html", context)
+
+
+@login_required
+@require_POST
+def review_screen(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What reviewers are shown and asked."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    screen = ReviewScreenForm(request.POST, instance=review_settings(project))
+    if screen.is_valid():
+        screen.save()
+        messages.success(request, "The review screen is changed; it holds from the next item on.")
+        return redirect("review_plan", slug=slug)
+    form = ReviewPlanForm(instance=project)
+    context = project_page(request, project, "settings") | {"form": form, "screen": screen}
+    return render(request, "reviews/plan.html", context)
+
+
+@login_required
+@require_GET
+def review_leases(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Who holds what just now."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    context = project_page(request, project, "settings") | {"leases": live_leases(project)[:500]}
+    return render(request, "reviews/leases.html", context)
+
+
+@login_required
+@require_POST
+def review_revoke(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Take leases away."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    sent = request.POST.getlist("slot")
+    wanted = [int(raw) for raw in sent if raw.isascii() and raw.isdigit() and len(raw) < 19]
+    reason = request.POST.get("reason", "")
+    count = revoke_leases(project=project, slot_ids=wanted[:500], by=request.user, reason=reason)
+    messages.success(
+        request,
+        f"{count} item{'' if count == 1 else 's'} given back to the queue; "
+        "what their holders still send is kept.",
+    )
+    return redirect("review_leases", slug=slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def review_keys(request: SignedInRequest) -> HttpResponse:
+    """One key for each action, or the house's again."""
+    form = KeyForm(request.POST or None, initial=keys_of(request.user))
+    if request.method == "POST":
+        if "reset" in request.POST:
+            change_keys(user=request.user, keys={})
+            messages.success(request, "The keys are as they were at first.")
+            return redirect("review_keys")
+        if form.is_valid() and _keys_changed(request, form):
+            messages.success(request, "Your keys are changed, on every review screen.")
+            return redirect("review_keys")
+    return render(request, "reviews/keys.html", {"form": form})
+
+
+def _keys_changed(request: SignedInRequest, form: KeyForm) -> bool:
+    try:
+        change_keys(user=request.user, keys=form.cleaned_data)
+    except InvalidInput as error:
+        show_refusal(form, error)
+        return False
+    return True

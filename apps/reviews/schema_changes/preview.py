@@ -1,0 +1,240 @@
+"""What a change of labels will do, said before it is done.
+
+Labels and decisions are counted by the database. What becomes of conflicts depends on whole items:
+up to :data:`LOOKED_AT` of them are carried over, looked at and rolled back, so the preview cannot
+differ from what happens.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Exists, OuterRef, Q
+
+from apps.labels.models import Gold, ItemState, Kind, Label
+from apps.labels.services import carry_over
+from apps.projects.change_words import operation_words
+from apps.projects.models import Item, SchemaChange
+from apps.reviews.schema_changes.services import begin_change
+from labelhub.core.schema import Value, value_key
+from labelhub.core.schema.carrying import Fate, SchemaPlan
+from labelhub.core.schema.operations import Merge, Operation, Rename, Retire, Split
+
+
+def kinds_of(counts: Mapping[str, int], what: str) -> dict[str, int]:
+    """Of counts such as ``labels:crowd``: kind → count, in the kinds' own order."""
+    return {
+        str(kind): counts[f"{what}:{kind}"] for kind in Kind.values if counts.get(f"{what}:{kind}")
+    }
+
+
+LOOKED_AT = 1000
+EXAMPLES = 8
+LONGEST_TEXT = 240
+#: What becomes of labels and decisions: another value, back to people, taken back.
+WHAT = ("carried", "asked", "withdrawn")
+#: Values, whose they are, how many.
+Counts = list[tuple[Value, str, int]]
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was found in the items looked at."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    decisions: Counter[str] = field(default_factory=Counter)
+    examples: list[dict[str, Any]] = field(default_factory=list)
+    items: int = 0
+    all_of_them: bool = True
+
+
+def preview_change(change: SchemaChange) -> dict[str, Any]:
+    """JSON-ready: ``labels`` by what becomes of them and by kind, ``gold``, each operation's part,
+    ``decisions`` (what becomes of conflicts among the items looked at) and ``examples``.
+
+    Nothing is written.
+    """
+    labels, golds = _labels(change), _golds(change)
+    said = _counted(change.plan, labels) + _restored(change)
+    gold = _counted(change.plan, golds)
+    seen = _looked(change) if change.carries else _Seen()
+    told = ("conflicts_gone", "conflicts_new", "decided", "undecided")
+    return {
+        "from_version": change.from_schema.version,
+        "to_version": change.from_schema.version + 1,
+        "schema": change.plan.new.to_json(),
+        "labels": {what: kinds_of(said, what) for what in (*WHAT, "restored")},
+        "gold": {what: gold[f"{what}:gold"] for what in WHAT},
+        "operations": [_part(change, each, labels, golds) for each in change.parsed],
+        "decisions": {
+            "looked_at": seen.items,
+            "all": seen.all_of_them,
+            "stay": _decides_nothing(change),
+            **{what: seen.decisions[what] for what in told},
+        },
+        "examples": seen.examples,
+    }
+
+
+def _labels(change: SchemaChange) -> list[tuple[Value, str, int]]:
+    rows = Label.objects.current().filter(annotator__project=change.project_id, value__isnull=False)
+    rows = rows.exclude(change=change.reverts_id) if change.reverts_id else rows
+    counted = rows.order_by().values("value", "annotator__kind").annotate(n=Count("pk"))
+    return [(row["value"], row["annotator__kind"], row["n"]) for row in counted]
+
+
+def _restored(change: SchemaChange) -> Counter[str]:
+    """What the change that is taken back had made of labels, and nobody has replaced since."""
+    if change.reverts_id is None:
+        return Counter()
+    rows = Label.objects.filter(change=change.reverts_id, superseded_by=None).order_by()
+    counted = rows.values_list("annotator__kind").annotate(n=Count("pk"))
+    return Counter({f"restored:{kind}": n for kind, n in counted})
+
+
+def _golds(change: SchemaChange) -> list[tuple[Value, str, int]]:
+    rows = Gold.objects.current().filter(item__project=change.project_id, value__isnull=False)
+    counted = rows.order_by().values("value").annotate(n=Count("pk"))
+    return [(row["value"], "gold", row["n"]) for row in counted]
+
+
+def _counted(plan: SchemaPlan, rows: Iterable[tuple[Value, str, int]]) -> Counter[str]:
+    """``carried:crowd`` → how many, and so on."""
+    found: Counter[str] = Counter()
+    for value, kind, n in rows:
+        after = plan.value(value)
+        if isinstance(after, Fate):
+            found[f"{'asked' if after is Fate.NEEDS_PEOPLE else 'withdrawn'}:{kind}"] += n
+        elif value_key(after) != value_key(value):
+            found[f"carried:{kind}"] += n
+    return found
+
+
+def _part(
+    change: SchemaChange, operation: Operation, labels: Counts, golds: Counts
+) -> dict[str, Any]:
+    """One operation and the labels that it touches."""
+    touched = _touched(operation)
+    found: Counter[str] = Counter()
+    for value, kind, n in (*labels, *golds) if touched else ():
+        found[f"of:{kind}"] += n * _has(change, value, touched)
+    words = operation_words(operation)
+    return {"words": words, "labels": kinds_of(found, "of"), "gold": found["of:gold"]}
+
+
+def _touched(operation: Operation) -> frozenset[str]:
+    if isinstance(operation, Merge):
+        return frozenset(operation.labels)
+    return frozenset([operation.label] if isinstance(operation, Rename | Split | Retire) else ())
+
+
+def _has(change: SchemaChange, value: Value, names: frozenset[str]) -> bool:
+    old = change.from_schema.parsed
+    touched = {found.name for name in names if (found := old.label(name))}
+    return not touched.isdisjoint(old.names_in(value))
+
+
+def _looked(change: SchemaChange) -> _Seen:
+    """The change begun, done on some items, and all of it rolled back."""
+    seen = _Seen()
+    with transaction.atomic():
+        trial = SchemaChange(
+            project=change.project,
+            from_schema=change.from_schema,
+            operations=change.operations,
+            reverts=change.reverts,
+        )
+        trial = begin_change(trial, launch=False, heard=False)
+        ids = _concerned(change, seen)
+        before = {row.item_id: row for row in _states(ids)}
+        seen.counts = carry_over(trial, ids).counts
+        for after in _states(ids):
+            _compare(before[after.item_id], after, seen.decisions)
+        seen.items = len(ids)
+        seen.examples = _examples(trial, ids)
+        transaction.set_rollback(True)
+    return seen
+
+
+def _decides_nothing(change: SchemaChange) -> bool:
+    """Other names for the same labels: who agreed agrees, who did not does not."""
+    return change.plan.one_to_one and change.reverts_id is None
+
+
+def _states(ids: Iterable[int]) -> list[ItemState]:
+    return list(ItemState.objects.select_related("gold").filter(item__in=list(ids)))
+
+
+def _concerned(change: SchemaChange, seen: _Seen) -> list[int]:
+    """The items that it changes, those in conflict first."""
+    labels = Label.objects.filter(item=OuterRef("item"), superseded_by=None)
+    states = ItemState.objects.filter(Exists(labels) | Q(gold__isnull=False))
+    states = states.filter(project=change.project_id)
+    disputed = states.filter(stage=ItemState.Stage.CONFLICT)
+    found: list[int] = []
+    most = EXAMPLES if _decides_nothing(change) else LOOKED_AT
+    for part in (disputed, states.exclude(stage=ItemState.Stage.CONFLICT)):
+        for ids in _batches(part):
+            found += _changing(change, ids)
+            if len(found) > most:
+                seen.all_of_them = False
+                return found[:most]
+    return found
+
+
+def _batches(states: Any) -> Iterable[list[int]]:
+    after = 0
+    while ids := list(
+        states.filter(item_id__gt=after)
+        .order_by("item_id")
+        .values_list("item_id", flat=True)[:LOOKED_AT]
+    ):
+        yield ids
+        after = ids[-1]
+
+
+def _changing(change: SchemaChange, ids: list[int]) -> list[int]:
+    """Those of the items of which any label or decision is another one afterwards."""
+    found: set[int] = set()
+    for model in (Label, Gold):
+        rows = model.objects.filter(item__in=ids, superseded_by=None).order_by()
+        for item_id, value, made_by in rows.values_list("item_id", "value", "change_id"):
+            restored = change.reverts_id is not None and made_by == change.reverts_id
+            if restored or (value is not None and change.plan.value(value) != value):
+                found.add(item_id)
+    return sorted(found)
+
+
+def _compare(before: ItemState, after: ItemState, decisions: Counter[str]) -> None:
+    conflict = ItemState.Stage.CONFLICT
+    decisions["conflicts_gone"] += before.stage == conflict != after.stage
+    decisions["conflicts_new"] += before.stage != conflict == after.stage
+    decisions["decided"] += before.gold is None and after.gold is not None
+    decisions["undecided"] += before.gold is not None and after.gold is None
+
+
+def _examples(trial: SchemaChange, ids: list[int]) -> list[dict[str, Any]]:
+    chosen = ids[:EXAMPLES]
+    rows = Label.objects.filter(item__in=chosen, change=trial).order_by("item_id", "pk")
+    told: dict[int, list[Mapping[str, Any]]] = {}
+    for row in rows.select_related("annotator", "supersedes"):
+        was = row.supersedes.value if row.supersedes else None
+        told.setdefault(row.item_id, []).append({
+            "annotator": row.annotator.name,
+            "kind": row.annotator.kind,
+            "before": row.provenance.get("was", was) if row.withdrawn else was,
+            "after": row.value,
+            "withdrawn": row.withdrawn,
+        })  # fmt: skip
+    items = Item.objects.filter(pk__in=chosen).order_by("pk")
+    return [
+        {
+            "item": item.pk,
+            "external_id": item.external_id,
+            "text": item.text[:LONGEST_TEXT],
+            "labels": told.get(item.pk, []),
+        }
+        for item in items
+    ]

@@ -1,0 +1,290 @@
+"""Labels are added, renamed, merged, split and retired in a project that has labels already.
+
+One transaction makes the new version, from then on everybody labels under it; the labels are
+carried over in the background, chunk by chunk, resumable, by one worker at a time.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.common.bulk import refresh_statistics
+from apps.common.jobs import JobRun, job, start_job, work_on
+from apps.debates.models import Run
+from apps.labels.models import Gold, ItemState, Label
+from apps.labels.services import Carried, carry_over
+from apps.projects.models import LabelSchema, Project, SchemaChange
+from apps.projects.selectors import current_schema
+from apps.projects.services import refuse_while_changing
+from apps.projects.signals import labels_changed
+from apps.reviews.models import BulkChange, BulkJob, Decision, Requeue, SavedFilter, Slot
+from labelhub.core.errors import Conflict, InvalidInput, NotFound
+from labelhub.core.schema import unstorable
+from labelhub.core.schema.carrying import Fate, SchemaPlan
+from labelhub.core.schema.operations import InvalidChange, Operation, to_json
+
+_WITH = ("from_schema", "to_schema", "created_by", "reverts__from_schema", "project")
+
+
+def changes_of(project: Project) -> QuerySet[SchemaChange]:
+    """The changes that have begun, the newest first."""
+    rows = SchemaChange.objects.filter(project=project, to_schema__isnull=False)
+    return rows.select_related(*_WITH).order_by("-pk")
+
+
+def recent_changes(project: Project) -> list[SchemaChange]:
+    """The last ones."""
+    return list(changes_of(project)[:20])
+
+
+def get_change(project: Project, change_id: int) -> SchemaChange:
+    """One change, begun or not.
+
+    Raises:
+        NotFound: the project has none of that number.
+    """
+    rows = SchemaChange.objects.filter(project=project).select_related(*_WITH)
+    found = rows.filter(pk=change_id).first()
+    if found is None:
+        raise NotFound(f"There is no change {change_id} of the labels of this project.")
+    return found
+
+
+def is_newest(change: SchemaChange) -> bool:
+    """Whether it is done and no version has been made since, so that it can be taken back."""
+    if change.status != SchemaChange.Status.DONE or change.to_schema is None:
+        return False
+    newer = change.project.schemas.filter(version__gt=change.to_schema.version)
+    return not newer.exists()
+
+
+#: The fields of a search that hold a label.
+NAMING = ("label", "suggested", "gold")
+
+
+def rename_filters(change: SchemaChange) -> None:
+    """Saved searches find the same labels as before. What nothing stands for any more stays as it
+    is, and the list of filters says what is wrong with it."""
+    changed = []
+    for saved in SavedFilter.objects.filter(project=change.project_id):
+        told = {name: saved.query[name] for name in NAMING if saved.query.get(name)}
+        now = {name: _now(change.plan, raw) for name, raw in told.items()}
+        if now != told:
+            saved.query = {**saved.query, **now}
+            changed.append(saved)
+    SavedFilter.objects.bulk_update(changed, ["query"])
+
+
+def _now(plan: SchemaPlan, raw: Any) -> Any:
+    """As a form would write it."""
+    if plan.old.task.several:
+        known = plan.old.label(str(raw))
+        name = plan.names[known.name] if known else raw
+        return raw if isinstance(name, Fate) else name
+    try:
+        value = plan.value(plan.old.normalise(raw))
+    except InvalidInput:
+        return raw
+    return raw if isinstance(value, Fate) else str(value)
+
+
+CHUNK = 1000
+#: From here on the database plans its queries anew.
+MANY_ROWS = 1000
+Status = SchemaChange.Status
+KIND = "reviews.change_labels"
+
+
+def run_change(change_id: int) -> SchemaChange:
+    """Bring a change that has begun to its end, from the item it had reached; see
+    :func:`apps.common.jobs.work_on`."""
+    work_on(KIND, change_id)
+    return SchemaChange.objects.get(pk=change_id)
+
+
+def fail_change(change_id: int, error: Exception) -> None:
+    """Say how it failed."""
+    change = SchemaChange.objects.get(pk=change_id)
+    change.message = (
+        f"Stopped after {change.items_done:,} items by a fault of the server "
+        f"({type(error).__name__}). What is done stays; go on to do the rest."
+    )
+    change.status = Status.FAILED
+    change.save(update_fields=["message", "status"])
+
+
+@job(KIND, fail=fail_change)
+def carry_labels(run: JobRun) -> None:
+    """Each chunk commits its rows together with the cursor: an abort loses and doubles nothing."""
+    going = SchemaChange.objects.filter(pk=run.subject, status=Status.RUNNING)
+    change = going.select_related(
+        "project", "from_schema", "to_schema", "reverts__from_schema"
+    ).first()
+    if change is None:
+        return
+    while ids := _next_items(change):
+        with run.chunk():
+            carried = carry_items(change, ids)
+            change.cursor, change.items_done = ids[-1], change.items_done + len(ids)
+            change.counts = _added(change.counts, carried.counts)
+            change.save(update_fields=["cursor", "items_done", "counts"])
+    with run.last_chunk():
+        _finish(change)
+    if change.items_done >= MANY_ROWS:
+        refresh_statistics(Label, Gold, ItemState)
+
+
+def resume_change(change: SchemaChange) -> bool:
+    """Let a change go on that a fault had stopped; False where it had not."""
+    stopped = SchemaChange.objects.filter(pk=change.pk, status=Status.FAILED)
+    with transaction.atomic():
+        if not stopped.update(status=Status.RUNNING, message=""):
+            return False
+        start_job(KIND, change.pk)
+    return True
+
+
+def carry_items(change: SchemaChange, item_ids: list[int]) -> Carried:
+    """Carry these items over, and let what points at their labels follow; in one transaction."""
+    with transaction.atomic():
+        carried = carry_over(change, item_ids)
+        _follow(carried.moved)
+    return carried
+
+
+def _next_items(change: SchemaChange) -> list[int]:
+    states = ItemState.objects.filter(project=change.project_id, item_id__gt=change.cursor)
+    return list(states.order_by("item_id").values_list("item_id", flat=True)[:CHUNK])
+
+
+def _added(before: Mapping[str, int], more: Counter[str]) -> dict[str, int]:
+    return dict(sorted((Counter(before) + more).items()))
+
+
+def _finish(change: SchemaChange) -> None:
+    """What somebody wrote under the old version, having read it before the change began, comes
+    last."""
+    late = Label.objects.current().filter(
+        item__project=change.project_id,
+        created_at__gte=change.started_at or change.created_at,
+        schema__version__lte=change.from_schema.version,
+    )
+    items = sorted(set(late.order_by().values_list("item_id", flat=True)))
+    change.counts = _added(change.counts, carry_items(change, items).counts)
+    change.status, change.finished_at = Status.DONE, timezone.now()
+    change.items_total = change.items_done
+    change.save(update_fields=["counts", "status", "finished_at", "items_total"])
+    LabelSchema.objects.filter(change=change).update(carrying=False)
+
+
+def _follow(moved: Mapping[int, int]) -> None:
+    """What a reviewer did with an item is tied to the row that says it now: undo, revisions and
+    repeated answers find it there."""
+    if not moved:
+        return
+    for model, name in (
+        (Slot, "label"), (Decision, "label"), (Decision, "suggestion"), (BulkChange, "label"),
+    ):  # fmt: skip
+        rows = list(model.objects.filter(**{f"{name}__in": list(moved)}))
+        for row in rows:
+            setattr(row, f"{name}_id", moved[getattr(row, f"{name}_id")])
+        model.objects.bulk_update(rows, [name], batch_size=200)
+
+
+LONGEST_REASON = 2000
+
+
+def draft_change(
+    project: Project,
+    operations: Sequence[Operation],
+    *,
+    actor: User | None = None,
+    reverts: SchemaChange | None = None,
+    reason: str = "",
+) -> SchemaChange:
+    """The change as it would be, worked out and not saved.
+
+    Raises:
+        InvalidChange: it cannot be made, or changes nothing.
+        Conflict: what it is to take back is not the last change.
+    """
+    current = current_schema(project)
+    if bad := unstorable(reason):
+        raise InvalidInput.at("reason", f"Must not contain {bad}.")
+    change = SchemaChange(
+        project=project,
+        from_schema=current,
+        operations=to_json(operations),
+        reverts=reverts,
+        reason=reason.strip()[:LONGEST_REASON],
+        created_by=actor,
+    )
+    if reverts is not None and reverts.to_schema_id != current.pk:
+        raise Conflict("Only the last change can be taken back; the labels were changed since.")
+    if change.plan.new == current.parsed:
+        raise InvalidChange("This changes nothing.")
+    return change
+
+
+@transaction.atomic
+def begin_change(change: SchemaChange, *, launch: bool = True, heard: bool = True) -> SchemaChange:
+    """Make the new version; the labels follow in the background.
+
+    ``launch`` False: somebody else will run it; ``heard`` False: it is only tried, and rolled back.
+
+    Raises:
+        Conflict: the labels were changed since it was worked out, another change is under way, or
+            something is at work that labels under the present version.
+    """
+    project = Project.objects.select_for_update().get(pk=change.project_id)
+    if current_schema(project).pk != change.from_schema_id:
+        raise Conflict("The labels were changed meanwhile: look at the preview again.")
+    refuse_while_changing(project)
+    _refuse_while_labelling(project)
+    plan = change.plan
+    carries = change.carries
+    change.project = project
+    change.to_schema = LabelSchema.objects.create(
+        project=project,
+        version=change.from_schema.version + 1,
+        definition=plan.new.to_json(),
+        carrying=carries,
+        created_by=change.created_by,
+    )
+    change.status = Status.RUNNING if carries else Status.DONE
+    change.started_at = timezone.now()
+    change.finished_at = None if carries else change.started_at
+    change.items_total = ItemState.objects.filter(project=project).count() if carries else 0
+    change.save()
+    rename_filters(change)
+    if carries and heard:
+        labels_changed.send(sender=SchemaChange, project=project, plan=plan)
+    if carries:
+        start_job(KIND, change.pk, send=launch)
+    return change
+
+
+def _refuse_while_labelling(project: Project) -> None:
+    """Paused runs too: they would go on under labels that there are no more."""
+    over = (Run.Status.DONE, Run.Status.CANCELLED)
+    run = Run.objects.filter(project=project).exclude(status__in=over).order_by("pk").first()
+    if run is not None:
+        raise Conflict(
+            f"Run {run.pk} is {run.get_status_display().lower()} under the present labels: let it "
+            "finish or cancel it, then change the labels.",
+            data={"run": run.pk},
+        )
+    at_work = (BulkJob.Status.QUEUED, BulkJob.Status.RUNNING, BulkJob.Status.UNDOING)
+    if BulkJob.objects.filter(project=project, status__in=at_work).exists():
+        raise Conflict("A bulk action is at work on these items: wait until it is done.")
+    going = Requeue.objects.filter(project=project, status__in=Requeue.UNFINISHED)
+    if requeue := going.select_related("user").first():
+        raise Conflict(
+            f"Labels of {requeue.user.display_name} are being put back into the queue: wait until "
+            "that is done."
+        )

@@ -1,0 +1,1 @@
+"""Searching a project's items, and saved filters."""

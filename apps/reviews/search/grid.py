@@ -1,0 +1,265 @@
+"""One page of what a search finds, with all that a row of the list shows."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import (
+    BooleanField,
+    Case,
+    CharField,
+    Count,
+    ExpressionWrapper,
+    F,
+    Q,
+    QuerySet,
+    Value,
+    When,
+)
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.debates.reasons import reason_words
+from apps.labels.blindness import (
+    STAND_AS_NEW,
+    answer_hidden_from,
+    debate_hidden_from,
+    hides_anything,
+    withholds,
+)
+from apps.labels.models import Assignment, ItemState, Kind, Label
+from apps.projects.models import Item, Project
+from apps.projects.selectors import role_in
+from apps.reviews.models import Comment
+from apps.reviews.search.matching import matching, terms
+from apps.reviews.search.query import Query
+from labelhub.core.debate.routing import AUDIT
+from labelhub.core.schema import Value as LabelValue
+from labelhub.core.schema import value_key
+
+PAGE_SIZE = 50
+#: So many items are counted and can be paged through; beyond it only a narrower search tells more.
+MOST_COUNTED = 10_000
+#: Orders of the list, each with the item's id to make it definite.
+SORTS = {
+    "id": ("external_id", "pk"),
+    "-id": ("-external_id", "-pk"),
+    "stage": ("state__stage", "pk"),
+    "-stage": ("-state__stage", "-pk"),
+    "priority": ("state__priority", "pk"),
+    "-priority": ("-state__priority", "pk"),
+    "people": ("state__labels_by_people", "pk"),
+    "-people": ("-state__labels_by_people", "pk"),
+    "-pk": ("-pk",),
+}
+#: The same for those from whom something may be withheld.
+_OF_REVIEWERS = {
+    "stage": ("shown_stage", "pk"),
+    "-stage": ("-shown_stage", "-pk"),
+    "priority": ("pk",),
+    "-priority": ("pk",),
+}
+_BY_STAGE = ("stage", "-stage")
+_SHOWN_STAGE = Case(
+    When(
+        hidden=True,
+        debate_hidden=False,
+        state__stage__in=STAND_AS_NEW,
+        state__suggestion__isnull=False,
+        then=Value(str(ItemState.Stage.SUGGESTED)),
+    ),
+    When(hidden=True, state__stage__in=STAND_AS_NEW, then=Value(str(ItemState.Stage.NEW))),
+    default=F("state__stage"),
+    output_field=CharField(),
+)
+
+
+class BoundedPaginator(Paginator[Any]):
+    """Counts and pages as far as :data:`MOST_COUNTED`: a million items are not counted for each
+    page that is looked at."""
+
+    @cached_property
+    def _found(self) -> int:
+        items: Any = self.object_list
+        return int(items.order_by()[: MOST_COUNTED + 1].count())
+
+    @cached_property
+    def count(self) -> int:
+        """How many there are, at most :data:`MOST_COUNTED`."""
+        return min(self._found, MOST_COUNTED)
+
+    @property
+    def capped(self) -> bool:
+        """Whether there are more than are counted."""
+        return self._found > MOST_COUNTED
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How often annotators of one kind say something of an item; the value None: cannot tell."""
+
+    kind: str
+    value: LabelValue | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One item with what the list tells of it to whoever looks: of one that they are to answer
+    without the debate's suggestion (``debate_hidden``), and of one of known answer
+    (``gold_hidden``), what the review screen does."""
+
+    item: Item
+    debate_hidden: bool = False
+    gold_hidden: bool = False
+    said: Sequence[Tally] = ()
+    open_comments: int = 0
+    comments: int = 0
+    assigned: Sequence[str] = ()
+    marks: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def suggestion(self) -> Label | None:
+        """What is suggested, unless it is withheld from whoever looks."""
+        return None if self.debate_hidden else self.item.state.suggestion
+
+    @property
+    def stage(self) -> str:
+        """Where it stands, in words; what is to be answered blind stands as new."""
+        stage = self.item.state.stage
+        if (self.debate_hidden or self.gold_hidden) and stage in STAND_AS_NEW:
+            stage = ItemState.Stage.SUGGESTED if self.suggestion else ItemState.Stage.NEW
+        return str(ItemState.Stage(stage).label)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why it waits, in words; an audit is no doubt."""
+        if self.debate_hidden or not (self.item.state.queued or self.gold_hidden):
+            return []
+        return [reason_words(code) for code in self.item.state.reasons if code != AUDIT]
+
+    @property
+    def snippet(self) -> str:
+        """The part of the text that has the first of the words looked for."""
+        return _around(self.item.text, self.marks.get("", []))
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A page of rows; ``page`` is Django's, over ids."""
+
+    page: Any
+    rows: list[Row]
+
+
+def found_items(
+    project: Project, query: Query, reader: User, sort: str = ""
+) -> QuerySet[Item, int]:
+    """The ids of what the search finds, in order; what waits comes in the queue's order."""
+    items = matching(project, query, reader)
+    order = SORTS.get(sort, ("pk",))
+    reviews = role_in(reader, project) == Role.REVIEWER
+    if sort in _OF_REVIEWERS and reviews and (sort not in _BY_STAGE or hides_anything(project)):
+        # The place in a list tells no more than the rows do.
+        hidden = ExpressionWrapper(debate_hidden_from(reader.pk), BooleanField())
+        items = items.annotate(debate_hidden=hidden).annotate(shown_stage=_SHOWN_STAGE)
+        order = _OF_REVIEWERS[sort]
+    if not sort and query.stage in ("waiting", "doubtful", "rest"):
+        # Known answers come last in the queue: to who is checked by them that would tell them.
+        order = ("pk",) if reviews and withholds(project) else SORTS["-priority"]
+    return items.order_by(*order).values_list("pk", flat=True)
+
+
+def read_grid(
+    project: Project, query: Query, reader: User, *, sort: str = "", page: Any = 1
+) -> Grid:
+    """One page of the list, in ten queries however long it is."""
+    found = BoundedPaginator(found_items(project, query, reader, sort), PAGE_SIZE).get_page(page)
+    return Grid(found, _rows(project, list(found), reader, query))
+
+
+def _rows(project: Project, ids: Sequence[int], reader: User, query: Query) -> list[Row]:
+    items: QuerySet[Any] = Item.objects.filter(pk__in=ids).annotate(
+        debate_hidden=ExpressionWrapper(debate_hidden_from(reader.pk), BooleanField()),
+        answer_hidden=ExpressionWrapper(answer_hidden_from(reader.pk), BooleanField()),
+    )
+    by_id = {item.pk: item for item in items.select_related("state__suggestion", "state__gold")}
+    said = _said(ids, mine=reader if role_in(reader, project) == Role.REVIEWER else None)
+    remarks = _remarks(ids)
+    assigned = _assigned(ids)
+    marks = {"": terms(query.q)} if query.q else {}
+    rows = []
+    for pk in ids:
+        if pk not in by_id:
+            continue  # deleted since
+        item, (comments, unresolved) = by_id[pk], remarks.get(pk, (0, 0))
+        rows.append(
+            Row(
+                item=item,
+                debate_hidden=item.debate_hidden,
+                gold_hidden=item.answer_hidden,
+                said=said.get(pk, ()),
+                comments=comments,
+                open_comments=unresolved,
+                assigned=assigned.get(pk, ()),
+                marks=marks,
+            )
+        )
+    return rows
+
+
+def _said(ids: Iterable[int], *, mine: User | None) -> dict[int, list[Tally]]:
+    """What stands, by item, in the one order of kinds, then the more frequent first. ``mine``: of a
+    reviewer only items that they have answered; what others say would lead them."""
+    labels = Label.objects.current().filter(item__in=ids).order_by()
+    counted: dict[int, Counter[tuple[str, str]]] = {}
+    values: dict[str, Any] = {}
+    answered = set()
+    for item, kind, value, user in labels.values_list(
+        "item_id", "annotator__kind", "value", "annotator__user_id"
+    ):
+        key = "" if value is None else value_key(value)
+        values[key] = value
+        counted.setdefault(item, Counter())[kind, key] += 1
+        if mine is not None and user == mine.pk:
+            answered.add(item)
+    order = Kind.values
+    return {
+        item: [
+            Tally(kind, values[key], count)
+            for (kind, key), count in sorted(
+                counts.items(), key=lambda one: (order.index(one[0][0]), -one[1], one[0][1])
+            )
+        ]
+        for item, counts in counted.items()
+        if mine is None or item in answered
+    }
+
+
+def _remarks(ids: Iterable[int]) -> dict[int, tuple[int, int]]:
+    counted = Comment.objects.filter(item__in=ids).order_by().values("item_id")
+    told = counted.annotate(n=Count("pk"), left=Count("pk", filter=Q(resolved_at__isnull=True)))
+    return {row["item_id"]: (row["n"], row["left"]) for row in told}
+
+
+def _assigned(ids: Iterable[int]) -> dict[int, list[str]]:
+    given: dict[int, list[str]] = {}
+    rows = Assignment.objects.filter(item__in=ids, open=True).order_by("user__username")
+    for item, name in rows.values_list("item_id", "user__username"):
+        given.setdefault(item, []).append(name)
+    return given
+
+
+def _around(text: str, wanted: Sequence[str]) -> str:
+    """Some 220 characters, with the first place that holds one of the words."""
+    folded = text.casefold()
+    places = [at for word in wanted if (at := folded.find(word.casefold())) >= 0]
+    start = max(0, min(places, default=0) - 60)
+    # At the beginning of a word, in languages that part them.
+    blank = text.find(" ", start, start + 30) if start else -1
+    start = blank + 1 if blank >= 0 else start
+    cut = text[start : start + 220]
+    return f"{'…' if start else ''}{cut}{'…' if len(text) > start + 220 else ''}"

@@ -1,0 +1,362 @@
+"""The one place that turns a search into a queryset."""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import (
+    BooleanField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    Func,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    TextField,
+)
+from django.db.models.functions import Cast
+from django.db.models.lookups import Lookup
+from django.db.models.sql.compiler import SQLCompiler
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.labels.blindness import (
+    ONLY_AUDITED,
+    STAND_AS_NEW,
+    debate_hidden_from,
+    hidden_from,
+    opinions_hidden_from,
+    unanswered,
+    withholds,
+)
+from apps.labels.models import PEOPLE, Assignment, ItemState, Label
+from apps.projects.models import Item, Project
+from apps.projects.selectors import current_schema, role_in
+from apps.reviews.models import Comment, Decision
+from apps.reviews.queue.selectors import review_settings
+from apps.reviews.search.query import ANYBODY, Query
+from labelhub.core.errors import InvalidInput
+from labelhub.core.schema import Schema
+
+_TERMS = re.compile(r'"([^"]+)"|(\S+)')
+MOST_TERMS = 12
+
+
+class Spoken(Func):
+    """The texts of a conversation that is stored as JSON, a line each."""
+
+    output_field = TextField()
+    template = (
+        "(SELECT group_concat(json_extract(value, '$.text'), char(10)) FROM"
+        " json_each(%(expressions)s))"
+    )
+
+    def as_postgresql(self, compiler: object, connection: object, **context: object) -> object:
+        """The same in PostgreSQL's words."""
+        template = (
+            "(SELECT string_agg(turn ->> 'text', chr(10)) FROM"
+            " jsonb_array_elements(%(expressions)s) AS turn)"
+        )
+        return self.as_sql(compiler, connection, template=template, **context)  # type: ignore[arg-type]
+
+
+def terms(words: str) -> list[str]:
+    """What has to occur: each word by itself, and what stands between quotation marks as it is."""
+    found = [phrase.strip() or word for phrase, word in _TERMS.findall(words)]
+    return [term for term in found if term][:MOST_TERMS]
+
+
+def holding(words: str) -> Iterator[Q]:
+    """Items in which every term occurs: in the text, the id or what was said before."""
+    for term in terms(words) or [words]:
+        plain = Q(text__icontains=term) | Q(external_id__icontains=term)
+        yield plain | (~Q(context=[]) & Q(spoken_before__icontains=term))
+
+
+#: How the empty set is written in a form.
+NONE_PRESENT = "[]"
+
+
+@models.JSONField.register_lookup
+class Names(Lookup[Any]):
+    """``value__names="Food"``: the field holds a list with that name in it."""
+
+    lookup_name = "names"
+    prepare_rhs = False
+
+    def get_db_prep_lookup(self, value: Any, connection: BaseDatabaseWrapper) -> tuple[str, Any]:
+        """The name as it is, not as JSON."""
+        return "%s", [value]
+
+    def as_sql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper
+    ) -> tuple[str, list[Any]]:
+        """SQLite looks at each; PostgreSQL's ``?`` asks the list as a whole."""
+        field, of_field = self.process_lhs(compiler, connection)
+        name, of_name = self.process_rhs(compiler, connection)
+        params = [*of_field, *of_name]
+        if connection.vendor == "postgresql":
+            return f"jsonb_exists({field}, {name})", params
+        return f"EXISTS (SELECT 1 FROM json_each({field}) WHERE value = {name})", params  # noqa: S608 - parts of Django's own
+
+
+def value_is(field: str, name: str, raw: str, schema: Schema) -> Q:
+    """Where the JSON field ``field`` says ``raw``: that value, or a set with that name in it.
+
+    Raises:
+        InvalidInput: the schema does not offer it; the fault is that of the search field ``name``.
+    """
+    if schema.task.several:
+        if raw == NONE_PRESENT:
+            return Q(**{field: []})
+        known = schema.label(raw)
+        if known is None:
+            raise InvalidInput.at(name, f"'{raw}' is none of the labels: {_menu(schema)}.")
+        return Q(**{f"{field}__names": known.name})
+    if not schema.task.labelled:
+        return Q(**{field: raw})
+    try:
+        return Q(**{field: schema.normalise(raw)})
+    except InvalidInput as error:
+        raise InvalidInput.at(name, error.message) from None
+
+
+def _menu(schema: Schema) -> str:
+    return ", ".join(schema.names[:12]) + (" …" if len(schema.names) > 12 else "")
+
+
+#: What tells something of what a debate said of an item: to who is to answer it without that, even
+#: that it was found, or was not, would.
+TELLING_OF_DEBATES = ("suggested", "reason", "uncertainty_min", "uncertainty_max")
+#: The same of what anybody said or decided.
+TELLING = (
+    "label", "kind", "annotator", "not_by", "gold", "basis", "action", "differ",
+    "learned_min", "learned_max", "labelled_from", "labelled_to", "decided_from", "decided_to",
+    "comments", "comment", "comment_by",
+)  # fmt: skip
+
+
+def _as_waiting() -> Q:
+    """What waits as a reviewer of a project that withholds something is to see it: items of known
+    answer are handed out as any other, though they wait for nobody. Needs ``hidden``."""
+    return Q(state__queued=True) | Q(state__known=True, hidden=True)
+
+
+def matching(
+    project: Project,
+    query: Query,
+    reader: User | None = None,
+    *,
+    items: QuerySet[Any] | None = None,
+) -> QuerySet[Item]:
+    """The project's items that ``query`` is about, in no order; or those of ``items``, in theirs.
+
+    Of items that ``reader`` is yet to label blind, none is found by what was said of it, and each
+    stands as new; without a reader (work in the background) all are seen as they are.
+
+    Raises:
+        InvalidInput: a value that the project's labels do not offer, by the field's name.
+    """
+    if items is None:
+        items = Item.objects.filter(project=project, state__project=project).order_by()
+    blind = reader is not None and role_in(reader, project) == Role.REVIEWER
+    if blind and reader is not None:
+        items = _as_reviewer(items, project, query, reader)
+    if query.q:
+        items = items.alias(spoken_before=Spoken("context"))
+    for condition in _conditions(project, query, blind=blind):
+        items = items.filter(condition)
+    return items
+
+
+def _as_reviewer(
+    items: QuerySet[Any], project: Project, query: Query, reader: User
+) -> QuerySet[Any]:
+    """Without what ``reader`` would learn by finding it, or by not finding it."""
+    debates = query.stage in ("doubtful", "rest") or _asks(query, TELLING_OF_DEBATES)
+    items = items.annotate(
+        hidden=ExpressionWrapper(hidden_from(reader.pk), BooleanField()),
+        debate_hidden=ExpressionWrapper(debate_hidden_from(reader.pk), BooleanField()),
+    )
+    if debates:
+        items = items.filter(debate_hidden=False)
+    if _asks(query, TELLING):
+        items = items.filter(hidden=False)
+        if not review_settings(project).show_opinions:
+            said = Q(state__labels_by_people__gt=0)
+            items = items.exclude(said & opinions_hidden_from(reader.pk))
+    if query.comments or query.comment or query.comment_by is not None:
+        # What others remark on an item they read once they have answered it.
+        items = items.exclude(unanswered(reader.pk))
+    return items
+
+
+def _asks(query: Query, names: Iterable[str]) -> bool:
+    return any(getattr(query, name) not in ("", None) for name in names)
+
+
+def _conditions(project: Project, query: Query, *, blind: bool) -> Iterator[Q]:
+    if query.items:
+        yield Q(pk__in=query.items)
+    if query.q:
+        yield from holding(query.q)
+    if query.stage:
+        checked = blind and query.stage == "waiting" and withholds(project)
+        yield _as_waiting() if checked else _at_stage(query.stage, blind=blind)
+    if query.batch is not None:
+        yield Q(batch=query.batch)
+    yield from _between("created_at", query.created_from, query.created_to)
+    schema = current_schema(project).parsed
+    yield from _by_values(query, schema)
+    yield from _by_labels(query, schema)
+    yield from _by_signals(query)
+    yield from _by_people(project, query)
+
+
+def _at_stage(stage: str, *, blind: bool) -> Q:
+    """Items that are shown at that stage: one that is yet to be answered blind stands as new."""
+    conflict, plain = Q(state__stage=ItemState.Stage.CONFLICT), Q(state__reasons=[])
+    unsuspicious = plain | Q(state__reasons=ONLY_AUDITED)
+    waiting = Q(state__queued=True)
+    special = {
+        "waiting": waiting,
+        "doubtful": waiting & ~conflict & ~unsuspicious,
+        "rest": waiting & ~conflict & unsuspicious,
+    }
+    shown = special.get(stage, Q(state__stage=stage))
+    if not blind or stage not in (*STAND_AS_NEW, ItemState.Stage.NEW):
+        return shown
+    withheld = Q(state__stage__in=STAND_AS_NEW, hidden=True)
+    with_suggestion = Q(debate_hidden=False, state__suggestion__isnull=False)
+    if stage == ItemState.Stage.NEW:
+        return shown | (withheld & ~with_suggestion)
+    others = shown & Q(hidden=False)
+    return others | (withheld & with_suggestion) if stage == ItemState.Stage.SUGGESTED else others
+
+
+def _by_values(query: Query, schema: Schema) -> Iterator[Q]:
+    if query.suggested:
+        proposed = value_is("state__suggestion__value", "suggested", query.suggested, schema)
+        yield proposed & Q(state__suggestion__abstained=False)
+    if query.gold:
+        yield value_is("state__gold__value", "gold", query.gold, schema)
+    if query.basis:
+        yield Q(state__gold__basis=query.basis)
+    yield from _between("state__gold__created_at", query.decided_from, query.decided_to)
+    if query.differ:
+        yield _DIFFERING[query.differ]()
+
+
+def _by_labels(query: Query, schema: Schema) -> Iterator[Q]:
+    """One label that is all that is asked for; and an annotator who says nothing of the item."""
+    asked: list[Q] = list(_between("created_at", query.labelled_from, query.labelled_to))
+    if query.label:
+        asked.append(value_is("value", "label", query.label, schema))
+    if query.kind:
+        asked.append(Q(annotator__kind=query.kind))
+    if query.action:
+        asked.append(Q(action=query.action, annotator__kind__in=PEOPLE))
+    current = Label.objects.current()
+    said = Label.objects.standing() if query.action == Label.Action.REJECTED else current
+    if query.annotator is not None:
+        # Of one person: as many as they gave, by an index; the others are asked item by item.
+        own = said.filter(*asked, annotator=query.annotator)
+        yield Q(pk__in=own.values("item"))
+    elif asked:
+        yield Q(Exists(said.filter(*asked, item=OuterRef("pk"))))
+    if query.not_by is not None:
+        yield ~Q(pk__in=current.filter(annotator=query.not_by).values("item"))
+
+
+def _by_signals(query: Query) -> Iterator[Q]:
+    if query.reason:
+        yield Q(state__reasons__names=query.reason)
+    bounds: dict[str, Any] = {
+        "state__signals__uncertainty__gte": query.uncertainty_min,
+        "state__signals__uncertainty__lte": query.uncertainty_max,
+        "state__learned__gte": query.learned_min,
+        "state__learned__lte": query.learned_max,
+    }
+    for name, bound in bounds.items():
+        if bound is not None:
+            yield Q(**{name: bound})
+
+
+def _by_people(project: Project, query: Query) -> Iterator[Q]:
+    if query.assigned is not None:
+        given = Assignment.objects.filter(project=project, open=True, user=query.assigned)
+        yield Q(pk__in=given.values("item")) if query.assigned else Q(state__assignees=[])
+    if query.comments or query.comment or query.comment_by is not None:
+        yield Q(pk__in=_remarks(project, query).values("item"))
+    if query.skipped_by is not None:
+        skips = Decision.objects.skips().filter(project=project, undone_at__isnull=True)
+        if query.skipped_by != ANYBODY:
+            skips = skips.filter(reviewer=query.skipped_by)
+        yield Q(pk__in=skips.order_by().values("item"))
+
+
+def _remarks(project: Project, query: Query) -> QuerySet[Comment]:
+    remarks = Comment.objects.filter(project=project).order_by()
+    if query.comments in ("open", "resolved"):
+        remarks = remarks.filter(resolved_at__isnull=query.comments == "open")
+    if query.comment:
+        remarks = remarks.filter(text__icontains=query.comment)
+    return remarks if query.comment_by is None else remarks.filter(author=query.comment_by)
+
+
+def _between(field: str, first: date | None, last: date | None) -> Iterator[Q]:
+    """From the beginning of the first day to the end of the last (UTC, as everywhere)."""
+    if first is not None:
+        yield Q(**{f"{field}__gte": _midnight(first)})
+    if last is not None and last < date.max:
+        yield Q(**{f"{field}__lt": _midnight(last + timedelta(days=1))})
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time.min, tzinfo=UTC)
+
+
+def _by_people_now() -> QuerySet[Any]:
+    said = Label.objects.current().by_people().filter(value__isnull=False)
+    worded: QuerySet[Any] = said.annotate(words=Cast("value", TextField()))
+    return worded
+
+
+def _people_differ() -> Q:
+    other = _by_people_now().filter(item=OuterRef("item")).exclude(words=OuterRef("words"))
+    one = _by_people_now().filter(Exists(other), item=OuterRef("pk"))
+    return Q(Exists(one), state__labels_by_people__gte=2)
+
+
+def _person_differs() -> Q:
+    proposed: QuerySet[Any] = Label.objects.filter(
+        pk=OuterRef(OuterRef("state__suggestion")), value__isnull=False
+    )
+    same = proposed.annotate(words=Cast("value", TextField())).filter(words=OuterRef("words"))
+    return Q(
+        Exists(_by_people_now().filter(~Exists(same), item=OuterRef("pk"))),
+        state__suggestion__value__isnull=False,
+    )
+
+
+def _suggestion_is_not_gold() -> Q:
+    equal = Q(state__gold__value=F("state__suggestion__value"))
+    known = Q(state__gold__value__isnull=False, state__suggestion__value__isnull=False)
+    return known & ~equal
+
+
+_DIFFERING = {
+    "people": _people_differ,
+    "suggestion": _person_differs,
+    "gold": _suggestion_is_not_gold,
+}
+
+
+def newest_item(project: Project) -> int:
+    """The id of the project's newest item; 0 without any."""
+    return Item.objects.filter(project=project).aggregate(newest=Max("pk"))["newest"] or 0

@@ -1,0 +1,214 @@
+"""What is searched for: the fields of the search form, read and checked once, in one place for
+pages, REST, saved filters and bulk jobs."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from datetime import date
+from typing import Any
+
+from apps.labels.models import Gold, ItemState, Kind, Label
+from labelhub.core.errors import InvalidInput
+from labelhub.core.schema import unstorable
+from labelhub.core.schema.definition import number
+
+LONGEST = 200
+MOST_ITEMS = 10_000
+#: The largest key of a row.
+MOST_ID = 2**63 - 1
+ANYBODY = 0
+STAGES = [
+    ("waiting", "Waiting for people"),
+    ("doubtful", "Waiting, doubtful"),
+    ("rest", "Waiting, the rest"),
+    *ItemState.Stage.choices,
+]
+ACTIONS = [
+    (value, words)
+    for value, words in Label.Action.choices
+    if value in (Label.Action.ACCEPTED, Label.Action.FIXED, Label.Action.REJECTED, Label.Action.NEW)
+]
+COMMENTED = [("any", "With comments"), ("open", "Open"), ("resolved", "Resolved")]
+DIFFERING = [
+    ("people", "People from each other"),
+    ("suggestion", "A person from the suggestion"),
+    ("gold", "The suggestion from gold"),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A search over one project's items; what is empty (None, "") narrows nothing.
+
+    Values are as they are written in a form: the project's schema reads them when it is searched.
+    People are named by the id of their account, annotators by that of the annotator; shares go
+    from 0 to 1; both ends of a range count.
+    """
+
+    q: str = ""
+    stage: str = ""
+    label: str = ""
+    kind: str = ""
+    annotator: int | None = None
+    not_by: int | None = None
+    suggested: str = ""
+    gold: str = ""
+    basis: str = ""
+    action: str = ""
+    differ: str = ""
+    reason: str = ""
+    uncertainty_min: float | None = None
+    uncertainty_max: float | None = None
+    learned_min: float | None = None
+    learned_max: float | None = None
+    assigned: int | None = None
+    comments: str = ""
+    comment: str = ""
+    comment_by: int | None = None
+    skipped_by: int | None = None
+    batch: int | None = None
+    created_from: date | None = None
+    created_to: date | None = None
+    labelled_from: date | None = None
+    labelled_to: date | None = None
+    decided_from: date | None = None
+    decided_to: date | None = None
+    items: tuple[int, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields that narrow anything, as :func:`read_query` takes them."""
+        return {name: _plain(value) for name, value in asdict(self).items() if _narrows(value)}
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The same as they stand in an address or in the fields of a form."""
+        return [
+            (name, ",".join(map(str, value)) if isinstance(value, list) else str(value))
+            for name, value in self.to_json().items()
+        ]
+
+    @property
+    def given(self) -> int:
+        """How many fields narrow the search."""
+        return len(self.to_json())
+
+
+def read_query(data: Mapping[str, Any], *, strict: bool = False) -> Query:
+    """The search in a form's data or in JSON; with ``strict`` it has no other fields.
+
+    Raises:
+        InvalidInput: naming each field whose value cannot be used, and how it should be.
+    """
+    found: dict[str, Any] = {}
+    faults: list[dict[str, str]] = []
+    for name in FIELDS:
+        raw = data.get(name)
+        if raw in (None, "", []):
+            continue
+        try:
+            found[name] = READERS[name](raw)
+        except ValueError as error:
+            faults.append({"field": name, "message": str(error)})
+    if strict:
+        strange = sorted(str(name) for name in data if name not in READERS)
+        faults += [{"field": name, "message": _no_such_field()} for name in strange]
+    faults += _wrong_ways(found)
+    if faults:
+        words = " ".join(f"{fault['field']}: {fault['message']}" for fault in faults)
+        raise InvalidInput(words, data={"errors": faults})
+    return Query(**found)
+
+
+def _no_such_field() -> str:
+    return f"There is no such field; a search has {', '.join(FIELDS)}."
+
+
+def _narrows(value: Any) -> bool:
+    return value not in (None, "", ())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, date):
+        return value.isoformat()
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _wrong_ways(found: Mapping[str, Any]) -> Iterable[dict[str, str]]:
+    """Ranges that end before they begin."""
+    for low, high in RANGES:
+        if low in found and high in found and found[low] > found[high]:
+            yield {"field": high, "message": f"Must not be below {low}."}
+
+
+def _words(raw: Any) -> str:
+    if isinstance(raw, bool) or not isinstance(raw, str | int | float):
+        raise ValueError("Must be text.")
+    text = str(raw).strip()
+    if bad := unstorable(text):
+        raise ValueError(f"Must not contain {bad}.")
+    if len(text) > LONGEST:
+        raise ValueError(f"At most {LONGEST} characters.")
+    return text
+
+
+def _one_of(choices: Iterable[tuple[str, Any]]) -> Callable[[Any], str]:
+    offered = [value for value, _ in choices]
+
+    def read(raw: Any) -> str:
+        if raw not in offered:
+            raise ValueError(f"Must be one of {', '.join(offered)}.")
+        return str(raw)
+
+    return read
+
+
+def _id(raw: Any) -> int:
+    text = str(raw)
+    if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= MOST_ID):
+        raise ValueError("Must be the number of a row.")
+    return int(text)
+
+
+def _share(raw: Any) -> float:
+    found = number(raw)
+    if found is None or not 0 <= found <= 1:
+        raise ValueError("Must be a number from 0 to 1.")
+    return found
+
+
+def _day(raw: Any) -> date:
+    try:
+        return date.fromisoformat(str(raw))
+    except ValueError:
+        raise ValueError("Must be a day as in 2026-03-31.") from None
+
+
+def _ids(raw: Any) -> tuple[int, ...]:
+    listed = raw.split(",") if isinstance(raw, str) else raw
+    if not isinstance(listed, list | tuple):
+        raise ValueError("Must be a list of items' ids.")
+    if len(listed) > MOST_ITEMS:
+        raise ValueError(f"At most {MOST_ITEMS:,} items; a search takes as many as there are.")
+    return tuple(sorted({_id(one) for one in listed}))
+
+
+RANGES = (
+    ("uncertainty_min", "uncertainty_max"),
+    ("learned_min", "learned_max"),
+    ("created_from", "created_to"),
+    ("labelled_from", "labelled_to"),
+    ("decided_from", "decided_to"),
+)
+FIELDS = tuple(one.name for one in fields(Query))
+READERS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("q", "label", "suggested", "gold", "reason", "comment"), _words),
+    **dict.fromkeys(("annotator", "not_by", "assigned", "comment_by", "skipped_by", "batch"), _id),
+    **dict.fromkeys((name for pair in RANGES[:2] for name in pair), _share),
+    **dict.fromkeys((name for pair in RANGES[2:] for name in pair), _day),
+    "stage": _one_of(STAGES),
+    "kind": _one_of(Kind.choices),
+    "basis": _one_of(Gold.Basis.choices),
+    "action": _one_of(ACTIONS),
+    "differ": _one_of(DIFFERING),
+    "comments": _one_of(COMMENTED),
+    "items": _ids,
+}

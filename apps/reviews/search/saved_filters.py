@@ -1,0 +1,230 @@
+"""Saved filters, and the one whose items come first in the queue."""
+
+import logging
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.common.jobs import JobRun, ensure_jobs, job, start_job
+from apps.common.validation import check_model
+from apps.labels.services import promote_items
+from apps.projects.models import Item, Project
+from apps.reviews.models import BulkChange, BulkJob, Intervention, ReviewSettings, SavedFilter
+from apps.reviews.search.grid import MOST_COUNTED
+from apps.reviews.search.matching import matching, newest_item
+from apps.reviews.search.query import Query, read_query
+from labelhub.core.errors import InvalidInput, NotFound
+
+#: So long the page of filters counts.
+COUNTING_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class FilterRow:
+    """A saved filter. ``count`` is capped, and None where it would have taken too long, or where
+    the filter cannot be used any more: ``fault`` says why."""
+
+    saved: SavedFilter
+    address: str
+    count: int | None
+    capped: bool = False
+    fault: str = ""
+
+
+def filter_rows(project: Project, seconds: float = COUNTING_SECONDS) -> list[FilterRow]:
+    """The project's filters by name, each with how many items it holds now; counting begins for as
+    long as ``seconds`` have not passed: each may go through a million texts."""
+    end = time.monotonic() + seconds
+    return [_row(project, *each, end=end) for each in saved_filters(project)]
+
+
+def saved_filters(project: Project) -> list[tuple[SavedFilter, str]]:
+    """The project's filters by name, each with its search as it stands in an address."""
+    return [(saved, address_of(saved)) for saved in SavedFilter.objects.filter(project=project)]
+
+
+def address_of(saved: SavedFilter) -> str:
+    """The search as it stands in an address, whether or not it can be made."""
+    told = {
+        name: ",".join(map(str, value)) if isinstance(value, list) else value
+        for name, value in saved.query.items()
+    }
+    return urlencode(told)
+
+
+def _row(project: Project, saved: SavedFilter, address: str, *, end: float) -> FilterRow:
+    try:
+        found = matching(project, read_query(saved.query))
+    except InvalidInput as error:
+        return FilterRow(saved, address, None, fault=error.message)
+    if time.monotonic() > end:
+        return FilterRow(saved, address, None)
+    count = found[: MOST_COUNTED + 1].count()
+    return FilterRow(saved, address, min(count, MOST_COUNTED), capped=count > MOST_COUNTED)
+
+
+def first_settings(project: Project) -> ReviewSettings | None:
+    """Which filter comes first and when it was applied; ``waits`` while a worker has yet to."""
+    found = ReviewSettings.objects.select_related("first_filter").filter(project=project).first()
+    if found is not None:
+        left = found.first_filter_id is None and found.first_upto > 0
+        late = found.first_filter_id is not None and found.first_upto < newest_item(project)
+        found.waits = left or late  # type: ignore[attr-defined]  # for the page alone
+    return found
+
+
+logger = logging.getLogger(__name__)
+MOST_FILTERS = 100
+CHUNK = 500
+KIND = "reviews.first_filter"
+
+
+def save_filter(*, project: Project, actor: User | None, name: str, query: Query) -> SavedFilter:
+    """Keep a search under a name; under one that is taken it replaces what was there.
+
+    Where it is the one whose items come first, the queue follows.
+
+    Raises:
+        InvalidInput: no name, an empty search, a value the labels do not offer, or too many.
+    """
+    matching(project, query)
+    if not query.given:
+        raise InvalidInput.at("query", "A filter without a condition would hold every item.")
+    found = SavedFilter.objects.filter(project=project, name=name.strip()).first()
+    if found is None and SavedFilter.objects.filter(project=project).count() >= MOST_FILTERS:
+        raise InvalidInput.at("name", f"A project has at most {MOST_FILTERS} saved filters.")
+    saved = found or SavedFilter(project=project, name=name.strip(), created_by=actor)
+    saved.query = query.to_json()
+    check_model(saved, exclude=["created_by", "query"])
+    saved.save()
+    ReviewSettings.objects.filter(first_filter=saved).update(first_upto=0)
+    return saved
+
+
+def delete_filter(*, project: Project, filter_id: int) -> None:
+    """Forget a filter; items that came first by it go back among the others.
+
+    Raises:
+        NotFound: the project has no such filter.
+    """
+    gone = get_filter(project, filter_id)
+    with transaction.atomic():
+        # Though it was chosen a moment ago and no round has ended, some items may be first by it.
+        ReviewSettings.objects.filter(first_filter=gone).update(first_filter=None, first_upto=1)
+        gone.delete()
+
+
+def get_filter(project: Project, filter_id: int) -> SavedFilter:
+    """A saved filter of the project.
+
+    Raises:
+        NotFound: there is none.
+    """
+    found = SavedFilter.objects.filter(project=project, pk=filter_id).first()
+    if found is None:
+        raise NotFound(f"There is no saved filter {filter_id} in the project '{project.slug}'.")
+    return found
+
+
+def put_first(*, project: Project, chosen: SavedFilter | None) -> None:
+    """Let the items of a filter come first from now on (None: of no filter); a worker applies it.
+
+    The same filter again applies it to items that have come to match since.
+    """
+    ReviewSettings.objects.get_or_create(project=project)
+    upto = 0 if chosen else 1  # something to bring into line, though no filter has reached it
+    with transaction.atomic():
+        start_job(KIND, project.pk)  # locks the job before its subject, as its worker does
+        ReviewSettings.objects.filter(project=project).update(first_filter=chosen, first_upto=upto)
+
+
+def projects_to_apply() -> list[int]:
+    """Projects whose chosen filter has not seen their newest items, or that chose none any more;
+    one short statement where nobody uses this."""
+    using = ReviewSettings.objects.filter(
+        Q(first_filter__isnull=False) | Q(first_upto__gt=0)
+    ).select_related("project")
+    return [
+        settings.pk
+        for settings in using
+        if settings.first_filter_id is None or newest_item(settings.project) > settings.first_upto
+    ]
+
+
+def keep_first() -> None:
+    """See to it that new items of a chosen filter come first."""
+    ensure_jobs(KIND, projects_to_apply())
+
+
+@job(KIND)
+def apply_first(run: JobRun) -> None:
+    """Put the items of the chosen filter first and take others back among the rest."""
+    related = ReviewSettings.objects.select_related("project", "first_filter")
+    chosen = related.filter(pk=run.subject).first()
+    if chosen is None:
+        return
+    newest, changed = newest_item(chosen.project), 0
+    try:
+        for ids, promoted in _out_of_place(chosen, newest):
+            with run.chunk():
+                changed += promote_items(chosen.project, ids, promoted=promoted)
+    except InvalidInput as error:
+        # The labels that it asks for are gone: it finds nothing until it is saved anew.
+        logger.warning("filter %s cannot be applied: %s", chosen.first_filter_id, error.message)
+    with run.last_chunk():
+        _note_done(chosen, newest, changed)
+
+
+def _out_of_place(chosen: ReviewSettings, newest: int) -> Iterator[tuple[list[int], bool]]:
+    """Ids of items that are to come first and do not, then of those that do and are not to."""
+    project, saved = chosen.project, chosen.first_filter
+    found = matching(project, read_query(saved.query)) if saved else Item.objects.none()
+    if saved is not None:
+        wanting = found.filter(state__queued=True, state__promoted=False, pk__lte=newest)
+        yield from ((ids, True) for ids in _chunks(wanting))
+    if saved is None or chosen.first_upto == 0:
+        first = Item.objects.filter(project=project, state__promoted=True, pk__lte=newest)
+        others = first.filter(~Q(Exists(_by_hand()))).exclude(pk__in=found.values("pk"))
+        if project.review_scope != Project.ReviewScope.ALL:
+            # Returned to the queue: these wait for nothing else, and no filter has put them first.
+            others = others.exclude(
+                state__reasons=[], state__labels_by_people=0, state__assignees=[]
+            )
+        yield from ((ids, False) for ids in _chunks(others))
+
+
+def _by_hand() -> QuerySet[BulkChange]:
+    """What a manager put first item by item stays there."""
+    put = BulkChange.objects.filter(item=OuterRef("pk"), job__action=BulkJob.Action.PROMOTE)
+    kept = put.filter(job__options__promoted=True)
+    return kept.exclude(job__status__in=(BulkJob.Status.UNDOING, BulkJob.Status.UNDONE))
+
+
+def _chunks(items: QuerySet[Item]) -> Iterator[list[int]]:
+    after = 0
+    ordered = items.order_by("pk").values_list("pk", flat=True)
+    while ids := list(ordered.filter(pk__gt=after)[:CHUNK]):
+        yield ids
+        after = ids[-1]
+
+
+def _note_done(chosen: ReviewSettings, newest: int, changed: int) -> None:
+    """Unless another filter was chosen meanwhile: then it is that one's turn."""
+    saved = chosen.first_filter
+    same = ReviewSettings.objects.filter(
+        pk=chosen.pk, first_filter=saved, first_upto=chosen.first_upto
+    )
+    same.update(first_upto=newest if saved else 0, first_at=timezone.now())
+    if changed:
+        Intervention.objects.create(
+            project=chosen.project,
+            action=Intervention.Action.PROMOTE,
+            items=changed,
+            data={"filter": saved.name if saved else ""},
+        )

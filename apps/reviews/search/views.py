@@ -1,0 +1,125 @@
+"""The list of items as a page shows it: its search, its rows, its saved filters."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.roles import Right
+from apps.projects.models import Project
+from apps.projects.pages import project_page
+from apps.projects.selectors import get_project
+from apps.reviews.models import BulkJob
+from apps.reviews.queue.forms import read_id
+from apps.reviews.search.forms import SearchForm
+from apps.reviews.search.grid import read_grid
+from apps.reviews.search.query import FIELDS, Query, read_query
+from apps.reviews.search.saved_filters import (
+    delete_filter,
+    filter_rows,
+    first_settings,
+    get_filter,
+    put_first,
+    save_filter,
+    saved_filters,
+)
+from labelhub.core.errors import InvalidInput
+
+VIEWS = ("table", "cards")
+
+
+def asked_of(data: QueryDict) -> dict[str, Any]:
+    """The fields of a search in an address; of the ids of items there may be several."""
+    found: dict[str, Any] = {name: str(data[name]).strip() for name in FIELDS if data.get(name)}
+    if chosen := data.getlist("items"):
+        found["items"] = [pk for one in chosen for pk in one.split(",") if pk]
+    return found
+
+
+def item_search(request: SignedInRequest, project: Project, *, manages: bool) -> dict[str, Any]:
+    """What the list of items shows: its form, its page of rows or what is wrong with the search,
+    and for managers the saved filters and the actions."""
+    asked = asked_of(request.GET)
+    context: dict[str, Any] = {
+        "form": SearchForm(project, initial=asked),
+        "view": request.GET.get("view") if request.GET.get("view") in VIEWS else VIEWS[0],
+        "asked": asked,
+        "faults": [],
+        "page": None,
+    }
+    if manages:
+        context["filters"] = saved_filters(project)
+        context["actions"] = BulkJob.Action.choices
+    sort, page = request.GET.get("sort", ""), request.GET.get("page", 1)
+    try:
+        query = read_query(asked)
+        grid = read_grid(project, query, request.user, sort=sort, page=page)
+    except InvalidInput as error:
+        return context | {"faults": named_faults(context["form"], error), "query": Query()}
+    more = len([name for name in query.to_json() if name not in ("q", "stage")])
+    return context | {"query": query, "page": grid.page, "rows": grid.rows, "more": more}
+
+
+def named_faults(form: SearchForm, error: InvalidInput) -> list[str]:
+    """What is wrong with a search, each by the words of its field."""
+    faults: list[Mapping[str, str]] = error.data.get("errors", [])
+    return [
+        f"{form[fault['field']].label}: {fault['message']}"
+        if fault["field"] in form.fields
+        else f"{fault['field']}: {fault['message']}"
+        for fault in faults
+    ] or [error.message]
+
+
+def query_string(query: Query) -> str:
+    """The search as it stands in an address."""
+    return urlencode(query.pairs)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def filter_list(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The saved filters with how many items each holds; POST saves a search under a name."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    if request.method == "POST":
+        try:
+            name, query = request.POST.get("name", ""), read_query(asked_of(request.POST))
+            saved = save_filter(project=project, actor=request.user, name=name, query=query)
+            messages.success(request, f"Saved as “{saved.name}”.")
+        except InvalidInput as error:
+            messages.error(request, error.message)
+        return redirect("filter_list", slug)
+    context = project_page(request, project, "items") | {
+        "rows": filter_rows(project),
+        "settings": first_settings(project),
+    }
+    return render(request, "reviews/bulk_filters.html", context)
+
+
+@login_required
+@require_POST
+def filter_delete(request: SignedInRequest, slug: str, filter_id: int) -> HttpResponse:
+    """Forget a filter."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    delete_filter(project=project, filter_id=filter_id)
+    messages.success(request, "The filter is deleted; the items stay as they are.")
+    return redirect("filter_list", slug)
+
+
+@login_required
+@require_POST
+def filter_first(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Choose the filter whose items come first, or none."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    raw = request.POST.get("filter", "")
+    chosen = get_filter(project, read_id(request.POST, "filter")) if raw else None
+    put_first(project=project, chosen=chosen)
+    words = f"Items of “{chosen.name}” come first from now on." if chosen else "No filter is first."
+    messages.success(request, words)
+    return redirect("filter_list", slug)
