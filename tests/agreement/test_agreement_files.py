@@ -1,8 +1,5 @@
 """What can be taken along from the agreement page, what it is called, and what it costs to make."""
 
-import csv
-import io
-import struct
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,7 +17,6 @@ pytestmark = pytest.mark.django_db
 
 G, B = "good", "bad"
 DAYS = [datetime(2026, 11, day, 12, tzinfo=UTC) for day in (1, 2)]
-COLUMNS = {"value", "low", "high", "n", "method"}
 
 
 @pytest.fixture
@@ -74,20 +70,6 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-@pytest.mark.thorough
-def test_the_picture_over_time_can_be_taken_along(project: Project) -> None:
-    part = page(project, "over-time/").content.decode()
-    for form in ("svg", "png", "csv"):
-        assert f"/p/moods/agreement/figures/over-time.{form}" in part
-
-    assert page(project, "figures/over-time.svg").content.startswith(b"<?xml")
-    assert page(project, "figures/over-time.png").content.startswith(b"\x89PNG")
-    rows = list(
-        csv.DictReader(io.StringIO(page(project, "figures/over-time.csv").content.decode()))
-    )
-    assert {row["period"] for row in rows} == {"Nov 1", "Nov 2"}
-
-
 def test_the_picture_over_time_waits_for_its_turn(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,75 +86,11 @@ def test_the_picture_over_time_waits_for_its_turn(
     assert taken == [True, True]
 
 
-def test_the_picture_over_time_of_a_slice_leads_to_the_files_of_the_slice(project: Project) -> None:
-    part = page(project, "over-time/", label=G).content.decode()
-
-    assert "figures/over-time.csv?label=good" in part
-
-
-def test_on_one_day_there_is_no_picture_over_time_to_take_along() -> None:
-    assert page(labelled(DAYS[:1]), "figures/over-time.svg").status_code == 404
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("address", "query", "name"),
-    [
-        ("figures/accuracy.svg", {}, "moods-accuracy.svg"),
-        ("figures/over-time.png", {"kind": "crowd"}, "moods-over-time-crowd.png"),
-        ("figures/heatmap.csv", {"label": G, "since": "2026-11-01"}, None),
-        ("report.html", {"kind": "expert"}, "moods-agreement-expert.html"),
-    ],
-)
-def test_a_file_is_called_after_project_picture_and_slice(
-    project: Project, address: str, query: dict[str, str], name: str | None
-) -> None:
-    header = page(project, address, **query)["Content-Disposition"]
-
-    wanted = name or "moods-heatmap-good-since-2026-11-01.csv"
-    assert header == f'attachment; filename="{wanted}"'
-
-
 def test_a_name_of_a_file_holds_nothing_of_a_tag_but_its_words(project: Project) -> None:
     header = page(project, "report.html", tag='folder="../x\r\n' + "y" * 150)["Content-Disposition"]
 
     assert header.startswith('attachment; filename="moods-agreement-folder-x-yyy')
     assert len(header) < 140
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    "name", ["heatmap", "annotators", "accuracy", "agreeing", "over-time", "replacement"]
-)
-def test_data_have_value_interval_count_and_method_in_columns_of_their_own(
-    project: Project, name: str
-) -> None:
-    rows = list(csv.DictReader(io.StringIO(page(project, f"figures/{name}.csv").content.decode())))
-
-    assert rows
-    assert set(rows[0]) >= COLUMNS
-    known = [row for row in rows if row["value"]]
-    assert all(float(row["value"]) <= 1 and int(row["n"]) and row["method"] for row in known)
-
-
-@pytest.mark.thorough
-def test_a_picture_is_drawn_at_two_pixels_for_one(project: Project) -> None:
-    image = page(project, "figures/accuracy.png").content
-
-    assert struct.unpack(">I", image[16:20])[0] == 2 * (360 + 28)
-
-
-@pytest.mark.thorough
-def test_a_page_of_a_slice_that_is_not_kept_computes_one_report(
-    project: Project, computed: list[str]
-) -> None:
-    answer = page(project, "", since="2026-11-01")
-
-    assert computed == ["since=2026-11-01"]
-    html = answer.content.decode()
-    assert 'id="plot-annotators"' in html
-    assert "/agreement/annotators/" not in html
-    assert html.count("<figure") > 4
 
 
 @pytest.mark.thorough
@@ -189,15 +107,6 @@ def test_what_is_kept_is_computed_once_for_page_parts_pictures_and_files(
         assert page(project, address, kind="crowd").status_code == 200
 
     assert computed == ["kind=crowd"]
-
-
-@pytest.mark.thorough
-def test_a_download_of_what_is_not_kept_computes_once(
-    project: Project, computed: list[str]
-) -> None:
-    page(project, "figures/heatmap.png", since="2026-11-01")
-
-    assert computed == ["since=2026-11-01"]
 
 
 @pytest.mark.thorough

@@ -1,7 +1,6 @@
 """Every number of the agreement page leads to its items."""
 
 import re
-from html import unescape
 from typing import Any
 from uuid import uuid4
 
@@ -9,7 +8,6 @@ import pytest
 from django.test import Client
 
 from apps.accounts.roles import Role
-from apps.agreement.reporting import agreement_report
 from apps.labels.models import Annotator, ItemState
 from apps.labels.services import NewGold, import_gold
 from apps.projects.models import Project
@@ -68,40 +66,6 @@ def test_a_number_has_these_items_behind_it(
 
 
 @pytest.mark.thorough
-def test_the_counts_of_the_page_are_the_numbers_of_items_behind_them(project: Project) -> None:
-    report = agreement_report(project)
-    html = page(project).content.decode()
-    links = {unescape(one) for one in re.findall(r'href="[^"]*/agreement/items/\?([^"]*)"', html)}
-    assert len(links) > 20
-    for pair in report["comparisons"]["author"]["pairs"]:
-        query = {"of": pair["a"], "other": pair["b"], "by": "author"}
-        assert len(places(page(project, "items/", **query), project)) == pair["only_a"]
-    for kind in ("llm", "crowd", "expert"):
-        for score in report["against_author"][kind]["per_label"]:
-            query = {"of": kind, "by": "author", "about": score["label"], "cell": "wrong"}
-            listed = places(page(project, "items/", **query), project)
-            assert len(listed) == score["counts"]["predicted_yes_gold_no"]
-
-
-def test_it_says_who_said_what_and_what_the_items_have_in_common(project: Project) -> None:
-    html = page(
-        project, "items/", of="crowd", by="author", about="good", cell="missed"
-    ).content.decode()
-
-    assert "“good” said by the author, not by the crowd" in html
-    assert "bad 2" in html
-    assert "1 item<" in html.replace("\n", "")
-
-
-def test_a_part_of_the_labels_is_named_and_led_back_to(project: Project) -> None:
-    html = page(project, "items/", of="crowd", other="crowd", kind="crowd").content.decode()
-
-    assert "Only labels by the crowd" in html
-    assert 'href="/p/moods/agreement/?kind=crowd"' in html
-    assert "items/?kind=crowd&amp;of=crowd" in page(project, kind="crowd").content.decode()
-
-
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     "query",
     [
@@ -117,42 +81,6 @@ def test_a_part_of_the_labels_is_named_and_led_back_to(project: Project) -> None
 )
 def test_what_means_nothing_is_refused(project: Project, query: dict[str, str]) -> None:
     assert page(project, "items/", **query).status_code == 422
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("query", "parameter"),
-    [
-        ({"about": "neither", "cell": "errors"}, "about"),
-        ({"said": "neither", "meant": "good"}, "said"),
-        ({"said": "good", "meant": "neither"}, "meant"),
-    ],
-)
-def test_a_refusal_names_the_parameter_and_leads_back_to_the_page(
-    project: Project, query: dict[str, str], parameter: str
-) -> None:
-    answer = page(project, "items/", of="crowd", by="gold", **query)
-
-    html = unescape(answer.content.decode())
-    assert answer.status_code == 422
-    assert f"{parameter}: there is no label 'neither'" in html
-    assert re.search(r'<a class="button[^"]*" href="/p/moods/agreement/"', html)
-
-
-def test_a_refused_part_of_the_labels_leads_back_to_the_page_too(project: Project) -> None:
-    answer = page(project, "items/", of="crowd", other="llm", since="never")
-
-    html = answer.content.decode()
-    assert answer.status_code == 422
-    assert "From: Not a day" in html
-    assert re.search(r'<a class="button[^"]*" href="/p/moods/agreement/"', html)
-
-
-def test_without_a_question_it_leads_to_the_page(project: Project) -> None:
-    answer = page(project, "items/")
-
-    assert answer.status_code == 302
-    assert answer["Location"] == "/p/moods/agreement/"
 
 
 def test_items_to_audit_blind_are_not_listed_for_who_audits_them(project: Project) -> None:
@@ -250,13 +178,3 @@ def test_the_queries_do_not_grow_with_the_items(
     with django_assert_max_num_queries(22):
         html = client.get("/p/moods/agreement/items/?of=llm&other=crowd").content.decode()
     assert "33 items" in html
-
-
-def test_the_built_in_text_matcher_is_never_called_an_llm() -> None:
-    made = ProjectFactory.create(definition=MOODS, overlap=20)
-    ledger(made, {"llm:ecj offline": ["good"], "crowd:a": ["bad"]})
-    Annotator.objects.filter(project=made, kind="llm").update(offline=True)
-
-    html = page(made, "items/", of="llm", other="crowd").content.decode()
-    assert "The offline text matcher (not an LLM) and the crowd differ" in html
-    assert "not an LLM</span></dt>" in html

@@ -6,9 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.test import Client
 
-from apps.accounts.roles import Role
 from apps.agreement.models import StoredReport
 from apps.agreement.reporting import agreement_report
 from apps.agreement.sheets.reading import read_sheet
@@ -23,7 +21,7 @@ from tests.factories.agreement import propose, run_of
 from tests.factories.labels import draft, machine, open_item, open_several, person, reviewer
 from tests.factories.ledger import ABSTAINS, ledger
 from tests.factories.llm import PromptVersionFactory
-from tests.factories.projects import ASPECTS, MOODS, ProjectFactory, member
+from tests.factories.projects import MOODS, ProjectFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -129,14 +127,6 @@ def test_of_a_slip_and_a_later_answer_what_was_meant_and_the_later_are_compared(
     assert (counted(told), told["percent"]["value"]) == ((1, 1, 1), 1.0)
 
 
-def test_imported_repeats_count_however_near_they_are(project: Project) -> None:
-    say(open_item(project), person(project), G, B, G, hours=0, action="imported")
-
-    told = found(project)["crowd"]
-    assert counted(told) == (1, 1, 2)
-    assert told["percent"]["value"] == pytest.approx(1 / 3)
-
-
 def test_what_was_taken_back_does_not_count(project: Project) -> None:
     item, ann = open_item(project), person(project)
     say(item, ann, G)
@@ -147,16 +137,6 @@ def test_what_was_taken_back_does_not_count(project: Project) -> None:
     say(item, ann, G)
     withdraw_label(label=Label.objects.current().get())
     assert found(project) == {}
-
-
-def test_what_was_erased_does_not_count(project: Project) -> None:
-    item, ann = open_item(project), person(project)
-    say(item, ann, G, B)
-    assert agreement_report(project)["intra"]
-
-    Label.objects.filter(annotator=ann).delete()
-
-    assert agreement_report(project)["intra"] == {}
 
 
 def test_not_sure_is_an_answer_too(project: Project) -> None:
@@ -198,14 +178,6 @@ def test_a_name_that_ends_in_a_number_is_no_replicate_by_itself(project: Project
     assert found(project) == {}
 
 
-def test_successive_runs_of_the_same_machine_are_answers_again(project: Project) -> None:
-    item = open_item(project)
-    for value in (G, B):
-        propose(run_of(project), item, value)
-
-    assert counted(found(project)["llm"]) == (1, 1, 1)
-
-
 def test_a_run_that_took_over_stored_answers_did_not_ask_again(project: Project) -> None:
     item = open_item(project)
     for _ in range(2):
@@ -233,15 +205,6 @@ def test_with_a_run_chosen_all_its_replicates_count_and_no_other_run(project: Pr
     assert (counted(told), told["percent"]["value"]) == ((1, 1, 1), 0.0)
 
 
-def test_a_run_without_replicates_has_none(project: Project) -> None:
-    run = run_of(project)
-    for each in (run, run_of(project)):
-        item = project.items.first() or open_item(project)
-        propose(each, item, G)
-
-    assert found(project, run=run.pk) == {}
-
-
 def test_a_part_of_the_labels_is_about_that_part(project: Project) -> None:
     urgent, other = open_item(project, meta={"tag": "urgent"}), open_item(project)
     ann, bob = person(project), annotator_for(project, kind="expert", name="eve")
@@ -258,37 +221,6 @@ def test_a_part_of_the_labels_is_about_that_part(project: Project) -> None:
     assert counted(found(project, since=date(2026, 11, 2))["crowd"]) == (1, 2, 2)
 
 
-def test_for_a_label_of_sets_every_answer_holds_it_or_not() -> None:
-    made = ProjectFactory.create(definition=ASPECTS)
-    item = open_item(made)
-    say(item, person(made), ["Food"], ["Food", "Service"])
-
-    told = found(made)["crowd"]
-    assert (told["percent"]["value"], "alpha_masi" in told) == (0.0, True)
-    assert found(made, label="Food")["crowd"]["percent"]["value"] == 1.0
-
-
-def test_options_of_items_are_compared_within_the_item() -> None:
-    made = ProjectFactory.create(definition={"task": "per_item", "question": ""})
-    item = open_item(made, options=["yes", "no", "perhaps"])
-    say(item, person(made), "yes", "no", "no")
-
-    told = found(made)["crowd"]
-    assert told["percent"]["value"] == pytest.approx(1 / 3)
-    assert told["s_q"]["value"] == pytest.approx(0.0)
-
-
-def test_free_texts_are_compared_within_the_item() -> None:
-    made = ProjectFactory.create(definition={"task": "text", "question": ""})
-    first, second = open_several(made, 2)
-    say(first, person(made), "a dog", "A dog ")
-    say(second, person(made), "a dog", "a cat")
-
-    told = found(made)["crowd"]
-    assert told["percent"]["value"] == 0.5
-    assert told["token_f1"]["value"] == pytest.approx(0.75)
-
-
 def test_the_offline_matcher_beside_an_llm_is_a_model_here_as_in_the_rest_of_the_report(
     project: Project,
 ) -> None:
@@ -300,14 +232,6 @@ def test_the_offline_matcher_beside_an_llm_is_a_model_here_as_in_the_rest_of_the
     assert set(found(project)) == {"llm", "model"}
     assert set(found(project, kind="llm")) == {"llm"}
     assert set(found(project, kind="model")) == {"model"}
-
-
-def test_items_of_one_conversation_are_drawn_together(project: Project) -> None:
-    ann = person(project)
-    for at in range(4):
-        say(open_item(project, meta={"conversation_id": at // 2}), ann, G, B if at < 2 else G)
-
-    assert "conversations" in found(project)["crowd"]["percent"]["method"]
 
 
 def test_a_reviewer_does_not_learn_how_machines_answered_items_to_audit_blind(
@@ -331,17 +255,3 @@ def test_stored_reports_name_no_author_who_was_asked_twice(project: Project) -> 
     body = StoredReport.objects.get().body
     assert body["intra"]["author"]["annotators"] == 1
     assert "writer" not in json.dumps(body)
-
-
-def test_the_page_says_it_where_somebody_was_asked_twice(project: Project) -> None:
-    client = Client()
-    client.force_login(member(project, Role.VIEWER))
-    items, by = ledger(project, {"crowd:ann": [G] * 12, "crowd:bob": [B] * 12})
-    assert "asked twice" not in client.get("/p/moods/agreement/").content.decode()
-
-    for at, item in enumerate(items):
-        say(item, by["crowd:ann"], B if at < 3 else G, action="imported")
-
-    page = " ".join(client.get("/p/moods/agreement/").content.decode().split())
-    assert "asked twice" in page
-    assert "75 %" in page

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from rest_framework.test import APIClient
 
 from apps.agreement.reporting import agreement_report
 from apps.agreement.sheets.reading import read_sheet
@@ -18,11 +17,10 @@ from apps.projects.models import Project
 from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.submission import submit_label
 from tests.agreement.report_help import B, G, get, six_moods
-from tests.factories.accounts import UserFactory
 from tests.factories.agreement import decide, propose, run_of
 from tests.factories.labels import draft, open_item
 from tests.factories.ledger import ledger
-from tests.factories.projects import ASPECTS, MOODS, ProjectFactory
+from tests.factories.projects import MOODS, ProjectFactory
 from tests.factories.reviews import new_project, queued_items, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
@@ -93,17 +91,6 @@ def test_the_numbers_are_those_of_hand(project: Project) -> None:
     assert body["against_gold"]["crowd"]["majority_accuracy"]["value"] == pytest.approx(3 / 6)
 
 
-def test_where_everybody_always_says_the_same_only_percent_is_a_number() -> None:
-    made = ProjectFactory.create(definition=MOODS)
-    ledger(made, {"crowd:ann": [G] * 5, "crowd:bob": [G] * 5})
-
-    within = get(made).json()["within"]["crowd"]
-
-    assert within["percent"]["value"] == 1.0
-    for name in ("alpha_nominal", "fleiss_kappa", "gwet_ac1", "brennan_prediger"):
-        assert within[name] == {"value": None, "reason": "no_variation"}
-
-
 def test_how_much_gold_was_made_with_a_suggestion_in_view_comes_first() -> None:
     project = new_project()
     items = queued_items(project, 5)
@@ -155,42 +142,6 @@ def test_of_imported_gold_nobody_knows_how_it_was_made() -> None:
     assert first == "The gold was imported: what was in view when it was made is not known."
 
 
-def test_one_annotator_alone_cannot_agree() -> None:
-    made = ProjectFactory.create(definition=MOODS)
-    ledger(made, {"crowd:ann": [G, B]})
-
-    assert get(made).json()["within"]["crowd"]["alpha_nominal"] == {
-        "value": None,
-        "reason": "one_annotator",
-    }
-
-
-def test_chance_over_options_of_single_items_is_refused() -> None:
-    made = ProjectFactory.create(definition={"task": "per_item", "question": ""})
-    items = [open_item(made, options=["red", "blue", "green", "grey"]) for _ in range(4)]
-    ledger(made, {"crowd:a": ["red"] * 4, "crowd:b": ["red", "red", "blue", "red"]}, items)
-    ledger(made, {"author:w": ["red", "red", "red", "blue"]}, items)
-
-    body = get(made).json()
-
-    assert body["within"]["crowd"]["percent"]["value"] == 0.75
-    assert body["within"]["crowd"]["s_q"]["value"] == pytest.approx((0.75 - 0.25) / 0.75)
-    for name in ("alpha_nominal", "fleiss_kappa", "gwet_ac1"):
-        assert body["within"]["crowd"][name] == {"value": None, "reason": "own_options"}
-    assert body["reasons"]["own_options"]
-    assert body["against_author"]["crowd"]["js_divergence"]["reason"] == "own_options"
-    assert body["against_author"]["crowd"]["lift_over_guessing"]["value"] == pytest.approx(
-        5 / 8 - 1 / 4
-    )
-
-
-def test_a_slice_is_named_in_the_answer(project: Project) -> None:
-    body = get(project, kind="expert").json()
-
-    assert list(body["sources"]) == ["expert"]
-    assert body["slice"] == {"kind": "expert"}
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("query", "status"),
@@ -239,31 +190,6 @@ def test_who_is_not_one_annotator_is_told_who_there_is_but_no_author(project: Pr
     assert f"ann, Crowd #{ann}" in fault["message"]
 
 
-def test_of_several_of_one_name_the_numbers_are_told(project: Project) -> None:
-    ledger(project, {"expert:ann": [G]}, list(project.items.all()[:1]))
-    with pytest.raises(CommandError, match="Several are called “ann”") as refused:
-        call_command("agreement", project.slug, "--annotator", "ann")
-
-    for one in project.annotators.filter(name="ann"):
-        assert f"ann, {one.get_kind_display()} #{one.pk}" in str(refused.value)
-    assert "bob" not in str(refused.value)
-
-
-def test_the_command_names_whose_labels_they_are_unless_an_authors(project: Project) -> None:
-    for name, words in (("ann", "ann, Crowd #{}"), ("writer", "Author #{}")):
-        key = project.annotators.get(name=name).pk
-        out = StringIO()
-        call_command("agreement", project.slug, "--annotator", str(key), stdout=out)
-        assert out.getvalue().startswith(f"Only labels by {words.format(key)}: ")
-
-
-def test_strangers_find_nothing(project: Project) -> None:
-    client = APIClient()
-    client.force_authenticate(UserFactory.create())
-
-    assert client.get(f"/api/v1/projects/{project.slug}/agreement/").status_code == 404
-
-
 @pytest.mark.thorough
 def test_the_command_prints_the_same_object(project: Project) -> None:
     out = StringIO()
@@ -272,63 +198,12 @@ def test_the_command_prints_the_same_object(project: Project) -> None:
     assert json.loads(out.getvalue()) == get(project).json()
 
 
-@pytest.mark.thorough
-def test_the_command_says_it_in_words(project: Project) -> None:
-    out = StringIO()
-    call_command("agreement", project.slug, stdout=out)
-
-    words = out.getvalue()
-    assert "Crowd: 2 annotators, 11 labels, 1 abstention, 0 rejections without a label\n" in words
-    assert "  Expert: 6 items" in words
-
-
 def test_a_project_without_labels_is_told_what_to_do() -> None:
     made = ProjectFactory.create(definition=MOODS)
     with pytest.raises(CommandError, match="no labels yet"):
         call_command("agreement", made.slug)
     with pytest.raises(CommandError, match="'yesterday' is no day"):
         call_command("agreement", made.slug, since="yesterday")
-
-
-def test_kinds_are_compared_item_by_item(project: Project) -> None:
-    body = get(project).json()
-
-    told = body["comparisons"]["author"]
-    assert told["kinds"] == ["llm", "crowd", "expert"]
-    pair = next(one for one in told["pairs"] if (one["a"], one["b"]) == ("crowd", "expert"))
-    assert pair["p_holm"] >= pair["p"] > 0
-    assert {"value", "low", "high", "n", "method"} <= set(pair["difference"])
-
-
-def test_abstentions_count_as_an_answer_where_asked(project: Project) -> None:
-    within = get(project).json()["within"]["crowd"]
-
-    # With "not sure" as an answer the sixth item has two that differ.
-    assert within["percent_with_abstentions"]["value"] == pytest.approx(3 / 6)
-    assert within["percent"]["value"] == pytest.approx(3 / 5)
-
-
-def test_points_of_a_scale_have_their_own_coefficients() -> None:
-    made = ProjectFactory.create(
-        definition={"task": "ordinal", "question": "", "labels": ["1", "2", "3"]}
-    )
-    ledger(made, {"crowd:a": [1, 2, 3, 2], "crowd:b": [1, 3, 3, 2]})
-
-    within = get(made).json()["within"]["crowd"]
-
-    for name in ("alpha_ordinal", "alpha_interval", "gwet_ac2", "icc_2_1"):
-        assert within[name]["value"] is not None
-
-
-def test_sets_are_compared_by_what_they_share() -> None:
-    made = ProjectFactory.create(definition=ASPECTS)
-    ledger(made, {"crowd:a": [["Food"], [], ["Food", "Service"]], "crowd:b": [["Food"], [], []]})
-
-    body = get(made).json()
-
-    assert body["within"]["crowd"]["alpha_masi"]["value"] is not None
-    assert body["within"]["crowd"]["alpha_jaccard"]["value"] is not None
-    assert [row["label"] for row in body["per_label"]["crowd"]] == ["Food", "Service"]
 
 
 @pytest.mark.thorough
@@ -351,15 +226,6 @@ def test_costs_are_those_of_labels_not_of_trials(project: Project) -> None:
     assert get(project, kind="expert").json()["cost"] == {}
 
 
-@pytest.mark.parametrize("tag", ["-1=x", "0=y", "12"])
-def test_a_key_that_is_a_number_is_refused(project: Project, tag: str) -> None:
-    assert get(project, tag=tag).status_code == 422
-
-
-def test_a_replicate_needs_its_run(project: Project) -> None:
-    assert get(project, replicate=2).status_code == 422
-
-
 def test_items_without_a_user_stand_alone() -> None:
     made = ProjectFactory.create(definition=MOODS, overlap=20)
     items = [
@@ -372,27 +238,6 @@ def test_items_without_a_user_stand_alone() -> None:
 
     assert clusters is not None
     assert clusters.tolist() == [0, 1, 1, 2, 3]
-
-
-def test_each_label_of_a_set_is_measured_by_itself() -> None:
-    made = ProjectFactory.create(definition=ASPECTS, overlap=20)
-    ledger(
-        made,
-        {
-            "crowd:a": [["Food"], ["Food", "Service"], []],
-            "crowd:b": [["Food"], ["Service"], []],
-            "author:w": [["Food"], ["Food", "Service"], ["Service"]],
-        },
-    )
-
-    crowd = get(made).json()["against_author"]["crowd"]
-
-    scores = {one["label"]: one["counts"] for one in crowd["per_label"]}
-    # Of two who differ on the second item's food, half is not more than half.
-    assert scores["Food"]["predicted_yes_gold_yes"] == 1
-    assert scores["Food"]["predicted_no_gold_yes"] == 1
-    assert scores["Service"]["predicted_no_gold_yes"] == 1
-    assert crowd["confusion"] is None
 
 
 def test_machines_of_one_name_are_told_apart() -> None:

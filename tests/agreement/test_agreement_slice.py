@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.labels.models import Annotator
@@ -78,30 +77,6 @@ def test_the_form_suggests_the_busiest_annotators_and_names_no_author(project: P
 
 
 @pytest.mark.thorough
-def test_of_many_annotators_forty_are_suggested(project: Project) -> None:
-    ledger(project, {f"crowd:w{at}": [G] for at in range(45)}, list(project.items.all()[:1]))
-
-    assert len(offered(page(project))) == 40
-
-
-@pytest.mark.thorough
-def test_of_many_labels_those_are_suggested_whom_the_report_compares(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("apps.agreement.views.agreement.MOST_AT_ONCE", 5)
-    assert offered(page(project)) == []
-
-    page(project, part="report")
-    suggested = offered(page(project))
-
-    assert sorted(words.split(" #")[0] for words in suggested) == [
-        "ann, Crowd", "ann, Expert", "bob, Crowd",
-    ]  # fmt: skip
-    key = project.annotators.get(name="bob").pk
-    assert f"bob, Crowd #{key}" in suggested
-
-
-@pytest.mark.thorough
 @pytest.mark.parametrize("how", ["{key}", "ann, Expert #{key}", "#{key}"])
 def test_an_annotator_is_chosen_by_number_alone_or_as_suggested(project: Project, how: str) -> None:
     key = project.annotators.get(kind="expert").pk
@@ -111,10 +86,6 @@ def test_an_annotator_is_chosen_by_number_alone_or_as_suggested(project: Project
     assert measured(answer) == {"expert": 3}
     assert fields(answer)["annotator"].get("value") == f"ann, Expert #{key}"
     assert f"annotator={key}" in answer.context["query"]
-
-
-def test_an_annotator_is_chosen_by_a_name_that_only_one_has(project: Project) -> None:
-    assert measured(page(project, annotator="Bob")) == {"crowd": 2}
 
 
 @pytest.mark.parametrize(
@@ -146,16 +117,6 @@ def test_an_author_whom_an_address_means_is_not_named(project: Project) -> None:
     assert "writer" not in answer.content.decode()
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("address", ["", "report.html", "items/"])
-def test_whose_labels_they_are_is_said_by_name(project: Project, address: str) -> None:
-    key = project.annotators.get(name="bob").pk
-
-    answer = page(project, address, annotator=key, of="crowd", other="crowd")
-
-    assert f"Only labels by bob, Crowd #{key}" in answer.content.decode()
-
-
 @pytest.mark.parametrize(
     ("query", "field", "words"),
     [
@@ -182,26 +143,6 @@ def test_a_wrong_slice_leaves_the_form_with_its_values_and_the_fault_beside_the_
     assert "In short" not in answer.content.decode()
 
 
-def test_parts_and_files_of_a_wrong_slice_are_refused_in_the_words_of_the_form(
-    project: Project,
-) -> None:
-    wrong = {"since": "2026-11-02", "until": "2026-11-01"}
-    for address in ("report.html", "figures/heatmap.svg", "over-time/", "annotators/"):
-        answer = page(project, address, **wrong)
-        assert answer.status_code == 422
-        assert "From: Lies after “To”." in answer.content.decode()
-
-
-def test_what_is_chosen_stays_chosen_beyond_what_is_offered(project: Project) -> None:
-    answer = page(project, kind="model", since="2026-01-01", tag="urgent")
-
-    html = answer.content.decode()
-    assert answer.status_code == 200
-    assert '<option value="model" selected>' in html
-    assert fields(answer)["since"].get("value") == "2026-01-01"
-    assert fields(answer)["tag"].get("value") == "urgent"
-
-
 @pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
 def test_days_at_the_ends_of_the_calendar_are_days(project: Project, day: str) -> None:
     assert page(project, since=day).status_code == 200
@@ -219,25 +160,3 @@ def test_the_form_asks_as_often_however_many_annotators_there_are(
             Annotator.objects.create(project=project, kind="crowd", name=f"w{at}")
         with django_assert_num_queries(9):
             client.get("/p/moods/agreement/", wrong)
-
-
-def rest(project: Project, **query: Any) -> Any:
-    """The report over REST."""
-    client = APIClient()
-    client.force_authenticate(member(project, Role.VIEWER))
-    return client.get(f"/api/v1/projects/{project.slug}/agreement/", query)
-
-
-def test_over_rest_a_parameter_that_is_not_known_is_refused(project: Project) -> None:
-    answer = rest(project, lable="good", kind="crowd")
-
-    assert answer.status_code == 400
-    assert answer["Content-Type"] == "application/problem+json"
-    body = answer.json()
-    assert body["errors"][0]["field"] == "lable"
-    for name in ("kind", "annotator", "run", "replicate", "label", "since", "until", "tag"):
-        assert name in body["detail"]
-
-
-def test_the_page_passes_over_parameters_that_it_does_not_know(project: Project) -> None:
-    assert page(project, lable="good").status_code == 200

@@ -3,16 +3,12 @@
 import json
 
 import pytest
-from django.test import Client
-from django.urls import reverse
 
 from apps.agreement.models import StoredReport
 from apps.agreement.reporting import agreement_report
 from apps.agreement.sheets.reading import read_sheet
 from apps.agreement.sheets.slicing import Slice
-from apps.agreement.standing.wording import main_coefficient
 from apps.projects.models import Project
-from tests.factories.accounts import UserFactory
 from tests.factories.agreement import decide
 from tests.factories.ledger import ledger
 from tests.factories.projects import ProjectFactory
@@ -43,24 +39,6 @@ def test_a_sheet_has_the_words_of_texts_as_numbers(project: Project) -> None:
     assert sheet.texts.numbers.tolist() == [0, 1, 2, 3, 4]
 
 
-def test_other_tasks_have_no_texts() -> None:
-    made = ProjectFactory.create(definition={"task": "per_item", "question": ""})
-    assert read_sheet(made).texts is None
-
-
-def test_texts_are_measured_by_the_words_they_share(project: Project) -> None:
-    found = agreement_report(project)
-    assert found["within"]["crowd"]["alpha_token_f1"]["value"] == pytest.approx(0.7)
-    # A text twice as long that holds all of it.
-    author = found["against_author"]["crowd"]["token_f1"]
-    assert author["value"] == pytest.approx(2 / 3)
-    gold = found["against_gold"]["crowd"]
-    assert gold["accuracy"]["value"] == 0
-    assert gold["token_f1"]["value"] == pytest.approx((2 / 3 + 2 / 3 + 1 + 2 / 3) / 4)
-    assert gold["medoid_accuracy"]["value"] == 0
-    assert gold["medoid_token_f1"]["value"] == pytest.approx((2 / 3 + (1 + 2 / 3) / 2) / 2)
-
-
 def test_a_part_of_the_annotators_has_the_same_texts(project: Project) -> None:
     found = agreement_report(project, Slice(kind="crowd"))
     assert found["within"]["crowd"]["alpha_token_f1"]["value"] == pytest.approx(0.7)
@@ -70,11 +48,3 @@ def test_no_stored_report_holds_a_word_of_anybody(project: Project) -> None:
     agreement_report(project)
     kept = json.dumps(StoredReport.objects.get(project=project).body)
     assert not any(word in kept for word in ("hush", "car", "bus"))
-
-
-def test_the_page_reads_alpha_by_token_f1(project: Project, client: Client) -> None:
-    assert main_coefficient(agreement_report(project)) == "alpha_token_f1"
-    client.force_login(UserFactory.create(is_superuser=True))
-    page = client.get(reverse("agreement", args=[project.slug]))
-    assert page.status_code == 200
-    assert "α by shared words" in page.content.decode()

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from apps.accounts.roles import ReviewerKind, Role
+from apps.accounts.roles import Role
 from apps.agreement.automation.counts import count_pool
 from apps.agreement.automation.guarantee import switch_on
 from apps.agreement.automation.judging import sample_of
@@ -54,33 +54,6 @@ def test_what_authors_said_elsewhere_decides_a_sample_at_once(project: Project) 
 
 
 @pytest.mark.thorough
-def test_the_author_is_right_whatever_one_reviewer_and_imported_labels_make_gold(
-    project: Project,
-) -> None:
-    meant(items_of(project), "bad")
-    for item in items_of(project)[:40]:
-        record_label(draft(item, person(project, ReviewerKind.EXPERT), "good"))
-    made = drawn(project)
-    found = sample_of(made)
-    assert all(wrong for _, wrong in found.known.values())
-    later = person(project)
-    for item in Item.objects.filter(pk__in=made.sample[:10]):
-        if not item.labels.by_people().exists():
-            record_label(draft(item, later, "good"))
-    assert sample_of(made) == found
-
-
-@pytest.mark.thorough
-def test_nor_does_gold_that_came_with_the_items_overrule_them(project: Project) -> None:
-    items = items_of(project)
-    decide(items)
-    meant(items, "bad")
-    made = drawn(project)
-    assert all(wrong for _, wrong in sample_of(made).known.values())
-    assert standing(project).decided_before == [("by their authors", 122)]
-
-
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     "said",
     [
@@ -121,13 +94,6 @@ def test_who_takes_the_word_back_after_the_drawing_does_not_take_the_error_out(
     meant(items_of(project)[:50], None, withdrawn=True, supersedes_own=True, created_at=now)
     meant(items_of(project)[50:100], "good", supersedes_own=True, created_at=now)
     assert sample_of(made) == before
-
-
-@pytest.mark.thorough
-def test_the_first_of_several_authors_counts(project: Project) -> None:
-    meant(items_of(project), "bad")
-    meant(items_of(project), "good", name="another")
-    assert all(wrong for _, wrong in sample_of(drawn(project)).known.values())
 
 
 @pytest.mark.thorough

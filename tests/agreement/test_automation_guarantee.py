@@ -32,15 +32,14 @@ from labelhub.core.errors import Conflict
 from tests.agreement.automation_world import (
     all_wrong,
     answer,
-    debate_more,
     debated_project,
     decide,
     drawn,
     promised,
 )
 from tests.debates.routing_world import debated, run_of
-from tests.factories.labels import draft, open_several, person
-from tests.factories.projects import ProjectFactory, member
+from tests.factories.labels import draft, person
+from tests.factories.projects import member
 
 pytestmark = pytest.mark.django_db
 
@@ -56,14 +55,6 @@ def test_the_drawn_items_wait_for_people_who_are_asked_blind(project: Project) -
     audited = ItemState.objects.filter(project=project, reasons=ONLY_AUDITED)
     assert set(audited.values_list("item_id", flat=True)) == set(made.sample)
     assert audited.filter(queued=False).count() == 0
-
-
-def test_what_a_flag_or_another_bound_sends_is_never_drawn(project: Project) -> None:
-    flagged = [debated(item, flags=["tie"]).item_id for item in open_several(project, 3)]
-    pool = read_pool(project)
-    assert pool.debated == 203
-    assert len(pool.drawable) == 200
-    assert not set(flagged) & set(drawn(project).sample)
 
 
 @pytest.mark.thorough
@@ -142,18 +133,6 @@ def test_switching_on_sets_rule_plan_and_row_and_routes_the_items(project: Proje
 
 
 @pytest.mark.thorough
-def test_where_doubtful_debates_err_the_bound_keeps_them_out(project: Project) -> None:
-    doubtful = set(Debate.objects.filter(uncertainty__gte=0.4).values_list("item_id", flat=True))
-    made, _, _ = promised(
-        project, target=0.2, say=lambda item: "bad" if item.pk in doubtful else "good"
-    )
-    assert made.bound is not None
-    assert made.upper is not None
-    assert made.upper <= 0.2
-    assert made.bound <= 0.61
-
-
-@pytest.mark.thorough
 def test_a_sample_with_too_many_errors_switches_nothing_on(project: Project) -> None:
     made = drawn(project)
     answer(project, person(project), all_wrong)
@@ -162,16 +141,6 @@ def test_a_sample_with_too_many_errors_switches_nothing_on(project: Project) -> 
     assert standing(project).failure.startswith("At the first bound")
     project.refresh_from_db()
     assert project.review_scope == Project.ReviewScope.ALL
-
-
-@pytest.mark.thorough
-def test_gold_that_came_with_the_items_counts_at_once() -> None:
-    project = ProjectFactory.create()
-    run_of(project, spec_hash="a" * 64)
-    decide(debate_more(project, 130))
-    made = drawn(project)
-    assert not ItemState.objects.filter(project=project, reasons=ONLY_AUDITED).exists()
-    assert switch_on(made, actor=member(project, Role.MANAGER)).errors == 0
 
 
 @pytest.mark.thorough

@@ -5,19 +5,19 @@ from datetime import UTC, datetime
 import pytest
 
 from apps.accounts.roles import ReviewerKind, Role
-from apps.agreement.automation.guarantee import settle, switch_off, switch_on
+from apps.agreement.automation.guarantee import settle, switch_on
 from apps.agreement.automation.judging import sample_of
-from apps.agreement.automation.sampling import draw_sample
 from apps.agreement.automation.watching import audit_of
 from apps.agreement.models import Guarantee
 from apps.debates.models import Debate
 from apps.labels.blindness import ONLY_AUDITED
-from apps.labels.models import Annotator, Gold, ItemState, Label
-from apps.labels.services import annotator_for, annotator_for_user, record_label, withdraw_label
+from apps.labels.models import Annotator, Label
+from apps.labels.services import annotator_for, annotator_for_user, record_label
 from apps.labels.services import import_labels as import_rows
 from apps.projects.models import Item, Project
 from apps.reviews.queue.leases import claim_next_item
 from apps.reviews.queue.plan import change_review_plan
+from apps.reviews.services import claim_next_item
 from tests.agreement.automation_world import asked, debated_project, drawn
 from tests.debates.routing_world import debated
 from tests.factories.labels import draft, open_several, person, reviewer
@@ -70,12 +70,6 @@ def test_a_drawn_item_is_asked_of_one_more_person_however_many_spoke_elsewhere(
 
 
 @pytest.mark.thorough
-def test_items_that_were_not_drawn_are_asked_of_nobody(project: Project, made: Guarantee) -> None:
-    queued = ItemState.objects.filter(project=project, queued=True)
-    assert set(queued.values_list("item_id", flat=True)) == set(made.sample)
-
-
-@pytest.mark.thorough
 def test_the_truth_of_an_item_is_what_the_project_decides_with_all_who_spoke(
     project: Project, made: Guarantee
 ) -> None:
@@ -93,51 +87,6 @@ def test_where_nobody_has_a_majority_an_expert_decides(project: Project, made: G
     assert asked(project) == set(made.sample)
     answer_all(project, person(project, ReviewerKind.EXPERT), "bad")
     assert [len(sample_of(made).pending), len(sample_of(made).known)] == [0, 122]
-
-
-@pytest.mark.thorough
-def test_an_expert_whose_answer_leaves_a_tie_with_labels_that_came_decides(
-    project: Project, made: Guarantee
-) -> None:
-    answer_all(project, person(project, ReviewerKind.EXPERT), "bad")
-    found = sample_of(made)
-    assert (found.pending, len(found.known)) == ([], 122), "nobody else need be asked"
-    gold = Gold.objects.get(item=made.sample[0])
-    assert (gold.value, gold.basis) == ("bad", Gold.Basis.ADJUDICATION)
-
-
-@pytest.mark.thorough
-def test_who_takes_the_answer_back_leaves_the_question_open(
-    project: Project, made: Guarantee
-) -> None:
-    item = Item.objects.get(pk=made.sample[0])
-    label = record_label(draft(item, person(project), "good"))
-    withdraw_label(label=label)
-    assert item.pk in asked(project)
-
-
-@pytest.mark.thorough
-def test_more_labels_than_came_are_wanted_where_the_plan_wants_more(project: Project) -> None:
-    change_review_plan(project=project, overlap=5)
-    found = draw_sample(
-        project, actor=member(project, Role.MANAGER), target=0.1, confidence=0.95, coverage=0.5
-    )
-    settle(found)
-    wanted = ItemState.objects.filter(item__in=found.sample).values_list("wanted", flat=True)
-    assert set(wanted) == {5}
-
-
-@pytest.mark.thorough
-def test_a_sample_that_is_given_up_is_asked_of_nobody_any_more(
-    project: Project, made: Guarantee
-) -> None:
-    item = Item.objects.get(pk=made.sample[0])
-    record_label(draft(item, person(project), "good"))
-    switch_off(made, actor=member(project, Role.MANAGER))
-    settle(made)
-    assert asked(project) == set()
-    audited = ItemState.objects.filter(project=project, reasons=ONLY_AUDITED)
-    assert list(audited.values_list("item_id", flat=True)) == [item.pk]
 
 
 @pytest.mark.thorough

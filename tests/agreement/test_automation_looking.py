@@ -11,13 +11,12 @@ from apps.agreement.automation import reach
 from apps.agreement.automation.guarantee import KIND
 from apps.agreement.automation.watching import watch
 from apps.common.jobs import waiting_jobs
-from apps.debates.models import Debate
 from apps.debates.services import reroute
 from apps.labels.blindness import ONLY_AUDITED
-from apps.labels.models import ItemState, Label
+from apps.labels.models import ItemState
 from apps.labels.services import record_label
-from apps.projects.models import Item, Project
-from tests.agreement.automation_world import answer, debated_project, decide, drawn, promised
+from apps.projects.models import Project
+from tests.agreement.automation_world import answer, debated_project, drawn, promised
 from tests.debates.routing_world import debated
 from tests.factories.labels import draft, open_several, person
 from tests.factories.projects import member
@@ -44,19 +43,6 @@ def reading_all_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reach, "read_pool", read)
     monkeypatch.setattr(reach, "count_pool", read)
     monkeypatch.setattr("apps.agreement.automation.page.count_pool", read)
-
-
-@pytest.mark.thorough
-def test_a_page_with_a_verdict_reads_no_debates_again(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = drawn(project)
-    answer(project, person(project))
-    watch(made)
-    reading_all_is_a_fault(monkeypatch)
-    told = page(project)
-    assert "What the sample showed" in told
-    assert "How often each label occurs" in told
 
 
 @pytest.mark.thorough
@@ -110,36 +96,6 @@ def test_a_promise_that_broke_is_carried_out_in_the_background(
     assert "has ended" in page(project)
     made.refresh_from_db()
     assert (made.ending, made.applied, waiting_jobs(KIND)) == ("broken", False, [made.pk])
-
-
-@pytest.mark.thorough
-def test_the_page_says_how_many_are_decided_before_anybody_is_asked(project: Project) -> None:
-    decide(list(Item.objects.filter(project=project).order_by("pk")))
-    assert "0 blind labels" in page(project)
-    assert "people have decided 130 already" in page(project)
-    made = drawn(project)
-    told = page(project)
-    assert f"Already decided when the sample was drawn: {len(made.sample)} by gold" in told
-    assert "What may be accepted" in told
-
-
-def test_the_page_says_what_drops_out_and_how_to_avoid_it(project: Project) -> None:
-    made = drawn(project)
-    debate = Debate.objects.select_related("item").get(item=made.sample[0])
-    led = {"proposed_from_id": debate.label_id, "action": Label.Action.ACCEPTED}
-    record_label(draft(debate.item, person(project), "good", **led))
-    told = page(project)
-    assert "1 was labelled beside the suggestion after all" in told
-    assert "label drawn items in the queue only" in told
-
-
-def test_an_answer_that_cannot_be_told_waits_for_an_expert_and_the_page_says_so(
-    project: Project,
-) -> None:
-    made = drawn(project)
-    item = Item.objects.get(pk=made.sample[0])
-    record_label(draft(item, person(project), None, abstained=True))
-    assert "1 waits for an expert" in page(project)
 
 
 def test_a_drawn_item_gives_a_reviewer_nothing_away_at_its_own_address(project: Project) -> None:

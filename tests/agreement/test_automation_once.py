@@ -27,7 +27,7 @@ from apps.labels.services import (
     record_label,
     withdraw_label,
 )
-from apps.projects.models import Item, Project
+from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from apps.reviews.queue.plan import change_review_plan
 from labelhub.core.debate.routing import Rule
@@ -78,17 +78,6 @@ def test_correcting_the_labels_after_a_failed_verdict_changes_nothing(project: P
 
 
 @pytest.mark.thorough
-def test_correcting_them_before_the_sample_is_complete_changes_nothing_either(
-    project: Project,
-) -> None:
-    made, who = drawn(project), person(project)
-    answer(project, who, all_wrong, most=100)
-    correct(made.sample, who)
-    answer(project, who)
-    assert errors_of(made) == 100
-
-
-@pytest.mark.thorough
 def test_a_label_that_is_taken_back_still_counts(project: Project) -> None:
     made, who = drawn(project), person(project)
     answer(project, who, all_wrong)
@@ -117,16 +106,6 @@ def test_of_an_undecided_item_the_blind_label_before_the_led_one_counts(project:
     led = {"proposed_from_id": debate.label_id, "action": Label.Action.ACCEPTED}
     record_label(draft(debate.item, person(project), "good", **led))
     assert sample_of(made).known[made.sample[0]][1] is True
-
-
-@pytest.mark.thorough
-def test_what_was_known_at_the_drawing_counts_as_it_was_known(project: Project) -> None:
-    who = person(project)
-    for item in Item.objects.filter(project=project):
-        record_label(draft(item, who, "bad"))
-    made = drawn(project)
-    correct(made.sample, who)
-    assert errors_of(made) == 122
 
 
 @pytest.mark.thorough

@@ -13,20 +13,16 @@ from apps.agreement.automation.guarantee import live_guarantee
 from apps.agreement.models import Guarantee
 from apps.debates.selectors import rule_of
 from apps.labels.blindness import ONLY_AUDITED
-from apps.labels.models import Annotator, ItemState
-from apps.labels.services import record_label
+from apps.labels.models import ItemState
 from apps.projects.models import Project
-from labelhub.core.agreement.risk_control import labels_needed
 from tests.agreement.automation_world import (
     all_wrong,
     answer,
     debate_more,
     debated_project,
-    decide,
     promised,
 )
-from tests.debates.routing_world import debated, run_of
-from tests.factories.labels import draft, open_several, person
+from tests.factories.labels import person
 from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -62,33 +58,6 @@ def words(answer: Any) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", answer.content.decode()))
 
 
-def break_promise(made: Guarantee, who: Annotator) -> None:
-    for item in open_several(made.project, 8):
-        debated(item, uncertainty=0.0, reasons=ONLY_AUDITED)
-        record_label(draft(item, who, "bad"))
-
-
-def test_the_page_says_what_a_promise_takes(project: Project) -> None:
-    told = words(browser(project).get(address(project)))
-    assert "130 blind labels" in told
-    assert "130 items, all that may be drawn; 248 would bear more errors" in told
-    assert "45.4 % accepted, at most 5 % wrong" in told
-    assert "with a confidence of 95 %, if of the surest 59 in the sample none is wrong" in told
-    assert "130 of 130 debated items" in told
-    assert "twice as many errors after about 286 audits" in told
-
-
-def test_a_promise_in_the_address_is_shown_and_not_made(project: Project) -> None:
-    asked = {"target": "2", "confidence": "90", "coverage": "50"}
-    told = words(browser(project).get(address(project), asked))
-    assert f"of the surest {labels_needed(0.02, 0.9)} in the sample none is wrong" in told
-    asked = {"target": "20", "confidence": "90", "coverage": "75"}
-    told = words(browser(project).get(address(project), asked))
-    assert "34 items are drawn by lot from 130" in told
-    assert "if of the surest 25 in the sample at most 2 are wrong" in told
-    assert not Guarantee.objects.exists()
-
-
 @pytest.mark.thorough
 def test_from_the_drawing_to_the_end_by_page(project: Project) -> None:
     client = browser(project)
@@ -122,19 +91,6 @@ def test_errors_are_not_told_before_the_sample_is_complete(project: Project) -> 
 
 
 @pytest.mark.thorough
-def test_a_sample_that_fails_says_why_and_what_to_do(project: Project) -> None:
-    client = browser(project)
-    client.post(address(project), ASKED)
-    answer(project, person(project), all_wrong)
-    told = words(client.get(address(project)))
-    assert "does not bear out at most 10 % wrong" in told
-    assert "improve the debate" in told
-    assert "failed: the end" in told
-    refused = words(client.post(address(project), {"do": "on"}, follow=True))
-    assert "no bound of certainty keeps it" in refused
-
-
-@pytest.mark.thorough
 def test_a_sample_that_failed_is_not_forgotten_when_it_is_given_up(project: Project) -> None:
     client, caller = browser(project), api(project)
     client.post(address(project), ASKED)
@@ -158,17 +114,6 @@ def test_a_sample_that_failed_is_not_forgotten_when_it_is_given_up(project: Proj
 
 
 @pytest.mark.thorough
-def test_a_sample_that_nobody_judged_is_only_given_up(project: Project) -> None:
-    client = browser(project)
-    client.post(address(project), ASKED)
-    told = words(client.post(address(project), {"do": "off"}, follow=True))
-    assert "The sample was given up before anything was switched on" in told
-    assert "failed" not in told
-    ended = api(project).get(rest(project)).json()["ended"]
-    assert (ended["judged"], ended["failure"]) == (False, "")
-
-
-@pytest.mark.thorough
 @pytest.mark.parametrize(("target", "advised"), [("49", True), ("50", False)])
 def test_more_errors_than_can_be_promised_are_not_advised(
     project: Project, target: str, *, advised: bool
@@ -183,57 +128,6 @@ def test_more_errors_than_can_be_promised_are_not_advised(
     told = words(browser(few).get(address(few), ASKED | {"target": target}))
     assert "Too few items may be drawn" in told
     assert ("allow more errors" in told) is advised
-
-
-def test_a_target_of_none_is_refused_in_per_cent(project: Project) -> None:
-    client = browser(project)
-    told = words(client.post(address(project), ASKED | {"target": "0"}))
-    assert "Say at least 0.01 per cent" in told
-    assert "e-05" not in told
-    assert 'min="0.01"' in client.get(address(project)).content.decode()
-    tried = client.get(address(project), ASKED | {"target": "0.01"})
-    assert tried.status_code == 200
-
-
-@pytest.mark.thorough
-def test_a_broken_promise_is_said_in_plain_words_by_whoever_looks(project: Project) -> None:
-    made, _, who = promised(project)
-    break_promise(made, who)
-    told = words(browser(project, Role.VIEWER).get(address(project)))
-    assert "The promise of at most 10 % wrong has ended" in told
-    assert "Everything goes to people again" in told
-    assert "Of 8 answered audits 8 were wrong" in told
-    made.refresh_from_db()
-    assert made.ending == "broken"
-
-
-@pytest.mark.thorough
-def test_rest_finds_a_broken_promise_too(project: Project) -> None:
-    made, _, who = promised(project)
-    break_promise(made, who)
-    body = api(project, Role.VIEWER).get(rest(project)).json()
-    assert (body["state"], body["promise"], body["ended"]["reason"]) == ("off", None, "broken")
-    assert body["ended"]["audit_errors"] == 8
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("role", [Role.REVIEWER, Role.VIEWER])
-def test_members_see_it_and_cannot_switch(project: Project, role: Role) -> None:
-    client, caller = browser(project, role), api(project, role)
-    assert client.get(address(project)).status_code == 200
-    assert "Draw the sample" not in words(client.get(address(project)))
-    for step in ("draw", "on", "off"):
-        assert client.post(address(project), ASKED | {"do": step}).status_code == 403
-    assert caller.get(rest(project)).status_code == 200
-    assert caller.post(rest(project), {"target": 0.1}, format="json").status_code == 403
-    assert caller.delete(rest(project)).status_code == 403
-    assert not Guarantee.objects.exists()
-
-
-def test_strangers_do_not_learn_that_it_is_there(project: Project) -> None:
-    other = ProjectFactory.create()
-    assert browser(other).get(address(project)).status_code == 404
-    assert api(other).get(rest(project)).status_code == 404
 
 
 @pytest.mark.thorough
@@ -261,18 +155,6 @@ def test_rest_from_the_drawing_to_the_end(project: Project) -> None:
     off = caller.delete(rest(project))
     assert (off.status_code, off.json()["ended"]["reason"]) == (200, "switched_off")
     assert caller.delete(rest(project)).status_code == 409
-
-
-@pytest.mark.thorough
-def test_where_gold_is_there_already_one_request_is_enough() -> None:
-    project = ProjectFactory.create()
-    run_of(project, spec_hash="a" * 64)
-    decide(debate_more(project, 130))
-    on = api(project).post(rest(project), {"target": 0.1}, format="json")
-    assert (on.status_code, on.json()["state"]) == (200, "on")
-    shares = {each["label"]: each for each in on.json()["shares"]}
-    assert shares["good"]["naive"] == 1.0
-    assert shares["good"]["corrected"]["value"] == 1.0
 
 
 @pytest.mark.thorough
@@ -313,11 +195,6 @@ def test_too_few_items_are_said_before_anybody_draws() -> None:
     assert "takes at least 29 items" in words(refused)
 
 
-def test_a_switch_that_comes_too_late_says_so(project: Project) -> None:
-    told = words(browser(project).post(address(project), {"do": "on"}, follow=True))
-    assert "nothing to switch" in told
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("state", ["off", "drawn", "judged", "on"])
 def test_the_page_takes_as_many_queries_for_more_items(
@@ -346,18 +223,6 @@ def test_reviewers_of_the_sample_see_no_suggestion(project: Project) -> None:
     state = ItemState.objects.get(item=given["item"]["id"])
     assert state.reasons == ONLY_AUDITED
     assert given["suggestion"] is None
-
-
-@pytest.mark.thorough
-def test_the_overview_says_that_a_promise_was_lost_until_another_is_begun(
-    project: Project,
-) -> None:
-    made, _, who = promised(project)
-    client = browser(project, Role.VIEWER)
-    assert "has ended" not in words(client.get(f"/p/{project.slug}/"))
-    break_promise(made, who)
-    client.get(address(project))
-    assert "at most 10 % wrong has ended" in words(client.get(f"/p/{project.slug}/"))
 
 
 def test_the_part_that_follows_the_fields_says_what_is_wrong_with_them(project: Project) -> None:

@@ -2,7 +2,6 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 
 import pytest
 from django.db import connection
@@ -15,12 +14,12 @@ from apps.agreement.automation.watching import audit_of, watch
 from apps.agreement.models import Guarantee
 from apps.common.jobs import waiting_jobs, work_on
 from apps.common.models import Job
-from apps.debates.models import Debate, RoutingRule, Run
+from apps.debates.models import Debate, RoutingRule
 from apps.debates.selectors import rule_of
 from apps.debates.services import change_routing_rule
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Annotator, ItemState, Label
-from apps.labels.services import annotator_for, record_label, withdraw_label
+from apps.labels.services import record_label
 from apps.projects.models import Item, Project
 from apps.reviews.queue.plan import change_review_plan
 from labelhub.core.agreement.risk_control import audit_bound
@@ -88,21 +87,6 @@ def test_led_answers_and_earlier_ones_do_not_count(
 
 
 @pytest.mark.thorough
-def test_what_its_author_took_back_before_is_no_truth(
-    force: tuple[Guarantee, User, Annotator],
-) -> None:
-    made, _, who = force
-    (item,) = audited(made.project, 1)
-    author = annotator_for(made.project, kind="author", name="writer")
-    withdraw_label(label=record_label(draft(item, author, "bad")))
-    Guarantee.objects.filter(pk=made.pk).update(switched_on_at=timezone.now())
-    made.refresh_from_db()
-    assert audit_of(made).n == 0
-    record_label(draft(item, who, "good"))
-    assert (audit_of(made).n, audit_of(made).errors) == (1, 0)
-
-
-@pytest.mark.thorough
 def test_a_debate_that_errs_more_is_caught_and_everything_goes_back_to_people(
     force: tuple[Guarantee, User, Annotator],
 ) -> None:
@@ -150,20 +134,6 @@ def test_a_run_by_another_set_up_suspends_the_promise(
 
 
 @pytest.mark.thorough
-def test_an_old_run_of_another_set_up_that_goes_on_suspends_it_too(
-    force: tuple[Guarantee, User, Annotator],
-) -> None:
-    made, _, _ = force
-    other = run_of(made.project, spec_hash="b" * 64)
-    Run.objects.filter(pk=other.pk).update(created_at=timezone.now() - timedelta(days=9))
-    watch(made)
-    assert made.state == State.ON
-    Run.objects.filter(pk=other.pk).update(status=Run.Status.RUNNING)
-    watch(made)
-    assert made.ending == "other_debates"
-
-
-@pytest.mark.thorough
 def test_a_rule_changed_by_hand_ends_the_promise_and_stays_as_it_is(
     force: tuple[Guarantee, User, Annotator],
 ) -> None:
@@ -178,17 +148,6 @@ def test_a_rule_changed_by_hand_ends_the_promise_and_stays_as_it_is(
     watch(made)
     assert (made.ending, made.applied) == ("rule_changed", True)
     assert rule_of(made.project) == looser
-
-
-@pytest.mark.thorough
-def test_fewer_audits_than_were_promised_end_it(force: tuple[Guarantee, User, Annotator]) -> None:
-    made, manager, _ = force
-    kept = rule_of(made.project)
-    change_routing_rule(
-        project=made.project, actor=manager, rule=Rule(kept.flags, kept.bounds, 0.0)
-    )
-    watch(made)
-    assert made.ending == "rule_changed"
 
 
 @pytest.mark.thorough

@@ -29,7 +29,6 @@ from tests.agreement.chart_help import (
     CHARTS,
     EMPTY,
     TESTS,
-    a_reliability,
     bars,
     fig,
     risk,
@@ -80,12 +79,6 @@ def test_a_figure_is_said_with_interval_and_n_or_with_its_reason_in_words() -> N
     assert sentence(None).startswith("no number")
 
 
-def test_kinds_stand_in_their_one_order_whatever_order_they_come_in() -> None:
-    chart = kinds_map()
-    assert [name.text for name in chart.y.names] == ["Llm", "Crowd", "Author"]
-    assert chart.x.names == chart.y.names
-
-
 def test_a_cell_shows_its_number_and_n_and_on_hover_the_interval_or_the_reason() -> None:
     chart = kinds_map()
     cell = cell_of(chart, "Llm and Crowd")
@@ -96,14 +89,6 @@ def test_a_cell_shows_its_number_and_n_and_on_hover_the_interval_or_the_reason()
     assert (none.text, none.n, none.step) == ("–", "", 0)
     assert none.words.endswith("Needs two annotators of this kind.")
     assert cell_of(chart, "Crowd and Author").words.endswith("No item has labels of both.")
-
-
-def test_the_framed_diagonal_is_agreement_within_a_kind() -> None:
-    framed = [cell for cell in marks_of(kinds_map(), Cell) if cell.framed]
-    assert [cell.words.split(":")[0] for cell in framed] == [
-        "within Llm", "within Crowd", "within Author",
-    ]  # fmt: skip
-    assert framed[0].step == 5
 
 
 def test_five_steps_from_little_to_full_agreement() -> None:
@@ -120,18 +105,6 @@ def test_annotators_are_grouped_by_kind_and_no_more_than_forty_are_drawn() -> No
     assert chart.y.names[0].text == "judge"
     assert "6 more are not drawn" in chart.description
     assert {cell.text for cell in cells if cell.step} == {"−.05", "1"}
-
-
-def test_a_page_shows_the_first_rows_of_a_long_table_and_the_file_all() -> None:
-    figures = {(one, other): fig(0.5) for one in range(30) for other in range(one)}
-    chart = made(heatmap(annotators(30), figures, of="kappa"))
-    assert len(chart.rows) == 30 * 29 / 2
-    assert len(chart.table[1]) + chart.rows_left_out == len(chart.rows)
-
-
-def test_shares_in_a_heatmap_read_as_per_cent() -> None:
-    chart = heatmap(KINDS, {("llm", "crowd"): fig(0.83)}, of="share", percent=True)
-    assert {cell.text for cell in marks_of(chart, Cell) if cell.step} == {"83 %"}
 
 
 def test_a_report_gives_the_sources_and_figures_of_kinds_and_of_annotators() -> None:
@@ -206,12 +179,6 @@ def test_the_more_agree_the_further_right_with_the_items_counted_below() -> None
     ]  # fmt: skip
 
 
-def test_a_chart_calls_kinds_what_the_page_calls_them() -> None:
-    names = {"llm": "No LLM", "crowd": "People"}
-    chart = agreeing({"llm": AGREEING, "crowd": AGREEING}, names=names)
-    assert [line.name for line in marks_of(chart, Line)] == ["No LLM", "People"]
-
-
 def test_winning_rates_mark_the_used_epsilon_half_and_the_verdict_of_each_machine() -> None:
     chart = winning_rates(TESTS)
     lines = marks_of(chart, Line)
@@ -238,14 +205,6 @@ def test_a_period_without_a_number_breaks_the_line() -> None:
     months = [f"{2020 + month // 12}-{month % 12 + 1:02}" for month in range(48)]
     long = made(over_time(months, [Series("LLM", "llm", [fig(0.5)] * 48)], of="alpha"))
     assert len(marks_of(long, Point)) == 48
-
-
-def test_confidence_and_share_right_have_one_scale_and_every_bin_its_count() -> None:
-    chart = made(a_reliability())
-    assert (chart.x.low, chart.x.high) == (chart.y.low, chart.y.high)
-    [(_, counts)] = chart.counts
-    assert list(counts.values()) == [7, *[6] * 8, 5]
-    assert len(marks_of(chart, Point)) == len(counts)
 
 
 def test_the_chosen_share_is_shown_with_its_bound_or_that_there_is_none() -> None:
@@ -275,14 +234,6 @@ def test_what_another_beats_is_grey_and_the_rest_is_joined() -> None:
     assert [line.points for line in marks_of(chart, Line)] == [[(0.5, 0.8), (1.5, 0.9)]]
     assert chart.x.words(0) == "$0"
     assert [row["note"] for row in chart.rows] == ["front", "", "front", ""]
-
-
-def test_many_or_long_names_are_numbers_in_the_plot_and_names_in_the_legend() -> None:
-    for names in ([f"m{number}" for number in range(7)], ["LLM", "a large language model"]):
-        offers = [Offer(name, "llm", fig(1 + len(name), 0.1), fig(0.8)) for name in names]
-        points = marks_of(cost_quality(offers), Point)
-        assert {point.name.split(" ", 1)[1] for point in points} == set(names)
-        assert [point.label for point in points] == [str(n + 1) for n in range(len(names))]
 
 
 def test_costs_far_apart_stand_on_a_logarithmic_axis_unless_one_is_free() -> None:

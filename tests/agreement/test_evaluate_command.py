@@ -38,16 +38,6 @@ def test_people_read_figures_and_counts_in_words(project: Project) -> None:
     assert "predicted yes: gold yes 1, gold no 1; predicted no: gold yes 0, gold no 1" in said
 
 
-def test_programs_read_one_json_object(project: Project) -> None:
-    run, _ = compared_project(project, [("good", "good"), ("good", "bad")])
-
-    body = json.loads(evaluate(project.slug, "--json"))
-
-    assert body["run"] == run.pk
-    assert body["overall"]["accuracy"]["value"] == 0.5
-    assert body["matrix"]["good"]["bad"] == 1
-
-
 def test_a_run_a_replicate_or_an_annotator_can_be_asked_for(project: Project) -> None:
     item = open_item(project)
     decide(item, "good")
@@ -62,17 +52,6 @@ def test_a_run_a_replicate_or_an_annotator_can_be_asked_for(project: Project) ->
     assert accuracy("--run", str(run.pk)) == 1.0
     assert accuracy("--run", str(run.pk), "--replicate", "2") == 0.0
     assert accuracy("--annotator", str(machine(project).pk)) == 0.0
-
-
-def test_the_offline_matcher_is_called_what_it_is(project: Project) -> None:
-    annotator = machine(project, "matcher")
-    type(annotator).objects.filter(pk=annotator.pk).update(offline=True)
-    item = open_item(project)
-    decide(item, "good")
-    propose(run_of(project), item, "good", by=annotator)
-
-    assert "matcher (offline text matcher: not an LLM)" in evaluate(project.slug)
-    assert json.loads(evaluate(project.slug, "--json"))["note"].endswith("not an LLM")
 
 
 def test_what_is_missing_is_one_clear_line(project: Project) -> None:

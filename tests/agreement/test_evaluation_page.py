@@ -6,11 +6,9 @@ import pytest
 from django.test import Client
 
 from apps.accounts.roles import Role
-from apps.labels.services import record_label
 from apps.projects.models import Project
-from tests.factories.accounts import UserFactory
-from tests.factories.agreement import SAID_NOTHING, compared_project, decide, propose, run_of
-from tests.factories.labels import draft, open_item, person
+from tests.factories.agreement import compared_project, decide, propose, run_of
+from tests.factories.labels import open_item
 from tests.factories.projects import ASPECTS, ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -87,31 +85,6 @@ def test_a_choice_among_labels_has_one_matrix_whose_cells_lead_to_items(client: 
     assert items[1].external_id not in behind
 
 
-@pytest.mark.parametrize(("outcome", "shown"), [("right", 0), ("wrong", 1), ("unanswered", 2)])
-def test_items_are_listed_by_what_became_of_them(client: Client, outcome: str, shown: int) -> None:
-    project = ProjectFactory.create()
-    _, items = compared_project(project, [("good", "good"), ("good", "bad"), (SAID_NOTHING, "bad")])
-
-    html = page(viewer_of(project, client), project, f"?outcome={outcome}", "items/")
-
-    assert [item.external_id in html for item in items] == [at == shown for at in range(3)]
-
-
-def test_a_replicate_stays_chosen_on_the_way_to_its_items(client: Client) -> None:
-    project = ProjectFactory.create()
-    item = open_item(project)
-    decide(item, "good")
-    run = run_of(project, replicates=2)
-    propose(run, item, "good")
-    propose(run, item, "bad", replicate=2)
-    viewer_of(project, client)
-
-    html = page(client, project, f"?run={run.pk}&replicate=2")
-
-    assert f"items/?run={run.pk}&amp;replicate=2&amp;predicted=bad&amp;gold=good" in html
-    assert f'value="run={run.pk}&amp;replicate=2" selected' in html
-
-
 def test_the_chosen_source_becomes_the_address(client: Client) -> None:
     project = ProjectFactory.create()
     viewer_of(project, client)
@@ -122,26 +95,6 @@ def test_the_chosen_source_becomes_the_address(client: Client) -> None:
 
     assert answer.status_code == 302
     assert answer["Location"] == f"/p/{project.slug}/evaluation/?run=3&replicate=2"
-
-
-def test_a_person_is_warned_that_their_own_gold_agrees_with_them(client: Client) -> None:
-    project = ProjectFactory.create()
-    somebody = person(project)
-    record_label(draft(open_item(project), somebody, "good"))
-
-    html = page(viewer_of(project, client), project, f"?annotator={somebody.pk}")
-
-    assert "1 of 1 gold values are this person" in html
-
-
-def test_free_text_has_no_bars_but_its_mistakes(client: Client) -> None:
-    project = ProjectFactory.create(definition={"task": "text"})
-    compared_project(project, [("Rome", "Paris")])
-
-    html = page(viewer_of(project, client), project)
-
-    assert "All items with a mistake" in html
-    assert "Per label" not in html
 
 
 @pytest.mark.parametrize(
@@ -209,18 +162,6 @@ def test_a_wrong_address_is_answered_in_words(
     answer = client.get(f"/p/{aspects.slug}/evaluation/{query}")
 
     assert answer.status_code == status
-
-
-@pytest.mark.parametrize("where", ["", "items/?outcome=wrong"])
-def test_strangers_find_nothing_and_anonymous_people_sign_in(
-    aspects: Project, client: Client, where: str
-) -> None:
-    address = f"/p/{aspects.slug}/evaluation/{where}"
-
-    assert client.get(address)["Location"].startswith("/accounts/login/")
-    client.force_login(UserFactory.create())
-    assert client.get(address).status_code == 404
-    assert client.post(address).status_code == 405
 
 
 def test_a_page_of_items_takes_the_same_queries_however_many_there_are(

@@ -14,7 +14,6 @@ from apps.agreement.selectors import (
     evaluation_report,
     items_by_outcome,
     items_in_cell,
-    items_in_matrix,
     suggestions_right,
 )
 from apps.agreement.sources import find_source, source_choices
@@ -42,13 +41,6 @@ def aspects() -> Project:
 def moods() -> Project:
     """A single project of good or bad."""
     return ProjectFactory.create()
-
-
-def ordinal(**fields: Any) -> Project:
-    """A scale of 1 to 3."""
-    return ProjectFactory.create(
-        definition={"task": "ordinal", "labels": ["1", "2", "3"]}, **fields
-    )
 
 
 def test_a_run_is_measured_by_hand_counted_numbers(aspects: Project) -> None:
@@ -83,66 +75,6 @@ def test_a_run_is_measured_by_hand_counted_numbers(aspects: Project) -> None:
     assert overall["micro_recall"]["value"] == pytest.approx(2 / 3)
     assert overall["macro_f1"]["value"] == pytest.approx((4 / 5 + 0) / 2)
     assert overall["accuracy"]["value"] == pytest.approx(6 / 8)
-
-
-def test_a_single_choice_has_accuracy_and_a_matrix(moods: Project) -> None:
-    compared_project(moods, [("good", "good"), ("good", "bad"), ("bad", "bad")])
-
-    found = evaluation_report(moods).evaluation
-
-    assert found.overall["accuracy"]["value"] == pytest.approx(2 / 3)
-    assert found.matrix == {"good": {"good": 1, "bad": 1}, "bad": {"good": 0, "bad": 1}}
-
-
-def test_a_scale_also_has_the_mean_distance() -> None:
-    project = ordinal()
-    compared_project(project, [(1, 3), (2, 2), (3, 2)])
-
-    found = evaluation_report(project).evaluation
-
-    assert found.overall["mean_absolute_error"]["value"] == pytest.approx((2 + 0 + 1) / 3)
-    assert found.matrix is not None
-    assert found.matrix["1"]["3"] == 1
-
-
-def test_free_text_is_right_when_it_is_the_same_but_for_case() -> None:
-    project = ProjectFactory.create(definition={"task": "text"})
-    _, items = compared_project(project, [("Paris", "paris"), ("Rome", "Paris")])
-    report = evaluation_report(project)
-
-    assert report.evaluation.overall["accuracy"]["value"] == 0.5
-    assert report.evaluation.labels == ()
-    assert items_by_outcome(report.compared, "right") == [items[0].pk]
-    assert items_by_outcome(report.compared, "wrong") == [items[1].pk]
-
-
-def test_items_with_options_of_their_own_are_compared_by_option() -> None:
-    project = ProjectFactory.create(definition={"task": "per_item"})
-    compared_project(project, [("red", "red"), ("blue", "red")], options=["red", "blue"])
-
-    assert evaluation_report(project).evaluation.overall["accuracy"]["value"] == 0.5
-
-
-def test_a_project_without_any_prediction_has_no_source(moods: Project) -> None:
-    decide(open_item(moods), "good")
-
-    report = evaluation_report(moods)
-
-    assert report.compared.source is None
-    assert report.compared.gold_total == 1
-    assert report.to_json()["overall"]["accuracy"]["value"] is None
-
-
-def test_predictions_without_gold_are_not_compared(moods: Project) -> None:
-    compared_project(moods, [("good", None), ("bad", None)])
-
-    report = evaluation_report(moods)
-
-    assert (report.evaluation.n, report.compared.gold_total) == (0, 0)
-
-
-def test_an_empty_project_can_be_asked_too(moods: Project) -> None:
-    assert evaluation_report(moods).to_json()["items"] == 0
 
 
 def test_the_newest_run_is_measured_unless_another_is_asked_for(moods: Project) -> None:
@@ -244,16 +176,6 @@ def test_every_cell_knows_its_items(aspects: Project) -> None:
         items_in_cell(compared, label="Gone", cell="yes-no")
     with pytest.raises(InvalidInput, match="outcome"):
         items_by_outcome(compared, "so-so")
-
-
-def test_cells_of_a_scale_are_named_by_its_labels() -> None:
-    project = ProjectFactory.create(
-        definition={"task": "ordinal", "labels": [{"name": "low"}, {"name": "high"}]}
-    )
-    _, items = compared_project(project, [(1, 2), (2, 2)])
-    compared = evaluation_report(project).compared
-
-    assert items_in_matrix(compared, predicted="low", gold="high") == [items[0].pk]
 
 
 def test_runs_and_annotators_of_another_project_are_not_found(moods: Project) -> None:

@@ -6,7 +6,6 @@ import pytest
 from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
-from apps.debates.models import Experiment
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
 from tests.agreement.test_experiment_report import trial_of
@@ -79,19 +78,3 @@ def test_every_number_comes_with_its_interval_or_a_reason() -> None:
     assert pair["p"] == pytest.approx(0.25)
     assert pair["method"] == "exact McNemar test, two-sided"
     assert body["finding"].startswith("No set-up is reliably better")
-
-
-def test_what_cannot_be_started_is_refused_in_words(sent: list[int]) -> None:
-    trial = trial_of(["good"])
-    ensure_builtin()
-    client, address = client_of(trial.project), address_of(trial.project)
-    bodies: tuple[dict[str, Any], ...] = (
-        {"arms": []},
-        {"arms": [{"protocol": "oracle"}]},
-        {"arms": [{"protocol": "single", "model": "nobody"}]},
-        {"arms": [{"protocol": "discussion", "settings": {"rounds": 77}}]},
-    )
-    for body in bodies:
-        assert client.post(address, body, format="json").status_code in (400, 422)
-    assert Experiment.objects.count() == 1
-    assert sent == []

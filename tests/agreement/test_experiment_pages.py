@@ -1,6 +1,5 @@
 """The pages of experiments: set up, watched, compared, read, used."""
 
-import re
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from apps.projects.models import Project
 from tests.agreement.test_experiment_report import Trial, trial_of
 from tests.factories.labels import open_several
 from tests.factories.llm import ModelSpecFactory
-from tests.factories.projects import ASPECTS, ProjectFactory, member
+from tests.factories.projects import member
 
 pytestmark = pytest.mark.django_db
 
@@ -43,17 +42,6 @@ def compared() -> Trial:
     return trial
 
 
-def test_the_empty_list_teaches_and_starts() -> None:
-    project = ProjectFactory.create()
-    address = reverse("experiment_list", args=[project.slug])
-    page = signed_in(project).get(address).content.decode()
-    assert "Which set-up should label the rest?" in page
-    assert reverse("experiment_create", args=[project.slug]) in page
-    seen = signed_in(project, Role.VIEWER).get(address).content.decode()
-    assert "No experiment yet" in seen
-    assert reverse("experiment_create", args=[project.slug]) not in seen
-
-
 def test_the_list_shows_every_experiment_with_few_queries(django_assert_num_queries: Any) -> None:
     trial = compared()
     client = signed_in(trial.project)
@@ -61,12 +49,6 @@ def test_the_list_shows_every_experiment_with_few_queries(django_assert_num_quer
     with django_assert_num_queries(8):
         page = client.get(reverse("experiment_list", args=[trial.project.slug]))
     assert at(trial, "experiment_detail") in page.content.decode()
-
-
-def test_without_verified_items_the_set_up_says_what_to_do() -> None:
-    project = ProjectFactory.create()
-    page = signed_in(project).get(reverse("experiment_create", args=[project.slug]))
-    assert "Nothing to measure against yet" in page.content.decode()
 
 
 def test_an_experiment_is_previewed_and_started(sent: list[int]) -> None:
@@ -126,15 +108,6 @@ def test_what_cannot_be_started_is_said_in_place(change: dict[str, Any], words: 
     assert Experiment.objects.count() == 1
 
 
-def test_protocols_that_cannot_answer_say_why() -> None:
-    trial = trial_of([["Food"]], ASPECTS)
-    page = signed_in(trial.project).get(reverse("experiment_create", args=[trial.project.slug]))
-    html = page.content.decode()
-    assert "a trial weighs two answers" in html
-    assert 'name="arm_courtroom"' not in html
-    assert '<option value="courtroom"' not in html
-
-
 def test_an_experiment_under_way_polls_and_then_shows_the_comparison() -> None:
     trial = compared()
     run = trial.runs[0]
@@ -168,12 +141,6 @@ def test_the_comparison_has_everything_and_leads_to_debates() -> None:
     assert reverse("debate_detail", args=[trial.project.slug, debate.pk]) in page
     assert reverse("run_detail", args=[trial.project.slug, trial.runs[1].pk]) in page
     assert at(trial, "experiment_use", trial.runs[2].pk) in page
-
-
-def test_viewers_are_not_offered_to_start_anything() -> None:
-    trial = compared()
-    page = signed_in(trial.project, Role.VIEWER).get(at(trial, "experiment_detail"))
-    assert "Use this one" not in page.content.decode()
 
 
 def test_the_page_asks_the_same_for_more_arms(django_assert_num_queries: Any) -> None:
@@ -216,88 +183,3 @@ def test_texts_and_titles_of_strangers_are_escaped() -> None:
         page = client.get(at(trial, name) + "?kind=overruled").content.decode()
         assert HOSTILE not in page
         assert "&lt;script&gt;" in page
-
-
-def test_a_page_of_pairs_says_what_counts_when_items_pass_twice() -> None:
-    trial = trial_of(["good"] * 2)
-    for _ in range(2):
-        trial.arm("single", ["good", "bad"] * 2, replicates=2)
-    page = signed_in(trial.project).get(at(trial, "experiment_detail")).content.decode()
-    assert "Items that the row gets right more often" in page
-    assert "only the row is right" not in page
-
-
-def test_only_what_no_llm_played_is_said_to_be_played_by_none() -> None:
-    trial = trial_of(["good"] * 2)
-    trial.arm("single", ["good", "bad"])
-    address = at(trial, "experiment_detail")
-    client = signed_in(trial.project)
-    assert "Played by the offline model" in client.get(address).content.decode()
-    trial.arm("single", ["good", "bad"], model=ModelSpecFactory.create())
-    assert "Played by the offline model" not in client.get(address).content.decode()
-
-
-def test_debates_of_one_arm_say_whose_they_are_and_lead_back_to_all() -> None:
-    trial = compared()
-    address = at(trial, "experiment_debates")
-    page = signed_in(trial.project).get(f"{address}?kind=wrong&arm={trial.runs[1].pk}")
-    html = page.content.decode()
-    assert "Extractor, critic, judge" in html
-    assert 'href="?kind=wrong">Of all set-ups' in html
-    assert "Of all set-ups" not in signed_in(trial.project).get(address).content.decode()
-
-
-def test_without_scripts_the_cost_is_shown_before_anything_starts(sent: list[int]) -> None:
-    trial = trial_of(["good"] * 3)
-    client = signed_in(trial.project)
-    address = reverse("experiment_create", args=[trial.project.slug])
-    form = {"title": "T", "models": [ensure_builtin().pk], "replicates": 1, "arm_single": "on"}
-    assert 'name="show"' in client.get(address).content.decode()
-    shown = client.post(address, form | {"show": "yes"})
-    assert shown.status_code == 200
-    assert "Calls in all" in shown.content.decode()
-    wrong = client.post(address, form | {"show": "yes", "replicates": 99})
-    assert wrong.status_code == 422
-    assert (Experiment.objects.count(), sent) == (1, [])
-
-
-@pytest.mark.parametrize("model", ["9" * 30, "x", ""])
-def test_a_model_that_there_is_not_is_refused(model: str) -> None:
-    trial = trial_of(["good"])
-    client, slug = signed_in(trial.project), trial.project.slug
-    form: dict[str, Any] = {"title": "T", "models": [model], "replicates": 1, "arm_single": "on"}
-    assert client.get(reverse("experiment_preview", args=[slug]), form).status_code == 200
-    assert client.post(reverse("experiment_create", args=[slug]), form).status_code == 422
-
-
-def test_settings_are_called_in_the_plan_of_an_experiment_as_in_that_of_a_run() -> None:
-    trial = trial_of(["good"])
-    client, slug = signed_in(trial.project), trial.project.slug
-    page = client.get(reverse("experiment_create", args=[slug])).content.decode()
-    assert '<option value="self_consistency">Self-consistency</option>' in page
-    form = {"title": "T", "models": [ensure_builtin().pk], "replicates": 1}
-    form |= {"arm_self_consistency": "on", "set_self_consistency_samples": "999"}
-    refused = client.post(reverse("experiment_create", args=[slug]), form)
-    assert refused.status_code == 422
-    assert "Give a whole number from" in refused.content.decode()
-
-
-def test_what_polls_keeps_the_focus_where_it_is() -> None:
-    """htmx gives the focus back to what has the same id after a part was replaced."""
-    trial = compared()
-    Run.objects.filter(pk=trial.runs[0].pk).update(status=Run.Status.RUNNING)
-    part = signed_in(trial.project).get(at(trial, "experiment_progress")).content.decode()
-    assert [link for link in re.findall(r"<(?:a|button)\b[^>]*>", part) if " id=" not in link] == []
-
-
-def test_labels_of_strangers_have_their_own_direction() -> None:
-    trial = trial_of(["good"])
-    trial.arm("ecj", ["bad"], [{"first": "good", "flips": {}}])
-    client = signed_in(trial.project)
-    page = client.get(at(trial, "experiment_debates")).content.decode()
-    for word in ("good", "bad"):
-        assert f'<span dir="auto">{word}</span>' in page
-    assert (
-        '<th scope="row" dir="auto">good</th>'
-        in client.get(at(trial, "experiment_detail")).content.decode()
-    )

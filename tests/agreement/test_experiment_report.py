@@ -124,14 +124,6 @@ def test_counts_costs_and_calls_of_an_arm() -> None:
     assert arm.to_json()["cost_usd"]["value"] == pytest.approx(3e-6)
 
 
-def test_an_unknown_price_is_a_reason_not_a_number() -> None:
-    trial = trial_of(["good"])
-    trial.arm("single", ["good"], cost=None)
-    report = trial.report()
-    assert only(report).cost == {"value": None, "reason": "the price of a model is not known"}
-    assert report.axis == "calls"
-
-
 def test_items_whose_gold_is_gone_are_left_out() -> None:
     trial = trial_of(["good", "good"])
     trial.arm("single", ["good", "bad"])
@@ -153,23 +145,6 @@ def test_a_reliably_better_arm_is_named_with_its_price() -> None:
     assert "3 times the calls" in words
     better, worse = (row.cells[1 - at].outcome for at, row in enumerate(pair_rows(report)))
     assert (better, worse) == ("worse", "better")
-
-
-def test_a_small_lead_is_not_a_finding() -> None:
-    trial = trial_of(["good"] * 10)
-    trial.arm("single", ["good"] * 7 + ["bad"] * 3)
-    trial.arm("ecj", ["good"] * 8 + ["bad"] * 2, calls=3)
-    words = finding(trial.report())
-    assert words.startswith("No set-up is reliably better than A (Single annotator), the cheapest.")
-    assert "which chance may explain (p = 1)" in words
-    assert "With 10 verified items only large differences" in words
-
-
-def test_what_is_reliably_worse_than_the_cheapest_is_said() -> None:
-    trial = trial_of(["good"] * 20)
-    trial.arm("single", ["good"] * 20)
-    trial.arm("ecj", ["bad"] * 20, calls=3)
-    assert "Reliably worse than A: B." in finding(trial.report())
 
 
 def test_a_vote_of_equal_budget_is_known_as_such() -> None:
@@ -278,14 +253,6 @@ def test_the_judges_of_a_courtroom_and_items_that_samples_call_ambiguous() -> No
     assert court.voices.parts["ambiguous items"].percent["value"] == pytest.approx(1 / 3)
 
 
-def test_without_a_measure_nobody_is_told_ambiguous() -> None:
-    trial = trial_of(["good"])
-    trial.arm("ecj", ["good"])
-    arm = only(trial.report())
-    assert "add self-consistency" in arm.ambiguous["reason"]
-    assert arm.voices is None
-
-
 def test_options_of_their_own_get_no_kappa() -> None:
     project = ProjectFactory.create(definition={"task": "per_item"})
     items = open_several(project, 2, question="?", options=["a", "b"])
@@ -352,25 +319,6 @@ def test_an_arm_of_unknown_price_is_not_called_the_cheapest() -> None:
     assert finding(trial.report()).startswith(
         "No set-up is reliably better than B (Single annotator), the one with the fewest calls."
     )
-
-
-def test_a_single_arm_is_told_with_its_doubt() -> None:
-    trial = trial_of(["good"] * 6)
-    trial.arm("single", ["good"] * 5 + ["bad"])
-    words = finding(trial.report())
-    assert "83 % right (95 % interval 44 % to 97 %, n = 6)" in words
-
-
-def test_with_passes_an_item_is_won_by_whoever_is_right_more_often() -> None:
-    trial = trial_of(["good"] * 10)
-    trial.arm("single", ["good", "bad"] * 10, replicates=2)
-    trial.arm("cot", ["good", "good"] * 10, replicates=2, calls=2)
-    report = trial.report()
-    told = [finding(report), pair_rows(report)[0].cells[1].words]
-    assert "right more often on 10 items" in told[0]
-    for words in told:
-        assert "gets wrong" not in words
-        assert "gets right" not in words
 
 
 def test_an_item_just_at_the_bound_is_ambiguous_however_its_passes_add_up() -> None:

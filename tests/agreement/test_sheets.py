@@ -1,12 +1,8 @@
 """The ledger as arrays: what is read, how answers are numbered, and which part is asked for."""
 
-from datetime import date
 from typing import Any
 
-import numpy as np
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from apps.agreement.sheets.reading import read_sheet
 from apps.agreement.sheets.slicing import Slice
@@ -15,13 +11,11 @@ from apps.labels.services import import_labels
 from apps.projects.models import Project
 from labelhub.core.agreement.reports.report import report
 from labelhub.core.agreement.reports.sheet import Sheet
-from labelhub.core.errors import InvalidInput, NotFound
+from labelhub.core.errors import NotFound
 from tests.factories.agreement import decide, propose, run_of
 from tests.factories.labels import draft, open_item, open_several
-from tests.factories.ledger import ABSTAINS, ledger
-from tests.factories.projects import ASPECTS, MOODS, ProjectFactory
-
-STARS = {"task": "ordinal", "question": "", "labels": ["1", "2", "3"]}
+from tests.factories.ledger import ledger
+from tests.factories.projects import MOODS, ProjectFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -68,16 +62,6 @@ def test_a_label_that_was_superseded_or_withdrawn_does_not_count(single: Project
     assert told(read_sheet(single)) == {"ann": [b]}
 
 
-def test_an_abstention_is_no_label_and_is_counted(single: Project) -> None:
-    a = single.schemas.get().parsed.names[0]
-    ledger(single, {"crowd:ann": [a, ABSTAINS], "crowd:bob": [a, a]})
-
-    sheet = read_sheet(single)
-
-    assert len(sheet.ratings) == 3
-    assert sheet.abstentions.tolist() == [1, 0]
-
-
 def test_a_label_that_the_schema_no_longer_has_is_left_out_and_counted(single: Project) -> None:
     a = single.schemas.get().parsed.names[0]
     _, by = ledger(single, {"crowd:ann": [a]})
@@ -95,25 +79,6 @@ def test_names_beyond_ascii_and_quotes_are_found_in_the_database() -> None:
     ledger(project, {"crowd:ann": names})
 
     assert told(read_sheet(project)) == {"ann": names}
-
-
-def test_more_labels_than_the_database_is_asked_for_are_numbered_here() -> None:
-    names = [f"label {number}" for number in range(70)]
-    project = ProjectFactory.create(definition={"task": "single", "labels": names})
-    ledger(project, {"crowd:ann": names})
-
-    assert told(read_sheet(project)) == {"ann": names}
-
-
-def test_points_of_a_scale_have_their_scores() -> None:
-    project = ProjectFactory.create(definition=STARS)
-    points = [label.point for label in project.schemas.get().parsed.labels]
-    ledger(project, {"crowd:ann": points})
-
-    sheet = read_sheet(project)
-
-    assert sheet.scores == tuple(points)
-    assert sheet.ratings.codes.tolist() == list(range(len(points)))
 
 
 def test_a_scale_that_is_listed_from_its_top_is_numbered_from_its_bottom() -> None:
@@ -135,17 +100,6 @@ def test_a_scale_that_is_listed_from_its_top_is_numbered_from_its_bottom() -> No
     assert report(sheet).to_json()["within"]["crowd"]["alpha_ordinal"]["value"] is not None
 
 
-def test_sets_are_equal_by_their_members() -> None:
-    project = ProjectFactory.create(definition=ASPECTS)
-    ledger(project, {"crowd:ann": [["Food"], [], ["Food", "Service"]], "crowd:bob": [["Food"]]})
-
-    sheet = read_sheet(project)
-
-    assert sheet.sets is not None
-    by_item = [sheet.sets[code] for code in sheet.ratings.codes[np.argsort(sheet.ratings.items)]]
-    assert sorted(map(sorted, by_item)) == [[], ["Food"], ["Food"], ["Food", "Service"]]
-
-
 def test_options_of_an_item_are_numbered_by_their_place_there() -> None:
     project = ProjectFactory.create(definition={"task": "per_item", "question": ""})
     items = [
@@ -160,15 +114,6 @@ def test_options_of_an_item_are_numbered_by_their_place_there() -> None:
     assert sheet.options is not None
     assert sheet.options.tolist() == [2, 3]
     assert not sheet.shares_categories
-
-
-def test_free_texts_are_the_same_when_folded() -> None:
-    project = ProjectFactory.create(definition={"task": "text", "question": ""})
-    ledger(project, {"crowd:a": ["A cat "], "crowd:b": ["a CAT"], "crowd:c": ["a dog"]})
-
-    codes = read_sheet(project).ratings.codes.tolist()
-
-    assert codes[0] == codes[1] != codes[2]
 
 
 def test_gold_knows_who_decided_it(single: Project) -> None:
@@ -252,15 +197,6 @@ def test_a_slice_by_tag(single: Project) -> None:
     assert len(read_sheet(single, Slice(tag='x"] or 1')).ratings) == 0
 
 
-def test_a_slice_by_day_includes_both_ends(single: Project) -> None:
-    a = single.schemas.get().parsed.names[0]
-    ledger(single, {"crowd:ann": [a]})
-    today = Label.objects.get().created_at.date()
-
-    assert len(read_sheet(single, Slice(since=today, until=today)).ratings) == 1
-    assert len(read_sheet(single, Slice(until=date(2001, 1, 1))).ratings) == 0
-
-
 def test_a_slice_by_run_keeps_people_and_takes_that_run_of_the_machines(single: Project) -> None:
     a, b = single.schemas.get().parsed.names[:2]
     (item,), _ = ledger(single, {"crowd:ann": [a]})
@@ -270,20 +206,6 @@ def test_a_slice_by_run_keeps_people_and_takes_that_run_of_the_machines(single: 
 
     assert told(read_sheet(single, Slice(run=first.pk))) == {"ann": [a], "ecj offline": [a]}
     assert told(read_sheet(single)) == {"ann": [a], "ecj offline": [b]}
-
-
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        (Slice(kind="robot"), "kind: 'robot'"),
-        (Slice(label="Gone"), "label: the schema has no 'Gone'"),
-        (Slice(since=date(2026, 2, 1), until=date(2026, 1, 1)), "since: lies after until"),
-        (Slice(tag="x" * 300), "tag: at most"),
-    ],
-)
-def test_what_the_project_has_not_is_refused(single: Project, asked: Slice, words: str) -> None:
-    with pytest.raises(InvalidInput, match=words):
-        read_sheet(single, asked)
 
 
 def test_an_annotator_or_run_of_another_project_is_not_found(single: Project) -> None:
@@ -303,18 +225,6 @@ def test_other_projects_labels_are_not_read(single: Project) -> None:
     ledger(single, {"crowd:bob": [a]})
 
     assert told(read_sheet(single)) == {"bob": [a]}
-
-
-def test_the_queries_do_not_grow_with_the_ledger(single: Project) -> None:
-    a, b = single.schemas.get().parsed.names[:2]
-    ledger(single, {"crowd:ann": [a, b], "expert:eve": [a, a]})
-    with CaptureQueriesContext(connection) as few:
-        read_sheet(single)
-    ledger(single, {f"crowd:{n}": [a, b] * 20 for n in range(8)})
-    with CaptureQueriesContext(connection) as many:
-        read_sheet(single)
-
-    assert len(many) == len(few) <= 9
 
 
 def test_a_tag_beyond_ascii_is_found_in_a_list(single: Project) -> None:

@@ -10,7 +10,6 @@ from apps.dashboards.services import SET_SINCE, SLUG, known_password_works, prep
 from apps.debates.models import Run
 from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import Project
-from labelhub.management.commands.demo import is_loopback
 
 # The run is driven by threads of its own: they see only what is committed.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -62,11 +61,3 @@ def test_a_demo_that_others_reach_has_no_password_that_everybody_knows() -> None
         assert authenticate(username=login.username, password="only for today") is not None
     assert {login.password for login in prepare_demo()} == {SET_SINCE}
     assert not known_password_works()
-
-
-@pytest.mark.parametrize(
-    ("host", "own"),
-    [("127.0.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("box", False)],  # noqa: S104 - to be told apart
-)
-def test_which_hosts_stay_on_this_machine(host: str, own: bool) -> None:
-    assert is_loopback(host) is own

@@ -24,18 +24,6 @@ def schema() -> Schema:
     return parse_schema(json.loads((DEMO / "hotel_schema.json").read_text(encoding="utf-8")))
 
 
-def test_the_reviews_are_many_distinct_and_say_whom_they_were_written_for() -> None:
-    rows = reviews()
-    assert len(rows) >= 60
-    assert len({row["id"] for row in rows}) == len(rows)
-    assert len({row["text"] for row in rows}) == len(rows)
-    for row in rows:
-        assert set(row) == {"id", "text", "gold", "meta"}
-        assert row["meta"]["written_for"] == "the LabelHub demo"
-        assert row["meta"]["hotel"]
-        assert row["meta"]["city"]
-
-
 def test_the_gold_answers_every_aspect_of_the_schema() -> None:
     asked = schema()
     assert asked.task is TASKS["multi"]
@@ -50,35 +38,6 @@ def test_every_aspect_is_often_present_and_often_absent() -> None:
     for name in schema().names:
         assert present[name] >= 15
         assert len(rows) - present[name] >= 15
-
-
-def test_the_reviews_vary_in_length_script_and_trickiness() -> None:
-    rows = reviews()
-    words = [len(row["text"].split()) for row in rows]
-    assert min(words) <= 6
-    assert 100 <= max(words) <= 150
-    assert sum("tricky" in row["meta"] for row in rows) >= 15
-    everything = "".join(row["text"] for row in rows)
-    assert any("\u0590" <= char <= "\u05ff" for char in everything)
-    assert any("\u0600" <= char <= "\u06ff" for char in everything)
-    assert any(ord(char) > 0xFFFF for char in everything)
-    assert "<script>" in everything
-    assert "Ignore your instructions" in everything
-
-
-def test_every_label_of_the_schema_is_defined_from_both_sides() -> None:
-    for label in schema().labels:
-        assert label.description
-        assert label.include
-        assert label.exclude
-        assert label.examples_for
-        assert label.examples_against
-
-
-def test_the_guideline_says_that_the_data_was_written_for_the_demo() -> None:
-    lines = (DEMO / "hotel_guideline.md").read_text(encoding="utf-8").splitlines()
-    assert "written for the LabelHub demo" in lines[0]
-    assert len(lines) <= 60
 
 
 async def judged(asked: Schema, text: str) -> set[str]:

@@ -6,10 +6,9 @@ import pytest
 from django.test import Client
 
 from apps.accounts.roles import Role
-from apps.debates.models import Run
 from apps.labels.services import record_label
 from tests.factories.accounts import UserFactory
-from tests.factories.agreement import decide, run_of
+from tests.factories.agreement import decide
 from tests.factories.labels import draft, open_item, open_several, person
 from tests.factories.projects import MembershipFactory, ProjectFactory, member
 
@@ -38,20 +37,6 @@ def test_it_counts_what_people_reviewed_what_has_gold_and_what_waits(client: Cli
     assert "2 with gold, 2 waiting for a person" in html
 
 
-def test_runs_in_progress_and_quarrels_are_marked(client: Client) -> None:
-    project = ProjectFactory.create(overlap=2)
-    item = open_item(project)
-    for value in ("good", "bad"):
-        record_label(draft(item, person(project), value))
-    Run.objects.filter(pk=run_of(project).pk).update(status=Run.Status.RUNNING)
-    client.force_login(member(project, Role.MANAGER))
-
-    html = home(client)
-
-    assert "Run in progress" in html
-    assert "Reviewers disagree" in html
-
-
 def test_only_my_projects_are_there(client: Client) -> None:
     ProjectFactory.create(name="Somebody else's secret")
     client.force_login(member(ProjectFactory.create(name="Mine"), Role.REVIEWER))
@@ -62,22 +47,6 @@ def test_only_my_projects_are_there(client: Client) -> None:
     assert "secret" not in html
 
 
-def test_an_operator_sees_every_project(client: Client) -> None:
-    ProjectFactory.create(name="Anybody's")
-    client.force_login(UserFactory.create(is_superuser=True))
-
-    html = home(client)
-
-    assert "Anybody&#x27;s" in html
-    assert "Operator" in html
-
-
-def test_a_newcomer_is_told_what_a_project_is(client: Client) -> None:
-    client.force_login(UserFactory.create())
-
-    assert "Your first project" in home(client)
-
-
 def test_names_of_projects_are_escaped(client: Client) -> None:
     project = ProjectFactory.create(name="<script>x</script>", description="<b>bold</b>")
     client.force_login(member(project, Role.VIEWER))
@@ -86,10 +55,6 @@ def test_names_of_projects_are_escaped(client: Client) -> None:
 
     assert "<script>x" not in html
     assert "<b>" not in html
-
-
-def test_anonymous_people_sign_in_first(client: Client) -> None:
-    assert client.get("/")["Location"].startswith("/accounts/login/")
 
 
 def test_it_takes_the_same_queries_however_many_projects(

@@ -8,7 +8,6 @@ from django.test import Client
 from apps.accounts.roles import Role
 from apps.labels.services import DebateResult, record_debate_results, record_label
 from apps.projects.models import Item, Project
-from tests.factories.accounts import UserFactory
 from tests.factories.agreement import decide, propose, run_of
 from tests.factories.labels import draft, machine, open_item, open_several, person
 from tests.factories.projects import ProjectFactory, member
@@ -72,36 +71,6 @@ def test_what_waits_comes_in_the_order_of_the_queue(project: Project, client: Cl
     assert listed(client, project, stage="rest") == ["plain"]
 
 
-def test_doubt_ends_with_the_review(project: Project, client: Client) -> None:
-    item = open_item(project)
-    doubt(item, 0.5)
-    assert "badge--warn" in client.get(f"/p/{project.slug}/items/").content.decode()
-
-    record_label(draft(item, person(project), "good"))
-
-    assert listed(client, project, stage="doubtful") == []
-    assert "badge--warn" not in client.get(f"/p/{project.slug}/items/").content.decode()
-
-
-def test_the_order_is_kept_in_the_address(project: Project, client: Client) -> None:
-    for name in ("b", "c", "a"):
-        open_item(project, external_id=name)
-
-    assert listed(client, project, sort="id") == ["a", "b", "c"]
-    assert listed(client, project, sort="-id") == ["c", "b", "a"]
-    assert listed(client, project, sort="project__slug") == ["b", "c", "a"]
-
-
-def test_a_list_without_items_says_what_to_do(project: Project, client: Client) -> None:
-    empty = client.get(f"/p/{project.slug}/items/").content.decode()
-    open_item(project)
-    none = client.get(f"/p/{project.slug}/items/?q=zzz").content.decode()
-
-    assert "No items yet" in empty
-    assert "/import/" not in empty  # a viewer may not
-    assert "No item matches" in none
-
-
 def test_the_list_takes_the_same_queries_however_long(
     project: Project, client: Client, django_assert_num_queries: Any
 ) -> None:
@@ -162,28 +131,11 @@ def test_hostile_long_and_right_to_left_text_is_only_text(project: Project, clie
     assert len(row) < 30_000
 
 
-def test_an_item_that_nobody_labelled_says_so(project: Project, client: Client) -> None:
-    html = detail(client, open_item(project))
-
-    assert "Nobody has labelled this item yet" in html
-    assert "Not decided yet" in html
-
-
 def test_items_of_other_projects_are_not_there(project: Project, client: Client) -> None:
     foreign = open_item(ProjectFactory.create())
 
     assert client.get(f"/p/{project.slug}/items/{foreign.pk}/").status_code == 404
     assert client.get(f"/p/{foreign.project.slug}/items/{foreign.pk}/").status_code == 404
-
-
-@pytest.mark.parametrize("one", [False, True])
-def test_strangers_find_nothing_and_anonymous_people_sign_in(client: Client, one: bool) -> None:
-    item = open_item(ProjectFactory.create())
-    address = f"/p/{item.project.slug}/items/" + (f"{item.pk}/" if one else "")
-
-    assert client.get(address)["Location"].startswith("/accounts/login/")
-    client.force_login(UserFactory.create())
-    assert client.get(address).status_code == 404
 
 
 def test_an_item_takes_the_same_queries_however_many_labels(

@@ -4,20 +4,16 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 from pytest_django.asserts import assertInHTML
 
-from apps.accounts.roles import ReviewerKind, Role
-from apps.authors.services.answers import SubmittedAnswer, record_answer
-from apps.dashboards.standing import annotator_rows, next_step, overview
+from apps.accounts.roles import Role
+from apps.dashboards.standing import next_step, overview
 from apps.debates.models import Run
 from apps.labels.services import record_label
 from apps.projects.models import Project
-from tests.factories.accounts import UserFactory
 from tests.factories.agreement import compared_project, decide, propose, run_of
-from tests.factories.authors import PER_ITEM, asked, author_of, shown_to, site_with_features
 from tests.factories.labels import draft, machine, open_item, open_several, person
-from tests.factories.projects import ImportBatchFactory, ProjectFactory, member
+from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
 
@@ -107,29 +103,6 @@ def test_the_next_step_follows_the_project(project: Project) -> None:
     assert step(project, Role.MANAGER) == "Export gold"
 
 
-def test_items_with_imported_gold_only_still_want_a_run(project: Project) -> None:
-    decide(open_item(project), "good")
-
-    assert step(project, Role.MANAGER) == "Start a run"
-
-
-def test_who_labelled_stands_in_the_one_order_of_kinds(project: Project) -> None:
-    item = open_item(project)
-    for annotator in (
-        person(project, ReviewerKind.EXPERT),
-        person(project),
-        machine(project, "b"),
-        machine(project, "a"),
-    ):
-        record_label(draft(item, annotator, "good"))
-
-    rows = annotator_rows(project)
-
-    assert [row.annotator.kind for row in rows] == ["llm", "llm", "crowd", "expert"]
-    assert [row.annotator.name for row in rows[:2]] == ["a", "b"]
-    assert {row.labels for row in rows} == {1}
-
-
 def test_the_page_says_how_far_and_how_good(project: Project, client: Client) -> None:
     compared_project(project, [("good", "good"), ("good", "bad"), ("bad", None)])
 
@@ -139,43 +112,6 @@ def test_the_page_says_how_far_and_how_good(project: Project, client: Client) ->
     assert "50 %" in html
     assert "Where they fail" in html
     assert "ecj offline" in html
-
-
-def test_an_import_on_its_way_is_shown(project: Project, client: Client) -> None:
-    ImportBatchFactory.create(
-        project=project, status="running", rows_done=1234, file_name="<b>.csv"
-    )
-
-    html = page(client, project)
-
-    assert "&lt;b&gt;.csv" in html
-    assert "1,234 rows so far" in html
-
-
-def test_an_empty_project_teaches_its_manager_and_comforts_the_others(
-    project: Project, client: Client
-) -> None:
-    assert f"/p/{project.slug}/import/" in page(client, project, Role.MANAGER)
-    viewed = page(client, project)
-    assert "A manager of this project will import texts" in viewed
-    assert f"/p/{project.slug}/import/" not in viewed
-
-
-def test_an_empty_project_of_questions_to_authors_points_to_its_sites(client: Client) -> None:
-    project = ProjectFactory.create(definition=PER_ITEM)
-    html = page(client, project, Role.MANAGER)
-    assert "Ask authors on a site" in html
-    assert f"/p/{project.slug}/import/" in html
-
-
-def test_strangers_find_nothing_and_anonymous_people_sign_in(
-    project: Project, client: Client
-) -> None:
-    address = f"/p/{project.slug}/"
-
-    assert client.get(address)["Location"].startswith("/accounts/login/")
-    client.force_login(UserFactory.create())
-    assert client.get(address).status_code == 404
 
 
 def test_it_takes_the_same_queries_however_much_there_is(
@@ -192,17 +128,3 @@ def test_it_takes_the_same_queries_however_much_there_is(
     # worker
     with django_assert_num_queries(14):
         client.get(f"/p/{project.slug}/")
-
-
-def test_what_its_author_said_is_a_label_too() -> None:
-    author = author_of(site_with_features())
-    asked(author, features=["urgency"])
-    record_answer(
-        author,
-        shown_to(author).uid,
-        SubmittedAnswer(ref="a-1", option="a"),
-        consent=None,
-        received=timezone.now(),
-    )
-    view = overview(author.site.project)
-    assert (view.items, view.labelled, view.reviewed, view.decided) == (1, 1, 0, 1)

@@ -6,7 +6,6 @@ import pytest
 from django.test import Client
 
 from apps.accounts.models import User
-from apps.accounts.roles import Role
 from apps.dashboards.work import ON_A_PAGE, PastAnswer, past_answers
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
@@ -17,6 +16,9 @@ from apps.reviews.queue.reviewer_status import pause
 from apps.reviews.queue.submission import skip_item
 from apps.reviews.queue.undo import return_to_queue
 from tests.factories.projects import member
+from apps.reviews.services import return_to_queue, skip_item
+from apps.reviews.services.adjudicating import Ruling, adjudicate
+from apps.reviews.services.standing import pause
 from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db
@@ -57,12 +59,6 @@ def test_the_latest_answer_stands_first_in_the_words_of_the_labels(project: Proj
 
     assert [one.words for one in listed(project, person)] == ["skipped", "bad", "good"]
     assert all(one.stands for one in listed(project, person))
-
-
-def test_nobody_finds_what_others_answered(project: Project) -> None:
-    label(project, reviewer(project), "good")
-
-    assert listed(project, reviewer(project)) == []
 
 
 def test_older_ones_are_a_page_away(project: Project) -> None:
@@ -115,33 +111,12 @@ def test_what_was_sent_back_or_answered_anew_stands_no_longer(project: Project) 
     assert page.redirect_chain[-1][0] == f"/p/{project.slug}/mine/"
 
 
-def test_what_was_begun_long_ago_is_a_click_away(project: Project) -> None:
-    person = reviewer(project)
-    items = queued_items(project, 4)
-    save_draft(project=project, user=person, item_id=items[3].pk, fields={"comment": ["half"]})
-    client = signed_in(person)
-    address = f"/p/{project.slug}/review/?item={items[3].pk}"
-
-    assert address in client.get(f"/p/{project.slug}/mine/").content.decode()
-    assert f'data-item="{items[3].pk}"' in client.get(address).content.decode()
-
-
 def test_nobody_chooses_items_by_the_address_that_they_have_not_begun(project: Project) -> None:
     items = queued_items(project, 4)
 
     page = signed_in(reviewer(project)).get(f"/p/{project.slug}/review/?item={items[3].pk}")
 
     assert f'data-item="{items[3].pk}"' not in page.content.decode()
-
-
-def test_who_is_paused_is_told_before_they_begin(project: Project) -> None:
-    person = reviewer(project)
-    manager = member(project, Role.MANAGER)
-    pause(project=project, user=person, by=manager, reason="Let us talk.")
-
-    page = signed_in(person).get(f"/p/{project.slug}/mine/").content.decode()
-
-    assert "Your work here is paused. The reason given: Let us talk." in page
 
 
 def test_an_answer_to_what_was_settled_meanwhile_stands(project: Project) -> None:
@@ -186,38 +161,6 @@ def test_nobody_takes_back_what_another_answered(project: Project) -> None:
 
     assert "stands no longer" in page.content.decode()
     assert Label.objects.current().get() == decision.label
-
-
-@pytest.mark.parametrize("raw", ["", "x", "-1", "9" * 40, "²"])
-def test_a_form_that_names_no_decision_is_told_so(project: Project, raw: str) -> None:
-    client = signed_in(reviewer(project))
-
-    response = client.post(f"/p/{project.slug}/review/take-back/", {"decision": raw})
-
-    assert response.status_code == 422
-
-
-@pytest.mark.parametrize("raw", ["", "x", "-1", "9" * 40, "²"])
-def test_an_address_that_names_nothing_shows_the_latest(project: Project, raw: str) -> None:
-    person = reviewer(project)
-    label(project, person, "bad")
-
-    page = signed_in(person).get(f"/p/{project.slug}/mine/", {"before": raw})
-
-    assert "What I answered" in page.content.decode()
-    assert len(page.context["past"].answers) == 1
-
-
-def test_of_what_others_settled_nobody_is_said_to_have_it(project: Project) -> None:
-    person, other = reviewer(project), reviewer(project)
-    (item,) = queued_items(project, 1)
-    skipped = skip_item(project=project, user=person, item_id=item.pk)
-    answer(claim(project, other), other, "good")
-
-    page = take_back(signed_in(person), project, skipped)
-
-    assert page.redirect_chain[-1][0] == f"/p/{project.slug}/mine/"
-    assert "Others have the item, or it is settled." in page.content.decode()
 
 
 def test_who_is_paused_is_told_so_and_takes_nothing_back(project: Project) -> None:

@@ -6,7 +6,6 @@ import pytest
 from django.test import Client
 
 from apps.accounts.roles import Role
-from apps.dashboards.selectors import FOUND
 from apps.projects.models import Project
 from tests.factories.labels import open_item, open_several
 from tests.factories.projects import ProjectFactory, member
@@ -70,20 +69,6 @@ def test_what_is_searched_and_found_is_escaped(project: Project, client: Client)
     assert "<script>alert" not in html
     assert "&lt;script&gt;alert(1)" in html
     assert "Found for “&lt;script&gt;”" in html
-
-
-def test_a_very_long_query_is_cut(project: Project, client: Client) -> None:
-    assert f"Found for “{'x' * 200}”" in search(client, "x" * 100_000)
-
-
-def test_more_than_fit_are_said_to_be_more(project: Project, client: Client) -> None:
-    open_several(project, FOUND + 1, text="the same words")
-
-    assert f"The first {FOUND}." in search(client, "same words")
-
-
-def test_blanks_are_no_search(project: Project, client: Client) -> None:
-    assert "<h1>Projects</h1>" in search(client, "   ")
 
 
 def test_it_takes_the_same_queries_however_many_items(

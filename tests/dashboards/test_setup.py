@@ -8,7 +8,6 @@ from django.test import Client
 from apps.accounts.roles import Role
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
-from tests.factories.accounts import UserFactory
 from tests.factories.labels import open_item
 from tests.factories.projects import ImportBatchFactory, ProjectFactory, member
 
@@ -56,31 +55,6 @@ def test_names_and_questions_are_escaped(project: Project, client: Client) -> No
     assert '<span class="tag">&lt;script&gt;</span>' in html
     assert "it&#x27;s &quot;so&quot;" in html
     assert "&lt;i&gt;Well?" in html
-
-
-@pytest.mark.parametrize("task", ["text", "per_item"])
-def test_projects_without_labels_say_what_is_asked(client: Client, task: str) -> None:
-    project = ProjectFactory.create(definition={"task": task})
-    client.force_login(member(project, Role.MANAGER))
-
-    assert {"text": "Free text", "per_item": "their own question"}[task] in setup(client, project)
-
-
-@pytest.mark.parametrize("role", [Role.REVIEWER, Role.VIEWER])
-def test_others_may_not_change_the_set_up(project: Project, client: Client, role: Role) -> None:
-    client.force_login(member(project, role))
-
-    assert client.get(f"/p/{project.slug}/setup/").status_code == 403
-
-
-def test_strangers_find_nothing_and_anonymous_people_sign_in(
-    project: Project, client: Client
-) -> None:
-    address = f"/p/{project.slug}/setup/"
-
-    assert client.get(address)["Location"].startswith("/accounts/login/")
-    client.force_login(UserFactory.create())
-    assert client.get(address).status_code == 404
 
 
 def test_it_takes_the_same_queries_however_many_people(

@@ -4,19 +4,14 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.common.charts import Bar
 from apps.dashboards.work import (
     DRAWN,
     Day,
-    days_chart,
-    days_of,
     desk_of,
-    forecast,
     waiting_by_reason,
     work_report,
 )
@@ -59,74 +54,6 @@ def of(*labels: int) -> list[Day]:
     """Four weeks that end with these days."""
     counts = [0] * (DRAWN - len(labels)) + list(labels)
     return [Day(date(2026, 1, 1) + timedelta(days=at), n) for at, n in enumerate(counts)]
-
-
-class TestPace:
-    def test_every_day_of_four_weeks_is_there(self, project: Project) -> None:
-        person = reviewer(project)
-        label(project, person, 2)
-        label(project, person, 4, days_ago=3)
-
-        days = days_of(project)
-
-        assert len(days) == DRAWN
-        assert [day.labels for day in days[-4:]] == [4, 0, 0, 2]
-        bars = [mark for mark in days_chart(days).marks if isinstance(mark, Bar)]
-        assert [bar.top for bar in bars] == [day.labels for day in days]
-
-    def test_one_person_alone(self, project: Project) -> None:
-        label(project, reviewer(project), 3)
-
-        assert days_of(project, reviewer(project))[-1].labels == 0
-
-    def test_what_was_undone_does_not_count(self, project: Project) -> None:
-        label(project, reviewer(project), 1)
-        Decision.objects.update(undone_at=timezone.now())
-
-        assert sum(day.labels for day in days_of(project)) == 0
-
-
-class TestForecast:
-    def test_by_the_last_seven_whole_days(self, project: Project) -> None:
-        queued_items(project, 100)
-
-        found = forecast(project, of(9, 11, 10, 9, 11, 10, 10, 3))
-
-        assert found is not None
-        assert (found.wanted, found.a_day, found.days) == (100, 10.0, 10)
-        assert found.high is not None
-        assert found.low <= 10 <= found.high < 12
-
-    def test_days_that_differ_much_have_no_end(self, project: Project) -> None:
-        queued_items(project, 100)
-
-        found = forecast(project, of(70, 0, 0, 0, 0, 0, 0, 0))
-
-        assert found is not None
-        assert (found.days, found.high) == (10, None)
-
-    def test_who_began_today_is_measured_by_today(self, project: Project) -> None:
-        queued_items(project, 100)
-
-        found = forecast(project, of(20))
-
-        assert found is not None
-        assert (found.days, found.low, found.high) == (5, 5, 5)
-
-    def test_several_people_per_item_are_several_labels(self) -> None:
-        project = new_project(overlap=3)
-        queued_items(project, 10)
-
-        found = forecast(project, of(10, 10, 1))
-
-        assert found is not None
-        assert found.wanted == 30
-
-    @pytest.mark.parametrize("days", [(0,), (0, 0, 0)])
-    def test_nobody_at_work_is_no_forecast(self, project: Project, days: tuple[int, ...]) -> None:
-        queued_items(project, 10)
-
-        assert forecast(project, of(*days)) is None
 
 
 def test_the_backlog_goes_by_reason(project: Project) -> None:
@@ -183,19 +110,6 @@ def test_a_desk_shows_what_is_for_somebody(project: Project) -> None:
     assert [draft.item_id for draft in desk.drafts] == [items[1].pk]
     assert [label.provenance["reason"] for label in desk.returned] == ["Look again."]
     assert [(change.words, change.version) for change in desk.changes] == [("Labels", 1)]
-
-
-def test_the_pages_open_for_those_they_are_for(project: Project) -> None:
-    queued_items(project, 1)
-    pages: dict[str, dict[Role, int]] = {
-        "workload": {Role.MANAGER: 200, Role.REVIEWER: 403},
-        "mine": {Role.MANAGER: 200, Role.REVIEWER: 200, Role.VIEWER: 403},
-    }
-    for name, expected in pages.items():
-        for role, status in expected.items():
-            client = Client()
-            client.force_login(member(project, role))
-            assert client.get(f"/p/{project.slug}/{name}/").status_code == status
 
 
 def test_the_report_takes_the_same_queries_however_many_people(

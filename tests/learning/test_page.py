@@ -12,7 +12,7 @@ from apps.learning.models import LearningSwitch, Score, TrainedModel
 from apps.learning.services import start_training
 from apps.projects.models import Project
 from tests.factories.learning import decide_items, open_texts, taught_project, train
-from tests.factories.projects import ProjectFactory, member
+from tests.factories.projects import member
 
 pytestmark = pytest.mark.django_db
 
@@ -39,19 +39,6 @@ def with_suspect(text: str = "dirty room and rude staff once more") -> Project:
     return project
 
 
-def test_with_too_little_gold_it_says_how_much_is_missing() -> None:
-    project, _ = taught_project(gold=6)
-    shown = page(project)
-    assert "14 more decisions needed" in shown
-    assert "It begins by itself with 20 decisions; there are 6." in shown
-
-
-def test_off_it_offers_to_begin() -> None:
-    shown = page(ProjectFactory.create())
-    assert "Learning is off" in shown
-    assert 'value="on"' in shown
-
-
 @pytest.mark.thorough
 def test_a_trained_model_is_shown_with_its_doubt() -> None:
     project, _ = taught_project(gold=110)
@@ -62,10 +49,6 @@ def test_a_trained_model_is_shown_with_its_doubt() -> None:
     assert "95 % interval:" in shown
     assert 'id="plot-learning-curves"' in shown
     assert "Always the most frequent answer" in shown
-
-
-def test_few_texts_are_told_what_a_simulation_needs() -> None:
-    assert "it needs 100 different texts with gold; there are 41" in page(with_suspect())
 
 
 def test_probable_errors_lead_to_their_items() -> None:
@@ -104,33 +87,12 @@ def test_a_manager_switches_it_on_and_it_begins(
     assert sent_jobs == [("learning.train", TrainedModel.objects.get().pk)]
 
 
-def test_switched_on_too_early_it_waits() -> None:
-    project, _ = taught_project(gold=3)
-    answer = browser(project).post(f"/p/{project.slug}/learning/", {"do": "on"}, follow=True)
-    assert "begins by itself when it can. Learning needs 20 gold labels" in answer.content.decode()
-
-
 def test_switched_off_what_is_under_way_ends() -> None:
     project, _ = taught_project()
     start_training(project=project)
     browser(project).post(f"/p/{project.slug}/learning/", {"do": "off"})
     assert TrainedModel.objects.get().status == TrainedModel.Status.CANCELLED
     assert "Learning is off" in page(project)
-
-
-@pytest.mark.parametrize("do", ["", "explode"])
-def test_anything_else_is_refused_in_words(do: str) -> None:
-    project = ProjectFactory.create()
-    answer = browser(project).post(f"/p/{project.slug}/learning/", {"do": do}, follow=True)
-    assert "must be on, off or train" in answer.content.decode()
-
-
-@pytest.mark.parametrize("role", [Role.VIEWER, Role.REVIEWER])
-def test_only_managers_change_it(role: Role) -> None:
-    project = ProjectFactory.create()
-    answer = browser(project, role).post(f"/p/{project.slug}/learning/", {"do": "on"})
-    assert answer.status_code == 403
-    assert 'value="on"' not in page(project, role)
 
 
 def test_progress_is_shown_until_it_ends() -> None:
@@ -148,13 +110,6 @@ def test_progress_is_shown_until_it_ends() -> None:
     TrainedModel.objects.filter(pk=model.pk).update(status="done")
     ended = client.get(address)
     assert (ended.status_code, ended["HX-Refresh"]) == (286, "true")
-
-
-def test_why_the_last_one_failed_is_told() -> None:
-    project, _ = taught_project()
-    start_training(project=project)
-    TrainedModel.objects.update(status="failed", message="The disk was full.")
-    assert "The disk was full." in page(project)
 
 
 def test_the_page_takes_as_many_queries_with_many_suspects(

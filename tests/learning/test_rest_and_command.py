@@ -13,7 +13,6 @@ from apps.accounts.roles import Role
 from apps.learning.management.commands import learn
 from apps.learning.models import LearningSwitch, TrainedModel
 from apps.learning.services import run_training
-from apps.learning.wording import saving_words
 from apps.projects.models import Project
 from tests.factories.learning import decide_items, open_texts, taught_project, train
 from tests.factories.projects import ProjectFactory, member
@@ -51,12 +50,6 @@ def test_reviewers_are_told_all_but_that() -> None:
     assert told["suspects"] is None
 
 
-def test_before_anything_is_learnt_it_says_what_is_missing() -> None:
-    project = ProjectFactory.create()
-    told = rest(project).get(f"/api/v1/projects/{project.slug}/learning/").json()
-    assert (told["on"], told["missing"], told["model"]) == (False, 20, None)
-
-
 def test_it_is_switched_and_begun_in_one_request(
     sent_jobs: list[tuple[str, int]], django_capture_on_commit_callbacks: Any
 ) -> None:
@@ -70,21 +63,6 @@ def test_it_is_switched_and_begun_in_one_request(
     assert sent_jobs == [("learning.train", TrainedModel.objects.get().pk)]
     off = rest(project).post(f"/api/v1/projects/{project.slug}/learning/", {"on": False}, "json")
     assert (off.json()["on"], off.json()["training"]) == (False, None)
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "code"),
-    [
-        ({}, 400, "invalid"),
-        ({"on": "perhaps"}, 400, "invalid"),
-        ({"train": True}, 409, "conflict"),
-        ({"on": True, "train": True}, 422, "too_little_gold"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(body: dict[str, Any], status: int, code: str) -> None:
-    project = ProjectFactory.create()
-    answer = rest(project).post(f"/api/v1/projects/{project.slug}/learning/", body, "json")
-    assert (answer.status_code, answer.json()["code"]) == (status, code)
 
 
 def test_the_command_trains_and_tells(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,19 +90,3 @@ def test_the_command_leaves_it_to_a_worker_that_is_at_it(monkeypatch: pytest.Mon
     project, _ = taught_project()
     with pytest.raises(CommandError, match="A worker is at version 1"):
         call_command("learn", project.slug)
-
-
-def found(low: float, value: float, high: float, verdict: str) -> dict[str, Any]:
-    """What a simulation found."""
-    saved = {"low": low, "value": value, "high": high}
-    needed = {"random": {"value": 100.0}, "learned": {"value": 100.0 - value}}
-    target = {"share": 0.9, "accuracy": 0.8, "saved": saved, **needed}
-    return {"targets": [target], "verdict": verdict}
-
-
-def test_a_saving_is_claimed_only_where_there_is_one() -> None:
-    assert "saves labels here" in saving_words(found(10, 20, 30, "saves"))
-    assert "20 more (95 % interval −30 to −10 saved)" in saving_words(found(-30, -20, -10, "costs"))
-    assert "No saving is shown" in saving_words(found(-10, 5, 20, "unclear"))
-    nothing = {"targets": [], "verdict": "nothing", "verdict_reason": "it does not rise"}
-    assert saving_words(nothing) == "It does not rise."

@@ -13,9 +13,8 @@ from apps.labels.services import (
     record_debate_results,
     record_label,
 )
-from apps.learning.models import LearningSwitch, Score, TrainedModel
-from apps.learning.selectors import NotLearnable, suspects_of
-from apps.learning.selectors.standing import standing_of
+from apps.learning.models import Score, TrainedModel
+from apps.learning.selectors import suspects_of
 from apps.learning.services import (
     due_projects,
     run_training,
@@ -26,7 +25,6 @@ from apps.learning.services import (
 from apps.projects.selectors import current_schema
 from apps.projects.services import set_schema
 from labelhub.core.errors import Conflict
-from labelhub.core.learning import TooLittleGold
 from labelhub.core.schema import parse_schema
 from labelhub.core.schema.operations import Rename
 from tests.factories.labels import draft, machine, person
@@ -225,20 +223,6 @@ def test_switched_off_it_ends_and_the_queue_forgets_it() -> None:
         start_training(project=project)
 
 
-def test_too_little_gold_is_refused_before_anything_is_begun() -> None:
-    project, _ = taught_project(gold=6)
-    with pytest.raises(TooLittleGold, match="there are 6: 14 are missing"):
-        start_training(project=project)
-    assert not TrainedModel.objects.exists()
-    assert standing_of(project).missing == 14
-
-
-def test_free_texts_cannot_be_learnt() -> None:
-    project, _ = taught_project(gold=0, definition={"task": "text", "question": "Why?"})
-    with pytest.raises(NotLearnable, match="free texts"):
-        start_training(project=project)
-
-
 def test_what_a_machine_decided_teaches_nothing() -> None:
     project, (first, second, *_) = taught_project()
     schema = current_schema(project)
@@ -258,12 +242,6 @@ def test_a_new_version_of_the_schema_is_learnt_though_gold_has_not_grown() -> No
     model = train(project)
     assert model.quality is not None
     assert [row["name"] for row in model.quality["labels"]] == ["good", "bad", "mixed"]
-
-
-def test_the_switch_remembers_that_the_queue_heeds_a_model() -> None:
-    project, _ = taught_project()
-    train(project)
-    assert LearningSwitch.objects.get(project=project).ranked
 
 
 def test_what_was_learnt_before_labels_changed_is_said_no_more() -> None:
