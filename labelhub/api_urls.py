@@ -8,7 +8,7 @@ from apps.common.api.docs import OpenApiView, redoc, swagger_ui
 from apps.debates.api.urls import urlpatterns as debates
 from apps.echo.api.urls import urlpatterns as echo
 from apps.exchange.api.urls import urlpatterns as exchange
-from apps.learning.api.urls import urlpatterns as learning
+from apps.learning.api import urlpatterns as learning
 from apps.llm.api import urlpatterns as llm
 from apps.projects.api.urls import urlpatterns as projects
 from apps.reviews.api_urls import urlpatterns as reviews

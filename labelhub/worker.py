@@ -26,8 +26,7 @@ from apps.exchange.saved.running import keep_exports, write_export
 from apps.exchange.services import sweep_uploads
 from apps.exchange.services.running import import_rows
 from apps.exchange.webhooks.delivery_queue import send_due, tend_webhooks
-from apps.learning.services.running import train
-from apps.learning.services.starting import clear_ranks
+from apps.learning.services import clear_ranks, train
 from apps.learning.tasks import keep_learning
 from apps.reviews.bulk.jobs import carry_out
 from apps.reviews.quality.requeue import put_labels_back

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from apps.agreement.reporting import agreement_report
+from apps.agreement.report.services import agreement_report
 from apps.exchange.exporters import FORMATS
 from apps.labels.models import Gold, Label
 from apps.projects.models import Item, Project

@@ -7,10 +7,8 @@ class AgreementConfig(AppConfig):
 
     def ready(self) -> None:
         """Models can be imported from here on."""
-        from apps.agreement.receivers import (  # noqa: PLC0415 - not before
-            end_promise,
-            forget_reports,
-        )
+        from apps.agreement.automation.guarantee import end_promise  # noqa: PLC0415 - not before
+        from apps.agreement.report.services import forget_reports  # noqa: PLC0415 - the same
         from apps.authors.models import Erasure  # noqa: PLC0415 - the same
         from apps.projects.signals import labels_changed  # noqa: PLC0415 - the same
 

@@ -2,41 +2,35 @@
 
 from django.urls import path
 
-from apps.agreement.views import (
-    agreement,
-    agreement_items,
-    automation,
-    evaluation,
-    experiments,
-)
+from apps.agreement.views import automation, evaluation, experiments, report
 
 ONE = "p/<slug:slug>/experiments/<int:experiment_id>/"
 
 urlpatterns = [
     path("p/<slug:slug>/evaluation/", evaluation.evaluation, name="evaluation"),
     path("p/<slug:slug>/evaluation/items/", evaluation.evaluation_items, name="evaluation_items"),
-    path("p/<slug:slug>/agreement/", agreement.agreement, name="agreement"),
+    path("p/<slug:slug>/agreement/", report.agreement, name="agreement"),
     path(
         "p/<slug:slug>/agreement/over-time/",
-        agreement.agreement_over_time_part,
+        report.agreement_over_time_part,
         name="agreement_over_time",
     ),
     path(
         "p/<slug:slug>/agreement/figures/<slug:picture>.<slug:form>",
-        agreement.agreement_figure,
+        report.agreement_figure,
         name="agreement_figure",
     ),
     path(
         "p/<slug:slug>/agreement/annotators/",
-        agreement.agreement_annotators,
+        report.agreement_annotators,
         name="agreement_annotators",
     ),
     path(
         "p/<slug:slug>/agreement/items/",
-        agreement_items.agreement_items,
+        report.agreement_items,
         name="agreement_items",
     ),
-    path("p/<slug:slug>/agreement/report.html", agreement.agreement_file, name="agreement_file"),
+    path("p/<slug:slug>/agreement/report.html", report.agreement_file, name="agreement_file"),
     path("p/<slug:slug>/automation/", automation.automation, name="automation"),
     path("p/<slug:slug>/experiments/", experiments.experiment_list, name="experiment_list"),
     path("p/<slug:slug>/experiments/new/", experiments.experiment_create, name="experiment_create"),

@@ -1,23 +1,279 @@
 """The demo's site: a small shop whose visitors are asked about what they write, and a chat.
 
 Its Echo is on: it has learnt from sample visitors what to ask, and recommends wares of the shop.
+Their past goes through the services that do it in the product, with the offline model; only the
+moments are moved back, so that the answers stand when the demo begins.
 """
 
-from collections.abc import Mapping, Sequence
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
+from random import Random
 from typing import Any
 
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
 from apps.accounts.models import User
-from apps.authors.models import Site
+from apps.authors.models import Author, Message, Question, Site
+from apps.authors.selectors.sites import current_consent
+from apps.authors.services.answers import SubmittedAnswer, dismiss, record_answer
+from apps.authors.services.authors import author_of_subject, consent_of
+from apps.authors.services.message_lease import take_up
+from apps.authors.services.messages import Incoming, drop_message, store_message
+from apps.authors.services.questions import Models, interview, store_questions
+from apps.authors.services.site_config import next_offer, record_offer_event
 from apps.authors.services.sites import create_site, update_site
-from apps.dashboards.demo_talk import talk_in_the_past
-from apps.echo.models import Echo
+from apps.echo.models import Decision, Echo, Experiment, LogEvent, OfferEvent, Selection
+from apps.echo.services.answer_events import gather_answers
 from apps.echo.services.catalogue import import_catalogue
-from apps.echo.services.configuration import switch_echo, update_echo
+from apps.echo.services.choosing import forget_known
+from apps.echo.services.configuration import set_priors, switch_echo, update_echo
+from apps.echo.services.experiments import create_experiment, end_experiment, start_experiment
+from apps.echo.services.learning import keep_up_with
+from apps.echo.services.offering import decide_about, messages_due
+from apps.echo.services.rewards import gather_rewards
+from apps.llm.models import ModelSpec
+from apps.llm.retry import Patience
 from apps.projects.models import Project
 from apps.projects.services import create_project
+from labelhub.core.echo.experiments.assignment import Arm
+from labelhub.core.echo.recommending.policies import ECHO, KEYWORD, NOTHING
 from labelhub.core.interview.features import starter_library
+from labelhub.core.llm.offline import OfflineModel
+from labelhub.core.llm.types import Call, Completion
 from labelhub.core.schema import parse_schema
+
+TALK = Path(__file__).parent / "demo" / "shop_talk.json"
+#: What a message says something about.
+PARTS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A message, what it is about, and what its author would answer about it, by feature."""
+
+    text: str
+    ware: str
+    answers: dict[str, str]
+
+
+class Offline:
+    """The offline model itself: there is nothing to connect to."""
+
+    async def complete(self, spec: ModelSpec, call: Call) -> Completion:
+        """What it says, without a gateway's waiting and counting."""
+        return await OfflineModel().complete(call)
+
+
+def sample_lines(many: int) -> Iterator[Line]:
+    """The same lines at every start."""
+    told, draws = json.loads(TALK.read_text(encoding="utf-8")), Random(8)  # noqa: S311 - samples
+    first, *others = told["parts"]
+    for _ in range(many):
+        chosen = [first, *draws.sample(others, PARTS - 1)]
+        values = {key: draws.choice(sorted(told["parts"][key])) for key in chosen}
+        said = [draws.choice(told["parts"][key][value]) for key, value in values.items()]
+        ware = draws.choice(told["wares"])
+        yield Line(" ".join(said).replace("{ware}", ware), ware, values)
+
+
+# The services that offer at a site do it here. Whether a sample visitor clicks is drawn by how well
+# the item suits what they said, so that there is something to learn; no real person is behind it.
+
+EXPERIMENT_NAME = "Echo, words in common, or nothing (sample visitors)"
+#: Chance of a click on any item, and what is added for the ware and for each feature it suits.
+ANY, WARE, SUITED = 0.05, 0.15, 0.25
+#: Clicks that are followed by "helpful" or not, and those that are followed by another click.
+SAID, AGAIN = 0.6, 0.2
+
+
+@asynccontextmanager
+async def _offline(_spec: ModelSpec, _patience: Patience) -> AsyncIterator[Models]:
+    yield Offline()
+
+
+def offer_at(message: Message, line: Line, draws: Random) -> None:
+    """Decide what to offer at a message that is due, show it, and let its author click or not."""
+    decision = decide_about(message.pk, _offline)
+    if decision is None or next_offer(message.author) is None:
+        return
+    for at, what in enumerate(("shown", *_outcome(decision, line, draws))):
+        record_offer_event(message.author, decision.uid, what, f"{what}-{at}")
+
+
+def move_offer_back(message: Message, moment: datetime) -> None:
+    """As if it had been decided about and shown at ``moment``."""
+    step = message.received_at - moment
+    fields = ("message_at", "created_at", "sent_at", "shown_at")
+    decisions = Decision.objects.filter(message=message)
+    decisions.update(**{field: F(field) - step for field in fields})
+    OfferEvent.objects.filter(decision__message=message).update(at=F("at") - step)
+
+
+def begin_experiment(echo: Echo) -> Experiment:
+    """Echo against words in common and no offers, with the sample visitors."""
+    arms = [Arm("echo", 0.5, ECHO), Arm("keyword", 0.25, KEYWORD), Arm("nothing", 0.25, NOTHING)]
+    made = create_experiment(
+        echo, name=EXPERIMENT_NAME, arms=arms, control="keyword", planned_days=7
+    )
+    return start_experiment(made)
+
+
+def _outcome(decision: Decision, line: Line, draws: Random) -> list[str]:
+    suited = _suited(decision, line)
+    if draws.random() >= suited:
+        return ["close"] if draws.random() < SAID else []
+    clicks = ["click", "click"] if draws.random() < AGAIN else ["click"]
+    if draws.random() >= SAID:
+        return clicks
+    return [*clicks, "helpful" if suited > WARE + SUITED else "unhelpful"]
+
+
+def _suited(decision: Decision, line: Line) -> float:
+    """The chance that the author clicks."""
+    item: dict[str, Any] = decision.item.definition if decision.item else {}
+    known = item.get("attributes", {})
+    suited = sum(value in known.get(key, ()) for key, value in line.answers.items())
+    fits = line.ware in (*item.get("tags", ()), item.get("title", "").lower())
+    return ANY + WARE * fits + SUITED * suited
+
+
+#: Messages of sample visitors who are asked; after each comes one of a shopper, who is not.
+MESSAGES = 90
+VISITORS, SHOPPERS = 9, 36
+#: After how many messages that were asked about Echo learns.
+LESSON = 6
+#: The experiment runs between these messages.
+BEGINS, ENDS = 30, 66
+#: So long ago the first one wrote, and so long an answer takes.
+PAST, THOUGHT = timedelta(days=14), timedelta(seconds=9)
+#: What the shop's owner expects to matter: the catalogue says for whom an item is.
+EXPECTED = {"budget": 1.0, "recipient": 0.5, "experience_level": 0.5}
+
+
+@dataclass(slots=True)
+class _Past:
+    """What goes on while the past is made."""
+
+    echo: Echo
+    begun: datetime
+    visitors: Sequence[Author]
+    shoppers: Sequence[Author]
+    draws: Random = field(default_factory=lambda: Random(5))  # noqa: S311 - samples
+
+
+@transaction.atomic
+def talk_in_the_past(echo: Echo) -> None:
+    """Let sample visitors write, answer and click, and Echo learn from it as it went."""
+    site, begun = echo.site, timezone.now() - PAST
+    Echo.objects.filter(pk=echo.pk).update(created_at=begun - timedelta(hours=1))
+    echo.refresh_from_db()
+    set_priors(site, EXPECTED)
+    visitors = [_visitor(site, number) for number in range(1, VISITORS + 1)]
+    shoppers = [_visitor(site, VISITORS + number) for number in range(1, SHOPPERS + 1)]
+    past = _Past(echo, begun, visitors, shoppers)
+    lines = list(sample_lines(2 * MESSAGES))
+    experiment: Experiment | None = None
+    for at in range(MESSAGES):
+        if at == BEGINS:
+            experiment = begin_experiment(echo)
+        if at == ENDS and experiment is not None:
+            end_experiment(experiment)
+        _two_write(past, at, lines[2 * at : 2 * at + 2])
+        if (at + 1) % LESSON == 0:
+            _learn(echo, _moment(past, at + 1))
+    if experiment is not None:
+        _move_experiment_back(past, experiment)
+
+
+def _moment(past: _Past, at: float) -> datetime:
+    return past.begun + at * (PAST - timedelta(hours=1)) / MESSAGES
+
+
+def _two_write(past: _Past, at: int, lines: Sequence[Line]) -> None:
+    """A visitor writes and is asked, a shopper writes and is not; both may be offered something."""
+    said = []
+    for alone, line in enumerate(lines):
+        people = past.shoppers if alone else past.visitors
+        message = _said(people[at % len(people)], line, f"sample-{2 * at + alone}")
+        if alone:
+            drop_message(message, "choice", "not_worth_asking")
+        else:
+            _interviewed(message, line, _moment(past, at))
+        said.append(message)
+    messages_due(timezone.now())
+    for alone, (message, line) in enumerate(zip(said, lines, strict=True)):
+        offer_at(message, line, past.draws)
+        _move_back(message, _moment(past, at + alone / 2))
+
+
+def _learn(echo: Echo, moment: datetime) -> None:
+    """What happened before ``moment`` is logged, and learnt."""
+    before = echo.logged
+    gather_answers(echo, moment)
+    gather_rewards(echo, moment)
+    keep_up_with(echo)
+    LogEvent.objects.filter(echo=echo, number__gt=before).update(at=moment)
+    forget_known(echo.pk)
+
+
+def _move_experiment_back(past: _Past, experiment: Experiment) -> None:
+    begins, ends = _moment(past, BEGINS), _moment(past, ENDS)
+    moved = Experiment.objects.filter(pk=experiment.pk)
+    moved.update(created_at=begins - timedelta(hours=1), started_at=begins, ended_at=ends)
+
+
+def _visitor(site: Site, number: int) -> Author:
+    author = author_of_subject(site, f"sample-visitor-{number}")
+    author.site = site
+    consent_of(author, current_consent(site), site.consent_by)
+    return author
+
+
+def _said(author: Author, line: Line, ref: str) -> Message:
+    told = Incoming(ref=ref, conversation=ref, role="author", text=line.text)
+    message = store_message(author.site, author, told).message
+    message.author = author
+    return message
+
+
+def _move_back(message: Message, moment: datetime) -> None:
+    move_offer_back(message, moment)
+    Message.objects.filter(pk=message.pk).update(received_at=moment)
+    Selection.objects.filter(message=message).update(at=moment)
+
+
+def _interviewed(message: Message, line: Line, moment: datetime) -> None:
+    task = take_up(message)
+    if task is None:
+        return
+    for question in store_questions(task, asyncio.run(interview(task, Offline(), []))):
+        _answer(message.author, question, line, moment)
+
+
+def _answer(author: Author, question: Question, line: Line, moment: datetime) -> None:
+    shown = moment + timedelta(seconds=2)
+    Question.objects.filter(pk=question.pk).update(pushed_at=shown, shown_at=shown)
+    option = _option_of(question, line)
+    if option is None:
+        dismiss(author, question.uid, "skip")
+        return
+    given = SubmittedAnswer(ref=f"answer-{question.pk}", option=option)
+    record_answer(author, question.uid, given, consent=None, received=shown + THOUGHT)
+
+
+def _option_of(question: Question, line: Line) -> str | None:
+    """The option with what the author would say; None where the message says nothing of it."""
+    value = line.answers.get(question.feature.key)
+    options: Sequence[dict[str, str]] = question.options
+    return next((each["id"] for each in options if each.get("value") == value), None)
+
 
 SLUG = "shop-talk"
 NAME = "Corner shop"

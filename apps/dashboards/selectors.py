@@ -1,19 +1,25 @@
-"""What is going on, over all apps: a few grouped queries, however many projects there are."""
+"""What is going on, over all projects and in one: a few grouped queries, however many there are."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q, QuerySet, Sum
+from django.urls import reverse
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
+from apps.agreement.evaluation import SuggestionsRight, suggestions_right
 from apps.debates.models import Debate, Run
 from apps.labels.blindness import hidden_from, opinions_hidden_from
 from apps.labels.models import ItemState
 from apps.projects.models import Item, Membership, Project
 from apps.reviews.comments.selectors import unread_by_project
+from apps.labels.models import Annotator, Gold, ItemState, Kind, Label
+from apps.labels.selectors import backlog
+from apps.projects.models import ImportBatch, Item, Membership, Project
+from apps.reviews.selectors.comments import unread_by_project
 
 FOUND = 20
 #: Items that at least one person has labelled.
@@ -108,3 +114,144 @@ def debates_of_item(item: Item, user: User) -> QuerySet[Debate]:
     """The debates this item went through that ``user`` may know of, newest first."""
     debates = Debate.objects.filter(item=item).open_to(user)
     return debates.select_related("run", "label__annotator").order_by("-pk")
+
+
+LABELLED = REVIEWED | Q(suggestion__isnull=False) | Q(gold__basis=Gold.Basis.AUTHOR)
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """What to do next, and where."""
+
+    text: str
+    url: str
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatorRow:
+    """An annotator of the project, and how many of their labels stand."""
+
+    annotator: Annotator
+    labels: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """How far a project is; counts are items.
+
+    ``labelled`` by a debate, a person or its author; ``reviewed`` by a person; ``decided``: with
+    gold; ``unclear``: an expert found that they cannot be told.
+    """
+
+    project: Project
+    items: int
+    labelled: int
+    reviewed: int
+    decided: int
+    unclear: int
+    waiting: int
+    doubtful: int
+    conflicts: int
+    disputes: int
+    importing: Sequence[ImportBatch]
+    runs: Sequence[Run]
+    cost_nanousd: int
+    unpriced: bool
+    right: SuggestionsRight
+
+    @property
+    def plain(self) -> int:
+        """Items that wait for people although nothing is doubtful about them."""
+        return self.waiting - self.doubtful - self.conflicts
+
+    @property
+    def unsure(self) -> int:
+        """Items that wait because somebody was unsure or disagreed."""
+        return self.doubtful + self.conflicts
+
+
+def overview(project: Project) -> Overview:
+    """Where the project stands; six queries."""
+    counted = ItemState.objects.filter(project=project).aggregate(
+        items=Count("pk"),
+        labelled=Count("pk", filter=LABELLED),
+        reviewed=Count("pk", filter=REVIEWED),
+        decided=Count("pk", filter=Q(stage=ItemState.Stage.DECIDED)),
+        unclear=Count("pk", filter=Q(stage=ItemState.Stage.UNCLEAR)),
+    )
+    runs = Run.objects.filter(project=project)
+    spent = runs.aggregate(cost=Sum("cost_nanousd"), unpriced=Sum("unpriced_turns"))
+    return Overview(
+        project=project,
+        **counted,
+        **backlog(project),
+        importing=list(ImportBatch.objects.filter(project=project).unfinished()[:3]),
+        runs=list(runs.filter(trial=False)[:5]),
+        cost_nanousd=spent["cost"] or 0,
+        unpriced=bool(spent["unpriced"]),
+        right=suggestions_right(project),
+    )
+
+
+def annotator_rows(project: Project) -> list[AnnotatorRow]:
+    """Who labelled here, in the one order of kinds, then by name; two queries."""
+    labels = Label.objects.current().filter(annotator__project=project).order_by()
+    counts = dict(labels.values_list("annotator").annotate(n=Count("pk")))
+    found = Annotator.objects.filter(pk__in=counts)
+    order = Kind.values
+    rows = [AnnotatorRow(each, counts[each.pk]) for each in found]
+    return sorted(rows, key=lambda row: (order.index(row.annotator.kind), row.annotator.name))
+
+
+def next_step(view: Overview, role: str, *, expert: bool) -> NextStep | None:
+    """The one thing that brings the project forward now, for somebody in this role; what reviewers,
+    or they and a machine, disagree on waits for those who are an ``expert``."""
+    slug = view.project.slug
+    if view.items == 0:
+        return None  # the page is one empty state that says it
+    if role == Role.MANAGER:
+        found = _next_of_runs(view, slug)
+        if found is not None:
+            return found
+    if role in (Role.MANAGER, Role.REVIEWER) and (
+        found := _next_of_people(view, slug, expert=expert)
+    ):
+        return found
+    if view.decided:
+        text = "Nothing waits for a person: the gold is ready to be used."
+        if view.waiting:  # for others: this person does not review, or is no expert
+            wait = _items(view.waiting, "still wait")
+            text = f"{wait} for a person; the gold so far can be used."
+        return NextStep(text, reverse("export_page", args=[slug]), "Export gold")
+    return None
+
+
+def _next_of_runs(view: Overview, slug: str) -> NextStep | None:
+    paused = next((run for run in view.runs if run.status == Run.Status.PAUSED), None)
+    if paused is not None:
+        text = f"Run {paused.pk} is paused. {paused.message}".strip()
+        return NextStep(text, reverse("run_detail", args=[slug, paused.pk]), "Look at the run")
+    if view.labelled == 0 and not view.runs:
+        text = "Let a debate label the items first: people then only check what it is unsure of."
+        return NextStep(text, reverse("run_create", args=[slug]), "Start a run")
+    return None
+
+
+def _next_of_people(view: Overview, slug: str, *, expert: bool) -> NextStep | None:
+    to_settle = view.conflicts + view.disputes
+    if view.waiting > to_settle:
+        return NextStep(_waiting_words(view), reverse("review", args=[slug]), "Review")
+    if to_settle and expert:
+        text = "All that waits is for an expert to decide."
+        return NextStep(text, reverse("adjudication", args=[slug]), "Adjudicate")
+    return None
+
+
+def _waiting_words(view: Overview) -> str:
+    doubt = f", {view.unsure:,} of them in doubt or in conflict" if view.unsure else ""
+    return f"{_items(view.waiting, 'wait')} for a person{doubt}."
+
+
+def _items(count: int, what: str) -> str:
+    return f"1 item {what}s" if count == 1 else f"{count:,} items {what}"

@@ -2,12 +2,12 @@
 
 from django.urls import path
 
-from apps.dashboards import demo_views, views
+from apps.dashboards import views
 
 urlpatterns = [
     path("", views.home, name="home"),
-    path("demo/shop/", demo_views.demo_shop, name="demo_shop"),
-    path("demo/chat/", demo_views.demo_chat, name="demo_chat"),
+    path("demo/shop/", views.demo_shop, name="demo_shop"),
+    path("demo/chat/", views.demo_chat, name="demo_chat"),
     path("p/<slug:slug>/", views.project_overview, name="project_overview"),
     path("p/<slug:slug>/workload/", views.project_work, name="project_work"),
     path("p/<slug:slug>/mine/", views.my_work, name="my_work"),

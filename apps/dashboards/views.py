@@ -1,24 +1,29 @@
 """Home, a project's overview and set-up, and its items."""
 
+from functools import lru_cache
 from http import HTTPStatus
+from itertools import zip_longest
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right, Role
 from apps.common.addresses import row_number
 from apps.common.workers import worker_silence
+from apps.dashboards.demo_site import CATALOGUE, SLUG, find_demo_site
 from apps.dashboards.selectors import (
     FOUND,
+    annotator_rows,
     debates_of_item,
     find_items,
     is_hidden,
+    next_step,
+    overview,
     project_rows,
 )
-from apps.dashboards.standing import annotator_rows, next_step, overview
 from apps.dashboards.work import desk_of, past_answers, work_report
 from apps.labels.selectors import item_with_ledger
 from apps.llm.selectors import list_models
@@ -27,6 +32,11 @@ from apps.projects.selectors import current_guideline, current_schema, get_proje
 from apps.reviews.adjudication.docket import may_adjudicate
 from apps.reviews.comments.selectors import thread_on
 from apps.reviews.search.views import item_search
+from apps.reviews.selectors.adjudication import may_adjudicate
+from apps.reviews.selectors.comments import thread_on
+from apps.reviews.views.searching import item_search
+from labelhub.core.echo.recommending.catalogue import read_catalogue
+from labelhub.core.echo.recommending.items import Item
 from labelhub.core.errors import NotFound
 
 
@@ -140,3 +150,33 @@ def my_work(request: SignedInRequest, slug: str) -> HttpResponse:
         "older_than": before,
     }
     return render(request, "dashboards/mine.html", context)
+
+
+@lru_cache(maxsize=1)
+def wares() -> tuple[Item, ...]:
+    """What the shop sells, a little of each kind in turn: what Echo recommends from."""
+    shelves: dict[str, list[Item]] = {}
+    for item in read_catalogue(CATALOGUE.read_bytes()).items:
+        shelves.setdefault(item.vertical, []).append(item)
+    rows = zip_longest(*shelves.values())
+    return tuple(item for row in rows for item in row if item is not None)
+
+
+@require_safe
+def demo_shop(request: HttpRequest) -> HttpResponse:
+    """A shop whose own chatbot tells the widget what is written (companion mode)."""
+    return _page(request, "demo/shop.html")
+
+
+@require_safe
+def demo_chat(request: HttpRequest) -> HttpResponse:
+    """A chat that is all the widget's (chat mode)."""
+    return _page(request, "demo/chat.html")
+
+
+def _page(request: HttpRequest, template: str) -> HttpResponse:
+    site = find_demo_site()
+    if site is None:
+        raise Http404("There is no demo here; 'manage.py demo' makes one.")
+    context = {"site": site, "products": wares(), "project_slug": SLUG}
+    return render(request, template, context)

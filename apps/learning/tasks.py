@@ -4,7 +4,7 @@ import time
 
 from apps.common.jobs import ensure_jobs
 from apps.learning import services
-from apps.learning.services.starting import CLEAR
+from apps.learning.services import CLEAR
 from labelhub.core.errors import LabelhubError
 
 #: Seconds between two looks at how much gold has grown, in a process.

@@ -13,9 +13,8 @@ from django.views.decorators.http import require_GET, require_http_methods
 from apps.accounts.http import SignedInRequest
 from apps.accounts.models import User
 from apps.accounts.roles import Right, Role
-from apps.learning.page import progress_context, standing_context
-from apps.learning.selectors import standing_of, suspects_of
-from apps.learning.selectors.standing import may_see_suspects
+from apps.learning.report import progress_context, standing_context
+from apps.learning.selectors import may_see_suspects, standing_of, suspects_of
 from apps.learning.services import start_training, switch_learning
 from apps.projects.models import Project
 from apps.projects.pages import project_page

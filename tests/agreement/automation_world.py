@@ -7,7 +7,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.agreement.automation.guarantee import settle, switch_on
-from apps.agreement.automation.sampling import draw_sample
+from apps.agreement.automation.sample import draw_sample
 from apps.agreement.models import Guarantee
 from apps.debates.models import Debate, Run
 from apps.labels.blindness import ONLY_AUDITED

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from apps.accounts.roles import Role
-from apps.agreement.sheets.reading import read_sheet
+from apps.agreement.report.label_matrix import read_sheet
 from apps.labels.services import annotator_for, import_labels
 from apps.projects.models import Project
 from tests.factories.labels import draft, open_several
@@ -57,28 +57,28 @@ def page(project: Project, address: str, **query: Any) -> Any:
 @pytest.fixture
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The slices of which a report was computed, in order."""
-    from apps.agreement import reporting  # noqa: PLC0415
+    from apps.agreement.report import services  # noqa: PLC0415
 
     found: list[str] = []
-    whole = reporting._computed
+    whole = services._computed
 
     def counted(project: Project, asked: Any, **more: Any) -> Any:
         found.append(asked.query)
         return whole(project, asked, **more)
 
-    monkeypatch.setattr(reporting, "_computed", counted)
+    monkeypatch.setattr(services, "_computed", counted)
     return found
 
 
 def test_the_picture_over_time_waits_for_its_turn(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from apps.agreement import over_time, turns  # noqa: PLC0415
+    from apps.agreement.report import over_time, services  # noqa: PLC0415
 
     taken = []
 
     def looked(*given: Any) -> Any:
-        taken.append(turns._turns[project.pk].locked())
+        taken.append(services._turns[project.pk].locked())
         return read_sheet(*given)
 
     monkeypatch.setattr(over_time, "read_sheet", looked)
@@ -113,7 +113,7 @@ def test_what_is_kept_is_computed_once_for_page_parts_pictures_and_files(
 def test_a_large_ledger_is_asked_for_in_one_part(
     project: Project, computed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("apps.agreement.views.agreement.MOST_AT_ONCE", 10)
+    monkeypatch.setattr("apps.agreement.views.report.MOST_AT_ONCE", 10)
 
     html = page(project, "", since="2026-11-01").content.decode()
 

@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 
 from apps.accounts.roles import Role
-from apps.agreement.reporting import agreement_report
-from apps.agreement.sheets.slicing import Slice
-from apps.agreement.standing.comparing import compared_kinds
-from apps.agreement.standing.trust import trust_table
-from apps.agreement.standing.truths import truths_of
-from apps.agreement.standing.wording import sentences
+from apps.agreement.report.sentences import sentences
+from apps.agreement.report.services import agreement_report
+from apps.agreement.report.slices import Slice
+from apps.agreement.report.tables import compared_kinds, trust_table
+from apps.agreement.report.truths import truths_of
 from apps.labels.models import Gold, ItemState
 from apps.projects.models import Project
 from tests.agreement.page_help import moods, page

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from apps.agreement.standing.offers import offers
-from apps.agreement.standing.truths import Truth
+from apps.agreement.report.charts import offers
+from apps.agreement.report.truths import Truth
 
 
 def figure(value: float) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import pytest
 
-from apps.agreement.reporting import agreement_report
+from apps.agreement.report.services import agreement_report
 from apps.debates.models import Run
 from apps.labels.services import annotator_for
 from apps.projects.models import Project

@@ -8,10 +8,10 @@ import pytest
 from django.test import Client
 
 from apps.accounts.roles import Role
-from apps.agreement.over_time import Period, periods
-from apps.agreement.reporting import agreement_report
-from apps.agreement.standing.charts import CHARTS
-from apps.agreement.standing.wording import sentences
+from apps.agreement.report.charts import CHARTS
+from apps.agreement.report.over_time import Period, periods
+from apps.agreement.report.sentences import sentences
+from apps.agreement.report.services import agreement_report
 from apps.projects.models import Project
 from tests.agreement.page_help import B, G, moods, page
 from tests.factories.labels import open_several

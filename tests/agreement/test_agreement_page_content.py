@@ -6,11 +6,10 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from apps.agreement.over_time import why_not_over_time
-from apps.agreement.reporting import agreement_report
-from apps.agreement.sheets.slicing import Slice
-from apps.agreement.standing.comparing import compared_kinds, p_words, points
-from apps.agreement.standing.sureness import sureness
+from apps.agreement.report.over_time import why_not_over_time
+from apps.agreement.report.services import agreement_report
+from apps.agreement.report.slices import Slice
+from apps.agreement.report.tables import compared_kinds, p_words, points, sureness
 from apps.labels.services import import_labels
 from apps.projects.models import Project
 from tests.agreement.page_help import TRUE, moods, page, wrong_every
@@ -129,6 +128,6 @@ def test_over_time_says_which_reason_it_has(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "All labels by people were given on one day." in seen(project, "over-time/")
-    monkeypatch.setattr("apps.agreement.over_time.MOST_LABELS", 10)
+    monkeypatch.setattr("apps.agreement.report.over_time.MOST_LABELS", 10)
     assert "200 labels by people are too many" in seen(project, "over-time/")
     assert why_not_over_time(ProjectFactory.create(), Slice()) == "No labels by people yet."

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from apps.agreement.models import StoredReport
-from apps.agreement.reporting import agreement_report
-from apps.agreement.sheets.reading import read_sheet
-from apps.agreement.sheets.repeats import intra
-from apps.agreement.sheets.slicing import Slice
+from apps.agreement.report.label_matrix import read_sheet
+from apps.agreement.report.repeats import intra
+from apps.agreement.report.services import agreement_report
+from apps.agreement.report.slices import Slice
 from apps.debates.models import Debate, Turn
 from apps.labels.models import Annotator, ItemState, Label
 from apps.labels.services import annotator_for, import_labels, withdraw_label

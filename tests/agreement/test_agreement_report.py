@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.agreement.reporting import agreement_report
-from apps.agreement.sheets.reading import read_sheet
-from apps.agreement.sheets.slicing import Slice
-from apps.agreement.standing.wording import sentences
+from apps.agreement.report.label_matrix import read_sheet
+from apps.agreement.report.sentences import sentences
+from apps.agreement.report.services import agreement_report
+from apps.agreement.report.slices import Slice
 from apps.debates.models import Run
 from apps.labels.services import import_labels
 from apps.projects.models import Project

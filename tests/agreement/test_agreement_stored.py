@@ -10,8 +10,8 @@ from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.agreement.models import StoredReport
-from apps.agreement.reporting import agreement_report
-from apps.agreement.sheets.slicing import Slice
+from apps.agreement.report.services import agreement_report
+from apps.agreement.report.slices import Slice
 from apps.authors.services.privacy import erase_author
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
@@ -69,7 +69,7 @@ def test_a_report_that_cannot_be_kept_is_still_given(
 
 @pytest.mark.thorough
 def test_only_the_newest_slices_are_kept(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("apps.agreement.reporting.MOST_STORED", 2)
+    monkeypatch.setattr("apps.agreement.report.services.MOST_STORED", 2)
     for kind in ("llm", "crowd", "expert"):
         agreement_report(project, Slice(kind=kind))
 

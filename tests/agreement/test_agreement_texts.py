@@ -5,9 +5,9 @@ import json
 import pytest
 
 from apps.agreement.models import StoredReport
-from apps.agreement.reporting import agreement_report
-from apps.agreement.sheets.reading import read_sheet
-from apps.agreement.sheets.slicing import Slice
+from apps.agreement.report.label_matrix import read_sheet
+from apps.agreement.report.services import agreement_report
+from apps.agreement.report.slices import Slice
 from apps.projects.models import Project
 from tests.factories.agreement import decide
 from tests.factories.ledger import ledger

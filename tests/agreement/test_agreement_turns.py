@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from apps.agreement import turns
-from apps.agreement.turns import MeasuringBusy, turn
+from apps.agreement.report import services
+from apps.agreement.report.services import MeasuringBusy, turn
 
 PROJECT, OTHER = 7, 8
 
@@ -64,7 +64,7 @@ def test_a_turn_is_over_also_when_measuring_fails() -> None:
 def test_of_many_only_some_wait_so_that_threads_are_left_for_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(turns, "_seats", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(services, "_seats", threading.BoundedSemaphore(1))
     ended: list[str] = []
     refused = threading.Event()
 
@@ -88,7 +88,7 @@ def test_of_many_only_some_wait_so_that_threads_are_left_for_others(
 
 
 def test_where_measuring_is_quick_nobody_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "_seats", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(services, "_seats", threading.BoundedSemaphore(1))
     ended: list[bool] = []
 
     def ask() -> None:

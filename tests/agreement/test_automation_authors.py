@@ -8,11 +8,10 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
-from apps.agreement.automation.counts import count_pool
-from apps.agreement.automation.guarantee import switch_on
-from apps.agreement.automation.judging import sample_of
+from apps.agreement.automation.guarantee import audit_of, switch_on
 from apps.agreement.automation.page import standing
-from apps.agreement.automation.watching import audit_of
+from apps.agreement.automation.pool import count_pool
+from apps.agreement.automation.sample import sample_of
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Label
 from apps.labels.services import annotator_for, record_label

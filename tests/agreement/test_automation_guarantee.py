@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from apps.accounts.roles import Role
-from apps.agreement.automation.calibration import read_pool
 from apps.agreement.automation.guarantee import (
     State,
     end,
@@ -14,9 +13,9 @@ from apps.agreement.automation.guarantee import (
     switch_off,
     switch_on,
 )
-from apps.agreement.automation.judging import sample_of
 from apps.agreement.automation.page import standing
-from apps.agreement.automation.sampling import queue_sample
+from apps.agreement.automation.pool import read_pool
+from apps.agreement.automation.sample import queue_sample, sample_of
 from apps.agreement.models import Guarantee
 from apps.debates.models import Debate
 from apps.debates.selectors import rule_of

@@ -5,9 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from apps.accounts.roles import ReviewerKind, Role
-from apps.agreement.automation.guarantee import settle, switch_on
-from apps.agreement.automation.judging import sample_of
-from apps.agreement.automation.watching import audit_of
+from apps.agreement.automation.guarantee import audit_of, settle, switch_on
+from apps.agreement.automation.sample import sample_of
 from apps.agreement.models import Guarantee
 from apps.debates.models import Debate
 from apps.labels.blindness import ONLY_AUDITED

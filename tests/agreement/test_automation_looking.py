@@ -7,9 +7,8 @@ import pytest
 from django.test import Client
 
 from apps.accounts.roles import Role
-from apps.agreement.automation import reach
-from apps.agreement.automation.guarantee import KIND
-from apps.agreement.automation.watching import watch
+from apps.agreement.automation import pool
+from apps.agreement.automation.guarantee import KIND, watch
 from apps.common.jobs import waiting_jobs
 from apps.debates.services import reroute
 from apps.labels.blindness import ONLY_AUDITED
@@ -40,8 +39,8 @@ def reading_all_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     def read(*_: Any) -> None:
         raise AssertionError("every debate of the project was read")
 
-    monkeypatch.setattr(reach, "read_pool", read)
-    monkeypatch.setattr(reach, "count_pool", read)
+    monkeypatch.setattr(pool, "read_pool", read)
+    monkeypatch.setattr(pool, "count_pool", read)
     monkeypatch.setattr("apps.agreement.automation.page.count_pool", read)
 
 
@@ -65,11 +64,11 @@ def test_a_verdict_of_before_its_reach_was_kept_gets_it_once(
     answer(project, person(project))
     watch(made)
     assert made.verdict is not None
-    kept = made.verdict.pop(reach.REACH)
+    kept = made.verdict.pop(pool.REACH)
     made.save(update_fields=["verdict"])
     assert "What the sample showed" in page(project)
     made.refresh_from_db()
-    assert made.verdict[reach.REACH] == kept
+    assert made.verdict[pool.REACH] == kept
     reading_all_is_a_fault(monkeypatch)
     assert "What the sample showed" in page(project)
 

@@ -7,12 +7,10 @@ from django.utils import timezone
 
 from apps.accounts.roles import Role
 from apps.agreement.automation import tasks
-from apps.agreement.automation.calibration import known_to_people, read_pool
-from apps.agreement.automation.counts import count_pool
 from apps.agreement.automation.decisions import words_of_authors
-from apps.agreement.automation.guarantee import KIND, switch_off, switch_on
-from apps.agreement.automation.judging import freeze, sample_of
-from apps.agreement.automation.watching import audit_of, watch
+from apps.agreement.automation.guarantee import KIND, audit_of, switch_off, switch_on, watch
+from apps.agreement.automation.pool import count_pool, known_to_people, read_pool
+from apps.agreement.automation.sample import freeze, sample_of
 from apps.agreement.models import Guarantee
 from apps.common.jobs import waiting_jobs, work_on
 from apps.debates.models import Debate

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.agreement.automation import promise
-from apps.agreement.automation.calibration import accepted_but_for_certainty
+from apps.agreement.automation.pool import accepted_but_for_certainty
 from apps.debates.selectors.rules import Ended
 from labelhub.core.agreement.risk_control import (
     choose_threshold,

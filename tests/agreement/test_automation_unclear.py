@@ -4,8 +4,8 @@ import pytest
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
-from apps.agreement.automation.judging import freeze, sample_of
-from apps.agreement.automation.watching import audit_of
+from apps.agreement.automation.guarantee import audit_of
+from apps.agreement.automation.sample import freeze, sample_of
 from apps.agreement.models import Guarantee
 from apps.labels.models import Annotator
 from apps.labels.services import annotator_for_user, record_label

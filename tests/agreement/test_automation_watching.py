@@ -9,8 +9,15 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.agreement.automation import tasks
-from apps.agreement.automation.guarantee import KIND, State, live_guarantee, settle, switch_off
-from apps.agreement.automation.watching import audit_of, watch
+from apps.agreement.automation.guarantee import (
+    KIND,
+    State,
+    audit_of,
+    live_guarantee,
+    settle,
+    switch_off,
+    watch,
+)
 from apps.agreement.models import Guarantee
 from apps.common.jobs import waiting_jobs, work_on
 from apps.common.models import Job

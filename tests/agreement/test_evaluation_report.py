@@ -9,14 +9,15 @@ from django.test import Client
 from django.urls import reverse
 
 from apps.accounts.roles import Role
-from apps.agreement.selectors import (
+from apps.agreement.evaluation import (
     compare_with_gold,
     evaluation_report,
+    find_source,
     items_by_outcome,
     items_in_cell,
+    source_choices,
     suggestions_right,
 )
-from apps.agreement.sources import find_source, source_choices
 from apps.labels.models import Annotator
 from apps.labels.services import record_label
 from apps.projects.models import Project

@@ -6,11 +6,20 @@ from typing import Any
 
 import pytest
 
-from apps.agreement.experiments import ArmReport, ExperimentReport, readings_of
-from apps.agreement.experiments.drawing import pair_rows, table_rows
-from apps.agreement.experiments.page import cost_quality_of
-from apps.agreement.experiments.report import make_report, report_of
-from apps.agreement.experiments.wording import against_votes, finding
+from apps.agreement.experiments.page import (
+    against_votes,
+    cost_quality_of,
+    finding,
+    pair_rows,
+    table_rows,
+)
+from apps.agreement.experiments.report import (
+    ArmReport,
+    ExperimentReport,
+    make_report,
+    readings_of,
+    report_of,
+)
 from apps.common.charts import Line, Point
 from apps.debates.models import Debate, Experiment, Run, RunRole, Turn
 from apps.debates.selectors.experiments import arms_of

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from apps.agreement.sheets.reading import read_sheet
-from apps.agreement.sheets.slicing import Slice
+from apps.agreement.report.label_matrix import read_sheet
+from apps.agreement.report.slices import Slice
 from apps.labels.models import Label
 from apps.labels.services import import_labels
 from apps.projects.models import Project

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apps.agreement.sheets.reading import read_sheet
-from apps.agreement.sheets.slicing import Slice, moments
+from apps.agreement.report.label_matrix import read_sheet
+from apps.agreement.report.slices import Slice, moments
 from apps.labels.models import Kind, Label
 from apps.projects.models import Project
 from labelhub.core.errors import InvalidInput, NotFound

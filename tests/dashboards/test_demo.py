@@ -5,7 +5,7 @@ from django.contrib.auth import authenticate
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
-from apps.agreement.selectors import evaluation_report
+from apps.agreement.evaluation import evaluation_report
 from apps.dashboards.services import SET_SINCE, SLUG, known_password_works, prepare_demo
 from apps.debates.models import Run
 from apps.labels.models import Gold, ItemState, Label

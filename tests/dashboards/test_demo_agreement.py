@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from apps.accounts.models import User
 from apps.accounts.services import create_user
-from apps.dashboards.demo_agreement import DATA, PROTOCOLS, SLUG, prepare_demo_agreement
+from apps.dashboards.services import DATA, DESK_SLUG, PROTOCOLS, prepare_demo_agreement
 from apps.debates.models import Run
 from apps.labels.models import Annotator, Gold, ItemState, Kind, Label
 from apps.projects.models import ImportBatch, Project
@@ -44,7 +44,7 @@ def counts() -> tuple[int, ...]:
 def report(*options: str) -> dict[str, Any]:
     """What the command says of the project."""
     out = StringIO()
-    call_command("agreement", SLUG, "--json", *options, stdout=out)
+    call_command("agreement", DESK_SLUG, "--json", *options, stdout=out)
     found: dict[str, Any] = json.loads(out.getvalue())
     return found
 

@@ -9,9 +9,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.accounts.services import create_user
 from apps.authors.models import Answer, Message
-from apps.dashboards.demo_lines import sample_lines
-from apps.dashboards.demo_site import prepare_demo_site
-from apps.dashboards.demo_talk import MESSAGES
+from apps.dashboards.demo_site import MESSAGES, prepare_demo_site, sample_lines
 from apps.echo.models import Echo, LogEvent, OfferEvent, Scored
 from apps.echo.reporting import make_report
 from apps.echo.services.learning import rebuild_state

@@ -7,7 +7,7 @@ from django.test import Client
 from pytest_django.asserts import assertInHTML
 
 from apps.accounts.roles import Role
-from apps.dashboards.standing import next_step, overview
+from apps.dashboards.selectors import next_step, overview
 from apps.debates.models import Run
 from apps.labels.services import record_label
 from apps.projects.models import Project

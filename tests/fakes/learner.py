@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import astuple
 from typing import Any, Self
 
-from apps.learning.services.learner import Beside, Judged, LearnerDied, Progress, Said
+from apps.learning.learner import Beside, Judged, LearnerDied, Progress, Said
 from labelhub.core.learning import Document, Lesson
 from labelhub.core.learning.training import Model, fit, learn
 

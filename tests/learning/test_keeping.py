@@ -11,16 +11,16 @@ from pytest_django import DjangoAssertNumQueries
 from apps.common import jobs
 from apps.labels.models import ItemState
 from apps.learning import tasks
+from apps.learning.learner import ChildLearner, LearnerDied, LearnerRefused
 from apps.learning.models import LearningSwitch, TrainedModel
 from apps.learning.services import (
+    CLEAR,
     due_projects,
     reopen_for_new_items,
     run_training,
     start_training,
     switch_learning,
 )
-from apps.learning.services.learner import ChildLearner, LearnerDied, LearnerRefused
-from apps.learning.services.starting import CLEAR
 from labelhub.core.learning import Document, Lesson, Shape
 from tests.factories.learning import BAD, GOOD, decide_items, open_texts, taught_project, train
 from tests.fakes.learner import NearLearner

@@ -179,7 +179,7 @@ def test_a_decision_that_was_changed_since_is_suspected_no_more() -> None:
 
 @pytest.mark.thorough
 def test_killed_at_any_point_it_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("apps.learning.services.applying.ITEMS_AT_ONCE", 2)
+    monkeypatch.setattr("apps.learning.services.ITEMS_AT_ONCE", 2)
     project, waiting = taught_project(waiting=6)
     model = start_training(project=project)
     for deaths in (0, 2):  # before it learns; after two chunks

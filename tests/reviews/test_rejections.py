@@ -15,6 +15,11 @@ from apps.agreement.costs import costs
 from apps.agreement.sheets.reading import read_sheet
 from apps.agreement.sheets.repeats import read_repeats
 from apps.agreement.sheets.slicing import Slice
+from apps.agreement.automation.decisions import led_items
+from apps.agreement.report.label_matrix import read_sheet
+from apps.agreement.report.queries import costs
+from apps.agreement.report.repeats import read_repeats
+from apps.agreement.report.slices import Slice
 from apps.dashboards.work import desk_of, past_answers, work_report
 from apps.labels.models import VIEW_UNKNOWN, Annotator, Assignment, Gold, ItemState, Kind, Label
 from apps.labels.services import assign_items, keep_for_kind

@@ -8,10 +8,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
-from apps.agreement.naming import annotator_meant
-from apps.agreement.reporting import agreement_report
-from apps.agreement.selectors import evaluation_report, gold_rows
-from apps.agreement.sheets.slicing import Slice
+from apps.agreement.evaluation import evaluation_report, gold_rows
+from apps.agreement.report.services import agreement_report
+from apps.agreement.report.slices import Slice, annotator_meant
 from apps.labels.models import Gold
 from apps.projects.api.viewsets import ProjectViewSet
 

@@ -12,11 +12,9 @@ from apps.accounts.http import SignedInApiRequest
 from apps.accounts.models import User
 from apps.agreement.automation import promise
 from apps.agreement.automation.guarantee import State, live_guarantee, switch_off, switch_on
-from apps.agreement.automation.judging import Drawn
-from apps.agreement.automation.page import Standing, TriedBound, standing
-from apps.agreement.automation.sampling import draw_sample
+from apps.agreement.automation.page import Standing, TriedBound, ending_words, failure_of, standing
+from apps.agreement.automation.sample import Drawn, draw_sample
 from apps.agreement.automation.tasks import carry_out
-from apps.agreement.automation.words import ending_words, failure_of
 from apps.agreement.models import Guarantee
 from apps.projects.api.viewsets import ProjectViewSet
 from apps.projects.models import Project

@@ -9,8 +9,8 @@ from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
 from apps.agreement.api.agreement import CountsSerializer, FigureSerializer
-from apps.agreement.experiments import report_of
-from apps.agreement.experiments.wording import finding
+from apps.agreement.experiments.page import finding
+from apps.agreement.experiments.report import report_of
 from apps.common.api.viewsets import ApiViewSet
 from apps.debates import services, tasks
 from apps.debates.api.runs import plan_from

@@ -2,27 +2,46 @@
 
 Each step is one transaction that says in the row what is to be done with the items (``applied``);
 :func:`settle` does it, as often as anybody asks, and ends in the same place after a kill.
+
+A person answers an audited item without seeing what the debate said. The answers since the promise
+was switched on form a stream, in their order; the bound on its error rate holds however often one
+looks (``audit_bound``), so looking every few seconds costs no confidence. The truth of an audited
+item is what it would be in a sample (``decisions``): another one would find errors that are none.
 """
+
+from collections.abc import Sequence
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.agreement.automation import promise
-from apps.agreement.automation.calibration import read_pool, without_certainty
-from apps.agreement.automation.judging import Drawn, freeze, judge
-from apps.agreement.automation.sampling import changed_since, queue_sample, same_rule
+from apps.agreement.automation.decisions import audit_decisions
+from apps.agreement.automation.pool import read_pool, without_certainty
+from apps.agreement.automation.sample import (
+    Drawn,
+    changed_since,
+    freeze,
+    judge,
+    other_runs,
+    queue_sample,
+    same_rule,
+    sample_of,
+)
 from apps.agreement.models import Guarantee
 from apps.common.jobs import start_job
 from apps.debates import services as debates
 from apps.debates.models import RoutingRule
 from apps.debates.selectors import rule_of, stored_rule
-from apps.debates.selectors.rules import routing_now
+from apps.debates.selectors.rules import latest_debates, routing_now
 from apps.labels.services import replan
 from apps.projects.models import Project
-from labelhub.core.agreement.risk_control import Step
+from labelhub.core.agreement.risk_control import Audit, Step, audit_bound
 from labelhub.core.debate.routing import Rule, read_rule
 from labelhub.core.errors import Conflict
+from labelhub.core.schema import value_key
+from labelhub.core.schema.carrying import SchemaPlan
 
 State, Ending = Guarantee.State, Guarantee.Ending
 LIVE = (State.DRAWN, State.ON)
@@ -210,3 +229,61 @@ def _restore(guarantee: Guarantee, actor: User | None, *, everything: bool) -> N
 def _set_scope(project: Project, scope: str) -> None:
     # The items follow in settle: a transaction of all of them would keep everybody else waiting.
     Project.objects.filter(pk=project.pk).update(review_scope=scope)
+
+
+def watch(guarantee: Guarantee) -> None:
+    """Keep the sample in the queue while it is labelled, and look at what came of it.
+
+    Safe to do at any time, by several at once.
+    """
+    if guarantee.state == State.DRAWN:
+        queue_sample(guarantee)
+    check(guarantee)
+
+
+def check(guarantee: Guarantee) -> tuple[Drawn | None, Audit | None]:
+    """Judge a sample that is complete; end a promise in force that is broken, or that is about
+    something else than there is now. Where the sample stands, and what the audits say.
+
+    No item is touched: that is for ``settle``.
+    """
+    if guarantee.state == State.DRAWN:
+        return freeze(guarantee), None
+    if guarantee.state != State.ON:
+        return None, None
+    audit = audit_of(guarantee)
+    if ending := _fault(guarantee, audit):
+        end(guarantee, ending, counts=(audit.n, audit.errors))
+    return sample_of(guarantee), audit
+
+
+def audit_of(guarantee: Guarantee) -> Audit:
+    """What the blind audits say of a promise in force so far."""
+    return audit_bound(_outcomes(guarantee), guarantee.target, guarantee.confidence)
+
+
+def _fault(guarantee: Guarantee, audit: Audit) -> Guarantee.Ending | None:
+    """Why the promise cannot stand, the worst first."""
+    if audit.broken_at is not None:
+        return Ending.BROKEN
+    if other_runs(guarantee):
+        return Ending.OTHER_DEBATES
+    return changed_by_hand(guarantee)
+
+
+def _outcomes(guarantee: Guarantee) -> Sequence[bool]:
+    """Whether each audited debate was wrong, in the order of the answers."""
+    decided = audit_decisions(guarantee)
+    debates = {
+        each.item_id: value_key(each.value)
+        for each in latest_debates(guarantee.project, list(decided))
+        if each.labelled and each.value is not None
+    }
+    return [debates[item] != truth for item, truth in decided.items() if item in debates]
+
+
+def end_promise(project: Project, plan: SchemaPlan, **_signal: Any) -> None:
+    """A promise holds under other names for the same labels, not for other labels."""
+    live = None if plan.one_to_one else live_guarantee(project)
+    if live is not None:
+        end(live, Ending.LABELS_CHANGED)

@@ -1,25 +1,146 @@
-"""All of a promise as its page and REST show it: what it takes, where it stands, what it found."""
+"""A promise as its page and REST show it: what it takes, where it stands, what it found."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from django import forms
+
 from apps.agreement.automation import promise
-from apps.agreement.automation.counts import Counts, count_pool
 from apps.agreement.automation.decisions import words_of_authors
-from apps.agreement.automation.judging import Drawn, Verdict, judge
-from apps.agreement.automation.reach import Reach, reach_of
-from apps.agreement.automation.sampling import changed_since
-from apps.agreement.automation.shares import LabelShare
+from apps.agreement.automation.pool import Counts, LabelShare, Reach, count_pool, reach_of
+from apps.agreement.automation.promise import may_allow_more
+from apps.agreement.automation.sample import Drawn, Verdict, changed_since, judge, sample_of
 from apps.agreement.automation.tasks import look
-from apps.agreement.automation.words import failure_words
 from apps.agreement.charts import risk_coverage
 from apps.agreement.models import Guarantee
 from apps.common.charts import Chart
 from apps.labels.models import Gold, ItemState
 from apps.projects.models import Project
 from labelhub.core.agreement.risk_control import Audit, Step, labels_needed
+
+Ending = Guarantee.Ending
+FAILURES = {
+    "too_few_labels": "Too few of the sample would be accepted by any bound to bear the promise "
+    "out. Debate more items and draw a larger sample{or_more}.",
+    "errors_above_target": "At the first bound that the sample can test, too many were wrong "
+    "already. {more_or} the debate: a clearer guideline, another protocol or model.",
+}
+#: What to do beside the rest, where more errors can be promised, and where they cannot.
+ADVICE = {
+    True: {"or_more": ", or allow more errors", "more_or": "Allow more errors, or improve"},
+    False: {"or_more": "", "more_or": "Improve"},
+}
+ONCE = "Drawing again until one passes promises more than it keeps."
+ENDINGS = {
+    Ending.SWITCHED_OFF: "It was switched off by hand. The routing rule and the review "
+    "plan are what they were before it.",
+    Ending.ABANDONED: "The sample was given up before anything was switched on.",
+    Ending.BROKEN: "The blind audit found more errors than were promised. Everything "
+    "goes to people again, and what was accepted meanwhile waits for them.",
+    Ending.OTHER_DEBATES: "A run with another protocol, model, prompt or schema labels "
+    "now; the sample says nothing about it. Everything goes to people again.",
+    Ending.RULE_CHANGED: "The routing rule was changed by hand. What it accepts now is "
+    "accepted without a promise.",
+    Ending.LABELS_CHANGED: "Labels were merged, split or retired; the sample says nothing about "
+    "those of today. Everything goes to people again.",
+    Ending.PLAN_CHANGED: "The review plan was changed by hand: everything goes to "
+    "people, so nothing is left to promise.",
+}
+
+
+def failure_words(target: float, verdict: Verdict | None) -> str:
+    """Why a judged sample does not bear its promise out, and what to do; empty where it does."""
+    if verdict is None or verdict.choice.chosen:
+        return ""
+    return FAILURES[verdict.choice.reason].format(**ADVICE[may_allow_more(target)])
+
+
+def failure_of(guarantee: Guarantee) -> str:
+    """The same by the row; empty too for a sample that was never judged. No query."""
+    if guarantee.verdict is None:
+        return ""
+    return failure_words(guarantee.target, judge(guarantee, sample_of(guarantee)))
+
+
+def ending_words(guarantee: Guarantee) -> str:
+    """Why a promise ended and what became of the items."""
+    words = ENDINGS[Ending(guarantee.ending)]
+    if not failure_of(guarantee):
+        return words
+    return (
+        f"The sample had failed: at most {_percent(guarantee.target)} wrong was to be borne out at "
+        f"a confidence of {_percent(guarantee.confidence)}, and {wrong_words(guarantee)}. It was "
+        f"given up after that. {ONCE}"
+    )
+
+
+def ending_in_short(guarantee: Guarantee) -> str:
+    """The same in a row of a table."""
+    words = guarantee.get_ending_display()
+    if not failure_of(guarantee):
+        return words
+    return f"The sample failed, {wrong_words(guarantee)}; it was given up"
+
+
+def wrong_words(guarantee: Guarantee) -> str:
+    """How many of a judged sample were wrong."""
+    wrong, labelled = guarantee.wrong or 0, len(sample_of(guarantee).known)
+    return f"{wrong:,} of {labelled:,} {'was' if wrong == 1 else 'were'} wrong"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.4g} %"
+
+
+COVERAGES = (
+    ("75", "three quarters of the items"),
+    ("50", "half of the items"),
+    ("25", "a quarter of the items"),
+    ("10", "a tenth of the items"),
+)
+#: A promise of fewer errors would take more than thirty thousand labels at the usual confidence.
+LEAST_PERCENT = 0.01
+
+
+class PromiseForm(forms.Form):
+    """Target, confidence and hoped coverage."""
+
+    target = forms.FloatField(
+        min_value=LEAST_PERCENT,
+        max_value=100 * promise.MOST_TARGET,
+        initial=f"{100 * promise.USUAL_TARGET:g}",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        error_messages={"min_value": f"Say at least {LEAST_PERCENT:g} per cent."},
+        label="At most so many per cent wrong",
+        help_text="Among the items that are accepted without a person.",
+    )
+    confidence = forms.FloatField(
+        min_value=100 * promise.LEAST_CONFIDENCE,
+        max_value=100 * promise.MOST_CONFIDENCE,
+        initial=f"{100 * promise.USUAL_CONFIDENCE:g}",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        label="With a confidence of, in per cent",
+        help_text="Of a hundred projects that promise so, at least so many keep it.",
+    )
+    coverage = forms.ChoiceField(
+        choices=COVERAGES,
+        initial="50",
+        label="You hope to accept at least",
+        help_text="The fewer are accepted, the more must be labelled to have enough of them.",
+    )
+
+    def asked(self) -> tuple[float, float, float]:
+        """Target, confidence and coverage of the checked form, as shares in [0, 1]."""
+        data = self.cleaned_data
+        return _share(data["target"]), _share(data["confidence"]), _share(float(data["coverage"]))
+
+
+def _share(percent: float) -> float:
+    # 2.3 per cent as 0.023, not as 0.022999999999999996.
+    return round(percent / 100, 10)
+
 
 State = Guarantee.State
 #: Who had decided items of a sample before it was drawn.

@@ -9,9 +9,8 @@ from datetime import timedelta
 
 from django.db.models import Q
 
-from apps.agreement.automation.guarantee import KIND, LIVE, live_guarantee, settle
-from apps.agreement.automation.judging import Drawn
-from apps.agreement.automation.watching import check, watch
+from apps.agreement.automation.guarantee import KIND, LIVE, check, live_guarantee, settle, watch
+from apps.agreement.automation.sample import Drawn
 from apps.agreement.models import Guarantee
 from apps.common.jobs import JobRun, Postponed, ensure_jobs, job
 from apps.labels.models import ItemState

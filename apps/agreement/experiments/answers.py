@@ -1,24 +1,115 @@
-"""The answers of an experiment's arms as arrays: one row for each verified item."""
+"""What an experiment's arms are called and answered, as arrays: one row for each verified item."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
 from django.db.models import QuerySet
 
-from apps.agreement.experiments.opinions import signals_for
-from apps.debates.models import Debate, Experiment
+from apps.debates.models import Debate, Experiment, Run, RunRole
 from apps.debates.selectors.experiments import Arm, ended_debates, turn_sums, verified_items
 from apps.debates.services.author_examples import read_answers
+from apps.debates.services.experiments import setup_key, vote_for
 from apps.labels.models import Kind, Label
 from apps.projects.changes import comparable_versions
 from apps.projects.models import LabelSchema, Project
 from labelhub.core.agreement.arms import Tally, tally
 from labelhub.core.agreement.coding import Codes
 from labelhub.core.agreement.resampling import Floats, Ints
-from labelhub.core.debate import predict
-from labelhub.core.schema import Schema
+from labelhub.core.debate import predict, protocol
+from labelhub.core.debate.ballots import tally as tally_ballots
+from labelhub.core.schema import LabelType, Schema, Value
+
+
+def letter_of(place: int) -> str:
+    """A, B, C … for the arms of an experiment in their order."""
+    return ascii_uppercase[place % 26]
+
+
+def title_of(name: str, settings: Mapping[str, Any]) -> str:
+    """``Discussion``, or ``Self-consistency (3 samples)`` where it is not as usual."""
+    info = protocol(name)
+    shown = [
+        f"{settings.get(setting.name)} {setting.title.lower()}"
+        if setting.titled
+        else f"{setting.title.lower()}: {settings.get(setting.name)}"
+        for setting in info.known_settings(settings)
+        if setting.titled or settings.get(setting.name, setting.default) != setting.default
+    ]
+    return f"{info.title} ({', '.join(shown)})" if shown else info.title
+
+
+def models_of(roles: Sequence[RunRole]) -> str:
+    """The models that play, each once."""
+    return " + ".join(dict.fromkeys(role.model.name for role in roles))
+
+
+def votes_for(
+    arms: Sequence[tuple[Run, Sequence[RunRole]]], task: LabelType
+) -> dict[int, list[int]]:
+    """Run id of a vote → run ids of the debates whose budget it equals."""
+    models = {run.pk: {role.role: role.model for role in roles} for run, roles in arms}
+    by_key = {
+        setup_key(run.protocol, run.protocol_settings, models[run.pk]): run.pk for run, _ in arms
+    }
+    found: dict[int, list[int]] = {}
+    for run, _ in arms:
+        vote = vote_for(run.protocol, run.protocol_settings, models[run.pk], task)
+        same = by_key.get(setup_key(*vote)) if vote else None
+        if same is not None:
+            found.setdefault(same, []).append(run.pk)
+    return found
+
+
+def signals_for(name: str) -> tuple[str, ...]:
+    """The signals that a report reads of debates by the protocol ``name``."""
+    opinions = protocol(name).opinions
+    if opinions is None:
+        return ()
+    votes = ("votes", "d_rate") if opinions.voters else ()
+    rounds = (opinions.rounds,) if opinions.rounds else ()
+    return ("first", *votes, *opinions.signals, *rounds)
+
+
+@dataclass(slots=True)
+class Rounds:
+    """What stood after each round of debates: the majority of a discussion, a judge's verdict.
+
+    Thousands of rounds end in few ways: each way is counted only once.
+    """
+
+    protocol: str
+    schema: Schema
+    known: dict[str, Value | None] = field(default_factory=dict)
+
+    def of(self, told: Any) -> Sequence[Value | None]:
+        """Of one debate; ``told`` is the signal that its ``Opinions.rounds`` names."""
+        if not isinstance(told, list):
+            return []
+        if self.protocol == "courtroom":
+            return told
+        return [self._majority(list(said.values())) for said in told if said]
+
+    def _majority(self, voices: list[Value | None]) -> Value | None:
+        if all(voice == voices[0] for voice in voices):
+            return voices[0]
+        key = repr(voices)
+        if key not in self.known:
+            self.known[key] = tally_ballots(voices, self.schema).value
+        return self.known[key]
+
+
+def first_voices(told: Any) -> list[Value | None]:
+    """What everybody said before they heard anybody: the first of a discussion's ``rounds``."""
+    return list(told[0].values()) if isinstance(told, list) and told else []
+
+
+def own_d_rate(told: Mapping[str, Any]) -> float | None:
+    """How sure a debate's votes were, in a discussion before it began; None without a vote."""
+    before = told.get("first_d_rate")
+    return told.get("d_rate") if before is None else before
 
 
 @dataclass(frozen=True, slots=True)

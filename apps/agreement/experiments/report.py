@@ -1,42 +1,125 @@
 """The comparison of an experiment's arms: computed once for each state of its debates and gold."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.cache import cache
 from django.db.models import Max
 
-from apps.agreement.experiments import ambiguity
-from apps.agreement.experiments.ambiguity import NO_MEASURE, Ambiguity
 from apps.agreement.experiments.answers import (
     Answers,
     ArmAnswers,
     answers_of,
     author_labels,
+    letter_of,
+    models_of,
     predicts,
+    title_of,
+    votes_for,
 )
-from apps.agreement.experiments.doubt import with_ends
-from apps.agreement.experiments.minds import Step, steps_of
-from apps.agreement.experiments.naming import letter_of, models_of, title_of, votes_for
-from apps.agreement.experiments.readings import (
-    SHOWN,
-    WORTH,
-    Reading,
-    check_kind,
-    places_of,
-    readings_at,
+from apps.agreement.experiments.opinion_changes import Step, steps_of
+from apps.agreement.experiments.vote_agreement import (
+    NO_MEASURE,
+    Ambiguity,
+    Voices,
+    own_ambiguity,
+    shared_ambiguity,
+    voices_of,
+    with_ends,
 )
-from apps.agreement.experiments.voices import Voices, voices_of
 from apps.debates.models import Experiment
 from apps.debates.selectors.experiments import Arm, state_of
 from labelhub.core.agreement.arms import ArmScores, mean_per_pass, scores
+from labelhub.core.agreement.coding import NOTHING
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.pairs import Pair, compare
 from labelhub.core.agreement.pareto import front
 from labelhub.core.agreement.resampling import Resample, clustered_share, resample
 from labelhub.core.debate import protocol
-from labelhub.core.schema import LabelType
+from labelhub.core.errors import InvalidInput
+from labelhub.core.schema import LabelType, Value
+
+KIND_WORDS = {
+    "overruled": "The critic was overruled",
+    "wrong-right": "Wrong at first, right in the end",
+    "right-wrong": "Right at first, wrong in the end",
+    "wrong-wrong": "Wrong from first to last",
+    "right-right": "Right from first to last",
+    "right": "Right in the end",
+    "wrong": "Wrong in the end",
+    "unparsed": "No usable label",
+}
+#: What the page of an experiment shows by itself, and how many of each.
+WORTH = ("overruled", "wrong-right", "right-wrong")
+SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One debate: its first and last opinion, and what is right."""
+
+    debate_id: int
+    run_id: int
+    item_id: int
+    first: Value | None
+    last: Value | None
+    gold: Value
+
+
+def check_kind(kind: str) -> str:
+    """``kind``, provided that there is such a one.
+
+    Raises:
+        InvalidInput: there is not.
+    """
+    if kind not in KIND_WORDS:
+        raise InvalidInput(f"kind: must be one of {', '.join(KIND_WORDS)}.")
+    return kind
+
+
+def places_of(answers: Answers, each: ArmAnswers) -> dict[str, list[int]]:
+    """Kind → which of an arm's debates are of it; protocols with one opinion change no minds."""
+    gold = answers.gold[each.rows]
+    right = each.said == gold
+    found = {
+        "right": right,
+        "wrong": ~right,
+        "unparsed": each.said == NOTHING,
+    }
+    if "first" in each.told:
+        began = answers.codes.all_of(each.told["first"]) == gold
+        found |= {
+            "wrong-right": ~began & right,
+            "right-wrong": began & ~right,
+            "wrong-wrong": ~began & ~right,
+            "right-right": began & right,
+        }
+    places = {kind: [int(place) for place in mask.nonzero()[0]] for kind, mask in found.items()}
+    if "flips" in each.told:
+        places["overruled"] = [at for at, told in enumerate(each.told["flips"]) if _against(told)]
+    return places
+
+
+def readings_at(answers: Answers, each: ArmAnswers, places: Sequence[int]) -> Iterator[Reading]:
+    """Those debates of an arm."""
+    first = each.told.get("first")
+    for at in places:
+        row = int(each.rows[at])
+        yield Reading(
+            debate_id=each.debates[at],
+            run_id=each.arm.run.pk,
+            item_id=answers.items[row],
+            first=first[at] if first else None,
+            last=each.values[at],
+            gold=answers.decided[row],
+        )
+
+
+def _against(flips: Any) -> bool:
+    """Whether the judge did not take what the critic said."""
+    return isinstance(flips, dict) and bool(flips.get("critic"))
+
 
 #: How long a comparison is kept that nobody asks for again; it is made anew in about a second.
 KEPT_SECONDS = 3600
@@ -178,7 +261,7 @@ def make_report(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport
     """Read everything and compare it."""
     answers = answers_of(experiment, arms)
     sample = resample(len(answers.items), answers.authors)
-    shared = ambiguity.shared(answers.arms, len(answers.items))
+    shared = shared_ambiguity(answers.arms, len(answers.items))
     votes = votes_for([(arm.run, arm.roles) for arm in arms], answers.schema.task)
     letters = {arm.run.pk: letter_of(place) for place, arm in enumerate(arms)}
     reports = [
@@ -214,7 +297,7 @@ def _arm(context: _Context, place: int) -> ArmReport:
     labelled = context.answers.schema.task.labelled
     names = context.answers.schema.names if labelled else ()
     kinds = places_of(context.answers, each)
-    by = context.shared or ambiguity.own(each, place, len(context.answers.items))
+    by = context.shared or own_ambiguity(each, place, len(context.answers.items))
     return ArmReport(
         run_id=arm.run.pk,
         protocol=arm.run.protocol,

@@ -1,4 +1,4 @@
-"""Words for metrics, for what gold rests on, and for the arms of experiments."""
+"""Words for metrics, shares and arms of experiments; addresses of items; lost promises."""
 
 from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlencode
@@ -7,11 +7,13 @@ from django import template
 from django.urls import reverse
 from django.utils.html import format_html
 
-from apps.agreement.experiments.naming import models_of, title_of
-from apps.agreement.standing import measures
+from apps.agreement.automation.page import ending_words, lost_promise
+from apps.agreement.experiments.answers import models_of, title_of
+from apps.agreement.report.tables import ties
 from apps.common import figures
 from apps.common.figures import duration, money
 from apps.debates.models import Run, RunRole
+from apps.projects.models import Project
 from labelhub.core.agreement.figures import Figure
 
 register = template.Library()
@@ -96,7 +98,7 @@ def behind_count(context: template.Context, items: int, **asked: str) -> str:
     return format_html('<a href="{}">{}</a>', _address(context, asked), f"{items:,}")
 
 
-register.simple_tag(measures.ties, name="ties")
+register.simple_tag(ties)
 
 
 @register.simple_tag
@@ -116,3 +118,19 @@ def _mean_words(shown: Figure, say: Callable[[float], str]) -> str:
     low, high = shown.get("low"), shown.get("high")
     doubt = "" if low is None or high is None else f" ({say(low)} to {say(high)})"
     return f"{say(shown['value'])}{doubt}"
+
+
+@register.filter
+def percent(value: float | None) -> str:
+    """A share as per cent with as many digits as tell it from 0 and 100: ``5 %``, ``0.25 %``."""
+    if value is None:
+        return "—"
+    shown = 100 * value
+    return f"{shown:.2g}\xa0%" if abs(shown) < 1 else f"{round(shown, 1):g}\xa0%"
+
+
+@register.inclusion_tag("agreement/automation_notice.html")
+def automation_notice(project: Project) -> dict[str, object]:
+    """Says that a promise broke or was suspended, until another one is begun."""
+    lost = lost_promise(project)
+    return {"project": project, "lost": lost, "words": ending_words(lost) if lost else ""}

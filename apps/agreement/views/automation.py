@@ -12,7 +12,6 @@ from django.views.decorators.http import require_http_methods
 from apps.accounts.http import SignedInRequest
 from apps.accounts.models import User
 from apps.accounts.roles import Right, Role
-from apps.agreement.automation.form import PromiseForm
 from apps.agreement.automation.guarantee import (
     State,
     live_guarantee,
@@ -20,16 +19,19 @@ from apps.agreement.automation.guarantee import (
     switch_on,
 )
 from apps.agreement.automation.page import (
+    PromiseForm,
     Standing,
     ended,
+    ending_in_short,
+    ending_words,
+    failure_of,
     needed_by_target,
     noticed_after,
     standing,
 )
 from apps.agreement.automation.promise import certainty_of
-from apps.agreement.automation.sampling import draw_sample
+from apps.agreement.automation.sample import draw_sample
 from apps.agreement.automation.tasks import carry_out
-from apps.agreement.automation.words import ending_in_short, ending_words, failure_of
 from apps.agreement.models import Guarantee
 from apps.common.forms import show_refusal
 from apps.projects.models import Project

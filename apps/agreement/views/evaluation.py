@@ -13,19 +13,20 @@ from django.views.decorators.http import require_GET
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
-from apps.agreement.pictures import pictures
-from apps.agreement.selectors import (
+from apps.agreement.evaluation import (
     Comparison,
     compare_with_gold,
     debates_by_item,
     evaluation_report,
+    find_source,
     items_by_outcome,
     items_in_cell,
     items_in_matrix,
     items_with_ids,
     labels_by_item,
+    source_choices,
 )
-from apps.agreement.sources import find_source, source_choices
+from apps.agreement.evaluation_charts import pictures
 from apps.labels.models import Label
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project

@@ -13,11 +13,10 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right, Role
-from apps.agreement.experiments import KIND_WORDS, readings_of, report_of
-from apps.agreement.experiments.answers import author_labels
-from apps.agreement.experiments.naming import letter_of
+from apps.agreement.experiments.answers import author_labels, letter_of
+from apps.agreement.experiments.forms import ExperimentForm, UseForm
 from apps.agreement.experiments.page import comparison_page, expected_width, texts_of
-from apps.agreement.forms import ExperimentForm, UseForm
+from apps.agreement.experiments.report import KIND_WORDS, readings_of, report_of
 from apps.common.forms import show_refusal
 from apps.common.lists import Column, list_page
 from apps.debates import services, tasks

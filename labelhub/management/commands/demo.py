@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from apps.dashboards.demo_agreement import SLUG as MEASURED
-from apps.dashboards.services import PASSWORD, SLUG, Login, prepare_demo
+from apps.dashboards.services import DESK_SLUG, PASSWORD, SLUG, Login, prepare_demo
 from apps.llm.services import seed_from_environment
 from labelhub.management.private import PrivateCommand
 from labelhub.server import address_of, listen, serve
@@ -44,7 +43,7 @@ class Command(PrivateCommand):
         return {
             "address": address,
             "project": f"{address}/p/{SLUG}/",
-            "agreement": f"{address}/p/{MEASURED}/agreement/",
+            "agreement": f"{address}/p/{DESK_SLUG}/agreement/",
             "shop": f"{address}/demo/shop/",
             "chat": f"{address}/demo/chat/",
             "logins": [{"username": each.username, "password": each.password} for each in logins],
@@ -54,7 +53,7 @@ class Command(PrivateCommand):
         self.say(f"\nLabelHub demo   {address}/")
         self.say(f"  project       {address}/p/{SLUG}/")
         self.say(f"  review        {address}/p/{SLUG}/review/")
-        self.say(f"  agreement     {address}/p/{MEASURED}/agreement/   (whom to trust for what)")
+        self.say(f"  agreement     {address}/p/{DESK_SLUG}/agreement/   (whom to trust for what)")
         self.say(f"  a shop        {address}/demo/shop/   (asks you about what you write)")
         self.say(f"  a chat        {address}/demo/chat/")
         self.say(f"  REST docs     {address}/api/docs/   (to read: /api/docs/redoc/)\n")

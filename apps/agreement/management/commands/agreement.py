@@ -6,16 +6,18 @@ from datetime import date
 from typing import Any
 
 from apps.agreement.charts import sentence
-from apps.agreement.naming import annotator_called, annotator_meant
-from apps.agreement.reporting import agreement_report
-from apps.agreement.sheets.slicing import Slice
-from apps.agreement.standing.comparing import compared_kinds
-from apps.agreement.standing.measures import MeasureRow, against, coefficients, ties
-from apps.agreement.standing.methods import doubts, interval_methods
-from apps.agreement.standing.part import part_words
-from apps.agreement.standing.sureness import sureness
-from apps.agreement.standing.truths import short_name, truths_of
-from apps.agreement.standing.wording import sentences
+from apps.agreement.report.sentences import sentences
+from apps.agreement.report.services import agreement_report
+from apps.agreement.report.slices import Slice, annotator_called, annotator_meant
+from apps.agreement.report.tables import (
+    MeasureRow,
+    against,
+    coefficients,
+    compared_kinds,
+    sureness,
+    ties,
+)
+from apps.agreement.report.truths import doubts, interval_methods, part_words, short_name, truths_of
 from apps.common.commands import LabelhubCommand
 from apps.common.figures import share_words
 from apps.labels.models import Kind

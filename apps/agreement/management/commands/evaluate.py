@@ -4,8 +4,7 @@ from argparse import ArgumentParser
 from collections.abc import Mapping
 from typing import Any
 
-from apps.agreement.selectors import EvaluationReport, evaluation_report
-from apps.agreement.sources import Source
+from apps.agreement.evaluation import EvaluationReport, PredictionSource, evaluation_report
 from apps.common.commands import LabelhubCommand
 from apps.projects.selectors import find_project
 from labelhub.core.agreement.evaluation import LabelScore
@@ -54,7 +53,7 @@ class Command(LabelhubCommand):
             self._say_score(score)
         return report.to_json()
 
-    def _introduce(self, source: Source, report: EvaluationReport) -> None:
+    def _introduce(self, source: PredictionSource, report: EvaluationReport) -> None:
         note = " (offline text matcher: not an LLM)" if source.offline else ""
         unanswered = len(report.compared.unanswered)
         self.say(

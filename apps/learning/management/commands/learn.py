@@ -7,7 +7,7 @@ from typing import Any
 from apps.common.commands import LabelhubCommand
 from apps.common.figures import draw_figure
 from apps.learning.models import TrainedModel
-from apps.learning.reporting import report
+from apps.learning.report import report
 from apps.learning.selectors import standing_of
 from apps.learning.services import run_training, start_training, switch_learning
 from apps.projects.selectors import find_project

@@ -1,0 +1,392 @@
+"""Which items a promise is about, which of them may be drawn as its sample, and what is known.
+
+The promise is about the items whose latest debate the rule accepts but for its certainty: what has
+no label, failed, raised a flag of the rule or lies beyond another bound goes to people in any case.
+Drawn from them, by lot, are those of which nothing has been learnt that could flatter the debate:
+
+- no person has labelled them beside the suggestion: who sees an answer follows it more often than
+  not, so such a label says little about the error (``proposed_from``, and what was done with it);
+- no trial run or experiment has tried a set-up on them: the set-up may have been chosen because it
+  was right about just these;
+- no run of these debates has shown them to a model as a precedent;
+- nothing that came with them says that a machine decided them: people could not decide them anew.
+
+What people decided before without any of this (gold that came with the items, say) counts: the lot
+decides which items are looked at, not who labelled them when. Items that are not drawn never count,
+however well they are labelled: the queue chose them, and it prefers doubt.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from django.db.models import BooleanField, Count, Exists, Func, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from apps.agreement.automation.decisions import LED, first_decisions, led_items, words_of_authors
+from apps.agreement.automation.promise import SIGNAL
+from apps.agreement.models import Guarantee
+from apps.debates.models import Debate, Run
+from apps.debates.selectors.rules import ENDED, Ended, latest_debates, rule_of
+from apps.labels.models import Gold, ItemState, Kind, Label
+from apps.labels.selectors import verified_as_of
+from apps.projects.models import Project
+from apps.projects.selectors import current_schema
+from labelhub.core.agreement.figures import Figure
+from labelhub.core.agreement.prediction_powered import ppi_mean
+from labelhub.core.debate import routing
+from labelhub.core.debate.routing import AT_MOST, THRESHOLDS, Rule, Threshold
+from labelhub.core.schema import Schema, value_key, value_words
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A debated item that would be accepted if its debate is certain enough."""
+
+    item_id: int
+    uncertainty: float
+    value: str
+    spec: str
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The project's debated items as a promise sees them.
+
+    Attributes:
+        comparable: whether an answer is right or wrong at all; free texts are neither.
+        rule: what goes to people, without a bound of certainty.
+        debated: how many items have a debate that ended.
+        candidates: those that the rule accepts but for certainty, by item.
+        led: items labelled beside the suggestion; tuned: others that must not be drawn.
+    """
+
+    comparable: bool
+    rule: Rule
+    debated: int
+    candidates: Mapping[int, Candidate]
+    led: frozenset[int]
+    tuned: frozenset[int]
+
+    @cached_property
+    def drawable(self) -> list[int]:
+        """Items that may be drawn, by id."""
+        return [each for each in self.candidates if each not in self.led and each not in self.tuned]
+
+    @property
+    def uncertainties(self) -> list[float]:
+        """Of all candidates."""
+        return [each.uncertainty for each in self.candidates.values()]
+
+    @cached_property
+    def specs(self) -> list[str]:
+        """The set-ups whose debates these are."""
+        return sorted({each.spec for each in self.candidates.values()})
+
+    def accepted(self, bound: float) -> int:
+        """How many candidates lie below ``bound``."""
+        return sum(each.uncertainty < bound for each in self.candidates.values())
+
+
+def without_certainty(rule: Rule) -> Rule:
+    """The rule as if it had no bound of certainty: the promise sets that one."""
+    bounds = {name: bound for name, bound in rule.bounds.items() if name != SIGNAL}
+    return Rule(rule.flags, bounds, rule.audit)
+
+
+def read_pool(project: Project) -> Pool:
+    """The pool, in a handful of queries however many items there are."""
+    rule = without_certainty(rule_of(project))
+    ended = list(latest_debates(project))
+    candidates = _candidates(project, rule, ended)
+    return Pool(
+        comparable=not current_schema(project).task.written,
+        rule=rule,
+        debated=len(ended),
+        candidates=candidates,
+        led=led_items(project),
+        tuned=_tuned(project) | frozenset(by_machines(project).values_list("item_id", flat=True)),
+    )
+
+
+def candidates_among(
+    project: Project, rule: Rule, item_ids: Collection[int]
+) -> dict[int, Candidate]:
+    """Those of the items that ``rule`` accepts but for certainty."""
+    return _candidates(project, rule, latest_debates(project, item_ids), item_ids)
+
+
+def _candidates(
+    project: Project,
+    rule: Rule,
+    ended: Iterable[Ended],
+    item_ids: Collection[int] | None = None,
+) -> dict[int, Candidate]:
+    debates = Debate.objects.filter(run__project=project, run__trial=False).order_by()
+    if item_ids is not None:
+        debates = debates.filter(item__in=item_ids)
+    specs = dict(debates.values_list("pk", "run__spec_hash"))
+    return {
+        each.item_id: Candidate(
+            each.item_id, _uncertainty(each), value_key(each.value), specs[each.pk]
+        )
+        for each in ended
+        if accepted_but_for_certainty(rule, each)
+    }
+
+
+def _uncertainty(ended: Ended) -> float:
+    """Of a debate that tells none, the uncertainty at which nothing is accepted."""
+    told = ended.signals[SIGNAL]
+    return 1.0 if told is None else float(told)
+
+
+def accepted_but_for_certainty(rule: Rule, ended: Ended) -> bool:
+    """Whether the debate has a label and ``rule`` sends it to nobody."""
+    if not ended.labelled or ended.value is None:
+        return False
+    return not routing.reasons(rule, flags=ended.flags, signals=ended.signals, labelled=True)
+
+
+def _tuned(project: Project) -> frozenset[int]:
+    """Items that a set-up was tried on, and those that debates had before them as examples."""
+    debates = Debate.objects.filter(run__project=project, run__trial=True).order_by()
+    tried = frozenset(debates.values_list("item_id", flat=True))
+    examples = examples_shown(project)
+    if examples is None:
+        return tried
+    return tried | frozenset(examples.values_list("item_id", flat=True))
+
+
+def by_machines(project: Project) -> QuerySet[ItemState]:
+    """Items that an import says a machine decided."""
+    machines = (Kind.LLM, Kind.MODEL)
+    return ItemState.objects.filter(project=project, gold__decided_by__kind__in=machines)
+
+
+def known_to_people(project: Project) -> QuerySet[Gold]:
+    """What people have decided of the project's items."""
+    return verified_as_of(project.pk, timezone.now()).order_by()
+
+
+def examples_shown(project: Project) -> QuerySet[Gold] | None:
+    """What runs of the project had before them as precedents; None where no run takes any."""
+    runs = Run.objects.filter(project=project, trial=False).order_by("created_at")
+    rows = runs.values_list("created_at", "protocol_settings")
+    moments = [created for created, chosen in rows if chosen.get("precedents")]
+    return verified_as_of(project.pk, moments[-1]).order_by() if moments else None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The sizes of a :class:`~apps.agreement.automation.pool.Pool`.
+
+    ``within_rule``: candidates; ``available``: those of them that may be drawn; ``decided``: those
+    of these that people have decided already, or of which their authors have spoken.
+    """
+
+    comparable: bool
+    debated: int
+    within_rule: int
+    available: int
+    decided: int
+
+
+class Beyond(Func):
+    """Whether a signal is a number beyond its bound, as ``Threshold.passed`` says."""
+
+    output_field = BooleanField()
+
+    def __init__(self, threshold: Threshold, bound: float) -> None:
+        """Of the debate's ``signals``; names of signals are the product's own, not anybody's."""
+        super().__init__("signals")
+        side = "<=" if threshold.side == AT_MOST else ">="
+        # As text: a parameter in GROUP BY is another one to PostgreSQL than that in SELECT.
+        self.extra |= {"signal": threshold.signal, "beyond": f"{side} {float(bound)!r}"}
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        """JSON functions of SQLite."""
+        context["template"] = (
+            "CASE WHEN JSON_TYPE(%(expressions)s, '$.%(signal)s') IN ('integer', 'real') "
+            "THEN JSON_EXTRACT(%(expressions)s, '$.%(signal)s') %(beyond)s ELSE 0 END"
+        )
+        return self.as_sql(compiler, connection, **context)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        """JSON operators of PostgreSQL."""
+        context["template"] = (
+            "CASE WHEN jsonb_typeof(%(expressions)s -> '%(signal)s') = 'number' "
+            "THEN (%(expressions)s ->> '%(signal)s')::double precision %(beyond)s ELSE FALSE END"
+        )
+        return self.as_sql(compiler, connection, **context)
+
+
+def count_pool(project: Project) -> Counts:
+    """The sizes of the pool that ``read_pool`` would read."""
+    rule = without_certainty(rule_of(project))
+    groups = _grouped(project, latest(project), rule)
+    within = [each for each in groups if _accepted(rule, each)]
+    return Counts(
+        comparable=not current_schema(project).task.written,
+        debated=sum(each["items"] for each in groups),
+        within_rule=sum(each["items"] for each in within),
+        available=sum(each["free"] for each in within),
+        decided=sum(each["decided"] for each in within),
+    )
+
+
+def labelled_by_others(project: Project, rule: Rule, specs: Collection[str]) -> bool:
+    """Whether a debate that ``rule`` accepts but for certainty is by none of these set-ups."""
+    others = latest(project).exclude(run__spec_hash__in=specs)
+    return any(_accepted(rule, each) for each in _kinds(others, rule).distinct())
+
+
+def latest(project: Project) -> QuerySet[Debate]:
+    """The debate that ended last of each item, as ``latest_debates`` finds it."""
+    ended = Debate.objects.filter(
+        run__project=project, run__trial=False, status__in=ENDED, finished_at__isnull=False
+    )
+    later = Q(finished_at__gt=OuterRef("finished_at"))
+    together = Q(finished_at=OuterRef("finished_at"), pk__gt=OuterRef("pk"))
+    return ended.filter(~Exists(ended.filter(later | together, item=OuterRef("item")))).order_by()
+
+
+def _grouped(
+    project: Project, debates: QuerySet[Debate], rule: Rule
+) -> Sequence[Mapping[str, Any]]:
+    """How many debates there are of each kind that the rule can tell from others; of those how many
+    may be drawn, and how many of these people have decided."""
+    tried = Debate.objects.filter(run__project=project, run__trial=True).values("item")
+    led = Label.objects.by_people().filter(LED, item__project=project).values("item")
+    free = ~Q(item__in=tried) & ~Q(item__in=led) & ~Q(item__in=by_machines(project).values("item"))
+    examples = examples_shown(project)
+    if examples is not None:
+        free &= ~Q(item__in=examples.values("item"))
+    words = words_of_authors(project, timezone.now()).order_by()
+    decided = Q(item__in=known_to_people(project).values("item")) | Q(item__in=words.values("item"))
+    return list(
+        _kinds(debates, rule).annotate(
+            items=Count("pk"),
+            free=Count("pk", filter=free),
+            decided=Count("pk", filter=free & decided),
+        )
+    )
+
+
+def _kinds(debates: QuerySet[Debate], rule: Rule) -> Any:
+    """What the rule goes by. Not the signals themselves: hardly two debates have the same."""
+    beyond = {
+        f"beyond_{each.signal}": Beyond(each, rule.bounds[each.signal])
+        for each in THRESHOLDS
+        if each.signal in rule.bounds
+    }
+    kinds = debates.annotate(empty=Q(value__isnull=True), **beyond)
+    return kinds.values("status", "flags", "empty", *beyond)
+
+
+def _accepted(rule: Rule, kind: Mapping[str, Any]) -> bool:
+    if kind["status"] != Debate.Status.DONE or kind["empty"]:
+        return False
+    flagged = routing.reasons(Rule(rule.flags, {}), flags=kind["flags"], signals={}, labelled=True)
+    return not flagged and not any(kind[name] for name in kind if name.startswith("beyond_"))
+
+
+# The share of a label among machine labels carries their errors with it. The sample was drawn by
+# lot, so it says how far off they are, and the corrected share is right however bad the debates may
+# be (``prediction_powered.ppi_mean``).
+
+#: Below this the normal interval promises too much.
+LEAST = 50
+
+
+@dataclass(frozen=True, slots=True)
+class LabelShare:
+    """A label's share among the items the promise is about: by the debates alone, and corrected."""
+
+    name: str
+    naive: float
+    corrected: Figure
+
+
+def label_shares(pool: Pool, truths: Mapping[int, str], schema: Schema) -> list[LabelShare]:
+    """A row for each label of the schema; empty where the task has no labels in common, or the
+    sample is too small for an interval.
+
+    ``truths``: first blind decisions of the sample's items.
+    """
+    sampled = [each for each in truths if each in pool.candidates]
+    if not schema.task.labelled or len(sampled) < LEAST:
+        return []
+    rest = [pool.candidates[each].value for each in pool.drawable if each not in truths]
+    said = [pool.candidates[each].value for each in sampled]
+    truth = [truths[each] for each in sampled]
+    return [_share(label, label_name, truth, (said, rest)) for label, label_name in _labels(schema)]
+
+
+def _share(
+    key: str, name: str, truth: Sequence[str], debates: tuple[Sequence[str], Sequence[str]]
+) -> LabelShare:
+    said, rest = [[float(_has(value, key)) for value in values] for values in debates]
+    every = [*said, *rest]
+    powered = ppi_mean([float(_has(value, key)) for value in truth], said, rest)
+    return LabelShare(name, sum(every) / len(every), powered.mean)
+
+
+def _labels(schema: Schema) -> list[tuple[str, str]]:
+    """What to look for in a value, and how people call it."""
+    if schema.task.ordered:
+        points = [each.point for each in schema.labels if each.point is not None]
+        return [(value_words(point), value_words(point)) for point in points]
+    return [(name, name) for name in schema.names]
+
+
+def _has(value: str, label: str) -> bool:
+    """Whether the value, as compared, is the label or a set with it."""
+    found = json.loads(value)
+    return label in found if isinstance(found, list) else value_words(found) == label
+
+
+#: Where a verdict keeps it.
+REACH = "reach"
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The sizes of the pool, how many items each bound accepts, strict to loose, and how often
+    labels occur; all as of the verdict."""
+
+    pool: Counts
+    accepted: Sequence[int]
+    shares: Sequence[LabelShare]
+
+
+def measured(guarantee: Guarantee, known: Mapping[int, object]) -> dict[str, Any]:
+    """The reach of a sample's bounds now, as a verdict keeps it.
+
+    Args:
+        guarantee: whose bounds.
+        known: the items of its sample that count.
+    """
+    pool = read_pool(guarantee.project)
+    decided = first_decisions(guarantee).truths
+    truths = {item: decided[item] for item in known if item in decided}
+    shares = label_shares(pool, truths, current_schema(guarantee.project).parsed)
+    return {
+        "pool": asdict(count_pool(guarantee.project)),
+        "accepted": [pool.accepted(bound) for bound in guarantee.bounds],
+        "shares": [asdict(share) for share in shares],
+    }
+
+
+def reach_of(guarantee: Guarantee, known: Mapping[int, object]) -> Reach:
+    """What was measured with the verdict; now, and kept, where the verdict was given without."""
+    verdict = dict(guarantee.verdict or {})
+    if REACH not in verdict:
+        verdict[REACH] = measured(guarantee, known)
+        Guarantee.objects.filter(pk=guarantee.pk, verdict__isnull=False).update(verdict=verdict)
+        guarantee.verdict = verdict
+    found = verdict[REACH]
+    shares = [LabelShare(**each) for each in found["shares"]]
+    return Reach(Counts(**found["pool"]), found["accepted"], shares)

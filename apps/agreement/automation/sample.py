@@ -1,0 +1,257 @@
+"""The sample of a promise: drawn by lot, labelled blind, judged once.
+
+Target, confidence, rule and bounds are fixed when the sample is drawn, before anybody knows an
+error; and it is judged when all of it is labelled: who may look after each label and stop when it
+suits is wrong more often than promised.
+"""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.agreement.automation import promise
+from apps.agreement.automation.decisions import (
+    first_decisions,
+    led_items,
+    newest_golds,
+    words_of_authors,
+)
+from apps.agreement.automation.pool import (
+    REACH,
+    Pool,
+    candidates_among,
+    labelled_by_others,
+    measured,
+    read_pool,
+    without_certainty,
+)
+from apps.agreement.models import Guarantee
+from apps.debates.models import Run
+from apps.debates.selectors import rule_of
+from apps.labels.blindness import ONLY_AUDITED
+from apps.labels.models import ItemState, Kind
+from apps.labels.services import reroute_items
+from apps.projects.models import Project
+from labelhub.core.agreement.risk_control import Choice, Step, labels_needed
+from labelhub.core.debate.routing import Rule, read_rule
+from labelhub.core.errors import Conflict
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What has become of a sample: decided blind, waiting for people, or of no use any more.
+
+    ``known``: uncertainty, and whether the debate was wrong, by item; ``led``: labelled beside the
+    suggestion before anybody spoke blind; ``gone``: its newest debate goes to people in any case.
+    Those two are dropped: the queue and the debate settled them, not the label.
+    """
+
+    known: Mapping[int, tuple[float, bool]]
+    pending: list[int]
+    led: list[int]
+    gone: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a complete sample says.
+
+    Attributes:
+        choice: the fixed-sequence test.
+        bounds: of the uncertainty, one for each step of its path.
+    """
+
+    choice: Choice
+    bounds: list[float]
+
+    @property
+    def chosen(self) -> tuple[float, Step] | None:
+        """The bound that keeps the promise, and its step."""
+        pairs = zip(self.bounds, self.choice.path, strict=True)
+        return next((pair for pair in pairs if pair[1] is self.choice.chosen), None)
+
+
+def sample_of(guarantee: Guarantee) -> Drawn:
+    """Where the items of the sample stand: by the row once it is judged, by the ledger until then.
+
+    The rule is that of the drawing.
+    """
+    if guarantee.verdict is not None:
+        return _stored(guarantee.verdict)
+    decided = first_decisions(guarantee)
+    rule = read_rule(guarantee.rule)
+    there = candidates_among(guarantee.project, rule, guarantee.sample)
+    gone = [item for item in guarantee.sample if item not in there]
+    known = {
+        item: (there[item].uncertainty, decided.truths[item] != there[item].value)
+        for item in guarantee.sample
+        if item in there and item in decided.truths
+    }
+    left = [item for item in guarantee.sample if item in there and item not in known]
+    pending = [item for item in left if item not in decided.led]
+    return Drawn(known, pending, [item for item in left if item in decided.led], gone)
+
+
+def freeze(guarantee: Guarantee) -> Drawn:
+    """Judge the sample if all of it is decided, and keep what was found; of several who do it at
+    once the first one counts. Where its items stand then."""
+    drawn = sample_of(guarantee)
+    if guarantee.verdict is not None or drawn.pending or guarantee.state != Guarantee.State.DRAWN:
+        return drawn
+    unjudged = Guarantee.objects.filter(
+        pk=guarantee.pk, state=Guarantee.State.DRAWN, verdict__isnull=True
+    )
+    unjudged.update(
+        verdict={
+            "items": {str(item): list(found) for item, found in drawn.known.items()},
+            "led": drawn.led,
+            "gone": drawn.gone,
+            REACH: measured(guarantee, drawn.known),
+        },
+        wrong=sum(wrong for _, wrong in drawn.known.values()),
+        judged_at=timezone.now(),
+    )
+    guarantee.refresh_from_db(fields=["verdict", "wrong", "judged_at"])
+    return sample_of(guarantee)
+
+
+def judge(guarantee: Guarantee, drawn: Drawn) -> Verdict | None:
+    """What the sample says; None while an item of it waits for a person."""
+    if drawn.pending:
+        return None
+    promised = guarantee.target, guarantee.confidence, guarantee.start_errors
+    choice = promise.decide(
+        [uncertainty for uncertainty, _ in drawn.known.values()],
+        [wrong for _, wrong in drawn.known.values()],
+        guarantee.bounds,
+        promised,
+    )
+    return Verdict(choice, list(guarantee.bounds))
+
+
+def _stored(verdict: Mapping[str, Any]) -> Drawn:
+    items = {int(item): (found[0], found[1]) for item, found in verdict["items"].items()}
+    return Drawn(items, [], list(verdict["led"]), list(verdict["gone"]))
+
+
+# Target, confidence, rule and bounds are fixed when the sample is drawn, before anybody knows an
+# error; and it is judged when all of it is labelled: who may look after each label and stop when it
+# suits is wrong more often than promised.
+
+#: Items of one transaction.
+CHUNK = 1000
+NOT_COMPARABLE = "Free texts are not right or wrong letter by letter: there is no error to bound."
+
+
+def draw_sample(
+    project: Project,
+    *,
+    actor: User,
+    target: float,
+    confidence: float,
+    coverage: float = promise.USUAL_COVERAGE,
+) -> Guarantee:
+    """Draw the items that a promise is to be judged by; from here on its numbers are fixed.
+
+    Args:
+        target: most share of wrong ones among the accepted, up to 0.5.
+        confidence: of the promise, 0.5 to 0.999.
+        coverage: share of the items that is hoped to be accepted: the less, the larger the sample.
+
+    Raises:
+        InvalidInput: a number out of its bounds.
+        Conflict: there is a promise already, or too few items may be drawn.
+    """
+    promise.checked(target, confidence, coverage)
+    pool = read_pool(project)
+    _check_enough(pool, target, confidence)
+    size = min(promise.sample_size(target, confidence, coverage), len(pool.drawable))
+    sample = sorted(random.SystemRandom().sample(pool.drawable, size))
+    try:
+        with transaction.atomic():
+            return Guarantee.objects.create(
+                project=project,
+                target=target,
+                confidence=confidence,
+                start_errors=promise.start_errors(target, confidence, coverage, size),
+                rule=pool.rule.to_json(),
+                bounds=promise.bounds_to_test(pool.uncertainties),
+                specs=pool.specs,
+                sample=sample,
+                golds=newest_golds(sample),
+                drawn_by=actor,
+            )
+    except IntegrityError:
+        raise Conflict("This project has a sample or a promise already.") from None
+
+
+def queue_sample(guarantee: Guarantee) -> int:
+    """Ask people, blind, about the items of the sample that nobody has decided, nor the author
+    spoken of; how many changed.
+
+    Again and again while the sample is labelled: a rule that is applied anew or a debate that is
+    held anew gives its items other reasons.
+    """
+    project, moved = guarantee.project, 0
+    undecided = Q(gold=None) | Q(gold__decided_by__kind__in=(Kind.LLM, Kind.MODEL))
+    words = words_of_authors(project, guarantee.drawn_at).filter(item__in=guarantee.sample)
+    sample = sorted({*guarantee.sample} - {*words.values_list("item_id", flat=True)})
+    for at in range(0, len(sample), CHUNK):
+        states = ItemState.objects.filter(undecided, item__in=sample[at : at + CHUNK])
+        lost = states.exclude(reasons=ONLY_AUDITED).order_by("item_id")
+        if ids := list(lost.values_list("item_id", flat=True)):
+            moved += reroute_items(project, ids, lambda locked: _blind(project, list(locked)))
+    return moved
+
+
+def _blind(project: Project, item_ids: list[int]) -> dict[int, list[str]]:
+    """The audit for each; who was led before the item was locked cannot be asked blind any more."""
+    led = led_items(project, item_ids)
+    return {item_id: list(ONLY_AUDITED) for item_id in item_ids if item_id not in led}
+
+
+def changed_since(guarantee: Guarantee) -> str:
+    """Why the sample is about something else than there is now; empty where it is not."""
+    project = guarantee.project
+    rule = without_certainty(rule_of(project))
+    if not same_rule(read_rule(guarantee.rule), rule):
+        return "The routing rule has been changed since the sample was drawn: draw it anew."
+    if other_runs(guarantee) or labelled_by_others(project, rule, guarantee.specs):
+        return "Another set-up has labelled items since the sample was drawn: draw it anew."
+    return ""
+
+
+def other_runs(guarantee: Guarantee) -> bool:
+    """Whether debates come, or have come since, that the promise is not about: by another protocol,
+    model, prompt or schema than those of its sample."""
+    since = guarantee.switched_on_at or guarantee.drawn_at
+    going = (Run.Status.QUEUED, Run.Status.RUNNING)
+    others = Run.objects.filter(project=guarantee.project_id, trial=False)
+    others = others.exclude(spec_hash__in=guarantee.specs)
+    late = Q(created_at__gte=since) | Q(finished_at__gte=since) | Q(status__in=going)
+    return others.filter(late).exists()
+
+
+def same_rule(one: Rule, other: Rule) -> bool:
+    """Whether two rules accept the same, whatever they audit."""
+    return (one.flags, dict(one.bounds)) == (other.flags, dict(other.bounds))
+
+
+def _check_enough(pool: Pool, target: float, confidence: float) -> None:
+    if not pool.comparable:
+        raise Conflict(NOT_COMPARABLE)
+    needed = labels_needed(target, confidence)
+    more = "more errors or " if promise.may_allow_more(target) else ""
+    if len(pool.drawable) < needed:
+        raise Conflict(
+            f"At most {target:.4g} wrong at a confidence of {confidence:g} takes at least "
+            f"{needed:,} items that may be drawn, and there are {len(pool.drawable):,}. Debate "
+            f"more items, or allow {more}less confidence.",
+            data={"needed": needed, "available": len(pool.drawable)},
+        )

@@ -1,0 +1,411 @@
+"""Predictions against gold: whose they are, and how often they are right."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import (
+    BooleanField,
+    Count,
+    Exists,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+)
+
+from apps.accounts.models import User
+from apps.debates.models import Debate, Run
+from apps.labels.blindness import answer_hidden_from
+from apps.labels.models import PEOPLE, Annotator, Gold, ItemState, Kind, Label
+from apps.labels.selectors import current_gold, labels_of_run, rejected_suggestions
+from apps.projects.changes import Translator
+from apps.projects.models import Item, LabelSchema, Project
+from apps.projects.selectors import current_schema
+from labelhub.core.agreement.comparison import Pair, is_right, known_names
+from labelhub.core.agreement.evaluation import Evaluation, evaluate
+from labelhub.core.agreement.figures import Figure, share
+from labelhub.core.errors import InvalidInput, NotFound
+from labelhub.core.schema import Schema
+
+MOST_RUNS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionSource:
+    """One replicate of a run, or an annotator; exactly one of the two is set."""
+
+    name: str
+    kind: str
+    offline: bool
+    run: Run | None = None
+    annotator: Annotator | None = None
+    replicate: int = 1
+
+    @property
+    def query(self) -> Mapping[str, int]:
+        """The parameters of an address that mean this source."""
+        if self.annotator is not None:
+            return {"annotator": self.annotator.pk}
+        return _run_query(self.run, self.replicate) if self.run else {}
+
+    @property
+    def is_person(self) -> bool:
+        """Whether gold may rest on these very labels."""
+        return self.kind in PEOPLE
+
+    def labels(self) -> QuerySet[Label]:
+        """What it says, oldest first; a later label of an item is the one that counts."""
+        if self.run is not None:
+            return labels_of_run(self.run.project_id, self.run.uid).filter(replicate=self.replicate)
+        return Label.objects.current().filter(annotator=self.annotator).order_by("pk")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A source that the page offers."""
+
+    text: str
+    query: Mapping[str, int]
+
+    @property
+    def address(self) -> str:
+        """The query as it stands in an address."""
+        return urlencode(self.query)
+
+
+def find_source(
+    project: Project, *, run_id: int | None, annotator_id: int | None, replicate: int = 1
+) -> PredictionSource | None:
+    """The source asked for; by default the newest run with labels, else an imported machine.
+
+    Raises:
+        NotFound: the run, its replicate or the annotator is not in this project.
+    """
+    if annotator_id is not None:
+        return _annotator(project, annotator_id)
+    run = evaluated_runs(project).first() if run_id is None else _run(project, run_id)
+    if run is None:
+        return _imported_machine(project)
+    if not 1 <= replicate <= run.replicates:
+        raise NotFound(f"replicate: run {run.pk} has {run.replicates}, not a number {replicate}.")
+    first = labels_of_run(project.pk, run.uid).select_related("annotator").first()
+    if first is None:
+        return PredictionSource(str(run), Kind.LLM, offline=False, run=run, replicate=replicate)
+    by = first.annotator
+    return PredictionSource(by.name, by.kind, by.offline, run=run, replicate=replicate)
+
+
+def evaluated_runs(project: Project) -> QuerySet[Run]:
+    """Runs that proposed at least one label, newest first."""
+    proposed = Label.objects.filter(run_uid=OuterRef("uid"), annotator__project=project)
+    return Run.objects.filter(Exists(proposed), project=project)
+
+
+def source_choices(project: Project) -> Mapping[str, Sequence[Choice]]:
+    """What can be evaluated, in groups; two queries."""
+    own = Label.objects.current().filter(annotator=OuterRef("pk"), run_uid__isnull=True)
+    people = Annotator.objects.filter(Exists(own), project=project).order_by("kind", "name")
+    groups = {
+        "Runs": [
+            Choice(_run_words(run, replicate), _run_query(run, replicate))
+            for run in evaluated_runs(project)[:MOST_RUNS]
+            for replicate in range(1, run.replicates + 1)
+        ],
+        "Annotators": [
+            Choice(f"{each.name} ({each.get_kind_display()})", {"annotator": each.pk})
+            for each in people[:MOST_RUNS]
+        ],
+    }
+    return {words: choices for words, choices in groups.items() if choices}
+
+
+def _run_query(run: Run, replicate: int) -> Mapping[str, int]:
+    return {"run": run.pk} | ({"replicate": replicate} if replicate > 1 else {})
+
+
+def _run_words(run: Run, replicate: int) -> str:
+    part = f", replicate {replicate} of {run.replicates}" if run.replicates > 1 else ""
+    return f"{run.protocol}, run {run.pk}, {run.created_at:%Y-%m-%d %H:%M}{part}"
+
+
+def _annotator(project: Project, annotator_id: int) -> PredictionSource:
+    found = Annotator.objects.filter(project=project, pk=annotator_id).first()
+    if found is None:
+        raise NotFound(f"annotator: this project has no annotator {annotator_id}.")
+    return PredictionSource(found.name, found.kind, found.offline, annotator=found)
+
+
+def _run(project: Project, run_id: int) -> Run:
+    found = Run.objects.filter(project=project, pk=run_id).first()
+    if found is None:
+        raise NotFound(f"run: this project has no run {run_id}.")
+    return found
+
+
+def _imported_machine(project: Project) -> PredictionSource | None:
+    labelled = Exists(Label.objects.current().filter(annotator=OuterRef("pk")))
+    machines = Annotator.objects.filter(labelled, project=project, kind__in=[Kind.LLM, Kind.MODEL])
+    found = machines.order_by("pk").first()
+    return (
+        PredictionSource(found.name, found.kind, found.offline, annotator=found) if found else None
+    )
+
+
+#: Cells of a label's two-by-two matrix, "predicted-gold".
+CELLS = {
+    "yes-yes": (True, True),
+    "yes-no": (True, False),
+    "no-yes": (False, True),
+    "no-no": (False, False),
+}
+OUTCOMES = ("right", "wrong", "unanswered")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a source says beside gold. ``unanswered``: items with gold that it gave no label;
+    ``rejected``: how many of its labels somebody rejected without a label, on items without gold.
+    """
+
+    project: Project
+    schema: Schema
+    source: PredictionSource | None
+    pairs: Sequence[Pair]
+    gold: Mapping[int, Any]
+    gold_by_basis: Mapping[str, int]
+    own_gold: int
+    unanswered: Sequence[int]
+    rejected: int
+
+    @property
+    def rejected_words(self) -> str:
+        """How many there are, or nothing where there are none."""
+        return rejected_words(self.rejected)
+
+    @property
+    def gold_total(self) -> int:
+        """Items with gold."""
+        return len(self.gold)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationReport:
+    """An evaluation with everything needed to read it honestly."""
+
+    compared: Comparison
+    evaluation: Evaluation
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form, the same by command and REST."""
+        compared, source = self.compared, self.compared.source
+        offline = source is not None and source.offline
+        return {
+            "project": compared.project.slug,
+            "task": str(compared.schema.task),
+            "run": source.run.pk if source and source.run else None,
+            "replicate": source.replicate if source and source.run else None,
+            "annotator": source.name if source else None,
+            "kind": source.kind if source else None,
+            "offline": source.offline if source else None,
+            "note": "predicted by the offline text matcher: not an LLM" if offline else "",
+            "gold": compared.gold_total,
+            "gold_by_basis": dict(compared.gold_by_basis),
+            "items": self.evaluation.n,
+            "unanswered": len(compared.unanswered),
+            "rejected": compared.rejected,
+            **self.evaluation.to_json(),
+        }
+
+
+def evaluation_report(
+    project: Project,
+    *,
+    run_id: int | None = None,
+    annotator_id: int | None = None,
+    replicate: int = 1,
+) -> EvaluationReport:
+    """Evaluate a run (the newest with labels by default) or an annotator against gold.
+
+    Raises:
+        NotFound: the run or annotator is not in this project.
+    """
+    compared = compare_with_gold(
+        project, find_source(project, run_id=run_id, annotator_id=annotator_id, replicate=replicate)
+    )
+    return EvaluationReport(compared, evaluate(compared.schema, compared.pairs))
+
+
+def compare_with_gold(project: Project, source: PredictionSource | None) -> Comparison:
+    """Every item that has gold and a prediction; values only, however long the texts are."""
+    rows = list(current_gold(project).values_list("item_id", "value", "basis", "decided_by"))
+    gold: dict[int, Any] = {item_id: value for item_id, value, _, _ in rows}
+    schema = current_schema(project)
+    said = _said(source, schema) if source else {}
+    predicted = {item: value for item, (value, _) in said.items() if value is not None}
+    annotator = source.annotator if source else None
+    return Comparison(
+        project=project,
+        schema=schema.parsed,
+        source=source,
+        pairs=[
+            Pair(item_id, predicted[item_id], value)
+            for item_id, value in gold.items()
+            if item_id in predicted
+        ],
+        gold=gold,
+        gold_by_basis=dict(Counter(basis for _, _, basis, _ in rows)),
+        own_gold=sum(annotator is not None and by == annotator.pk for *_, by in rows),
+        unanswered=sorted((_asked(source) | said.keys()) & gold.keys() - predicted.keys()),
+        rejected=sum(wrong and item not in gold for item, (_, wrong) in said.items()),
+    )
+
+
+def _said(source: PredictionSource, schema: LabelSchema) -> dict[int, tuple[Any, bool]]:
+    """Item → what the source says of it, as it is called now, and whether somebody has rejected
+    that without a label."""
+    wrong = ExpressionWrapper(_rejected(schema.project), BooleanField())
+    labels = source.labels().annotate(wrong=wrong)
+    rows = labels.values_list("item_id", "value", "schema__version", "wrong")
+    if schema.version == 1:
+        return {item_id: (value, bool(wrong)) for item_id, value, _, wrong in rows}
+    told = Translator.of(schema.project_id)
+    return {item: (told.value(version, value), bool(wrong)) for item, value, version, wrong in rows}
+
+
+def _rejected(project: Project, label: str = "") -> Q:
+    """Labels that somebody has rejected without giving one; what a change of labels has carried
+    over was rejected under its former name."""
+    rejected = rejected_suggestions(project)
+    return Q(**{f"{label}pk__in": rejected}) | Q(**{f"{label}supersedes__in": rejected})
+
+
+def rejected_words(count: int) -> str:
+    """What a figure leaves out, or nothing where there is nothing."""
+    if count == 1:
+        return "1 suggestion was rejected without a label; it is not in this figure."
+    told = f"{count:,} suggestions were rejected without a label; they are not in this figure."
+    return told if count else ""
+
+
+def items_in_cell(compared: Comparison, *, label: str, cell: str) -> list[int]:
+    """Items behind one cell of a label's two-by-two matrix; ``cell`` is predicted-gold.
+
+    Raises:
+        InvalidInput: no such label or cell.
+    """
+    if cell not in CELLS:
+        raise InvalidInput(f"cell: must be one of {', '.join(CELLS)} (predicted-gold).")
+    schema = compared.schema
+    known = schema.label(label)
+    if known is None:
+        raise InvalidInput(f"label: the schema has no '{label[:80]}'.")
+    sides = (
+        (pair.item_id, known_names(schema, pair.predicted), known_names(schema, pair.gold))
+        for pair in compared.pairs
+    )
+    return [
+        item_id
+        for item_id, predicted, gold in sides
+        if (known.name in predicted, known.name in gold) == CELLS[cell]
+    ]
+
+
+def items_in_matrix(compared: Comparison, *, predicted: str, gold: str) -> list[int]:
+    """Items of a single or ordinal project with this predicted and this gold label."""
+    name_of = compared.schema.name_of
+    return [
+        pair.item_id
+        for pair in compared.pairs
+        if (name_of(pair.predicted), name_of(pair.gold)) == (predicted, gold)
+    ]
+
+
+def items_by_outcome(compared: Comparison, outcome: str) -> list[int]:
+    """Items whose whole prediction is right or wrong, or that got no usable answer.
+
+    Raises:
+        InvalidInput: no such outcome.
+    """
+    if outcome not in OUTCOMES:
+        raise InvalidInput(f"outcome: must be one of {', '.join(OUTCOMES)}.")
+    if outcome == "unanswered":
+        return list(compared.unanswered)
+    schema, wanted = compared.schema, outcome == "right"
+    return [
+        pair.item_id
+        for pair in compared.pairs
+        if is_right(schema, pair.predicted, pair.gold) is wanted
+    ]
+
+
+def items_with_ids(item_ids: Sequence[int]) -> QuerySet[Item]:
+    """Those items, in the order of import."""
+    return Item.objects.filter(pk__in=item_ids).order_by("pk")
+
+
+def labels_by_item(source: PredictionSource | None, item_ids: Sequence[int]) -> dict[int, Label]:
+    """Item id → what the source says of it."""
+    if source is None:
+        return {}
+    return {label.item_id: label for label in source.labels().filter(item__in=item_ids)}
+
+
+def debates_by_item(source: PredictionSource | None, item_ids: Sequence[int]) -> dict[int, int]:
+    """Item id → id of its debate in the source's run."""
+    if source is None or source.run is None:
+        return {}
+    held = Debate.objects.filter(run=source.run, replicate=source.replicate, item__in=item_ids)
+    return dict(held.values_list("item_id", "pk"))
+
+
+def gold_rows(project: Project, user: User | AnonymousUser) -> QuerySet[Gold]:
+    """The decided values in stable order, ready to be shown; none that ``user`` may yet be checked
+    by."""
+    told = current_gold(project).exclude(answer_hidden_from(user.pk or 0, item="item_id"))
+    return told.select_related("item", "decided_by").order_by("item_id")
+
+
+class SuggestionsRight(NamedTuple):
+    """``share``: of the suggestions of items with gold, those that are exactly what it says;
+    ``rejected``: suggestions that somebody rejected without a label, of items without gold."""
+
+    share: Figure
+    rejected: int
+
+    @property
+    def rejected_words(self) -> str:
+        """How many there are, or nothing where there are none."""
+        return rejected_words(self.rejected)
+
+
+def suggestions_right(project: Project) -> SuggestionsRight:
+    """How many of the current suggestions are what was decided; counted by the database."""
+    decided = Q(gold__isnull=False)
+    told = ItemState.objects.filter(
+        decided | _rejected(project, "suggestion__"),
+        project=project,
+        suggestion__value__isnull=False,
+    )
+    counted = told.aggregate(
+        n=Count("pk", filter=decided),
+        right=Count("pk", filter=Q(suggestion__value=F("gold__value"))),
+        rejected=Count("pk", filter=~decided),
+    )
+    reason = "no item has a suggestion and gold"
+    right = share(counted["right"], counted["n"], reason=reason)
+    return SuggestionsRight(right, counted["rejected"])
+
+
+def _asked(source: PredictionSource | None) -> set[int]:
+    """Items of the source's run whose debate has ended, with a label or without."""
+    if source is None or source.run is None:
+        return set()
+    ended = Debate.objects.filter(run=source.run, replicate=source.replicate).exclude(
+        status=Debate.Status.WAITING
+    )
+    return set(ended.values_list("item_id", flat=True))

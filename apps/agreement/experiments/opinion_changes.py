@@ -1,0 +1,67 @@
+"""Who changed their mind, and whether for the better: from first opinion to last, and by round."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from apps.agreement.experiments.answers import Answers, ArmAnswers, Rounds
+from labelhub.core.agreement.changes import Changes, changes
+from labelhub.core.agreement.resampling import Ints, Resample
+from labelhub.core.debate import protocol
+from labelhub.core.debate.info import Opinions
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """From one opinion to the next. ``whole``: from the first to the last of a debate."""
+
+    words: str
+    changes: Changes
+    whole: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        return {"step": self.words, "whole": self.whole} | self.changes.to_json()
+
+
+def steps_of(sample: Resample, answers: Answers, each: ArmAnswers) -> list[Step]:
+    """The steps of an arm; none where there is but one opinion."""
+    opinions = protocol(each.arm.run.protocol).opinions
+    if opinions is None or not len(each.rows):
+        return []
+    gold = answers.gold[each.rows]
+    first = answers.codes.all_of(each.told["first"])
+    whole = changes(sample, each.rows, first == gold, each.said == gold)
+    return [
+        Step(f"{opinions.first} → {opinions.last}", whole, whole=True),
+        *_by_round(sample, answers, each, opinions),
+    ]
+
+
+def _by_round(
+    sample: Resample, answers: Answers, each: ArmAnswers, opinions: Opinions
+) -> Iterator[Step]:
+    if not opinions.rounds:
+        return
+    rounds = Rounds(each.arm.run.protocol, answers.schema)
+    stood = [rounds.of(told) for told in each.told[opinions.rounds]]
+    table = _padded([answers.codes.all_of(values) for values in stood])
+    lengths = np.array([len(values) for values in stood])
+    gold = answers.gold[each.rows]
+    for at in range(table.shape[1] - 1):
+        kept = lengths > at + 1
+        right = [table[kept, place] == gold[kept] for place in (at, at + 1)]
+        number = at + opinions.round_from
+        words = f"{opinions.round} {number} → {number + 1}"
+        yield Step(words, changes(sample, each.rows[kept], right[0], right[1]))
+
+
+def _padded(lines: Sequence[Ints]) -> Ints:
+    """Lines of different lengths as one table, filled up with what is no answer."""
+    width = max((len(line) for line in lines), default=0)
+    table = np.full((len(lines), width), -1, dtype=np.int64)
+    for row, line in enumerate(lines):
+        table[row, : len(line)] = line
+    return table

@@ -1,0 +1,159 @@
+"""How far the voters of an arm agree: in all, on ambiguous and on normal items, by round."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.agreement.experiments.answers import Answers, ArmAnswers, first_voices, own_d_rate
+from labelhub.core.agreement.coding import NOTHING
+from labelhub.core.agreement.figures import Figure, share
+from labelhub.core.agreement.judges import Agreement, agreement
+from labelhub.core.agreement.resampling import Ints, Resample
+from labelhub.core.debate import protocol
+
+
+def with_ends(shown: Figure) -> Figure:
+    """A share in which nothing varied, with Wilson's interval for as many items.
+
+    The bootstrap cannot say how sure it is: every draw is alike.
+    """
+    value = shown["value"]
+    if value not in {0.0, 1.0} or shown["low"] is not None:
+        return shown
+    n = shown["n"]
+    return share(n if value else 0, n, reason="")
+
+
+MOST = 0.5
+FEWEST_SAMPLES = 5
+NO_MEASURE = "no arm tells which items are ambiguous: add self-consistency with 5 samples or more"
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguity:
+    """By item, shape (items,): whether it is known, and whether it is ambiguous.
+
+    ``source``: the place of the arm that tells; ``words`` say how.
+    """
+
+    known: NDArray[np.bool_]
+    ambiguous: NDArray[np.bool_]
+    source: int
+    words: str
+
+    @property
+    def normal(self) -> NDArray[np.bool_]:
+        """Items known not to be."""
+        return self.known & ~self.ambiguous
+
+
+def shared_ambiguity(arms: Sequence[ArmAnswers], items: int) -> Ambiguity | None:
+    """By the samples of one model, the same for all arms; None without five samples of any."""
+    for place, each in enumerate(arms):
+        settings = each.arm.run.protocol_settings
+        samples = settings.get("samples", 0)
+        if each.arm.run.protocol == "self_consistency" and samples >= FEWEST_SAMPLES:
+            return _by(each, place, items, f"its {samples} samples")
+    return None
+
+
+def own_ambiguity(each: ArmAnswers, place: int, items: int) -> Ambiguity | None:
+    """By the arm's own votes; None where it has none."""
+    if "d_rate" not in each.told:
+        return None
+    when = " before the discussion" if "first_d_rate" in each.told else ""
+    return _by(each, place, items, f"its own votes{when}")
+
+
+def _by(each: ArmAnswers, place: int, items: int, words: str) -> Ambiguity:
+    """By what a debate tells of its votes."""
+    names = [name for name in ("d_rate", "first_d_rate") if name in each.told]
+    lines = zip(*(each.told[name] for name in names), strict=True)
+    rates = [own_d_rate(dict(zip(names, line, strict=True))) for line in lines]
+    return Ambiguity(*told_apart(each.rows, rates, items, MOST), place, words)
+
+
+def told_apart(
+    rows: Ints, rates: Sequence[float | None], items: int, most: float
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which items are known, and which ambiguous: the mean D_rate of their passes is at most
+    ``most``. ``rows`` says which item each rate is of."""
+    kept = np.array([rate is not None for rate in rates], dtype=bool)
+    found: Ints = rows[kept] if len(kept) else rows
+    total = np.bincount(found, [rate for rate in rates if rate is not None], minlength=items)
+    passes = np.bincount(found, minlength=items)
+    known = passes > 0
+    # Tenths and fifths do not add up exactly.
+    return known, known & (total <= most * passes + 1e-9)
+
+
+@dataclass(frozen=True, slots=True)
+class Voices:
+    """``who`` votes; ``parts`` are what they agree on, by words: all items, ambiguous, normal."""
+
+    who: str
+    parts: Mapping[str, Agreement]
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        return {"who": self.who} | {
+            words.replace(" ", "_"): part.to_json() for words, part in self.parts.items()
+        }
+
+
+def voices_of(
+    sample: Resample, answers: Answers, each: ArmAnswers, by: Ambiguity | None
+) -> Voices | None:
+    """Of one arm; None where nobody votes."""
+    opinions = protocol(each.arm.run.protocol).opinions
+    who = opinions.voters if opinions else ""
+    if not who or not any(each.told["votes"]):
+        return None
+    count = _Count(sample, answers, each.rows)
+    votes = count.of([_ballots(told) for told in each.told["votes"]])
+    everything = np.ones(len(answers.items), dtype=bool)
+    parts = {"all items": count.agreement(votes, everything)}
+    if "rounds" in each.told:
+        alone = count.of([_one_each(first_voices(told)) for told in each.told["rounds"]])
+        parts["before the discussion"] = count.agreement(alone, everything)
+    if by is not None:
+        parts["ambiguous items"] = count.agreement(votes, by.ambiguous)
+        parts["normal items"] = count.agreement(votes, by.normal)
+    return Voices(who, parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Count:
+    sample: Resample
+    answers: Answers
+    rows: Ints
+
+    def of(self, ballots: Sequence[Sequence[tuple[Any, int]]]) -> Ints:
+        """Votes by category, shape (debates, categories); abstentions are no answers."""
+        codes = self.answers.codes
+        coded = [[(codes.of(value), n) for value, n in each] for each in ballots]
+        table = np.zeros((len(coded), max(1, len(codes))), dtype=np.int64)
+        for line, each in enumerate(coded):
+            for code, n in each:
+                if code != NOTHING:
+                    table[line, code] += n
+        return table[:, table.any(axis=0)]
+
+    def agreement(self, votes: Ints, items: NDArray[np.bool_]) -> Agreement:
+        kept = items[self.rows]
+        fixed = not self.answers.schema.task.item_options
+        found = agreement(self.sample, self.rows[kept], votes[kept], same_options=fixed)
+        return replace(found, percent=with_ends(found.percent))
+
+
+def _ballots(told: Any) -> list[tuple[Any, int]]:
+    """The signal ``votes``: answers with their counts."""
+    return [(value, n) for value, n in told] if isinstance(told, list) else []
+
+
+def _one_each(voices: Sequence[Any]) -> list[tuple[Any, int]]:
+    """One ballot each."""
+    return [(value, 1) for value in voices]

@@ -1,0 +1,236 @@
+"""The items behind a number of the page: who says what there, and what is true."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from apps.agreement.report.label_matrix import wanted_labels
+from apps.agreement.report.slices import Slice
+from apps.agreement.report.truths import name_of
+from apps.projects.models import Item, Project
+from labelhub.core.agreement.aggregation.majority import Bools, Ties, majority, only, winners
+from labelhub.core.agreement.intervals import SEED
+from labelhub.core.agreement.ratings import Ints
+from labelhub.core.agreement.reports.divided import divided
+from labelhub.core.agreement.reports.sets import members_of
+from labelhub.core.agreement.reports.sheet import KINDS, Sheet
+from labelhub.core.errors import InvalidInput
+from labelhub.core.schema import fold
+
+TRUTHS = {"gold": "gold", "author": "the author"}
+#: Cells of a label: what a kind says of it against what is true.
+CELLS = ("errors", "wrong", "missed", "right")
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """Which items are meant; ``of`` and ``other`` are kinds, ``by`` a truth, the rest labels.
+
+    ``of`` and ``other``: where they differ, or with ``by`` where ``of`` alone is right.
+    ``about`` and ``cell``: what ``of`` says of one label. ``said`` and ``meant``: one confusion.
+    """
+
+    of: str
+    other: str = ""
+    by: str = ""
+    about: str = ""
+    cell: str = ""
+    said: str = ""
+    meant: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no kind, truth or cell.
+
+        Raises:
+            InvalidInput: naming the parameter.
+        """
+        for name, kind in (("of", self.of), ("other", self.other)):
+            if kind not in KINDS and (name == "of" or kind):
+                raise InvalidInput(f"{name}: must be one of {', '.join(KINDS)}.")
+        if self.by not in TRUTHS and (self.by or not self.other):
+            raise InvalidInput(f"by: must be one of {', '.join(TRUTHS)}.")
+        if not self.other and self.cell not in CELLS and not (self.said and self.meant):
+            raise InvalidInput(f"cell: must be one of {', '.join(CELLS)}.")
+
+    def words(self, offline: Mapping[str, Any]) -> str:
+        """What the items have in common; ``offline`` has the kinds that are no LLM."""
+        told = {"offline": offline}
+        of, truth = name_of(told, self.of), TRUTHS.get(self.by, "")
+        other = name_of(told, self.other)
+        if self.other and self.by:
+            return f"{of} right, {other} not, by {truth}"
+        if self.other:
+            return f"divided within {of}" if self.of == self.other else f"{of} and {other} differ"
+        if not self.cell:
+            return f"{of}: “{self.said}”, {truth}: “{self.meant}”"
+        return {
+            "errors": f"“{self.about}” wrongly said or missed by {of}, against {truth}",
+            "wrong": f"“{self.about}” said by {of}, not by {truth}",
+            "missed": f"“{self.about}” said by {truth}, not by {of}",
+            "right": f"“{self.about}” said by {of} and by {truth}",
+        }[self.cell]
+
+
+def places_behind(sheet: Sheet, asked: Behind) -> Ints:
+    """Places of those items in the sheet; where kinds differ, those that differ most first.
+
+    Raises:
+        InvalidInput: no such label.
+    """
+    if not len(sheet.item_ids):
+        return np.array([], dtype=np.int64)
+    if asked.other and not asked.by:
+        return _within(sheet, asked.of) if asked.of == asked.other else _apart(sheet, asked)
+    truth = sheet.gold if asked.by == "gold" else sheet.author
+    if asked.other:
+        right = [_right(sheet, kind, truth) for kind in (asked.of, asked.other)]
+        return np.flatnonzero((right[0] == 1) & (right[1] == 0))
+    if not asked.cell:
+        said, meant = _place(sheet, "said", asked.said), _place(sheet, "meant", asked.meant)
+        return np.flatnonzero((_single(sheet, asked.of) == said) & (truth == meant))
+    said_it, true_of_it, known = _about(sheet, asked, truth)
+    cells = {
+        "errors": said_it != true_of_it,
+        "wrong": said_it & ~true_of_it,
+        "missed": ~said_it & true_of_it,
+        "right": said_it & true_of_it,
+    }
+    return np.flatnonzero(known & cells[asked.cell])
+
+
+def answers(sheet: Sheet, place: int, item: Item) -> list[tuple[str, str]]:
+    """Kind → what it says of the item: ``Joke 2, Question 1``, of sets ``Ask + Praise (1)``.
+
+    The kinds that labelled it; not of free texts, which no sheet holds.
+    """
+    found = []
+    for kind in sheet.kinds:
+        patterns = sheet.patterns_of(kind)
+        counts = patterns.counts[patterns.of_item[place]]
+        if counts.any():
+            found.append((kind, _answer_words(sheet, counts, item)))
+    return found
+
+
+def gold_words(sheet: Sheet, place: int, item: Item) -> str:
+    """What was decided of the item; empty where nothing was."""
+    code = int(sheet.gold[place])
+    if code < 0 or sheet.task.written:
+        return ""
+    return _names(sheet, item)[code]
+
+
+def _answer_words(sheet: Sheet, counts: Ints, item: Item) -> str:
+    whole, order = int(counts.sum()), np.argsort(-counts, kind="stable")
+    chosen = [int(code) for code in order if counts[code]]
+    names = _names(sheet, item)
+    if whole == 1:
+        return names[chosen[0]]
+    if sheet.sets is not None:
+        return ", ".join(f"{names[code]} ({int(counts[code]):,})" for code in chosen)
+    return ", ".join(f"{names[code]} {int(counts[code]):,}" for code in chosen)
+
+
+def _names(sheet: Sheet, item: Item) -> Sequence[str]:
+    if sheet.sets is not None:
+        return [" + ".join(sorted(one)) or "none" for one in sheet.sets]
+    return item.options if sheet.task.item_options else sheet.categories
+
+
+def _within(sheet: Sheet, kind: str) -> Ints:
+    found = divided(sheet, [kind], most=len(sheet.item_ids))
+    return np.searchsorted(sheet.item_ids, [each.item_id for each in found])
+
+
+def _apart(sheet: Sheet, asked: Behind) -> Ints:
+    """By the share of pairs of labels, one of each kind, that differ."""
+    one, other = sheet.patterns_of(asked.of), sheet.patterns_of(asked.other)
+    keys = one.of_item * len(other.counts) + other.of_item
+    pairs, of_pair = np.unique(keys, return_inverse=True)
+    left, right = one.counts[pairs // len(other.counts)], other.counts[pairs % len(other.counts)]
+    whole = left.sum(axis=1) * right.sum(axis=1)
+    share = np.where(whole > 0, 1 - (left * right).sum(axis=1) / np.maximum(whole, 1), 0.0)
+    apart = share[of_pair]
+    found = np.flatnonzero(apart > 0)
+    return found[np.argsort(-apart[found], kind="stable")]
+
+
+def _right(sheet: Sheet, kind: str, truth: Ints) -> Ints:
+    """1 right, 0 wrong, -1 unknown; of tied answers one is drawn, as in the comparisons."""
+    said = majority(sheet.of_kind(kind), Ties.RANDOM, seed=SEED).labels
+    return np.where((said < 0) | (truth < 0), -1, said == truth).astype(np.int64)
+
+
+def _single(sheet: Sheet, kind: str) -> Ints:
+    """The one most frequent answer of each item; -1 in a tie or without labels."""
+    patterns = sheet.patterns_of(kind)
+    return np.asarray(only(winners(patterns.counts))[patterns.of_item])
+
+
+def _about(sheet: Sheet, asked: Behind, truth: Ints) -> tuple[Bools, Bools, Bools]:
+    """Whether the kind says the label, whether it is true, and where both can be told."""
+    if sheet.sets is None:
+        place, said = _place(sheet, "about", asked.about), _single(sheet, asked.of)
+        return said == place, truth == place, (said >= 0) & (truth >= 0)
+    names, members = members_of(list(sheet.sets))
+    if asked.about not in names:
+        raise InvalidInput(f"about: there is no label '{asked.about[:80]}'.")
+    has = members[:, names.index(asked.about)]
+    patterns = sheet.patterns_of(asked.of)
+    said_it = (2 * (patterns.counts @ has.astype(np.int64)) > patterns.totals)[patterns.of_item]
+    known = (patterns.totals > 0)[patterns.of_item] & (truth >= 0)
+    return said_it, has[truth] & (truth >= 0), known
+
+
+def _place(sheet: Sheet, parameter: str, name: str) -> int:
+    if not sheet.shares_categories or name not in sheet.categories:
+        raise InvalidInput(f"{parameter}: there is no label '{name[:80]}'.")
+    return list(sheet.categories).index(name)
+
+
+MOST_LETTERS = 200
+#: Of one kind and item; what more there are is counted.
+MOST_TEXTS = 5
+
+#: Kind and what it says, in the order of the kinds.
+Answers = list[tuple[str, str]]
+
+
+def texts_said(
+    project: Project, asked: Slice, sheet: Sheet, item_ids: Sequence[int], reader: int | None
+) -> dict[int, Answers]:
+    """Item → what each kind wrote of it, the most frequent first; ``sheet`` is what was read of
+    ``asked``. ``reader``: see ``read_sheet``."""
+    kinds = {
+        rater.id: rater.kind
+        for rater in sheet.raters
+        if asked.kind in ("", rater.kind) and asked.annotator in (None, rater.id)
+    }
+    found: dict[int, dict[str, dict[str, list[str]]]] = {}
+    for rows in wanted_labels(project, asked, sheet.raters, reader):
+        chosen = rows.filter(item__in=item_ids, annotator__in=kinds, value__isnull=False)
+        told = chosen.order_by("pk").values_list("item_id", "annotator_id", "value")
+        for item, annotator, value in told:
+            of_kind = found.setdefault(item, {}).setdefault(kinds[annotator], {})
+            of_kind.setdefault(fold(str(value)), []).append(str(value))
+    return {
+        item: [(kind, _words(texts[kind].values())) for kind in KINDS if kind in texts]
+        for item, texts in found.items()
+    }
+
+
+def _words(same: Collection[list[str]]) -> str:
+    """``“red car” (2), “bus”``: every text once, with how many wrote it."""
+    order = sorted(same, key=lambda each: -len(each))
+    shown = [
+        f"“{_cut(each[0])}”{f' ({len(each):,})' if len(each) > 1 else ''}"
+        for each in order[:MOST_TEXTS]
+    ]
+    more = [f"{len(order) - MOST_TEXTS:,} more"] if len(order) > MOST_TEXTS else []
+    return ", ".join([*shown, *more])
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1].rstrip()}…"

@@ -1,0 +1,354 @@
+"""Fetch a project's current labels as a matrix of items and annotators.
+
+A label becomes one whole number in the database (item, annotator and answer side by side), as
+handing over a number takes a third of the time of three. Answers that the schema does not list are
+fetched as they are and numbered here.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.db.models import Count, F, Max, Min, Q, QuerySet, TextField
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
+
+from apps.agreement.report.coding import (
+    ABSTAINED,
+    NOT_AN_OPTION,
+    NOT_IN_SCHEMA,
+    UNKNOWN,
+    Coder,
+    Numbered,
+    Numbers,
+    numbers,
+    present,
+)
+from apps.agreement.report.slices import Slice, check_slice, items_with, moments
+from apps.authors.models import Question
+from apps.debates.models import Run
+from apps.labels.blindness import hidden_from
+from apps.labels.models import MACHINES, Annotator, Kind, Label
+from apps.labels.selectors import current_gold, labels_of_run
+from apps.projects.models import Item, Project
+from apps.projects.selectors import CLUSTER_KEYS, current_schema
+from labelhub.core.agreement.ratings import Ints, Ratings
+from labelhub.core.agreement.reports.sheet import KINDS, Rater, Sheet
+from labelhub.core.schema import Schema
+
+#: Items whose meta data are looked at for a key.
+LOOKED_AT = 500
+
+
+class Clusters(NamedTuple):
+    """A number for each item, from 0 without gaps, and what the numbers stand for."""
+
+    numbers: Ints
+    unit: str
+
+
+def clusters_of(
+    project: Project, item_ids: Ints, authors: Mapping[int, int] | None = None
+) -> Clusters | None:
+    """By the author of a site's question, else a known key of the meta data, else ``authors``.
+
+    An item without any of these is a cluster of its own. None where nothing belongs together.
+
+    Args:
+        authors: item → annotator, of the authors' own labels. One annotator for all of them is no
+            person but a name for whoever wrote.
+    """
+    asked = Question.objects.filter(item__project=project)
+    owners: dict[int, object] = dict(asked.values_list("item_id", "author_id"))
+    unit = "authors"
+    if not owners:
+        items = Item.objects.filter(project=project)
+        key = _key_of(items.order_by("pk").values_list("meta", flat=True)[:LOOKED_AT])
+        if key is not None:
+            told = items.annotate(told=KeyTextTransform(key, "meta"))
+            owners, unit = dict(told.values_list("pk", "told")), CLUSTER_KEYS[key]
+        elif authors and len(set(authors.values())) > 1:
+            owners = dict(authors)
+    # One database gives JSON's null as a text.
+    owners = {item: who for item, who in owners.items() if who not in (None, "", "null")}
+    if not owners:
+        return None
+    named = [owners.get(item, f"item {item}") for item in item_ids.tolist()]
+    number: dict[object, int] = {}
+    numbers = np.array([number.setdefault(name, len(number)) for name in named], dtype=np.int64)
+    return Clusters(numbers, unit) if len(number) < len(named) else None
+
+
+def _key_of(metas: Iterable[Any]) -> str | None:
+    """The known key that most of these items have, the widest among equals; None without any."""
+    often = Counter(
+        key for meta in metas for key in CLUSTER_KEYS if (meta or {}).get(key) is not None
+    )
+    return max(CLUSTER_KEYS, key=lambda key: often[key]) if often else None
+
+
+CHUNK = 20_000
+#: In a packed label: abstained, or an answer that must be fetched as it is.
+_ABSTAINS, _OTHER, _CODES = 62, 63, 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """Labels as they come, of shape (labels,); codes ABSTAINED and UNKNOWN are not yet left out."""
+
+    items: Ints
+    annotators: Ints
+    codes: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class _Spans:
+    """Between which ids the project's items and annotators lie."""
+
+    first_item: int
+    last_item: int
+    first_annotator: int
+    last_annotator: int
+
+
+def read_sheet(project: Project, asked: Slice | None = None, *, reader: int | None = None) -> Sheet:
+    """The part of the ledger that ``asked`` means; the number of queries does not grow with it.
+
+    ``reader``: id of the reviewer who is to read what is made of it. What machines say of items
+    that this person is to audit blind is left out.
+
+    Raises:
+        InvalidInput, NotFound: see ``check_slice``.
+    """
+    asked = asked or Slice()
+    schema = current_schema(project).parsed
+    check_slice(project, schema, asked)
+    coder = Coder(schema, _options(project, schema), asked.label)
+    raters = _raters(project)
+    said = _said(project, asked, coder, raters, reader)
+    gold = list(_gold(project, asked, reader).values_list("item_id", "raw", "decided_by__kind"))
+    truth = [(item, coder.of(item, raw), kind) for item, raw, kind in gold if raw is not None]
+    sheet = replace(
+        _sheet(project, coder, raters, said, truth), rejections=_rejections(project, asked, raters)
+    )
+    return _narrowed(sheet, asked)
+
+
+def _raters(project: Project) -> list[Rater]:
+    """All of the project's. Beside LLMs the offline text matcher is a model: it is no LLM, and what
+    it says must not count as said by them."""
+    found = [
+        Rater(each.pk, each.name, each.kind, each.offline)
+        for each in Annotator.objects.filter(project=project).order_by("pk")
+    ]
+    if not any(each.kind == Kind.LLM and not each.offline for each in found):
+        return found
+    return [
+        replace(each, kind=Kind.MODEL.value) if each.kind == Kind.LLM and each.offline else each
+        for each in found
+    ]
+
+
+def _narrowed(sheet: Sheet, asked: Slice) -> Sheet:
+    """Only what the chosen annotators said; what is true stays as the whole ledger has it."""
+    if not asked.kind and asked.annotator is None:
+        return sheet
+    chosen = np.array(
+        [
+            asked.kind in ("", rater.kind) and asked.annotator in (None, rater.id)
+            for rater in sheet.raters
+        ],
+        dtype=bool,
+    )
+    return replace(
+        sheet,
+        ratings=sheet.ratings.of_raters(chosen),
+        abstained=sheet.abstained[chosen[sheet.abstained[:, 1]]],
+    )
+
+
+def _rejections(project: Project, asked: Slice, raters: Sequence[Rater]) -> Mapping[str, int]:
+    """Kind → how often its chosen annotators only rejected a suggestion."""
+    rows = Label.objects.standing().filter(
+        items_with(project, asked.tag) & moments(asked), annotator__project=project, rejected=True
+    )
+    if asked.annotator is not None:
+        rows = rows.filter(annotator=asked.annotator)
+    counts = dict(rows.order_by().values_list("annotator").annotate(n=Count("pk")))
+    found: Counter[str] = Counter()
+    for rater in raters:
+        if rater.id in counts and asked.kind in ("", rater.kind):
+            found[rater.kind] += counts[rater.id]
+    return found
+
+
+def _options(project: Project, schema: Schema) -> Mapping[int, list[str]]:
+    if not schema.task.item_options:
+        return {}
+    return dict(Item.objects.filter(project=project).values_list("pk", "options"))
+
+
+def _gold(project: Project, asked: Slice, reader: int | None) -> QuerySet[Any]:
+    found = current_gold(project).filter(items_with(project, asked.tag)).annotate(raw=_raw())
+    if reader is None:
+        return found
+    return found.exclude(hidden_from(reader, item="item_id"), decided_by__kind__in=MACHINES)
+
+
+def _raw() -> Cast:
+    """An answer's JSON as the database keeps it; a cast spares parsing a million of them."""
+    return Cast("value", TextField())
+
+
+def _said(
+    project: Project, asked: Slice, coder: Coder, raters: list[Rater], reader: int | None
+) -> _Said:
+    ids = [rater.id for rater in raters] or [0]
+    items = Item.objects.filter(project=project).aggregate(low=Min("pk"), high=Max("pk"))
+    spans = _Spans(items["low"] or 0, items["high"] or 0, min(ids), max(ids))
+    parts = [_fetch(rows, coder, spans) for rows in wanted_labels(project, asked, raters, reader)]
+    return _joined(parts)
+
+
+def wanted_labels(
+    project: Project, asked: Slice, raters: Sequence[Rater], reader: int | None
+) -> Iterator[QuerySet[Label]]:
+    """The labels that count, in one query or, with a run chosen, people's and the run's."""
+    narrowed = items_with(project, asked.tag) & moments(asked)
+    machines = [each.id for each in raters if each.kind in MACHINES]
+    if reader is not None:
+        narrowed &= ~(Q(annotator__in=machines) & hidden_from(reader, item="item_id"))
+    # Of all projects: that is one look into the index, where the project's own is a scan.
+    past = Label.objects.filter(supersedes__isnull=False)
+    current = (
+        Label.objects.filter(item__project=project, withdrawn=False, rejected=False)
+        .exclude(pk__in=past.values("supersedes"))
+        .filter(narrowed)
+    )
+    if asked.run is None:
+        yield current
+        return
+    run = Run.objects.get(pk=asked.run)
+    yield current.exclude(annotator__in=machines)
+    yield labels_of_run(project.pk, run.uid).filter(narrowed, replicate=asked.replicate)
+
+
+def _fetch(rows: QuerySet[Any], coder: Coder, spans: _Spans) -> _Said:
+    known, low = coder.known, spans.first_annotator
+    span = spans.last_annotator - low + 1
+    if not known:
+        return _as_they_are(rows, coder)
+    code = Numbered(_raw(), known, null=_ABSTAINS, other=_OTHER)
+    place = F("item_id") * span + F("annotator_id") - low
+    packed = numbers(rows, place * _CODES + code, (spans.first_item, spans.last_item))
+    places, codes = np.divmod(packed, _CODES)
+    listed = codes != _OTHER
+    if not listed.all():
+        places, codes = places[listed], codes[listed]
+    codes[codes == _ABSTAINS] = ABSTAINED
+    items, annotators = np.divmod(places, span)
+    found = _Said(items, annotators + low, codes)
+    if listed.all():
+        return found
+    unlisted = rows.annotate(raw=_raw()).exclude(raw__in=list(known)).exclude(raw=None)
+    rest = _as_they_are(unlisted, coder)
+    return _joined([found, rest])
+
+
+def _joined(parts: Sequence[_Said]) -> _Said:
+    if len(parts) == 1:
+        return parts[0]
+    columns = [(each.items, each.annotators, each.codes) for each in parts]
+    return _Said(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+
+
+def _as_they_are(rows: QuerySet[Any], coder: Coder) -> _Said:
+    # What the schema does not list is numbered as it comes: in one order, however it is looked up.
+    rows = rows.order_by("pk").annotate(raw=_raw())
+    items, annotators, codes = [], [], []
+    for item, annotator, raw in rows.values_list("item_id", "annotator_id", "raw").iterator(CHUNK):
+        items.append(item)
+        annotators.append(annotator)
+        codes.append(ABSTAINED if raw is None else coder.of(item, raw))
+    return _Said(*(np.array(column, dtype=np.int64) for column in (items, annotators, codes)))
+
+
+def _sheet(
+    project: Project,
+    coder: Coder,
+    raters: list[Rater],
+    said: _Said,
+    truth: list[tuple[int, int, str | None]],
+) -> Sheet:
+    item_ids = present(said.items)
+    number_of = Numbers(np.array([rater.id for rater in raters], dtype=np.int64))
+    annotators = number_of(said.annotators)
+    abstained, usable = said.codes == ABSTAINED, said.codes >= 0
+    items = Numbers(item_ids)
+    categories = coder.categories
+    columns = items(said.items[usable]), annotators[usable], said.codes[usable]
+    ratings = Ratings(*columns, len(item_ids), len(raters), max(len(categories), 1))
+    together = clusters_of(project, item_ids, _wrote(said, raters))
+    gold, gold_kind = _truth(items, len(item_ids), truth)
+    return Sheet(
+        task=coder.task,
+        categories=categories,
+        ratings=ratings,
+        raters=raters,
+        abstained=np.column_stack([items(said.items[abstained]), annotators[abstained]]),
+        gold=gold,
+        gold_kind=gold_kind,
+        author=_author(ratings, raters),
+        item_ids=item_ids,
+        sets=coder.sets,
+        scores=coder.scores,
+        options=coder.options_of(item_ids),
+        texts=coder.texts_of(item_ids),
+        clusters=None if together is None else together.numbers,
+        unit="items" if together is None else together.unit,
+        left_out=_left_out(said, coder),
+    )
+
+
+def _wrote(said: _Said, raters: list[Rater]) -> dict[int, int]:
+    """Item → annotator, of those who say something of their own texts."""
+    authors = [rater.id for rater in raters if rater.kind == Kind.AUTHOR]
+    if not authors:
+        return {}
+    own = _first_last(np.flatnonzero(np.isin(said.annotators, authors)), said.annotators)
+    return dict(zip(said.items[own].tolist(), said.annotators[own].tolist(), strict=True))
+
+
+def _left_out(said: _Said, coder: Coder) -> dict[str, int]:
+    unknown = int((said.codes == UNKNOWN).sum())
+    return {NOT_AN_OPTION if coder.itemwise else NOT_IN_SCHEMA: unknown} if unknown else {}
+
+
+def _truth(
+    items: Numbers, size: int, truth: list[tuple[int, int, str | None]]
+) -> tuple[Ints, Ints]:
+    """Gold and who decided it, of the items that have labels; -1 elsewhere."""
+    gold, kinds = np.full(size, -1), np.full(size, -1)
+    known = [(item, code, KINDS.index(kind) if kind else -1) for item, code, kind in truth]
+    table = np.array(known, dtype=np.int64).reshape(-1, 3)
+    places = items.find(table[:, 0])
+    there = (places >= 0) & (table[:, 1] >= 0)
+    gold[places[there]] = table[there, 1]
+    kinds[places[there]] = table[there, 2]
+    return gold, kinds
+
+
+def _author(ratings: Ratings, raters: list[Rater]) -> Ints:
+    """What the author of each item says; where a text has several, the first of them."""
+    found = np.full(ratings.n_items, -1)
+    authors = np.array([rater.kind == Kind.AUTHOR for rater in raters], dtype=bool)
+    rows = _first_last(np.flatnonzero(authors[ratings.raters]), ratings.raters)
+    found[ratings.items[rows]] = ratings.codes[rows]
+    return found
+
+
+def _first_last(rows: Ints, annotators: Ints) -> Ints:
+    """``rows`` with those of the first annotator at the end: of what is written over, they stay."""
+    return rows[np.argsort(-annotators[rows], kind="stable")]

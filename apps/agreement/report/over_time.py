@@ -1,0 +1,100 @@
+"""Agreement and accuracy by the day on which labels were given."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+
+from django.db.models import Count, Max, Min
+from django.utils.timezone import localdate
+
+from apps.agreement.charts import Series, over_time
+from apps.agreement.report.label_matrix import read_sheet
+from apps.agreement.report.services import turn
+from apps.agreement.report.slices import Slice
+from apps.agreement.report.tables import MAIN_WORDS
+from apps.common.charts import Chart
+from apps.labels.models import Label
+from apps.projects.models import Project
+from labelhub.core.agreement.reports.within import within
+from labelhub.core.schema import LabelType
+
+#: At most so many periods; each is read by itself.
+MOST_PERIODS = 12
+#: Above this many labels the periods would take too long to read one by one.
+MOST_LABELS = 300_000
+NONE_THEN = "No labels by people on these days."
+PEOPLE = ("crowd", "expert")
+WORDS = {"crowd": "Crowd", "expert": "Expert"}
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Days, both included."""
+
+    first: date
+    last: date
+
+    @property
+    def words(self) -> str:
+        """``Nov 3`` for a day, ``Nov 3–9`` for more within a month."""
+        start = f"{self.first:%b} {self.first.day}"
+        if self.first == self.last:
+            return start
+        if self.first.month == self.last.month:
+            return f"{start}–{self.last.day}"
+        return f"{start}–{self.last:%b} {self.last.day}"
+
+
+def agreement_over_time(project: Project, asked: Slice, task: LabelType) -> Chart | None:
+    """People's agreement by period; None for one of the reasons of ``why_not_over_time``."""
+    found, why_not = _periods(project, asked)
+    if why_not:
+        return None
+    name = "alpha_nominal" if asked.label else task.coefficients[0]
+    with turn(project.pk):
+        sheets = [
+            read_sheet(project, replace(asked, since=each.first, until=each.last)) for each in found
+        ]
+        series = [
+            Series(WORDS[kind], kind, [within(sheet, kind).get(name) for sheet in sheets])
+            for kind in PEOPLE
+            if any(sheet.raters_of(kind) > 1 for sheet in sheets)
+        ]
+    words = [each.words for each in found]
+    return over_time(words, series, of=MAIN_WORDS[name], percent=name == "percent")
+
+
+def why_not_over_time(project: Project, asked: Slice) -> str:
+    """Why there is no picture over time, in words."""
+    return _periods(project, asked)[1] or (
+        "On no day did two people of one kind label the same item."
+    )
+
+
+def _periods(project: Project, asked: Slice) -> tuple[Sequence[Period], str]:
+    """The periods of people's labels, or why there are none."""
+    labels = Label.objects.filter(annotator__project=project, annotator__kind__in=PEOPLE)
+    counted = labels.aggregate(n=Count("pk"), first=Min("created_at"), last=Max("created_at"))
+    if counted["n"] > MOST_LABELS:
+        return [], f"{counted['n']:,} labels by people are too many to be read period by period."
+    if not counted["n"]:
+        return [], "No labels by people yet."
+    found = periods(
+        max(localdate(counted["first"]), asked.since or date.min),
+        min(localdate(counted["last"]), asked.until or date.max),
+    )
+    if len(found) < 2:
+        return [], "All labels by people were given on one day." if found else NONE_THEN
+    return found, ""
+
+
+def periods(first: date, last: date) -> Sequence[Period]:
+    """The days from ``first`` to ``last`` in equal parts of whole days, weeks if it is long."""
+    days = (last - first).days + 1
+    if days < 1:
+        return []
+    length = max(1, -(-days // MOST_PERIODS))
+    if length > 1:
+        length = -(-length // 7) * 7
+    starts = [first + timedelta(days=at) for at in range(0, days, length)]
+    return [Period(each, min(each + timedelta(days=length - 1), last)) for each in starts]

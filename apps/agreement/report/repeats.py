@@ -1,0 +1,209 @@
+"""Fetch all answers of annotators who answered an item more than once.
+
+A label that supersedes another, and a machine's replicates: each is an annotator of its own in the
+ledger, ``ecj: a #2`` beside ``ecj: a``, and here one again. Not a second judgement, and left out:
+what was withdrawn; what a person corrected within the time of one lease (a slip); what a later run
+took over from stored answers.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField
+from django.db.models.functions import Cast
+
+from apps.agreement.report.coding import ABSTAINED, Coder
+from apps.agreement.report.label_matrix import CHUNK
+from apps.agreement.report.slices import Slice, items_with, moments
+from apps.debates.models import Run, Turn
+from apps.labels.blindness import hidden_from
+from apps.labels.models import MACHINES, Label
+from apps.labels.selectors import labels_of_run
+from apps.projects.changes import Translator
+from apps.projects.models import Item, LabelSchema, Project
+from apps.projects.selectors import current_schema
+from apps.reviews.queue.leases import LEASE_SECONDS
+from labelhub.core.agreement.ratings import Ints, Ratings
+from labelhub.core.agreement.reports.repeats import repeats
+from labelhub.core.agreement.reports.sheet import Rater, Sheet
+from labelhub.core.schema import Schema
+
+#: A person who revises so soon corrects what they meant.
+SLIP = timedelta(seconds=LEASE_SECONDS)
+REPLICATE = re.compile(r"(.+) #\d+", re.DOTALL)
+#: Item, annotator, and what was answered, as JSON in the database's own spelling.
+Answer = tuple[int, int, str | None]
+
+
+def intra(
+    project: Project, sheet: Sheet, asked: Slice, *, reader: int | None = None
+) -> dict[str, dict[str, Any]]:
+    """Kind → how its annotators agree with themselves, JSON-ready; empty without repeats."""
+    answers = read_repeats(project, asked, sheet, reader=reader)
+    found = {} if answers is None else repeats(answers)
+    return {kind: one.to_json() for kind, one in found.items()}
+
+
+def read_repeats(
+    project: Project, asked: Slice, sheet: Sheet, *, reader: int | None = None
+) -> Sheet | None:
+    """``sheet`` with all answers where there may be several; None where nobody was asked again.
+
+    At most seven queries; without any repeats two short ones. ``asked``, ``reader``: as for
+    ``read_sheet``, which made ``sheet``. With a run chosen all of its replicates count.
+    """
+    replicates = _replicates(sheet.raters)
+    wanted = _wanted(project, asked, replicates, sheet.raters, reader)
+    # By the sheet's kinds, which are not always the ledger's.
+    chosen = {rater.id for rater in sheet.raters if asked.kind in ("", rater.kind)}
+    current = current_schema(project)
+    answers = [one for rows in wanted for one in _answers(current, rows) if one[1] in chosen]
+    if not answers:
+        return None
+    schema = current.parsed
+    coder = Coder(schema, _options(project, schema), asked.label)
+    return _sheet(sheet, coder, answers, replicates)
+
+
+def _replicates(raters: Sequence[Rater]) -> dict[int, int]:
+    """Annotator → the one whose replicate it is, of machines that have any, these included."""
+    firsts = {(rater.kind, rater.name): rater.id for rater in raters if rater.kind in MACHINES}
+    found: dict[int, int] = {}
+    for (kind, name), own in firsts.items():
+        named = REPLICATE.fullmatch(name)
+        first = firsts.get((kind, named[1])) if named else None
+        if first is not None:
+            found |= {own: first, first: first}
+    return found
+
+
+def _wanted(
+    project: Project,
+    asked: Slice,
+    replicates: dict[int, int],
+    raters: Sequence[Rater],
+    reader: int | None,
+) -> Iterator[QuerySet[Label]]:
+    """The labels: replicates or a run's, then those that supersede, then the first of these."""
+    machines = [rater.id for rater in raters if rater.kind in MACHINES]
+    narrowed = items_with(project, asked.tag) & moments(asked) & _judgements()
+    if reader is not None:
+        narrowed &= ~(Q(annotator__in=machines) & hidden_from(reader, item="item_id"))
+    if asked.annotator is not None:
+        narrowed &= Q(annotator=asked.annotator)
+    elsewhere = set(replicates)
+    if asked.run is not None:
+        elsewhere = set(machines)
+        run = Run.objects.get(pk=asked.run)
+        if run.replicates > 1:
+            yield labels_of_run(project.pk, run.uid).filter(narrowed)
+    elif replicates:
+        told = Q(annotator__in=set(replicates.values())) | Q(replicate__gt=1)
+        yield Label.objects.filter(narrowed, told, annotator__in=elsewhere)
+    # Of all projects, by the index of what is superseded: the project's own would be a scan.
+    # What a change of labels has carried over is no second judgement.
+    revisions = Label.objects.filter(supersedes__gt=0, change__isnull=True)
+    own = Label.objects.filter(narrowed, annotator__project=project)
+    own = own.exclude(annotator__in=elsewhere)
+    yield own.filter(pk__in=revisions.values("pk"))
+    standing = revisions.filter(withdrawn=False, rejected=False)
+    carried = standing.filter(supersedes__change__isnull=False)
+    first = Q(pk__in=standing.values("supersedes"))
+    first |= Q(pk__in=carried.values("supersedes__supersedes"))
+    yield own.filter(first, supersedes=None)
+
+
+def _judgements() -> Q:
+    """Neither withdrawn nor a mere rejection, no slip, and not answered from the store later."""
+    meant = (
+        # Imports say when they were made, not when was answered.
+        Q(action=Label.Action.IMPORTED)
+        | Q(superseded_by__action=Label.Action.IMPORTED)
+        | Q(annotator__kind__in=MACHINES)
+        | Q(superseded_by__created_at__gte=F("created_at") + SLIP)
+    )
+    reused = Turn.objects.filter(debate__label=OuterRef("pk"), reused=True)
+    return (
+        Q(withdrawn=False, rejected=False)
+        & Q(change__isnull=True)
+        & (
+            Q(superseded_by=None)
+            | Q(superseded_by__change__isnull=False)
+            | Q(superseded_by__withdrawn=False, superseded_by__rejected=False) & meant
+        )
+        & (Q(supersedes=None) | ~Q(Exists(reused)))
+    )
+
+
+def _answers(schema: LabelSchema, rows: QuerySet[Any]) -> Iterable[Answer]:
+    """Under the names of today; what nothing stands for any more is left out."""
+    rows = rows.order_by("pk").annotate(raw=Cast("value", TextField()))
+    if schema.version == 1:
+        yield from rows.values_list("item_id", "annotator_id", "raw").iterator(CHUNK)
+        return
+    told = Translator.of(schema.project_id)
+    columns = ("item_id", "annotator_id", "raw", "schema__version")
+    for item, annotator, raw, version in rows.values_list(*columns).iterator(CHUNK):
+        if raw is None or not told.touches(version):
+            yield item, annotator, raw
+        elif (now := told.value(version, json.loads(raw))) is not None:
+            yield item, annotator, json.dumps(now)
+
+
+def _options(project: Project, schema: Schema) -> dict[int, list[str]]:
+    if not schema.task.item_options:
+        return {}
+    return dict(Item.objects.filter(project=project).values_list("pk", "options"))
+
+
+def _sheet(
+    sheet: Sheet, coder: Coder, answers: Sequence[Answer], replicates: dict[int, int]
+) -> Sheet:
+    places = {rater.id: at for at, rater in enumerate(sheet.raters)}
+    place = {own: places[replicates.get(own, own)] for own in places}
+    table = np.array(
+        [
+            (item, place[annotator], ABSTAINED if raw is None else coder.of(item, raw))
+            for item, annotator, raw in answers
+        ],
+        dtype=np.int64,
+    )
+    ids, items = np.unique(table[:, 0], return_inverse=True)
+    raters, codes = table[:, 1], table[:, 2]
+    usable, abstained = codes >= 0, codes == ABSTAINED
+    unknown = np.full(len(ids), -1)
+    return replace(
+        sheet,
+        categories=coder.categories,
+        sets=coder.sets,
+        ratings=Ratings(
+            items[usable],
+            raters[usable],
+            codes[usable],
+            len(ids),
+            len(sheet.raters),
+            max(len(coder.categories), 1),
+        ),
+        abstained=np.column_stack([items[abstained], raters[abstained]]),
+        gold=unknown,
+        gold_kind=unknown,
+        author=unknown,
+        item_ids=ids,
+        options=coder.options_of(ids),
+        texts=coder.texts_of(ids),
+        clusters=_clusters(sheet, ids),
+    )
+
+
+def _clusters(sheet: Sheet, ids: Ints) -> Ints | None:
+    """What the items belong to; one that the sheet does not have stands alone."""
+    if sheet.clusters is None:
+        return None
+    at = np.searchsorted(sheet.item_ids, ids).clip(max=len(sheet.item_ids) - 1)
+    alone = sheet.clusters.max() + 1 + np.arange(len(ids))
+    return np.asarray(np.where(sheet.item_ids[at] == ids, sheet.clusters[at], alone))

@@ -1,0 +1,258 @@
+"""Whom can I trust for what? The answer in a few sentences, each with its number and its doubt."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from apps.agreement.report.services import GOLD_IMPORTED, NOT_KNOWN
+from apps.agreement.report.tables import MAIN_WORDS, main_coefficient, p_words
+from apps.agreement.report.truths import Report, Truth, name_of, truths_of
+from apps.common.figures import draw_figure, number_words, share_words
+from labelhub.core.schema import TASKS
+
+#: Krippendorff 2019, section 12.5: what conclusions may rest on, and what only tentatively.
+RELIABLE, TENTATIVE = 0.8, 0.667
+FEW_ITEMS = 10
+#: With such an F1 no label is hard.
+HARDLY_HARD = 0.95
+BEYOND_CHANCE = 0.05
+#: Machines that are named one by one.
+MOST_NAMES = 4
+MOST_VERDICTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """``kind`` is the kind it is about, or empty."""
+
+    text: str
+    kind: str = ""
+
+
+def sentences(report: Report) -> list[Sentence]:
+    """What the gold is worth, then the most useful first: who is right, who agrees, where they
+    fail, who may be replaced."""
+    found: list[Sentence | None] = [_gold_in_view(report)]
+    truths = truths_of(report)
+    if truths:
+        found.append(_ranking(report, truths[0]))
+    else:
+        words = "Nobody knows the truth here yet: no item has gold or its author's answer."
+        found.append(Sentence(f"{words} What follows says who agrees, not who is right."))
+    found += [_own_agreement(report, kind) for kind in report["within"]]
+    if truths:
+        found.append(_hardest_label(report, truths[0]))
+    found += _prefer_places(report)
+    found += _replacements(report)
+    return [sentence for sentence in found if sentence is not None]
+
+
+def _gold_in_view(report: Report) -> Sentence | None:
+    told, unknown = report["gold_in_view"], report["gold_view_unknown"]
+    value = told["value"]
+    if value is None:
+        known = told["reason"] in (GOLD_IMPORTED, NOT_KNOWN)
+        return Sentence(f"{told['reason']}.") if known else None
+    items = told["n"]
+    apart = f" Of {unknown:,} more it is not known." if unknown else ""
+    if not value:
+        words = "None of the gold decided here was made with a suggestion in view"
+        return Sentence(f"{words} (0 of {items:,}).{apart}")
+    return Sentence(
+        f"{share_words(value)} of the gold decided here was made with a suggestion in view "
+        f"({round(value * items):,} of {items:,}); measured by it, whoever suggested may look "
+        f"better than they are.{apart}"
+    )
+
+
+def percent(figure: Mapping[str, Any]) -> str:
+    """``84 % (79 to 88)``."""
+    drawn = draw_figure(figure, percent=True)
+    return f"{drawn.value} ({drawn.low} to {drawn.high})" if drawn.low else drawn.value
+
+
+def _ranking(report: Report, truth: Truth) -> Sentence:
+    kinds = sorted(truth.independent, key=lambda kind: -truth.figure(kind)["value"])
+    if not kinds:
+        return Sentence(
+            "Whoever labelled here also decided: what was decided cannot tell who is right."
+        )
+    if TASKS[report["task"]].written:
+        return _nearest_texts(report, truth, kinds)
+    best = kinds[0]
+    shown = truth.figure(best)
+    name = _capital(name_of(report, best))
+    most = " most often" if len(kinds) > 1 else ""
+    first = f"{name} {_are(best)} right{most} about {truth.words}: {percent(shown)}"
+    rest = [f"{name_of(report, kind)} {percent(truth.figure(kind))}" for kind in kinds[1:]]
+    text = f"{first}; {', '.join(rest)}." if rest else f"{first}."
+    if rest and not _settled(report, truth, best, kinds[1]):
+        text += " Between the first two nothing is settled: the difference may be chance."
+    if shown["n"] < FEW_ITEMS:
+        text += f" Only {shown['n']} items tell so."
+    return Sentence(text, best)
+
+
+def _nearest_texts(report: Report, truth: Truth, kinds: Sequence[str]) -> Sentence:
+    """Of free texts hardly any is the same word for word: the words they share tell them apart."""
+    best, figures = kinds[0], [truth.figure(kind) for kind in kinds]
+    drawn = [draw_figure(shown, percent=True) for shown in figures]
+    doubts = [f" ({one.low} to {one.high})" if one.low else "" for one in drawn]
+    nearest = "nearest to" if len(kinds) > 1 else "like"
+    text = f"The texts of {name_of(report, best)} are {nearest} {truth.words}: "
+    text += f"{drawn[0].value} of words shared{doubts[0]}"
+    for kind, one, doubt in list(zip(kinds, drawn, doubts, strict=True))[1:]:
+        text += f"; of {name_of(report, kind)} {one.value}{doubt}"
+    if len(kinds) > 1 and _overlap(figures[0], figures[1]):
+        text += ". Between the first two nothing is settled: their intervals overlap"
+    items = truth.found[best]["items"]
+    few = f" Only {items} items tell so." if items < FEW_ITEMS else ""
+    return Sentence(f"{text}.{few}", best)
+
+
+def _overlap(better: Mapping[str, Any], worse: Mapping[str, Any]) -> bool:
+    """Whether intervals overlap, or cannot be told apart for want of one."""
+    low, high = better.get("low"), worse.get("high")
+    return low is None or high is None or low <= high
+
+
+def _own_agreement(report: Report, kind: str) -> Sentence | None:
+    name = main_coefficient(report)
+    shown = report["within"][kind].get(name)
+    if kind in ("author", "llm", "model") or not shown or shown["value"] is None:
+        return None
+    value, words = shown["value"], MAIN_WORDS[name]
+    subject = _capital(name_of(report, kind))
+    drawn = draw_figure(shown)
+    number = f"{words} {drawn.value}{f', {drawn.low} to {drawn.high}' if drawn.low else ''}"
+    if name == "percent":
+        verdict = f"{_agree(kind)} among themselves on {percent(shown)} of pairs of labels"
+        return Sentence(f"{subject} {verdict}.", kind)
+    # What may rest on it is judged by the lower end, not by the luck of the value.
+    low = shown.get("low")
+    if low is None or shown["n"] < FEW_ITEMS:
+        verdict = f"{_do(kind)} not share enough items to tell how far to rely on a single one"
+    elif low >= RELIABLE:
+        verdict = f"{_agree(kind)} among themselves well enough to rely on one of them"
+    elif low >= TENTATIVE:
+        verdict = f"{_agree(kind)} among themselves enough for tentative conclusions"
+    elif value >= TENTATIVE:
+        verdict = f"{_agree(kind)} among themselves, perhaps enough for tentative conclusions"
+    else:
+        verdict = f"{_do(kind)} not agree among themselves enough to rely on a single one"
+    return Sentence(f"{subject} {verdict} ({number}).", kind)
+
+
+def _hardest_label(report: Report, truth: Truth) -> Sentence | None:
+    rows = [
+        (label["f1"]["value"], label["label"], kind)
+        for kind in truth.kinds
+        if kind in ("crowd", "expert", "llm")
+        for label in truth.found[kind]["per_label"]
+        if label["f1"]["value"] is not None
+    ]
+    by_label: dict[str, list[tuple[float, str]]] = {}
+    for value, label, kind in rows:
+        by_label.setdefault(label, []).append((value, kind))
+    if len(by_label) < 2 or truth.figure(rows[0][2])["n"] < FEW_ITEMS:
+        return None
+    label, told = min(by_label.items(), key=lambda one: fmean(value for value, _ in one[1]))
+    if fmean(value for value, _ in told) >= HARDLY_HARD:
+        return None
+    wrong = [(value, kind) for value, kind in told if value < HARDLY_HARD]
+    values = ", ".join(f"{name_of(report, kind)} {number_words(value)}" for value, kind in wrong)
+    return Sentence(f"“{label}” is the label they get wrong most: F1 {values}.")
+
+
+def _prefer_places(report: Report) -> list[Sentence]:
+    """Of kinds that choose by where an option stands; options of the item's own only."""
+    return [
+        Sentence(
+            f"{_capital(name_of(report, kind))} {'prefer' if kind == 'expert' else 'prefers'} some "
+            f"places among the options more than chance would (p {p_words(told['p'])}).",
+            kind,
+        )
+        for kind, told in (report.get("position_bias") or {}).items()
+        if told["p"] is not None and told["p"] < BEYOND_CHANCE
+    ]
+
+
+def _replacements(report: Report) -> list[Sentence]:
+    """A sentence for those of one verdict by equally many people; one for the unknown."""
+    tests, by_author = report["alt_test"], report["alt_test_by_author"]
+    part = " in this part of the labels" if report["slice"] else ""
+    known = {name: told for name, told in tests.items() if told["winning_rate"] is not None}
+    unknown = [name for name in tests if name not in known]
+    groups: dict[tuple[bool, int], dict[str, Any]] = {}
+    for name, told in known.items():
+        groups.setdefault((not told["passes"], told["tested"]), {})[name] = told
+    found = [_verdict(groups[key], by_author, part) for key in sorted(groups)][:MOST_VERDICTS]
+    if unknown and not known:
+        missing = _missing(tests[unknown[0]])
+        may = f"may stand in for people{part}"
+        words = f"Whether {_listed(unknown)} {may} cannot be told yet: {missing}"
+        found.append(Sentence(words, tests[unknown[0]]["kind"]))
+    return found
+
+
+def _verdict(chosen: Mapping[str, Any], by_author: Mapping[str, Any], part: str) -> Sentence:
+    """Of machines with the same verdict, compared with equally many people.
+
+    ``part``: says that it holds for a part of the labels only, or is empty.
+    """
+    told = next(iter(chosen.values()))
+    beaten = [round(each["winning_rate"] * each["tested"]) for each in chosen.values()]
+    number = f"{beaten[0]:,}" if len(set(beaten)) == 1 else f"{min(beaten):,} to {max(beaten):,}"
+    may = "may" if told["passes"] else "may not"
+    text = f"{_listed(list(chosen))} {may} stand in for people{part}: as good as {number} of "
+    text += f"{told['tested']:,} of them at ε {told['epsilon']:g}, where half would do."
+    denied = [name for name in chosen if by_author.get(name, {}).get("passes") is False]
+    if told["passes"] and denied:
+        text += f" Measured by the author's own answer {_listed(denied)} may not."
+    if told["lacking_annotators"]:
+        text += " With fewer than three people to compare with, take it for a hint."
+    return Sentence(text, told["kind"])
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [f"“{name}”" for name in names[:MOST_NAMES]]
+    if len(names) > MOST_NAMES:
+        return f"{', '.join(shown)} and {len(names) - MOST_NAMES} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
+
+
+def _missing(told: Mapping[str, Any]) -> str:
+    lacking = [human["lacking"] for human in told["humans"] if human["lacking"]]
+    if not lacking:
+        return "no item has labels of two people besides."
+    return (
+        f"it takes 30 items that two people labelled; the nearest annotator lacks {min(lacking):,}."
+    )
+
+
+def _settled(report: Report, truth: Truth, one: str, other: str) -> bool:
+    """Whether ``one`` is better than ``other`` on the items of both: by the test among all pairs,
+    and by the paired interval."""
+    told = report["comparisons"].get(truth.by, {"pairs": []})
+    for pair in told["pairs"]:
+        if {pair["a"], pair["b"]} == {one, other}:
+            low, high = pair["difference"].get("low"), pair["difference"].get("high")
+            return bool(pair["reliable"]) and None not in (low, high) and low * high > 0
+    return False
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _are(kind: str) -> str:
+    return "are" if kind == "expert" else "is"
+
+
+def _agree(kind: str) -> str:
+    return "agree" if kind == "expert" else "agrees"
+
+
+def _do(kind: str) -> str:
+    return "do" if kind == "expert" else "does"

@@ -1,0 +1,263 @@
+"""The agreement report of a project: computed, or taken as it was while the ledger is the same."""
+
+import hashlib
+import json
+import threading
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+import structlog
+from django.contrib.auth.models import AnonymousUser
+from django.db import OperationalError, transaction
+from django.db.models import Count, Max, Q, Sum
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.agreement.models import StoredReport
+from apps.agreement.report.label_matrix import read_sheet
+from apps.agreement.report.queries import calibrations, costs
+from apps.agreement.report.repeats import intra
+from apps.agreement.report.slices import Slice, check_slice
+from apps.authors.models import Erasure, Site
+from apps.debates.models import Run
+from apps.labels.blindness import hidden_from
+from apps.labels.models import PEOPLE, VIEW_UNKNOWN, Gold, ItemState, Label
+from apps.projects.models import Project
+from apps.projects.selectors import current_schema
+from labelhub.core.agreement.figures import share
+from labelhub.core.agreement.reports.divided import divided
+from labelhub.core.agreement.reports.report import report
+from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.errors import Conflict
+
+#: Seconds; each who waits holds a thread.
+PATIENCE = 60.0
+#: Who wait at once, for whatever project: the other threads answer everybody else.
+MOST_WAITING = 6
+#: Seconds that others stand for a seat: a small project is measured in less, and nobody refused.
+BRIEFLY = 2.0
+
+_turns: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
+_seats = threading.BoundedSemaphore(MOST_WAITING)
+
+
+class MeasuringBusy(Conflict):
+    """The project was being measured for others all the time; try again."""
+
+    code = "measuring"
+    retryable: ClassVar[bool] = True
+
+
+@contextmanager
+def turn(project_id: int, *, patience: float = PATIENCE) -> Iterator[bool]:
+    """Measure the project while nobody else of this process does; whether one had to wait for it.
+
+    Raises:
+        MeasuringBusy: others took longer than ``patience`` seconds, or too many wait already.
+    """
+    lock = _turns[project_id]
+    at_once = lock.acquire(blocking=False)
+    if not at_once and not _waited(lock, patience):
+        raise MeasuringBusy("Others have this project measured just now. Try again in a minute.")
+    try:
+        yield not at_once
+    finally:
+        lock.release()
+
+
+def _waited(lock: threading.Lock, patience: float) -> bool:
+    if not _seats.acquire(timeout=min(patience, BRIEFLY)):
+        return False
+    try:
+        return lock.acquire(timeout=patience)
+    finally:
+        _seats.release()
+
+
+logger = structlog.get_logger(__name__)
+
+#: Raised when what a report says changes: what was stored before is then computed anew.
+EDITION = 7
+#: Labels given while a suggestion was on the screen.
+IN_VIEW = Q(shown__isnull=False)
+UNKNOWN = Q(shown__isnull=True, provenance__has_key=VIEW_UNKNOWN)
+GOLD_IMPORTED = "The gold was imported: what was in view when it was made is not known"
+NOT_KNOWN = "Whether a suggestion was in view when the gold was made is not known"
+#: Gold that rests on labels of people here.
+BY_PEOPLE = (Gold.Basis.REVIEW, Gold.Basis.AGREEMENT, Gold.Basis.ADJUDICATION)
+MOST_STORED = 50
+MOST_DIVIDED = 20
+
+
+def agreement_report(
+    project: Project, asked: Slice | None = None, *, user: User | AnonymousUser | None = None
+) -> Mapping[str, Any]:
+    """The report in the shape that page, command and REST share.
+
+    ``user``: who will read it. A reviewer who has items to audit blind gets a report without what
+    machines say of those; operators' commands name nobody.
+
+    Raises:
+        InvalidInput, NotFound: the slice means nothing in this project.
+    """
+    asked = asked or Slice()
+    check_slice(project, current_schema(project).parsed, asked)
+    if user is not None and _audits(project, user):
+        with turn(project.pk):
+            return _computed(project, asked, reader=user.pk)
+    state = state_of(project)
+    known = _stored(project, asked, state)
+    return known if known is not None else _measured(project, asked, state)
+
+
+def is_stored(project: Project, asked: Slice) -> bool:
+    """Whether the report is there already."""
+    return _stored(project, asked, state_of(project)) is not None
+
+
+def _stored(project: Project, asked: Slice, state: str) -> Mapping[str, Any] | None:
+    if not _may_be_kept(asked):
+        return None
+    rows = StoredReport.objects.filter(project=project, asked=asked.query, state=state)
+    return rows.values_list("body", flat=True).first()
+
+
+def _measured(project: Project, asked: Slice, state: str) -> Mapping[str, Any]:
+    with turn(project.pk) as waited:
+        if waited:
+            state = state_of(project)
+            known = _stored(project, asked, state)
+            if known is not None:
+                return known
+        body = _computed(project, asked)
+        if _may_be_kept(asked):
+            _store(project, asked, state, body)
+        return body
+
+
+def _may_be_kept(asked: Slice) -> bool:
+    """Not what may be about a single author: that goes when the author says so."""
+    return not (asked.tag or asked.since or asked.until or asked.annotator)
+
+
+def _audits(project: Project, user: User | AnonymousUser) -> bool:
+    """Whether there are items that this person is to label without knowing what machines say."""
+    if not project.memberships.filter(user=user.pk, role=Role.REVIEWER).exists():
+        return False
+    hidden = ItemState.objects.filter(hidden_from(user.pk or 0, item="item_id"), project=project)
+    return hidden.exists()
+
+
+def state_of(project: Project) -> str:
+    """Changes whenever a label or decision is added or erased, or the schema or a run changes."""
+    labels = Label.objects.filter(annotator__project=project)
+    gold = Gold.objects.filter(item__project=project)
+    runs = Run.objects.filter(project=project)
+    parts = (
+        EDITION,
+        current_schema(project).pk,
+        labels.aggregate(n=Count("pk"), last=Max("pk")),
+        gold.aggregate(n=Count("pk"), last=Max("pk")),
+        runs.aggregate(n=Count("pk"), turns=Sum("turns_count"), paid=Sum("cost_nanousd")),
+    )
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _computed(project: Project, asked: Slice, *, reader: int | None = None) -> dict[str, Any]:
+    schema = current_schema(project).parsed
+    sheet = read_sheet(project, asked, reader=reader)
+    found = report(sheet).to_json()
+    found["most_divided"] = [
+        {"item": each.item_id, "disagreement": each.disagreement, "labels": each.labels}
+        for each in divided(sheet, most=MOST_DIVIDED)
+    ]
+    return {
+        "project": project.slug,
+        "task": str(schema.task),
+        "slice": dict(asked.given),
+        "unit": sheet.unit,
+        "categories": list(sheet.categories) if sheet.shares_categories else None,
+        "offline": offline_kinds(sheet),
+        **found,
+        **gold_in_view(project, sheet),
+        "calibration": calibrations(project, sheet, asked),
+        "intra": intra(project, sheet, asked, reader=reader),
+        "cost": {} if asked.given else costs(project),
+    }
+
+
+def gold_in_view(project: Project, sheet: Sheet) -> dict[str, Any]:
+    """The share of the sheet's gold that was made with a suggestion in view: one of the labels that
+    decided it was given so. ``gold_view_unknown`` counts apart what was decided by labels of which
+    that is not known; of imported gold it is not known either. Two queries."""
+    items = set(sheet.item_ids[sheet.gold >= 0].tolist())
+    labels = Label.objects.filter(
+        IN_VIEW | UNKNOWN, annotator__project=project, annotator__kind__in=PEOPLE
+    )
+    views = {str(uid): shown is not None for uid, shown in labels.values_list("uid", "shown")}
+    golds = Gold.objects.current().filter(item__project=project)
+    made_here = golds.exclude(basis=Gold.Basis.IMPORTED).values_list("item_id", "basis", "evidence")
+    ways = [
+        {views[uid] for uid in evidence if uid in views} if basis in BY_PEOPLE else set()
+        for item, basis, evidence in made_here
+        if item in items
+    ]
+    seen = sum(True in way for way in ways)
+    unknown = sum(way == {False} for way in ways)
+    reason = NOT_KNOWN if unknown else GOLD_IMPORTED if items else "no item has gold"
+    return {
+        "gold_in_view": share(seen, len(ways) - unknown, reason=reason),
+        "gold_view_unknown": unknown,
+    }
+
+
+def offline_kinds(sheet: Sheet) -> dict[str, list[str]]:
+    """Kind → its annotators, where all that labelled are the built-in text matcher: no LLM."""
+    found: dict[str, list[str]] = {}
+    for kind in sheet.kinds:
+        own = [
+            rater
+            for rater, labels in zip(sheet.raters, sheet.labels_of, strict=True)
+            if rater.kind == kind and labels
+        ]
+        if own and all(rater.offline for rater in own):
+            found[kind] = [rater.name for rater in own]
+    return found
+
+
+def _store(project: Project, asked: Slice, state: str, body: Mapping[str, Any]) -> None:
+    """Keep the report; one that cannot be kept because the database is busy is still shown."""
+    try:
+        with transaction.atomic():
+            StoredReport.objects.update_or_create(
+                project=project,
+                asked=asked.query,
+                defaults={"state": state, "body": body, "computed_at": timezone.now()},
+            )
+            rows = StoredReport.objects.filter(project=project)
+            rows.exclude(state=state).delete()
+            newest = rows.values_list("pk", flat=True)
+            rows.filter(pk__in=list(newest[MOST_STORED:])).delete()
+        _forget_if_outdated(project, state)
+    except OperationalError:
+        logger.info("agreement_report_not_kept", project=project.slug)
+
+
+def _forget_if_outdated(project: Project, state: str) -> None:
+    """An author may have been erased while it was computed: their answers are in its numbers.
+
+    Looked at after writing: who is erased later deletes it themselves.
+    """
+    if Site.objects.filter(project=project).exists() and state_of(project) != state:
+        StoredReport.objects.filter(project=project, state=state).delete()
+
+
+def forget_reports(instance: Erasure, **_signal: Any) -> None:
+    """Whose data was deleted is in no stored number any more."""
+    stored = StoredReport.objects.filter(project=instance.site.project_id)
+    stored.delete()
+    # Once more: who measured meanwhile saw the data until here.
+    transaction.on_commit(lambda: stored.all().delete(), robust=True)

@@ -1,0 +1,314 @@
+"""Which part of a project's ledger a report is about, and the form in which people choose it."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.db.models import Count, Q, QuerySet, TextField
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
+from django.http import QueryDict
+from django.utils.timezone import make_aware
+
+from apps.agreement.evaluation import evaluated_runs
+from apps.common.forms import show_refusal
+from apps.debates.models import Run
+from apps.labels.models import Annotator, Kind
+from apps.projects.models import Item, Project
+from apps.projects.selectors import current_schema
+from labelhub.core.errors import InvalidInput, LabelhubError, NotFound
+from labelhub.core.schema import Schema
+
+MOST_TAG = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Everything by default.
+
+    ``kind``, ``annotator``: only what these said. ``run``: of machines only this run's labels.
+    ``label``: every answer becomes this label or not. ``since``, ``until``: days, both included.
+    ``tag``: only items that carry it: ``urgent``, or ``key=value`` of an item's meta data.
+    """
+
+    kind: str = ""
+    annotator: int | None = None
+    run: int | None = None
+    replicate: int = 1
+    label: str = ""
+    since: date | None = None
+    until: date | None = None
+    tag: str = ""
+
+    @property
+    def given(self) -> Mapping[str, str]:
+        """What is not left at its default, as it stands in an address."""
+        values: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
+        defaults = Slice()
+        return {name: str(one) for name, one in values.items() if one != getattr(defaults, name)}
+
+    @property
+    def query(self) -> str:
+        """The same as the query of an address."""
+        return urlencode(self.given)
+
+
+def check_slice(project: Project, schema: Schema, asked: Slice) -> None:
+    """Refuse what the project does not have.
+
+    Raises:
+        InvalidInput: a kind, label, tag or span of days that cannot be.
+        NotFound: no such annotator or run in this project.
+    """
+    if asked.kind and asked.kind not in Kind.values:
+        raise InvalidInput(f"kind: '{asked.kind[:40]}' is not one of {', '.join(Kind.values)}.")
+    if asked.since and asked.until and asked.since > asked.until:
+        raise InvalidInput("since: lies after until.")
+    key, _, _ = asked.tag.partition("=")
+    if len(asked.tag) > MOST_TAG or "\0" in asked.tag or _is_number(key):
+        raise InvalidInput(f"tag: at most {MOST_TAG} characters of text; a key is no number.")
+    if asked.replicate != 1 and asked.run is None:
+        raise InvalidInput("replicate: say of which run.")
+    if asked.label:
+        _check_label(schema, asked.label)
+    if asked.annotator is not None and not _has(Annotator, project, asked.annotator):
+        raise NotFound(f"annotator: this project has no annotator {asked.annotator}.")
+    if asked.run is not None and not _has(Run, project, asked.run):
+        raise NotFound(f"run: this project has no run {asked.run}.")
+
+
+def items_with(project: Project, tag: str) -> Q:
+    """Rows about items of the project that carry ``tag``."""
+    if not tag:
+        return Q()
+    key, equals, value = tag.partition("=")
+    if equals:
+        return Q(item__in=_items(project, key, exact=value))
+    one = Q(item__in=_items(project, "tag", exact=tag))
+    return one | Q(item__in=_items(project, "tags", listed=tag))
+
+
+def moments(asked: Slice, field: str = "created_at") -> Q:
+    """The days of the slice as a filter."""
+    found = Q()
+    if asked.since:
+        found &= Q(**{f"{field}__gte": make_aware(datetime.combine(asked.since, time.min))})
+    if asked.until:
+        found &= Q(**{f"{field}__lte": make_aware(datetime.combine(asked.until, time.max))})
+    return found
+
+
+def _items(
+    project: Project, key: str, *, exact: str | None = None, listed: str | None = None
+) -> Any:
+    # A cast, as lookups would take the text for JSON again.
+    told = Cast(KeyTextTransform(key, "meta"), TextField())
+    rows = Item.objects.filter(project=project).annotate(told=told)
+    if exact is not None:
+        return rows.filter(told=exact).values("pk")
+    # One database keeps letters beyond ASCII as they are, the other as \u escapes.
+    plain, escaped = json.dumps(listed, ensure_ascii=False), json.dumps(listed)
+    return rows.filter(Q(told__contains=plain) | Q(told__contains=escaped)).values("pk")
+
+
+def _is_number(key: str) -> bool:
+    """Whether a database would take the key for a place in a list."""
+    try:
+        int(key)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_label(schema: Schema, label: str) -> None:
+    if not schema.task.labelled:
+        raise InvalidInput("label: answers of this project have no labels in common.")
+    if schema.label(label) is None:
+        raise InvalidInput(f"label: the schema has no '{label[:80]}'.")
+
+
+def _has(model: Any, project: Project, key: int) -> bool:
+    return bool(model.objects.filter(project=project, pk=key).exists())
+
+
+#: So many are told where none, or more than one, is meant; so much of each name.
+MOST_TOLD, MOST_NAME = 5, 40
+_NUMBERED = re.compile(r"(?:^|#)(\d{1,9})$", re.ASCII)
+
+
+def annotator_meant(project: Project, said: str) -> int:
+    """A number, ``ann, Crowd #12`` as it is suggested, or a name that only one has.
+
+    Authors are never found by their name. Whether a number is one of the project is not looked at.
+
+    Raises:
+        InvalidInput: nobody, or more than one, is called so; with some who are.
+    """
+    numbered = _NUMBERED.search(said.strip())
+    if numbered:
+        return int(numbered[1])
+    name = said.strip()
+    found = list(named(project).filter(name__iexact=name).order_by("pk")[: MOST_TOLD + 1])
+    if len(found) == 1:
+        return found[0].pk
+    if found:
+        words = f"Several are called “{name[:MOST_NAME]}”: {_listed(found)}. Give the number."
+        raise InvalidInput.at("annotator", words)
+    some = list(named(project).order_by("pk")[: MOST_TOLD + 1])
+    example = f" Give the number or a name, such as {_listed(some)}." if some else ""
+    raise InvalidInput.at("annotator", f"Nobody is called “{name[:MOST_NAME]}”.{example}")
+
+
+def annotator_called(project: Project, key: int | str | None) -> str:
+    """``ann, Crowd #12``; empty without a ``key`` or such an annotator. A query where there is."""
+    one = Annotator.objects.filter(project=project, pk=key).first() if key else None
+    return annotator_words(one) if one else ""
+
+
+def annotator_words(one: Annotator, most: int | None = None) -> str:
+    """``ann, Crowd #12``, of names so many letters at ``most``; of authors the number alone."""
+    numbered = f"{one.get_kind_display()} #{one.pk}"
+    return numbered if one.kind == Kind.AUTHOR else f"{one.name[:most]}, {numbered}"
+
+
+def named(project: Project) -> QuerySet[Annotator]:
+    """The annotators who may be named: all but authors."""
+    return Annotator.objects.filter(project=project).exclude(kind=Kind.AUTHOR)
+
+
+def _listed(some: Iterable[Annotator]) -> str:
+    *told, last = [annotator_words(one, MOST_NAME) for one in some]
+    return "; ".join([*told[:MOST_TOLD], "…" if len(told) == MOST_TOLD else last])
+
+
+MOST_RUNS = 30
+MOST_ANNOTATORS = 40
+#: Numbers of rows fit a column of any database.
+MOST_NUMBER = 2_147_483_647
+
+
+def _day(label: str) -> forms.DateField:
+    """A day as browsers send it; REST and the command write days the same way."""
+    return forms.DateField(
+        required=False,
+        label=label,
+        input_formats=["%Y-%m-%d"],
+        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        error_messages={"invalid": "Not a day such as 2026-11-01."},
+    )
+
+
+class SliceForm(forms.Form):
+    """All labels where everything is left empty; only after ``is_valid()`` there is a ``slice``."""
+
+    kind = forms.CharField(required=False, widget=forms.Select)
+    annotator = forms.CharField(
+        required=False,
+        max_length=250,
+        widget=forms.TextInput(attrs={"list": "slice-annotators", "autocomplete": "off"}),
+    )
+    run = forms.IntegerField(
+        required=False, min_value=1, max_value=MOST_NUMBER, widget=forms.Select
+    )
+    replicate = forms.IntegerField(
+        required=False, min_value=1, max_value=MOST_NUMBER, widget=forms.HiddenInput
+    )
+    label = forms.CharField(required=False, widget=forms.Select, label="Label, or not")
+    since = _day("From")
+    until = _day("To")
+    tag = forms.CharField(
+        required=False,
+        label="Tag, or key=value",
+        widget=forms.TextInput({"maxlength": MOST_TAG, "autocomplete": "off"}),
+    )
+
+    def __init__(self, project: Project, given: QueryDict) -> None:
+        self._given = given.copy()
+        super().__init__(self._given, auto_id="slice-%s")
+        self._project = project
+        self.slice = Slice()
+
+    def clean_annotator(self) -> int | None:
+        """A number, ``ann, Crowd #12`` as it is suggested, or a name that only one has."""
+        said: str = self.cleaned_data["annotator"]
+        try:
+            return annotator_meant(self._project, said) if said else None
+        except InvalidInput as error:
+            show_refusal(self, error)
+            return None
+
+    def clean(self) -> dict[str, Any]:
+        """The slice as a whole, with what the project does not have beside the field."""
+        cleaned = super().clean() or {}
+        since, until = cleaned.get("since"), cleaned.get("until")
+        if since and until and since > until:
+            self.add_error("since", "Lies after “To”.")
+        if self.errors:
+            return cleaned
+        self.slice = Slice(**{name: value for name, value in cleaned.items() if value})
+        try:
+            check_slice(self._project, current_schema(self._project).parsed, self.slice)
+        except LabelhubError as error:
+            show_refusal(self, error)
+        return cleaned
+
+    def offer(self) -> None:
+        """Fill in what can be chosen; what was chosen is kept. Three queries, or four."""
+        schema = current_schema(self._project).parsed
+        kinds = Annotator.objects.filter(project=self._project).values_list("kind", flat=True)
+        present = set(kinds.order_by().distinct())
+        self._choose("kind", "all", [one for one in Kind.choices if one[0] in present])
+        runs = evaluated_runs(self._project)[:MOST_RUNS]
+        dated = [(str(run.pk), f"{run}, {run.created_at:%Y-%m-%d}") for run in runs]
+        self._choose("run", "the latest of each machine", dated)
+        self._choose("label", "all labels", [(name, name) for name in schema.names])
+        if self.slice.annotator is not None:
+            self._given["annotator"] = annotator_called(self._project, self.slice.annotator)
+
+    def busiest(self) -> list[str]:
+        """The annotators with most labels, as they are suggested; authors are not named.
+
+        A query over all labels: of many take those that a report is about.
+        """
+        known = named(self._project).annotate(labelled=Count("labels"))
+        known = known.order_by("-labelled", "pk")
+        return [annotator_words(one) for one in known[:MOST_ANNOTATORS]]
+
+    def _choose(self, name: str, nothing: str, offered: list[tuple[str, str]]) -> None:
+        """Nothing, what is offered, and what an address means beyond it."""
+        given = self._given.get(name, "")
+        beyond = [] if given in ("", *dict(offered)) else [(given, given[:80])]
+        if not offered and not beyond:
+            del self.fields[name]
+            return
+        self.fields[name].widget.choices = [("", nothing), *offered, *beyond]
+
+
+def read_slice(project: Project, given: QueryDict) -> Slice:
+    """The slice that an address means.
+
+    Raises:
+        InvalidInput: it means nothing in this project; in the words of the form.
+    """
+    form = SliceForm(project, given)
+    if form.is_valid():
+        return form.slice
+    faults = {form[name].label: words for name, words in form.errors.items() if name in form.fields}
+    said = [f"{label}: {' '.join(map(str, words))}" for label, words in faults.items()]
+    raise InvalidInput(" ".join([*said, *map(str, form.non_field_errors())]))
+
+
+def compared(report: Mapping[str, Any]) -> list[str]:
+    """The annotators whom a report compares, those with most labels, as they are suggested."""
+    found: dict[int, str] = {}
+    for pair in report["between"]:
+        if pair["level"] == "annotator":
+            for side in "ab":
+                kind = Kind(pair[f"{side}_kind"]).label
+                found[pair[f"{side}_id"]] = f"{pair[side]}, {kind} #{pair[f'{side}_id']}"
+    return list(found.values())

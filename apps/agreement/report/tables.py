@@ -1,0 +1,495 @@
+"""The tables of a report: measures of each kind, comparisons of kinds, trust by label."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from apps.agreement.charts import step_of
+from apps.agreement.report.truths import Report, Truth, plain, short_name, truths_of
+from apps.common.charts import KIND_WORDS
+from apps.common.figures import draw_figure, number_words, share_words
+from labelhub.core.agreement.figures import Figure, undefined
+from labelhub.core.schema import TASKS
+
+MAIN_WORDS = {
+    "alpha_nominal": "Krippendorff's α",
+    "alpha_ordinal": "Krippendorff's ordinal α",
+    "alpha_masi": "α by MASI",
+    "s_q": "S_q",
+    "alpha_token_f1": "α by shared words",
+    "percent": "percent agreement",
+    "token_f1": "shared words, F1",
+}
+COEFFICIENT_WORDS = {
+    "alpha_token_f1": "α by shared words",
+    **MAIN_WORDS,
+    "percent": "pairs that agree",
+    "percent_with_abstentions": "pairs that agree, “not sure” an answer",
+    "alpha_with_abstentions": "α, “not sure” an answer",
+    "alpha_jaccard": "α by Jaccard",
+    "alpha_interval": "interval α",
+    "alpha_ratio": "ratio α",
+    "gwet_ac1": "Gwet's AC1",
+    "gwet_ac2": "Gwet's AC2, quadratic",
+    "brennan_prediger": "Brennan–Prediger",
+    "fleiss_kappa": "Fleiss' κ",
+    "conger_kappa": "Conger's κ",
+    "icc_2_1": "ICC(2,1)",
+    "icc_2_k": "ICC(2,k)",
+    "token_f1": "shared words, F1",
+}
+#: Of a kind against a truth: who is right how often, by every way of reading an item's labels.
+WAYS = {
+    "accuracy": "single labels",
+    "majority_accuracy": "most frequent answer",
+    "dawid_skene_accuracy": "Dawid–Skene",
+    "mace_accuracy": "MACE",
+    "weighted_accuracy": "weighted vote",
+    "median_accuracy": "median",
+    "medoid_accuracy": "answer nearest to the others",
+}
+#: Of free texts these come first, as they stand in a picture: few texts are the same word for word.
+TEXT_WAYS = {
+    "token_f1": "shared words",
+    "medoid_token_f1": "the nearest’s",
+    "accuracy": "the very text",
+}
+#: All else that is measured against a truth; what is not here is called by its key.
+MEASURES = {
+    "cohen_kappa": "Cohen's κ of single labels",
+    "majority_kappa": "κ of most frequent answers",
+    "js_divergence": "divergence of how often each answer is given (Jensen–Shannon, bits)",
+    "macro_precision": "precision, mean over labels",
+    "macro_recall": "recall, mean over labels",
+    "macro_f1": "F1, mean over labels",
+    "balanced_accuracy": "balanced accuracy",
+    "mcc": "Matthews' correlation",
+    "lift_over_guessing": "better than guessing by",
+    "mean_absolute_error": "mean distance, in points",
+    "root_mean_squared_error": "root mean squared distance, in points",
+    "spearman": "Spearman's ρ",
+    "quadratic_kappa": "quadratic κ",
+    "median_mean_absolute_error": "mean distance of the median, in points",
+    "median_root_mean_squared_error": "root mean squared distance of the median, in points",
+    "median_spearman": "Spearman's ρ of the median",
+    "median_quadratic_kappa": "quadratic κ of the median",
+    "token_f1": "shared words, F1",
+    "medoid_token_f1": "shared words of the answer nearest to the others, F1",
+    "exact_match": "whole set right",
+    "hamming_loss": "wrong decisions about a label (Hamming)",
+    "label_majority_accuracy": "right decisions about a label, by majority",
+    "label_dawid_skene_accuracy": "right decisions about a label, by Dawid–Skene",
+    "micro_precision": "precision over all labels",
+    "micro_recall": "recall over all labels",
+    "micro_f1": "F1 over all labels",
+}
+_SHARES = (
+    "percent",
+    "percent_with_abstentions",
+    "exact_match",
+    "hamming_loss",
+    "lift_over_guessing",
+)
+
+
+def measure_words(name: str) -> str:
+    """A figure against a truth as people read it."""
+    return WAYS.get(name) or MEASURES.get(name) or name.replace("_", " ")
+
+
+def is_share(name: str) -> bool:
+    """Whether a figure is a share of labels or items, shown as per cent."""
+    return name in _SHARES or name.endswith("accuracy")
+
+
+def is_figure(told: Any) -> bool:
+    """Whether a value of a report is a figure, with a number or a reason for none."""
+    return isinstance(told, Mapping) and "value" in told
+
+
+def main_coefficient(report: Report) -> str:
+    """The coefficient that is recommended for the project's task."""
+    task = TASKS["single" if report["slice"].get("label") else report["task"]]
+    return task.coefficients[0]
+
+
+LEAST_P = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPair:
+    """``better`` is right at least as often as ``worse`` on the items of both.
+
+    ``difference`` in percentage points with its interval; ``only_better``, ``only_worse``: items on
+    which one alone is right. ``p`` is corrected for the number of pairs, ``p_alone`` is not;
+    ``p_items``: as if items were independent, where the test heeds that they are not.
+    ``own``: which of the two made decisions of the truth themselves.
+    """
+
+    better: str
+    worse: str
+    words: str
+    settled: bool
+    difference: str
+    items: int
+    only_better: int
+    only_worse: int
+    p: str
+    p_alone: str
+    p_items: str = ""
+    own: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedKinds:
+    """All pairs by one truth; ``overall`` is Cochran's Q in words, ``methods`` the tests."""
+
+    truth: Truth
+    overall: str
+    pairs: Sequence[ComparedPair]
+    methods: Sequence[str]
+    doubts: Sequence[str]
+
+
+def compared_kinds(report: Report) -> list[ComparedKinds]:
+    """One table for each truth by which two kinds can be compared."""
+    found = []
+    for truth in truths_of(report):
+        told = report["comparisons"].get(truth.by)
+        pairs = [pair for pair in told["pairs"] if pair["items"]] if told else []
+        # Of free texts right is the same word for word: where none is, it tells nothing.
+        if TASKS[report["task"]].written and not any(
+            each["only_a"] + each["only_b"] for each in pairs
+        ):
+            continue
+        if pairs:
+            found.append(
+                ComparedKinds(
+                    truth=truth,
+                    overall=_overall(told),
+                    pairs=[_pair(report, truth, pair) for pair in pairs],
+                    methods=_different([told["method"], *(pair["method"] for pair in pairs)]),
+                    doubts=_different(plain(pair.get("doubt") or "") for pair in pairs),
+                )
+            )
+    return found
+
+
+def p_words(p: float | None) -> str:
+    """``0.03``, ``0.004``, ``< 0.001``; a dash where there is no test."""
+    if p is None:
+        return "–"
+    if p < LEAST_P:
+        return f"< {LEAST_P:g}"
+    # Never 0.05 for what is below it.
+    return number_words(p) if p >= 0.1 else f"{p:.3f}"
+
+
+def points(figure: Mapping[str, Any], *, turned: bool = False) -> str:
+    """A difference of shares in percentage points: ``+13 (0 to +26)``."""
+    value, low, high = figure["value"], figure.get("low"), figure.get("high")
+    if value is None:
+        return "–"
+    if turned:
+        value = -value
+        low, high = (None, None) if low is None or high is None else (-high, -low)
+    doubt = f" ({_signed(low)} to {_signed(high)})" if low is not None and high is not None else ""
+    return f"{_signed(value)}{doubt}"
+
+
+def _pair(report: Report, truth: Truth, pair: Mapping[str, Any]) -> ComparedPair:
+    turned = (pair["difference"]["value"] or 0) < 0
+    better, worse = (pair["b"], pair["a"]) if turned else (pair["a"], pair["b"])
+    only = (pair["only_b"], pair["only_a"]) if turned else (pair["only_a"], pair["only_b"])
+    names = [short_name(report, kind) for kind in (better, worse)]
+    settled = bool(pair["reliable"])
+    own = [kind for kind in (better, worse) if truth.found[kind]["own_decisions"]]
+    return ComparedPair(
+        better=better,
+        worse=worse,
+        words=" more often than ".join(names) if settled else " and ".join(names),
+        settled=settled,
+        difference=points(pair["difference"], turned=turned),
+        items=pair["items"],
+        only_better=only[0],
+        only_worse=only[1],
+        p=p_words(pair["p_holm"]),
+        p_alone=p_words(pair["p"]),
+        p_items=p_words(pair["p_items"]) if pair.get("p_items") is not None else "",
+        own=own,
+    )
+
+
+def _overall(told: Mapping[str, Any]) -> str:
+    """Whether any kind differs from any other."""
+    kinds = len(told["kinds"])
+    if told["cochran_q"] is None:
+        return f"On the {told['items']:,} items that all {kinds} answered nothing tells them apart."
+    words = f"Over the {told['items']:,} items that all {kinds} answered"
+    return f"{words}: Q {number_words(told['cochran_q'])}, p {p_words(told['p'])}."
+
+
+def _signed(share: float) -> str:
+    whole = round(share * 100) + 0
+    return "0" if whole == 0 else f"{whole:+d}".replace("-", "−")
+
+
+def _different(words: Any) -> list[str]:
+    return list(dict.fromkeys(one for one in words if one))
+
+
+NOT_HERE = undefined("Does not apply here.")
+NOBODY_ABSTAINED = undefined("Nobody abstained.")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A kind: ``items`` it is measured on; ``own`` of the truth's decisions are its own; of
+    ``ties`` items it has no single most frequent answer."""
+
+    kind: str
+    offline: bool
+    items: int = 0
+    own: int = 0
+    ties: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureRow:
+    """One figure of every kind; a null one says its reason in words."""
+
+    words: str
+    percent: bool
+    cells: Sequence[tuple[Column, Figure]]
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """``rows`` come first, ``more`` are a click away."""
+
+    columns: Sequence[Column]
+    rows: Sequence[MeasureRow]
+    more: Sequence[MeasureRow] = ()
+
+
+def coefficients(report: Report) -> Measures:
+    """Every coefficient of every kind within itself, the one to read first."""
+    columns = [Column(kind, kind in report["offline"]) for kind in report["within"]]
+    names = dict.fromkeys(name for told in report["within"].values() for name in told)
+    main = main_coefficient(report)
+    order = sorted(names, key=lambda name: (name != main, name != "percent"))
+    told = report["within"]
+    return Measures(
+        columns,
+        [_row(report, columns, told, name, COEFFICIENT_WORDS.get(name)) for name in order],
+    )
+
+
+def against(report: Report, truth: Truth) -> Measures:
+    """Every kind against a truth: by all ways of putting labels together, then the rest."""
+    columns = [
+        Column(
+            kind,
+            kind in report["offline"],
+            items=truth.found[kind]["items"],
+            own=truth.found[kind]["own_decisions"],
+            # Of sets every label is told by itself: more than half of them have it or not.
+            ties=0 if TASKS[report["task"]].several else truth.found[kind]["ties"],
+        )
+        for kind in truth.kinds
+    ]
+    told = {kind: truth.found[kind] for kind in truth.kinds}
+    names = dict.fromkeys(
+        name for found in told.values() for name, shown in found.items() if is_figure(shown)
+    )
+    first = [*TEXT_WAYS, *WAYS] if TASKS[report["task"]].written else list(WAYS)
+    ways = [name for name in dict.fromkeys(first) if name in names]
+    rest = [name for name in names if name not in ways]
+    return Measures(
+        columns,
+        [_row(report, columns, told, name) for name in ways],
+        [_row(report, columns, told, name) for name in rest],
+    )
+
+
+def ties(columns: Sequence[Column]) -> str:
+    """Of how many items a kind has no single most frequent answer; empty where of none."""
+    tied = [
+        f"{'No LLM' if one.offline else KIND_WORDS[one.kind]} {one.ties:,}"
+        for one in columns
+        if one.ties
+    ]
+    return f"Items with a tie are not in it: {', '.join(tied)}." if tied else ""
+
+
+def with_words(report: Report, figure: Figure) -> Figure:
+    """A null figure says its reason in words."""
+    if figure["value"] is not None:
+        return figure
+    return undefined(report["reasons"].get(figure["reason"], figure["reason"]))
+
+
+def _row(
+    report: Report,
+    columns: Sequence[Column],
+    told: Mapping[str, Mapping[str, Any]],
+    name: str,
+    words: str | None = None,
+) -> MeasureRow:
+    missing = NOBODY_ABSTAINED if name.endswith("with_abstentions") else NOT_HERE
+    return MeasureRow(
+        words or measure_words(name),
+        is_share(name),
+        [(each, with_words(report, told[each.kind].get(name, missing))) for each in columns],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sureness:
+    """A machine: how sure it says it is on average, how often it is right, and how far that lies
+    apart (``error``, the expected calibration error) and ``brier``; ``n`` items."""
+
+    name: str
+    kind: str
+    offline: bool
+    n: int
+    sure: str
+    right: str
+    error: str
+    brier: str
+
+
+def sureness(report: Report) -> Sequence[Sureness]:
+    """Each machine that states how sure it is and can be measured by a truth."""
+    found = []
+    for name, told in report["calibration"].items():
+        bins, n = told["bins"], told["n"]
+        sure = sum(one["confidence"] * one["right"]["n"] for one in bins) / n
+        right = sum(one["right"]["value"] * one["right"]["n"] for one in bins) / n
+        error, brier = told["expected_calibration_error"], told["brier"]
+        found.append(
+            Sureness(
+                name=name,
+                kind=told["kind"],
+                offline=name in report["offline"].get(told["kind"], ()),
+                n=n,
+                sure=share_words(sure),
+                right=share_words(right),
+                error="–" if error is None else f"{error * 100:.0f}",
+                brier="–" if brier is None else number_words(brier),
+            )
+        )
+    return found
+
+
+#: Of one kind, confusions that are named one by one.
+MOST_MISTAKEN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class TrustCell:
+    """F1 of one kind on one label; ``best`` where no other kind's is higher.
+
+    ``right``, ``wrong``, ``missed``: items of which the kind rightly says the label, wrongly says
+    it, or does not say it although it is true. ``interval`` and ``reason`` may be empty.
+    """
+
+    kind: str
+    value: str
+    step: int
+    best: bool
+    right: int
+    wrong: int
+    missed: int
+    interval: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mistaken:
+    """Items of which a kind says ``said`` although ``meant`` is true."""
+
+    said: str
+    meant: str
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrustRow:
+    """A label, how many items truly have it (None where that is not told), a cell for each kind."""
+
+    label: str
+    items: int | None
+    cells: Sequence[TrustCell]
+
+
+def trust_table(report: Report, truth: Truth) -> tuple[Sequence[str], Sequence[TrustRow]]:
+    """The kinds in their order, and a row for each label; empty without shared labels."""
+    kinds = [kind for kind in truth.kinds if truth.found[kind]["per_label"]]
+    kinds = [kind for kind in kinds if not (kind == "author" and truth.key == "against_author")]
+    if not kinds:
+        return [], []
+    scores = {
+        kind: {score["label"]: score for score in truth.found[kind]["per_label"]} for kind in kinds
+    }
+    labels = list(scores[kinds[0]])
+    judged = [kind in truth.independent for kind in kinds]
+    # Reports that were stored by earlier versions do not count the truths.
+    truly = (report.get("truths") or {}).get(truth.by, {})
+    return kinds, [
+        TrustRow(
+            label,
+            truly.get(label),
+            _cells({kind: scores[kind][label] for kind in kinds}, judged, report["reasons"]),
+        )
+        for label in labels
+    ]
+
+
+def mistaken(report: Report, truth: Truth) -> Mapping[str, Sequence[Mistaken]]:
+    """Kind → what it takes for what, the most frequent first."""
+    labels = report["categories"] or ()
+    found = {}
+    for kind in truth.kinds:
+        told = truth.found[kind]["confusion"] or {}
+        cells = [
+            Mistaken(said, meant, told[f"predicted {said}, gold {meant}"])
+            for said in labels
+            for meant in labels
+            if said != meant and told.get(f"predicted {said}, gold {meant}")
+        ]
+        if cells:
+            found[kind] = sorted(cells, key=lambda cell: -cell.items)[:MOST_MISTAKEN]
+    return found
+
+
+def _cells(
+    found: Mapping[str, Mapping[str, Any]], judged: Sequence[bool], reasons: Mapping[str, str]
+) -> list[TrustCell]:
+    """``judged``: the kinds that did not decide any of the truth themselves; ``reasons``: words
+    for why a figure is null."""
+    told = [score["f1"]["value"] for score in found.values()]
+    values = [value if fair else None for value, fair in zip(told, judged, strict=True)]
+    known = [value for value in values if value is not None]
+    best = max(known) if len(known) > 1 else None
+    return [
+        _cell(kind, score, reasons, best=value is not None and value == best)
+        for (kind, score), value in zip(found.items(), values, strict=True)
+    ]
+
+
+def _cell(
+    kind: str, score: Mapping[str, Any], reasons: Mapping[str, str], *, best: bool
+) -> TrustCell:
+    drawn, counts = draw_figure(score["f1"]), score["counts"]
+    return TrustCell(
+        kind=kind,
+        value=drawn.value or "–",
+        step=0 if drawn.reason else step_of(score["f1"]["value"]),
+        best=best,
+        right=int(counts["predicted_yes_gold_yes"]),
+        wrong=int(counts["predicted_yes_gold_no"]),
+        missed=int(counts["predicted_no_gold_yes"]),
+        interval=f"{drawn.low} to {drawn.high}" if drawn.low else "",
+        reason=reasons.get(drawn.reason, drawn.reason),
+    )

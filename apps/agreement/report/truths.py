@@ -1,0 +1,152 @@
+"""What a report holds to be true, how it measured, and which part of the labels it is about."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from labelhub.core.schema import TASKS
+
+Report = Mapping[str, Any]
+KIND_NAMES = {
+    "llm": "the LLM",
+    "crowd": "the crowd",
+    "expert": "the experts",
+    "author": "the author",
+    "model": "the model",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """``key`` is where the report has it; ``words`` stand after "right about".
+
+    ``measure``: the figure that says how often, or of free texts how far, a kind is right.
+    """
+
+    key: str
+    name: str
+    words: str
+    found: Mapping[str, Any]
+    measure: str = "majority_accuracy"
+
+    def figure(self, kind: str) -> Mapping[str, Any]:
+        """How often a kind is right, of items where several labels make an answer; of free texts
+        how many words they share with the truth."""
+        told: Mapping[str, Any] = self.found[kind]
+        shown: Mapping[str, Any] = told[self.measure]
+        return shown
+
+    @property
+    def by(self) -> str:
+        """What it is called in addresses and among the comparisons."""
+        return self.key.removeprefix("against_")
+
+    @property
+    def independent(self) -> Sequence[str]:
+        """The kinds that did not decide any of the truth themselves."""
+        return [kind for kind in self.kinds if not self.found[kind]["own_decisions"]]
+
+    @property
+    def kinds(self) -> Sequence[str]:
+        """The kinds that can be measured by it."""
+        return [kind for kind in self.found if self.figure(kind)["value"] is not None]
+
+
+def truths_of(report: Report) -> list[Truth]:
+    """The truths by which something can be measured, the author first."""
+    measure = "token_f1" if TASKS[report["task"]].written else "majority_accuracy"
+    named = [
+        ("against_author", "the author", "what the author said"),
+        ("against_gold", "gold", "what was decided"),
+    ]
+    found = [Truth(key, name, words, report[key], measure) for key, name, words in named]
+    return [truth for truth in found if truth.kinds]
+
+
+def short_name(report: Report, kind: str) -> str:
+    """A kind as it stands in a picture."""
+    if kind in ("llm", "model") and report["offline"].get(kind):
+        return "No LLM"
+    return {"llm": "LLM"}.get(kind, kind.capitalize())
+
+
+def name_of(report: Report, kind: str) -> str:
+    """A kind as it stands in a sentence; what is no LLM is never called one."""
+    if kind in ("llm", "model") and report["offline"].get(kind):
+        return "the offline text matcher (not an LLM)"
+    return KIND_NAMES.get(kind, kind)
+
+
+def interval_methods(report: Report) -> list[str]:
+    """The methods of all figures that have an interval, those of most figures first."""
+    found = Counter(
+        figure["method"]
+        for figure in _figures(report)
+        if figure.get("low") is not None and figure.get("method")
+    )
+    return [method for method, _ in found.most_common()]
+
+
+def doubts(report: Report) -> list[str]:
+    """Why some intervals cover less than they say, without the codes before the words."""
+    told = [str(figure["doubt"]) for figure in _figures(report) if figure.get("doubt")]
+    found = Counter(plain(part) for doubt in told for part in doubt.split("; "))
+    return [words for words, _ in found.most_common()]
+
+
+def plain(doubt: str) -> str:
+    """A doubt without the code before its words."""
+    code, colon, words = doubt.partition(": ")
+    return words if colon and " " not in code else doubt
+
+
+def _figures(told: Any) -> Iterator[Mapping[str, Any]]:
+    """Every figure with a number in a report, however deep."""
+    if isinstance(told, Mapping):
+        if told.get("value") is not None:
+            yield told
+            return
+        for each in told.values():
+            yield from _figures(each)
+    elif isinstance(told, list):
+        for each in told:
+            yield from _figures(each)
+
+
+_KINDS = {
+    "llm": "LLMs",
+    "crowd": "the crowd",
+    "expert": "experts",
+    "author": "authors",
+    "model": "models",
+}
+
+
+def part_words(report: Report, who: str = "") -> str:
+    """``Only items tagged “urgent”, labels by the crowd``; empty where it is about all labels.
+
+    ``who``: what the annotator is called whose labels alone they are.
+    """
+    asked = report["slice"]
+    parts = []
+    if tag := asked.get("tag"):
+        parts.append(f"items tagged “{tag}”" if "=" not in tag else f"items with “{tag}”")
+    if kind := asked.get("kind"):
+        parts.append(f"labels by {_KINDS.get(kind, kind)}")
+    if annotator := asked.get("annotator"):
+        parts.append(f"labels by {who or f'annotator {annotator}'}")
+    if run := asked.get("run"):
+        replicate = f", replicate {asked['replicate']}" if "replicate" in asked else ""
+        parts.append(f"of machines the labels of run {run}{replicate}")
+    if label := asked.get("label"):
+        parts.append(f"whether it is “{label}” or not")
+    if days := _days(asked.get("since"), asked.get("until")):
+        parts.append(f"labels {days}")
+    return f"Only {'; '.join(parts)}" if parts else ""
+
+
+def _days(since: str | None, until: str | None) -> str:
+    if since and until:
+        return f"of {since}" if since == until else f"from {since} to {until}"
+    return f"from {since} on" if since else f"up to {until}" if until else ""

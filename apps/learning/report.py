@@ -1,0 +1,276 @@
+"""What page, REST and command tell of learning; no sentence says more than its interval does."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+
+from apps.common.charts import Axis, Chart, Line, Mark, Rule, down_to, number_tick, share_tick
+from apps.common.figures import share_words
+from apps.learning.models import Score, TrainedModel
+from apps.learning.selectors import Standing
+from apps.projects.models import Item, Project
+
+#: The share of the way to the last accuracy that the target lies at.
+DECISIVE = 0.9
+
+
+def decisive(curve: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The target by which the order is judged."""
+    return next((each for each in curve.get("targets", ()) if each["share"] == DECISIVE), None)
+
+
+def saving_words(curve: Mapping[str, Any]) -> str:
+    """What the simulation found, in one or two sentences."""
+    if reason := curve.get("reason") or curve.get("verdict_reason"):
+        return f"No simulation: {reason}." if curve.get("reason") else f"{_sentence(reason)}."
+    target = decisive(curve)
+    if target is None:
+        return "No simulation yet."
+    saved, goal = target["saved"], f"an accuracy of {share_words(target['accuracy'])}"
+    ends = f"95 % interval {_whole(saved['low'])} to {_whole(saved['high'])}"
+    needed = f"{target['learned']['value']:.0f} labels instead of {target['random']['value']:.0f}"
+    match curve["verdict"]:
+        case "saves":
+            return (
+                f"Its order saves labels here: {goal} took {needed}, "
+                f"{_whole(saved['value'])} fewer ({ends})."
+            )
+        case "costs":
+            return (
+                f"Its order costs labels here: {goal} took {needed}, "
+                f"{_whole(-saved['value'])} more ({ends} saved). Random order is better."
+            )
+        case _:
+            return (
+                f"No saving is shown: {goal} took {needed}, but the difference may as well be "
+                f"chance ({ends} labels saved)."
+            )
+
+
+def quality_words(quality: Mapping[str, Any]) -> str:
+    """Whether the model is better than reading nothing."""
+    model, guess = quality["accuracy"], quality["majority"]["accuracy"]
+    if model["low"] > guess["value"]:
+        return f"It is better than always giving the most frequent answer.{_beside(quality)}"
+    if model["high"] < guess["value"]:
+        return "It is worse than always giving the most frequent answer: do not rely on it."
+    return (
+        "It is not shown to be better than always giving the most frequent answer. "
+        "Do not rely on it: its doubt and its list of probable errors are mostly its own mistakes."
+    )
+
+
+def _beside(quality: Mapping[str, Any]) -> str:
+    """And how it stands beside the debates, on the items that both answered."""
+    llm = quality.get("llm") or {"n": 0}
+    if not llm["n"]:
+        return ""
+    ours, theirs = llm["model_accuracy"], llm["accuracy"]
+    rates = f"{share_words(theirs['value'])} against {share_words(ours['value'])}"
+    if theirs["low"] > ours["high"]:
+        return f" The debates are right more often ({rates} on the same items)."
+    if ours["low"] > theirs["high"]:
+        return f" The debates are right less often ({rates} on the same items)."
+    return f" Beside the debates no difference is shown ({rates} on the same items)."
+
+
+def is_better(quality: Mapping[str, Any]) -> bool:
+    """Whether the model is shown to be better than guessing."""
+    return bool(quality["accuracy"]["low"] > quality["majority"]["accuracy"]["value"])
+
+
+def _whole(number: float) -> str:
+    return f"{number:.0f}".replace("-", "−")
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+#: Way → its name and its colour.
+WAYS = {"learned": ("least certain first", "accent"), "random": ("random order", "other")}
+
+
+def learning_curves(curve: Mapping[str, Any]) -> Chart | None:
+    """Accuracy by labels learnt from, as ``simulate`` found it; None where it found nothing."""
+    points = curve.get("points")
+    if not points:
+        return None
+    ends = [point[way][end] for point in points for way in WAYS for end in ("low", "high")]
+    low = down_to(ends)
+    targets = [found for found in curve.get("targets", ()) if found["share"] == DECISIVE]
+    marks: list[Mark] = [
+        Rule(y=found["accuracy"], name=f"target {share_tick(round(found['accuracy'], 2))}")
+        for found in targets[:1]
+    ]
+    marks += [
+        Line(
+            points=[(point["labels"], point[way]["value"]) for point in points],
+            band=[(point["labels"], point[way]["low"], point[way]["high"]) for point in points],
+            kind=colour,
+            dash=int(way == "random"),
+            name=name,
+        )
+        for way, (name, colour) in WAYS.items()
+    ]
+    return Chart(
+        key="learning-curves",
+        title="Accuracy by how many labels were learnt from",
+        description=f"Two curves from {points[0]['labels']} to {points[-1]['labels']} labels, each "
+        f"the mean of {curve['divisions']} random divisions with its 95 % interval: labels in "
+        "random order, and the least certain first.",
+        rows=[
+            {"labels": point["labels"], "order": name, **{end: point[way][end] for end in _FIGURE}}
+            for point in points
+            for way, (name, _) in WAYS.items()
+        ],
+        shares=_FIGURE,
+        x=Axis(
+            title="labels learnt from",
+            low=points[0]["labels"],
+            high=points[-1]["labels"],
+            words=number_tick,
+        ),
+        y=Axis(
+            title="accuracy on gold that was kept back",
+            low=low,
+            high=min(1.0, max(*ends, low + 0.1)),
+        ),
+        marks=marks,
+        height=190,
+    )
+
+
+_FIGURE = ("value", "low", "high")
+
+
+#: Before this share is done nobody can tell how long the rest takes.
+TOLD_FROM = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Accuracy and macro F1 of one party."""
+
+    name: str
+    kind: str
+    accuracy: dict[str, Any]
+    macro_f1: dict[str, Any]
+    note: str = ""
+    offline: bool = False
+
+
+def standing_context(standing: Standing) -> dict[str, Any]:
+    """The page's parts beside the list of probable errors."""
+    model = standing.measured
+    context: dict[str, Any] = {"standing": standing, "model": model}
+    if model is None:
+        return context
+    quality, curve = model.quality or {}, model.curve or {}
+    return context | {
+        "rows": rows_of(model),
+        "quality_words": quality_words(quality),
+        "better": is_better(quality),
+        "saving_words": saving_words(curve),
+        "picture": learning_curves(curve),
+        "curve": curve,
+        "outdated": standing.decided > model.decided,
+    }
+
+
+def rows_of(model: TrainedModel) -> list[Row]:
+    """The model beside whoever could have answered instead, on the same gold."""
+    quality = model.quality or {}
+    rows = [Row("", "model", quality["accuracy"], quality["macro_f1"])]
+    llm = quality.get("llm") or {"n": 0}
+    if llm["n"]:
+        part = llm["n"] < quality["n"]
+        if part:
+            same = (llm["model_accuracy"], llm["model_macro_f1"])
+            rows.append(Row("", "model", *same, note="on what debates labelled"))
+        rows.append(Row("", "llm", llm["accuracy"], llm["macro_f1"], offline=model.offline))
+    guess = quality["majority"]
+    rows.append(Row("Always the most frequent answer", "", guess["accuracy"], guess["macro_f1"]))
+    return rows
+
+
+def progress_context(project: Project, going: TrainedModel) -> dict[str, Any]:
+    """How far it is, in per cent, and the seconds that are left as far as that can be told."""
+    if going.status == TrainedModel.Status.APPLYING:
+        items = Item.objects.filter(project=project)
+        total = items.count()
+        share = items.filter(pk__lte=going.applied_to).count() / total if total else 1.0
+    else:
+        share = going.share
+    left = None
+    if going.phase_at and TOLD_FROM < share < 1:
+        elapsed = (timezone.now() - going.phase_at).total_seconds()
+        left = elapsed * (1 - share) / share
+    return {"going": going, "percent": round(100 * share), "seconds_left": left}
+
+
+def report(standing: Standing) -> dict[str, Any]:
+    """JSON-ready: the switch, what is missing, the newest measured model, what is on its way."""
+    return {
+        "on": standing.on,
+        "decided": standing.decided,
+        "missing": standing.missing,
+        "next_at": standing.next_at if standing.on else None,
+        "training": _progress(standing.going),
+        "failed": standing.failed.message if standing.failed else "",
+        "model": _model(standing.measured),
+    }
+
+
+def suspect_rows(scores: Iterable[Score]) -> list[dict[str, Any]]:
+    """Decisions that are probably wrong."""
+    return [
+        {
+            "item": score.item_id,
+            "external_id": score.item.external_id,
+            "text": score.item.text,
+            "gold": score.gold.value if score.gold else None,
+            "model": score.value,
+            "probability": score.probability,
+            "gold_probability": score.gold_probability,
+            "suspicion": score.suspicion,
+            "version": score.model.version,
+        }
+        for score in scores
+    ]
+
+
+def _progress(model: TrainedModel | None) -> dict[str, Any] | None:
+    if model is None:
+        return None
+    return {
+        "version": model.version,
+        "status": model.status,
+        "step": model.step,
+        "share": model.share,
+        "labelled": model.applied,
+    }
+
+
+def _model(model: TrainedModel | None) -> dict[str, Any] | None:
+    if model is None:
+        return None
+    quality, curve = model.quality or {}, model.curve or {}
+    return {
+        "version": model.version,
+        "status": model.status,
+        "schema_version": model.schema.version,
+        "examples": model.examples,
+        "left_out": model.left_out,
+        "labelled": model.applied,
+        "labels_written": model.written,
+        "llm_is_offline": model.offline,
+        "created_at": model.created_at,
+        "finished_at": model.finished_at,
+        "quality": quality,
+        "quality_in_words": quality_words(quality),
+        "simulation": curve,
+        "simulation_in_words": saving_words(curve),
+    }

@@ -1,0 +1,313 @@
+"""The gold of a project as a lesson, and how far learning from it is."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models.functions import Left
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.labels.blindness import hidden_from
+from apps.labels.models import Gold, ItemState, Kind
+from apps.labels.selectors import VERIFIED
+from apps.learning.models import LearningSwitch, Score, TrainedModel
+from apps.projects.models import Item, LabelSchema, Project
+from apps.projects.selectors import role_in
+from labelhub.core.errors import InvalidInput
+from labelhub.core.learning import LEAST_GOLD, READ, Document, Lesson, Shape, check_enough, growth
+from labelhub.core.schema import Schema, Value, ValueNotOffered, value_key
+from labelhub.core.schema.definition import fold
+
+Options = frozenset[str]
+
+
+class NotLearnable(InvalidInput):
+    """A classifier cannot answer what this project asks."""
+
+    code = "not_learnable"
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What may be said of an item, in the order of the classifier's labels. ``options``: of items
+    that bring their own, those that all of them have in common with the gold."""
+
+    schema: Schema
+    shape: Shape
+    names: Sequence[str]
+    values: Sequence[Value]
+    options: Options | None = None
+    _numbers: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, schema: Schema, offered: Mapping[Options, Sequence[str]]) -> Self:
+        """The answers of a schema; ``offered``: the different sets of options of items with gold,
+        as one of them spells each, where items bring their own.
+
+        Raises:
+            NotLearnable: the answers are free texts, or each item has other ones.
+        """
+        task = schema.task
+        if task.why_not_learnable:
+            raise NotLearnable(task.why_not_learnable)
+        if task.item_options:
+            return cls._of_items(schema, offered)
+        labels = list(schema.labels)
+        if task.ordered:
+            labels.sort(key=lambda label: label.point or 0)
+        values = [schema.normalise(label.name) for label in labels] if task.ordered else ()
+        names = [label.name for label in labels]
+        return cls._numbered(schema, Shape(task.learned_as), names, values)
+
+    @classmethod
+    def _of_items(cls, schema: Schema, offered: Mapping[Options, Sequence[str]]) -> Self:
+        """One question with the same options on every item is a choice of labels like any other."""
+        sets = [each for each in offered if each]
+        if len(sets) != 1:
+            raise NotLearnable(
+                "Each item of this project brings its own options: what is right for one tells "
+                "nothing of another. Learning works where all decided items offer the same ones."
+                if sets
+                else "No decided item offers options: there are no labels to learn."
+            )
+        names = offered[sets[0]]
+        return cls._numbered(schema, Shape.SINGLE, names, options=sets[0])
+
+    @classmethod
+    def _numbered(
+        cls,
+        schema: Schema,
+        shape: Shape,
+        names: Sequence[str],
+        values: Sequence[Value] = (),
+        *,
+        options: Options | None = None,
+    ) -> Self:
+        """``values`` are the names themselves unless they are given."""
+        values = values or names
+        folded = options is not None
+        numbers = {_key(value, folded=folded): at for at, value in enumerate(values)}
+        return cls(schema, shape, names, values, options, numbers)
+
+    def number(self, value: Any) -> list[int] | None:
+        """The numbers of the labels that ``value`` names; None where it is not offered now."""
+        if value is None:
+            return None
+        if self.shape is Shape.MULTI:
+            try:
+                value = self.schema.normalise(value)
+            except ValueNotOffered:
+                return None
+            return sorted(self._numbers[_key(name, folded=False)] for name in value)
+        at = self._numbers.get(_key(value, folded=self.options is not None))
+        return None if at is None else [at]
+
+    def value(self, numbers: Sequence[int], options: Sequence[str] = ()) -> Value:
+        """The canonical value of these labels, in the item's own spelling."""
+        if self.shape is Shape.MULTI:
+            return [str(self.values[at]) for at in sorted(numbers)]
+        value = self.values[numbers[0]]
+        if self.options is None:
+            return value
+        return next(option for option in options if fold(option) == fold(str(value)))
+
+    def fits(self, options: Sequence[str]) -> bool:
+        """Whether an item with these options asks what was learnt."""
+        return self.options is None or options_of(options) == self.options
+
+
+def options_of(options: Sequence[str]) -> Options:
+    """The options of an item, whatever their order and spelling."""
+    return frozenset(fold(option) for option in options)
+
+
+def _key(value: Any, *, folded: bool) -> str:
+    return fold(value) if folded and isinstance(value, str) else value_key(value)
+
+
+#: The newest decisions beyond these are enough for a classifier of words, and bound its memory.
+MOST_GOLD = 20_000
+#: Of what was said before, the last words are nearest to the text.
+TURNS = 4
+CHUNK = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Decisions to learn from, the oldest first: of each its row, its item and its labels."""
+
+    answers: Answers
+    golds: Sequence[int]
+    items: Sequence[int]
+    targets: Sequence[Sequence[int]]
+    left_out: int
+
+
+def newest_gold(project_id: int) -> int:
+    """The key of the project's newest decision, 0 without any."""
+    newest = Gold.objects.filter(item__project=project_id).order_by("-pk").values_list("pk")
+    found = newest.first()
+    return int(found[0]) if found else 0
+
+
+def read_gold(schema: LabelSchema, until: int) -> Reading:
+    """What people had decided when the newest decision was ``until``, without the texts.
+
+    Raises:
+        NotLearnable: see ``Answers.of``.
+        TooLittleGold: see ``check_enough``.
+    """
+    parsed = schema.parsed
+    rows = _decisions(schema.project_id, until).order_by("-pk")
+    total = rows.count()
+    found = list(rows.values_list("pk", "item_id", "value", "item__options")[:MOST_GOLD])[::-1]
+    of_items = found if parsed.task.item_options else []
+    offered = {options_of(options): options for *_, options in of_items}
+    answers = Answers.of(parsed, offered)
+    known = [
+        (gold, item, numbers)
+        for gold, item, value, _ in found
+        if (numbers := answers.number(value)) is not None
+    ]
+    targets = [numbers for *_, numbers in known]
+    check_enough(answers.shape, answers.names, targets)
+    return Reading(
+        answers=answers,
+        golds=[gold for gold, *_ in known],
+        items=[item for _, item, _ in known],
+        targets=targets,
+        left_out=total - len(known),
+    )
+
+
+def read_lesson(reading: Reading) -> tuple[Lesson, bool]:
+    """The same with the texts and what debates said of them; whether that was the offline model.
+
+    Items that were erased meanwhile have no text, and teach nothing.
+    """
+    documents: dict[int, Document] = {}
+    for at in range(0, len(reading.items), CHUNK):
+        documents.update(documents_of(Item.objects.filter(pk__in=reading.items[at : at + CHUNK])))
+    said, offline = _debated(reading)
+    answers = reading.answers
+    lesson = Lesson(
+        shape=answers.shape,
+        names=answers.names,
+        documents=[documents.get(item, Document("")) for item in reading.items],
+        targets=reading.targets,
+        beside=[answers.number(said.get(item)) for item in reading.items],
+    )
+    return lesson, offline
+
+
+def documents_of(items: QuerySet[Item]) -> Iterator[tuple[int, Document]]:
+    """Item → what a classifier reads of it; no more of a long text leaves the database."""
+    rows = items.annotate(start=Left("text", READ), asked=Left("question", READ))
+    for pk, text, question, context in rows.values_list("pk", "start", "asked", "context"):
+        yield pk, Document(text, question, _words(context))
+
+
+def _words(context: Sequence[Any]) -> str:
+    turns = [turn.get("text", "") for turn in context[-TURNS:] if isinstance(turn, dict)]
+    return " ".join(str(turn)[:READ] for turn in turns)
+
+
+def _decisions(project_id: int, until: int) -> QuerySet[Gold]:
+    """Of each item the newest decision by then, unless it withdraws or a machine made it."""
+    then = Gold.objects.filter(pk__lte=until)
+    newer = then.filter(item=OuterRef("item"), pk__gt=OuterRef("pk"))
+    people = then.filter(
+        ~Exists(newer), item__project=project_id, withdrawn=False, basis__in=VERIFIED
+    )
+    return people.exclude(decided_by__kind__in=(Kind.LLM, Kind.MODEL))
+
+
+def _debated(reading: Reading) -> tuple[dict[int, Any], bool]:
+    """Item → what an LLM's debate suggested of it; whether any of them was the offline model."""
+    said: dict[int, Any] = {}
+    offline = False
+    names = ("item_id", "suggestion__value", "suggestion__annotator__offline")
+    for at in range(0, len(reading.items), CHUNK):
+        rows = ItemState.objects.filter(
+            item__in=reading.items[at : at + CHUNK], suggestion__annotator__kind=Kind.LLM
+        )
+        for item, value, by_offline in rows.values_list(*names):
+            said[item] = value
+            offline = offline or by_offline
+    return said, offline
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The switch, the newest model that is measured, and the one that is on its way, if any."""
+
+    on: bool
+    decided: int
+    measured: TrainedModel | None
+    going: TrainedModel | None
+    last: TrainedModel | None
+
+    @property
+    def missing(self) -> int:
+        """How many decisions there must be at least before anything can be learnt."""
+        return max(0, LEAST_GOLD - self.decided)
+
+    @property
+    def next_at(self) -> int:
+        """How many items are decided when it learns anew by itself."""
+        return self.last.decided + growth(self.last.decided) if self.last else LEAST_GOLD
+
+    @property
+    def failed(self) -> TrainedModel | None:
+        """The last one, where it failed."""
+        failed = self.last is not None and self.last.status == TrainedModel.Status.FAILED
+        return self.last if failed else None
+
+
+def switch_of(project: Project) -> LearningSwitch:
+    """The project's switch, off (and unsaved) where nobody has touched it."""
+    found = LearningSwitch.objects.filter(project=project).first()
+    return found or LearningSwitch(project=project)
+
+
+def standing_of(project: Project) -> Standing:
+    """How far learning is. Four queries."""
+    models = TrainedModel.objects.filter(project=project).order_by("-version")
+    last = models.first()
+    measured = models.filter(quality__isnull=False).select_related("schema").first()
+    return Standing(
+        on=switch_of(project).on,
+        decided=decided_items(project.pk),
+        measured=measured,
+        going=last if last is not None and last.unfinished else None,
+        last=last,
+    )
+
+
+def decided_items(project_id: int) -> int:
+    """How many items are decided: what growth is measured by, from an index."""
+    decided = ItemState.objects.filter(project=project_id, stage=ItemState.Stage.DECIDED)
+    return decided.count()
+
+
+def may_see_suspects(user: User, project: Project) -> bool:
+    """Reviewers may not: the list tells what was decided of items by which they may be tried, or
+    that they may be about to label."""
+    return role_in(user, project) in (Role.MANAGER, Role.VIEWER)
+
+
+def suspects_of(project: Project, user: User) -> QuerySet[Score]:
+    """Decisions that are probably wrong, the worst first; none that was changed since, none for
+    reviewers, and nothing that somebody is still to audit blind."""
+    if not may_see_suspects(user, project):
+        return Score.objects.none()
+    standing = Score.objects.filter(
+        project=project, suspicion__isnull=False, item__state__gold=F("gold")
+    )
+    return (
+        standing.exclude(hidden_from(user.pk or 0, item="item_id"))
+        .select_related("item", "gold", "model")
+        .order_by("-suspicion", "pk")
+    )

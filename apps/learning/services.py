@@ -1,0 +1,426 @@
+"""Learning: switching it, starting it, and carrying a training out.
+
+A training learns, measures, then labels whatever is not decided, chunk by chunk. Nobody waits for a
+lock while anything is learnt.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, Max, OuterRef
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.common.jobs import Interrupted, JobRun, cancel_job, fault_words, job, start_job, work_on
+from apps.labels.blindness import is_audit
+from apps.labels.models import Annotator, ItemState, Kind, Label
+from apps.labels.services import NewLabel, annotator_for, rank_items, record_learned, unrank_items
+from apps.learning.learner import ChildLearner, Judged, Learner, LearnerDied, Said
+from apps.learning.models import LearningSwitch, Score, TrainedModel
+from apps.learning.selectors import (
+    Answers,
+    Reading,
+    decided_items,
+    documents_of,
+    newest_gold,
+    read_gold,
+    read_lesson,
+)
+from apps.projects.models import Item, Project
+from apps.projects.selectors import current_schema
+from labelhub.core.errors import Conflict, LabelhubError
+from labelhub.core.learning import LEAST_GOLD, Document, growth
+
+KIND, CLEAR = "learning.train", "learning.clear_ranks"
+#: Items that come one by one are looked at together, not each by a model fitted for it.
+REST = timedelta(minutes=5)
+Status = TrainedModel.Status
+
+
+@transaction.atomic
+def switch_learning(*, project: Project, on: bool, actor: User | None) -> LearningSwitch:
+    """Switch learning on or off; off, what is under way ends, and the queue forgets its order in
+    the background. What was learnt and said stays."""
+    switch, _ = LearningSwitch.objects.get_or_create(project=project)
+    switch = LearningSwitch.objects.select_for_update().get(pk=switch.pk)
+    if switch.on != on:
+        switch.on, switch.changed_by, switch.changed_at = on, actor, timezone.now()
+        switch.save(update_fields=["on", "changed_by", "changed_at"])
+    if not on:
+        going = TrainedModel.objects.filter(project=project, status__in=TrainedModel.UNFINISHED)
+        for model_id in going.values_list("pk", flat=True):
+            cancel_job(KIND, model_id)
+        going.update(status=Status.CANCELLED, finished_at=timezone.now())
+        start_job(CLEAR, project.pk)
+    return switch
+
+
+def start_training(
+    *, project: Project, actor: User | None = None, send: bool = True
+) -> TrainedModel:
+    """A new version, waiting for a worker; the one that is unfinished, if there is one.
+
+    ``send=False``: the caller carries it out.
+
+    Raises:
+        Conflict: learning is switched off.
+        NotLearnable: a classifier cannot answer what the project asks.
+        TooLittleGold: there is not enough to learn from; the message says how much is missing.
+    """
+    models = TrainedModel.objects.filter(project=project)
+    going = models.filter(status__in=TrainedModel.UNFINISHED).first()
+    if going is not None:
+        return going
+    if not LearningSwitch.objects.filter(project=project, on=True).exists():
+        raise Conflict("Learning is switched off in this project; switch it on first.")
+    schema, until = current_schema(project), newest_gold(project.pk)
+    read_gold(schema, until)
+    try:
+        with transaction.atomic():
+            last = models.aggregate(version=Max("version"))["version"] or 0
+            model = TrainedModel.objects.create(
+                project=project,
+                version=last + 1,
+                schema=schema,
+                gold_until=until,
+                decided=decided_items(project.pk),
+                created_by=actor,
+                phase_at=timezone.now(),
+            )
+            start_job(KIND, model.pk, send=send)
+            return model
+    except IntegrityError:  # somebody else has begun at this moment
+        return models.filter(status__in=TrainedModel.UNFINISHED).latest("version")
+
+
+def due_projects() -> Sequence[tuple[Project, int]]:
+    """Projects that learn and whose gold has grown enough since, with how much they have.
+
+    Two queries for each project that learns: the ledger itself is asked, nobody keeps a count.
+    """
+    going = TrainedModel.objects.filter(
+        project=OuterRef("project"), status__in=TrainedModel.UNFINISHED
+    )
+    switches = LearningSwitch.objects.filter(~Exists(going), on=True).select_related("project")
+    found = ((switch.project, decided_items(switch.project_id)) for switch in switches)
+    return [(project, decided) for project, decided in found if _is_due(project, decided)]
+
+
+def _is_due(project: Project, decided: int) -> bool:
+    last = TrainedModel.objects.filter(project=project).order_by("-version").first()
+    if last is None or last.status == Status.CANCELLED:
+        return decided >= LEAST_GOLD
+    grown = decided >= last.decided + growth(last.decided)
+    return grown or last.schema_id != current_schema(project).pk
+
+
+def reopen_for_new_items() -> int:
+    """Have the newest models look at items that came since they were done; how many models."""
+    newer = TrainedModel.objects.filter(
+        project=OuterRef("project"), version__gt=OuterRef("version")
+    )
+    beyond = Item.objects.filter(project=OuterRef("project"), pk__gt=OuterRef("applied_to"))
+    rested = TrainedModel.objects.filter(
+        ~Exists(newer),
+        Exists(beyond),
+        status=Status.DONE,
+        project__learning__on=True,
+        finished_at__lt=timezone.now() - REST,
+    )
+    count = 0
+    for pk in rested.values_list("pk", flat=True):
+        count += _reopen(pk)
+    return count
+
+
+def _reopen(pk: int) -> int:
+    done = TrainedModel.objects.filter(pk=pk, status=Status.DONE)
+    try:
+        with transaction.atomic():
+            if not done.update(status=Status.APPLYING, phase_at=timezone.now()):
+                return 0
+            start_job(KIND, pk)
+            return 1
+    except IntegrityError:  # a newer version was begun at this moment
+        return 0
+
+
+def unswept_projects() -> list[int]:
+    """Projects that do not learn any more and whose queue still heeds the model."""
+    rows = LearningSwitch.objects.filter(on=False, ranked=True)
+    return list(rows.values_list("project_id", flat=True))
+
+
+@job(CLEAR)
+def clear_ranks(run: JobRun) -> None:
+    """Order a project's queue without the model, unless it was switched on again meanwhile."""
+    switch = LearningSwitch.objects.filter(pk=run.subject, on=False).select_related("project")
+    if found := switch.first():
+        unrank_items(found.project)
+        switch.update(ranked=False)
+
+
+#: So called in agreement, exports and the ledger.
+NAME = "trained on gold"
+ITEMS_AT_ONCE = 1000
+_SCORED = [
+    "project", "model", "value", "probability", "margin", "gold", "gold_probability", "suspicion",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Undecided items that the classifier can answer, up to ``last``; ``beside``: what stands on
+    each as a suggestion, by its labels' numbers."""
+
+    last: int
+    items: Sequence[int]
+    options: Sequence[Sequence[str]]
+    documents: Sequence[Document]
+    beside: Sequence[Sequence[int] | None]
+
+
+def next_chunk(model: TrainedModel, answers: Answers) -> Chunk | None:
+    """The next items behind those that were looked at; None at the end."""
+    looked = Item.objects.filter(project=model.project_id, pk__gt=model.applied_to).order_by("pk")
+    ids = list(looked.values_list("pk", flat=True)[:ITEMS_AT_ONCE])
+    if not ids:
+        return None
+    rows = ItemState.objects.filter(item__in=ids, gold=None)
+    states = rows.select_related("suggestion").order_by("item_id")
+    options = dict(Item.objects.filter(pk__in=ids).values_list("pk", "options"))
+    open_states = [state for state in states if answers.fits(options[state.item_id])]
+    found = [state.item_id for state in open_states]
+    documents = dict(documents_of(Item.objects.filter(pk__in=found)))
+    return Chunk(
+        last=ids[-1],
+        items=found,
+        options=[options[item] for item in found],
+        documents=[documents.get(item, Document("")) for item in found],
+        beside=[_suggested(state, answers) for state in open_states],
+    )
+
+
+def _suggested(state: ItemState, answers: Answers) -> Sequence[int] | None:
+    """Not of what is audited blind: its place in the queue must not tell what a debate said."""
+    if is_audit(state) or state.suggestion is None:
+        return None
+    return answers.number(state.suggestion.value)
+
+
+def write_chunk(
+    model: TrainedModel, answers: Answers, chunk: Chunk, said: Sequence[Said]
+) -> tuple[int, int]:
+    """Labels that are news, scores and the queue's order, in the caller's transaction; of how many
+    items, and how many labels were news. What was decided meanwhile is left alone."""
+    by = annotator_for(model.project, kind=Kind.MODEL, name=NAME)
+    values = [
+        answers.value(each.labels, options)
+        for each, options in zip(said, chunk.options, strict=True)
+    ]
+    drafts = [
+        _draft(model, by, item, value, each.probability)
+        for item, value, each in zip(chunk.items, values, said, strict=True)
+    ]
+    open_ids, written = record_learned(drafts)
+    scores = [
+        Score(
+            item_id=item,
+            project_id=model.project_id,
+            model=model,
+            value=value,
+            probability=each.probability,
+            margin=each.margin,
+        )
+        for item, value, each in zip(chunk.items, values, said, strict=True)
+        if item in open_ids
+    ]
+    _store(scores)
+    doubts: dict[int, float | None] = {
+        item: doubt_of(each) for item, each in zip(chunk.items, said, strict=True)
+    }
+    rank_items(model.project, {item: doubts[item] for item in doubts if item in open_ids})
+    return len(scores), written
+
+
+def doubt_of(said: Said) -> float:
+    """How likely the label that stands on the item is wrong, 0 to 1: the debate's where there is
+    one, else the model's own."""
+    likely = said.probability if said.beside is None else said.beside
+    return min(max(1.0 - likely, 0.0), 1.0)
+
+
+def write_judged(model: TrainedModel, reading: Reading, judged: Sequence[Judged]) -> None:
+    """Scores of the gold that was learnt, in the caller's transaction; erased items have none."""
+    options = _options_of(reading)
+    _store(
+        [
+            Score(
+                item_id=item,
+                project_id=model.project_id,
+                model=model,
+                value=reading.answers.value(each.labels, options[item]),
+                probability=each.probability,
+                margin=each.margin,
+                gold_id=gold,
+                gold_probability=each.gold,
+                suspicion=each.suspicion,
+            )
+            for item, gold, each in zip(reading.items, reading.golds, judged, strict=True)
+            if item in options
+        ]
+    )
+
+
+def _options_of(reading: Reading) -> dict[int, Sequence[str]]:
+    """The options of those items of gold that are still there."""
+    found: dict[int, Sequence[str]] = {}
+    for at in range(0, len(reading.items), ITEMS_AT_ONCE):
+        rows = Item.objects.filter(pk__in=reading.items[at : at + ITEMS_AT_ONCE])
+        found.update(rows.values_list("pk", "options"))
+    return found
+
+
+def _draft(
+    model: TrainedModel, by: Annotator, item: int, value: Any, probability: float
+) -> NewLabel:
+    return NewLabel(
+        item_id=item,
+        annotator=by,
+        schema=model.schema,
+        value=value,
+        action=Label.Action.PROPOSED,
+        confidence=probability,
+        role=Label.Role.TRAINED,
+        provenance={"model_version": model.version, "examples": model.examples},
+    )
+
+
+def _store(scores: Sequence[Score]) -> None:
+    Score.objects.bulk_create(
+        scores,
+        update_conflicts=True,
+        unique_fields=["item"],
+        update_fields=_SCORED,
+        batch_size=ITEMS_AT_ONCE,
+    )
+
+
+TELL_SECONDS = 5.0
+OpenLearner = Callable[[], Learner]
+
+
+class LabelsMoved(LabelhubError):
+    """The labels were changed while it said things under those of before."""
+
+    code = "labels_changed"
+
+
+def run_training(model_id: int, *, open_learner: OpenLearner = ChildLearner) -> None:
+    """Bring a training to its end, from where it had got to; see
+    :func:`apps.common.jobs.work_on`."""
+    work_on(KIND, model_id, open_learner=open_learner)
+
+
+def fail_training(model_id: int, error: Exception) -> None:
+    """Say how it failed; one whose labels were changed is cancelled."""
+    status = Status.CANCELLED if isinstance(error, LabelsMoved) else Status.FAILED
+    message = fault_words(error, "It stopped by {fault}.")
+    rows = TrainedModel.objects.filter(pk=model_id, status__in=TrainedModel.UNFINISHED)
+    rows.update(status=status, message=message, finished_at=timezone.now())
+
+
+@job(KIND, fail=fail_training, threads=1)
+def train(run: JobRun, *, open_learner: OpenLearner = ChildLearner) -> None:
+    """A worker that is killed loses the chunk it was at; whoever takes the training up makes the
+    same classifier again from the same gold and goes on behind the last chunk."""
+    going = TrainedModel.objects.filter(pk=run.subject, status__in=TrainedModel.UNFINISHED)
+    model = going.select_related("project", "schema").first()
+    if model is None:
+        return
+    try:
+        with open_learner() as learner:
+            _Training(run, model, learner).run()
+    except LearnerDied as error:
+        raise Interrupted(f"{error.message} {error.data.get('stderr', '')}") from None
+
+
+class _Training:
+    """One worker's turn at it."""
+
+    def __init__(self, run: JobRun, model: TrainedModel, learner: Learner) -> None:
+        self._run, self._model, self._learner = run, model, learner
+        self._told, self._told_at = "", time.monotonic()
+
+    def run(self) -> None:
+        """Both halves; of the first only as much as is not done yet."""
+        reading = read_gold(self._model.schema, self._model.gold_until)
+        lesson, offline = read_lesson(reading)
+        if self._model.quality is None:
+            with self._run.chunk(further=False):
+                self._write(status=Status.LEARNING, phase_at=timezone.now(), step="", share=0.0)
+            told, judged = self._learner.learn(lesson, self._progress)
+            with self._run.chunk():
+                write_judged(self._model, reading, judged)
+                self._write(
+                    quality=told["quality"],
+                    curve=told["curve"],
+                    offline=offline,
+                    examples=len(reading.golds),
+                    left_out=reading.left_out,
+                    status=Status.APPLYING,
+                    phase_at=timezone.now(),
+                )
+        else:
+            temperature = float(self._model.quality["temperature"])
+            self._learner.fit(lesson, temperature, self._progress)
+        self._apply(reading.answers)
+
+    def _apply(self, answers: Answers) -> None:
+        LearningSwitch.objects.filter(pk=self._model.project_id).update(ranked=True)
+        while chunk := next_chunk(self._model, answers):
+            said: list[Said] = []
+            if chunk.items:
+                said = self._learner.say(chunk.documents, chunk.beside, self._progress)
+            self._commit(chunk, answers, said)
+        with self._run.last_chunk():
+            self._write(status=Status.DONE, message="", finished_at=timezone.now())
+
+    def _commit(self, chunk: Chunk, answers: Answers, said: list[Said]) -> None:
+        with self._run.chunk():
+            applied, written = write_chunk(self._model, answers, chunk, said)
+            self._check_labels()
+            self._write(
+                applied_to=chunk.last,
+                applied=self._model.applied + applied,
+                written=self._model.written + written,
+            )
+
+    def _progress(self, step: str | None, share: float) -> None:
+        """Tell how far it is, every few seconds."""
+        self._run.keep()
+        news = step is not None and step != self._told
+        if not news and time.monotonic() - self._told_at < TELL_SECONDS:
+            return
+        if step is not None:
+            with self._run.chunk(further=False):
+                self._write(step=step, share=share)
+        self._told, self._told_at = step or self._told, time.monotonic()
+
+    def _write(self, **fields: Any) -> None:
+        for name, value in fields.items():
+            setattr(self._model, name, value)
+        self._model.save(update_fields=list(fields))
+
+    def _check_labels(self) -> None:
+        """With the items locked: a change of labels that begins later sees what was written.
+
+        Raises:
+            LabelsMoved: one has begun.
+        """
+        if current_schema(self._model.project).pk != self._model.schema_id:
+            raise LabelsMoved("The labels were changed meanwhile; it learns anew by itself.")
