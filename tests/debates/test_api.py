@@ -42,25 +42,6 @@ def test_a_run_is_started_and_looked_up() -> None:
     assert client.get(f"/api/v1/projects/{project.slug}/runs/").data["count"] == 1
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "words"),
-    [
-        ({}, 400, "protocol"),
-        ({"protocol": "oracle"}, 400, "oracle"),
-        ({"protocol": "single", "model": "nobody"}, 400, "Known: offline"),
-        ({"protocol": "single", "models": {"king": "offline"}}, 422, "no role 'king'"),
-        ({"protocol": "single", "limit": 0}, 400, "limit"),
-        ({"protocol": "single", "items": [0]}, 422, "No item"),
-    ],
-)
-def test_bad_requests_are_problems_in_words(body: dict[str, Any], status: int, words: str) -> None:
-    project = project_with_items(1)
-    response = client_of(project).post(f"/api/v1/projects/{project.slug}/runs/", body)
-    assert response.status_code == status, response.data
-    assert words in str(response.data)
-    assert response.data["code"]
-
-
 @pytest.fixture
 def seeded(settings: Settings) -> Settings:
     """An endpoint in the environment, with the key that an operator pays for."""
@@ -88,32 +69,6 @@ def test_over_http_only_models_that_are_set_up_may_be_named(
     assert "Known: offline, cheap, dear." in fault["message"]
     assert list(ModelSpec.objects.values_list("name", flat=True)) == ["offline"]
     assert not Run.objects.exists()
-
-
-def test_the_models_of_the_environment_may_be_named(seeded: Settings) -> None:
-    project = project_with_items(1)
-    body = {"protocol": "single", "model": "dear"}
-    response = client_of(project).post(f"/api/v1/projects/{project.slug}/runs/", body)
-    assert response.status_code == 201
-    assert [role["model"] for role in response.data["roles"]] == ["dear"]
-
-
-def test_a_budget_needs_known_prices() -> None:
-    project = project_with_items(1)
-    model = ModelSpecFactory.create(price_in=None)
-    body = {"protocol": "single", "model": model.name, "budget": "1.50"}
-    response = client_of(project).post(f"/api/v1/projects/{project.slug}/runs/", body)
-    assert (response.status_code, response.data["code"]) == (422, "unknown_price")
-
-
-def test_a_run_is_paused_resumed_and_cancelled() -> None:
-    project = project_with_items(1)
-    run = started_run(project)
-    client = client_of(project)
-    for step, status in (("pause", "paused"), ("resume", "queued"), ("cancel", "cancelled")):
-        assert client.post(f"/api/v1/runs/{run.pk}/{step}/").data["status"] == status
-    again = client.post(f"/api/v1/runs/{run.pk}/resume/")
-    assert (again.status_code, again.data["code"]) == (409, "conflict")
 
 
 def test_a_run_that_ran_out_of_money_goes_on_with_more() -> None:

@@ -68,33 +68,6 @@ def test_the_head_says_what_came_of_it_and_what_it_took() -> None:
         assert words in page, words
 
 
-def test_a_debate_that_waits_says_so() -> None:
-    page = seen(debate_of("discussion"))
-    assert "Nobody has spoken yet" in page
-    assert "0 is sure" not in page
-
-
-def test_a_failed_attempt_says_what_happened() -> None:
-    debate = debate_of("single")
-    say(
-        debate,
-        "annotator",
-        "annotator",
-        status="failed",
-        text="",
-        note="The endpoint broke.",
-        cost_nanousd=0,
-        attempts=[{"http_status": 500, "seconds": 0.1, "note": "<oops>"}],
-    )
-    Debate.objects.update(status=Debate.Status.FAILED, error="The endpoint broke.")
-    page = seen(debate)
-    assert "the call failed" in page
-    assert "Attempts: HTTP 500." in page
-    record = seen(debate, "debate_calls")
-    assert "HTTP 500 after 0.1" in record
-    assert "&lt;oops&gt;" in record
-
-
 def test_hostile_words_are_only_words() -> None:
     debate = debate_of("ecj")
     turn = say(
@@ -177,27 +150,6 @@ def test_more_turns_take_no_more_queries(django_assert_num_queries: Any) -> None
         # session, user, project by membership, debate, turns, unread comments
         with django_assert_num_queries(6):
             client.get(reverse("debate_calls", args=[slug, debate.pk]))
-
-
-def test_before_and_next_stay_within_the_filter() -> None:
-    project = project_with_items(3)
-    run = started_run(project)
-    first, second, third = run.debates.all()
-    for debate, flags in ((first, ["tie"]), (second, []), (third, ["tie"])):
-        Debate.objects.filter(pk=debate.pk).update(flags=flags)
-    page = seen(first, query="?flag=tie")
-    next_one = reverse("debate_detail", args=[project.slug, third.pk])
-    assert f'href="{next_one}?flag=tie"' in page
-    assert reverse("debate_detail", args=[project.slug, second.pk]) not in page
-
-
-@pytest.mark.parametrize("turn", ["x", "-1", "0", "9" * 40, "\u0663"])
-def test_there_are_no_other_calls(turn: str) -> None:
-    debate = debate_of("single")
-    client = Client()
-    client.force_login(member(debate.run.project, Role.VIEWER))
-    address = reverse("debate_calls", args=[debate.run.project.slug, debate.pk])
-    assert client.get(address, {"turn": turn}).status_code == 404
 
 
 def test_a_call_is_not_found_through_another_debate() -> None:

@@ -11,14 +11,12 @@ from apps.debates.models import PromptVariant
 from apps.debates.services import prompts
 from apps.llm.models import PromptVersion
 from apps.projects.models import Project
-from tests.factories.accounts import UserFactory
 from tests.factories.debates import (
     add_items,
     finished_debate,
     project_with_items,
     started_run,
 )
-from tests.factories.llm import ModelSpecFactory
 from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -42,21 +40,6 @@ def variant_of(project: Project, key: str = "single-annotator") -> PromptVariant
         project, present, system=given["system"] + "\nBe terse.", user=given["user"]
     )
     return prompts.make_variant(project=project, actor=None, draft=checked.draft, title="terse")
-
-
-def test_the_list_shows_every_prompt_with_its_version(django_assert_num_queries: Any) -> None:
-    project = project_with_items(1)
-    started_run(project, "ecj")
-    variant = variant_of(project)
-    client = signed_in(project, Role.VIEWER)
-    # session, user, project by membership, variants, runs by prompt
-    with django_assert_num_queries(6):
-        page = client.get(reverse("prompt_list", args=[project.slug])).content.decode()
-    for group in prompts.listed(project):
-        for each in group.prompts:
-            assert each.prompt.hash[:12] in page
-    assert variant.title in page
-    assert "Paper 000" in page
 
 
 def test_a_prompt_shows_its_text_escaped_and_what_it_renders_to(
@@ -93,22 +76,6 @@ def test_a_prompt_is_rendered_with_the_replies_of_a_real_debate() -> None:
     assert "No item has" in client.get(address, {"q": "xyzzy"}).content.decode()
 
 
-def test_a_prompt_is_shown_in_the_form_that_is_asked_for() -> None:
-    """JSON, unless its model keeps to no form."""
-    project = project_with_items(1)
-    client = signed_in(project)
-    address = reverse("prompt_rendered", args=[project.slug, CRITIC])
-    part = client.get(address).content.decode()
-    assert "Answer with one JSON object" in part
-    assert "others are asked for text" in part
-
-    model = ModelSpecFactory.create(structured="none")
-    run = started_run(project, "ecj", model=model)
-    finished_debate(run, dict.fromkeys(("extractor", "critic", "judge"), "good"))
-    part = client.get(address).content.decode()
-    assert "JSON" not in part
-
-
 @pytest.mark.thorough
 def test_every_prompt_renders_for_a_project() -> None:
     project = project_with_items(1)
@@ -117,13 +84,6 @@ def test_every_prompt_renders_for_a_project() -> None:
         for each in group.prompts:
             page = client.get(reverse("prompt_detail", args=[project.slug, each.key]))
             assert "untrusted__word" in page.content.decode(), each.prompt.name
-
-
-def test_a_prompt_that_cannot_serve_the_question_says_so() -> None:
-    project = ProjectFactory.create(definition={"task": "text", "question": "What?"})
-    add_items(project, 1)
-    address = reverse("prompt_detail", args=[project.slug, "courtroom-clerk"])
-    assert "cannot answer questions" in signed_in(project).get(address).content.decode()
 
 
 def test_the_difference_of_two_versions_is_shown_line_by_line() -> None:
@@ -137,31 +97,6 @@ def test_the_difference_of_two_versions_is_shown_line_by_line() -> None:
     assert '<span class="visually-hidden">added</span>' in page
     assert "the same text" in client.get(address).content.decode()
     assert client.get(address, {"after": "abcdef123456"}).status_code == 404
-
-
-@pytest.mark.thorough
-def test_who_may_do_what() -> None:
-    project = project_with_items(1)
-    variant = variant_of(project)
-    stranger = Client()
-    stranger.force_login(UserFactory.create())
-    for name, args in (
-        ("prompt_list", []),
-        ("prompt_detail", [CRITIC]),
-        ("prompt_diff", [CRITIC]),
-        ("variant_create", [CRITIC]),
-        ("prompt_try", [variant.pk]),
-    ):
-        address = reverse(name, args=[project.slug, *args])
-        assert stranger.get(address).status_code == 404
-        expected = 403 if name in ("variant_create", "prompt_try") else 200
-        assert signed_in(project, Role.REVIEWER).get(address).status_code == expected
-        assert signed_in(project).get(address).status_code == 200
-    other = ProjectFactory.create()
-    for name in ("prompt_try", "prompt_try_preview"):
-        assert signed_in(other).get(reverse(name, args=[other.slug, variant.pk])).status_code == 404
-    retire = reverse("variant_retire", args=[project.slug, variant.pk])
-    assert signed_in(project, Role.REVIEWER).post(retire).status_code == 403
 
 
 def test_a_variant_is_written_checked_and_kept() -> None:
@@ -210,24 +145,3 @@ def test_what_is_refused_keeps_what_was_written(field: str, text: str, said: str
     assert said in page
     assert "the one who disagrees" in page if field == "user" else "First your verdicts" in page
     assert not PromptVariant.objects.exists()
-
-
-def test_programs_read_the_prompts_and_what_stands_in_for_them(
-    django_assert_num_queries: Any,
-) -> None:
-    project = project_with_items(1)
-    variant = variant_of(project)
-    client = signed_in(project, Role.VIEWER)
-    # session, user, project by membership, variants, runs by prompt
-    with django_assert_num_queries(5):
-        rows = client.get(f"/api/v1/projects/{project.slug}/prompts/").json()["results"]
-    single = next(row for row in rows if row["name"] == "single/annotator")
-    assert single["hash"] == prompts.prompt_called("single-annotator").hash
-    assert [each["hash"] for each in single["variants"]] == [variant.version.hash]
-    assert "item" in single["inputs"]
-
-
-def test_texts_in_a_rendering_have_their_own_direction() -> None:
-    project = project_with_items(1)
-    page = signed_in(project).get(reverse("prompt_detail", args=[project.slug, CRITIC]))
-    assert '<div class="prompt-message__text" dir="auto"' in page.content.decode()

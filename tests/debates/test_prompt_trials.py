@@ -1,6 +1,5 @@
 """Trying a variant: the same ten items twice, and what the page makes of it."""
 
-import re
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ from django.urls import reverse
 
 from apps.accounts.roles import Role
 from apps.common.jobs import waiting_jobs
-from apps.debates.models import Debate, PromptVariant, Run
+from apps.debates.models import PromptVariant, Run
 from apps.debates.prompt_forms import TrialForm
 from apps.debates.services import prompts, run_slice
 from apps.debates.tasks import KIND
@@ -87,23 +86,6 @@ def _shows_the_end(client: Client, address: str) -> None:
     assert page.count("<strong>differs</strong>") == 10
 
 
-def test_a_trial_page_asks_no_more_for_more_items(django_assert_num_queries: Any) -> None:
-    project = project_with_items(5)
-    variant = variant_of(project)
-    models = dict.fromkeys(prompts.trial_roles(variant)[1], ensure_builtin())
-    plans = prompts.trial_plans(project, variant, models)
-    tried, _ = prompts.start_trial(project=project, actor=None, plans=plans)
-    assert Debate.objects.count() == 10
-    client = signed_in(project, Role.VIEWER)
-    address = reverse("prompt_trial", args=[project.slug, tried.pk])
-    # session, user, project; run, variant, the run beside; debates, gold, unread answers;
-    # unread comments
-    with django_assert_num_queries(11):
-        assert client.get(address).status_code == 200
-    wrong = reverse("prompt_trial", args=[project.slug, tried.pk + 1])
-    assert client.get(wrong).status_code == 404
-
-
 def test_a_retired_variant_is_offered_no_more() -> None:
     project = project_with_items(1)
     variant, client = variant_of(project), signed_in(project)
@@ -117,30 +99,3 @@ def test_a_retired_variant_is_offered_no_more() -> None:
         usual_models(variant),
     )
     assert "retired" in tried.content.decode()
-
-
-def test_a_trial_keeps_the_focus_and_the_direction_of_what_strangers_wrote() -> None:
-    project = project_with_items(1)
-    variant = variant_of(project)
-    models = dict.fromkeys(prompts.trial_roles(variant)[1], ensure_builtin())
-    plans = prompts.trial_plans(project, variant, models)
-    tried, _ = prompts.start_trial(project=project, actor=None, plans=plans)
-    Debate.objects.update(status="done", value="good")
-    item = Item.objects.get(project=project)
-    verify(item, "good")
-    address = reverse("prompt_trial_part", args=[project.slug, tried.pk])
-    page = signed_in(project).get(address).content.decode()
-    assert [link for link in re.findall(r"<a\b[^>]*>", page) if " id=" not in link] == []
-    assert page.count(' dir="auto">good</') == 3
-    assert f' dir="auto">{item.text}' in page
-
-
-def test_without_scripts_the_cost_of_a_trial_is_shown_before_it_starts() -> None:
-    project = project_with_items(1)
-    variant, client = variant_of(project), signed_in(project)
-    address = reverse("prompt_try", args=[project.slug, variant.pk])
-    assert 'name="show"' in client.get(address).content.decode()
-    shown = client.post(address, usual_models(variant) | {"show": "yes"})
-    assert shown.status_code == 200
-    assert "What each of the two runs takes" in shown.content.decode()
-    assert not Run.objects.exists()

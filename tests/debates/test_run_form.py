@@ -3,9 +3,7 @@
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.accounts.roles import Role
@@ -20,7 +18,7 @@ from labelhub.core.debate import LABELLING
 from labelhub.core.schema import TASKS
 from tests.factories.debates import project_with_items
 from tests.factories.llm import ModelSpecFactory
-from tests.factories.projects import ASPECTS, MOODS, ProjectFactory, member
+from tests.factories.projects import ASPECTS, MOODS, member
 
 pytestmark = pytest.mark.django_db
 
@@ -53,14 +51,6 @@ def asked(project: Project, name: str, **data: Any) -> str:
 
 def started(project: Project, **data: Any) -> Any:
     return signed_in(project).post(reverse("run_create", args=[project.slug]), PLAIN | data)
-
-
-def test_every_protocol_can_be_chosen() -> None:
-    ensure_builtin()
-    offered = [
-        card.info.name for _, cards in RunForm(task=TASKS["single"]).groups() for card in cards
-    ]
-    assert sorted(offered) == sorted(LABELLING)
 
 
 @pytest.mark.thorough
@@ -138,16 +128,6 @@ def test_the_settings_of_a_stage_reach_the_run() -> None:
     assert run.roles.filter(role="first_annotator_b").exists()
 
 
-def test_stages_are_shown_one_after_the_other() -> None:
-    page = asked(
-        project_with_items(1), "run_parts", protocol="cascade", set_first="vote", set_then="ecj"
-    )
-    places = [page.index(words) for words in ("For every item: Vote", "Where that is in doubt: E")]
-    assert places == sorted(places)
-    critic = page.index('for="id_model_then_critic"')
-    assert places[0] < page.index("Annotator C") < places[1] < critic
-
-
 def test_what_was_typed_is_kept_and_what_was_not_follows_the_protocol() -> None:
     project = project_with_items(1)
     model = ModelSpecFactory.create()
@@ -191,34 +171,6 @@ def test_a_wrong_value_is_answered_at_its_field(field: str, value: str, words: s
     assert not Run.objects.exists()
 
 
-def test_a_stage_is_only_offered_for_questions_that_it_can_answer() -> None:
-    page = asked(project_with_items(1, definition=ASPECTS), "run_parts", protocol="cascade")
-    assert 'value="discussion"' in page
-    assert 'value="courtroom"' not in page
-
-
-def test_a_budget_without_a_price_is_refused_at_its_field() -> None:
-    project = project_with_items(1)
-    model = ModelSpecFactory.create(name="riddle", price_in=None)
-    data = {"protocol": "single", "model_annotator": str(model.pk), "budget": "2"}
-    assert "No budget can be kept" in asked(project, "run_preview", **data)
-    page = started(project, **data).content.decode()
-    at = page.index('id="id_budget_error"')
-    assert "The price of riddle is not known" in page[at : at + 400]
-
-
-def test_a_preview_tells_ranges_costs_and_what_is_rarely_wise() -> None:
-    project = project_with_items(2)
-    model = ModelSpecFactory.create(name="dear")
-    models = {f"model_annotator_{letter}": str(model.pk) for letter in "abc"}
-    seen = asked(project, "run_preview", protocol="discussion", budget="0.00001", **models)
-    assert "6 to 18" in seen
-    assert "at most $" in seen
-    assert "The budget is less than the likely cost" in seen
-    assert "Annotators with the same model answer alike" in seen
-    assert "not known" in seen
-
-
 def test_without_scripts_a_button_shows_the_settings_and_starts_nothing() -> None:
     project = project_with_items(1)
     response = started(project, protocol="courtroom", show="yes", limit="1")
@@ -228,28 +180,6 @@ def test_without_scripts_a_button_shows_the_settings_and_starts_nothing() -> Non
     assert 'name="limit" value="1"' in page
     assert "A courtroom without precedents" in page
     assert not Run.objects.exists()
-
-
-def test_a_plan_that_is_refused_says_so_on_the_form() -> None:
-    project = ProjectFactory.create()
-    form = {"protocol": "single", "replicates": "1"}
-    address = reverse("run_create", args=[project.slug])
-    response = signed_in(project).post(address, form)
-    assert response.status_code == 422
-
-
-def test_nine_annotators_take_no_more_queries_than_one() -> None:
-    project = project_with_items(1)
-    ensure_builtin()
-    ModelSpecFactory.create_batch(5)
-    client = signed_in(project)
-    counts = []
-    for data in ({"protocol": "single"}, {"protocol": "discussion", "set_annotators": "9"}):
-        with CaptureQueriesContext(connection) as caught:
-            client.get(reverse("run_parts", args=[project.slug]), PLAIN | data)
-        counts.append(len(caught))
-    assert counts[0] == counts[1]
-    assert counts[0] <= 10
 
 
 def test_a_project_s_own_text_of_a_prompt_is_offered_and_used() -> None:
@@ -268,14 +198,3 @@ def test_a_project_s_own_text_of_a_prompt_is_offered_and_used() -> None:
     assert response.status_code == 302
     role = Run.objects.get().roles.get()
     assert role.prompt == variant.version
-
-
-@pytest.mark.parametrize("name", ["run_preview", "run_create"])
-def test_more_items_than_a_database_can_count_are_refused(name: str) -> None:
-    project = project_with_items(1)
-    data = {"protocol": "single", "limit": "9" * 30}
-    if name == "run_preview":
-        assert "How many items" in asked(project, name, **data)
-    else:
-        assert started(project, **data).status_code == 422
-    assert not Run.objects.exists()

@@ -1,6 +1,5 @@
 """The page of a run: where it stands, what limits it, what went wrong, and how to go on."""
 
-import re
 from datetime import timedelta
 from typing import Any
 
@@ -12,10 +11,8 @@ from django.utils import timezone
 from apps.accounts.roles import Role
 from apps.debates import selectors
 from apps.debates.models import Debate, Run, Turn
-from apps.debates.services import cancel_run, pause_run
 from apps.debates.services.driving.limits import pulse_of
 from apps.debates.services.scripts import script_of
-from apps.llm.models import ModelSpec
 from apps.llm.traffic import LineState
 from apps.projects.models import Project
 from labelhub.core.llm.limiter import LimitChange
@@ -65,25 +62,6 @@ def failed(run: Run, place: int, status: int, note: str, **fields: Any) -> Turn:
     return said(run, place, status="failed", note=note, attempts=attempts, **fields)
 
 
-def test_a_run_shows_where_it_stands_and_its_debates_by_status(
-    django_assert_num_queries: Any,
-) -> None:
-    project = project_with_items(3)
-    run = started_run(project, "ecj")
-    Debate.objects.filter(pk=run.debates.all()[0].pk).update(
-        status=Debate.Status.FAILED, error="It broke."
-    )
-    client = signed_in(project)
-    address = reverse("run_detail", args=[project.slug, run.pk])
-    # session, user, project by membership, run, counts, roles, choices, count and page of debates
-    with django_assert_num_queries(10):
-        page = client.get(address).content.decode()
-    assert "It broke." in page
-    assert "Waiting for a worker." in page
-    assert "not an LLM" in page
-    assert "It broke." not in client.get(address, {"status": "waiting"}).content.decode()
-
-
 def test_more_debates_and_troubles_take_no_more_queries(django_assert_num_queries: Any) -> None:
     run = paid_run(30)
     for place in range(30):
@@ -98,55 +76,11 @@ def test_more_debates_and_troubles_take_no_more_queries(django_assert_num_querie
         client.get(reverse("run_progress", args=[run.project.slug, run.pk]))
 
 
-def test_a_paused_run_says_why_and_can_be_resumed() -> None:
-    project = project_with_items(1)
-    run = started_run(project)
-    pause_run(run=run)
-    Run.objects.update(pause_code="wrong_key", message="Key refused by provider 'x'.")
-    part = page_of(run, "run_progress")
-    assert "Key refused by provider" in part
-    assert reverse("run_resume", args=[project.slug, run.pk]) in part
-    assert 'data-going="no"' in part
-    assert reverse("run_resume", args=[project.slug, run.pk]) not in page_of(
-        run, role=Role.REVIEWER
-    )
-
-
-def test_a_run_that_waits_for_a_quota_says_when_it_goes_on() -> None:
-    run = paid_run()
-    at = timezone.now() + timedelta(minutes=47, seconds=30)
-    Run.objects.update(
-        status="paused", pause_code="quota_exhausted", message="Used up.", resume_at=at
-    )
-    assert "It goes on by itself at" in page_of(run, "run_progress")
-
-
 def test_a_run_that_nobody_drives_says_so() -> None:
     run = paid_run()
     assert "No worker is at it" not in page_of(run, "run_progress")
     Run.objects.update(created_at=timezone.now() - timedelta(minutes=1))
     assert "No worker is at it" in page_of(run, "run_progress")
-
-
-def test_a_cancelled_run_offers_nothing_more() -> None:
-    run = paid_run()
-    cancel_run(run=run)
-    part = page_of(run, "run_progress")
-    assert "Cancelled by hand." in part
-    assert 'data-ended="yes"' in part
-    assert "<button" not in part
-
-
-def test_what_limits_a_run_is_told_as_its_worker_reported_it() -> None:
-    run = paid_run()
-    line = {"provider": "Here", "limit": 8, "in_flight": 8, "waiting": 3, "refused_share": 0.06}
-    pulse: dict[str, Any] = {"at": timezone.now().isoformat(), "calls": 8, "limited_by": ""}
-    Run.objects.update(status="running", started_at=timezone.now(), pulse=pulse)
-    assert "Nothing holds it back: 8 calls under way." in page_of(run, "run_progress")
-    Run.objects.update(pulse=pulse | {"limits": [line | {"changes": ["8 to 6: refusals"]}, "odd"]})
-    part = page_of(run, "run_progress")
-    assert "8 of 8 calls under way, 3 waiting, 6 % refused of late" in part
-    assert "8 to 6: refusals" in part
 
 
 class Lines(Script):
@@ -231,24 +165,6 @@ def test_a_budget_is_proposed_with_which_the_run_would_likely_end(
     assert str(selectors.budget_to_finish(run, selectors.progress(run))) == proposed
 
 
-def test_only_the_last_troubles_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("apps.debates.selectors.errors.LOOKED_AT", 2)
-    run = paid_run(4)
-    for place in range(4):
-        failed(run, place, 500, "Broken.")
-    found = selectors.troubles(run)
-    assert (found.total, found.capped) == (2, True)
-
-
-def test_what_went_wrong_in_another_run_is_not_told() -> None:
-    run = paid_run()
-    other = started_run(run.project, model=run.roles.get().model)
-    failed(other, 0, 500, "Broken.")
-    said(run)
-    assert selectors.troubles(run).groups == ()
-    assert "Every call so far brought a usable answer." in page_of(run)
-
-
 def test_what_a_model_says_in_an_error_is_never_markup() -> None:
     run = paid_run()
     failed(run, 0, 400, "<script>alert(1)</script>")
@@ -271,24 +187,6 @@ def test_a_parameter_that_a_model_did_not_take_is_told() -> None:
     assert "probabilities of the labels were asked for; it gives none." in page
     Turn.objects.update(params_effective={"temperature": 1.0, "logprobs": True})
     assert "temperature 0.7 was asked for; it answers at 1.0." in page_of(run)
-
-
-def test_the_page_tells_settings_prompts_and_reused_answers() -> None:
-    model = ModelSpecFactory.create()
-    project = project_with_items(1)
-    run = started_run(project, "discussion", model=model, settings={"rounds": 4})
-    said(run, reused=True)
-    page = page_of(run)
-    assert "<dt>Rounds of discussion</dt><dd>4</dd>" in page
-    assert "1 reused, at no cost" in page
-    assert "Prompt of Annotator A, Annotator B, Annotator C" in page
-
-
-def test_failed_debates_of_a_run_that_is_done_can_be_tried_again() -> None:
-    run = paid_run()
-    Debate.objects.update(status="failed")
-    Run.objects.update(status="done", message="3 failed.")
-    assert "Try the failed ones again" in page_of(run, "run_progress")
 
 
 def over_budget(run: Run) -> Run:
@@ -331,14 +229,6 @@ def test_a_budget_that_will_not_do_is_refused_at_its_field(budget: str, words: s
     assert followed.headers["Location"].endswith(f"/runs/{run.pk}/?status=failed")
 
 
-def test_a_run_on_a_model_without_price_takes_no_budget() -> None:
-    run = over_budget(paid_run())
-    ModelSpec.objects.update(price_in=None)
-    address = reverse("run_budget", args=[run.project.slug, run.pk])
-    page = signed_in(run.project).post(address, {"budget": "5"}).content.decode()
-    assert "no budget can be kept" in page
-
-
 def test_shares_of_the_bar_add_up() -> None:
     run = paid_run(4)
     first, second, third, _ = run.debates.all()
@@ -349,33 +239,3 @@ def test_shares_of_the_bar_add_up() -> None:
         ("done", 2), ("unparsed", 0), ("failed", 1), ("waiting", 1)
     ]  # fmt: skip
     assert [(x, width) for *_, x, width in found] == [(0, 50), (50, 0), (50, 25), (75, 25)]
-
-
-def test_protocols_and_roles_are_called_as_people_do() -> None:
-    project = project_with_items(1)
-    run = started_run(project, "self_consistency")
-    discussed = started_run(project, "discussion")
-    client, slug = signed_in(project), project.slug
-    debate = run.debates.get()
-    for address in (
-        reverse("run_list", args=[slug]),
-        reverse("debate_detail", args=[slug, debate.pk]),
-        reverse("debate_calls", args=[slug, debate.pk]),
-        reverse("run_detail", args=[slug, discussed.pk]),
-    ):
-        page = client.get(address).content.decode()
-        assert "self_consistency" not in page, address
-        assert "annotator_" not in page, address
-    assert "Prompt of Annotator A, Annotator B, Annotator C" in page_of(discussed)
-
-
-def test_what_moves_keeps_the_focus_where_it_is() -> None:
-    """htmx gives the focus back to what has the same id after a part was replaced."""
-    run = started_run(project_with_items(2))
-    failed(run, 0, 500, "It broke.")
-    failed(run, 1, 429, "Too many.")
-    for name in ("run_progress", "run_troubles"):
-        part = page_of(run, name)
-        found = re.findall(r"<(?:a|button|summary)\b[^>]*>", part)
-        assert found
-        assert [each for each in found if " id=" not in each] == []

@@ -1,6 +1,5 @@
 """POST import/ and GET export/ over REST."""
 
-import json
 from typing import Any
 
 import pytest
@@ -62,16 +61,6 @@ def test_other_bodies_are_known_by_their_content_type(content: bytes, content_ty
     assert answer.json()["created"] == 1
 
 
-def test_a_raw_body_may_bring_its_file_name() -> None:
-    answer = post(
-        ProjectFactory.create(),
-        b"text\na\n",
-        "?name=x.csv",
-        content_type="application/octet-stream",
-    )
-    assert answer.json()["created"] == 1
-
-
 def test_a_file_and_its_columns_may_be_posted_as_a_form() -> None:
     project = ProjectFactory.create()
     file = SimpleUploadedFile("x.tsv", b"key\tsaid\tmood\n7\ta\tgood\n")
@@ -98,26 +87,6 @@ def test_conflicts_are_listed_apart_from_errors() -> None:
     assert body["conflict_rows"][0]["row"] == 1
 
 
-@pytest.mark.parametrize(
-    ("content", "content_type"),
-    [
-        (b"", "application/json"),
-        (b"[]", "application/json"),
-        (b"nonsense", "application/json"),
-        (b"x", "application/pdf"),
-        (b"PK\x03\x04", "text/csv"),
-        (b"\xff\xfe\x00\x00", "text/csv"),
-        (b"a=b", "application/x-www-form-urlencoded"),
-    ],
-)
-def test_what_cannot_be_read_is_a_problem_in_words(content: bytes, content_type: str) -> None:
-    project = ProjectFactory.create()
-    answer = post(project, content, content_type=content_type)
-    assert answer.status_code == 422
-    assert answer.json()["detail"]
-    assert project.items.count() == 0
-
-
 def test_a_body_that_cannot_be_read_just_now_goes_to_the_worker(
     monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: Any,
@@ -130,11 +99,6 @@ def test_a_body_that_cannot_be_read_just_now_goes_to_the_worker(
     assert (answer.status_code, sent_jobs) == (202, [(KIND, answer.json()["id"])])
     work_task(*sent_jobs[0])
     assert ImportBatch.objects.get().created == 2
-
-
-def test_a_form_without_a_file_is_told() -> None:
-    answer = post(ProjectFactory.create(), {"other": "x"}, format="multipart")
-    assert (answer.status_code, "nothing was sent" in answer.json()["detail"]) == (422, True)
 
 
 def test_a_large_body_goes_to_the_worker(
@@ -165,16 +129,3 @@ def test_every_format_is_streamed_under_its_name(name: str) -> None:
     assert answer["Content-Disposition"] == f'attachment; filename="hotel{ending}"'
     rows_of_labels = name == "csv_long"  # nobody has labelled the item
     assert b"good" in answer.getvalue() or name == "parquet" or rows_of_labels
-
-
-def test_gold_alone_may_be_asked_for() -> None:
-    project = ProjectFactory.create()
-    imported(project, lines(ROWS[0], {"text": "undecided"}))
-    rows = [json.loads(line) for line in get(project, "?only=gold").getvalue().splitlines()]
-    assert [(row["gold"], "labels" in row) for row in rows] == [("good", False)]
-
-
-@pytest.mark.parametrize("query", ["?format=xml", "?only=silver"])
-def test_an_unknown_wish_is_a_problem(query: str) -> None:
-    answer = get(ProjectFactory.create(), query)
-    assert (answer.status_code, answer.json()["code"]) == (400, "invalid")

@@ -34,20 +34,6 @@ def test_who_has_yet_to_answer_gets_no_file() -> None:
     assert exported(project, second) == 200
 
 
-def test_the_page_says_why_instead_of_offering_files() -> None:
-    project = new_project(overlap=2)
-    queued_items(project, 1)
-    first, second = reviewer(project), reviewer(project)
-    answer(claim(project, first), first, "good")
-    client = Client()
-    client.force_login(second)
-
-    page = client.get(f"/p/{project.slug}/export/").content.decode()
-
-    assert "label them first, or ask a manager for it" in page
-    assert "download" not in page
-
-
 def test_a_project_that_shows_opinions_shows_files() -> None:
     project = new_project(overlap=2)
     queued_items(project, 1)

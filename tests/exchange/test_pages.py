@@ -10,7 +10,6 @@ from django.urls import reverse
 
 from apps.accounts.roles import Role
 from apps.exchange import selectors
-from apps.exchange.exporters import FORMATS
 from apps.exchange.services import KIND, run_import
 from apps.projects.models import ImportBatch, Project
 from tests.exchange.helpers import all_places_taken, imported, ledger, lines, queued
@@ -55,25 +54,6 @@ def test_a_file_goes_from_upload_to_outcome(
     assert client.post(answer.url, columns).status_code == 200  # it has ended: nothing happens
 
 
-@pytest.mark.parametrize(
-    ("content", "name"),
-    [
-        (b"", "x.csv"),
-        (b"text\n", "x.csv"),
-        (b"PK\x03\x04broken", "x.xlsx"),
-        (b"x", "x.pdf"),
-        (b"nonsense", "x.json"),
-        (b"\xff\xfe\x00\x00t", "x.csv"),
-    ],
-)
-def test_a_file_of_no_use_is_told_on_the_page(content: bytes, name: str) -> None:
-    project = ProjectFactory.create()
-    answer = upload(browser(project), project, content, name)
-    assert answer.status_code == 422
-    assert b"error" in answer.content
-    assert ImportBatch.objects.count() == 0
-
-
 def test_an_upload_waits_while_other_files_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selectors, "PAGE_WAITS", 0)
     project = ProjectFactory.create()
@@ -83,15 +63,6 @@ def test_an_upload_waits_while_other_files_are_read(monkeypatch: pytest.MonkeyPa
         page = client.get(answer.url)
     assert (page.status_code, b"Try again in a moment" in page.content) == (503, True)
     assert b"Which column is what?" in client.get(answer.url).content
-
-
-def test_the_text_column_must_be_chosen() -> None:
-    project = ProjectFactory.create()
-    client = browser(project)
-    answer = upload(client, project, b"a,b\n1,2\n")
-    page = client.post(answer.url, {"text": "", "gold": "nothere"})
-    assert page.status_code == 422
-    assert ImportBatch.objects.get().status == "uploaded"
 
 
 def test_progress_polls_until_the_end() -> None:
@@ -132,15 +103,6 @@ def test_another_tools_file_is_named_and_its_question_chosen() -> None:
     assert "the predictions&#x27; ids only" in told
 
 
-def test_the_outcome_lists_faults_and_conflicts() -> None:
-    project = ProjectFactory.create()
-    rows = [{"id": "1", "text": "a"}, {"id": "1", "text": "b"}, {"text": "c", "gold": "<i>"}]
-    batch = imported(project, lines(*rows))
-    page = browser(project).get(reverse("import_detail", args=[project.slug, batch.pk]))
-    assert b"already that of row 1" in page.content
-    assert b"&lt;i&gt;" in page.content
-
-
 def test_earlier_imports_are_listed(django_assert_max_num_queries: Any) -> None:
     project = ProjectFactory.create()
     for at in range(3):
@@ -149,46 +111,3 @@ def test_earlier_imports_are_listed(django_assert_max_num_queries: Any) -> None:
     with django_assert_max_num_queries(8):
         page = client.get(reverse("import_create", args=[project.slug]))
     assert page.content.count(b"1 created") == 3
-
-
-@pytest.mark.parametrize("only", ["", "gold"])
-def test_the_export_page_offers_every_format(only: str) -> None:
-    project = ProjectFactory.create()
-    imported(project, lines({"text": "a", "gold": "good"}))
-    client = browser(project, Role.VIEWER)
-    page = client.get(reverse("export_page", args=[project.slug]), {"only": only})
-    for name in FORMATS:
-        assert f"?format={name}".encode() in page.content
-    address = reverse("export_download", args=[project.slug])
-    file = client.get(address, {"format": "csv", "only": only})
-    assert file.getvalue().startswith(b"labelhub,id,text")
-
-
-def test_an_empty_project_says_where_to_start() -> None:
-    project = ProjectFactory.create()
-    address = reverse("export_page", args=[project.slug])
-    assert b"Import items" in browser(project).get(address).content
-    assert b"Import items first" not in browser(project, Role.VIEWER).get(address).content
-
-
-PAGES = ["import_create", "import_detail", "import_progress", "export_page", "export_download"]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", PAGES)
-def test_strangers_find_nothing_and_members_what_is_theirs(name: str) -> None:
-    project = ProjectFactory.create()
-    batch = imported(project, lines({"text": "a"}))
-    moving = name in ("import_detail", "import_progress")
-    address = reverse(name, args=[project.slug, *([batch.pk] if moving else [])])
-    assert Client().get(address).status_code == 302
-    assert browser(ProjectFactory.create()).get(address).status_code == 404
-    allowed = 403 if name.startswith("import") else 200
-    assert browser(project, Role.REVIEWER).get(address).status_code == allowed
-
-
-def test_an_import_of_another_project_is_not_found() -> None:
-    project, other = ProjectFactory.create(), ProjectFactory.create()
-    batch = imported(other, lines({"text": "a"}))
-    address = reverse("import_detail", args=[project.slug, batch.pk])
-    assert browser(project).get(address).status_code == 404

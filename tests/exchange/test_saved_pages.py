@@ -15,7 +15,6 @@ from apps.accounts.roles import Role
 from apps.common.jobs import work_task
 from apps.exchange.models import SavedExport
 from apps.exchange.saved import files
-from apps.exchange.saved.running import save_export
 from apps.projects.models import Project
 from tests.exchange.helpers import imported, lines
 from tests.factories.exchange import run_export, saved
@@ -92,21 +91,6 @@ def test_a_file_that_was_changed_or_lost_is_found_out(project: Project) -> None:
     assert (gone.status_code, b"gone from the server" in gone.content) == (409, True)
 
 
-def test_deleting_takes_the_file_along(project: Project) -> None:
-    export = saved(project)
-    browser(project).post(at("saved_delete", project, export.pk))
-    assert (SavedExport.objects.count(), files.stored_names()) == (0, [])
-
-
-def test_what_is_refused_is_told(project: Project) -> None:
-    page = browser(project).post(at("saved_create", project), {"format": "pdf"}, follow=True)
-    assert b"is not one of" in page.content
-    empty = ProjectFactory.create()
-    assert b"No saved exports yet" in browser(empty).get(at("saved_list", empty)).content
-    viewer = browser(empty, Role.VIEWER).get(at("saved_list", empty)).content
-    assert b"Managers of this project" in viewer
-
-
 def test_hostile_names_are_escaped(project: Project) -> None:
     Project.objects.update(name="<script>alert(1)</script>")
     export = saved(project)
@@ -148,14 +132,6 @@ def test_over_rest(project: Project) -> None:
         400,
         422,
     )
-
-
-def test_one_of_another_project_is_not_found(project: Project) -> None:
-    other = ProjectFactory.create()
-    export = save_export(project=project, actor=None, format_name="csv")
-    for name in ("api_saved_export", "api_saved_export_file", "api_saved_export_manifest"):
-        assert rest(other).get(at(name, other, export.pk)).status_code == 404
-    assert browser(other).post(at("saved_delete", other, export.pk)).status_code == 404
 
 
 def test_the_command_writes_a_manifest(
