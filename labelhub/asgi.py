@@ -20,7 +20,7 @@ from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E40
 from django.conf import settings  # noqa: E402
 from django.urls import re_path  # noqa: E402
 
-from apps.exchange.services.uploads import MAX_BYTES  # noqa: E402
+from apps.exchange.services.imports import MAX_BYTES  # noqa: E402
 from labelhub.routing import foreign_urlpatterns, own_urlpatterns  # noqa: E402
 from labelhub.web.answers import patient, while_wanted  # noqa: E402
 from labelhub.web.asgi_types import App  # noqa: E402

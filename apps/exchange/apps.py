@@ -8,6 +8,6 @@ class ExchangeConfig(AppConfig):
     def ready(self) -> None:
         """Models can be imported from here on."""
         from apps.authors.models import Erasure  # noqa: PLC0415 - not before
-        from apps.exchange.receivers import drop_files  # noqa: PLC0415 - the same
+        from apps.exchange.saved.services import drop_files  # noqa: PLC0415 - the same
 
         post_save.connect(drop_files, sender=Erasure)

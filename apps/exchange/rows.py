@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apps.exchange.annotations import by_source, is_annotations
 from apps.exchange.columns import ColumnMap
-from apps.exchange.labelrows import (
+from apps.exchange.label_rows import (
     GoldRow,
     LabelRow,
+    by_source,
+    is_annotations,
     read_gold_history,
     read_labels,
 )

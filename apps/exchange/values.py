@@ -4,9 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from apps.exchange.readers.base import RowFault
-from apps.exchange.readers.checks import check_row
-from apps.exchange.readers.objects import DECODER
+from apps.exchange.readers.base import DECODER, RowFault, check_row
 from labelhub.core.schema import Schema, Value, ValueNotOffered
 
 

@@ -13,7 +13,7 @@ from apps.accounts.http import SignedInRequest
 from apps.accounts.models import User
 from apps.accounts.roles import Right
 from apps.exchange import readers
-from apps.exchange.blindness import refuse_who_is_blind, withheld_from
+from apps.exchange.downloads import export_response, refuse_who_is_blind, withheld_from
 from apps.exchange.exporters import FORMATS
 from apps.exchange.forms import ColumnsForm, UploadForm
 from apps.exchange.selectors import (
@@ -25,7 +25,6 @@ from apps.exchange.selectors import (
     remarks_of,
 )
 from apps.exchange.services import cancel_upload, queue_import, receive_upload, store_upload
-from apps.exchange.streaming import export_response
 from apps.projects.models import ImportBatch, Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_schema, get_project

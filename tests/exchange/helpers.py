@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from apps.exchange.exporters import FORMATS, export_pieces
-from apps.exchange.readers.places import PLACES, place_to_read, refuse_after
+from apps.exchange.readers.isolation import PLACES, place_to_read, refuse_after
 from apps.exchange.services import queue_import, receive_upload, run_import, store_upload
 from apps.projects.models import ImportBatch, Project
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.exchange.services import running
+from apps.exchange.services import imports
 from apps.exchange.services.context import ImportContext
 from apps.labels.models import Label
 from apps.labels.services import record_label
@@ -58,9 +58,9 @@ def test_an_import_goes_on_under_the_new_labels(
     context = ImportContext(project)
     begun(project, Rename("good", "fine"))
     with monkeypatch.context() as patch:
-        patch.setattr(running, "ImportContext", lambda _project: context)
-        stopped = running.run_import(batch.pk)
+        patch.setattr(imports, "ImportContext", lambda _project: context)
+        stopped = imports.run_import(batch.pk)
     assert stopped.status == ImportBatch.Status.RUNNING
-    done = running.run_import(batch.pk)
+    done = imports.run_import(batch.pk)
     assert (done.status, done.created, done.errors) == ("done", 1, [])
     assert decided(project.items.get(external_id="new")) == "fine"

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from openpyxl import Workbook
 
-from apps.exchange.readers import RawRow, UnreadableFile, format_of, open_rows, read_here, workbook
+from apps.exchange.readers import RawRow, UnreadableFile, format_of, open_rows, read_here, xlsx
 from apps.exchange.readers.base import MAX_COLUMN_NAME, MAX_COLUMNS
 from tests.exchange.helpers import counts, imported, lines, written
 from tests.factories.projects import ProjectFactory
@@ -89,7 +89,7 @@ def test_a_workbook_reads_no_other_file(tmp_path: Path) -> None:
 def test_parts_that_are_read_whole_have_a_limit(
     tmp_path: Path, part: str, limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workbook, limit, 30_000)
+    monkeypatch.setattr(xlsx, limit, 30_000)
     with pytest.raises(UnreadableFile, match=f"'{part}' of the workbook is too large"):
         list(read_here(written(tmp_path, workbook_with(part, " " * 30_001), "x.xlsx"), "xlsx"))
 

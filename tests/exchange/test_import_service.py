@@ -20,9 +20,9 @@ from apps.common import jobs
 from apps.common.jobs import waiting_jobs
 from apps.common.models import Job
 from apps.exchange import rows
-from apps.exchange.readers import places
-from apps.exchange.services import KIND, chunks, receive_upload, run_import, running
-from apps.exchange.services.uploads import store_upload, sweep_uploads
+from apps.exchange.readers import isolation
+from apps.exchange.services import KIND, chunks, imports, receive_upload, run_import
+from apps.exchange.services.imports import store_upload, sweep_uploads
 from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import ImportBatch, Item
 from labelhub.core.errors import Conflict, Unavailable
@@ -52,7 +52,7 @@ THREE = lines(
 
 @pytest.fixture
 def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(imports, "CHUNK_ROWS", 2)
 
 
 def test_rows_become_items_with_gold_labels_and_states() -> None:
@@ -144,7 +144,7 @@ def test_strict_imports_a_clean_file() -> None:
 def test_only_the_first_faults_are_kept_but_all_are_counted(
     monkeypatch: pytest.MonkeyPatch, short_chunks: None
 ) -> None:
-    monkeypatch.setattr(running, "MAX_NOTES", 3)
+    monkeypatch.setattr(imports, "MAX_NOTES", 3)
     batch = imported(ProjectFactory.create(), lines(*[{"text": ""}] * 7))
     assert (batch.failed, len(batch.errors)) == (7, 3)
 
@@ -155,14 +155,14 @@ def test_one_row_is_told_in_the_singular() -> None:
 
 def test_long_rows_make_short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """However small the file: packed formats unpack to any size."""
-    monkeypatch.setattr(running, "CHUNK_BYTES", 2000)
+    monkeypatch.setattr(imports, "CHUNK_BYTES", 2000)
     write, sizes = chunks.write_chunk, []
 
     def counted(*args: Any) -> Any:
         sizes.append(len(args[1]))
         return write(*args)
 
-    monkeypatch.setattr(running, "write_chunk", counted)
+    monkeypatch.setattr(imports, "write_chunk", counted)
     texts = pa.table({"text": [f"{at}" * 1000 for at in range(5)]})
     sink = io.BytesIO()
     pq.write_table(texts, sink, compression="zstd")
@@ -201,7 +201,7 @@ def killing(after: int, monkeypatch: pytest.MonkeyPatch, error: BaseException) -
             raise error
         return result
 
-    monkeypatch.setattr(running, "write_chunk", dying)
+    monkeypatch.setattr(imports, "write_chunk", dying)
 
 
 @pytest.mark.parametrize("after", [0, 1, 2])
@@ -258,7 +258,7 @@ def test_a_worker_that_lost_its_lease_writes_nothing(
         Job.objects.update(lease_token=None)
         return write(*args)
 
-    monkeypatch.setattr(running, "write_chunk", overtaken)
+    monkeypatch.setattr(imports, "write_chunk", overtaken)
     batch = run_import(batch.pk)
     assert (batch.status, batch.rows_done, Item.objects.count()) == ("running", 0, 0)
 
@@ -292,7 +292,7 @@ def test_an_import_waits_until_it_can_be_read(monkeypatch: pytest.MonkeyPatch) -
             if len(leases) == 4:
                 others.close()
 
-        monkeypatch.setattr(places, "sleep", sleep)
+        monkeypatch.setattr(isolation, "sleep", sleep)
         assert counts(run_import(batch.pk)) == (2, 0, 0, 0)
     assert leases[0] < leases[-1]  # nobody else takes it meanwhile
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.exchange.services import import_label_file, labelfile
+from apps.exchange.services import import_label_file, label_files
 from apps.exchange.services.context import Note
 from apps.labels.models import Label
 from tests.exchange.helpers import imported, lines, written
@@ -27,13 +27,13 @@ CELLS = {
 def test_the_guide_names_every_column() -> None:
     part = GUIDE.read_text().partition("## Columns of a file of labels")[2].partition("\n## ")[0]
     told = set(re.findall(r"`(\w+)`", part))
-    aliases = {name for names in labelfile.ALIASES.values() for name in names}
-    assert told >= aliases | set(labelfile.EXTRA)
+    aliases = {name for names in label_files.ALIASES.values() for name in names}
+    assert told >= aliases | set(label_files.EXTRA)
 
 
 @pytest.mark.django_db
 def test_each_of_them_is_read_from_a_table_of_texts(tmp_path: Path) -> None:
-    assert set(CELLS) == set(labelfile.EXTRA)
+    assert set(CELLS) == set(label_files.EXTRA)
     label = _only_label(tmp_path, CELLS)
     assert (label.seconds, label.confidence, label.replicate) == (2.5, 0.9, 2)
     assert (label.rationale, label.evidence, label.cost_nanousd) == ("because", {"good": ["a"]}, 12)
@@ -42,7 +42,7 @@ def test_each_of_them_is_read_from_a_table_of_texts(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.django_db
-@pytest.mark.parametrize("column", labelfile.EXTRA)
+@pytest.mark.parametrize("column", label_files.EXTRA)
 def test_an_empty_cell_says_nothing(tmp_path: Path, column: str) -> None:
     label = _only_label(tmp_path, {column: ""})
     assert (label.value, label.action) == ("good", "imported")

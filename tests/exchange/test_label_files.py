@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apps.exchange.services import LabelFileResult, import_label_file, labelfile
+from apps.exchange.services import LabelFileResult, import_label_file, label_files
 from apps.labels.models import Label
 from apps.labels.services import imports
 from apps.labels.services.states import refresh_states
@@ -61,9 +61,9 @@ def ledger(project: Project) -> dict[tuple[str, str], str]:
 def test_the_first_row_that_can_be_used_stands_whatever_is_read_at_once(
     rows: list[Row], window: int, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labelfile, "WINDOW_ROWS", window)
-    monkeypatch.setattr(labelfile, "WINDOW_BYTES", size)
-    monkeypatch.setattr(labelfile, "CHUNK_ROWS", 3)
+    monkeypatch.setattr(label_files, "WINDOW_ROWS", window)
+    monkeypatch.setattr(label_files, "WINDOW_BYTES", size)
+    monkeypatch.setattr(label_files, "CHUNK_ROWS", 3)
     project = project_of("1", "2", "3")
 
     tally = taken(project, rows, tmp_path).tally
@@ -79,7 +79,7 @@ def test_the_first_row_that_can_be_used_stands_whatever_is_read_at_once(
 def test_an_item_is_brought_into_line_once_in_a_file_that_goes_by_annotators(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labelfile, "CHUNK_ROWS", 6)
+    monkeypatch.setattr(label_files, "CHUNK_ROWS", 6)
     refreshed: list[int] = []
 
     def refresh(project: Project, ids: Collection[int]) -> None:
@@ -98,8 +98,8 @@ def test_an_item_is_brought_into_line_once_in_a_file_that_goes_by_annotators(
 def test_faults_are_told_in_the_order_of_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labelfile, "CHUNK_ROWS", 2)
-    monkeypatch.setattr(labelfile, "MAX_NOTES", 5)
+    monkeypatch.setattr(label_files, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(label_files, "MAX_NOTES", 5)
     items = ["1", "2"] * 5
     result = taken(project_of("1", "2"), [(item, "w", "neither") for item in items], tmp_path)
 

@@ -8,7 +8,7 @@ import pytest
 from apps.exchange.exporters import FORMATS
 from apps.exchange.readers.base import RawRow
 from apps.exchange.rows import RowError
-from apps.exchange.shapes import gathered, studio_min
+from apps.exchange.shapes import gathered, label_studio_min
 from tests.exchange.helpers import exported, imported, ledger, lines
 from tests.exchange.test_shapes import fault, good, read
 from tests.factories.projects import ProjectFactory
@@ -66,23 +66,23 @@ def rows(count: int, **fields: Any) -> list[RawRow]:
 
 
 def test_rows_of_one_task_are_held_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(studio_min, "MOST_CHARS", 1000)
+    monkeypatch.setattr(label_studio_min, "MOST_CHARS", 1000)
     made = (RawRow(at, {**rows(1)[0].data, "text": chr(65 + at) * 600}) for at in range(5))
-    assert [len(one.data.get(studio_min.ALL, "x")) for one in gathered(made)] == [3, 2]
+    assert [len(one.data.get(label_studio_min.ALL, "x")) for one in gathered(made)] == [3, 2]
 
 
 def test_what_a_task_repeats_is_held_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(studio_min, "MOST_CHARS", 1000)
+    monkeypatch.setattr(label_studio_min, "MOST_CHARS", 1000)
     same = [*rows(1, text="x" * 900), *rows(9, text="".join(["x"] * 900))]
     (joined,) = gathered(same)
-    parts = joined.data[studio_min.ALL]
+    parts = joined.data[label_studio_min.ALL]
     assert len(parts) == 10
     assert all(part["text"] is parts[0]["text"] for part in parts)
 
 
 @pytest.mark.parametrize("odd", [7, "abc", {}])
 def test_a_column_of_the_name_of_ours_is_a_column(odd: Any) -> None:
-    row = {**rows(1)[0].data, "text": "Fine.", studio_min.ALL: odd}
+    row = {**rows(1)[0].data, "text": "Fine.", label_studio_min.ALL: odd}
     assert good(row, answer="sentiment").labels[0].value == "good"
 
 

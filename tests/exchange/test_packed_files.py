@@ -11,7 +11,7 @@ import pytest
 
 from apps.exchange.readers import RawRow, UnreadableFile, parquet, read_here
 from apps.exchange.readers.base import TOO_LONG
-from apps.exchange.readers.unpacked import LEAST, row_sizes
+from apps.exchange.readers.parquet import LEAST, row_sizes
 
 LONG = "x" * 100_000
 

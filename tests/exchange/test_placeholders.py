@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from apps.exchange.selectors import result_of
-from apps.exchange.services import import_label_file, labelfile, running
+from apps.exchange.services import import_label_file, imports, label_files
 from apps.labels.models import Gold, Label
 from apps.projects.models import Item, Project
 from tests.exchange.helpers import counts, imported, ledger, lines, written
@@ -122,7 +122,7 @@ def test_a_real_item_whose_text_is_its_id_is_no_placeholder() -> None:
 
 
 def test_chunks_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "CHUNK_ROWS", 1)
+    monkeypatch.setattr(imports, "CHUNK_ROWS", 1)
     project = labels_of(tmp_path, "a", "b")
     assert imported(project, TEXTS).filled == 2
 
@@ -130,7 +130,7 @@ def test_chunks_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_label_file_that_was_cut_short_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labelfile, "CHUNK_ROWS", 1)
+    monkeypatch.setattr(label_files, "CHUNK_ROWS", 1)
     project = labels_of(tmp_path, "a")  # as far as the first attempt came
     path = written(tmp_path, lines(said("a"), said("b")), "labels.jsonl")
     result = import_label_file(project=project, path=path, file_name=path.name)

@@ -18,10 +18,9 @@ from django.conf import LazySettings
 from apps.exchange.readers import (
     ReadingFault,
     UnreadableFile,
-    apart,
+    isolation,
     open_rows,
     parquet,
-    places,
     read_here,
     refuse_after,
 )
@@ -58,12 +57,12 @@ import sys, time
 from pathlib import Path
 from apps.exchange.readers import apart, open_rows
 
-start = apart.subprocess.Popen
+start = isolation.subprocess.Popen
 def told(*args, **how):
     process = start(*args, **how)
     print(process.pid, flush=True)
     return process
-apart.subprocess.Popen = told
+isolation.subprocess.Popen = told
 rows = open_rows(Path(sys.argv[1]), "csv")
 next(rows)
 print("begun", flush=True)
@@ -74,7 +73,7 @@ time.sleep(600)
 #: Fails after a row, in a way that nobody thought of.
 FAULTY = """
 import sys
-from apps.exchange.readers.apart import write_rows
+from apps.exchange.readers.isolation import write_rows
 from apps.exchange.readers.base import RawRow
 
 def rows():
@@ -136,7 +135,7 @@ def test_a_row_that_is_small_in_the_file_and_large_in_memory_is_a_fault(tmp_path
 def test_a_file_that_takes_too_much_memory_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(apart, "MAX_MEMORY", 500 * MB)
+    monkeypatch.setattr(isolation, "MAX_MEMORY", 500 * MB)
     path = repeated(tmp_path, "Z" * 400 * MB, 2)
     with pytest.raises(UnreadableFile, match="takes more than 1,536 MB of memory"):
         list(open_rows(path, "parquet"))
@@ -153,7 +152,7 @@ def test_rows_that_are_only_claimed_are_not_opened(
 def test_a_file_that_takes_too_long_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(apart, "MAX_SECONDS", 0.01)
+    monkeypatch.setattr(isolation, "MAX_SECONDS", 0.01)
     with pytest.raises(UnreadableFile, match="takes minutes"):
         list(open_rows(repeated(tmp_path, "a", 1), "parquet"))
 
@@ -221,7 +220,7 @@ def test_a_file_that_takes_too_long_in_all_is_refused(
 
 def test_no_more_files_are_read_at_once_than_there_are_places(tmp_path: Path) -> None:
     path = written(tmp_path, b"text\n" + b"words\n" * 300_000, "long.csv")
-    first, *others = [open_rows(path, "csv") for _ in range(places.PLACES)]
+    first, *others = [open_rows(path, "csv") for _ in range(isolation.PLACES)]
     for rows in (first, *others):
         next(rows)
     with pytest.raises(Unavailable, match="as many files as it can"):
@@ -241,7 +240,7 @@ def test_who_waits_reads_once_a_place_is_free(
     waited: list[float] = []
     with ExitStack() as others:
         others.enter_context(all_places_taken())
-        monkeypatch.setattr(places, "sleep", lambda _: others.close())
+        monkeypatch.setattr(isolation, "sleep", lambda _: others.close())
         rows = open_rows(repeated(tmp_path, "a", 1), "parquet", meanwhile=waited.append)
         assert [row.data for row in rows] == [{"text": "a"}]
     assert len(waited) == 1

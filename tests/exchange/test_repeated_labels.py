@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apps.exchange.services import import_label_file, labelfile
+from apps.exchange.services import import_label_file, label_files
 from apps.labels.models import Label
 from apps.labels.services import import_labels, withdraw_label
 from apps.projects.models import Project
@@ -61,7 +61,7 @@ def said(project: Project, who: str) -> list[Any]:
 def test_the_first_and_all_that_revise_it_come_in_once(
     rows: list[Row], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labelfile, "CHUNK_ROWS", 3)
+    monkeypatch.setattr(label_files, "CHUNK_ROWS", 3)
     project = project_of_one()
     path = written(tmp_path, rows)
 
@@ -102,7 +102,7 @@ def test_labels_inside_items_may_revise_too() -> None:
 def test_what_a_file_takes_back_stays_taken_back_when_it_comes_again(
     chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labelfile, "CHUNK_ROWS", chunk)
+    monkeypatch.setattr(label_files, "CHUNK_ROWS", chunk)
     project = project_of_one()
     own = {"item_id": "1", "annotator_id": "w"}
     rows = [own | {"label": "good"}, own | AGAIN | {"withdrawn": True}, own | {"label": "good"}]

@@ -20,8 +20,8 @@ from apps.debates.models import Run, RunRole
 from apps.exchange.exporters import FORMATS, export_pieces
 from apps.exchange.manifests import build_manifest
 from apps.exchange.models import SavedExport
-from apps.exchange.saved import files, running
-from apps.exchange.saved.looking import ready_export
+from apps.exchange.saved import files, services
+from apps.exchange.saved.services import ready_export
 from apps.labels.services import annotator_for, record_label
 from apps.llm.models import PromptVersion
 from apps.projects.models import Project
@@ -109,21 +109,21 @@ def test_nothing_and_nonsense_are_refused() -> None:
         (project, {"format_name": "csv", "only": "silver"}),
     ]:
         with pytest.raises(InvalidInput):
-            running.save_export(project=where, actor=None, **how)
+            services.save_export(project=where, actor=None, **how)
     assert SavedExport.objects.count() == 0
 
 
 def test_three_at_once_are_enough() -> None:
     project = small()
-    for _ in range(running.AT_ONCE):
-        running.save_export(project=project, actor=None, format_name="csv")
+    for _ in range(services.AT_ONCE):
+        services.save_export(project=project, actor=None, format_name="csv")
     with pytest.raises(Conflict, match="wait for one"):
-        running.save_export(project=project, actor=None, format_name="csv")
+        services.save_export(project=project, actor=None, format_name="csv")
 
 
 def test_a_killed_worker_leaves_it_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     project = small()
-    export = running.save_export(project=project, actor=None, format_name="csv")
+    export = services.save_export(project=project, actor=None, format_name="csv")
 
     def killed(name: str, *_: Any) -> None:
         partial = files.path_of(name + files.PART)
@@ -142,21 +142,21 @@ def test_a_killed_worker_leaves_it_to_the_next(monkeypatch: pytest.MonkeyPatch) 
     run_export(export)
     export.refresh_from_db()
     assert export.status == Status.DONE
-    running.keep_exports()
+    services.keep_exports()
     assert in_folder() == [export.stored_name]
 
 
 def test_who_lost_the_lease_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     project = small()
-    export = running.save_export(project=project, actor=None, format_name="csv")
-    monkeypatch.setattr(running, "PACE", 0.0)
+    export = services.save_export(project=project, actor=None, format_name="csv")
+    monkeypatch.setattr(services, "PACE", 0.0)
     whole = export_pieces
 
     def overtaken(*args: Any, **kwargs: Any) -> Any:
         Job.objects.update(lease_token=None)
         return whole(*args, **kwargs)
 
-    monkeypatch.setattr(running, "export_pieces", overtaken)
+    monkeypatch.setattr(services, "export_pieces", overtaken)
     run_export(export)
     export.refresh_from_db()
     assert (export.status, in_folder()) == (Status.RUNNING, [])
@@ -164,14 +164,14 @@ def test_who_lost_the_lease_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_one_that_was_deleted_meanwhile_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     project = small()
-    export = running.save_export(project=project, actor=None, format_name="csv")
+    export = services.save_export(project=project, actor=None, format_name="csv")
     whole = build_manifest
 
     def deleted(*args: Any, **kwargs: Any) -> Any:
-        running.delete_export(export=export)
+        services.delete_export(export=export)
         return whole(*args, **kwargs)
 
-    monkeypatch.setattr(running, "build_manifest", deleted)
+    monkeypatch.setattr(services, "build_manifest", deleted)
     run_export(export)
     assert (SavedExport.objects.count(), in_folder()) == (0, [])
 
@@ -191,7 +191,7 @@ def test_what_goes_wrong_is_told_and_nothing_stays(
         raise error
 
     project = small()
-    export = running.save_export(project=project, actor=None, format_name="csv")
+    export = services.save_export(project=project, actor=None, format_name="csv")
     monkeypatch.setattr(os, "fsync", fails)
     run_export(export)
     export.refresh_from_db()
@@ -212,7 +212,7 @@ def test_only_the_newest_are_kept(settings: LazySettings) -> None:
 def test_files_of_deleted_projects_go() -> None:
     gone, kept = saved(small()), saved(small())
     gone.project.delete()
-    running.keep_exports()
+    services.keep_exports()
     assert in_folder() == [kept.stored_name]
 
 
@@ -248,10 +248,10 @@ def test_a_deleted_site_counts_as_well() -> None:
     export, author = of_author()
     other = author_of(author.site, "another")
     erase_author(other)
-    running.keep_exports()
+    services.keep_exports()
     export = saved(author.site.project)
     delete_site(site=author.site)
-    running.keep_exports()
+    services.keep_exports()
     export.refresh_from_db()
     assert export.status == Status.STALE
 
@@ -263,14 +263,14 @@ def test_whoever_is_erased_while_it_is_written_is_not_in_it(
     answered_by(author)
     staying = author_of(author.site, "another")
     answered_by(staying)
-    export = running.save_export(project=author.site.project, actor=None, format_name="jsonl")
+    export = services.save_export(project=author.site.project, actor=None, format_name="jsonl")
     whole = build_manifest
 
     def erased(*args: Any, **kwargs: Any) -> Any:
         erase_author(author)
         return whole(*args, **kwargs)
 
-    monkeypatch.setattr(running, "build_manifest", erased)
+    monkeypatch.setattr(services, "build_manifest", erased)
     run_export(export)
     export.refresh_from_db()
     assert (export.status, in_folder()) == (Status.RUNNING, [])
@@ -282,8 +282,8 @@ def test_whoever_is_erased_while_it_is_written_is_not_in_it(
 
 def test_progress_is_told_while_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     project = small()
-    export = running.save_export(project=project, actor=None, format_name="jsonl")
-    monkeypatch.setattr(running, "PACE", 0.0)
+    export = services.save_export(project=project, actor=None, format_name="jsonl")
+    monkeypatch.setattr(services, "PACE", 0.0)
     seen = []
     fsync = os.fsync
 
@@ -298,5 +298,5 @@ def test_progress_is_told_while_it_is_written(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_folder_that_is_not_there_is_no_fault(tmp_path: Path) -> None:
-    running.keep_exports()
+    services.keep_exports()
     assert in_folder() == []

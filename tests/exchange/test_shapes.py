@@ -12,7 +12,7 @@ from apps.exchange.readers import RawRow
 from apps.exchange.rows import ItemRow, RowError, read_row
 from apps.exchange.selectors import preview_batch
 from apps.exchange.services import receive_upload, store_upload
-from apps.exchange.shapes import SHAPES, shape_of, studio_min
+from apps.exchange.shapes import SHAPES, label_studio_min, shape_of
 from apps.labels.models import Label
 from labelhub.core.schema import parse_schema
 from tests.exchange.helpers import counts, imported, lines
@@ -205,7 +205,7 @@ def test_a_row_per_annotation_is_an_item_with_them_all() -> None:
     "said", [{}, {"comment": "Hm."}, {"mood": ""}, {"mood": None}, {"mood": "", "comment": "Hm."}]
 )
 def test_a_row_without_an_answer_says_nothing(schema: Any, said: dict[str, Any]) -> None:
-    bare = {key: MIN[key] for key in ("text", "id", *studio_min.OWN)}
+    bare = {key: MIN[key] for key in ("text", "id", *label_studio_min.OWN)}
     (label,) = good({**bare, **said}, schema, answer="mood").labels
     assert (label.value, label.abstained, label.withdrawn) == (None, False, True)
     assert label.role == "empty"
@@ -214,17 +214,17 @@ def test_a_row_without_an_answer_says_nothing(schema: Any, said: dict[str, Any])
 
 @pytest.mark.parametrize("said", [[], "[]", {"choices": []}, '{"choices":[]}'])
 def test_a_row_may_say_that_there_is_none(said: Any) -> None:
-    bare = {key: MIN[key] for key in ("text", "id", *studio_min.OWN)}
+    bare = {key: MIN[key] for key in ("text", "id", *label_studio_min.OWN)}
     assert good({**bare, "mood": said}, TAGS).labels[0].value == []
 
 
 def test_a_row_without_an_answer_takes_nothing_back() -> None:
-    bare = {key: MIN[key] for key in ("text", "id", *studio_min.OWN)}
+    bare = {key: MIN[key] for key in ("text", "id", *label_studio_min.OWN)}
     rows = [
         {**bare, "mood": "good"},
         {**bare, "annotation_id": 10, "created_at": "2024-06-01T08:00:00Z"},
     ]
-    (joined,) = studio_min.gathered(RawRow(at, row) for at, row in enumerate(rows))
+    (joined,) = label_studio_min.gathered(RawRow(at, row) for at, row in enumerate(rows))
     said, empty = good(joined.data, MOOD, answer="mood").labels
     assert (said.value, empty.withdrawn, empty.supersedes) == ("good", True, None)
 

@@ -11,7 +11,7 @@ from apps.exchange.readers import RawRow
 from apps.exchange.rows import ItemRow, read_row
 from apps.exchange.selectors import Preview, preview_batch
 from apps.exchange.services import receive_upload, store_upload
-from apps.exchange.shapes.studio_min import gathered
+from apps.exchange.shapes.label_studio_min import gathered
 from labelhub.core.schema import parse_schema
 from tests.exchange.helpers import counts, imported, ledger
 from tests.factories.projects import ProjectFactory

@@ -4,7 +4,7 @@ from typing import Any
 
 from apps.common.jobs import work_on
 from apps.exchange.models import Delivery, SavedExport, Webhook
-from apps.exchange.saved.running import KIND, save_export
+from apps.exchange.saved.services import KIND, save_export
 from apps.exchange.webhooks.event_feed import EVENTS, highest_ids, queue_events
 from apps.exchange.webhooks.services import create_webhook
 from apps.projects.models import Project

@@ -12,13 +12,17 @@ from rest_framework.response import Response
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
 from apps.common.api.negotiation import OneRenderer
-from apps.exchange.blindness import refuse_who_is_blind
+from apps.exchange.downloads import export_response, refuse_who_is_blind
 from apps.exchange.exporters import FORMATS
 from apps.exchange.models import SavedExport
-from apps.exchange.saved.looking import ready_export, saved_export, saved_exports
-from apps.exchange.saved.running import delete_export, save_export
+from apps.exchange.saved.services import (
+    delete_export,
+    ready_export,
+    save_export,
+    saved_export,
+    saved_exports,
+)
 from apps.exchange.saved.views import file_response, manifest_response, verify
-from apps.exchange.streaming import export_response
 from apps.projects.api.viewsets import ProjectViewSet
 
 #: An exported file in the OpenAPI document, in the content types of all formats.

@@ -5,16 +5,137 @@ goes back as it came.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from apps.exchange.exporters.base import Chunks, ExportFormat, Row, Source
+from apps.exchange.exporters.base import Chunks, ExportFormat, Row, Source, spans_of
 from apps.exchange.exporters.json_list import write_list
-from apps.exchange.exporters.studio_names import Names, names_of
-from apps.exchange.exporters.studio_results import results_of
-from apps.exchange.shapes.studio import LISTS, OURS, THEIRS, number_of
-from apps.exchange.shapes.studio_task import kept_in, together
+from apps.exchange.shapes.label_studio import (
+    ANSWERS,
+    LISTS,
+    OURS,
+    SPANS,
+    THEIRS,
+    kept_in,
+    number_of,
+    together,
+)
 from apps.labels.models import Label
-from labelhub.core.schema import Schema, Value, value_key
+from apps.projects.models import Item, Project
+from labelhub.core.schema import Schema, Value, role_of, value_key
+
+#: So many of a project's first items tell where it came from.
+LOOKED_AT = 100
+
+
+@dataclass(slots=True)
+class Names:
+    """Control → its name in results and configuration; ``column`` is that of the text."""
+
+    answer: str = "label"
+    text: str = "text"
+    column: str = "text"
+    evidence: str = "evidence"
+    rationale: str = "rationale"
+    comment: str = "comment"
+    confidence: str = "confidence"
+    #: The type of the answer's results where it is not the usual one of the task.
+    kind: str = ""
+    #: Whether some item has context, and the configuration a place for it.
+    context: bool = False
+
+
+def names_of(project: Project) -> Names:
+    """By the first items and what was said of them; a few queries, however large the project."""
+    names = Names()
+    names.context = Item.objects.filter(project=project).exclude(context=[]).exists()
+    first = Item.objects.filter(project=project).order_by("pk").values_list("pk", "meta")
+    theirs = {pk: kept for pk, meta in first[:LOOKED_AT] if (kept := kept_in(meta))}
+    columns = [kept["columns"].get("text") for kept in theirs.values()]
+    names.column = next((str(column) for column in columns if column), names.column)
+    said = Label.objects.filter(item__in=list(theirs)).order_by("pk")
+    for provenance in said.values_list("provenance", flat=True)[: 10 * LOOKED_AT]:
+        for result in _results(provenance.get(THEIRS)):
+            _learn(names, result)
+    return names
+
+
+def _results(kept: Any) -> Iterator[Mapping[str, Any]]:
+    for one in kept.values() if isinstance(kept, dict) else ():
+        results = one.get("result") if isinstance(one, dict) else None
+        for result in results if isinstance(results, list) else ():
+            if isinstance(result, dict) and result.get("from_name"):
+                yield result
+
+
+def _learn(names: Names, result: Mapping[str, Any]) -> None:
+    name, kind = str(result["from_name"]), str(result.get("type") or "")
+    role = role_of(name)
+    if kind in SPANS:
+        names.evidence = name
+    elif role:
+        setattr(names, role, name)
+    elif kind in ANSWERS and "parentID" not in result and not names.kind:
+        names.answer, names.kind = name, kind
+    if result.get("to_name"):
+        names.text = str(result["to_name"])
+
+
+def results_of(
+    label: Mapping[str, Any], schema: Schema, names: Names, text: str
+) -> list[dict[str, Any]]:
+    """Empty for labels without a value, whatever else they say: an answer is what others attach to.
+
+    Quotes go along for the labels of the schema, where they stand in ``text``.
+    """
+    if label["value"] is None:
+        return []
+    score = label.get("confidence")
+    parts = [_answer(label["value"], schema, names)]
+    parts += [
+        (names.evidence, "labels", {"start": start, "end": end, "text": text[start:end],
+                                    "labels": [name]})
+        for name, start, end in _quotes(label, schema, text)
+    ]  # fmt: skip
+    if label.get("rationale"):
+        parts.append((names.rationale, "textarea", {"text": [label["rationale"]]}))
+    if comment := label.get("provenance", {}).get("comment"):
+        parts.append((names.comment, "textarea", {"text": [str(comment)]}))
+    if score is not None:
+        parts.append((names.confidence, "number", {"number": score}))
+    number = number_of(label["uid"])
+    made = [
+        {"id": f"r{number}-{at}" if at else f"r{number}", "from_name": name, "to_name": names.text,
+         "type": kind, "value": value}
+        for at, (name, kind, value) in enumerate(parts)
+    ]  # fmt: skip
+    if score is not None:
+        made[0]["score"] = score
+    return made
+
+
+def _answer(value: Value, schema: Schema, names: Names) -> tuple[str, str, dict[str, Any]]:
+    if schema.task.written:
+        return names.answer, "textarea", {"text": [value]}
+    if names.kind in ("rating", "number") and isinstance(value, int | float):
+        return names.answer, names.kind, {names.kind: value}
+    chosen = value if isinstance(value, list) else [schema.name_of(value)]
+    return names.answer, "choices", {"choices": chosen}
+
+
+def _quotes(label: Mapping[str, Any], schema: Schema, text: str) -> Iterator[tuple[str, int, int]]:
+    """Where the quotes stand: as told, else where their words are first."""
+    told = set()
+    for name, start, end in spans_of(label, text):
+        if name in schema.names:
+            told.add((name, text[start:end]))
+            yield name, start, end
+    for name, phrases in (label.get("evidence") or {}).items():
+        for phrase in phrases if name in schema.names else ():
+            start = text.find(phrase)
+            if start >= 0 and (name, phrase) not in told:
+                yield name, start, start + len(phrase)
+
 
 MACHINES = ("llm", "model")
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import IO, Any, cast
 
-from apps.exchange.exporters.base import Chunks, ExportFormat, Source
-from apps.exchange.exporters.sink import Sink
+from apps.exchange.exporters.base import Chunks, ExportFormat, Sink, Source
 from apps.exchange.exporters.table import EVERY_COLUMN, cells, columns
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from apps.exchange.exporters.base import Chunks, ExportFormat, Source
-from apps.exchange.exporters.studio_names import Names, names_of
+from apps.exchange.exporters.labelstudio import Names, names_of
 from labelhub.core.schema import Schema
 
 #: Other control characters are in no XML document.

@@ -5,10 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from apps.exchange.readers import delimited, json_list, jsonl, parquet, xlsx
-from apps.exchange.readers.apart import read_apart
-from apps.exchange.readers.base import Format, RawRow, ReadingFault, RowFault, UnreadableFile
-from apps.exchange.readers.checks import check_row
-from apps.exchange.readers.places import Meanwhile, refuse_after, wait_on
+from apps.exchange.readers.base import (
+    Format,
+    RawRow,
+    ReadingFault,
+    RowFault,
+    UnreadableFile,
+    check_row,
+)
+from apps.exchange.readers.isolation import Meanwhile, read_apart, refuse_after, wait_on
 from apps.exchange.readers.text import HEAD, is_binary
 
 _MODULES = (delimited, json_list, jsonl, xlsx, parquet)

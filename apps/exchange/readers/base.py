@@ -1,11 +1,14 @@
 """What every reader gives back, the limits they keep, and the errors of a whole file."""
 
+import json
 import logging
-from collections.abc import Callable, Iterator
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from labelhub.core.errors import InvalidInput
 
@@ -110,3 +113,155 @@ class Format:
     read: Callable[[Path], Iterator[RawRow]]
     sample: str
     unpacks: bool = False
+
+
+#: Readers decode with ``surrogateescape``: a byte b that is not UTF-8 arrives as this + b.
+ESCAPED_BYTE = 0xDC00
+
+
+def check_row(data: Mapping[str, Any]) -> None:
+    """Refuse what a database or a JSON file cannot hold.
+
+    Raises:
+        RowFault: names the field.
+    """
+    if len(data) > MAX_COLUMNS:
+        raise RowFault(f"The row has more than {MAX_COLUMNS:,} columns.")
+    taken = 0
+    for name, value in data.items():
+        _check_name(name)
+        taken += _check(value, name, 1)
+    _check_memory(taken)
+
+
+def _check_name(name: str) -> None:
+    if len(name) > MAX_COLUMN_NAME:
+        raise RowFault(
+            f"Longer than {MAX_COLUMN_NAME:,} characters: '{name[:40]}…'.", field="a column name"
+        )
+    _check_text(name, "a column name")
+
+
+def _check(value: Any, where: str, depth: int) -> int:
+    """About how many bytes the value takes in memory."""
+    taken = LEAST
+    if isinstance(value, str):
+        _check_text(value, where)
+        taken += len(value)
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise RowFault("NaN and infinity are not values.", field=where)
+    elif isinstance(value, dict):
+        _check_depth(where, depth)
+        for key, inner in value.items():
+            _check_text(key, where)
+            taken += LEAST + _check(inner, f"{where}.{key}", depth + 1)
+    elif isinstance(value, list | tuple):
+        _check_depth(where, depth)
+        _check_memory(LEAST * len(value))
+        taken += sum(_check(inner, f"{where}[{at}]", depth + 1) for at, inner in enumerate(value))
+    return taken
+
+
+def _check_memory(taken: int) -> None:
+    if taken > MAX_ROW_MEMORY:
+        raise RowFault(
+            f"The row takes more than {MAX_ROW_MEMORY // 1024**2} MB of memory; split it."
+        )
+
+
+def _check_depth(where: str, depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise RowFault(
+            f"Nested more than {MAX_DEPTH} levels deep.",
+            field=where.partition(".")[0].partition("[")[0],
+        )
+
+
+def _check_text(text: str, where: str) -> None:
+    if len(text) > MAX_TEXT_CHARS:
+        raise RowFault(f"Longer than {MAX_TEXT_CHARS:,} characters; split the text.", field=where)
+    if "\0" in text:
+        raise RowFault("Contains a NUL character, which databases cannot store.", field=where)
+    if text.isascii():
+        return
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise RowFault(_not_utf8(text[error.start], error.start), field=where) from None
+
+
+def _not_utf8(char: str, at: int) -> str:
+    byte = ord(char) - ESCAPED_BYTE
+    if 0x80 <= byte <= 0xFF:
+        return f"Not UTF-8 (byte 0x{byte:02X} after {at} characters); save the file as UTF-8."
+    half = f"U+{ord(char):04X}"
+    return f"Half of a character pair ({half} after {at} characters); save the file as UTF-8."
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+class KeyTwice(ValueError):
+    """An object names a key twice; which of the values is meant nobody can tell."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__("the key is there twice")
+        self.key = key
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    once = dict(pairs)
+    if len(once) < len(pairs):
+        keys = Counter(key for key, _ in pairs)
+        raise KeyTwice(keys.most_common(1)[0][0])
+    return once
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"a number of {len(digits):,} digits")
+    return int(digits)
+
+
+#: No file needs longer numbers, and Python refuses them from 4,300 on.
+MAX_DIGITS = 1000
+DECODER = json.JSONDecoder(parse_constant=_refuse, parse_int=_whole, object_pairs_hook=_each_once)
+
+
+def parse_object(text: str, number: int, position: int) -> RawRow:
+    """The row that ``text`` spells, or a row that says why it is none."""
+    try:
+        value = DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        return RawRow(
+            number,
+            error=f"Not valid JSON: {error.msg}, at character {error.pos + 1}.",
+            position=position,
+        )
+    except KeyTwice as error:
+        return RawRow(
+            number,
+            error="The key is there twice in one object; give it once.",
+            field=error.key,
+            position=position,
+        )
+    except ValueError as error:
+        return RawRow(number, error=f"Not valid JSON: {error}.", position=position)
+    except RecursionError:
+        return RawRow(number, error="Nested too deep to be read.", position=position)
+    return object_row(value, number, position)
+
+
+def object_row(value: Any, number: int, position: int) -> RawRow:
+    """A row of an already decoded value; anything but an object is an error."""
+    if isinstance(value, dict):
+        return RawRow(number, value, position=position)
+    kinds = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    found = kinds.get(type(value), "a number")
+    return RawRow(
+        number,
+        error=f'Expected an object such as {{"text": "…"}}, found {found}.',
+        position=position,
+    )

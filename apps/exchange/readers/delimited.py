@@ -13,9 +13,9 @@ from apps.exchange.readers.base import (
     RawRow,
     RowFault,
     UnreadableFile,
+    check_row,
     shortened,
 )
-from apps.exchange.readers.checks import check_row
 from apps.exchange.readers.text import HEAD, Line, lines, utf8_source
 
 DELIMITERS = (",", ";", "\t", "|")

@@ -6,8 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from apps.exchange.readers.base import MAX_ROW_BYTES, TOO_LONG, Format, RawRow, UnreadableFile
-from apps.exchange.readers.objects import DECODER, object_row, parse_object
+from apps.exchange.readers.base import (
+    DECODER,
+    MAX_ROW_BYTES,
+    TOO_LONG,
+    Format,
+    RawRow,
+    UnreadableFile,
+    object_row,
+    parse_object,
+)
 from apps.exchange.readers.text import Utf8Source, utf8_source
 
 LIST_KEYS = ("items", "rows", "tasks", "data", "results")

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from apps.exchange.readers.base import TOO_LONG, Format, RawRow
-from apps.exchange.readers.objects import parse_object
+from apps.exchange.readers.base import TOO_LONG, Format, RawRow, parse_object
 from apps.exchange.readers.text import lines, utf8_source
 
 

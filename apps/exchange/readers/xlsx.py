@@ -1,12 +1,126 @@
 """Excel workbooks: the first sheet, its first row naming the columns."""
 
 import datetime as dt
+import re
+import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
+from xml.parsers import expat
 
-from apps.exchange.readers.base import MAX_COLUMNS, Format, RawRow, UnreadableFile, shortened
-from apps.exchange.readers.workbook import BROKEN, check_workbook
+from apps.exchange.readers.base import (
+    MAX_COLUMNS,
+    MAX_ROW_BYTES,
+    Format,
+    RawRow,
+    UnreadableFile,
+    shortened,
+)
+
+MAX_UNPACKED = 512 * 1024 * 1024
+#: Real sheets pack 5 to 40 times; a bomb packs 1,000 times. Small files may be anything.
+MAX_RATIO, RATIO_FROM = 150, 20 * 1024 * 1024
+MAX_PARTS = 10_000
+#: What a part may unpack to that is read as a whole. Sheets are measured, others never opened.
+STRINGS, MAX_STRINGS, MAX_WHOLE = "xl/sharedStrings.xml", 128 * 1024 * 1024, 16 * 1024 * 1024
+SHEETS = "xl/worksheets/"
+NOT_OPENED = (
+    "xl/media/", "xl/pivotCache/", "xl/pivotTables/", "xl/drawings/", "xl/charts/",
+    "xl/embeddings/", "xl/externalLinks/", "customXml/",
+)  # fmt: skip
+#: A sheet of Excel ends at XFD1048576.
+LAST_ROW = 1_048_576
+MAX_ELEMENTS_IN_ROW = 100_000
+PIECE = 1024 * 1024
+SAVE_AS_CSV = "Save the sheet as CSV."
+BROKEN = (
+    "The file is not a readable Excel workbook (.xlsx, without a password); "
+    "open it and save it again."
+)
+
+_CELL = re.compile(r"[A-Z]{1,3}[1-9][0-9]{0,6}")
+
+
+def check_workbook(path: Path) -> None:
+    """Refuse what would not fit into memory: a bomb by its table of contents, then long rows.
+
+    Raises:
+        UnreadableFile: it is a bomb, or no workbook at all.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            parts = archive.infolist()
+            _check_sizes(parts, max(1, path.stat().st_size))
+            for part in parts:
+                if part.filename.startswith(SHEETS) and part.filename.endswith(".xml"):
+                    _check_sheet(archive, part)
+    except (UnreadableFile, MemoryError):
+        raise
+    except Exception as error:  # zipfile, zlib and expat raise anything on a crafted file
+        raise UnreadableFile(BROKEN) from error
+
+
+def _check_sizes(parts: list[zipfile.ZipInfo], packed: int) -> None:
+    unpacked = sum(part.file_size for part in parts)
+    bomb = unpacked > RATIO_FROM and unpacked / packed > MAX_RATIO
+    if len(parts) > MAX_PARTS or unpacked > MAX_UNPACKED or bomb:
+        raise UnreadableFile(
+            f"The workbook would unpack from {packed:,} to {unpacked:,} bytes; it was not opened. "
+            f"{SAVE_AS_CSV}"
+        )
+    large = next((part.filename for part in parts if part.file_size > _most(part.filename)), None)
+    if large is not None:
+        raise UnreadableFile(f"The part '{large[:80]}' of the workbook is too large. {SAVE_AS_CSV}")
+
+
+def _most(name: str) -> int:
+    if name.startswith((SHEETS, *NOT_OPENED)):
+        return MAX_UNPACKED
+    return MAX_STRINGS if name == STRINGS else MAX_WHOLE
+
+
+def _check_sheet(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
+    """Refuse a sheet with rows that no sheet has, or that would not fit into memory."""
+    parser = expat.ParserCreate()
+    rows = _Rows(parser)
+    parser.StartElementHandler = rows.start
+    parser.StartDoctypeDeclHandler = rows.refuse
+    with archive.open(part) as content:
+        while piece := content.read(PIECE):
+            parser.Parse(piece, False)  # noqa: FBT003 - its only form
+    parser.Parse(b"", True)  # noqa: FBT003 - the same
+    rows.measure()
+
+
+class _Rows:
+    """How many bytes and elements lie between one row's start and the next's."""
+
+    def __init__(self, parser: expat.XMLParserType) -> None:
+        self.parser = parser
+        self.number, self.elements, self.begin = 0, 0, 0
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        self.elements += 1
+        tag = name.rpartition(":")[2]
+        if tag == "row":
+            self.measure()
+            self.number = int(attributes.get("r", self.number + 1))
+            self.elements, self.begin = 0, self.parser.CurrentByteIndex
+            if self.number > LAST_ROW:
+                raise UnreadableFile(f"Row {self.number:,} is beyond the last row of a sheet.")
+        elif tag == "c" and not _CELL.fullmatch(attributes.get("r", "A1")):
+            place = attributes["r"][:40]
+            raise UnreadableFile(f"Row {self.number:,}: there is no cell '{place}' in a sheet.")
+        if self.elements > MAX_ELEMENTS_IN_ROW:
+            self.measure()
+
+    def measure(self) -> None:
+        size = self.parser.CurrentByteIndex - self.begin
+        if size > MAX_ROW_BYTES or self.elements > MAX_ELEMENTS_IN_ROW:
+            raise UnreadableFile(f"Row {self.number:,} of the sheet is too long. {SAVE_AS_CSV}")
+
+    def refuse(self, *_: object) -> None:
+        raise UnreadableFile(BROKEN)
 
 
 def read(path: Path) -> Iterator[RawRow]:

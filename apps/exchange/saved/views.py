@@ -8,12 +8,17 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
-from apps.exchange.blindness import refuse_who_is_blind
+from apps.exchange.downloads import refuse_who_is_blind
 from apps.exchange.exporters import export_format
 from apps.exchange.models import SavedExport
 from apps.exchange.saved.files import Written, checksum, read_file
-from apps.exchange.saved.looking import ready_export, saved_export, saved_exports
-from apps.exchange.saved.running import delete_export, save_export
+from apps.exchange.saved.services import (
+    delete_export,
+    ready_export,
+    save_export,
+    saved_export,
+    saved_exports,
+)
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
 from labelhub.core.errors import Conflict, LabelhubError

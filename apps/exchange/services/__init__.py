@@ -1,15 +1,15 @@
 """Files in: upload, import, resume. One path for pages, REST and commands."""
 
-from apps.exchange.services.labelfile import LabelFileResult, import_label_file
-from apps.exchange.services.running import run_import
-from apps.exchange.services.uploads import (
+from apps.exchange.services.imports import (
     KIND,
     cancel_upload,
     queue_import,
     receive_upload,
+    run_import,
     store_upload,
     sweep_uploads,
 )
+from apps.exchange.services.label_files import LabelFileResult, import_label_file
 
 __all__ = [
     "KIND",

@@ -1,16 +1,39 @@
 """What one import keeps at hand: the schema it was started under, and who labels."""
 
-from dataclasses import dataclass, field
+import json
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from uuid import UUID, uuid5
 
-from apps.exchange.labelrows import GoldRow, LabelRow, Who
+from apps.exchange.label_rows import GoldRow, LabelRow, Who
 from apps.exchange.readers.base import shortened
-from apps.exchange.services.repeated import Repeated
 from apps.labels.models import Annotator
 from apps.labels.services import NewGold, NewLabel, annotator_for
 from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.errors import Conflict
 from labelhub.core.schema import Value, ValueNotOffered
+
+NAMESPACE = UUID("5b0c3a57-6d0e-4a55-9a39-3a6a2c1d8b11")
+
+
+class Repeated:
+    """Counts, for the length of one import, rows that say the same in every respect."""
+
+    def __init__(self) -> None:
+        self._often: Counter[UUID] = Counter()
+
+    def named(self, item: str, row: LabelRow) -> LabelRow:
+        """The row with a uid, if it supersedes its annotator's own and has none."""
+        if not row.supersedes_own or row.uid:
+            return row
+        parts = [item, row.who.kind, row.who.name, row.value, row.abstained, row.withdrawn]
+        parts += ["rejected"] if row.rejected else []
+        given = str(row.created_at) if row.created_at else None
+        same = uuid5(NAMESPACE, json.dumps([*parts, given, row.replicate]))
+        self._often[same] += 1
+        return replace(row, uid=uuid5(same, str(self._often[same])))
+
 
 CREATED, UNCHANGED, CONFLICT, FAILED = "created", "unchanged", "conflicts", "failed"
 #: So many faults are kept to be shown; all are counted.

@@ -1,12 +1,17 @@
 """Rows of other tools as rows of ours; told by their shape. A new tool is one more module here."""
 
 from apps.exchange.columns import ColumnMap
-from apps.exchange.shapes import argilla, doccano, studio, studio_min
+from apps.exchange.shapes import argilla, doccano, label_studio, label_studio_min
 from apps.exchange.shapes.base import Data, Shape, Translated
-from apps.exchange.shapes.studio_min import gathered
+from apps.exchange.shapes.label_studio_min import gathered
 from labelhub.core.schema import Schema
 
-SHAPES: tuple[Shape, ...] = (studio.SHAPE, studio_min.SHAPE, argilla.SHAPE, doccano.SHAPE)
+SHAPES: tuple[Shape, ...] = (
+    label_studio.SHAPE,
+    label_studio_min.SHAPE,
+    argilla.SHAPE,
+    doccano.SHAPE,
+)
 
 __all__ = ["SHAPES", "Shape", "Translated", "gathered", "shape_of", "translated"]
 

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 from apps.exchange.columns import CONTENT, ColumnMap
 from apps.exchange.readers.base import RowFault
-from apps.exchange.shapes.base import Data, Shape, Translated
-from apps.exchange.shapes.said import Asked, Said
+from apps.exchange.shapes.base import AnnotationContext, Data, ParsedAnnotation, Shape, Translated
 from apps.exchange.values import as_object
 from apps.labels.models import Label
 from labelhub.core.schema import Schema, role_of
@@ -37,7 +36,7 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
         RowFault: names the place, such as ``suggestions.sentiment.value``.
     """
     row = _content(data, columns)
-    asked = Asked.of(row, schema, columns.question)
+    asked = AnnotationContext.of(row, schema, columns.question)
     labels = [_suggestion(group, asked) for group in _suggestions(data)]
     labels += [_response(who, group, asked) for who, group in _responses(data).items()]
     if labels:
@@ -137,7 +136,7 @@ def _list(raw: Any, where: str) -> list[Any]:
     return raw
 
 
-def _suggestion(group: list[_Answer], asked: Asked) -> dict[str, Any]:
+def _suggestion(group: list[_Answer], asked: AnnotationContext) -> dict[str, Any]:
     first = group[0].given
     said = _said(group, asked)
     said.sure(
@@ -153,7 +152,9 @@ def _is_score(raw: Any) -> bool:
     return isinstance(raw, int | float) and not isinstance(raw, bool)
 
 
-def _response(who: tuple[str, str], group: list[_Answer], asked: Asked) -> dict[str, Any]:
+def _response(
+    who: tuple[str, str], group: list[_Answer], asked: AnnotationContext
+) -> dict[str, Any]:
     user, status = who
     label: dict[str, Any] = {"annotator": f"Argilla user {user}" if user else "Argilla"}
     label["kind"] = "crowd"
@@ -165,8 +166,8 @@ def _response(who: tuple[str, str], group: list[_Answer], asked: Asked) -> dict[
     return label | _said(group, asked).to_label()
 
 
-def _said(group: list[_Answer], asked: Asked) -> Said:
-    said = Said(asked)
+def _said(group: list[_Answer], asked: AnnotationContext) -> ParsedAnnotation:
+    said = ParsedAnnotation(asked)
     for name, given, where in group:
         value, place = given.get("value"), f"{where}.value"
         role = "" if name == asked.question.chosen else role_of(name)
@@ -181,7 +182,7 @@ def _said(group: list[_Answer], asked: Asked) -> Said:
     return said
 
 
-def _take_spans(said: Said, raw: Any, where: str) -> None:
+def _take_spans(said: ParsedAnnotation, raw: Any, where: str) -> None:
     for at, one in enumerate(raw):
         span = as_object(one, f"{where}[{at}]")
         if "start" not in span:

@@ -1,12 +1,16 @@
-"""What translators of other tools' rows share. No I/O."""
+"""What translators of other tools' rows share, and the annotation they gather. No I/O."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
-from apps.exchange.columns import ColumnMap
-from labelhub.core.schema import Schema
+from apps.exchange.columns import ColumnMap, Question
+from apps.exchange.readers.base import RowFault
+from apps.exchange.values import label_value
+from apps.labels.models import Label
+from labelhub.core.schema import Schema, Value
+from labelhub.core.schema.definition import number
 
 #: Names of labels that come without a UUID are made in here, from all that they say.
 NAMESPACE = UUID("0c3c5a0e-8f0d-4d64-9f0a-6a1c1b1f7a11")
@@ -34,3 +38,160 @@ class Shape:
     read: Callable[[Data, ColumnMap, Schema], Translated]
     columns: Callable[[Data], Iterable[str]]
     questions: Callable[[Data], Iterable[str]]
+
+
+MOST_SECONDS = 1e15
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationContext:
+    """What the labels of one row may say: schema, the item's text and options, the question."""
+
+    schema: Schema
+    text: str
+    options: Sequence[str]
+    question: Question
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any], schema: Schema, question: Question) -> "AnnotationContext":
+        """By the row's own fields, which nobody has checked yet: what is no text is told later."""
+        options = row.get("options")
+        if isinstance(options, str):
+            options = [part.strip() for part in options.split("|")]
+        given = options if isinstance(options, list) else []
+        offered = [one for one in given if isinstance(one, str)]
+        return cls(schema, str(row.get("text") or ""), offered, question)
+
+
+@dataclass(slots=True)
+class ParsedAnnotation:
+    """The parts of one annotation, as they are met."""
+
+    asked: AnnotationContext
+    raw: Any = None
+    answered_at: str = ""
+    spans: list[dict[str, Any]] = field(default_factory=list)
+    evidence: dict[str, list[str]] = field(default_factory=dict)
+    rationale: list[str] = field(default_factory=list)
+    comment: list[str] = field(default_factory=list)
+    confidence: float | None = None
+
+    def answer(self, name: str, raw: Any, where: str) -> None:
+        """The answer to the question ``name``; to another one than the project's, none.
+
+        Raises:
+            RowFault: the file asks several questions and nobody chose one, or two answers.
+        """
+        if not self.asked.question.is_it(name, where):
+            return
+        if self.answered_at:
+            raise RowFault(f"'{name[:80]}' is answered twice in one annotation.", field=where)
+        self.raw, self.answered_at = raw, where
+
+    def words(self, role: str, raw: Any) -> None:
+        """Words beside the answer, one text or several."""
+        texts = raw if isinstance(raw, list) else [raw]
+        said = [text for text in texts if isinstance(text, str) and text.strip()]
+        (self.rationale if role == "rationale" else self.comment).extend(said)
+
+    def sure(self, raw: Any) -> None:
+        """How sure they were; what is no share from 0 to 1 is left to the original."""
+        if isinstance(raw, int | float) and not isinstance(raw, bool) and 0 <= raw <= 1:
+            self.confidence = float(raw)
+
+    def span(self, label: Any, ends: tuple[Any, Any], quote: Any, where: str) -> None:
+        """A quoted part of the text that speaks for ``label``.
+
+        Raises:
+            RowFault: the project has no such label, or the ends are not in the text.
+        """
+        name = self._label(label, where)
+        found = located(self.asked.text, ends, quote, where)
+        if found is not None:
+            self.spans.append({"label": name, "start": found[0], "end": found[1]})
+        phrase = quote if isinstance(quote, str) else self.asked.text[slice(*found or (0, 0))]
+        phrases = self.evidence.setdefault(name, [])
+        if phrase and phrase not in phrases:
+            phrases.append(phrase)
+
+    def _label(self, raw: Any, where: str) -> str:
+        schema, name = self.asked.schema, str(raw)
+        known = schema.label(name)
+        if known is not None:
+            return known.name
+        offered = schema.offered(self.asked.options)
+        if offered and name not in offered:
+            shown = ", ".join(offered[:12])
+            raise RowFault(f"'{name[:80]}' is no label here; there are: {shown}.", field=where)
+        return name
+
+    def value(self) -> Value | None:
+        """The canonical answer; None when there is none. What is quoted for a label of a set says
+        that the label is present.
+
+        Raises:
+            RowFault: the answer is not offered.
+        """
+        schema = self.asked.schema
+        if self.answered_at:
+            raw = self.raw
+            if isinstance(raw, list) and schema.task.written:
+                raw = "\n".join(str(text) for text in raw)
+            return label_value(schema, raw, self.asked.options, where=self.answered_at)
+        if schema.task.several and self.evidence:
+            return label_value(schema, list(self.evidence), (), where="")
+        return None
+
+    def to_label(self) -> dict[str, Any]:
+        """The parts of a label row that say something. Without an answer it is kept aside: other
+        tools let people submit nothing, which is neither "none of these" nor "cannot tell"."""
+        value = self.value()
+        empty = {"withdrawn": True, "role": Label.Role.EMPTY}
+        label: dict[str, Any] = empty if value is None else {"value": value}
+        told = {"spans": self.spans, "comment": "\n".join(self.comment)}
+        label["provenance"] = {name: kept for name, kept in told.items() if kept}
+        besides = {
+            "evidence": self.evidence,
+            "rationale": "\n".join(self.rationale),
+            "confidence": self.confidence,
+        }
+        return label | {name: kept for name, kept in besides.items() if kept not in ({}, "", None)}
+
+
+def seconds_of(raw: Any) -> dict[str, float]:
+    """The field ``seconds`` of a label, if ``raw`` is a time that somebody took, or spells one."""
+    seconds = number(raw)
+    return {"seconds": seconds} if seconds is not None and 0 <= seconds < MOST_SECONDS else {}
+
+
+def user_name(raw: Any) -> str:
+    """What a user of Label Studio is called here: by address or name, else by number."""
+    if isinstance(raw, dict):
+        raw = raw.get("email") or raw.get("username") or raw.get("id")
+    name = "" if raw is None else str(raw).strip()[:200]
+    return f"Label Studio user {name}" if name.isdigit() else name or "Label Studio"
+
+
+def located(text: str, ends: tuple[Any, Any], quote: Any, where: str) -> tuple[int, int] | None:
+    """(start, end) in code points; None where the quote is not what stands there.
+
+    Tools count code points or, older ones, UTF-16 units: the quote tells which.
+
+    Raises:
+        RowFault: no whole numbers, or beyond the text.
+    """
+    start, end = ends
+    if not all(isinstance(at, int) and not isinstance(at, bool) for at in ends):
+        raise RowFault("Start and end must be whole numbers.", field=where)
+    units = text.encode("utf-16-le")
+    if not 0 <= start <= end <= len(units) // 2:
+        raise RowFault(
+            f"From {start} to {end} is not within the text of {len(text)} characters.", field=where
+        )
+    if end <= len(text) and (quote is None or text[start:end] == quote):
+        return start, end
+    before = units[: 2 * start].decode("utf-16-le", "replace")
+    inside = units[2 * start : 2 * end].decode("utf-16-le", "replace")
+    if quote is None or inside == quote:
+        return len(before), len(before) + len(inside)
+    return None

@@ -4,8 +4,7 @@ from typing import Any
 
 from apps.exchange.columns import CONTENT, ColumnMap
 from apps.exchange.readers.base import RowFault
-from apps.exchange.shapes.base import Data, Shape, Translated
-from apps.exchange.shapes.said import Asked, Said
+from apps.exchange.shapes.base import AnnotationContext, Data, ParsedAnnotation, Shape, Translated
 from apps.exchange.values import as_object
 from labelhub.core.schema import Schema
 
@@ -40,7 +39,9 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
     content = {name: value for name, value in data.items() if name not in (*used, "relations")}
     fields, others = columns.of(content, CONTENT)
     row = {name: data[fields[name]] for name in FIELDS if name in fields}
-    said = Said(Asked.of({**row, "text": data["text"]}, schema, columns.question))
+    said = ParsedAnnotation(
+        AnnotationContext.of({**row, "text": data["text"]}, schema, columns.question)
+    )
     for name in used:
         _take(said, data[name], name)
     who = next((data[name] for name in ("annotator", "user") if data.get(name)), None)
@@ -53,7 +54,7 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
     return Translated(row)
 
 
-def _add(row: dict[str, Any], said: Said, who: Any) -> None:
+def _add(row: dict[str, Any], said: ParsedAnnotation, who: Any) -> None:
     label = said.to_label()
     if who is None and not said.evidence:
         row["gold"] = label.get("value")
@@ -73,7 +74,7 @@ def _are_spans(raw: Any) -> bool:
     )
 
 
-def _take(said: Said, raw: Any, name: str) -> None:
+def _take(said: ParsedAnnotation, raw: Any, name: str) -> None:
     if _are_spans(raw) or (name == "entities" and raw):
         for at, one in enumerate(raw if isinstance(raw, list) else [raw]):
             _take_span(said, one, f"{name}[{at}]")
@@ -82,7 +83,7 @@ def _take(said: Said, raw: Any, name: str) -> None:
         said.answer(name, values, name)
 
 
-def _take_span(said: Said, raw: Any, where: str) -> None:
+def _take_span(said: ParsedAnnotation, raw: Any, where: str) -> None:
     if isinstance(raw, list):
         if len(raw) != 3:
             raise RowFault("A span is [start, end, label].", field=where)

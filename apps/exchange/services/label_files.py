@@ -14,13 +14,12 @@ from django.db import transaction
 
 from apps.common.bulk import refresh_statistics
 from apps.exchange.columns import ColumnMap, folded
-from apps.exchange.labelrows import LabelRow, read_label
+from apps.exchange.label_rows import LabelRow, read_label
 from apps.exchange.readers import RawRow, RowFault, format_of, open_rows
 from apps.exchange.readers.base import one_row, shortened
 from apps.exchange.rows import external_id, read_row
-from apps.exchange.services.chunks import write_chunk
+from apps.exchange.services.chunks import has_texts, write_chunk
 from apps.exchange.services.context import MAX_NOTES, ImportContext, ImportTally
-from apps.exchange.services.placeholders import has_texts
 from apps.exchange.values import as_object, json_cell, label_value
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import ImportOutcome, NewGold, import_gold, import_labels

@@ -1,9 +1,11 @@
-"""Who may not have a file, though they may see the project."""
+"""Who may have a file of the project, and exports as responses, sent while they are read."""
 
 from django.contrib.auth.models import AnonymousUser
+from django.http import StreamingHttpResponse
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
+from apps.exchange.exporters import export_format, export_pieces, file_name
 from apps.labels.blindness import ONLY_AUDITED, opinions_hidden_from, withholds
 from apps.labels.models import ItemState
 from apps.projects.models import Project
@@ -44,3 +46,18 @@ def withheld_from(user: User | AnonymousUser, project: Project) -> str:
             "would tell them; ask a manager for it."
         )
     return ""
+
+
+def export_response(project: Project, *, format_name: str, only: str = "") -> StreamingHttpResponse:
+    """The export as a download.
+
+    Raises:
+        InvalidInput: an unknown format or ``only``.
+    """
+    wanted = export_format(format_name)
+    pieces = export_pieces(project, wanted, only=only)
+    response = StreamingHttpResponse(pieces, content_type=wanted.content_type)
+    name = file_name(project, wanted, only=only)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response["X-Accel-Buffering"] = "no"
+    return response

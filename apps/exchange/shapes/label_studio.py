@@ -6,20 +6,208 @@ task has besides in the item's ``meta``, both under ``label_studio``: our export
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid5
 
-from apps.exchange.columns import ColumnMap
+from apps.exchange.columns import CONTENT, ColumnMap
 from apps.exchange.readers.base import RowFault
-from apps.exchange.shapes.base import NAMESPACE, Data, Shape, Translated
-from apps.exchange.shapes.said import Asked, seconds_of, user_name
-from apps.exchange.shapes.studio_results import questions_in, said_in
-from apps.exchange.shapes.studio_task import content_of
+from apps.exchange.shapes.base import (
+    NAMESPACE,
+    AnnotationContext,
+    Data,
+    ParsedAnnotation,
+    Shape,
+    Translated,
+    seconds_of,
+    user_name,
+)
 from apps.exchange.values import as_object
 from apps.labels.models import Label
-from labelhub.core.schema import Schema
+from labelhub.core.schema import Schema, role_of
+
+#: Where an item's ``meta`` keeps what only Label Studio knows what to do with.
+KEPT = "label_studio"
+#: Made anew by an export from what there is then.
+COUNTED = ("total_annotations", "cancelled_annotations", "total_predictions")
+READ = ("data", "meta", "annotations", "predictions", "drafts", *COUNTED)
+FIELDS = ("id", "text", "context", "question", "options")
+
+
+def content_of(task: Data, columns: ColumnMap) -> dict[str, Any]:
+    """A row without labels: item fields out of ``data``; the remaining columns and the task's own
+    ``meta`` are metadata.
+
+    A column of ``data`` is gold only where somebody chose it, and then kept as that alone: metadata
+    is shown to those who label.
+    """
+    data = as_object(task["data"], "data")
+    fields, others = columns.of(data, CONTENT)
+    fields = dict(fields)
+    if "text" not in fields and (only := _only_text(data)):
+        fields["text"] = only
+        others = tuple(name for name in others if name != only)
+    gold = _gold(data, fields)
+    row = {name: data[fields[name]] for name in FIELDS if name in fields}
+    if "options" in row:
+        row["options"] = _options(row["options"])
+    if gold:
+        row["gold"] = data[gold]
+    if "id" not in row and task.get("id") is not None:
+        row["id"] = task["id"]
+    row["meta"] = _meta(task, data, fields, [name for name in others if name != gold], gold)
+    return row
+
+
+def _only_text(data: Mapping[str, Any]) -> str:
+    texts = [name for name, value in data.items() if isinstance(value, str)]
+    return texts[0] if len(texts) == 1 else ""
+
+
+def _gold(data: Mapping[str, Any], fields: Mapping[str, str]) -> str:
+    """The column that was chosen to hold a decided value, if its value can be one."""
+    column = fields.get("gold", "")
+    value = data.get(column)
+    parts = value if isinstance(value, list) else [value]
+    return "" if value is None or any(isinstance(part, list | dict) for part in parts) else column
+
+
+def _options(raw: Any) -> Any:
+    """Dynamic choices come as objects."""
+    if isinstance(raw, list) and raw and all(isinstance(one, dict) for one in raw):
+        return [one.get("value") for one in raw]
+    return raw
+
+
+def _meta(
+    task: Data, data: Mapping[str, Any], fields: Mapping[str, str], others: list[str], gold: str
+) -> dict[str, Any]:
+    meta = task.get("meta")
+    text = fields.get("text", "")
+    text = text if isinstance(data.get(text), str) else ""
+    kept: dict[str, Any] = {
+        "columns": {name: column for name, column in (("text", text), ("gold", gold)) if column},
+        "task": {name: value for name, value in task.items() if name not in READ},
+    }
+    theirs = meta if isinstance(meta, dict) else {"meta": meta} if meta else {}
+    own = data.get(fields.get("meta", ""))
+    besides = own if isinstance(own, dict) else {}
+    shown = {**{name: data[name] for name in others}, **besides, **theirs}
+    shown.pop(KEPT, None)
+    rest = {name: value for name, value in data.items() if name not in (text, gold)}
+    kept["data"] = _apart(rest, shown)
+    if "meta" in task:
+        kept["meta"] = _apart(meta, shown) if isinstance(meta, dict) else meta
+    return {**shown, KEPT: kept}
+
+
+def _apart(given: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, Any]:
+    """``given`` without what is among the metadata: of that, the names."""
+    there = [name for name, value in given.items() if shown.get(name, given) is value]
+    rest = {name: value for name, value in given.items() if name not in there}
+    return {"shown": there, "rest": rest}
+
+
+def together(apart: Any, shown: Mapping[str, Any]) -> Any:
+    """What :func:`_apart` took apart."""
+    if not isinstance(apart, dict) or set(apart) != {"shown", "rest"}:
+        return apart
+    if not (isinstance(apart["shown"], list) and isinstance(apart["rest"], dict)):
+        return apart
+    names = [name for name in apart["shown"] if isinstance(name, str) and name in shown]
+    return {**{name: shown[name] for name in names}, **apart["rest"]}
+
+
+def kept_in(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What :func:`_meta` kept of a task; nothing where others use the name for something else."""
+    kept: Any = meta.get(KEPT)
+    parts = ("columns", "task", "data")
+    if not (isinstance(kept, dict) and all(isinstance(kept.get(part), dict) for part in parts)):
+        return {}
+    return kept
+
+
+#: Type → where its ``value`` has the answer.
+ANSWERS = {"choices": "choices", "rating": "rating", "number": "number", "textarea": "text"}
+SPANS = ("labels", "hypertextlabels")
+
+
+def said_in(given: Mapping[str, Any], where: str, asked: AnnotationContext) -> ParsedAnnotation:
+    """What the results in ``given`` say, together.
+
+    Raises:
+        RowFault: a type that is no answer and no quote, another question, a label not offered.
+    """
+    results = given.get("result") or []
+    if not isinstance(results, list):
+        raise RowFault("Must be a list.", field=f"{where}.result")
+    said = ParsedAnnotation(asked)
+    for at, one in enumerate(results):
+        place = f"{where}.result[{at}]"
+        _take(said, as_object(one, place), place)
+    return said
+
+
+def questions_in(results: Iterable[Any]) -> list[str]:
+    """The names of the controls whose results answer a question of their own."""
+    answers = [one for one in results if isinstance(one, dict) and one.get("type") in ANSWERS]
+    names = [str(one.get("from_name") or one["type"]) for one in answers if "parentID" not in one]
+    return [name for name in names if not role_of(name)]
+
+
+def _take(said: ParsedAnnotation, result: Mapping[str, Any], where: str) -> None:
+    value = as_object(result.get("value") or {}, f"{where}.value")
+    kind = _kind(result, value, where)
+    name = result.get("from_name")
+    if isinstance(meta := result.get("meta"), dict):
+        said.words("rationale", meta.get("text"))
+    if kind in SPANS:
+        for label in _labels(value, kind, where):
+            ends = value.get("start"), value.get("end")
+            if "globalOffsets" in value:  # of HTML: start and end are within their elements
+                told = as_object(value["globalOffsets"], f"{where}.value.globalOffsets")
+                ends = told.get("start"), told.get("end")
+            said.span(label, ends, value.get("text"), f"{where}.value")
+        return
+    _take_answer(said, role_of(name), str(name or kind), result, f"{where}.value.{ANSWERS[kind]}")
+
+
+def _take_answer(
+    said: ParsedAnnotation, role: str, name: str, result: Mapping[str, Any], where: str
+) -> None:
+    value, kind = result["value"], where.rpartition(".")[2]
+    of_region = "parentID" in result or "start" in value
+    if name == said.asked.question.chosen:
+        role, of_region = "", False
+    if said.asked.schema.task.written and said.asked.question.name in ("", name):
+        role = ""  # a project that asks for words may call them anything
+    if kind == "text" and (role in ("rationale", "comment") or of_region):
+        said.words(role or "rationale", value[kind])
+    elif role == "confidence" and kind in ("number", "rating"):
+        said.sure(value[kind])
+    elif of_region:
+        raise RowFault(f"'{name[:80]}' is asked of a part of the text, not of all.", field=where)
+    else:
+        said.answer(name, value[kind], where)
+
+
+def _kind(result: Mapping[str, Any], value: Mapping[str, Any], where: str) -> str:
+    """The type as told, else by what the value has."""
+    told = result.get("type")
+    kind = next((kind for kind, key in ANSWERS.items() if key in value), "")
+    kind = told if told in SPANS else kind
+    if not kind or (told is not None and told != kind):
+        raise RowFault(f"Results of type '{str(told)[:40]}' cannot be imported.", field=where)
+    return str(kind)
+
+
+def _labels(value: Mapping[str, Any], kind: str, where: str) -> list[Any]:
+    labels = value.get(kind, value.get("labels"))
+    if not isinstance(labels, list) or not labels:
+        raise RowFault("A list of labels is missing.", field=f"{where}.value.labels")
+    return labels
+
 
 #: Where our own export keeps the full row inside a task's ``meta``.
 OURS = "labelhub"
@@ -55,13 +243,13 @@ def read(task: Data, columns: ColumnMap, schema: Schema) -> Translated:
         given = row.get("labels") or []
         if not isinstance(given, list):
             raise RowFault("Must be a list.", field=f"meta.{OURS}.labels")
-        asked = Asked.of(row, schema, columns.question)
+        asked = AnnotationContext.of(row, schema, columns.question)
         since, truth = _since(task, row, given, asked)
         if truth is not None and row.get("gold") is None and not row.get("gold_history"):
             row["gold"] = truth
         return Translated(row | {"labels": [*given, *since]})
     row = content_of(task, columns)
-    found = _Labels(task, Asked.of(row, schema, columns.question)).read()
+    found = _Labels(task, AnnotationContext.of(row, schema, columns.question)).read()
     if found.labels:
         row["labels"] = found.labels
     if found.gold is not None:
@@ -71,7 +259,7 @@ def read(task: Data, columns: ColumnMap, schema: Schema) -> Translated:
 
 
 def _since(
-    task: Data, row: Data, given: list[Any], asked: Asked
+    task: Data, row: Data, given: list[Any], asked: AnnotationContext
 ) -> tuple[list[dict[str, Any]], Any]:
     """Labels for what was not in our export, or says something else by now; and what is marked as
     the truth. Gold went out as an annotation that has no label here."""
@@ -122,7 +310,7 @@ class _Labels:
     """The labels of one task, with the references that its numbers make."""
 
     task: Data
-    asked: Asked
+    asked: AnnotationContext
     #: Id of a result → the label of ours that it was exported from.
     known: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     labels: list[dict[str, Any]] = field(default_factory=list)

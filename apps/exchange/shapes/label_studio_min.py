@@ -10,11 +10,17 @@ from typing import Any, NamedTuple
 from uuid import uuid5
 
 from apps.exchange.columns import ColumnMap
-from apps.exchange.readers.base import RawRow, RowFault
-from apps.exchange.readers.checks import check_row
-from apps.exchange.readers.objects import DECODER
-from apps.exchange.shapes.base import NAMESPACE, Data, Shape, Translated
-from apps.exchange.shapes.said import Asked, Said, seconds_of, user_name
+from apps.exchange.readers.base import DECODER, RawRow, RowFault, check_row
+from apps.exchange.shapes.base import (
+    NAMESPACE,
+    AnnotationContext,
+    Data,
+    ParsedAnnotation,
+    Shape,
+    Translated,
+    seconds_of,
+    user_name,
+)
 from apps.exchange.values import as_object
 from labelhub.core.schema import Schema, role_of
 
@@ -117,7 +123,9 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
     annotated = [one for one in rows if one["annotation_id"] not in (None, "")]
     fields, given = _parted(data, rows, columns)
     answer = columns.question.chosen or (_answer(given, rows, schema) if annotated else "")
-    asked = Asked(schema, str(data.get(fields.get("text", "")) or ""), (), columns.question)
+    asked = AnnotationContext(
+        schema, str(data.get(fields.get("text", "")) or ""), (), columns.question
+    )
     row: dict[str, Any] = {name: data[column] for name, column in fields.items()}
     row["labels"] = _labels(annotated, answer, given.names, asked)
     said = {answer, *fields.values(), *(name for name in given.names if _is_beside(name, rows))}
@@ -198,7 +206,7 @@ def _answer(given: _Given, rows: list[dict[str, Any]], schema: Schema) -> str:
 
 
 def _labels(
-    rows: list[dict[str, Any]], answer: str, names: tuple[str, ...], asked: Asked
+    rows: list[dict[str, Any]], answer: str, names: tuple[str, ...], asked: AnnotationContext
 ) -> list[dict[str, Any]]:
     """The labels in the order in which they were given: who annotated a task several times says
     by now what they said last."""
@@ -217,9 +225,9 @@ def _labels(
 
 
 def _label(
-    one: dict[str, Any], answer: str, names: tuple[str, ...], asked: Asked
+    one: dict[str, Any], answer: str, names: tuple[str, ...], asked: AnnotationContext
 ) -> dict[str, Any]:
-    said = Said(asked)
+    said = ParsedAnnotation(asked)
     for name in names:
         raw = _cell(one, name)
         if name != answer and _is_quotes(raw):
@@ -269,7 +277,7 @@ def _is_quotes(raw: Any) -> bool:
     return bool(parts) and all(isinstance(one, dict) and "start" in one for one in parts)
 
 
-def _take_quotes(said: Said, raw: list[dict[str, Any]], name: str) -> None:
+def _take_quotes(said: ParsedAnnotation, raw: list[dict[str, Any]], name: str) -> None:
     for at, one in enumerate(raw):
         where, labels = f"{name}[{at}]", one.get("labels")
         for label in labels if isinstance(labels, list) else [labels]:

@@ -1,0 +1,442 @@
+"""A folder for the Hugging Face Hub, zipped: Parquet that ``datasets`` reads, and its card.
+
+``data/train.parquet`` carries the types of its columns as ``datasets`` has them (class labels by
+name) in the key ``huggingface`` of the Arrow schema. People's names are replaced by numbers.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import IO, Any, cast
+from zipfile import ZipFile, ZipInfo
+
+from apps.exchange.exporters.base import Chunks, ExportFormat, Row, Sink, Source, spans_of
+from apps.exchange.shapes.label_studio import KEPT
+from apps.labels.models import PEOPLE, Gold, Kind
+from apps.projects.selectors import current_guideline
+from labelhub.core.agreement.intervals import wilson
+from labelhub.core.schema import Schema, Value, value_key, value_words
+
+#: Read by ``datasets`` 2 to 5: lists of records as lists, lists of one type as ``Sequence``.
+STRING, NUMBER = {"dtype": "string", "_type": "Value"}, {"dtype": "float64", "_type": "Value"}
+WHOLE, TRUTH = {"dtype": "int64", "_type": "Value"}, {"dtype": "bool", "_type": "Value"}
+TURNS = [{"role": STRING, "text": STRING}]
+QUOTES = [{"label": STRING, "text": STRING, "start": WHOLE, "end": WHOLE}]
+MACHINES = (Kind.LLM, Kind.MODEL)
+#: What only the tool knows what to do with that the items came from.
+HIDDEN = (KEPT, "argilla")
+
+
+def current(labels: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The labels that stand: neither superseded nor taken back, and no mere rejections."""
+    return [one for one in standing(labels) if not one["rejected"]]
+
+
+def standing(labels: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The last words of annotators, rejections of a suggestion without a label among them."""
+    superseded = {label["supersedes"] for label in labels}
+    return [one for one in labels if not one["withdrawn"] and one["uid"] not in superseded]
+
+
+class Columns:
+    """The columns of one export, and its rows in them."""
+
+    def __init__(self, schema: Schema, *, annotated: bool) -> None:
+        """``annotated``: with all labels, beside the decided value."""
+        self.schema = schema
+        self.answer = "labels" if schema.task.several else "label"
+        self._classes = {label.name: at for at, label in enumerate(schema.labels)}
+        self._numbers: dict[tuple[str, str], int] = {}
+        self.features = self._features(annotated=annotated)
+
+    def arrow(self) -> Any:
+        """The Arrow schema, with what ``datasets`` makes of it."""
+        import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
+
+        told = json.dumps({"info": {"features": self.features}}, ensure_ascii=False)
+        fields = [(name, _arrow_type(feature)) for name, feature in self.features.items()]
+        return pa.schema(fields, metadata={"huggingface": told})
+
+    def record(self, row: Row) -> dict[str, Any]:
+        """One row; an undecided item has no label."""
+        history = row.get("gold_history") or [{}]
+        record = {
+            "id": row["id"],
+            "text": row["text"],
+            "context": row["context"],
+            "question": row["question"],
+            "options": row["options"],
+            self.answer: self._value(row.get("gold")),
+            "decided_by": history[-1].get("basis") if row.get("gold") is not None else None,
+            "meta": _json({key: one for key, one in row["meta"].items() if key not in HIDDEN}),
+        }
+        if "annotations" in self.features:
+            said = current(row.get("labels", []))
+            record["annotations"] = [self._annotation(label, row["text"]) for label in said]
+        return record
+
+    def _features(self, *, annotated: bool) -> dict[str, Any]:
+        answer = self._answer_feature()
+        features = {
+            "id": STRING,
+            "text": STRING,
+            "context": TURNS,
+            "question": STRING,
+            "options": {"feature": STRING, "_type": "Sequence"},
+            self.answer: answer,
+            "decided_by": STRING,
+            "meta": STRING,
+        }
+        annotation = {
+            "annotator": STRING,
+            "kind": STRING,
+            self.answer: answer,
+            "abstained": TRUTH,
+            "confidence": NUMBER,
+            "rationale": STRING,
+            "evidence": QUOTES,
+            "seconds": NUMBER,
+            "created_at": STRING,
+        }
+        return {**features, "annotations": [annotation]} if annotated else features
+
+    def _answer_feature(self) -> dict[str, Any]:
+        names = {"names": list(self.schema.names), "_type": "ClassLabel"}
+        lists = {"feature": names, "_type": "Sequence"}
+        kinds: dict[str, dict[str, Any]] = {
+            "class": names,
+            "classes": lists,
+            "number": NUMBER,
+            "text": STRING,
+        }
+        return kinds[self.schema.task.column]
+
+    def _value(self, value: Value | None) -> Any:
+        """A class by its number; one of a version of the schema that is no more, none."""
+        if self.schema.task.column == "class":
+            return self._classes.get(str(value))
+        if isinstance(value, list):
+            return [self._classes[name] for name in value if name in self._classes]
+        return value
+
+    def _annotation(self, label: Mapping[str, Any], text: str) -> dict[str, Any]:
+        return {
+            "annotator": self._who(label),
+            "kind": label["kind"],
+            self.answer: self._value(label["value"]),
+            "abstained": label["abstained"],
+            "confidence": label["confidence"],
+            "rationale": label["rationale"],
+            "evidence": _quotes(label, text),
+            "seconds": label["seconds"],
+            "created_at": label["created_at"],
+        }
+
+    def _who(self, label: Mapping[str, Any]) -> str:
+        """Machines by name; people by a number, the same all through the file."""
+        kind, name = label["kind"], label["annotator"]
+        if kind in MACHINES:
+            return f"{name} ({label['note']})" if "note" in label else str(name)
+        number = self._numbers.setdefault((kind, name), len(self._numbers) + 1)
+        return f"{kind} {number}"
+
+
+def _quotes(label: Mapping[str, Any], text: str) -> list[dict[str, Any]]:
+    """With their places where these are known."""
+    quotes, told = [], set()
+    for name, start, end in spans_of(label, text):
+        told.add((name, text[start:end]))
+        quotes.append({"label": name, "text": text[start:end], "start": start, "end": end})
+    for name, phrases in label["evidence"].items():
+        quotes += [{"label": name, "text": one} for one in phrases if (name, one) not in told]
+    return quotes
+
+
+def _json(meta: Mapping[str, Any]) -> str:
+    return json.dumps(meta, ensure_ascii=False) if meta else ""
+
+
+def _arrow_type(feature: Any) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
+
+    if isinstance(feature, list):
+        fields = feature[0].items()
+        return pa.list_(pa.struct([(name, _arrow_type(inner)) for name, inner in fields]))
+    if feature["_type"] == "Sequence":
+        return pa.list_(_arrow_type(feature["feature"]))
+    if feature["_type"] == "ClassLabel":
+        return pa.int64()
+    return {"string": pa.string(), "float64": pa.float64(), "int64": pa.int64()}.get(
+        feature["dtype"], pa.bool_()
+    )
+
+
+LANGUAGE = re.compile(r"[a-z]{2,3}")
+MOST_LANGUAGES = 50
+
+
+@dataclass(slots=True)
+class Share:
+    """A mean over items of shares from 0 to 1."""
+
+    n: int = 0
+    total: float = 0.0
+
+    def add(self, share: float) -> None:
+        """One item's share."""
+        self.n += 1
+        self.total += share
+
+    def words(self) -> str:
+        """Mean, interval and n. Wilson's interval is that of items all right or all wrong, which
+        spread most: with shares between it is too wide rather than too narrow."""
+        low, high = wilson(round(self.total), self.n)
+        return f"{self.total / self.n:.0%} ({low:.0%} to {high:.0%}, n = {self.n:,})"
+
+
+@dataclass(slots=True)
+class Counts:
+    """Running counts: bounded, but for the names of annotators."""
+
+    schema: Schema
+    rows: int = 0
+    decided: int = 0
+    values: Counter[str] = field(default_factory=Counter)
+    bases: Counter[str] = field(default_factory=Counter)
+    annotators: dict[str, set[str]] = field(default_factory=dict)
+    labels: Counter[str] = field(default_factory=Counter)
+    abstained: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
+    people: Share = field(default_factory=Share)
+    against_gold: dict[str, Share] = field(default_factory=dict)
+    languages: Counter[str] = field(default_factory=Counter)
+    offline: bool = False
+
+    def add(self, row: Row) -> None:
+        """Count one row."""
+        self.rows += 1
+        self._add_language(row["meta"])
+        gold = row.get("gold")
+        if gold is not None:
+            self.decided += 1
+            if self.schema.labels:
+                # A point that the scale has no more counts by its number.
+                names = self.schema.names_in(gold)
+                self.values.update(names or ([] if gold == [] else [value_words(gold)]))
+            self.bases[(row.get("gold_history") or [{"basis": "imported"}])[-1]["basis"]] += 1
+        self.rejected.update(
+            one["kind"] for one in standing(row.get("labels", [])) if one["rejected"]
+        )
+        said = current(row.get("labels", []))
+        for label in said:
+            self._add_label(label)
+        if not self.schema.task.written:
+            self._compare(said, gold)
+
+    def language_codes(self) -> list[str]:
+        """Those that the items name, if every one does."""
+        known = sum(self.languages.values()) == self.rows
+        return sorted(self.languages) if known and len(self.languages) <= MOST_LANGUAGES else []
+
+    def _add_language(self, meta: Mapping[str, Any]) -> None:
+        told = str(meta.get("language") or meta.get("lang") or "").lower()
+        if LANGUAGE.fullmatch(told) and len(self.languages) <= MOST_LANGUAGES:
+            self.languages[told] += 1
+
+    def _add_label(self, label: Mapping[str, Any]) -> None:
+        kind = label["kind"]
+        self.annotators.setdefault(kind, set()).add(label["annotator"])
+        self.labels[kind] += 1
+        self.abstained[kind] += label["abstained"]
+        self.offline = self.offline or bool(label.get("offline"))
+
+    def _compare(self, said: list[dict[str, Any]], gold: Any) -> None:
+        keys = [(label["kind"], value_key(label["value"])) for label in said
+                if label["value"] is not None]  # fmt: skip
+        pairs = list(combinations([key for kind, key in keys if kind in PEOPLE], 2))
+        if pairs:
+            self.people.add(sum(one == other for one, other in pairs) / len(pairs))
+        if gold is None:
+            return
+        truth = value_key(gold)
+        for kind in {kind for kind, _ in keys}:
+            own = [key == truth for each, key in keys if each == kind]
+            self.against_gold.setdefault(kind, Share()).add(sum(own) / len(own))
+
+
+SIZES = {1_000: "n<1K", 10_000: "1K<n<10K", 100_000: "10K<n<100K", 1_000_000: "100K<n<1M",
+         10_000_000: "1M<n<10M", 100_000_000: "10M<n<100M"}  # fmt: skip
+LARGEST = "100M<n<1B"
+CREATORS = {
+    Kind.LLM: "machine-generated",
+    Kind.CROWD: "crowdsourced",
+    Kind.EXPERT: "expert-generated",
+    Kind.AUTHOR: "expert-generated",
+    Kind.MODEL: "machine-generated",
+}
+MARKED = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]<>#|$~!"})
+
+
+def card_of(source: Source, counts: Counts) -> bytes:
+    """The whole card, UTF-8."""
+    parts = [_header(source, counts), *_text(source, counts)]
+    return ("\n".join(parts) + "\n").encode()
+
+
+def _header(source: Source, counts: Counts) -> str:
+    category = source.schema.task.hub_category
+    size = next((name for below, name in SIZES.items() if counts.rows < below), LARGEST)
+    creators = dict.fromkeys(CREATORS[Kind(kind)] for kind in sorted(counts.annotators))
+    lines = ["---", f"pretty_name: {_quoted(source.project.name)}"]
+    lines += ["# The owner chooses the licence, such as cc-by-4.0:", "# license:"]
+    lines += _listed("language", counts.language_codes())
+    lines += _listed("task_categories", [category])
+    lines += _listed("size_categories", [size])
+    lines += _listed("annotations_creators", list(creators))
+    lines += ["configs:", "- config_name: default", "  data_files:", "  - split: train"]
+    return "\n".join([*lines, "    path: data/train.parquet", "---", ""])
+
+
+def _listed(name: str, values: list[str]) -> list[str]:
+    return [f"{name}:", *(f"- {_quoted(value)}" for value in values)] if values else []
+
+
+def _quoted(text: str) -> str:
+    """As JSON, which is YAML; without what YAML does not print."""
+    return json.dumps("".join(c for c in text if c.isprintable()), ensure_ascii=False)
+
+
+def _text(source: Source, counts: Counts) -> Iterator[str]:
+    project, schema = source.project, source.schema
+    yield f"# {_plain(project.name)}\n"
+    if project.description:
+        yield f"{_plain(project.description)}\n"
+    if schema.question:
+        yield f"Asked of each text: **{_plain(schema.question)}**\n"
+    name = "labels" if schema.task.several else "label"
+    yield (
+        f"{counts.rows:,} items, {counts.decided:,} of them decided. `{name}` is the decision: "
+        f"{schema.task.hub_words}; it is null where nobody decided. `decided_by` says how it came "
+        "about. `meta` is JSON.\n"
+    )
+    yield from _labels(schema, counts)
+    yield from _who(counts)
+    yield from _guideline(source)
+    yield from _limits(source, counts)
+
+
+def _labels(schema: Schema, counts: Counts) -> Iterator[str]:
+    if not schema.labels:
+        return
+    yield "## Labels\n\n| label | meaning | decided items |\n| --- | --- | ---: |"
+    for label in schema.labels:
+        told = [label.description]
+        told += [f"Include: {label.include}"] if label.include else []
+        told += [f"Exclude: {label.exclude}"] if label.exclude else []
+        meaning = _plain(" ".join(part for part in told if part))
+        yield f"| {_plain(label.name)} | {meaning} | {counts.values[label.name]:,} |"
+    yield ""
+
+
+def _who(counts: Counts) -> Iterator[str]:
+    yield "## Who labelled\n"
+    if counts.labels:
+        yield "| kind | annotators | labels | could not tell | same as the decided value |"
+        yield "| --- | ---: | ---: | ---: | --- |"
+    for kind in (kind for kind in Kind if kind in counts.labels):
+        same = counts.against_gold[kind].words() if kind in counts.against_gold else "not computed"
+        number = len(counts.annotators[kind])
+        said, none = counts.labels[kind], counts.abstained[kind]
+        yield f"| {kind.label} | {number:,} | {said:,} | {none:,} | {same} |"
+    for kind in (kind for kind in Kind if kind in counts.rejected):
+        yield (
+            f"\n- {kind.label}: {counts.rejected[kind]:,} suggestions rejected without a label; "
+            "these are neither labels nor abstentions, and are left out"
+        )
+    for basis in (basis for basis in Gold.Basis if basis in counts.bases):
+        yield f"\n- {basis.label} (`{basis.value}`): {counts.bases[basis]:,} items"
+    if counts.people.n:
+        yield (
+            f"\nTwo people (crowd, experts) who labelled the same item agree on "
+            f"{counts.people.words()}: the mean over items of the share of pairs that say exactly "
+            "the same."
+        )
+    if counts.against_gold or counts.people.n:
+        yield "\nIn brackets: Wilson's 95 % interval over items, and how many items."
+    if counts.offline:
+        yield "\nThe built-in offline model is a text matcher, not an LLM."
+    yield ""
+
+
+def _guideline(source: Source) -> Iterator[str]:
+    guideline = current_guideline(source.project)
+    version = f"Schema version {source.version.version}"
+    if guideline is None:
+        yield f"## Guideline\n\n{version}; there is no written guideline.\n"
+        return
+    yield f"## Guideline\n\n{version}, guideline version {guideline.version}:\n"
+    yield "\n".join(f"> {_plain(line)}" for line in guideline.text.splitlines()) + "\n"
+
+
+def _limits(source: Source, counts: Counts) -> Iterator[str]:
+    yield "## Limits\n"
+    if counts.decided < counts.rows:
+        yield f"- Undecided, with null for a value: {counts.rows - counts.decided:,} items."
+    yield "- Decided values rest on some of these labels: agreement with them is no accuracy."
+    yield "- Whoever saw a suggestion before labelling tends to agree with it."
+    if not source.only:
+        yield "- Superseded and withdrawn labels are left out, and people have numbers for names."
+    yield "- Texts and metadata are as they were imported: check them for personal data first."
+    yield "\n## Licence\n\nTo be filled in by the owner, here and in the header.\n"
+
+
+def _plain(text: str) -> str:
+    """One line in which nothing is markup."""
+    clean = "".join(char for char in " ".join(text.split()) if char.isprintable())
+    return clean.translate(MARKED)
+
+
+DATA, CARD = "data/train.parquet", "README.md"
+
+
+def write(chunks: Chunks, source: Source) -> Iterator[bytes]:
+    """The archive in pieces; one row group per chunk. The card comes last: it counts the rows."""
+    sink, counts = Sink(), Counts(source.schema)
+    with ZipFile(sink, "w") as archive:
+        # The entries have a fixed time, so that the same ledger makes the same bytes.
+        with archive.open(ZipInfo(DATA), "w", force_zip64=True) as entry:
+            for piece in _parquet(chunks, source, counts):
+                entry.write(piece)
+                yield sink.taken()
+        archive.writestr(ZipInfo(CARD), card_of(source, counts))
+    yield sink.taken()
+
+
+def _parquet(chunks: Chunks, source: Source, counts: Counts) -> Iterator[bytes]:
+    import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
+    import pyarrow.parquet as pq  # noqa: PLC0415 - the same
+
+    columns, sink = Columns(source.schema, annotated=not source.only), Sink()
+    schema = columns.arrow()
+    with pq.ParquetWriter(cast("IO[Any]", sink), schema, compression="zstd") as writer:
+        for rows in chunks:
+            for row in rows:
+                counts.add(row)
+            made = [columns.record(row) for row in rows]
+            writer.write_batch(pa.RecordBatch.from_pylist(made, schema=schema))
+            yield sink.taken()
+    yield sink.taken()
+
+
+FORMAT = ExportFormat(
+    name="huggingface",
+    title="Hugging Face dataset",
+    suffix=".zip",
+    content_type="application/zip",
+    purpose="Typed Parquet and a dataset card, ready for the Hub; people's names are left out.",
+    write=write,
+    lossless=False,
+)
