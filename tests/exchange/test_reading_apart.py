@@ -55,7 +55,7 @@ print(most - before, now - before)
 BEGIN = """
 import sys, time
 from pathlib import Path
-from apps.exchange.readers import apart, open_rows
+from apps.exchange.readers import isolation, open_rows
 
 start = isolation.subprocess.Popen
 def told(*args, **how):
