@@ -1,7 +1,7 @@
 """Websocket addresses: of our own pages, and of pages anywhere that embed the widget."""
 
 from apps.authors.routing import websocket_urlpatterns as authors
-from apps.debates.routing import websocket_urlpatterns as debates
+from apps.debates.consumers import websocket_urlpatterns as debates
 
 own_urlpatterns = [*debates]
 foreign_urlpatterns = [*authors]

@@ -13,7 +13,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.common.charts import Axis, Bar, Chart, Name, number_tick
-from apps.debates.reasons import reason_words
+from apps.debates.naming import reason_words
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Assignment, ItemState, Label
 from apps.projects.models import Guideline, LabelSchema, Membership, Project

@@ -5,6 +5,7 @@ from typing import Any
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
+from django.urls import path
 
 from apps.accounts.selectors import find_active
 from apps.debates import events
@@ -70,3 +71,8 @@ def _may_watch_now(user_id: int, run_id: int) -> bool:
     """As things stand: the ``user`` of the scope is as they were when the socket was opened."""
     user = find_active(user_id)
     return user is not None and may_watch(user, run_id)
+
+
+websocket_urlpatterns = [
+    path("ws/v1/runs/<int:run_id>/", RunProgressConsumer.as_asgi(), name="run_socket"),
+]

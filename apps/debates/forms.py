@@ -2,28 +2,91 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django import forms
 
 from apps.common.figures import nanousd
-from apps.debates.form_fields import (
-    MOST_ITEMS,
-    dollars_field,
-    model_words,
-    prompt_field,
-    setting_form_field,
-    suited,
-)
 from apps.debates.models import PromptVariant
-from apps.debates.naming import role_words
+from apps.debates.naming import protocol_title, role_words
 from apps.debates.services import RunPlan, models_for_roles
+from apps.debates.services.prompts import Version, protocol_of, trial_roles
+from apps.llm.models import ModelSpec
 from apps.llm.selectors import default_models, list_models
 from labelhub.core.debate import LABELLING, PROTOCOLS, CallCount, ProtocolInfo
 from labelhub.core.debate.info import Group
 from labelhub.core.debate.settings import InvalidSetting, Setting
+from labelhub.core.prompts import MOST_BODY
 from labelhub.core.schema import LabelType
+
+#: More than any project has; a database counts no further than it can.
+MOST_ITEMS = 10**9
+
+
+def dollars_field(words: str, label: str, *, required: bool) -> forms.DecimalField:
+    """An amount in USD."""
+    return forms.DecimalField(
+        min_value=0,
+        max_digits=12,
+        decimal_places=6,
+        required=required,
+        label=label,
+        help_text=words,
+    )
+
+
+def suited(setting: Setting, task: LabelType) -> Setting:
+    """The setting without the protocols that cannot answer the question."""
+    choices = tuple(
+        each for each in setting.choices if each not in PROTOCOLS or PROTOCOLS[each].answers(task)
+    )
+    if choices == setting.choices:
+        return setting
+    usual = setting.default if setting.default in choices else choices[0]
+    return replace(setting, choices=choices, default=usual)
+
+
+def model_words(model: ModelSpec) -> str:
+    """How a model is offered: the offline model's provider says that it is no LLM."""
+    return f"{model.name} · {model.provider.name}"
+
+
+def setting_form_field(setting: Setting) -> forms.Field:
+    """The field of a protocol's setting."""
+    wrong = f"Give {setting.menu}."
+    codes = ("required", "invalid", "invalid_choice", "min_value", "max_value")
+    about: dict[str, Any] = {
+        "initial": setting.default,
+        "label": setting.title,
+        "help_text": setting.help,
+        "error_messages": dict.fromkeys(codes, wrong),
+    }
+    if setting.choices:
+        choices = [(choice, _choice_words(choice)) for choice in setting.choices]
+        return forms.TypedChoiceField(choices=choices, coerce=type(setting.default), **about)
+    if isinstance(setting.default, float):
+        return forms.FloatField(min_value=setting.low, max_value=setting.high, **about)
+    return forms.IntegerField(min_value=int(setting.low), max_value=int(setting.high), **about)
+
+
+def prompt_field(name: str, variants: Iterable[PromptVariant]) -> forms.ChoiceField:
+    """Which text of the prompt ``name`` to use: the present one, or one of ``variants``."""
+    protocol, _, role = name.partition("/")
+    return forms.ChoiceField(
+        choices=[
+            ("", "Present text"),
+            *((variant.version.hash, variant.title) for variant in variants),
+        ],
+        required=False,
+        label=f"{PROTOCOLS[protocol].title}: {role.replace('_', ' ')}",
+    )
+
+
+def _choice_words(choice: int | str) -> str:
+    said = str(choice)
+    return protocol_title(said) if said in PROTOCOLS else said.capitalize()
+
 
 USUAL_PROTOCOL = "ecj"
 
@@ -274,3 +337,59 @@ def _model_field(role: str) -> str:
 
 def _prompt_field(name: str) -> str:
     return f"prompt_{name}"
+
+
+_SECTION = {"rows": 22, "spellcheck": "true", "class": "prompt-source", "autocomplete": "off"}
+
+
+def _section(label: str, words: str, rows: int) -> forms.CharField:
+    return forms.CharField(
+        label=label,
+        max_length=MOST_BODY // 2,
+        # What stands at the ends of a prompt is part of it.
+        strip=False,
+        widget=forms.Textarea(attrs={**_SECTION, "rows": rows}),
+        help_text=words,
+    )
+
+
+class VariantForm(forms.Form):
+    """The two sections of a prompt, and what to call the variant."""
+
+    title = forms.CharField(
+        max_length=100,
+        label="Name of the variant",
+        help_text="What is different about it, such as “shorter, with a counter-example”.",
+    )
+    system = _section("System message", "Who the model is and what its task is.", 22)
+    user = _section("User message", "The text itself, and the form of the answer.", 26)
+
+    @classmethod
+    def starting_from(cls, version: Version) -> "VariantForm":
+        """With the texts of a version."""
+        return cls(initial=dict(version.prompt.sections))
+
+
+class TrialForm(forms.Form):
+    """A model for each role of the protocol that tries the variant; by default the usual ones."""
+
+    def __init__(
+        self, data: Mapping[str, Any] | None = None, *, variant: PromptVariant, **kwargs: Any
+    ) -> None:
+        super().__init__(data or None, **kwargs)
+        self.info, settings = protocol_of(variant.name)
+        name, self._roles = trial_roles(variant)
+        models = {str(model.pk): model for model in list_models()}
+        usual = models_for_roles(name, {}, default_models(), settings)
+        for role in self._roles:
+            self.fields[f"model_{role}"] = forms.TypedChoiceField(
+                choices=[(pk, model_words(each)) for pk, each in models.items()],
+                coerce=models.__getitem__,
+                label=role_words(role),
+                initial=str(usual[role].pk),
+            )
+
+    @property
+    def models(self) -> dict[str, ModelSpec]:
+        """Role to model; only after ``is_valid()``."""
+        return {role: self.cleaned_data[f"model_{role}"] for role in self._roles}

@@ -1,16 +1,50 @@
 """Runs, debates and turns: what was asked of models, what they said, how far a run has come."""
 
 import uuid
+from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.utils import timezone
 
-from apps.debates.querysets import DebateQuerySet, RunQuerySet
+from apps.labels.blindness import hidden_from
 from apps.labels.models import Label
 from apps.llm.models import ModelSpec, PromptVersion
 from apps.projects.models import Guideline, Item, LabelSchema, Project
 from labelhub.core.llm.parsing.structured import in_words
+
+if TYPE_CHECKING:
+    from apps.accounts.models import User
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    """Runs."""
+
+    def visible_to(self, user: "User | AnonymousUser") -> "RunQuerySet":
+        """Runs of projects that ``user`` may know of."""
+        return self.filter(project__in=Project.objects.visible_to(user))
+
+    def going(self) -> "RunQuerySet":
+        """Runs that some worker should be driving."""
+        return self.filter(status__in=["queued", "running"])
+
+
+class DebateQuerySet(models.QuerySet["Debate"]):
+    """Debates."""
+
+    def open_to(self, user: "User | AnonymousUser") -> "DebateQuerySet":
+        """Without those of items that ``user`` is yet to audit blind."""
+        return self.exclude(hidden_from(user.pk or 0, item="item"))
+
+    def visible_to(self, user: "User | AnonymousUser") -> "DebateQuerySet":
+        """Debates of projects that ``user`` may know of."""
+        return self.filter(run__project__in=Project.objects.visible_to(user))
+
+    def claimable(self) -> "DebateQuerySet":
+        """Waiting, and not held by a live worker."""
+        lapsed = models.Q(lease_until__isnull=True) | models.Q(lease_until__lt=timezone.now())
+        return self.filter(lapsed, status="waiting")
 
 
 class Experiment(models.Model):

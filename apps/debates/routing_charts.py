@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from apps.common.charts import Axis, Bar, Chart, Line, Mark, Point, Rule, number_tick
 from apps.common.figures import draw_figure
-from apps.debates.services.weighing import Signal
+from apps.debates.services.routing_forecast import Signal
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.debate.routing import AT_MOST, Threshold
 

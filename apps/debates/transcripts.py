@@ -10,7 +10,7 @@ from rest_framework.utils.encoders import JSONEncoder
 
 from apps.accounts.models import User
 from apps.debates import selectors
-from apps.debates.conversation.standing import gold_of, verdict_of
+from apps.debates.conversation.summary import gold_of, verdict_of
 from apps.debates.models import Debate, Run, Turn
 
 #: What REST and files tell of a debate and of a turn, in this order.

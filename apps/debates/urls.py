@@ -2,8 +2,7 @@
 
 from django.urls import path
 
-from apps.debates.views import debates, routing, runs
-from apps.debates.views.prompts import reading, trials, variants
+from apps.debates.views import debates, prompts, routing, runs
 
 urlpatterns = [
     path("p/<slug:slug>/runs/", runs.run_list, name="run_list"),
@@ -24,28 +23,28 @@ urlpatterns = [
     path("p/<slug:slug>/debates/<int:debate_id>/calls/", debates.debate_calls, name="debate_calls"),
     path("p/<slug:slug>/routing/", routing.routing_rule, name="routing_rule"),
     path("p/<slug:slug>/routing/preview/", routing.routing_preview, name="routing_preview"),
-    path("p/<slug:slug>/prompts/", reading.prompt_list, name="prompt_list"),
-    path("p/<slug:slug>/prompts/<slug:key>/", reading.prompt_detail, name="prompt_detail"),
+    path("p/<slug:slug>/prompts/", prompts.prompt_list, name="prompt_list"),
+    path("p/<slug:slug>/prompts/<slug:key>/", prompts.prompt_detail, name="prompt_detail"),
     path(
         "p/<slug:slug>/prompts/<slug:key>/rendered/",
-        reading.prompt_rendered,
+        prompts.prompt_rendered,
         name="prompt_rendered",
     ),
-    path("p/<slug:slug>/prompts/<slug:key>/diff/", reading.prompt_diff, name="prompt_diff"),
+    path("p/<slug:slug>/prompts/<slug:key>/diff/", prompts.prompt_diff, name="prompt_diff"),
     path(
-        "p/<slug:slug>/prompts/<slug:key>/variant/", variants.variant_create, name="variant_create"
+        "p/<slug:slug>/prompts/<slug:key>/variant/", prompts.variant_create, name="variant_create"
     ),
-    path("p/<slug:slug>/variants/<int:pk>/retire/", variants.variant_retire, name="variant_retire"),
-    path("p/<slug:slug>/variants/<int:pk>/try/", trials.prompt_try, name="prompt_try"),
+    path("p/<slug:slug>/variants/<int:pk>/retire/", prompts.variant_retire, name="variant_retire"),
+    path("p/<slug:slug>/variants/<int:pk>/try/", prompts.prompt_try, name="prompt_try"),
     path(
         "p/<slug:slug>/variants/<int:pk>/try/preview/",
-        trials.prompt_try_preview,
+        prompts.prompt_try_preview,
         name="prompt_try_preview",
     ),
-    path("p/<slug:slug>/trials/<int:run_id>/", trials.prompt_trial, name="prompt_trial"),
+    path("p/<slug:slug>/trials/<int:run_id>/", prompts.prompt_trial, name="prompt_trial"),
     path(
         "p/<slug:slug>/trials/<int:run_id>/part/",
-        trials.prompt_trial_part,
+        prompts.prompt_trial_part,
         name="prompt_trial_part",
     ),
 ]

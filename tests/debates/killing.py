@@ -22,18 +22,18 @@ from django.core.management import call_command  # noqa: E402 - needs the settin
 from django.db import connections  # noqa: E402
 
 from apps.debates.models import Debate, Run, Turn  # noqa: E402
-from apps.debates.services import Pace, SliceEnd, run_slice  # noqa: E402
+from apps.debates.services import SliceEnd, WorkerTimings, run_slice  # noqa: E402
 from apps.labels.models import Label  # noqa: E402
 from labelhub.core.llm.types import Call  # noqa: E402
 from tests.factories.debates import Script, add_items, project_with_items, started_run  # noqa: E402
 from tests.factories.llm import ModelSpecFactory  # noqa: E402
 
-PACE = Pace(width=4, claim=6, lease=0.6, beat=0.1, flush_rows=8, flush=0.05)
+PACE = WorkerTimings(width=4, claim=6, lease=0.6, beat=0.1, flush_rows=8, flush=0.05)
 #: Who is not killed keeps what they have, also where the machine stands still for a second.
 PATIENT = replace(PACE, lease=30.0)
 
 
-def drive(run_id: int, ledger: Path, pace: Pace) -> SliceEnd:
+def drive(run_id: int, ledger: Path, pace: WorkerTimings) -> SliceEnd:
     """One slice; every call leaves a byte in ``ledger``, whatever happens to this process."""
     book = os.open(ledger, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 

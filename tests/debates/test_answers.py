@@ -1,13 +1,12 @@
 """Equal calls: answered once, whoever asks first; replicates and samples are never equal."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from apps.debates.models import Run, Turn
 from apps.debates.services import run_slice
-from apps.debates.services.driving.asker import _key
+from apps.debates.services.driving.call_executor import _key
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Call
 from tests.factories.debates import (
@@ -45,21 +44,6 @@ def test_the_same_text_is_asked_about_once() -> None:
     ]
     assert run.cost_nanousd == 27_000
     assert run.debates.filter(status="done").count() == 6
-
-
-def test_replicates_are_asked_each_for_itself() -> None:
-    run = started_run(project_with_items(1), model=ModelSpecFactory.create(), replicates=5)
-    script = Script(seconds=0.02)
-    drive(run, script)
-    assert len(script.calls) == 5
-
-
-def test_samples_are_asked_each_for_itself() -> None:
-    run = started_run(project_with_items(1), "self_consistency", model=ModelSpecFactory.create())
-    script = Script()
-    drive(run, script)
-    assert len(script.calls) == 5
-    assert not Turn.objects.filter(reused=True).exists()
 
 
 def test_one_model_in_three_seats_is_asked_three_times() -> None:
@@ -118,15 +102,6 @@ def test_what_is_set_about_a_model_is_part_of_the_call(
 ) -> None:
     call = make_call(temperature=0)
     assert len({_key(make_spec(**changes), call, 1) for changes in (one, other)}) == 2
-
-
-@pytest.mark.parametrize(
-    "warm",
-    [{"fixed_temperature": 1.0}, {"extra_body": {"temperature": 1}}, {"takes_temperature": False}],
-)
-def test_a_model_that_is_always_warm_never_answers_alike(warm: dict[str, Any]) -> None:
-    assert _key(make_spec(**warm), make_call(temperature=0), 1) == ""
-    assert _key(make_spec(**warm), replace(make_call(), once=True), 1)
 
 
 def test_whoever_waits_for_a_call_that_fails_fails_with_it() -> None:

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from apps.debates.models import Run, Turn
 from apps.debates.services import SliceEnd, run_slice
-from apps.debates.services.driving.budget import Budget, BudgetReached
-from apps.debates.services.driving.closing import recount
-from apps.debates.services.driving.costs import worst_cost
+from apps.debates.services.driving.budget import Budget, BudgetReached, worst_cost
+from apps.debates.services.driving.store import recount
 from tests.factories.debates import QUICK, project_with_items, started_run
 from tests.factories.llm import ModelSpecFactory
 from tests.fakes.fast_endpoint import FastEndpoint

@@ -5,15 +5,14 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import AnonymousUser
 
-from apps.debates.conversation import Conversation, Stage, conversation, standing_of
-from apps.debates.conversation.counting import agreement, bars
-from apps.debates.conversation.places import Kind, expected, place_of, stage_of, stage_settings
+from apps.debates.conversation import Conversation, Stage, conversation, summarize_debate
+from apps.debates.conversation.layout import agreement, vote_bars
+from apps.debates.conversation.speech import Kind, expected, place_of, stage_of, stage_settings
 from apps.debates.models import Debate, Turn
 from apps.debates.selectors import debate_with_turns
 from labelhub.core.debate import PROTOCOLS
 from tests.factories.agreement import decide
 from tests.factories.debates import project_with_items, started_run
-from tests.factories.projects import ASPECTS
 
 pytestmark = pytest.mark.django_db
 
@@ -78,34 +77,6 @@ def test_what_no_version_knows_is_shown_beside_the_others() -> None:
     assert expected("vote", {}) == []
 
 
-def test_ecj_is_three_columns_also_while_it_is_under_way() -> None:
-    debate = debate_of("ecj", definition=ASPECTS)
-    say(debate, "extractor", "extractor", ["Food", "Service"])
-    (stage,) = laid_out(debate).stages
-    assert shape(stage) == [("roles", ["Extractor", "Critic", "Judge"])]
-    assert [cell.silence for cell in stage.rows[0].cells] == [
-        "",
-        "Not heard yet.",
-        "Not heard yet.",
-    ]
-    end(debate, None)
-    assert laid_out(debate).stages[0].rows[0].cells[2].silence == "Was not asked."
-
-
-def test_a_verdict_shows_what_was_dropped_and_what_was_left_out() -> None:
-    debate = debate_of("ecj", definition=ASPECTS)
-    say(debate, "extractor", "extractor", ["Food"])
-    say(debate, "judge", "judge", ["Service"])
-    end(debate, ["Service"])
-    first = laid_out(debate).stages[0].rows[0].cells[0].speech
-    assert first is not None
-    assert [(part.name, part.state) for part in first.parts] == [
-        ("Food", "dropped"),
-        ("Service", "missing"),
-    ]
-    assert first.was == ""  # another role is another mind
-
-
 def test_a_discussion_is_rounds_of_letters_with_marks_where_minds_change() -> None:
     debate = debate_of("discussion", annotators=3, rounds=2)
     for step, role, value in (
@@ -129,19 +100,8 @@ def test_a_discussion_is_rounds_of_letters_with_marks_where_minds_change() -> No
     assert stage.end == "Two of three agreed after round 1: good."
 
 
-def test_ballots_are_counted_and_many_are_folded() -> None:
-    debate = debate_of("self_consistency", samples=7)
-    for at in (10, 2, 1):
-        say(debate, f"sample/{at}", "annotator", "bad" if at == 2 else "good")
-    (stage,) = laid_out(debate).stages
-    (row,) = stage.rows
-    assert [cell.name for cell in row.cells] == [f"Sample {at}" for at in (*range(1, 8), 10)]
-    assert row.many
-    assert [(bar.words, bar.votes, bar.of) for bar in row.bars] == [("good", 2, 3), ("bad", 1, 3)]
-
-
 def test_votes_on_several_labels_are_counted_by_label() -> None:
-    counted = bars([["Food", "Service"], ["Food"], [], None])
+    counted = vote_bars([["Food", "Service"], ["Food"], [], None])
     assert [(bar.words, bar.votes) for bar in counted] == [
         ("Food", 2),
         ("Service", 1),
@@ -164,20 +124,6 @@ def test_votes_on_several_labels_are_counted_by_label() -> None:
 )
 def test_agreement_in_words(values: list[Any], rounds: int | None, words: str) -> None:
     assert agreement(values, rounds) == words
-
-
-def test_a_refined_answer_names_the_draft_it_gives_up() -> None:
-    debate = debate_of("self_refine")
-    say(debate, "drafter", "drafter", "bad")
-    say(debate, "reviewer", "reviewer")
-    say(debate, "refiner", "refiner", "good")
-    (stage,) = laid_out(debate).stages
-    assert shape(stage) == [("roles", ["Draft", "Review", "Refined"])]
-    draft, review, refined = (cell.speech for cell in stage.rows[0].cells)
-    assert draft
-    assert review
-    assert refined
-    assert (draft.was, review.answers, refined.was) == ("", False, "bad")
 
 
 TRIAL = {
@@ -239,20 +185,6 @@ def test_a_cascade_is_two_stages_with_what_was_in_doubt() -> None:
     assert [cell.name for cell in first.rows[0].cells] == [f"Sample {at}" for at in range(1, 6)]
 
 
-def test_what_was_done_about_an_answer_is_said() -> None:
-    debate = debate_of("single")
-    say(debate, "annotator", "annotator", None, status="unparsed", off_menu="great", note="strange")
-    say(debate, "annotator", "annotator", "good", attempt=2, rung=5)
-    (cell,) = laid_out(debate).stages[0].rows[0].cells
-    assert cell.speech
-    assert cell.speech.notes == (
-        "Asked again: the first answer could not be read, this one could.",
-    )
-    (earlier,) = cell.earlier
-    assert earlier.trouble == "no answer could be read"
-    assert "“great”, which is not offered" in earlier.notes[0]
-
-
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
@@ -277,21 +209,6 @@ def test_notes_on_one_answer(fields: dict[str, Any], words: str) -> None:
     assert words in " ".join(cell.speech.notes)
 
 
-def test_the_head_says_what_numbers_mean() -> None:
-    debate = debate_of("self_consistency")
-    for at in range(1, 6):
-        say(debate, f"sample/{at}", "annotator", "good", cost_nanousd=None if at == 5 else 1)
-    votes = [["good", 3], ["bad", 2]]
-    end(debate, "good", d_rate=0.2, entropy=0.97, votes=votes, first="bad", margin=0.31)
-    decide(debate.item, "good")
-    found = standing_of(read(debate))
-    facts = {fact.title: (fact.number, fact.words) for fact in found.facts}
-    assert facts["Lead (D_rate)"] == ("0.2", "the first answer leads by 1 of 5 votes")
-    assert facts["Probability margin"] == ("0.31", "the label is 31% likelier than the next")
-    assert (found.agrees, found.turned, found.calls) == (True, "better", 5)
-    assert found.cost_nanousd is None
-
-
 @pytest.mark.parametrize(
     ("first", "value", "gold", "turned"),
     [
@@ -309,7 +226,7 @@ def test_a_first_opinion_changes_for_better_or_worse(
     end(debate, value, first=first)
     if gold:
         decide(debate.item, gold)
-    assert standing_of(read(debate)).turned == turned
+    assert summarize_debate(read(debate)).turned == turned
 
 
 def test_strange_signals_break_nothing() -> None:
@@ -317,5 +234,5 @@ def test_strange_signals_break_nothing() -> None:
     say(debate, "then/judge/1", "then_judge", "good")
     end(debate, "good", candidates="x", votes="y", flips=3, doubts=7, d_rate=0.5, first_stage=[])
     found = read(debate)
-    assert standing_of(found).facts
+    assert summarize_debate(found).facts
     assert conversation(found).stages[0].why == ()

@@ -11,11 +11,10 @@ from apps.debates.services import (
     experiment_plans,
     models_for_roles,
     plan_of,
-    preview_experiment,
     run_slice,
     start_experiment,
 )
-from apps.debates.services.experiments import chosen_items, equal_budget_vote
+from apps.debates.services.experiments import equal_budget_vote
 from apps.debates.services.preview import UnknownPrice
 from apps.labels.models import Label
 from apps.llm.models import ModelSpec
@@ -26,9 +25,9 @@ from labelhub.core.debate import protocol
 from labelhub.core.errors import InvalidInput, NotFound
 from labelhub.core.schema import TASKS, schema_from_names
 from tests.factories.agreement import decide
-from tests.factories.debates import add_items, plan_for, project_with_items
+from tests.factories.debates import plan_for, project_with_items
 from tests.factories.llm import ModelSpecFactory
-from tests.factories.projects import ASPECTS, ProjectFactory
+from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -92,16 +91,6 @@ def test_gold_of_an_older_version_of_the_labels_does_not_count(project: Project)
     assert not Experiment.objects.exists()
 
 
-def test_of_many_items_a_sample_is_drawn_that_stays_the_same(project: Project) -> None:
-    for item in add_items(project, 20):
-        decide(item, "bad")
-    drawn = chosen_items(project, 5)
-    assert drawn == chosen_items(project, 5) == sorted(drawn)
-    assert len(drawn) == 5
-    assert drawn != chosen_items(project, None)[:5]
-    assert set(drawn) < set(chosen_items(project, 9))
-
-
 @pytest.mark.parametrize(
     ("name", "models", "settings", "vote", "wanted"),
     [
@@ -128,21 +117,6 @@ def test_a_debate_gets_a_vote_of_as_many_calls(
     assert wanted.items() <= found[1].items()
 
 
-def test_plain_protocols_and_free_text_get_no_vote() -> None:
-    model = ModelSpecFactory.create()
-    assert equal_budget_vote("single", {}, [model], TASKS["single"]) is None
-    assert equal_budget_vote("ecj", {}, [model], TASKS["text"]) is None
-
-
-def test_votes_that_are_alike_are_run_once(project: Project) -> None:
-    wanted = [plan_for("ecj"), plan_for("self_refine")]
-    both = experiment_plans(project, wanted)
-    assert [plan.protocol for plan in both] == ["ecj", "self_refine", "self_consistency"]
-    own = plan_for("self_consistency", settings={"samples": 3})
-    assert len(experiment_plans(project, [own, *wanted])) == 3
-    assert len(experiment_plans(project, wanted, equal_budget_votes=False)) == 2
-
-
 def test_a_fault_in_one_arm_starts_none(project: Project) -> None:
     unpriced = ModelSpecFactory.create(price_in=None)
     costly = RunPlan(
@@ -153,18 +127,6 @@ def test_a_fault_in_one_arm_starts_none(project: Project) -> None:
     assert not Experiment.objects.exists()
     with pytest.raises(InvalidInput, match="choose 1 to 20"):
         experiment_plans(project, [])
-
-
-def test_a_protocol_that_cannot_answer_is_refused() -> None:
-    project = ProjectFactory.create(definition=ASPECTS)
-    with pytest.raises(InvalidInput, match="'courtroom' cannot answer"):
-        experiment_plans(project, [plan_for("courtroom")])
-
-
-def test_the_preview_covers_every_arm(project: Project) -> None:
-    planned = preview_experiment(project=project, arms=[plan_for("single"), plan_for("ecj")])
-    assert [arm.preview.calls for arm in planned] == [4, 12, 12]
-    assert {arm.preview.items for arm in planned} == {4}
 
 
 def test_the_real_run_is_what_was_tried(project: Project) -> None:

@@ -88,15 +88,6 @@ def test_people_are_asked_first_what_the_model_was_least_sure_of(
     assert texts(run, sort="uncertainty") == BY_MARGIN[::-1]
 
 
-def test_a_margin_that_is_too_small_sends_an_item_to_people(model_server: FakeServer) -> None:
-    run = played(model_server, "single", Rule(bounds={"margin": 0.5}, audit=0.0))
-    asked = run.debates.exclude(reasons=[]).select_related("item")
-    assert {(debate.item.text, *debate.reasons) for debate in asked} == {
-        ("hardly", "low_margin"),
-        ("somewhat", "low_margin"),
-    }
-
-
 def test_a_cascade_goes_on_where_the_margin_is_small_or_unknown(model_server: FakeServer) -> None:
     run = played(model_server, "cascade", first="single", then="ecj", margin=0.5)
     again = run.debates.filter(signals__stage="then").select_related("item")

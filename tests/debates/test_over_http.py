@@ -1,6 +1,5 @@
 """Runs through the real client against an endpoint on loopback, with faults."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -9,12 +8,10 @@ from apps.debates.models import Debate, Run, Turn
 from apps.debates.services import run_slice
 from apps.llm.completion import CallRecord
 from apps.llm.models import ModelSpec
-from apps.llm.wire import read_completion
 from labelhub.core.llm.types import Call, Completion
 from tests.factories.debates import QUICK, Script, project_with_items, started_run
 from tests.factories.llm import ModelSpecFactory
 from tests.fakes.openai_server import FakeServer
-from tests.llm.tiny_endpoint import said
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -103,15 +100,3 @@ def test_an_address_that_is_forbidden_pauses_the_run_in_words() -> None:
     run.refresh_from_db()
     assert (run.status, run.pause_code) == (Run.Status.PAUSED, "address_refused")
     assert "169.254.169.254" in run.message
-
-
-def test_a_hostile_answer_is_stored_like_any_other() -> None:
-    """One row that no database takes would lose a whole batch, and be paid for again for ever."""
-    logprobs = {"content": [{"token": "a\0", "logprob": 10**400}]}
-    answer = said("Final Decision: good", finish_reason="st\0\ud800p" * 20, logprobs=logprobs)
-    answer |= {"model": "m\0\ud800", "usage": {"prompt_tokens": 10**30, "completion_tokens": 1}}
-    hostile = read_completion(json.dumps(answer).encode(), {"messages": [], "max_tokens": 10})
-    run = started_run(project_with_items(1), model=ModelSpecFactory.create())
-    run_slice(run.pk, pace=PACE, open_models=Giving(hostile).open)
-    turn = Turn.objects.get()
-    assert (turn.status, turn.usage_estimated, turn.tokens_out) == ("ok", True, 6)

@@ -8,10 +8,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.debates.models import Debate, Run
-from apps.debates.selectors import progress
 from apps.debates.services import resume_run
 from apps.labels.services import record_label
-from apps.llm.models import ModelSpec
 from apps.projects.models import Project
 from labelhub.core.llm.errors import WrongKey
 from tests.factories.accounts import UserFactory
@@ -44,21 +42,6 @@ def test_with_wait_it_returns_when_all_is_labelled() -> None:
     assert (result["cost_usd"], result["offline"]) == (0, True)
     assert result["run"] == Run.objects.get().pk
     assert result["message"] == "3 of 3 labelled."
-
-
-def test_without_wait_the_run_is_recorded_for_a_worker() -> None:
-    project = project_with_items(2)
-    result = call(project.slug, "--protocol", "single")
-    assert (result["status"], result["labelled"]) == ("queued", 0)
-    assert Debate.objects.count() == 2
-
-
-def test_roles_are_given_by_name_and_the_rest_by_a_bare_name() -> None:
-    project = project_with_items(1)
-    judge, rest = ModelSpecFactory.create(), ModelSpecFactory.create()
-    call(project.slug, "--protocol", "ecj", "--model", f"judge={judge.name}", "--model", rest.name)
-    roles = dict(Run.objects.get().roles.values_list("role", "model__name"))
-    assert roles == {"extractor": rest.name, "critic": rest.name, "judge": judge.name}
 
 
 def test_a_dry_run_says_what_it_would_take_and_writes_nothing() -> None:
@@ -99,19 +82,6 @@ def test_a_run_that_pauses_ends_the_command_with_the_reason(
     with pytest.raises(CommandError, match="is paused: No key for provider"):
         call(project.slug, "--protocol", "single", "--model", model.name, "--wait")
     assert Run.objects.get().pause_code == WrongKey.code
-
-
-def test_a_run_in_which_every_debate_failed_ends_the_command_with_the_reason(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    async def broken(*_: Any) -> None:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr("apps.debates.services.driving.slices.run_debate", broken)
-    project = project_with_items(2)
-    with pytest.raises(CommandError, match="labelled nothing: every debate failed, the last one"):
-        call(project.slug, "--protocol", "single", "--wait")
-    assert progress(Run.objects.get()).failed == 2
 
 
 def interrupted(project: Project, *args: str) -> Run:
@@ -164,7 +134,7 @@ def test_a_worker_that_is_quicker_to_resume_is_no_fault(monkeypatch: pytest.Monk
         Run.objects.update(status=Run.Status.QUEUED)
         return resume_run(run=run)
 
-    monkeypatch.setattr("apps.debates.services.interrupted.resume_run", late)
+    monkeypatch.setattr("apps.debates.services.runs.resume_run", late)
     assert again(project)["run"] == run.pk
 
 
@@ -186,13 +156,6 @@ def test_a_budget_may_be_raised_and_is_then_that_of_the_run() -> None:
     assert run.budget_nanousd == 2_500_000_000
 
 
-def test_a_budget_that_is_spent_already_is_that_of_another_run() -> None:
-    project = project_with_items(3)
-    run = paused(project, "budget", "--budget", "1")
-    Run.objects.update(cost_nanousd=900_000_000)
-    assert again(project, "--budget", "0.5")["run"] != run.pk
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "other",
@@ -203,13 +166,6 @@ def test_another_plan_or_an_explicit_wish_starts_another_run(other: list[str]) -
     run = interrupted(project)
     result = again(project, *other)
     assert (result["run"] == run.pk, result["continued"]) == (False, False)
-
-
-def test_a_model_that_is_set_up_otherwise_by_now_starts_another_run() -> None:
-    project = project_with_items(3)
-    run = interrupted(project)
-    ModelSpec.objects.update(max_output_tokens=77)
-    assert again(project)["run"] != run.pk
 
 
 def test_other_items_by_now_start_another_run() -> None:
@@ -224,8 +180,3 @@ def test_what_somebody_started_on_the_web_is_theirs() -> None:
     run = interrupted(project)
     Run.objects.update(created_by=UserFactory.create())
     assert again(project)["run"] != run.pk
-
-
-def test_a_finished_run_is_not_gone_on_with() -> None:
-    project = project_with_items(1)
-    assert again(project)["run"] != again(project)["run"]

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from apps.debates.models import Run
-from apps.debates.services import vectors
+from apps.debates.services import precedents
 from apps.debates.services.precedents import PrecedentBook
 from apps.labels.models import Gold
 from apps.projects.models import Item, Project
-from labelhub.core.llm.errors import ModelUnreachable, WrongKey
+from labelhub.core.llm.errors import ModelUnreachable
 from labelhub.core.similarity import READ
 from tests.factories.projects import ItemFactory, ProjectFactory
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def nothing_kept() -> Iterator[None]:
     yield
-    vectors._kept.clear()
+    precedents._kept.clear()
 
 
 class Embedder:
@@ -79,14 +79,6 @@ def test_the_text_itself_is_hidden_from_vectors_too() -> None:
     assert found_for(book_of(project), items, Embedder()) == [["rrr"], ["rrr"]]
 
 
-def test_an_empty_text_is_not_sent_and_has_precedents_all_the_same() -> None:
-    project = project_with("sss", "rrr")
-    items = [ItemFactory.create(project=project, text=text) for text in (" ", "ss")]
-    embed = Embedder()
-    assert found_for(book_of(project), items, embed) == [["rrr", "sss"], ["sss", "rrr"]]
-    assert embed.asked[-1] == ["ss"]
-
-
 def test_texts_are_sent_by_the_hundred_and_long_ones_in_part() -> None:
     project = project_with(*(f"s{number}" for number in range(150)), "r" * 9000)
     embed = Embedder()
@@ -102,19 +94,12 @@ def test_the_next_slice_does_not_ask_for_the_examples_again() -> None:
     found_for(book_of(project), [item], first)
     found_for(book_of(project), [item], second)
     assert (len(first.asked), second.asked) == (2, [["s"]])
-    for number in range(vectors.KEPT):
+    for number in range(precedents.KEPT):
         found_for(book_of(project_with(f"other {number}")), [], third)
     fourth = Embedder()
     found_for(book_of(project), [item], fourth)
     assert len(fourth.asked) == 2
-    assert len(vectors._kept) == vectors.KEPT
-
-
-def test_without_examples_nothing_is_asked() -> None:
-    project, embed = ProjectFactory.create(), Embedder()
-    item = ItemFactory.create(project=project)
-    assert found_for(book_of(project), [item], embed) == [[]]
-    assert embed.asked == []
+    assert len(precedents._kept) == precedents.KEPT
 
 
 @pytest.mark.parametrize("after", [0, 1], ids=["examples", "items"])
@@ -132,13 +117,6 @@ def test_where_the_endpoint_fails_words_are_compared_and_the_log_says_so(
     assert len(embed.asked) == after + 1
 
 
-def test_of_several_failures_one_is_told() -> None:
-    project = project_with(*(f"s{number}" for number in range(250)))
-    item = ItemFactory.create(project=project, text="s3!")
-    embed = Embedder(WrongKey("No."))
-    assert found_for(book_of(project), [item], embed)[0][0] == "s3"
-
-
 @pytest.mark.parametrize(
     "answer",
     [[], [[1.0]], [[1.0], [1.0, 2.0]], [[float("nan")]] * 2, [["a"], ["b"]], [1.0, 2.0], None],
@@ -150,20 +128,6 @@ def test_vectors_that_cannot_be_used_are_as_good_as_none(answer: list[list[float
     book = book_of(project_with("soup", "rice"))
     asyncio.run(book.embed_by(embed, model="m"))
     assert book._measured is None
-
-
-def test_vectors_of_another_length_for_items_are_as_good_as_none() -> None:
-    project = project_with("warm soup", "cold rice")
-    items = [ItemFactory.create(project=project, text="rice")]
-
-    async def embed(texts: Sequence[str]) -> list[list[float]]:
-        return [[1.0] * len(texts) for _ in texts]
-
-    async def looked_up(book: PrecedentBook) -> str:
-        await book.embed_by(embed, model="m")
-        return (await book.for_items(items))[items[0].pk][0].text
-
-    assert asyncio.run(looked_up(book_of(project))) == "cold rice"
 
 
 def test_a_fault_of_ours_is_not_taken_for_one_of_the_endpoint() -> None:

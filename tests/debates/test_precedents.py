@@ -1,20 +1,18 @@
 """Precedents: from what people verified, never from what the text under debate gives away."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from apps.debates.models import Run
 from apps.debates.services import precedents as module
 from apps.debates.services.precedents import PrecedentBook
 from apps.labels.models import Gold, Label
-from apps.labels.services import annotator_for, record_label
+from apps.labels.services import annotator_for
 from apps.projects.models import Item, Project
 from labelhub.core.debate.outcome import Precedent
-from tests.factories.labels import draft, machine, open_item, person
+from tests.factories.labels import machine, person
 from tests.factories.projects import ItemFactory, LabelSchemaFactory, ProjectFactory
 
 pytestmark = pytest.mark.django_db
@@ -84,14 +82,6 @@ def test_of_a_label_at_most_three() -> None:
     assert len(found_for(project, asked(project))) == module.PER_LABEL == 3
 
 
-def test_of_equally_near_ones_the_latest_decision_comes_first() -> None:
-    project = ProjectFactory.create()
-    for number in range(5):
-        verified(project, f"Number {number}", "good")
-    texts = [text for _, text in found_for(project, asked(project))]
-    assert texts == ["Number 4", "Number 3", "Number 2"]
-
-
 def test_never_the_item_itself() -> None:
     project = ProjectFactory.create()
     item = verified(project, "The soup was good", "good")
@@ -108,18 +98,6 @@ def test_never_a_text_that_reads_the_same_under_another_id(copy: str) -> None:
     for value in ("good", "bad"):
         verified(project, copy, value)
     assert found_for(project, asked(project)) == []
-
-
-def test_examples_that_read_the_same_are_shown_once() -> None:
-    project = ProjectFactory.create()
-    for text in ("Good soup", "good  soup", "Good rice"):
-        verified(project, text, "good")
-    verified(project, "Good soup", "bad")
-    assert found_for(project, asked(project)) == [
-        ("good", "good  soup"),
-        ("good", "Good rice"),
-        ("bad", "Good soup"),
-    ]
 
 
 def test_only_items_of_the_same_project() -> None:
@@ -157,16 +135,6 @@ def test_a_decision_that_a_file_says_a_machine_made_is_no_precedent(kind: str) -
     assert found_for(project, asked(project)) == [("good", "Good rice")]
 
 
-def test_what_one_person_said_counts_once_it_is_decided() -> None:
-    """Through the ledger's own service: two are to label each item here."""
-    project = ProjectFactory.create(overlap=2)
-    item = open_item(project, text="Good soup")
-    record_label(draft(item, person(project), "good"))
-    assert found_for(project, asked(project)) == []
-    record_label(draft(item, person(project), "good"))
-    assert found_for(project, asked(project)) == [("good", "Good soup")]
-
-
 def test_withdrawn_and_superseded_decisions_do_not_count() -> None:
     project = ProjectFactory.create()
     gone = verified(project, "Good soup", "good")
@@ -174,14 +142,6 @@ def test_withdrawn_and_superseded_decisions_do_not_count() -> None:
     revised = verified(project, "Good rice", "good")
     verified(project, "", "bad", item=revised)
     assert found_for(project, asked(project)) == [("bad", "Good rice")]
-
-
-@pytest.mark.parametrize("fields", [{"withdrawn": True}, {"basis": "withdrawn"}])
-def test_a_withdrawal_that_comes_with_a_value_is_one_too(fields: Any) -> None:
-    """Files can bring such rows."""
-    project = ProjectFactory.create()
-    verified(project, "Good soup", "good", **fields)
-    assert found_for(project, asked(project)) == []
 
 
 def test_a_resumed_run_finds_what_it_found_at_first() -> None:
@@ -198,22 +158,6 @@ def test_a_resumed_run_finds_what_it_found_at_first() -> None:
     assert found_for(project, item) == [("good", "Good bread"), ("bad", "Good soup")]
 
 
-def test_a_history_imported_later_does_not_count_whatever_dates_it_brings() -> None:
-    project = ProjectFactory.create()
-    run = run_of(project)
-    verified(project, "Good soup", "good", created_at=run.created_at - timedelta(days=99))
-    assert found_for(project, asked(project), run) == []
-
-
-def test_what_was_withdrawn_at_that_time_and_decided_again_later_does_not_count() -> None:
-    project = ProjectFactory.create()
-    item = verified(project, "Good soup", "good")
-    verified(project, "", None, item=item, withdrawn=True, basis=Gold.Basis.WITHDRAWN)
-    run = run_of(project)
-    verified(project, "", "good", item=item)
-    assert found_for(project, asked(project), run) == []
-
-
 def test_decisions_of_an_older_schema_count_where_the_new_one_offers_them() -> None:
     project = ProjectFactory.create()
     for value in ("good", "bad", ["good"], 3, None):
@@ -221,17 +165,6 @@ def test_decisions_of_an_older_schema_count_where_the_new_one_offers_them() -> N
     names = [{"name": "GOOD"}, {"name": "mixed"}]
     LabelSchemaFactory(project=project, version=2, definition={"task": "single", "labels": names})
     assert found_for(project, asked(project)) == [("GOOD", "Soup good")]
-
-
-def test_points_of_a_scale_are_named_as_answers_are() -> None:
-    project = ProjectFactory.create(definition=SCALE)
-    for value in (3, 1.0, "fair"):
-        verified(project, f"Soup {value}", value)
-    assert found_for(project, asked(project)) == [
-        ("poor", "Soup 1.0"),
-        ("fair", "Soup fair"),
-        ("fine", "Soup 3"),
-    ]
 
 
 def test_options_of_an_item_have_the_precedents_of_the_same_options() -> None:
@@ -276,24 +209,6 @@ def test_sets_and_free_text_have_no_precedents(
         assert PrecedentBook.of_run(run).for_item(item) == ()
 
 
-@pytest.mark.parametrize(
-    "text", ["", " \n", "\u200b", "🙂", "' OR 1=1 --", "{{ 7*7 }}", "x" * 9999]
-)
-def test_odd_texts_are_debated_and_shown_like_others(text: str) -> None:
-    project = ProjectFactory.create()
-    verified(project, text, "good")
-    verified(project, "Good soup", "bad")
-    shown = [("good", text)] if text.strip(" \n\u200b") else []
-    assert found_for(project, asked(project)) == [*shown, ("bad", "Good soup")]
-    assert found_for(project, asked(project, text=text)) == [("bad", "Good soup")]
-
-
-def test_a_text_that_is_too_long_to_be_shown_whole_is_no_precedent() -> None:
-    project = ProjectFactory.create()
-    verified(project, "soup " * 2001, "good")
-    assert found_for(project, asked(project)) == []
-
-
 def test_the_book_takes_as_many_queries_for_many_items_as_for_few(
     django_assert_num_queries: Any,
 ) -> None:
@@ -324,32 +239,3 @@ def test_of_many_examples_the_latest_of_each_label_are_searched(
     assert told(book.for_item(asked(project, "Soup")))[-1] == ("bad", "Rare soup")
     monkeypatch.setattr(module, "MOST", 10)
     assert PrecedentBook.of_run(run_of(project)).note == ""
-
-
-@pytest.mark.thorough
-def test_of_five_thousand_examples_the_nearest_are_found() -> None:
-    project, moment = ProjectFactory.create(), timezone.now()
-    schema = project.schemas.get()
-    items = Item.objects.bulk_create(
-        Item(
-            project=project,
-            external_id=f"{n}",
-            text=f"Soup {n} and {' '.join(map(str, range(n, n + 30)))}",
-        )
-        for n in range(5000)
-    )
-    Gold.objects.bulk_create(
-        Gold(
-            item=item,
-            schema=schema,
-            value=["good", "bad"][n % 2],
-            basis="review",
-            created_at=moment,
-        )
-        for n, item in enumerate(items)
-    )
-    book = PrecedentBook.of_run(run_of(project))
-    found = [book.for_item(item) for item in items[:100]]
-    assert len(book) == 5000
-    assert all(len(each) == 6 for each in found)
-    assert found[50][0].text.startswith(("Soup 48", "Soup 52"))

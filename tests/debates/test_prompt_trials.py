@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from apps.accounts.roles import Role
 from apps.common.jobs import waiting_jobs
+from apps.debates.forms import TrialForm
 from apps.debates.models import PromptVariant, Run
-from apps.debates.prompt_forms import TrialForm
 from apps.debates.services import prompts, run_slice
 from apps.debates.tasks import KIND
 from apps.labels.models import Gold

@@ -11,12 +11,11 @@ from apps.debates.selectors.prompts import (
     versions_of,
 )
 from apps.debates.services import prompts, start_run
-from apps.debates.services.prompts.variants import still_fits
 from apps.llm.models import PromptVersion
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
-from labelhub.core.prompts import MOST_BODY, parse_prompt
+from labelhub.core.prompts import MOST_BODY
 from tests.factories.debates import add_items, plan_for, project_with_items
 from tests.factories.projects import ProjectFactory
 
@@ -107,20 +106,6 @@ def test_the_guard_and_the_form_of_the_answer_are_missed() -> None:
     assert "Try the variant" in changed
 
 
-def test_the_same_content_is_the_same_version() -> None:
-    project, other = project_with_items(1), project_with_items(1)
-    first = kept(project)
-    with pytest.raises(InvalidInput, match="'terse' has the same text"):
-        kept(project, "again")
-    assert kept(other, "theirs").version == first.version
-    prompts.retire_variant(variant=first)
-    back = kept(project, "back")
-    assert (back.pk, back.title, back.retired) == (first.pk, "back", False)
-    assert PromptVersion.objects.count() == 1
-    with pytest.raises(InvalidInput, match="present text"):
-        checked(project, **texts())
-
-
 def test_what_other_projects_wrote_stays_theirs() -> None:
     ours, theirs = project_with_items(1), project_with_items(1)
     foreign = kept(theirs, "secret")
@@ -142,17 +127,6 @@ def test_what_a_deleted_project_wrote_is_nobody_elses() -> None:
     assert foreign.version not in versions_of(ours, foreign.name)
     known = prompts.versions(ours, prompts.prompt_called(KEY))
     assert [each.title for each in known] == ["Present text"]
-
-
-def test_an_earlier_text_of_the_file_stays_readable() -> None:
-    project = project_with_items(1)
-    present = prompts.prompt_called(KEY)
-    older = prompts.draft_variant(present, **(texts() | {"system": texts()["system"] + "\nOld."}))
-    version = PromptVersion.objects.create(name=older.name, hash=older.hash, body=older.body)
-    start_run(project=project, actor=None, plan=plan_for(prompts={older.name: version}))
-    known = prompts.versions(project, present)
-    assert [each.title for each in known] == ["Present text", "Earlier text"]
-    assert prompts.version_called(known, older.hash[:12]).prompt == older
 
 
 def test_a_run_with_a_variant_counts_for_it() -> None:
@@ -181,14 +155,3 @@ def test_what_cannot_be_tried_says_why() -> None:
     variant.retired = True
     with pytest.raises(Conflict, match="retired"):
         prompts.trial_plans(project, variant, models)
-
-
-def test_a_text_with_one_form_of_answer_is_asked_in_that_form_alone() -> None:
-    project = project_with_items(1)
-    made = kept(project, user="{{ item }}\n\nFinal Decision: <one name from the list>")
-    draft = made.version
-    prompt = parse_prompt(draft.name, draft.body)
-    assert (prompt.fields, "form" in prompt.inputs) == ((), False)
-    assert still_fits(made)
-    both = kept(project, "both", user=f"{texts()['user']}\nBe quick.").version
-    assert parse_prompt(both.name, both.body).fields == ("label",)

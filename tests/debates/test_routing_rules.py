@@ -16,7 +16,7 @@ from apps.debates.selectors.rules import Ended, latest_debates
 from apps.debates.services import change_routing_rule, read_sample, reroute, weigh, within
 from apps.debates.services.driving.results import Claimed, Finished, Reporter, Spent
 from apps.debates.services.routing import Way
-from apps.debates.services.weighing import Known, Sample
+from apps.debates.services.routing_forecast import Known, Sample
 from apps.labels.models import VIEW_UNKNOWN, Gold, ItemState
 from apps.labels.services import record_label
 from apps.projects.models import Project
@@ -71,58 +71,6 @@ def test_a_rule_is_weighed_by_what_it_sends_and_why(project: Project) -> None:
     assert told == {"dissent": (2, 1), "low_d_rate": (1, 0), "unparsed": (1, 1)}
 
 
-def test_what_has_no_label_is_sent_whatever_the_rule_says(project: Project) -> None:
-    debated(open_item(project), None)
-    assert weigh(read_sample(project), NOTHING).sent == 1
-
-
-def test_what_failed_is_sent_and_counted_for_itself(project: Project) -> None:
-    failed = debated(open_item(project), None, reasons=["failed"])
-    Debate.objects.filter(pk=failed.pk).update(status=Debate.Status.FAILED)
-    found = weigh(read_sample(project), NOTHING)
-    assert (found.sent, found.failed) == (1, 1)
-    assert found.because[0].code == "failed"
-
-
-def test_the_error_of_the_accepted_stands_against_that_of_the_sent(project: Project) -> None:
-    items = open_several(project, 4)
-    rights = ("good", "bad", "bad", "bad")
-    for item, flag, right in zip(items, ([], [], ["tie"], ["tie"]), rights, strict=True):
-        debated(item, "good", flags=flag)
-        gold(item, right)
-    found = weigh(read_sample(project), Rule())
-    accepted, sent = found.accepted_error, found.sent_error
-    assert (accepted["value"], accepted["n"], accepted["method"]) == (0.5, 2, "Wilson")
-    assert (sent["value"], sent["n"]) == (1.0, 2)
-
-
-def test_without_gold_there_is_a_reason_instead_of_an_error(project: Project) -> None:
-    debated(open_item(project))
-    assert weigh(read_sample(project), Rule()).accepted_error == {
-        "value": None,
-        "reason": "people have decided none of them",
-    }
-
-
-def test_free_texts_are_not_compared() -> None:
-    project = ProjectFactory.create(definition={"task": "text", "question": "Why?"})
-    item = open_item(project)
-    debated(item, "so")
-    gold(item, "thus")
-    error = weigh(read_sample(project), Rule()).accepted_error
-    assert error["value"] is None
-    assert "free texts" in error["reason"]
-
-
-def test_each_bound_says_what_it_would_send_with_the_rest_of_the_rule(project: Project) -> None:
-    for item, lead in zip(open_several(project, 4), (0.1, 0.3, 0.7, 0.9), strict=True):
-        debated(item, flags=["tie"] if lead == 0.9 else [], signals={"d_rate": lead})
-    found = weigh(read_sample(project), read_rule({"bounds": {"d_rate": 0.35}}))
-    steps = {step.bound: step.sent for step in found.signals[0].steps}
-    assert (steps[None], steps[0.0], steps[0.1], steps[0.35], steps[1.0]) == (1, 1, 2, 3, 4)
-    assert [step.bound for step in found.signals[0].steps if step.chosen] == [0.35]
-
-
 def test_a_bound_is_found_that_keeps_to_what_people_can_look_at(project: Project) -> None:
     for item, lead in zip(open_several(project, 4), (0.1, 0.3, 0.7, 0.9), strict=True):
         debated(item, signals={"d_rate": lead})
@@ -130,16 +78,6 @@ def test_a_bound_is_found_that_keeps_to_what_people_can_look_at(project: Project
     ((threshold, step),) = [each for each in within(found, 2) if each[0].signal == "d_rate"]
     assert (threshold.signal, step.sent) == ("d_rate", 2)
     assert [step.sent for _, step in within(found, 0)] == [0] * len(within(found, 0))
-
-
-def test_a_sample_takes_as_many_queries_for_more_items(
-    project: Project, django_assert_num_queries: Any
-) -> None:
-    for count in (1, 30):
-        for item in open_several(project, count):
-            debated(item)
-        with django_assert_num_queries(6):
-            weigh(read_sample(project), Rule())
 
 
 shares = st.floats(0, 1)
@@ -226,16 +164,6 @@ def test_a_stored_rule_changes_nothing_until_it_is_applied(project: Project) -> 
     assert read_sample(project).behind == 0
 
 
-def test_applying_again_changes_nothing(project: Project) -> None:
-    for item in open_several(project, 20):
-        debated(item, flags=["tie"], reasons=["tie"])
-    save(project, EVERYTHING_AUDITED)
-    assert reroute(project) == 20
-    before = list(ItemState.objects.order_by("pk").values("reasons", "queued", "priority"))
-    assert reroute(project) == 0
-    assert list(ItemState.objects.order_by("pk").values("reasons", "queued", "priority")) == before
-
-
 def test_what_people_have_begun_stays_with_them(project: Project) -> None:
     project.overlap = 2
     project.save()
@@ -290,15 +218,6 @@ def test_a_run_under_way_follows_a_rule_and_a_plan_that_changed(project: Project
     save(project, read_rule({"flags": [], "bounds": {}}))
     assert reporter.result(ended).reasons in {(), ("audit",)}
     assert reporter.reasons(ended) == reporter.result(ended).reasons
-
-
-def test_where_everything_goes_to_people_nothing_is_audited() -> None:
-    project = ProjectFactory.create()
-    save(project, EVERYTHING_AUDITED)
-    for item in open_several(project, 20):
-        debated(item, flags=["tie"], reasons=["tie"])
-    reroute(project)
-    assert not ItemState.objects.exclude(reasons=[]).exists()
 
 
 def all_at_once(*works: Callable[[], Any]) -> list[BaseException]:

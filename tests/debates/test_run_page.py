@@ -11,8 +11,8 @@ from django.utils import timezone
 from apps.accounts.roles import Role
 from apps.debates import selectors
 from apps.debates.models import Debate, Run, Turn
-from apps.debates.services.driving.limits import pulse_of
-from apps.debates.services.scripts import script_of
+from apps.debates.services.driving.worker import pulse_of
+from apps.debates.services.run_spec import run_spec_of
 from apps.llm.traffic import LineState
 from apps.projects.models import Project
 from labelhub.core.llm.limiter import LimitChange
@@ -109,7 +109,7 @@ class Lines(Script):
 )
 def test_what_a_worker_reports_of_its_lines(state: dict[str, Any], words: str) -> None:
     changes = (LimitChange(1.0, 8, 6, "refusals"),)
-    pulse = pulse_of(script_of(paid_run()), Lines(changes=changes, **state), 8)
+    pulse = pulse_of(run_spec_of(paid_run()), Lines(changes=changes, **state), 8)
     assert words in pulse["limited_by"]
     (line,) = pulse["limits"]
     assert (line["waiting"], line["changes"]) == (2, ["8 to 6: refusals"])

@@ -13,13 +13,11 @@ from apps.debates.services import (
     start_run,
     unfinished_runs,
 )
-from apps.debates.services.preview import UnknownPrice
 from apps.projects.services import set_schema
 from labelhub.core.errors import Conflict, InvalidInput
 from labelhub.core.schema import schema_from_names
 from tests.factories.debates import add_items, plan_for, project_with_items, started_run
 from tests.factories.llm import ModelSpecFactory
-from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -40,13 +38,6 @@ def test_a_run_keeps_schema_prompts_and_models_as_they_were() -> None:
     assert other.spec_hash == started_run(project, "ecj", limit=1).spec_hash
 
 
-def test_the_limit_takes_the_first_items() -> None:
-    project = project_with_items(5)
-    run = started_run(project, limit=2, replicates=2)
-    firsts = list(project.items.order_by("pk").values_list("pk", flat=True)[:2])
-    assert sorted(run.debates.values_list("item", flat=True)) == sorted(firsts * 2)
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -65,18 +56,6 @@ def test_a_plan_that_cannot_be_run_is_refused_in_words(
     with pytest.raises(InvalidInput, match=words):
         start_run(project=project, actor=None, plan=RunPlan(**whole))  # type: ignore[arg-type]
     assert not Run.objects.exists()
-
-
-def test_an_unknown_role_is_refused_with_the_roles_there_are() -> None:
-    plan = plan_for("ecj")
-    strange = RunPlan(protocol="single", models=plan.models)
-    with pytest.raises(InvalidInput, match="no role 'extractor'; its roles are annotator"):
-        start_run(project=project_with_items(1), actor=None, plan=strange)
-
-
-def test_a_project_without_items_has_nothing_to_run() -> None:
-    with pytest.raises(InvalidInput, match="has no items yet"):
-        started_run(ProjectFactory.create())
 
 
 def test_starting_a_large_run_takes_a_handful_of_statements(django_assert_max_num_queries) -> None:  # type: ignore[no-untyped-def]
@@ -122,16 +101,6 @@ def test_the_preview_counts_calls_and_prices_them() -> None:
     assert not estimate.offline
 
 
-def test_an_unknown_price_is_said_and_refuses_a_budget() -> None:
-    project = project_with_items(2)
-    model = ModelSpecFactory.create(price_in=None, price_out=None)
-    estimate = preview(project=project, plan=plan_for(model=model))
-    assert estimate.cost_nanousd is None
-    assert estimate.unpriced == (model.name,)
-    with pytest.raises(UnknownPrice, match="is not known"):
-        started_run(project, model=model, budget_nanousd=10**9)
-
-
 def test_a_budget_below_the_worst_case_is_taken_and_kept() -> None:
     """It is for the run to stop in time, and for the person to say how much they would pay."""
     run = started_run(project_with_items(50), model=ModelSpecFactory.create(), budget_nanousd=1000)
@@ -157,20 +126,6 @@ def test_a_paused_run_goes_on_when_its_time_has_come() -> None:
     assert unfinished_runs() == [run.pk]
     run.refresh_from_db()
     assert (run.status, run.pause_code, run.resume_at) == (Run.Status.QUEUED, "", None)
-
-
-def test_looking_for_unfinished_runs_is_cheap(django_assert_num_queries) -> None:  # type: ignore[no-untyped-def]
-    started_run(project_with_items(3))
-    Run.objects.update(status=Run.Status.DONE)
-    with django_assert_num_queries(2):  # paused whose time has come, going and not driven
-        assert unfinished_runs() == []
-
-
-@pytest.mark.parametrize("cap", ["many", 0, -5, 1.5, True, 10**9])
-def test_a_cap_that_is_none_is_refused(cap: object) -> None:
-    params = {"annotator": {"max_tokens": cap}}
-    with pytest.raises(InvalidInput, match=r"annotator\.max_tokens"):
-        started_run(project_with_items(1), params=params)
 
 
 def test_the_worst_case_reckons_with_the_cap_that_is_asked_for() -> None:

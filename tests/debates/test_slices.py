@@ -11,8 +11,8 @@ from django.utils import timezone
 from apps.debates.models import Debate, Run, Turn
 from apps.debates.selectors import progress
 from apps.debates.services import SliceEnd, pause_run, resume_run, run_slice, unfinished_runs
-from apps.debates.services.driving.asker import REMINDER
-from apps.debates.services.driving.costs import worst_cost
+from apps.debates.services.driving.budget import worst_cost
+from apps.debates.services.driving.call_executor import REMINDER
 from apps.labels.models import ItemState, Label
 from labelhub.core.errors import Conflict
 from labelhub.core.llm.errors import ModelError, QuotaExhausted, WrongKey
@@ -96,11 +96,6 @@ def test_an_answer_without_an_offered_label_labels_nothing_and_goes_to_people_fi
     state = ItemState.objects.order_by("-priority")[0]
     assert state.reasons == ["unparsed"]
     assert state.priority >= 100
-
-
-def test_asking_again_says_nothing_of_an_order_that_a_prompt_may_not_have() -> None:
-    """Some prompts want the label first, and some have no line for it at all."""
-    assert REMINDER.endswith("Keep exactly to the form asked for above.")
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_once_more() -> None:
@@ -321,7 +316,8 @@ STORE = "apps.debates.services.driving.store.SliceStore"
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    "place", [f"{STORE}.claim", f"{STORE}.write", "apps.debates.services.driving.slices.script_of"]
+    "place",
+    [f"{STORE}.claim", f"{STORE}.write", "apps.debates.services.driving.worker.run_spec_of"],
 )
 def test_a_fault_of_the_server_rests_the_run_in_words(
     monkeypatch: pytest.MonkeyPatch, place: str

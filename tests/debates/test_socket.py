@@ -12,8 +12,8 @@ from django.contrib.auth.models import AnonymousUser
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.debates import consumers, events
+from apps.debates.consumers import websocket_urlpatterns
 from apps.debates.models import Run
-from apps.debates.routing import websocket_urlpatterns
 from apps.projects.services import remove_member
 from tests.factories.accounts import UserFactory
 from tests.factories.debates import project_with_items, started_run
@@ -84,10 +84,6 @@ async def test_a_member_hears_at_once_and_whenever_the_run_moves(run: Run, viewe
 async def test_strangers_and_people_not_signed_in_are_turned_away(run: Run, stranger: Any) -> None:
     assert await closing_code(socket(run.pk, stranger)) == 4404
     assert await closing_code(socket(run.pk, AnonymousUser())) == 4403
-
-
-async def test_a_run_that_does_not_exist_is_not_told_apart(run: Run, viewer: Any) -> None:
-    assert await closing_code(socket(run.pk + 1, viewer)) == 4404
 
 
 async def listening(run: Run, user: Any) -> ApplicationCommunicator:

@@ -9,8 +9,7 @@ from django.utils import timezone
 from apps.common.jobs import LeaseLost
 from apps.debates.models import Debate, Run
 from apps.debates.services import resume_run
-from apps.debates.services.driving.closing import finish_run
-from apps.debates.services.driving.store import SliceStore
+from apps.debates.services.driving.store import SliceStore, finish_run
 from tests.factories.debates import project_with_items, started_run
 
 pytestmark = pytest.mark.django_db

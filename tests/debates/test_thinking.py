@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from apps.debates.models import Debate, Run, Turn
-from apps.debates.selectors import progress, troubles
-from apps.debates.services import preview, resume_run, run_slice
+from apps.debates.models import Debate, Run
+from apps.debates.selectors import progress
+from apps.debates.services import resume_run, run_slice
 from apps.llm.models import ModelSpec
-from tests.factories.debates import QUICK, add_items, plan_for, project_with_items, started_run
+from tests.factories.debates import QUICK, add_items, project_with_items, started_run
 from tests.factories.llm import ModelSpecFactory
 from tests.fakes.openai_server import FakeServer, completion
 
@@ -46,32 +46,6 @@ def test_one_call_is_paid_twice_and_no_other(
     assert model_server.stats["outcomes"]["cut_off"] == 1
 
 
-@pytest.mark.parametrize("protocol", ["ecj", "courtroom"])
-@pytest.mark.parametrize("thinks", [1400, 3000])
-def test_no_role_has_less_room_than_its_model_needs(
-    model_server: FakeServer, protocol: str, thinks: int
-) -> None:
-    """Advocates are held to a few words, not to few thoughts."""
-    model_server.options.thinks = thinks
-    run = drive(started_run(project_with_items(3), protocol, model=model_at(model_server)))
-    assert (run.status, progress(run).failed) == (Run.Status.DONE, 0), run.message
-    assert model_server.stats["outcomes"]["cut_off"] == 1
-    assert not Turn.objects.filter(finish_reason="length").exists()
-
-
-def test_a_model_that_thinks_little_has_room_before_it_needs_it(model_server: FakeServer) -> None:
-    model_server.options.thinks = 250
-    run = drive(started_run(project_with_items(2), "courtroom", model=model_at(model_server)))
-    assert set(model_server.stats["outcomes"]) == {"ok"}, run.message
-    assert ModelSpec.objects.get().thinking_tokens == 512
-
-
-def test_a_model_that_does_not_think_is_found_out_once(model_server: FakeServer) -> None:
-    drive(started_run(project_with_items(4), model=model_at(model_server)))
-    model = ModelSpec.objects.get()
-    assert (model.thinking_tokens, model.learnt) == (0, [])
-
-
 def test_the_largest_cap_that_the_endpoint_takes_is_learnt_too(model_server: FakeServer) -> None:
     model_server.options.thinks, model_server.options.longest = 3000, 4000
     run = drive(started_run(project_with_items(3), model=model_at(model_server)))
@@ -82,22 +56,6 @@ def test_the_largest_cap_that_the_endpoint_takes_is_learnt_too(model_server: Fak
     model = ModelSpec.objects.get()
     assert model.output_limit == 4000
     assert [each["field"] for each in model.learnt] == ["thinking_tokens", "output_limit"]
-
-
-def test_a_model_that_never_ends_its_thoughts_is_told_with_what_to_set(
-    model_server: FakeServer,
-) -> None:
-    model_server.options.thinks = 10**6
-    run = drive(started_run(project_with_items(2), model=model_at(model_server, name="brooder")))
-    assert set(Debate.objects.values_list("status", flat=True)) == {Debate.Status.UNPARSED}
-    caps = [body["max_tokens"] for body in model_server.requests]
-    # Each larger than the last of the first item; the second is asked once, with the largest.
-    assert caps == [1024, 5120, 21_504, 33_792, 33_792]
-    turn = Turn.objects.order_by("-pk")[0]
-    assert "Spent all 33,792 tokens on thinking." in turn.note
-    assert "'Longest answer' of the model 'brooder' to at least 67,584" in turn.note
-    assert "lower its reasoning effort" in turn.note
-    assert troubles(run).groups[0].note.startswith("Spent all")
 
 
 def test_an_answer_cut_off_amid_its_words_is_asked_for_again_with_twice_the_room(
@@ -111,16 +69,6 @@ def test_an_answer_cut_off_amid_its_words_is_asked_for_again_with_twice_the_room
         )
     )
     assert [body["max_tokens"] for body in model_server.requests] == [1024, 2048]
-
-
-def test_an_estimate_counts_the_room_that_was_learnt() -> None:
-    project = project_with_items(3)
-    model = ModelSpecFactory.create()
-    before = preview(project=project, plan=plan_for("single", model))
-    model.thinking_tokens = 4096
-    model.save()
-    after = preview(project=project, plan=plan_for("single", model))
-    assert (after.worst_nanousd or 0) - (before.worst_nanousd or 0) == 3 * 4096 * 600
 
 
 def test_a_model_that_only_ever_thinks_pauses_the_run(model_server: FakeServer) -> None:
@@ -211,17 +159,3 @@ def test_a_larger_cap_keeps_to_what_is_known(
     model = model_at(model_server, **{"thinking_tokens": 0, "structured": "none", **limits})
     drive(started_run(project_with_items(1), "cot", model=model))
     assert [body["max_tokens"] for body in model_server.requests] == caps
-
-
-@pytest.mark.parametrize("reason", ["max_tokens", "MAX_TOKENS"])
-def test_an_answer_cut_off_by_another_word_is_never_asked_for_again_unchanged(
-    model_server: FakeServer, reason: str
-) -> None:
-    def say(body: dict[str, Any]) -> tuple[int, Any]:
-        usage = {"prompt_tokens": 100, "completion_tokens": body["max_tokens"]}
-        return 200, completion(body["model"], "I th", finish_reason=reason, usage=usage)
-
-    model_server.answer_with(say)
-    model = model_at(model_server, thinking_tokens=0, structured="none")
-    drive(started_run(project_with_items(1), "cot", model=model))
-    assert [body["max_tokens"] for body in model_server.requests] == [1024, 2048]

@@ -88,17 +88,6 @@ def test_an_endpoint_that_never_answers_pauses_the_run_and_says_why(
     assert run.tokens_out == 0
 
 
-def test_while_calls_time_out_the_page_says_so(model_server: FakeServer) -> None:
-    model_server.options.faults = {"hang": 1.0}
-    model = ModelSpecFactory.create(provider__base_url=model_server.base_url, **FEW)
-    run = started_run(project_with_items(1), model=model)
-    run_slice(run.pk, pace=SHORT)
-    run_slice(run.pk, pace=SHORT)
-    run.refresh_from_db()
-    assert run.going
-    assert "no answer within 0.2 s" in progress(run).limited_by
-
-
 @pytest.mark.parametrize("known", [0, None])
 def test_a_server_that_takes_one_call_at_a_time_answers_all_of_them_in_the_end(
     known: int | None,

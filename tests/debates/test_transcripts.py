@@ -6,15 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
-from django.test import Client
-from django.urls import reverse
+from django.core.management import call_command
 from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.debates.models import Run
 from apps.debates.selectors import all_with_turns
-from tests.factories.accounts import UserFactory
 from tests.factories.debates import finished_debate, project_with_items, started_run
 from tests.factories.projects import member
 
@@ -54,34 +51,11 @@ def test_each_line_is_a_debate_as_rest_gives_it_with_the_text() -> None:
     assert [row["status"] for row in rows] == ["done", "waiting", "waiting"]
 
 
-def test_the_page_of_the_run_offers_the_file() -> None:
-    run = ended()
-    browser = Client()
-    browser.force_login(member(run.project, Role.VIEWER))
-    address = reverse("run_transcripts", args=[run.project.slug, run.pk])
-    page = browser.get(reverse("run_detail", args=[run.project.slug, run.pk]))
-    assert address in page.content.decode()
-    answer = browser.get(address)
-    assert f'{run.project.slug}-run-{run.pk}.debates.jsonl"' in answer["Content-Disposition"]
-    assert len(parsed(b"".join(answer))) == 3
-    stranger = Client()
-    stranger.force_login(UserFactory.create())
-    assert stranger.get(address).status_code == 404
-
-
 def test_the_command_writes_the_same(tmp_path: Path) -> None:
     run, target, out = ended(), tmp_path / "debates.jsonl", io.StringIO()
     call = ("export_debates", run.project.slug, "--run", str(run.pk), "--output", str(target))
     call_command(*call, "--json", stdout=out)
     assert json.loads(out.getvalue())["debates"] == len(parsed(target.read_bytes())) == 3
-
-
-def test_a_run_of_another_project_is_none_of_it(tmp_path: Path) -> None:
-    run, other = ended(), project_with_items(1)
-    with pytest.raises(CommandError, match=f"no run {run.pk}"):
-        call_command(
-            "export_debates", other.slug, "--run", str(run.pk), "--output", str(tmp_path / "f")
-        )
 
 
 def test_the_queries_do_not_grow_with_the_debates(django_assert_num_queries: Any) -> None:

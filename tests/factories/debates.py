@@ -8,8 +8,8 @@ from typing import Any
 from django.utils import timezone
 
 from apps.debates.models import Debate, Run, Turn
-from apps.debates.services import Pace, RunPlan, start_run
-from apps.debates.services.driving.slices import OpenModels
+from apps.debates.services import RunPlan, WorkerTimings, start_run
+from apps.debates.services.driving.worker import OpenModels
 from apps.labels.models import Kind, Label
 from apps.labels.services import annotator_for, open_items
 from apps.llm.completion import CallRecord
@@ -24,7 +24,7 @@ from labelhub.core.llm.types import Call, Completion, Usage
 from tests.factories.projects import ItemFactory, ProjectFactory
 
 #: A slice that does not linger.
-QUICK = Pace(width=4, claim=5, lease=5.0, beat=0.05, flush=0.02, slice=20.0, announce=0.0)
+QUICK = WorkerTimings(width=4, claim=5, lease=5.0, beat=0.05, flush=0.02, slice=20.0, announce=0.0)
 
 Answer = Callable[[Call], str | ModelError]
 

@@ -8,13 +8,7 @@ from typing import Any
 from django import forms
 
 from apps.common.figures import nanousd
-from apps.debates.form_fields import (
-    MOST_ITEMS,
-    dollars_field,
-    model_words,
-    setting_form_field,
-    suited,
-)
+from apps.debates.forms import MOST_ITEMS, dollars_field, model_words, setting_form_field, suited
 from apps.debates.services import RunPlan, models_for_roles, seats_for
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import default_models, list_models

@@ -6,7 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from apps.debates.conversation.standing import gold_of, verdict_of
+from apps.debates.conversation.summary import gold_of, verdict_of
 from apps.debates.models import Debate, Run, RunRole, Turn
 from apps.debates.selectors import RunProgress, progress
 from apps.debates.transcripts import DEBATE_FIELDS, TURN_FIELDS

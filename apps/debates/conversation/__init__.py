@@ -1,26 +1,25 @@
 """A debate laid out to be read: stages, rows of what was said, and what became of whose opinion.
 
 Everything is derived from the stored turns and signals: steps say where a turn belongs
-(``places``), ``layout`` puts them into rows, ``speech`` says what is to be said of one turn,
-``standing`` what came of it all.
+and what is to be said of it (``speech``), ``layout`` puts turns into rows,
+``summary`` says what came of it all.
 """
 
 from apps.debates.conversation.layout import Conversation, Row, Stage, conversation
-from apps.debates.conversation.record import Record, records_of
-from apps.debates.conversation.speech import Cell, Part, Speech
-from apps.debates.conversation.standing import Fact, Standing, standing_of
+from apps.debates.conversation.speech import Cell, Part, Record, Speech, records_of
+from apps.debates.conversation.summary import DebateSummary, Fact, summarize_debate
 
 __all__ = [
     "Cell",
     "Conversation",
+    "DebateSummary",
     "Fact",
     "Part",
     "Record",
     "Row",
     "Speech",
     "Stage",
-    "Standing",
     "conversation",
     "records_of",
-    "standing_of",
+    "summarize_debate",
 ]

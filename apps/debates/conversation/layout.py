@@ -1,25 +1,152 @@
 """The whole debate: stages, of rows, of cells."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.debates.conversation import counting, trial
-from apps.debates.conversation.counting import VoteBar
-from apps.debates.conversation.places import (
+from apps.debates.conversation.speech import (
     RANKS,
+    Around,
+    Cell,
     Kind,
     Place,
+    cell_of,
     expected,
     place_of,
     stage_of,
     stage_settings,
 )
-from apps.debates.conversation.speech import Around, Cell, cell_of
-from apps.debates.conversation.standing import doubt_words, verdict_of
+from apps.debates.conversation.summary import doubt_words, verdict_of
 from apps.debates.models import Debate, Turn
 from labelhub.core.debate import PROTOCOLS
 from labelhub.core.debate.cascade import FIRST, THEN
+from labelhub.core.schema import Schema, value_key, value_words
+
+_NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+SILENT = "no answer"
+
+
+@dataclass(frozen=True, slots=True)
+class VoteBar:
+    """How many of how many said it."""
+
+    words: str
+    votes: int
+    of: int
+
+
+def vote_bars(values: Sequence[Any]) -> tuple[VoteBar, ...]:
+    """Votes by answer, the most frequent first; of several labels, by label."""
+    counts: Counter[str] = Counter()
+    for value in values:
+        if isinstance(value, list) and value:
+            counts.update(str(name) for name in value)
+        else:
+            counts[SILENT if value is None else value_words(value)] += 1
+    ordered = sorted(counts.items(), key=lambda each: (each[0] == SILENT, -each[1]))
+    return tuple(VoteBar(words, votes, len(values)) for words, votes in ordered)
+
+
+def agreement(values: Sequence[Any], rounds: int | None) -> str:
+    """“Two of three agreed after round 1: good.”; ``rounds`` None: they do not discuss."""
+    counts = Counter(value_key(value) for value in values if value is not None)
+    if not counts:
+        return "None gave an answer that could be read."
+    (key, most), *others = counts.most_common()
+    when = "" if rounds is None else " before any discussion" if not rounds else _after(rounds)
+    if others and others[0][1] == most:
+        return f"{_upper(number(len(values)))} answers, no agreement{when}: the votes are tied."
+    answer = next(value for value in values if value is not None and value_key(value) == key)
+    if len(values) == 1:
+        return ""
+    if most == len(values):
+        who = "Both" if most == 2 else f"All {number(most)}"
+    else:
+        who = f"{_upper(number(most))} of {number(len(values))}"
+    return f"{who} agreed{when}: {value_words(answer)}."
+
+
+def number(count: int) -> str:
+    """Small numbers as words."""
+    return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
+
+
+def _after(rounds: int) -> str:
+    return f" after round {rounds}"
+
+
+def _upper(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+_SECOND_BY = {
+    "ranking": "the hearing ranked it second",
+    "only other": "there is no other answer",
+    "probabilities": "the next likely by the hearing's probabilities",
+    "lot": "drawn by lot, as the hearing named no second",
+}
+_ADVOCATES = ("prosecutor", "defence")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Words about the trial; empty where there was none."""
+
+    candidates: str = ""
+    heard_first: str = ""
+    claims: Mapping[str, str] = field(default_factory=dict)
+    sides: Mapping[str, str] = field(default_factory=dict)
+
+
+def case_of(signals: Mapping[str, Any], schema: Schema) -> Case:
+    """What the signals tell of the trial."""
+    two = signals.get("candidates")
+    if not isinstance(two, list) or len(two) != len(_ADVOCATES):
+        return Case()
+    first, second = (_words(value, schema) for value in two)
+    how = _SECOND_BY.get(str(signals.get("second_by")), "")
+    first_heard = signals.get("heard_first", "")
+    return Case(
+        candidates=f"{first} against {second}" + (f" ({how})" if how else ""),
+        heard_first=f"the judges read the {first_heard} first" if first_heard else "",
+        claims=dict(zip(_ADVOCATES, (first, second), strict=True)),
+        sides=_lengths(signals),
+    )
+
+
+def bench_words(settings: Mapping[str, Any]) -> str:
+    """How the judges come to a verdict."""
+    if settings.get("deliberation") == "parallel":
+        return "side by side; the majority decides"
+    return "one after the other, each reads those before; the last one decides"
+
+
+def end_words(values: Sequence[Any], settings: Mapping[str, Any]) -> str:
+    """How the judges decided."""
+    agreed = agreement(values, rounds=None)
+    unanimous = len({None if value is None else value_key(value) for value in values}) == 1
+    if unanimous or settings.get("deliberation") == "parallel":
+        return agreed
+    return f"The last judge decides: {value_words(values[-1])}. {agreed}"
+
+
+def _words(value: Any, schema: Schema) -> str:
+    try:
+        return schema.name_of(value)
+    except StopIteration:  # a point that this version of the scale does not have
+        return value_words(value)
+
+
+def _lengths(signals: Mapping[str, Any]) -> dict[str, str]:
+    said, read = signals.get("lengths"), signals.get("lengths_read")
+    if not isinstance(said, list) or not isinstance(read, list):
+        return {}
+    return {
+        role: f"{length:,} characters" + (f", {heard:,} of them read" if heard < length else "")
+        for role, length, heard in zip(_ADVOCATES, said, read, strict=False)
+    }
+
 
 #: More than so many side by side are shown by what they answer alone.
 MANY = 5
@@ -88,7 +215,7 @@ def conversation(debate: Debate) -> Conversation:
 def _stage(debate: Debate, name: str, steps: _Steps) -> Stage:
     protocol, settings = stage_settings(debate.run.protocol, debate.run.protocol_settings, name)
     signals = _signals(debate, name)
-    case = trial.case_of(signals, debate.run.schema.parsed)
+    case = case_of(signals, debate.run.schema.parsed)
     around = Around(verdict_of(debate), claims=case.claims, sides=case.sides)
     silence = "Not heard yet." if debate.status == Debate.Status.WAITING else "Was not asked."
     rows = []
@@ -102,7 +229,7 @@ def _stage(debate: Debate, name: str, steps: _Steps) -> Stage:
             for place in places
         )
         title, note = _heading(kind, number, case, settings)
-        bars = counting.bars(_values(cells)) if kind == Kind.BALLOTS else ()
+        bars = vote_bars(_values(cells)) if kind == Kind.BALLOTS else ()
         rows.append(Row(kind, number, title, note, cells, bars))
     return Stage(
         title=_title(name, protocol),
@@ -143,9 +270,7 @@ def _title(stage: str, protocol: str) -> str:
     return f"{'First' if stage == FIRST else 'Then'}: {title[:1].lower()}{title[1:]}"
 
 
-def _heading(
-    kind: Kind, number: int, case: trial.Case, settings: dict[str, Any]
-) -> tuple[str, str]:
+def _heading(kind: Kind, number: int, case: Case, settings: dict[str, Any]) -> tuple[str, str]:
     if kind == Kind.ROUND:
         return (
             (f"Round {number}", "with everybody's words before them")
@@ -156,7 +281,7 @@ def _heading(
             )
         )
     if kind == Kind.JUDGES:
-        return "Judges", trial.bench_words(settings)
+        return "Judges", bench_words(settings)
     return {
         Kind.HEARING: ("The hearing", case.candidates),
         Kind.ARGUMENTS: ("The arguments", case.heard_first),
@@ -177,10 +302,10 @@ def _end(name: str, rows: Sequence[Row], debate: Debate, settings: dict[str, Any
         return ""
     values = _values(rows[-1].cells)
     if rows[-1].kind == Kind.ROUND:
-        return counting.agreement(values, rounds=rows[-1].number)
+        return agreement(values, rounds=rows[-1].number)
     if debate.status == Debate.Status.WAITING:
         return ""
-    return trial.end_words(values, settings)
+    return end_words(values, settings)
 
 
 def _evidence(debate: Debate, turns: Iterable[Turn]) -> dict[str, list[str]]:

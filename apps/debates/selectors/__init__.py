@@ -1,6 +1,5 @@
 """Looking at runs and debates."""
 
-from apps.debates.selectors.asked import Asked, asked_of
 from apps.debates.selectors.debates import (
     all_with_turns,
     calls_of,
@@ -14,7 +13,22 @@ from apps.debates.selectors.filters import (
     choices_of,
     comparable_debates,
     neighbours,
+    CHANGED,
+    GOLD,
+    OVERRULED,
+    SORTS,
+    Choices,
+    DebateFilters,
+    all_with_turns,
+    beside,
+    calls_of,
+    choices_of,
+    debate_with_turns,
+    debates_of,
+    find_debates,
+    visible_debate,
 )
+from apps.debates.selectors.errors import NotTaken, Trouble, Troubles, not_taken, troubles
 from apps.debates.selectors.progress import (
     Line,
     RunProgress,
@@ -31,7 +45,9 @@ from apps.debates.selectors.rules import (
     stored_rule,
 )
 from apps.debates.selectors.runs import (
+    Asked,
     RunRow,
+    asked_of,
     get_run,
     may_watch,
     roles_of,

@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef
 
 from apps.accounts.models import User
 from apps.debates.models import Debate, Run, Turn
-from apps.debates.reasons import TROUBLE_WORDS, trouble_advice
+from apps.debates.naming import TROUBLE_WORDS, trouble_advice
 from apps.labels.blindness import hidden_from
 from labelhub.core.llm.types import Status
 

@@ -1,37 +1,44 @@
 """Runs of debates: planning, starting, steering and driving them."""
 
-from apps.debates.services.casting import models_for_roles, seats_for
-from apps.debates.services.driving.closing import finish_run
-from apps.debates.services.driving.pace import Pace
-from apps.debates.services.driving.slices import SliceEnd, run_slice
+from apps.debates.services.driving.store import finish_run
+from apps.debates.services.driving.worker import SliceEnd, WorkerTimings, run_slice
 from apps.debates.services.experiments import (
     experiment_plans,
     plan_of,
     preview_experiment,
     start_experiment,
 )
-from apps.debates.services.interrupted import go_on, interrupted_run
 from apps.debates.services.plans import RunPlan, checked_cast, selected_items, warnings_of
 from apps.debates.services.preview import Preview, preview
+from apps.debates.services.role_assignment import models_for_roles, seats_for
 from apps.debates.services.routing import change_routing_rule, reroute
+from apps.debates.services.routing_forecast import (
+    ENOUGH,
+    Sample,
+    Weighed,
+    read_sample,
+    weigh,
+    within,
+)
 from apps.debates.services.runs import (
     cancel_run,
+    go_on,
+    interrupted_run,
     pause_run,
     resume_run,
     set_budget,
     start_run,
     unfinished_runs,
 )
-from apps.debates.services.weighing import ENOUGH, Sample, Weighed, read_sample, weigh, within
 
 __all__ = [
     "ENOUGH",
-    "Pace",
     "Preview",
     "RunPlan",
     "Sample",
     "SliceEnd",
     "Weighed",
+    "WorkerTimings",
     "cancel_run",
     "change_routing_rule",
     "checked_cast",

@@ -15,9 +15,9 @@ from apps.accounts.models import User
 from apps.debates.models import Experiment, Run, RunRole
 from apps.debates.selectors.experiments import verified_items
 from apps.debates.services.author_examples import AuthorExamples, read_answers
-from apps.debates.services.casting import models_for_roles
 from apps.debates.services.plans import RunPlan, checked_cast
 from apps.debates.services.preview import Preview, preview
+from apps.debates.services.role_assignment import models_for_roles
 from apps.debates.services.runs import start_run
 from apps.llm.models import ModelSpec
 from apps.projects.models import Project

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from apps.debates.services.casting import Cast, cast_of
+from apps.debates.services.role_assignment import Cast, cast_of
 from apps.labels.models import Label
 from apps.llm.models import ModelSpec, PromptVersion
 from apps.projects.models import Item, LabelSchema, Project

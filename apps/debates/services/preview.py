@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from django.db.models import Avg, QuerySet
 
 from apps.debates.models import Run, Turn
-from apps.debates.services.casting import Cast
-from apps.debates.services.driving.costs import call_cost
+from apps.debates.services.driving.budget import call_cost
 from apps.debates.services.driving.results import Claimed
 from apps.debates.services.driving.retrieval import Book, book_of
 from apps.debates.services.plans import RunPlan, checked_cast, selected_items
 from apps.debates.services.precedents import PrecedentBook
-from apps.debates.services.scripts import Script, salt_of
+from apps.debates.services.role_assignment import Cast
+from apps.debates.services.run_spec import RunSpec, salt_of
 from apps.llm.models import ModelSpec
 from apps.llm.wire import output_cap
 from apps.projects.models import Item, Project
@@ -126,7 +126,7 @@ def preview(*, project: Project, plan: RunPlan, examples: Book | None = None) ->
         InvalidInput: the plan cannot be run as it is.
     """
     plan = plan.complete()
-    script = _script(project, plan)
+    run_spec = _run_spec(project, plan)
     items = selected_items(project, plan)
     count = items.count()
     samples = spread(items, count)
@@ -140,9 +140,9 @@ def preview(*, project: Project, plan: RunPlan, examples: Book | None = None) ->
     shortest, longest = _Rehearsal(), _Rehearsal()
     for item in samples:
         claimed = Claimed(pk=0, replicate=1, item=item, precedents=book.for_item(item))
-        _rehearse(script, claimed, shortest, agreeing=True)
-        _rehearse(script, claimed, longest, agreeing=False)
-    unpriced = unpriced_models(script.models)
+        _rehearse(run_spec, claimed, shortest, agreeing=True)
+        _rehearse(run_spec, claimed, longest, agreeing=False)
+    unpriced = unpriced_models(run_spec.models)
     debates = count * plan.replicates
     scale = debates / len(samples) if samples else 0.0
     short, long = shortest.whole(scale, len(book)), longest.whole(scale, len(book))
@@ -159,9 +159,9 @@ def preview(*, project: Project, plan: RunPlan, examples: Book | None = None) ->
         ),
         cost_nanousd=None if unpriced else short.cost,
         worst_nanousd=None if unpriced else max(short.worst, long.worst),
-        seconds=_seconds(script, short),
+        seconds=_seconds(run_spec, short),
         unpriced=unpriced,
-        offline=script.offline,
+        offline=run_spec.offline,
         samples=len(samples),
     )
 
@@ -192,10 +192,10 @@ def spread(items: QuerySet[Item], count: int) -> list[Item]:
     return [items[place] for place in range(0, count, step)[:SAMPLES]]
 
 
-def _script(project: Project, plan: RunPlan) -> Script:
+def _run_spec(project: Project, plan: RunPlan) -> RunSpec:
     schema, guideline = current_schema(project), current_guideline(project)
     cast: dict[str, Cast] = checked_cast(plan, schema)
-    return Script(
+    return RunSpec(
         protocol=protocol(plan.protocol),
         schema=schema.parsed,
         cast=cast,
@@ -206,15 +206,15 @@ def _script(project: Project, plan: RunPlan) -> Script:
     )
 
 
-def _rehearse(script: Script, claimed: Claimed, sums: _Rehearsal, *, agreeing: bool) -> None:
+def _rehearse(run_spec: RunSpec, claimed: Claimed, sums: _Rehearsal, *, agreeing: bool) -> None:
     """Drive a debate with made-up answers, all alike or all different, and count what it sends."""
-    debate: Debate = script.start(claimed.debate_item)
-    values = _values(script.schema.of_item(claimed.item.options), claimed.item)
+    debate: Debate = run_spec.start(claimed.debate_item)
+    values = _values(run_spec.schema.of_item(claimed.item.options), claimed.item)
     try:
         calls = next(debate)
         while True:
             for call in calls:
-                _count(script, call, sums)
+                _count(run_spec, call, sums)
             said = [values[0 if agreeing else at % len(values)] for at in range(len(calls))]
             calls = debate.send(
                 [_made_up(call, value) for call, value in zip(calls, said, strict=True)]
@@ -233,19 +233,19 @@ def _values(schema: Schema, item: Item) -> list[Value]:
     return schema.task.values(schema, item.options) or [""]
 
 
-def _count(script: Script, call: Call, rehearsal: _Rehearsal) -> None:
+def _count(run_spec: RunSpec, call: Call, rehearsal: _Rehearsal) -> None:
     sums = rehearsal.once if call.once else rehearsal.each
     if call.once:
         if call.messages in sums.asked_once:
             return
         sums.asked_once.add(call.messages)
-    model = script.cast[call.role].model
+    model = run_spec.cast[call.role].model
     messages = call.json_messages or call.messages
     answer = SHORT_ANSWER if call.fields == LABEL_ALONE else TYPICAL_ANSWER
     usage = estimate_usage(messages, answer)
     # What was heard may be as long as the models that said it were allowed to answer.
     heard = sum(message.content.count(TYPICAL_ANSWER.strip()) for message in messages)
-    longest = max(each.max_output_tokens for each in script.models)
+    longest = max(each.max_output_tokens for each in run_spec.models)
     more = heard * max(0, longest - estimate_tokens(TYPICAL_ANSWER))
     sums.calls += 1
     sums.by_model[model.pk] = sums.by_model.get(model.pk, 0) + 1
@@ -256,10 +256,10 @@ def _count(script: Script, call: Call, rehearsal: _Rehearsal) -> None:
     sums.worst += call_cost(model, most) or 0
 
 
-def _seconds(script: Script, sums: _Sums) -> float | None:
+def _seconds(run_spec: RunSpec, sums: _Sums) -> float | None:
     """How long the calls would take, as long as the models' last calls took, side by side."""
     total = 0.0
-    for model in script.models:
+    for model in run_spec.models:
         last = Turn.objects.filter(model=model, seconds__gt=0, reused=False).order_by("-pk")
         lately = Turn.objects.filter(pk__in=list(last.values_list("pk", flat=True)[:RECENT_CALLS]))
         latency = lately.aggregate(mean=Avg("seconds"))["mean"]

@@ -10,7 +10,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.debates.models import Debate, RoutingRule
 from apps.debates.selectors.rules import Ended, latest_debates, routing_now
-from apps.debates.services.scripts import salt_of
+from apps.debates.services.run_spec import salt_of
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import ItemState, Label
 from apps.labels.services import reroute_items

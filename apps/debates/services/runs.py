@@ -1,5 +1,7 @@
 """Starting, pausing, resuming and cancelling runs. Nothing here talks to a model."""
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import islice
@@ -11,17 +13,61 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.debates import events
 from apps.debates.models import Debate, Experiment, Run, RunRole
-from apps.debates.services.casting import Cast
 from apps.debates.services.driving.budget import usd
-from apps.debates.services.hashes import plan_hash, spec_hash
 from apps.debates.services.plans import RunPlan, checked_cast, selected_items
 from apps.debates.services.preview import check_prices
+from apps.debates.services.role_assignment import Cast
 from apps.llm.services import remember_prompt
 from apps.projects.changes import Translator
-from apps.projects.models import LabelSchema, Project
+from apps.projects.models import Guideline, LabelSchema, Project
 from apps.projects.selectors import current_guideline, current_schema
 from labelhub.core.debate import protocol
 from labelhub.core.errors import Conflict, InvalidInput
+
+
+def spec_hash(
+    plan: RunPlan, cast: Mapping[str, Cast], schema: LabelSchema, guideline: Guideline | None
+) -> str:
+    """Of everything that decides what a run's models are asked; ``plan`` complete."""
+    spec = {
+        "protocol": plan.protocol,
+        "settings": dict(plan.settings),
+        "params": dict(plan.params),
+        "roles": {
+            role: {
+                "provider": each.model.provider.name,
+                "model": each.model.name,
+                "prompt": each.prompt.hash,
+            }
+            for role, each in cast.items()
+        },
+        "schema": schema.definition,
+        "guideline": guideline.text if guideline else "",
+    }
+    return _hash(spec)
+
+
+def plan_hash(
+    plan: RunPlan, cast: Mapping[str, Cast], schema: LabelSchema, guideline: Guideline | None
+) -> str:
+    """Of all that was asked for but the budget, which may be raised; ``plan`` complete."""
+    asked = {
+        "spec": spec_hash(plan, cast, schema, guideline),
+        "models": {role: each.model.identity for role, each in cast.items()},
+        "limit": plan.limit,
+        "items": None if plan.item_ids is None else list(plan.item_ids),
+        "only_unlabelled": plan.only_unlabelled,
+        "replicates": plan.replicates,
+        "reuse_answers": plan.reuse_answers,
+        "trial": plan.trial,
+    }
+    return _hash(asked)
+
+
+def _hash(content: Mapping[str, Any]) -> str:
+    canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
 
 CHUNK = 2000
 
@@ -212,3 +258,56 @@ def _change(run: Run, allowed: Any, word: str, **fields: Any) -> None:
     run.refresh_from_db()
     # Who else watches the run sees it now; the worker may be busy with a call for minutes.
     transaction.on_commit(partial(events.announce_run, run.pk))
+
+
+def interrupted_run(*, project: Project, plan: RunPlan) -> Run | None:
+    """The newest unfinished run that a command began by this very plan, if there is one.
+
+    The same in all but the budget, which must not be spent already. Where all items are wanted, or
+    the first so many, they must be the same ones still.
+
+    Raises:
+        InvalidInput: the plan cannot be run as it is.
+    """
+    plan = plan.complete()
+    schema, guideline = current_schema(project), current_guideline(project)
+    cast = checked_cast(plan, schema)
+    alike = Run.objects.filter(
+        project=project,
+        plan_hash=plan_hash(plan, cast, schema, guideline),
+        created_by=None,
+        experiment=None,
+    ).exclude(status__in=[Run.Status.DONE, Run.Status.CANCELLED])
+    if plan.budget_nanousd is not None:
+        alike = alike.filter(cost_nanousd__lte=plan.budget_nanousd)
+    return next((run for run in alike if plan.only_unlabelled or _covers(run, plan)), None)
+
+
+def go_on(*, run: Run, plan: RunPlan) -> Run:
+    """Take the interrupted run up again, with the plan's budget; what failed is tried again.
+
+    Raises:
+        Conflict: somebody paused it by hand, or it has ended meanwhile.
+        UnknownPrice: the plan has a budget, and a price is not known.
+    """
+    if run.budget_nanousd != plan.budget_nanousd:
+        set_budget(run=run, budget_nanousd=plan.budget_nanousd)
+    if run.status != Run.Status.PAUSED:
+        return run
+    if run.pause_code == "user":
+        raise Conflict(
+            f"Run {run.pk} of the same plan was paused by hand: resume it on its page, or start "
+            "another with --new."
+        )
+    try:
+        return resume_run(run=run)
+    except Conflict:
+        # A worker was quicker: it is going, which is all that is wanted.
+        if run.going:
+            return run
+        raise
+
+
+def _covers(run: Run, plan: RunPlan) -> bool:
+    begun = Debate.objects.filter(run=run, replicate=1).order_by().values_list("item_id", flat=True)
+    return set(begun) == set(selected_items(run.project, plan).values_list("pk", flat=True))

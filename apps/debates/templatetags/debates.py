@@ -1,8 +1,12 @@
-"""Filters for pages about debates."""
+"""What pages and tables about debates show."""
+
+from typing import Any
 
 from django import template
 
-from apps.debates import naming, reasons
+from apps.debates import naming
+from apps.debates.conversation.summary import gold_of, same, turn_of_mind, verdict_of
+from apps.debates.models import Debate
 
 register = template.Library()
 
@@ -10,7 +14,7 @@ register = template.Library()
 @register.filter
 def reason_words(code: str) -> str:
     """A reason's code in words."""
-    return reasons.reason_words(str(code))
+    return naming.reason_words(str(code))
 
 
 @register.filter
@@ -23,3 +27,17 @@ def protocol_title(name: str) -> str:
 def role_words(role: str) -> str:
     """A role's name in words."""
     return naming.role_words(str(role))
+
+
+@register.simple_tag
+def outcome_of(debate: Debate) -> dict[str, Any]:
+    """Value, gold and first opinion of a debate in a list, and how they stand to each other."""
+    value, gold = verdict_of(debate), gold_of(debate)
+    first = debate.signals.get("first")
+    return {
+        "value": value,
+        "gold": gold,
+        "agrees": same(value, gold.value) if gold is not None and value is not None else None,
+        "first": first,
+        "turned": turn_of_mind(first, value, gold.value if gold else None),
+    }

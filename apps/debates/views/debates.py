@@ -9,8 +9,8 @@ from django.views.decorators.vary import vary_on_headers
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.debates import selectors
-from apps.debates.conversation import conversation, records_of, standing_of
 from apps.debates.selectors import DebateFilter
+from apps.debates.conversation import conversation, records_of, summarize_debate
 from apps.debates.views.frame import page_frame
 from apps.projects.selectors import get_project
 from labelhub.core.errors import NotFound
@@ -24,7 +24,7 @@ def debate_detail(request: SignedInRequest, slug: str, debate_id: int) -> HttpRe
     debate = selectors.debate_with_turns(project, debate_id, request.user)
     filters = DebateFilter(request.GET, selectors.comparable_debates(debate.run, request.user))
     context = {"debate": debate, "run": debate.run, "filters": filters}
-    context |= {"talk": conversation(debate), "standing": standing_of(debate)}
+    context |= {"talk": conversation(debate), "standing": summarize_debate(debate)}
     context["neighbours"] = selectors.neighbours(debate, filters)
     return render(request, "debates/debate_detail.html", page_frame(request, project) | context)
 

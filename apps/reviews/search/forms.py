@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from apps.accounts.roles import ROLES_WITH, Right
-from apps.debates.reasons import REASON_WORDS
+from apps.debates.naming import REASON_WORDS
 from apps.labels.models import Annotator, Gold, Kind
 from apps.projects.models import Membership, Project
 from apps.projects.selectors import current_schema

@@ -22,7 +22,7 @@ from django.db.models import (
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.debates.reasons import reason_words
+from apps.debates.naming import reason_words
 from apps.labels.blindness import (
     STAND_AS_NEW,
     answer_hidden_from,

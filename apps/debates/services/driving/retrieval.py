@@ -6,10 +6,9 @@ from typing import Any, Protocol
 
 from apps.debates.models import Run
 from apps.debates.services.author_examples import AuthorExamples
-from apps.debates.services.driving.budget import Budget, BudgetReached
-from apps.debates.services.driving.costs import call_cost
-from apps.debates.services.driving.halt import Halt
+from apps.debates.services.driving.budget import Budget, BudgetReached, call_cost
 from apps.debates.services.driving.results import Claimed
+from apps.debates.services.driving.stop_signal import StopSignal
 from apps.debates.services.precedents import PrecedentBook
 from apps.llm.embedding import Embedded
 from apps.llm.models import ModelSpec
@@ -74,7 +73,7 @@ class Retrieval:
             model = None
         return cls(book_of(run, settings), model)
 
-    async def begin(self, models: Embedder, budget: Budget, halt: Halt) -> None:
+    async def begin(self, models: Embedder, budget: Budget, stop_signal: StopSignal) -> None:
         """Compare by vectors from here on, if a model makes them; paid from ``budget``."""
         if not isinstance(self._book, PrecedentBook) or self.model is None or not len(self._book):
             return
@@ -85,7 +84,7 @@ class Retrieval:
             try:
                 await budget.reserve(worst)
             except BudgetReached as error:
-                halt.stop_for(error)
+                stop_signal.stop_for(error)
                 raise
             cost = 0
             try:

@@ -13,7 +13,7 @@ from apps.debates.selectors.prompts import (
     variants_of,
     versions_of,
 )
-from apps.debates.services.casting import prompt_library
+from apps.debates.services.role_assignment import prompt_library
 from apps.projects.models import Project
 from labelhub.core.debate import PROTOCOLS, ProtocolInfo, protocol
 from labelhub.core.errors import NotFound

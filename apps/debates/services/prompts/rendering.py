@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from apps.debates.models import Debate
-from apps.debates.services.casting import prompt_library
 from apps.debates.services.driving.results import Claimed, reply_of
 from apps.debates.services.prompts.library import protocol_of
-from apps.debates.services.scripts import salt_of
+from apps.debates.services.role_assignment import prompt_library
+from apps.debates.services.run_spec import salt_of
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_guideline, current_schema
 from labelhub.core.debate import ProtocolInfo, check_task

@@ -7,10 +7,10 @@ from django.db import transaction
 
 from apps.accounts.models import User
 from apps.debates.models import PromptVariant
-from apps.debates.services.casting import prompt_library
 from apps.debates.services.prompts.library import prompt_called
 from apps.debates.services.prompts.rendering import Rendering, rendering
-from apps.debates.services.scripts import salt_of
+from apps.debates.services.role_assignment import prompt_library
+from apps.debates.services.run_spec import salt_of
 from apps.llm.services import remember_prompt
 from apps.projects.models import Item, Project
 from labelhub.core.errors import InvalidInput

@@ -28,7 +28,7 @@ class Reason:
     fault: bool = False
 
 
-class Halt:
+class StopSignal:
     """The one switch of a slice. The first reason counts, other than that its time is up.
 
     Args:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.debates.models import Debate, Turn
-from apps.debates.reasons import reason_words
+from apps.debates.naming import reason_words
 from apps.labels.models import Gold
 from labelhub.core.debate.signals import NO_MARGIN
 
@@ -20,7 +20,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class DebateSummary:
     """The head of a debate's page. ``agrees`` is None where there is nothing to compare.
 
     ``turned`` is "better" or "worse" where gold tells, "changed" where it does not, "" where the
@@ -72,14 +72,14 @@ def turn_of_mind(first: Any, value: Any, gold: Any) -> str:
     return "worse" if gold is not None and same(first, gold) else "changed"
 
 
-def standing_of(debate: Debate) -> Standing:
+def summarize_debate(debate: Debate) -> DebateSummary:
     """What came of ``debate``, whose turns are loaded."""
     turns: list[Turn] = list(debate.turns.all())
     value, gold = verdict_of(debate), gold_of(debate)
     first = debate.signals.get("first")
     costs = [turn.cost_nanousd for turn in turns]
     known = None not in costs
-    return Standing(
+    return DebateSummary(
         value=value,
         gold=gold,
         agrees=same(value, gold.value) if gold is not None and value is not None else None,

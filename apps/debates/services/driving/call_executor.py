@@ -7,11 +7,15 @@ from typing import Protocol
 
 from apps.debates.models import RunRole, Turn
 from apps.debates.services.driving.answers import Answer, Answers
-from apps.debates.services.driving.budget import Budget, BudgetReached
-from apps.debates.services.driving.costs import call_cost, worst_cost
-from apps.debates.services.driving.halt import Halt
-from apps.debates.services.driving.results import Claimed, answered_turn, failed_turn
-from apps.debates.services.driving.writer import FailedTries, Writer
+from apps.debates.services.driving.budget import Budget, BudgetReached, call_cost, worst_cost
+from apps.debates.services.driving.results import (
+    Claimed,
+    FailedTries,
+    Writer,
+    answered_turn,
+    failed_turn,
+)
+from apps.debates.services.driving.stop_signal import StopSignal
 from apps.llm.completion import CallRecord
 from apps.llm.embedding import Embedded
 from apps.llm.error_messages import spent_on_thinking
@@ -74,7 +78,7 @@ class Models(Protocol):
         ...
 
 
-class Talk:
+class DebateProgress:
     """One debate in progress."""
 
     def __init__(self, claimed: Claimed) -> None:
@@ -109,7 +113,7 @@ class Talk:
         return turn
 
 
-class Asker:
+class CallExecutor:
     """Asks the models of a run's roles."""
 
     def __init__(
@@ -119,49 +123,49 @@ class Asker:
         models: Models,
         budget: Budget,
         writer: Writer,
-        halt: Halt,
+        stop_signal: StopSignal,
         answers: Answers,
     ) -> None:
         self._roles = roles
         self._models = models
         self._budget = budget
         self._writer = writer
-        self._halt = halt
+        self._stop_signal = stop_signal
         self._answers = answers
 
-    async def ask(self, talk: Talk, call: Call) -> Reply:
+    async def ask(self, progress: DebateProgress, call: Call) -> Reply:
         """The reply to ``call``: the stored one if it was already paid for.
 
         Does not return once the slice is stopping; the slice cancels the debate then.
         """
         # What is asked once for many debates has no place of its own in this one: the same step
         # may be about another precedent than before.
-        reply = None if call.once else talk.claimed.memo.get(call.step)
-        answers = talk.claimed.answers.get(call.step, 0)
+        reply = None if call.once else progress.claimed.memo.get(call.step)
+        answers = progress.claimed.answers.get(call.step, 0)
         if reply is None:
-            reply, answers = await self._ask(talk, call), 1
+            reply, answers = await self._ask(progress, call), 1
         model = self._roles[call.role].model
         if _worth_asking_again(reply) and answers < MOST_ANSWERS and not model.offline:
             cap = doubled_cap(model, call) if reply.cut_off else None
             if reply.cut_off and cap is None:
                 return reply
-            second = await self._ask(talk, reminded(call, cap), again=True)
+            second = await self._ask(progress, reminded(call, cap), again=True)
             # Where asking again was in vain, the first answer is what there is.
             return reply if second.status in NO_ANSWER else second
         return reply
 
-    async def _ask(self, talk: Talk, call: Call, *, again: bool = False) -> Reply:
+    async def _ask(self, progress: DebateProgress, call: Call, *, again: bool = False) -> Reply:
         """The reply to ``call``, however it is had, written down as the debate's next turn."""
         role = self._roles[call.role]
-        key = _key(role.model, call, talk.claimed.replicate)
+        key = _key(role.model, call, progress.claimed.replicate)
         known = await self._answers.known(key, call) if key else None
         if known is None:
-            turn, reply = await self._asked(talk, call, key)
+            turn, reply = await self._asked(progress, call, key)
         elif isinstance(known, ModelError):
             turn, reply = _failed(role, call, known)
         else:
-            if self._halt.asked:
-                await self._halt.park()
+            if self._stop_signal.asked:
+                await self._stop_signal.park()
             turn, reply = _answered(role, call, known.as_reused, known.read(call))
             turn.reused, turn.cost_nanousd = True, 0
         if again and reply.ok:
@@ -169,62 +173,66 @@ class Asker:
             turn.rung = AFTER_REASK
         turn.call_key = key
         # Nothing was awaited since the answer came: an answered call is never forgotten.
-        self._writer.add(talk.book(turn))
-        if ended := talk.forget_tries(call.step):
+        self._writer.add(progress.book(turn))
+        if ended := progress.forget_tries(call.step):
             self._writer.note(ended)
         if reply.status is Status.FAILED:
-            talk.error = reply.note
-            if self._halt.pausing:
+            progress.error = reply.note
+            if self._stop_signal.pausing:
                 # What stops the run is not this debate's failure.
-                await self._halt.park()
+                await self._stop_signal.park()
         return reply
 
-    async def _asked(self, talk: Talk, call: Call, key: str) -> tuple[Turn, Reply]:
+    async def _asked(self, progress: DebateProgress, call: Call, key: str) -> tuple[Turn, Reply]:
         """As :meth:`_paid`; nobody waits for an equal call that broke."""
         try:
-            return await self._paid(talk, call, key)
+            return await self._paid(progress, call, key)
         except Exception:
             if key:
                 self._answers.settle(key, None)
             raise
 
-    async def _paid(self, talk: Talk, call: Call, key: str) -> tuple[Turn, Reply]:
+    async def _paid(self, progress: DebateProgress, call: Call, key: str) -> tuple[Turn, Reply]:
         """Ask the model, with the worst that each answer may cost set aside before it is asked
         for."""
         role = self._roles[call.role]
 
         def failed(attempt: Attempt, unread_nanousd: int) -> None:
-            noted = talk.note_try(call.step, attempt)
+            noted = progress.note_try(call.step, attempt)
             self._writer.note(replace(noted, unread_nanousd=unread_nanousd))
 
-        held = Held(self._budget, role.model, call, tried=talk.tries_of(call.step), failed=failed)
+        reservation = BudgetReservation(
+            self._budget, role.model, call, tried=progress.tries_of(call.step), failed=failed
+        )
         try:
-            await held.reserve()
+            await reservation.reserve()
         except BudgetReached as error:
-            self._halt.stop_for(error)
-        if self._halt.asked:
-            held.settle(0)
-            await self._halt.park()
+            self._stop_signal.stop_for(error)
+        if self._stop_signal.asked:
+            reservation.settle(0)
+            await self._stop_signal.park()
         try:
-            turn, reply = await self._call(role, call, key, held)
+            turn, reply = await self._call(role, call, key, reservation)
             cost = turn.cost_nanousd or 0
         except BaseException:
             # The slice ends while the call waits for another try: what it has cost is spent.
-            cost = held.booked
-            if held.useless.tokens_in or held.useless.tokens_out:
-                paid = ModelError(CUT_SHORT, data={"usage": asdict(held.useless)})
-                self._writer.add(talk.book(_failed(role, call, paid)[0]))
+            cost = reservation.booked
+            if reservation.useless.tokens_in or reservation.useless.tokens_out:
+                paid = ModelError(CUT_SHORT, data={"usage": asdict(reservation.useless)})
+                self._writer.add(progress.book(_failed(role, call, paid)[0]))
             raise
         finally:
-            held.settle(cost)
+            reservation.settle(cost)
         return turn, reply
 
-    async def _call(self, role: RunRole, call: Call, key: str, held: "Held") -> tuple[Turn, Reply]:
+    async def _call(
+        self, role: RunRole, call: Call, key: str, reservation: "BudgetReservation"
+    ) -> tuple[Turn, Reply]:
         try:
-            completion = await self._models.complete(role.model, call, held)
+            completion = await self._models.complete(role.model, call, reservation)
         except (ModelError, BudgetReached) as error:
             if isinstance(error, BudgetReached) or error.stops_run:
-                self._halt.stop_for(error)
+                self._stop_signal.stop_for(error)
             if key:
                 # Without what it cost: those who wait have paid nothing.
                 told = type(error)(error.message) if isinstance(error, ModelError) else None
@@ -249,7 +257,7 @@ def forget_try(_: Attempt, __: int) -> None:
     """For calls whose failed tries nobody keeps."""
 
 
-class Held(CallRecord):
+class BudgetReservation(CallRecord):
     """What is set aside of the budget for one call; each answer that is asked for is reserved.
 
     ``failed`` is told of each failed try, with what a provider may charge for it in nano-USD. The

@@ -8,38 +8,160 @@ those under way and puts unfinished debates back: their turns are stored, nothin
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, ParamSpec, Self, TypeAlias, TypeVar
 
-from django.db import DatabaseError
+from django.db import DatabaseError, connections
 from django.utils import timezone
 
 from apps.common.jobs import is_closing
 from apps.debates import events
 from apps.debates.models import Run, Turn
 from apps.debates.services.driving.answers import Answer, Answers
-from apps.debates.services.driving.asker import Asker, Models, Talk
 from apps.debates.services.driving.budget import Budget
-from apps.debates.services.driving.closing import finish_run
-from apps.debates.services.driving.halt import Halt, Reason
-from apps.debates.services.driving.limits import pulse_of
-from apps.debates.services.driving.pace import PACE, TICK, Pace
-from apps.debates.services.driving.results import Claimed, Finished
+from apps.debates.services.driving.call_executor import CallExecutor, DebateProgress, Models
+from apps.debates.services.driving.results import Claimed, FailedTries, Finished, Writer
 from apps.debates.services.driving.retrieval import Retrieval
-from apps.debates.services.driving.store import RunGone, SliceStore
-from apps.debates.services.driving.threads import Database
-from apps.debates.services.driving.writer import FailedTries, Writer
-from apps.debates.services.scripts import Script, script_of
+from apps.debates.services.driving.stop_signal import Reason, StopSignal
+from apps.debates.services.driving.store import RunGone, SliceStore, finish_run
+from apps.debates.services.run_spec import RunSpec, run_spec_of
 from apps.llm.gateway import Gateway
-from apps.llm.models import ModelSpec
+from apps.llm.models import ModelSpec, Provider
+from apps.llm.traffic import (
+    ADAPTIVE_LIMIT,
+    CONCURRENCY_SETTING,
+    PROVIDER_RATE,
+    RATE_LIMIT,
+    TIME_OUTS,
+    LineState,
+)
 from labelhub.core.debate.driver import run_debate
 from labelhub.core.debate.outcome import Outcome
 from labelhub.core.errors import LabelhubError
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerTimings:
+    """The rhythm of a slice; times in seconds. ``width`` None: what the providers allow. ``grace``
+    is for calls under way once time is up, at least as long as a provider may take to answer."""
+
+    width: int | None = None
+    claim: int = 100
+    lease: float = 10.0
+    beat: float = 2.5
+    flush_rows: int = 100
+    flush: float = 0.25
+    slice: float = 75.0
+    grace: float = 130.0
+    announce: float = 0.5
+
+
+PACE = WorkerTimings()
+#: How often the loop looks at the clock, seconds.
+TICK = 0.25
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Database:
+    """One thread with one connection, seen from an event loop; what it is given it does in order.
+
+    A context manager, to be entered where no loop runs: leaving it closes the connection.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.submit(connections.close_all).result()
+        self._thread.shutdown()
+
+    async def __call__(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run ``work`` there, after everything that was handed over before."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, partial(work, *args, **kwargs))
+
+
+OFFLINE = "This machine: the offline model works here."
+#: How many of the last changes of a limit are told.
+CHANGES = 5
+
+
+def pulse_of(run_spec: RunSpec, models: Models, calls: int) -> dict[str, Any]:
+    """What a slice reports of itself: ``calls`` under way, ``limited_by`` in words, and ``limits``,
+    an entry for each provider (see :func:`limits_of`)."""
+    limits = limits_of(run_spec, models)
+    return {"calls": calls, "limited_by": _first_words(run_spec, limits), "limits": limits}
+
+
+def limits_of(run_spec: RunSpec, models: Models) -> list[dict[str, Any]]:
+    """How the line to each provider is doing, JSON-ready.
+
+    Each has ``provider`` (its name), ``limit``, ``in_flight``, ``waiting``, ``limited_by`` (as
+    ``LineState``), ``words`` for it, ``refused_share``, ``breaker_open`` and ``changes`` (words).
+    """
+    return [_told(provider, models.state_of(provider)) for provider in _providers(run_spec)]
+
+
+def _first_words(run_spec: RunSpec, limits: list[dict[str, Any]]) -> str:
+    if run_spec.offline:
+        return OFFLINE
+    return next((each["words"] for each in limits if each["words"]), "")
+
+
+def _providers(run_spec: RunSpec) -> Iterator[Provider]:
+    found = {model.provider_id: model.provider for model in run_spec.models if not model.offline}
+    yield from sorted(found.values(), key=lambda provider: provider.name)
+
+
+def _told(provider: Provider, state: LineState) -> dict[str, Any]:
+    return {
+        "provider": provider.name,
+        "limit": state.limit,
+        "in_flight": state.in_flight,
+        "waiting": state.waiting,
+        "limited_by": state.limited_by,
+        "words": _words(provider, state),
+        "refused_share": round(state.refused_share, 3),
+        "breaker_open": state.breaker_open,
+        "changes": [f"{each.old} to {each.new}: {each.why}" for each in state.changes[-CHANGES:]],
+    }
+
+
+def _words(provider: Provider, state: LineState) -> str:
+    if state.breaker_open:
+        return f"{provider.name}: call after call failed; nothing is sent any more."
+    if state.limited_by == RATE_LIMIT:
+        return f"Rate limit. {provider.name}: the last answer was 'too many requests' (429)."
+    if state.limited_by == TIME_OUTS:
+        last = "the last call" if state.unanswered == 1 else f"the last {state.unanswered} calls"
+        waited = f"no answer within {provider.read_timeout:g} s to {last}"
+        return f"Time-outs. {provider.name}: {waited}; at most {state.limit} at a time now."
+    if state.limited_by == PROVIDER_RATE:
+        return f"{provider.name}: it takes {_rates(state)}."
+    if state.limited_by == CONCURRENCY_SETTING:
+        return f"The setting for {provider.name}: at most {state.limit} calls at a time."
+    if state.limited_by == ADAPTIVE_LIMIT:
+        return f"{provider.name}: {state.limit} calls at a time, as many as it took so far."
+    return ""
+
+
+def _rates(state: LineState) -> str:
+    known = ((state.rpm, "calls"), (state.tpm, "tokens"))
+    rates = [f"{rate:,} {what} a minute" for rate, what in known if rate]
+    return " and ".join(rates) or "no more calls for the moment"
+
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +180,7 @@ class SliceEnd(StrEnum):
 def run_slice(
     run_id: int,
     *,
-    pace: Pace = PACE,
+    pace: WorkerTimings = PACE,
     open_models: OpenModels = Gateway.open,
     renew: Callable[[], object] = lambda: None,
 ) -> SliceEnd:
@@ -74,7 +196,7 @@ def run_slice(
 async def _run_slice(
     run_id: int,
     threads: tuple[Database, Database],
-    pace: Pace,
+    pace: WorkerTimings,
     open_models: OpenModels,
     renew: Callable[[], object],
 ) -> SliceEnd:
@@ -82,20 +204,22 @@ async def _run_slice(
     begun = await database(_begin, run_id, pace, renew)
     if isinstance(begun, SliceEnd):
         return begun
-    halt = Halt(begun.last_ends)
+    stop_signal = StopSignal(begun.last_ends)
     try:
         async with open_models(begun.models) as models:
-            await Slice(begun, models=models, halt=halt, threads=threads, pace=pace).run()
+            await RunWorker(
+                begun, models=models, stop_signal=stop_signal, threads=threads, pace=pace
+            ).run()
     except RunGone:
         return SliceEnd.STOPPED
     except LabelhubError as error:
-        halt.stop_for(error)
+        stop_signal.stop_for(error)
     except Exception:
         logger.exception("A slice of run %s broke", run_id)
-        halt.stop_for_fault()
+        stop_signal.stop_for_fault()
     finally:
         await database(_let_go, begun.store)
-    return await database(_after, begun.store, halt.reason)
+    return await database(_after, begun.store, stop_signal.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +227,7 @@ class Begun:
     """A run taken up: what is read and written, what is played, where precedents come from."""
 
     store: SliceStore
-    script: Script
+    run_spec: RunSpec
     retrieval: Retrieval
     answered: frozenset[str] | None
     last_ends: Sequence[tuple[bool, str]]
@@ -112,10 +236,10 @@ class Begun:
     def models(self) -> list[ModelSpec]:
         """All that may be asked."""
         embedder = self.retrieval.model
-        return [*self.script.models, *([embedder] if embedder else [])]
+        return [*self.run_spec.models, *([embedder] if embedder else [])]
 
 
-def _begin(run_id: int, pace: Pace, renew: Callable[[], object]) -> "SliceEnd | Begun":
+def _begin(run_id: int, pace: WorkerTimings, renew: Callable[[], object]) -> "SliceEnd | Begun":
     """What to drive, or why there is nothing to drive."""
     if finish_run(run_id):
         events.announce_run(run_id)
@@ -132,9 +256,9 @@ def _begin(run_id: int, pace: Pace, renew: Callable[[], object]) -> "SliceEnd | 
     if not store.begin():
         return SliceEnd.BUSY
     try:
-        script = script_of(run)
-        retrieval = Retrieval.of_run(run, script.settings, script.models)
-        return Begun(store, script, retrieval, store.answered_keys(), store.last_ends())
+        run_spec = run_spec_of(run)
+        retrieval = Retrieval.of_run(run, run_spec.settings, run_spec.models)
+        return Begun(store, run_spec, retrieval, store.answered_keys(), store.last_ends())
     except LabelhubError as error:
         store.release()
         store.pause(error.code, error.message)
@@ -168,7 +292,7 @@ def _after(store: SliceStore, reason: Reason | None) -> SliceEnd:
         events.announce_run(store.run.pk)
 
 
-class Slice:
+class RunWorker:
     """The window of debates in flight. Use once, within one event loop."""
 
     def __init__(
@@ -176,24 +300,24 @@ class Slice:
         begun: Begun,
         *,
         models: Models,
-        halt: Halt,
+        stop_signal: StopSignal,
         threads: tuple[Database, Database],
-        pace: Pace,
+        pace: WorkerTimings,
     ) -> None:
-        self._store, self._script, self._retrieval = begun.store, begun.script, begun.retrieval
-        self._halt = halt
+        self._store, self._run_spec, self._retrieval = begun.store, begun.run_spec, begun.retrieval
+        self._stop_signal = stop_signal
         (self._database, self._reading), self._pace = threads, pace
-        self._width = self._pace.width or begun.script.width
-        self._grace = max(pace.grace, begun.script.longest_answer)
+        self._width = self._pace.width or begun.run_spec.width
+        self._grace = max(pace.grace, begun.run_spec.longest_answer)
         self._writer = Writer(self._write, rows=self._pace.flush_rows, seconds=self._pace.flush)
         run = self._store.run
         self._budget = Budget(run.budget_nanousd, run.cost_nanousd, unread=run.unread_nanousd)
-        self._asker = Asker(
-            roles=begun.script.roles,
+        self._executor = CallExecutor(
+            roles=begun.run_spec.roles,
             models=models,
             budget=self._budget,
             writer=self._writer,
-            halt=halt,
+            stop_signal=stop_signal,
             answers=Answers(self._stored_answers, keys=begun.answered),
         )
         # Half a claim waits here while the next one is fetched.
@@ -202,7 +326,7 @@ class Slice:
         self._announced = 0.0
 
     async def run(self) -> None:
-        """Drive debates until none is left or the halt is asked for."""
+        """Drive debates until none is left or a stop is asked for."""
         writing = asyncio.create_task(self._writer.run())
         workers = [asyncio.create_task(self._work()) for _ in range(self._width)]
         others = [asyncio.create_task(self._feed()), asyncio.create_task(self._beat())]
@@ -229,10 +353,10 @@ class Slice:
                 task.result()
             now = time.monotonic()
             if is_closing():
-                self._halt.stop()
+                self._stop_signal.stop()
             if now > deadline:
-                self._halt.stop(Reason(again=True))
-            if not self._halt.asked:
+                self._stop_signal.stop(Reason(again=True))
+            if not self._stop_signal.asked:
                 continue
             # What is being answered is paid for: wait for it, within reason. A call that still
             # waits for its turn, or to be tried again, is not, and is left to the next slice.
@@ -241,8 +365,8 @@ class Slice:
                 return
 
     async def _feed(self) -> None:
-        await self._retrieval.begin(self._models, self._budget, self._halt)
-        while not self._halt.asked:
+        await self._retrieval.begin(self._models, self._budget, self._stop_signal)
+        while not self._stop_signal.asked:
             claimed = await self._database(self._store.claim, self._pace.claim)
             if not claimed:
                 break
@@ -256,22 +380,22 @@ class Slice:
             await self._debate(claimed)
 
     async def _debate(self, claimed: Claimed) -> None:
-        talk = Talk(claimed)
-        outcome = await self._outcome(talk)
-        error = talk.error if outcome.failed else ""
-        self._writer.conclude(Finished(claimed, outcome, talk.spent, timezone.now(), error))
-        self._halt.note(outcome.failed, error)
+        progress = DebateProgress(claimed)
+        outcome = await self._outcome(progress)
+        error = progress.error if outcome.failed else ""
+        self._writer.conclude(Finished(claimed, outcome, progress.spent, timezone.now(), error))
+        self._stop_signal.note(outcome.failed, error)
 
-    async def _outcome(self, talk: Talk) -> Outcome:
+    async def _outcome(self, progress: DebateProgress) -> Outcome:
         try:
-            debate = self._script.start(talk.claimed.debate_item)
-            return await run_debate(debate, partial(self._asker.ask, talk))
+            debate = self._run_spec.start(progress.claimed.debate_item)
+            return await run_debate(debate, partial(self._executor.ask, progress))
         except LabelhubError as error:
-            talk.error = error.message
+            progress.error = error.message
         except Exception:
             # One item that trips a fault of ours must not keep the whole run from its end.
-            logger.exception("Debate %s of run %s broke", talk.claimed.pk, self._store.run.pk)
-            talk.error = "This item made the protocol fail; the server's log has the details."
+            logger.exception("Debate %s of run %s broke", progress.claimed.pk, self._store.run.pk)
+            progress.error = "This item made the protocol fail; the server's log has the details."
         return Outcome(value=None, failed=True)
 
     async def _stored_answers(self, keys: Sequence[str]) -> Mapping[str, Answer]:
@@ -301,7 +425,7 @@ class Slice:
     def _heed(self, status: str) -> None:
         """Stop when somebody has paused, cancelled or deleted the run."""
         if status != Run.Status.RUNNING:
-            self._halt.stop()
+            self._stop_signal.stop()
 
     def _pulse(self) -> dict[str, Any]:
-        return pulse_of(self._script, self._models, self._models.in_flight())
+        return pulse_of(self._run_spec, self._models, self._models.in_flight())

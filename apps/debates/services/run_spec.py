@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.crypto import salted_hmac
 
 from apps.debates.models import Run, RunRole
-from apps.debates.services.casting import Cast
+from apps.debates.services.role_assignment import Cast
 from apps.llm.models import ModelSpec
 from apps.projects.models import Project
 from labelhub.core.debate import ProtocolInfo, protocol
@@ -20,7 +20,7 @@ MOST_WIDTH = 256
 
 
 @dataclass(frozen=True, kw_only=True)
-class Script:
+class RunSpec:
     """Everything about a run's debates but their items."""
 
     protocol: ProtocolInfo
@@ -69,15 +69,15 @@ class Script:
         return all(model.offline for model in self.models)
 
 
-def script_of(run: Run) -> Script:
-    """The script of a stored run; its prompts are the stored ones, whatever the files say now."""
+def run_spec_of(run: Run) -> RunSpec:
+    """The spec of a stored run; its prompts are the stored ones, whatever the files say now."""
     roles = {role.role: role for role in run.roles.select_related("model__provider", "prompt")}
     shared: dict[int, ModelSpec] = {}
     for role in roles.values():
         # One object per model: what is learnt about it in one role counts in all.
         role.model = shared.setdefault(role.model.pk, role.model)
     info = protocol(run.protocol)
-    return Script(
+    return RunSpec(
         protocol=info,
         schema=run.schema.parsed,
         cast={

@@ -1,0 +1,321 @@
+"""Pages: the prompts, the variants that a project writes of them, and their trials."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.roles import Right, Role
+from apps.common.forms import show_refusal
+from apps.debates import selectors, tasks
+from apps.debates.forms import TrialForm, VariantForm
+from apps.debates.models import Debate, PromptVariant
+from apps.debates.selectors.prompts import (
+    Trial,
+    get_trial,
+    latest_debate,
+    prompt_items,
+    trial_rows,
+    trial_sides,
+    trials_of,
+)
+from apps.debates.services import prompts
+from apps.llm.services import ensure_builtin
+from apps.projects.models import Item, Project
+from apps.projects.pages import project_page
+from apps.projects.selectors import get_project
+from labelhub.core import textdiff
+from labelhub.core.errors import Conflict, LabelhubError
+from labelhub.core.prompts import Prompt
+
+LONGEST_QUERY = 200
+#: Inputs that come from the project and the item; all others from what was said before.
+_OWN = {"task", "question", "labels", "guideline", "item", "name"}
+_CODE = re.compile(r"(\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\})", re.DOTALL)
+
+
+def frame(request: SignedInRequest, project: Project) -> dict[str, Any]:
+    """The project's frame with the prompts marked as where one is."""
+    page = project_page(request, project, "prompts")
+    return page | {"manages": page["role"] == Role.MANAGER}
+
+
+def chosen_version(
+    request: SignedInRequest, versions: Sequence[prompts.Version], name: str = "version"
+) -> prompts.Version:
+    """The version in the address, by default the present text.
+
+    Raises:
+        NotFound: the project knows none of that hash.
+    """
+    return prompts.version_called(versions, request.GET.get(name, ""))
+
+
+def marked(text: str) -> list[tuple[str, bool]]:
+    """A template in pieces, and whether each is code."""
+    return [(piece, bool(at % 2)) for at, piece in enumerate(_CODE.split(text)) if piece]
+
+
+def shown_for(request: SignedInRequest, project: Project, prompt: Prompt) -> dict[str, Any]:
+    """What ``prompt`` renders to for the first item that is found, and which others there are."""
+    query = request.GET.get("q", "").strip()[:LONGEST_QUERY]
+    found = prompt_items(project, query)
+    context: dict[str, Any] = {"query": query, "found": found[1:]}
+    if not found:
+        return context
+    try:
+        context["rendering"] = _rendering(request, project, prompt, found[0])
+    except LabelhubError as error:
+        context["refusal"] = error.message
+    return context
+
+
+def _rendering(
+    request: SignedInRequest, project: Project, prompt: Prompt, item: Item
+) -> prompts.Rendering:
+    """With the replies of a real debate where there is one that came to this prompt."""
+    debate: Debate | None = None
+    if set(prompt.inputs) - _OWN:
+        debate = latest_debate(project, item, prompt.protocol, request.user)
+    try:
+        return prompts.rendering(project, prompt, item, debate)
+    except Conflict:
+        return prompts.rendering(project, prompt, item)
+
+
+#: What a prompt's variables hold, in words.
+INPUTS = {
+    "task": "the kind of question: single, multi, ordinal, text or per_item",
+    "question": "what is asked about each text",
+    "labels": "the labels, each with id, name, description, include, exclude and examples",
+    "guideline": "the project’s guideline, empty where there is none",
+    "item": "the text, its context, question and choices, delimited",
+    "example": "a text whose label people have verified, delimited",
+    "claim": "the answer that is argued for",
+    "name": "the annotator’s letter",
+    "history": "the rounds so far, with what each annotator said, delimited",
+    "arguments": "what either side said, delimited",
+    "precedents": "verified texts that are alike, with label and reason, delimited",
+    "opinions": "what the judges before said, delimited",
+}
+OUTPUTS = {
+    "decision": "an answer: its last line names the label",
+    "ranking": "the best and the second-best answer",
+    "argument": "free words that other roles read",
+}
+
+
+@login_required
+@require_safe
+def prompt_list(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Every prompt that a run can use, by protocol."""
+    project = get_project(request.user, slug, Right.VIEW)
+    context = {"groups": prompts.listed(project)}
+    return render(request, "debates/prompt_list.html", frame(request, project) | context)
+
+
+@login_required
+@require_safe
+def prompt_detail(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
+    """One version of a prompt: its text, what it renders to, and the other versions."""
+    project = get_project(request.user, slug, Right.VIEW)
+    present = prompts.prompt_called(key)
+    versions = prompts.versions(project, present)
+    version = chosen_version(request, versions)
+    prompt = version.prompt
+    context = frame(request, project) | {
+        "key": key,
+        "version": version,
+        "versions": versions,
+        "prompt": prompt,
+        "sections": [(section, marked(text)) for section, text in prompt.sections],
+        "inputs": [
+            (name, INPUTS.get(name, f"what the {name} said, delimited")) for name in prompt.inputs
+        ],
+        "output": OUTPUTS[prompt.output],
+        "info": prompts.protocol_of(prompt.name)[0],
+        "warnings": [] if version.present else prompts.warnings_about(prompt),
+        "trials": trials_of(project, [each.variant for each in versions if each.variant]),
+    }
+    context |= shown_for(request, project, prompt)
+    return render(request, "debates/prompt_detail.html", context)
+
+
+@login_required
+@require_safe
+def prompt_rendered(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
+    """What a version renders to for the item that is searched for: a part of the prompt's page."""
+    project = get_project(request.user, slug, Right.VIEW)
+    versions = prompts.versions(project, prompts.prompt_called(key))
+    version = chosen_version(request, versions)
+    context = {"project": project} | shown_for(request, project, version.prompt)
+    return render(request, "debates/prompt_rendered.html", context)
+
+
+@login_required
+@require_safe
+def prompt_diff(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
+    """What changed from one version to another."""
+    project = get_project(request.user, slug, Right.VIEW)
+    present = prompts.prompt_called(key)
+    versions = prompts.versions(project, present)
+    before = chosen_version(request, versions, "before")
+    after = chosen_version(request, versions, "after")
+    lines = textdiff.diff(before.body, after.body)
+    context = frame(request, project) | {
+        "key": key,
+        "prompt": present,
+        "versions": versions,
+        "before": before,
+        "after": after,
+        "lines": lines,
+        "counts": textdiff.counts(lines),
+    }
+    return render(request, "debates/prompt_diff.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def variant_create(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
+    """Write a variant. A POST with ``check`` keeps nothing: it shows what the draft renders to."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    present = prompts.prompt_called(key)
+    base = chosen_version(request, prompts.versions(project, present))
+    form = (
+        VariantForm(request.POST) if request.method == "POST" else VariantForm.starting_from(base)
+    )
+    context: dict[str, Any] = {"key": key, "prompt": present, "base": base, "form": form}
+    if form.is_bound and form.is_valid():
+        given = form.cleaned_data
+        try:
+            checked = prompts.checked_draft(
+                project, present, system=given["system"], user=given["user"]
+            )
+            if "check" in request.POST:
+                context |= {"rendering": checked.rendering, "warnings": checked.warnings}
+            else:
+                made = prompts.make_variant(
+                    project=project, actor=request.user, draft=checked.draft, title=given["title"]
+                )
+                messages.success(request, f"The variant “{made.title}” is kept. Try it next.")
+                address = reverse("prompt_detail", args=[slug, key])
+                return redirect(f"{address}?version={made.version.hash[:12]}")
+        except LabelhubError as error:
+            show_refusal(form, error)
+    status = 422 if form.errors else 200
+    return render(
+        request, "debates/prompt_variant.html", frame(request, project) | context, status=status
+    )
+
+
+@login_required
+@require_POST
+def variant_retire(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    """Offer a variant no more."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    variant = prompts.retire_variant(variant=selectors.get_variant(project, pk))
+    messages.success(
+        request,
+        f"“{variant.title}” is no longer offered. Runs that used it stay as they are; saving the "
+        "same text again brings it back.",
+    )
+    return redirect("prompt_detail", slug, prompts.key_of(variant.name))
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def prompt_try(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    """Choose the models that try a variant, see the cost, start.
+
+    A POST with ``show`` starts nothing: without scripts it is how one sees what it takes.
+    """
+    project = get_project(request.user, slug, Right.MANAGE)
+    variant = selectors.get_variant(project, pk)
+    ensure_builtin()
+    form = TrialForm(request.POST, variant=variant)
+    showing = "show" in request.POST
+    if request.method == "POST" and not showing and form.is_valid():
+        try:
+            plans = prompts.trial_plans(project, variant, form.models)
+            runs = prompts.start_trial(project=project, actor=request.user, plans=plans)
+        except LabelhubError as error:
+            show_refusal(form, error)
+        else:
+            for run in runs:
+                tasks.launch_run(run.pk)
+            return redirect("prompt_trial", slug, runs[0].pk)
+    context = frame(request, project) | {
+        "variant": variant,
+        "key": prompts.key_of(variant.name),
+        "form": form,
+    }
+    if showing:
+        context |= {"weighed": True} | _weighed(project, variant, form)
+    status = 422 if form.errors else 200
+    return render(request, "debates/prompt_try.html", context, status=status)
+
+
+@login_required
+@require_safe
+@never_cache
+def prompt_try_preview(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    """What the trial in the form would take: the part of the page that follows every change."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    variant = selectors.get_variant(project, pk)
+    ensure_builtin()
+    form = TrialForm(request.GET, variant=variant)
+    context = {"project": project} | _weighed(project, variant, form)
+    return render(request, "debates/prompt_try_preview.html", context)
+
+
+@login_required
+@require_safe
+def prompt_trial(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+    """A trial: item by item what the variant and the present prompt came to."""
+    project = get_project(request.user, slug, Right.VIEW)
+    context = frame(request, project) | _came_to(request, get_trial(project, run_id))
+    return render(request, "debates/prompt_trial.html", context)
+
+
+@login_required
+@require_safe
+@never_cache
+def prompt_trial_part(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+    """The moving part of a trial's page."""
+    project = get_project(request.user, slug, Right.VIEW)
+    context = {"project": project} | _came_to(request, get_trial(project, run_id))
+    return render(request, "debates/prompt_trial_part.html", context)
+
+
+def _weighed(project: Project, variant: PromptVariant, form: TrialForm) -> dict[str, Any]:
+    if not form.is_valid():
+        return {"refusal": "Choose a model for every role."}
+    try:
+        plans = prompts.trial_plans(project, variant, form.models)
+        found = prompts.preview_trial(project, plans)
+    except LabelhubError as error:
+        return {"refusal": error.message}
+    return {"previews": list(zip((variant.title, "Present text"), found, strict=True))}
+
+
+def _came_to(request: SignedInRequest, trial: Trial) -> dict[str, Any]:
+    found = trial_rows(trial, request.user)
+    rows = [row for row in found if not row.hidden]
+    return {
+        "trial": trial,
+        "variant": trial.variant,
+        "key": prompts.key_of(trial.variant.name),
+        "rows": rows,
+        "left_out": len(found) - len(rows),
+        "sides": trial_sides(trial, rows),
+        "ended": sum(row.ended for row in rows),
+        "differing": sum(row.differs for row in rows),
+    }
