@@ -1,6 +1,5 @@
 """create_api_key; create_user is tested with the projects it can name."""
 
-import json
 from io import StringIO
 
 import pytest
@@ -23,13 +22,6 @@ def test_the_key_stands_alone_on_the_last_line() -> None:
     UserFactory.create(username="ada")
     plain = run("ada").splitlines()[-1]
     assert ApiKey.objects.get(digest=key_digest(plain)).scope == "write"
-
-
-def test_json_holds_the_key() -> None:
-    UserFactory.create(username="ada")
-    made = json.loads(run("ada", "--scope", "read", "--name", "cron", "--json"))
-    key = ApiKey.objects.get(digest=key_digest(made["key"]))
-    assert (key.scope, key.name) == ("read", "cron")
 
 
 def test_an_unknown_person_is_named() -> None:

@@ -12,7 +12,6 @@ from apps.authors.models import Site
 from apps.authors.services.chat import (
     READ,
     READ_CHARACTERS,
-    REMEMBERED,
     ChatHistory,
     ChatLine,
     ChatTurn,
@@ -96,26 +95,6 @@ def test_the_built_in_model_sells_nothing_to_somebody_in_danger(text: str, sent:
     (words,) = async_to_sync(talked)(shop(), [*said_before, ("author", text)])
     assert sent in words
     assert sent not in "".join(async_to_sync(talked)(shop(), [("author", WISH)]))
-
-
-def test_the_model_reads_our_rules_the_sites_instructions_and_the_conversation() -> None:
-    history = [("author", WISH), ("assistant", "Which size?"), ("author", "Large.")]
-    system, *rest = chat_messages(shop(), history)
-    assert system.role == "system"
-    assert '"Wheels"' in system.content
-    assert "We sell bicycles." in system.content
-    for rule in ("plain text", "personal data", "person", "two to four short sentences"):
-        assert rule in system.content
-    assert [(item.role, item.content) for item in rest] == [
-        ("user", WISH),
-        ("assistant", "Which size?"),
-        ("user", "Large."),
-    ]
-
-
-def test_a_site_without_instructions_has_our_rules_alone() -> None:
-    system = chat_messages(shop(chat_instructions=" "), [("author", WISH)])[0]
-    assert "What the site asks of you" not in system.content
 
 
 def test_what_authors_write_stays_theirs() -> None:
@@ -218,17 +197,6 @@ def test_a_real_endpoint_is_talked_to_over_a_standing_line(model_server: FakeSer
     assert "instructions" not in model_server.requests[0]
 
 
-@pytest.mark.django_db(transaction=True)
-def test_without_a_chat_model_the_text_matcher_answers_for_nothing() -> None:
-    spoken = ReplyProgress()
-    first = "".join(async_to_sync(talked)(shop(), [("author", WISH)], spoken))
-    assert first == spoken.text
-    assert "not a language model" in first
-    assert spoken.cost_nanousd == 0
-    history = [("author", WISH), ("assistant", first), ("author", "at most 200 €")]
-    assert "language model" not in "".join(async_to_sync(talked)(shop(), history))
-
-
 def line(mid: str, role: str = "author") -> ChatLine:
     return ChatLine(mid, "talk", role, f"text of {mid}")
 
@@ -266,10 +234,3 @@ def test_a_message_is_replied_to_once() -> None:
     for mid in ("r-1", "r-2"):
         talk.answer("m-1", line(mid, "assistant"))
     assert said(talk, "m-2") == ["m-1", "r-1", "m-2"]
-
-
-def test_what_was_said_long_ago_is_forgotten() -> None:
-    talk = talk_of(*[line(f"m-{number}") for number in range(REMEMBERED + 1)])
-    assert talk.find("m-0") is None
-    assert talk.until("m-0") == []
-    assert len(talk.until(f"m-{REMEMBERED}")) == READ

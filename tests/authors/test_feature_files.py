@@ -14,7 +14,7 @@ from apps.authors.models import Site
 from apps.authors.services.features import MOST_BYTES, Imported, import_features
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import parse_feature, starter_library
-from tests.authors.api.calling import refused, url
+from tests.authors.api.calling import url
 from tests.authors.pages.reading import page, words
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import site_with_features
@@ -185,27 +185,6 @@ def test_a_file_is_uploaded_on_the_page(admin_client: Client, site: Site) -> Non
     assert site.features.asked().last() == site.features.get(key="look")
 
 
-def test_the_page_lists_rows_fields_and_reasons(admin_client: Client, site: Site) -> None:
-    file = SimpleUploadedFile(
-        "features.csv", (TABLE + "few,<b>,It is.,choice,one,,,,,,,\n").encode()
-    )
-    response = admin_client.post(page(site, "questions/import/"), {"file": file})
-    assert response.status_code == 422
-    shown = words(response)
-    assert "Nothing was imported." in shown
-    assert "7 values must be at least 2" in shown
-    assert not site.features.filter(key="eco").exists()
-
-
-@pytest.mark.parametrize("sent", [{}, {"file": SimpleUploadedFile("a.csv", b"x")}])
-def test_the_page_says_what_is_wrong_with_the_file(
-    admin_client: Client, site: Site, sent: dict[str, Any]
-) -> None:
-    response: Any = admin_client.post(page(site, "questions/import/"), sent)
-    assert response.status_code == 422
-    assert response.context["form"].errors["file"]
-
-
 def test_features_are_added_over_rest(site: Site, admin_user: Any) -> None:
     client = APIClient()
     client.force_authenticate(admin_user)
@@ -217,17 +196,3 @@ def test_features_are_added_over_rest(site: Site, admin_user: Any) -> None:
     table = client.post(url(site, "features/"), TABLE.encode(), content_type="text/csv")
     assert table.json() == {"added": 4, "changed": 0}
     assert parse_feature(site.features.get(key="sum").definition).bounds == (25, 50, 99.5)
-
-
-def test_rest_names_the_rows_of_a_table(site: Site, admin_user: Any) -> None:
-    client = APIClient()
-    client.force_authenticate(admin_user)
-    sent = (TABLE + "few,Few,It is.,choice,one,,,,,,,\n").encode()
-    body = refused(
-        client.post(url(site, "features/"), sent, content_type="text/csv"), 422, "invalid"
-    )
-    assert [(fault["row"], fault["field"]) for fault in body["errors"]] == [
-        (7, "features.4.values")
-    ]
-    large = client.post(url(site, "features/"), b"x" * (MOST_BYTES + 1), content_type="text/csv")
-    assert large.status_code == 413

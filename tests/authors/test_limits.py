@@ -379,17 +379,6 @@ def test_every_day_begins_anew_and_every_site_has_its_own(site: Site) -> None:
     assert not budget_spent(site)
 
 
-def test_a_site_without_a_budget_goes_on() -> None:
-    site = site_with_features()
-    count_cost(site.pk, 10**12)
-    assert not budget_spent(site)
-
-
-def test_a_site_that_is_gone_costs_nothing() -> None:
-    count_cost(4711, 5000)
-    assert not SiteUse.objects.exists()
-
-
 @pytest.mark.thorough
 def test_a_budget_that_is_spent_ends_the_asking(site: Site) -> None:
     count_cost(site.pk, 1000)
@@ -418,13 +407,3 @@ def test_deleting_an_author_gives_nothing_back(site: Site) -> None:
     asked(author)
     erase_author(author)
     assert budget_spent(site)
-
-
-def test_the_budget_is_one_row_however_much_was_written(
-    site: Site, django_assert_num_queries: Any
-) -> None:
-    for number in range(5):
-        asked(author_of(site), f"I need lamp number {number} for my desk by Friday, please.")
-    assert SiteUse.objects.count() == 1
-    with django_assert_num_queries(1):
-        budget_spent(site)

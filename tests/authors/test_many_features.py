@@ -10,11 +10,10 @@ from django.test.utils import CaptureQueriesContext
 from apps.authors.models import Feature, Site
 from apps.authors.services.site_config import config_of
 from apps.authors.services.sites import MOST_FEATURES, set_features
-from apps.authors.stages import stage_rows
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import Feature as Definition
 from labelhub.core.interview.features import parse_feature
-from tests.authors.pages.reading import page, words
+from tests.authors.pages.reading import page
 from tests.factories.authors import site_with_features
 
 pytestmark = pytest.mark.django_db
@@ -72,26 +71,6 @@ def test_pages_ask_the_database_no_more_for_300_than_for_10(
     assert queries(admin_client, page(lots, rest)) == queries(admin_client, page(few, rest))
 
 
-def test_the_page_shows_some_and_finds_the_others(admin_client: Client, site: Site) -> None:
-    set_features(site=site, features=many(300))
-    shown = words(admin_client.get(page(site, "questions/")))
-    assert "Name 24 " in shown
-    assert "Name 25 " not in shown
-    assert "1–25 of 300" in shown
-    found = words(admin_client.get(page(site, "questions/?q=name+299")))
-    assert "Name 299 " in found
-    assert "Name 24 " not in found
-    assert "No feature" in words(admin_client.get(page(site, "questions/?q=nothing")))
-
-
-def test_one_of_them_is_moved_first_and_the_page_stays(admin_client: Client, site: Site) -> None:
-    set_features(site=site, features=many(60))
-    sent = {"do": "first", "page": "2", "q": "name"}
-    response = admin_client.post(page(site, "questions/f30/change/"), sent)
-    assert response.headers["Location"] == page(site, "questions/?page=2&q=name")
-    assert site.features.asked()[0].key == "f30"
-
-
 def test_definitions_that_stayed_are_not_read_again(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,9 +82,3 @@ def test_definitions_that_stayed_are_not_read_again(
     again = config_of(site).definitions
     changed = [new.key for old, new in zip(first, again, strict=True) if new is not old]
     assert changed == ["urgency"]
-
-
-def test_a_verdict_names_the_first_of_those_left_out() -> None:
-    data = {"always": [], "relevant": ["a"], "left_out": [f"f{index}" for index in range(960)]}
-    ((result,),) = [stage_rows([{"stage": "relevance", "passed": True, "data": data}])]
-    assert result.details[1].endswith("f11 and 948 more")

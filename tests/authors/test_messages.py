@@ -75,20 +75,11 @@ def test_a_site_may_keep_nothing_of_what_was_not_asked_about() -> None:
     assert message_of(author).text == TEXT
 
 
-def test_a_message_belongs_to_its_authors_site(author: Author) -> None:
-    assert message_of(author).site == author.site
-
-
 def test_the_same_message_sent_twice_is_one(author: Author) -> None:
     sent = Incoming(ref="m-1", conversation="talk", role="author", text=TEXT)
     first, second = (store_message(author.site, author, sent) for _ in range(2))
     assert (first.fresh, second.fresh) == (True, False)
     assert first.message == second.message
-
-
-def test_two_authors_may_use_the_same_id(author: Author) -> None:
-    other = author_of(author.site)
-    assert message_of(author, ref="m-1") != message_of(other, ref="m-1")
 
 
 def test_what_was_said_before_word_for_word_is_not_asked_about_again(author: Author) -> None:
@@ -115,12 +106,6 @@ def test_the_language_of_a_message_is_found_among_the_sites(author: Author) -> N
     text = "Ich suche eine warme Lampe, die nicht viel kostet."
     assert message_of(author_of(site), text).language == "de"
     assert message_of(author, text).language == "en"
-
-
-def test_a_text_too_short_to_tell_is_in_the_authors_language() -> None:
-    author = author_of(site_with_features(languages=["en", "de"]))
-    assert message_of(author, "Zelt, warm", language="de").language == "de"
-    assert message_of(author, "Lampe", language="ja").language == "en"
 
 
 def test_a_second_message_costs_few_queries(

@@ -73,31 +73,6 @@ def author() -> Author:
     return author_of(site_with_features())
 
 
-def test_the_offline_model_asks_about_a_wish_to_buy(author: Author) -> None:
-    message = message_of(author, WISH)
-    questions = ask_now(message.pk)
-    message.refresh_from_db()
-    assert 1 <= len(questions) <= author.site.most_questions
-    assert message.status == Message.Status.ASKED
-    assert [item["stage"] for item in message.stages][3] == "throttle"
-    for question in questions:
-        labels = [option["label"] for option in question.options]
-        assert question.kind == Question.Kind.WORD or (
-            len(labels) == 4 and question.predicted in labels
-        )
-        assert question.min_ms >= 5000
-
-
-def test_a_fact_that_has_nothing_to_do_with_the_features_is_told_apart() -> None:
-    site = site_with_features(least_relevant=3)
-    message = message_of(author_of(site), "What is the capital city of France, and how old is it?")
-    assert ask_now(message.pk) == []
-    message.refresh_from_db()
-    assert message.status == Message.Status.DROPPED
-    assert message.dropped_at in ("relevance", "prediction", "enough")
-    assert message.reason
-
-
 def test_where_nothing_is_kept_nothing_the_models_found_is_kept_either() -> None:
     site = site_with_features(keep_text=Site.KeepText.NOTHING, least_relevant=3)
     message = message_of(author_of(site), "What is the capital city of France, and how old is it?")
@@ -113,16 +88,6 @@ def test_one_question_is_sent_at_a_time(author: Author) -> None:
     assert next_question(author) == first
     second.refresh_from_db()
     assert second.pushed_at is None
-
-
-def test_the_predicted_value_is_among_the_options_in_an_order_of_its_own(author: Author) -> None:
-    orders = set()
-    for number in range(12):
-        someone = author_of(author.site)
-        (question, *_) = asked(someone, f"{WISH} {number}", features=["recipient"])
-        orders.add(tuple(option["label"] for option in question.options))
-        assert [option["id"] for option in question.options] == list("abcd")
-    assert len(orders) > 1
 
 
 def test_a_model_that_cannot_be_reached_is_told_and_nothing_breaks(author: Author) -> None:

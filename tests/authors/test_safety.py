@@ -244,13 +244,3 @@ async def test_nothing_is_asked_after_what_nobody_judged_and_nobody_can() -> Non
 def test_off_topic_messages_are_not_asked_about(author: Author) -> None:
     asked_about = [text for text in OFF_TOPIC if ask_now(message_of(author, text).pk)]
     assert asked_about == []
-
-
-def test_the_demo_asks_about_what_its_shop_sells(author: Author) -> None:
-    assert len(ask_now(message_of(author, TEXT).pk)) > 0
-
-
-@pytest.mark.parametrize("library", ["shopping", "emotion"])
-def test_no_starter_feature_applies_always(library: str) -> None:
-    site = site_with_features(library=library)
-    assert [feature.key for feature in site.features.all() if feature.parsed.always] == []

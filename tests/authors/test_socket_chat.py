@@ -1,7 +1,6 @@
 """Chat mode: replies come in pieces, the conversation is there when one comes back."""
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 from datetime import timedelta
@@ -11,7 +10,6 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from apps.authors import database
 from apps.authors.consumers import chat
 from apps.authors.models import Author, Message, Site
 from apps.authors.services.limits import budget_spent
@@ -68,12 +66,6 @@ def test_a_message_is_answered_piece_by_piece(address: str, site: Site) -> None:
     assert reply["to"] == "m-1"
     assert reply["final"]
     assert pieces(page) == reply["text"] != ""
-
-
-def test_the_offline_model_says_that_it_is_none(address: str, site: Site) -> None:
-    with Page.open(address, site, mode="chat") as page:
-        write(page)
-        assert "language model" in final(page)["text"]
 
 
 def test_replies_are_kept_as_context_and_shown_again(address: str, site: Site) -> None:
@@ -137,13 +129,6 @@ def test_a_reply_that_fails_can_be_had_again(
         assert page.outcome(page.say("retry", mid="m-1"))["t"] == "ack"
         assert final(page)["text"] == "Here you are."
     assert Message.objects.filter(role="author").count() == 1
-
-
-def test_there_is_nothing_to_retry_where_all_is_answered(address: str, site: Site) -> None:
-    with Page.open(address, site, mode="chat") as page:
-        write(page)
-        final(page)
-        assert page.outcome(page.say("retry", mid="m-1"))["d"]["code"] == "bad_field"
 
 
 def test_who_wants_to_chat_and_not_to_be_asked_leaves_nothing(address: str, site: Site) -> None:
@@ -307,13 +292,6 @@ def test_a_reply_under_way_is_kept_although_the_server_ends(site: Site, heard: l
         page.outcome(write(page, mid="m-1"))
         page.drop()
     assert Message.objects.get(role="assistant").text == "Fine."
-
-
-@pytest.mark.thorough
-def test_a_server_of_the_tests_leaves_no_work_in_the_database(site: Site) -> None:
-    with served():
-        slow = database._threads.submit(time.sleep, 0.3)
-    assert slow.done()
 
 
 @pytest.mark.thorough

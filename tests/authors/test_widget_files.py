@@ -8,7 +8,7 @@ from django.test import Client
 
 from apps.authors.selectors.sites import forget_known
 from apps.authors.services.sites import update_site
-from apps.authors.views.widget import build_of_files, read_files
+from apps.authors.views.widget import build_of_files
 from tests.factories.authors import ORIGIN, site_with_features
 
 pytestmark = pytest.mark.django_db
@@ -30,22 +30,12 @@ def test_the_script_is_for_everybody_and_short_lived(client: Client) -> None:
     assert "Set-Cookie" not in response
 
 
-def test_the_script_names_the_build_of_its_other_files(client: Client) -> None:
-    script = client.get("/widget/v1.js").content.decode()
-    assert "__LH_BUILD__" not in script
-    assert build_of_files() in script
-
-
 def test_the_script_is_classic_and_declares_nothing_in_the_page(client: Client) -> None:
     script = client.get("/widget/v1.js").content.decode().strip()
     assert script.startswith("(()=>{")
     assert script.endswith("})();")
     assert not STATIC_IMPORT.search(script)
     assert "export{" not in script
-
-
-def test_no_file_names_a_source_map() -> None:
-    assert [name for name, code in read_files().items() if "sourceMappingURL" in code] == []
 
 
 def test_files_of_the_present_build_are_kept_for_ever(client: Client) -> None:

@@ -10,17 +10,13 @@ from apps.accounts.roles import Role
 from apps.authors.models import Site
 from apps.authors.services.sites import set_features
 from apps.echo.models import Echo
-from apps.echo.pages.learning import PAGE_SIZE
 from apps.echo.services.configuration import freeze, is_frozen, switch_echo
 from apps.echo.services.learning import keep_up_with
-from apps.echo.services.logging import log
-from labelhub.core.echo.events import Rewarded
 from labelhub.core.interview.features import Feature
 from tests.authors.pages.conftest import browser
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import author_of, site_with_features
 from tests.factories.echo import TEXT, answer, ask_author, echo_of, log_answers
-from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
 
@@ -82,40 +78,6 @@ def test_where_it_was_never_on_it_says_what_it_does_and_is_switched_on() -> None
     assert "What it has learnt" in told(manager, site)
 
 
-def test_a_site_without_features_is_sent_to_its_questions() -> None:
-    site = site_with_features()
-    site.features.update(active=False)
-    manager = browser(site, Role.MANAGER)
-    assert "No features yet" in told(manager, site)
-    assert page(site, "questions/") in manager.get(page(site, "echo/")).content.decode()
-
-
-def test_an_empty_log_is_told_in_words(manager: Client, site: Site) -> None:
-    shown = told(manager, site)
-    assert "0 events logged, all worked through" in shown
-    assert "takes 100 answers; there are 0" in shown
-    assert "there is none yet" in shown
-    assert "No message has been chosen for yet" in shown
-
-
-@pytest.mark.thorough
-def test_the_figures_are_those_of_the_log(manager: Client, site: Site, echo: Echo) -> None:
-    log_answers(echo, "urgency", [(1.0, 0.5), (0.0, 0.5), (0.0, 0.5), (0.0, 0.5)])
-    log_answers(echo, "budget", [(1.0, 0.5)] * 6)
-    log(echo, [(Rewarded(f"reward-{at}", "a", True, (), float(at < 2)), None) for at in range(8)])
-    keep_up_with(echo)
-    shown = told(manager, site)
-    assert "18 events logged, all worked through" in shown
-    assert "goes by 10 of 10 answers" in shown
-    assert "of the newest 8" in shown
-    assert "goes by 8 of 8 rewards" in shown
-    assert re.search(r"Time pressure .{0,90}75 % .{0,40}n 4", shown)
-    assert re.search(r"Budget .{0,90}0 % .{0,40}n 6", shown)
-    assert re.search(r"Offers clicked 25 % .{0,40}n 8", shown)
-    assert "Off by 20 points" in shown.replace("off by", "Off by")
-    assert "so far from 8" in shown
-
-
 def test_a_feature_tells_its_answers_to_managers_alone(
     manager: Client, viewer: Client, site: Site, echo: Echo
 ) -> None:
@@ -149,17 +111,6 @@ def test_what_was_asked_is_told_with_its_reason(
 def test_hostile_text_stays_text(manager: Client, site: Site) -> None:
     ask_author(author_of(site), "<script>alert(1)</script> I want a tent, it must not cost much.")
     assert "<script>alert" not in manager.get(page(site, "echo/")).content.decode()
-
-
-def test_only_managers_change_it(viewer: Client, site: Site, echo: Echo) -> None:
-    for rest in ("echo/", "echo/settings/"):
-        assert viewer.post(page(site, rest), {"do": "off"}).status_code == 403
-    assert "Switch off" not in told(viewer, site)
-    echo.refresh_from_db()
-    assert echo.on
-    stranger = Client()
-    stranger.force_login(member(ProjectFactory.create(), Role.MANAGER))
-    assert stranger.get(page(site, "echo/")).status_code == 404
 
 
 def test_it_is_switched_off_and_on(manager: Client, site: Site) -> None:
@@ -212,13 +163,6 @@ def test_who_has_seen_it_is_sent_nothing(manager: Client, site: Site, echo: Echo
     assert manager.get(address, headers=seen).status_code == 204
     freeze(echo, on=True)
     assert manager.get(address, headers=seen).status_code == 200
-
-
-def test_features_are_found_and_come_page_by_page(manager: Client, site: Site) -> None:
-    more_features(site, PAGE_SIZE + 5)
-    assert "Page 1 of 4" in told(manager, site)
-    assert "Feature 3 " in told(manager, site, q="feature_3")
-    assert "No feature has these words" in told(manager, site, q="nothing of the kind")
 
 
 @pytest.mark.thorough

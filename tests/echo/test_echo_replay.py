@@ -10,10 +10,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.echo import play_output
-from apps.echo.charts.curves import REPLAYED, draw_curves
+from apps.echo.charts.curves import REPLAYED
 from apps.echo.management.commands import echo_replay
 from labelhub.core.echo.replay.labelled_texts import Labelled
-from labelhub.core.echo.replay.report import AHEAD, BEHIND, LEVEL, UNTOLD, curves, figures
+from labelhub.core.echo.replay.report import curves, figures
 from labelhub.core.echo.replay.runs import ARMS, Order, play
 from tests.core.echo.replay.plants import texts_with
 
@@ -83,12 +83,6 @@ def test_a_file_that_is_not_there_or_cannot_be_read_is_refused(tmp_path: Path) -
     assert refused("a\0b").endswith("cannot be read: no such name.")
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl"])
-def test_too_few_texts_are_refused(tmp_path: Path, ending: str) -> None:
-    name = written(tmp_path / f"few.{ending}", texts_with(59, telling=True))
-    assert refused(name) == "There are 59 different texts; it takes 60."
-
-
 def test_lines_that_are_bad_are_named(easy: str) -> None:
     with Path(easy).open("a", encoding="utf-8") as file:
         file.write('{"text": "\\u001b[2J", "label": "\\u001b[2J"}\n{"text": 1}\n[]\n')
@@ -96,26 +90,6 @@ def test_lines_that_are_bad_are_named(easy: str) -> None:
         "line 91: 'label' is longer than 100 characters or cannot be printed; "
         "line 92: 'text' is no text; line 93: is no JSON object."
     )
-
-
-def test_fields_that_are_not_there_are_named(easy: str) -> None:
-    assert refused(easy, "--label", "mood").startswith("line 1: there is no 'mood'; line 2: ")
-    assert refused(easy, "--text", "said").endswith("and 85 more.")
-
-
-def test_a_refusal_leaves_no_file_behind(tmp_path: Path, easy: str) -> None:
-    target = tmp_path / "curves.svg"
-    refused(easy, "--orders", "0", "--curves", str(target))
-    assert not target.exists()
-
-
-@pytest.mark.thorough
-def test_what_is_asked_for_is_what_is_played(
-    tmp_path: Path, played: list[tuple[int, int, float]]
-) -> None:
-    name = written(tmp_path / "easy.csv", texts_with(90, telling=True))
-    call_command("echo_replay", name, "--orders", "2", "--share", "0.2", "--json")
-    assert played == [(90, 2, 0.2)]
 
 
 @pytest.mark.thorough
@@ -134,19 +108,6 @@ def test_people_are_told_figures_with_intervals_and_what_they_come_to(
     assert "Calibration error of the uncertainty: " in out
     assert "It ends ahead of naming the commonest label." in out
     assert "Echo's choice of questions and random asking cannot be told apart." in out
-
-
-@pytest.mark.parametrize("learnt", [AHEAD, LEVEL, BEHIND])
-@pytest.mark.parametrize("than", [AHEAD, LEVEL, BEHIND])
-def test_every_outcome_has_its_words(learnt: str, than: str) -> None:
-    findings = {"learnt": learnt, "over_commonest": than, "area_gain": {"random": than}}
-    assert len(echo_replay._found_words(findings)) == 3
-
-
-def test_of_one_order_only_that_is_said() -> None:
-    assert echo_replay._found_words({"learnt": UNTOLD}) == [
-        "One order tells no difference from chance."
-    ]
 
 
 @pytest.mark.thorough
@@ -183,8 +144,3 @@ def test_curves_are_drawn_with_a_panel_for_each_figure_and_each_arm_in_the_legen
     assert [svg.count(f">{title}</text>") for title in REPLAYED.titles.values()] == [1, 1]
     for name in REPLAYED.arms.values():
         assert f">{name}</text>" in svg
-
-
-def test_every_arm_has_a_name() -> None:
-    assert list(REPLAYED.arms) == list(ARMS)
-    assert draw_curves([], REPLAYED).count("<polyline") == 0

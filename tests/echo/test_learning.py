@@ -67,14 +67,6 @@ def test_what_was_chosen_and_how_likely_it_was_stands_with_the_questions(author:
     )
 
 
-def test_the_expected_value_is_among_the_options(author: Author) -> None:
-    closed = [each for each in ask_author(author, TEXT) if each.feature.parsed.values]
-    assert closed
-    for question in closed:
-        told = Selection.objects.get().predicted[question.feature.key]
-        assert told["value"] in [option["value"] for option in question.options]
-
-
 def test_an_answer_teaches_its_own_features_model(echo: Echo, author: Author) -> None:
     given = answered(author)
     assert keep_up_with(echo) == 1

@@ -58,28 +58,3 @@ def test_somebody_is_removed(client: APIClient, project: Project) -> None:
     response = client.delete(f"{URL}?username={user.username}")
     assert_matches_schema(response, "DELETE", URL)
     assert role_in(user, project) is None
-
-
-@pytest.mark.parametrize(
-    ("sent", "status"),
-    [
-        ({}, 400),
-        ({"username": "nobody", "role": "viewer"}, 422),
-        ({"username": "ada", "role": "boss"}, 400),
-    ],
-)
-def test_refusals(client: APIClient, sent: dict[str, str], status: int) -> None:
-    UserFactory.create(username="ada")
-    assert client.post(URL, sent).status_code == status
-
-
-def test_the_last_manager_cannot_leave(client: APIClient, project: Project) -> None:
-    manager = project.memberships.get().user
-    response = client.delete(f"{URL}?username={manager.username}")
-    assert response.status_code == 422
-    assert "needs a manager" in response.json()["detail"]
-
-
-def test_removing_nobody_is_refused(client: APIClient) -> None:
-    assert client.delete(URL).status_code == 422
-    assert client.delete(f"{URL}?username={UserFactory.create().username}").status_code == 404

@@ -64,13 +64,6 @@ def test_items_can_be_read_and_not_changed(operator: Client) -> None:
     assert item.text != "other"
 
 
-def test_a_projects_team_is_on_its_page(operator: Client) -> None:
-    place = MembershipFactory.create()
-    page = operator.get(f"/admin/projects/project/{place.project_id}/change/").content.decode()
-    assert str(place.user_id) in page
-    assert operator.get("/admin/projects/project/add/").status_code == 403
-
-
 MEMBERSHIPS = "/admin/projects/membership/"
 
 

@@ -3,7 +3,6 @@
 import json
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -51,12 +50,6 @@ def test_a_project_from_files(tmp_path: Path) -> None:
     text = current_guideline(project)
     assert text is not None
     assert text.text == "Be kind"
-
-
-@pytest.mark.parametrize("task", ["text", "per_item"])
-def test_some_tasks_need_no_labels(task: str) -> None:
-    run("create_project", "free", "--task", task)
-    assert current_schema(Project.objects.get()).task.name == task
 
 
 @pytest.mark.parametrize(
@@ -110,13 +103,6 @@ def test_a_project_from_a_label_studio_configuration(tmp_path: Path) -> None:
     assert current_schema(Project.objects.get()).parsed.names == ("1", "2", "3")
 
 
-def test_a_schema_file_of_another_task_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "schema.json"
-    file.write_text('{"task": "text"}')
-    with pytest.raises(CommandError, match="--task is single, but the file says text"):
-        run("create_project", "new", "--schema", str(file), "--task", "single")
-
-
 def test_an_account_with_a_place_in_a_project() -> None:
     project = ProjectFactory.create(slug="hotels")
     said = run(
@@ -137,14 +123,6 @@ def test_a_manager_made_by_an_operator_may_make_accounts() -> None:
     assert allowed == ["manager", "root"]
 
 
-def test_json_holds_the_password() -> None:
-    made = json.loads(run("create_user", "root", "--superuser", "--json"))
-    user = User.objects.get()
-    assert user.check_password(made["password"])
-    assert user.is_superuser
-    assert user.is_staff
-
-
 @pytest.mark.parametrize(
     ("args", "words"),
     [
@@ -159,9 +137,3 @@ def test_a_refused_account_leaves_nothing(args: list[str], words: str) -> None:
     with pytest.raises(CommandError, match=words):
         run("create_user", *args)
     assert User.objects.count() == 1
-
-
-def test_an_unknown_role_is_refused() -> None:
-    options: dict[str, Any] = {"stdout": StringIO()}
-    with pytest.raises(CommandError, match="invalid choice"):
-        call_command("create_user", "bob", "--project", "x", "--role", "boss", **options)

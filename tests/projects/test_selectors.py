@@ -7,10 +7,10 @@ from django.contrib.auth.models import AnonymousUser
 
 from apps.accounts.roles import ReviewerKind, Right, Role
 from apps.projects.models import Item, Project
-from apps.projects.selectors import current_schema, get_project, members, reviewer_kind, role_in
+from apps.projects.selectors import get_project, members, reviewer_kind, role_in
 from labelhub.core.errors import Forbidden, NotFound
 from tests.factories.accounts import UserFactory
-from tests.factories.projects import ItemFactory, LabelSchemaFactory, ProjectFactory, member
+from tests.factories.projects import ItemFactory, ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
 
@@ -79,12 +79,6 @@ def test_items_are_visible_to_members_only() -> None:
     assert list(Item.objects.visible_to(UserFactory.create(is_superuser=True))) == [item]
     assert not Item.objects.visible_to(UserFactory.create()).exists()
     assert not Item.objects.visible_to(AnonymousUser()).exists()
-
-
-def test_the_newest_schema_counts() -> None:
-    project = ProjectFactory.create()
-    newest = LabelSchemaFactory.create(project=project, version=2)
-    assert current_schema(project) == newest
 
 
 def test_members_come_by_role_then_name(django_assert_num_queries: Any) -> None:

@@ -7,13 +7,12 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.authors.models import Answer, Author, Erasure, Event, Message, Question, Site
-from apps.authors.services.sites import update_site
 from apps.labels.models import Label
 from apps.projects.models import Item
 from tests.authors.api.answering import answered
 from tests.authors.api.calling import message, refused, url
 from tests.common.openapi import assert_matches_schema
-from tests.factories.authors import TEXT, asked, author_of, message_of, site_with_features
+from tests.factories.authors import TEXT, asked, author_of, site_with_features
 
 pytestmark = pytest.mark.django_db
 ONE = "/api/v1/sites/{public_key}/authors/{subject}/"
@@ -58,13 +57,6 @@ def test_whoever_was_deleted_is_somebody_new(site: Site, host: APIClient) -> Non
     assert Author.objects.get(subject="anna").uid != first.uid
 
 
-def test_data_is_shown_and_deleted_where_the_site_is_off(site: Site, host: APIClient) -> None:
-    author_of(site, "anna")
-    update_site(site=site, enabled=False)
-    assert host.get(url(site, "authors/anna/")).status_code == 200
-    assert host.delete(url(site, "authors/anna/")).status_code == 200
-
-
 @pytest.mark.thorough
 def test_nobody_and_authors_of_other_sites_are_unknown(site: Site, host: APIClient) -> None:
     author_of(site_with_features(), "anna")
@@ -102,22 +94,3 @@ def test_an_opt_out_closes_what_is_asked_and_keeps_what_was_answered(
     assert list(statuses) == ["answered", "retracted", "retracted"]
     assert Label.objects.current().count() == 1
     refused(host.post(url(site, "messages/"), message(author="anna")), 409, "opted_out")
-
-
-def test_an_opt_out_is_remembered_of_who_has_written_nothing(site: Site, host: APIClient) -> None:
-    assert host.post(url(site, "authors/anna/optout/")).status_code == 200
-    refused(host.post(url(site, "messages/"), message(author="anna")), 409, "opted_out")
-
-
-@pytest.mark.parametrize("name", ["%20", "a%09b", "x" * 201])
-def test_an_id_that_is_none(site: Site, host: APIClient, name: str) -> None:
-    refused(host.post(url(site, f"authors/{name}/optout/")), 422, "bad_field")
-    refused(host.delete(url(site, f"authors/{name}/")), 422, "bad_field")
-    assert not Author.objects.exists()
-
-
-def test_managers_use_pages_and_commands_instead(site: Site, manager: APIClient) -> None:
-    message_of(author_of(site, "anna"))
-    refused(manager.get(url(site, "authors/anna/")), 401, "not_authenticated")
-    refused(manager.delete(url(site, "authors/anna/")), 401, "not_authenticated")
-    assert Author.objects.exists()

@@ -4,7 +4,6 @@ import pytest
 from rest_framework.test import APIClient
 
 from apps.authors.models import Site, SiteKey
-from apps.authors.selectors.sites import signing_secrets
 from tests.authors.api.calling import message, refused, server, url
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import server_key, site_with_features
@@ -25,41 +24,9 @@ def test_a_server_key_is_told_once_and_only_its_hash_kept(site: Site, manager: A
     assert server(secret).post(url(site, "messages/"), message()).status_code == 201
 
 
-def test_a_signing_secret_is_kept_sealed(site: Site, manager: APIClient) -> None:
-    body = manager.post(url(site, "keys/"), {"purpose": "sign"}).json()
-    key = SiteKey.objects.get(kid=body["kid"])
-    assert key.sealed is not None
-    assert body["secret"].encode() not in bytes(key.sealed)
-    assert signing_secrets(site) == {body["kid"]: body["secret"].encode()}
-
-
-def test_several_keys_are_valid_while_one_replaces_another(site: Site, manager: APIClient) -> None:
-    old, new = (manager.post(url(site, "keys/"), {"purpose": "server"}).json() for _ in range(2))
-    assert manager.delete(url(site, f"keys/{old['kid']}/")).status_code == 204
-    refused(server(old["secret"]).post(url(site, "messages/"), message()), 401, "not_authenticated")
-    assert server(new["secret"]).post(url(site, "messages/"), message()).status_code == 201
-
-
-def test_a_key_is_revoked_once(site: Site, manager: APIClient) -> None:
-    kid = manager.post(url(site, "keys/"), {"purpose": "sign"}).json()["kid"]
-    assert manager.delete(url(site, f"keys/{kid}/")).status_code == 204
-    refused(manager.delete(url(site, f"keys/{kid}/")), 404, "not_found")
-    assert SiteKey.objects.get(kid=kid).revoked_at is not None
-
-
 def test_keys_of_another_site_are_out_of_reach(site: Site, manager: APIClient) -> None:
     other = site_with_features()
     server_key(other)
     kid = SiteKey.objects.get(site=other).kid
     refused(manager.delete(url(site, f"keys/{kid}/")), 404, "not_found")
     assert SiteKey.objects.get(kid=kid).revoked_at is None
-
-
-@pytest.mark.parametrize("sent", [{}, {"purpose": "master"}, {"purpose": None}, []])
-def test_a_key_has_a_purpose(site: Site, manager: APIClient, sent: object) -> None:
-    refused(manager.post(url(site, "keys/"), sent), 400, "invalid")
-
-
-def test_only_managers_make_keys(site: Site, viewer: APIClient, stranger: APIClient) -> None:
-    refused(viewer.post(url(site, "keys/"), {"purpose": "server"}), 403, "forbidden")
-    refused(stranger.post(url(site, "keys/"), {"purpose": "server"}), 404, "not_found")

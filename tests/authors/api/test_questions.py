@@ -9,10 +9,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.authors.models import Question, Site
-from apps.authors.selectors.messages import authors_to_wake
-from apps.authors.services.authors import opt_out
-from apps.authors.services.sites import update_site
-from tests.authors.api.calling import message, refused, url
+from tests.authors.api.calling import refused, url
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import asked, author_of, later, shown_to
 
@@ -39,41 +36,6 @@ def test_the_question_whose_turn_it_is_is_told_and_marked_as_sent(
     assert second.pushed_at is None
 
 
-def test_fetching_again_is_the_same_question_and_the_same_time(site: Site, host: APIClient) -> None:
-    first = asked(author_of(site, "anna"))[0]
-    single, two = (host.get(url(site, "questions/"), ANNA).json() for _ in range(2))
-    assert single == two
-    pushed = Question.objects.get(pk=first.pk).pushed_at
-    host.get(url(site, "questions/"), ANNA)
-    assert Question.objects.get(pk=first.pk).pushed_at == pushed
-
-
-def test_nothing_to_ask_is_null(site: Site, host: APIClient) -> None:
-    author = author_of(site, "anna")
-    assert host.get(url(site, "questions/"), ANNA).json() == {"question": None}
-    asked(author)
-    opt_out(author)
-    assert host.get(url(site, "questions/"), ANNA).json() == {"question": None}
-
-
-def test_a_question_whose_moment_is_over_is_not_asked(site: Site, host: APIClient) -> None:
-    asked(author_of(site, "anna"))
-    Question.objects.update(expires_at=timezone.now())
-    assert host.get(url(site, "questions/"), ANNA).json() == {"question": None}
-
-
-def test_an_author_must_be_named_and_known(site: Site, host: APIClient) -> None:
-    refused(host.get(url(site, "questions/")), 422, "bad_field")
-    refused(host.get(url(site, "questions/"), {"author": "a\0b"}), 400, "bad_request")
-    refused(host.get(url(site, "questions/"), {"author": "a\tb"}), 422, "bad_field")
-    refused(host.get(url(site, "questions/"), {"author": "nobody"}), 404, "not_found")
-
-
-def test_anonymous_authors_are_not_the_hosts(site: Site, host: APIClient) -> None:
-    asked(author_of(site))
-    refused(host.get(url(site, "questions/"), {"author": ""}), 422, "bad_field")
-
-
 def test_the_turn_takes_few_queries(
     site: Site, host: APIClient, django_assert_num_queries: Any
 ) -> None:
@@ -81,20 +43,6 @@ def test_the_turn_takes_few_queries(
     host.get(url(site, "questions/"), ANNA)
     with django_assert_num_queries(4):  # key, author, question, questions of the message
         host.get(url(site, "questions/"), ANNA)
-
-
-def test_posting_a_message_tells_its_questions_and_leaves_them_to_the_widget(
-    site: Site, host: APIClient
-) -> None:
-    author = author_of(site, "anna")
-    asked(author, ref="message-1")
-    response = host.post(url(site, "messages/"), message(author="anna"))
-    assert response.status_code == 200
-    assert [question["status"] for question in response.json()["questions"]] == [
-        "waiting",
-        "waiting",
-    ]
-    assert authors_to_wake([author.pk]) == [author.pk]
 
 
 def test_shown_counts_when_it_is_posted_and_the_first_time(site: Site, host: APIClient) -> None:
@@ -116,14 +64,6 @@ def test_shown_counts_when_it_is_posted_and_the_first_time(site: Site, host: API
     assert Question.objects.get(pk=question.pk).shown_at == shown - timedelta(seconds=2)
 
 
-def test_a_question_in_turn_may_be_shown_without_being_fetched(site: Site, host: APIClient) -> None:
-    first, second = asked(author_of(site, "anna"))
-    refused(host.post(url(site, f"questions/{second.uid}/shown/"), ANNA), 425, "too_early")
-    assert host.post(url(site, f"questions/{first.uid}/shown/"), ANNA).status_code == 200
-    second.refresh_from_db()
-    assert second.pushed_at is None
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("action", ["shown", "answer", "dismiss", "undo"])
 def test_questions_of_others_and_of_nobody(site: Site, host: APIClient, action: str) -> None:
@@ -140,9 +80,3 @@ def test_questions_of_others_and_of_nobody(site: Site, host: APIClient, action: 
     refused(unknown, 404, "unknown_question")
     refused(host.post(address, sent | {"author": "nobody"}), 404, "not_found")
     refused(host.post(address, {"id": "1", "option": "a", "how": "skip"}), 422, "bad_field")
-
-
-def test_a_site_that_is_switched_off_asks_nothing(site: Site, host: APIClient) -> None:
-    asked(author_of(site, "anna"))
-    update_site(site=site, enabled=False)
-    refused(host.get(url(site, "questions/"), ANNA), 403, "disabled")

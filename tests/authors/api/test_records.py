@@ -1,22 +1,18 @@
 """REST: a site's messages, answers and the ruling over its authors."""
 
-from typing import Any
-from uuid import uuid4
-
 import pytest
 from rest_framework.test import APIClient
 
-from apps.authors.models import Answer, Author, Reward, Site
+from apps.authors.models import Answer, Reward, Site
 from apps.authors.services.trust import set_ruling
 from apps.labels.models import Label
 from tests.authors.api.answering import answered
-from tests.authors.api.calling import refused, url
+from tests.authors.api.calling import url
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import author_of, message_of, site_with_features
 
 pytestmark = pytest.mark.django_db
 MESSAGES = "/api/v1/sites/{public_key}/messages/"
-ANSWERS = "/api/v1/sites/{public_key}/answers/"
 RULING = "/api/v1/sites/{public_key}/authors/{uid}/ruling/"
 
 
@@ -48,34 +44,6 @@ def test_sealed_text_stays_sealed(manager: APIClient, site: Site) -> None:
     message_of(author_of(site), "My mail is jane.roe@example.org and I like quiet laptops a lot.")
     result = manager.get(url(site, "messages/"))
     assert "jane.roe" not in result.content.decode()
-
-
-@pytest.mark.parametrize(
-    ("query", "count"),
-    [
-        ("status=dropped", 1),
-        ("status=asked", 1),
-        ("dropped_at=screen", 1),
-        ("dropped_at=nowhere", 0),
-        ("page_size=1", 2),
-    ],
-)
-def test_messages_are_narrowed(site: Site, manager: APIClient, query: str, count: int) -> None:
-    message_of(author_of(site), "Hello!")
-    answered(site, "bert")
-    assert manager.get(url(site, f"messages/?{query}")).json()["count"] == count
-    refused(manager.get(url(site, "messages/?status=lost")), 400, "invalid")
-
-
-def test_answers_come_with_their_questions(site: Site, manager: APIClient) -> None:
-    answer = answered(site, "anna")
-    response = manager.get(url(site, "answers/"))
-    assert_matches_schema(response, "GET", ANSWERS)
-    (row,) = response.json()["results"]
-    assert (row["feature"], row["outcome"], row["value"]) == ("urgency", "answer", answer.value)
-    assert row["value"] in row["options"]
-    assert row["item"] == Label.objects.get().item_id
-    assert row["label_uid"] == str(answer.label_uid)
 
 
 def test_answers_are_narrowed(site: Site, manager: APIClient) -> None:
@@ -110,25 +78,3 @@ def test_a_ruling_takes_answers_out_and_back_in(site: Site, manager: APIClient) 
     assert Label.objects.current().count() == 1
     assert Answer.objects.get().excluded_at is None
     assert Reward.objects.get().void_at is None
-
-
-@pytest.mark.parametrize(
-    "sent", [{}, {"trusted": "maybe"}, {"trusted": True, "reason": "x" * 301}, []]
-)
-def test_a_ruling_says_whom_to_trust(site: Site, manager: APIClient, sent: Any) -> None:
-    author = author_of(site, "anna")
-    refused(manager.post(url(site, f"authors/{author.uid}/ruling/"), sent), 400, "invalid")
-    assert Author.objects.get().ruling is None
-
-
-def test_only_managers_rule_and_only_over_their_own(
-    site: Site, manager: APIClient, viewer: APIClient, stranger: APIClient
-) -> None:
-    mine, theirs = author_of(site, "anna"), author_of(site_with_features(), "bert")
-    sent = {"trusted": False}
-    refused(viewer.post(url(site, f"authors/{mine.uid}/ruling/"), sent), 403, "forbidden")
-    refused(stranger.post(url(site, f"authors/{mine.uid}/ruling/"), sent), 404, "not_found")
-    for uid in (theirs.uid, uuid4(), "1"):
-        response = manager.post(url(site, f"authors/{uid}/ruling/"), sent)
-        assert response.status_code in (401, 404)
-    assert not Author.objects.filter(ruling__isnull=False).exists()

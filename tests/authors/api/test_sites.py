@@ -10,11 +10,10 @@ from apps.authors.services.rewards import pay_out
 from apps.projects.models import Item
 from labelhub.core.interview.features import starter_library
 from tests.authors.api.answering import answered
-from tests.authors.api.calling import person, refused, url
+from tests.authors.api.calling import refused, url
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import server_key, signing_secret
 from tests.factories.llm import ModelSpecFactory
-from tests.factories.projects import MembershipFactory, ProjectFactory
 
 pytestmark = pytest.mark.django_db
 LIST, ONE = "/api/v1/projects/{slug}/sites/", "/api/v1/sites/{public_key}/"
@@ -45,12 +44,6 @@ def test_a_site_is_made_from_the_starter_library(manager: APIClient, project_url
     made = Site.objects.get(public_key=body["public_key"])
     assert made.features.asked().count() == len(starter_library()["shopping"])
     assert made.created_by is not None
-
-
-def test_a_site_is_made_with_features_of_its_own(manager: APIClient, project_url: str) -> None:
-    feature = {"key": "mood", "name": "Mood", "definition": "How they feel.", "answer": "word"}
-    response = manager.post(project_url, NEW | {"features": [feature]})
-    assert response.status_code == 201, response.content
 
 
 @pytest.mark.thorough
@@ -85,20 +78,6 @@ def test_a_wrong_field_is_named(
     assert Site.objects.filter(name="Shop").count() == 0
 
 
-def test_two_sites_of_a_project_have_two_names(manager: APIClient, project_url: str) -> None:
-    assert manager.post(project_url, NEW).status_code == 201
-    refused(manager.post(project_url, NEW), 422, "invalid")
-
-
-def test_a_project_that_asks_the_same_of_all_takes_no_site() -> None:
-    membership = MembershipFactory.create(project=ProjectFactory.create(), role="manager")
-    slug = membership.project.slug
-    body = refused(
-        person(membership.user).post(f"/api/v1/projects/{slug}/sites/", NEW), 422, "invalid"
-    )
-    assert "per_item" in body["detail"]
-
-
 def test_members_see_a_site_without_secrets(site: Site, viewer: APIClient) -> None:
     secrets = [server_key(site), signing_secret(site)[1]]
     response = viewer.get(url(site))
@@ -123,30 +102,9 @@ def test_changes_are_all_made_or_none(site: Site, manager: APIClient) -> None:
     assert (site.most_questions, site.model) == (2, model)
 
 
-def test_what_was_read_can_be_sent_back(site: Site, manager: APIClient) -> None:
-    read = manager.get(url(site)).json()
-    assert manager.patch(url(site), read).json() == read
-
-
-def test_a_language_comes_first_once_there_is_a_text_to_agree_to(
-    site: Site, manager: APIClient
-) -> None:
-    refused(manager.patch(url(site), {"languages": ["de", "en"]}), 422, "invalid")
-    texts = {"en": "May we?", "de": "Dürfen wir?"}
-    assert manager.put(url(site, "consent/"), {"texts": texts}).status_code == 200
-    assert manager.patch(url(site), {"languages": ["de", "en"]}).status_code == 200
-
-
 def test_a_site_is_deleted_and_labelled_items_stay(site: Site, manager: APIClient) -> None:
     answered(site, "customer-17", due=True)
     pay_out(site, None)
     assert manager.delete(url(site)).status_code == 204
     assert Item.objects.count() == 1
     refused(manager.get(url(site)), 404, "not_found")
-
-
-def test_a_project_is_deleted_with_its_sites_and_payouts(site: Site) -> None:
-    answered(site, "customer-17", due=True)
-    pay_out(site, None)
-    site.project.delete()
-    assert not Site.objects.filter(pk=site.pk).exists()

@@ -34,10 +34,6 @@ def standing() -> int:
     return Label.objects.current().filter(abstained=False).count()
 
 
-def test_nobody_yet(manager: Client, site: Site) -> None:
-    assert "No authors yet" in words(manager.get(page(site, "authors/")))
-
-
 def test_authors_are_listed_under_pseudonyms_with_what_they_did(
     manager: Client, author: Author
 ) -> None:
@@ -45,33 +41,6 @@ def test_authors_are_listed_under_pseudonyms_with_what_they_did(
     shown = words(manager.get(page(author.site, "authors/")))
     assert f"{author.pseudonym} customer-17 not judged yet yes 1 1" in shown
     assert "anonymous" in shown
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("given", "found"),
-    [
-        ({"q": "customer"}, True),
-        ({"q": "somebody"}, False),
-        ({"q": "100%_"}, False),
-        ({"group": "verified"}, True),
-        ({"group": "excluded"}, False),
-        ({"group": "left"}, False),
-        ({"group": "nonsense"}, True),
-    ],
-)
-def test_they_are_found(
-    manager: Client, author: Author, given: dict[str, str], found: bool
-) -> None:
-    shown = words(manager.get(page(author.site, "authors/"), given))
-    assert (author.pseudonym in shown) == found
-
-
-def test_a_pseudonym_finds_its_author(manager: Client, author: Author) -> None:
-    other = author_of(author.site)
-    shown = words(manager.get(page(author.site, "authors/"), {"q": author.pseudonym}))
-    assert author.pseudonym in shown
-    assert other.pseudonym not in shown
 
 
 def test_the_list_takes_as_many_queries_for_any_number(
@@ -85,14 +54,6 @@ def test_the_list_takes_as_many_queries_for_any_number(
         message_of(author_of(author.site))
     with django_assert_num_queries(len(first)):
         manager.get(address)
-
-
-def test_signals_are_told_in_words(manager: Client, author: Author) -> None:
-    signals = [{"name": "early", "strength": 0.6, "detail": "9 of 18 were clicked too early"}]
-    Author.objects.update(trust={"score": 0.31, "low": True, "signals": signals}, trusted=False)
-    shown = words(manager.get(at(author)))
-    assert "9 of 18 were clicked too early strength 0.60" in shown
-    assert "no, by the signals" in shown
 
 
 def test_excluding_takes_a_reason_and_can_be_taken_back(manager: Client, author: Author) -> None:

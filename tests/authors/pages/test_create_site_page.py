@@ -53,16 +53,6 @@ def test_it_makes_a_site_and_goes_to_its_snippet(manager: Client) -> None:
     assert set(site.consent_texts.get().texts) == {"de", "en", "ja"}
 
 
-def test_this_servers_pages_are_allowed_where_asked_for(manager: Client) -> None:
-    post(manager, allow_here="on")
-    assert Site.objects.get().allowed_origins[-1] == "http://testserver"
-
-
-def test_single_features_can_be_picked(manager: Client) -> None:
-    post(manager, questions="pick", picked=["emotion/cause", "shopping/urgency"])
-    assert {feature.key for feature in Site.objects.get().features.asked()} == {"cause", "urgency"}
-
-
 @pytest.mark.parametrize(
     ("changes", "result"),
     [
@@ -82,29 +72,3 @@ def test_a_fault_is_told_beside_its_field(
     assert response.status_code == 422
     assert result in words(response)
     assert not Site.objects.exists()
-
-
-def test_a_name_is_given_once(manager: Client) -> None:
-    post(manager)
-    response = post(manager)
-    assert response.status_code == 422
-    assert "There is already a site “Corner shop”" in words(response)
-
-
-def test_what_was_typed_stays(manager: Client) -> None:
-    html = post(manager, allowed_origins="nonsense", questions="emotion").content.decode()
-    assert "nonsense</textarea>" in html
-    assert 'value="emotion" checked' in html
-
-
-def test_a_project_of_another_task_gets_no_site(client: Client) -> None:
-    project = ProjectFactory.create(slug="talk")
-    client.force_login(member(project, Role.MANAGER))
-    assert post(client).status_code == 422
-    assert not Site.objects.exists()
-
-
-@pytest.mark.parametrize("role", [Role.REVIEWER, Role.VIEWER])
-def test_only_managers_make_sites(client: Client, project: Project, role: Role) -> None:
-    client.force_login(member(project, role))
-    assert post(client).status_code == 403

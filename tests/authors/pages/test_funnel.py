@@ -1,13 +1,13 @@
 """What a site's pages count: by bar, by feature, by window, in as many queries for any traffic."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import count
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from apps.authors.models import Answer, Author, Event, Message, Question, Site
+from apps.authors.models import Answer, Author, Message, Question, Site
 from apps.authors.selectors.funnel import (
     WINDOWS,
     answers_since,
@@ -87,12 +87,6 @@ def test_worth_asking_is_what_only_the_sites_own_limits_kept_back(author: Author
     assert site_traffic(author.site, 7, NOW).now.taskable == 7
 
 
-def test_what_the_models_still_have_is_neither_asked_nor_dropped(author: Author) -> None:
-    wrote(author, status=Message.Status.RECEIVED)
-    traffic = site_traffic(author.site, 7, NOW)
-    assert (traffic.now.messages, traffic.now.taskable, traffic.waiting) == (1, 0, 1)
-
-
 def test_questions_are_counted_by_how_they_ended(author: Author) -> None:
     message = wrote(author)
     for status in ("answered", "nofit", "skipped", "closed", "expired", "waiting"):
@@ -102,11 +96,6 @@ def test_questions_are_counted_by_how_they_ended(author: Author) -> None:
     now = traffic.now
     assert (now.answered, now.nofit, now.skipped, now.closed, now.expired) == (1, 1, 1, 1, 1)
     assert (traffic.questions, now.shown, now.early) == (7, 6, 1)
-
-
-def test_who_answered_has_seen_the_question_even_if_nobody_said_so(author: Author) -> None:
-    questioned(wrote(author), "answered", shown_at=None)
-    assert site_traffic(author.site, 7, NOW).now.shown == 1
 
 
 @pytest.mark.parametrize(("days", "bars"), [(7, 7), (28, 28), (91, 13)])
@@ -130,20 +119,6 @@ def test_the_window_before_is_as_long_and_counts_apart(author: Author, days: int
     assert (traffic.now.messages, traffic.before.messages) == (1, 2)
 
 
-def test_days_begin_at_midnight() -> None:
-    assert start_of(1, NOW) == datetime(NOW.year, NOW.month, NOW.day, tzinfo=NOW.tzinfo)
-
-
-def test_opt_outs_are_events(author: Author) -> None:
-    for days in (0, 1, 9):
-        Event.objects.create(
-            site=author.site, kind=Event.Kind.OPTED_OUT, at=NOW - timedelta(days=days)
-        )
-    Event.objects.create(site=author.site, kind=Event.Kind.UNDONE, at=NOW)
-    traffic = site_traffic(author.site, 7, NOW)
-    assert (traffic.now.optouts, traffic.before.optouts) == (2, 1)
-
-
 def test_another_site_counts_for_itself(author: Author) -> None:
     other = author_of(site_with_features(author.site.project))
     questioned(wrote(other), "answered")
@@ -151,12 +126,6 @@ def test_another_site_counts_for_itself(author: Author) -> None:
     found = funnels_of(author.site.project, start_of(7, NOW))
     assert found[author.site_id].messages == 0
     assert (found[other.site_id].messages, found[other.site_id].answered) == (1, 1)
-
-
-def test_the_cost_is_that_of_the_windows_messages(author: Author) -> None:
-    for days in (0, 1, 8):
-        wrote(author, days_ago=days, cost_nanousd=100)
-    assert site_traffic(author.site, 7, NOW).cost_nanousd == 200
 
 
 def test_features_have_their_own_funnel(author: Author) -> None:
@@ -182,16 +151,6 @@ def test_labels_count_answers_that_stand_and_are_not_excluded(author: Author) ->
         answered(questioned(wrote(author), "answered"), **fields)
     found = answers_since(author.site, start_of(7, NOW))
     assert (found.labels, found.excluded, found.n, found.median_ms) == (1, 1, 3, 7000)
-
-
-def test_the_median_of_two_lies_between_them(author: Author) -> None:
-    for server_ms in (15_400, 70_000):
-        answered(questioned(wrote(author), "answered"), server_ms=server_ms)
-    assert answers_since(author.site, start_of(7, NOW)).median_ms == 42_700
-
-
-def test_without_answers_there_is_no_median(author: Author) -> None:
-    assert answers_since(author.site, start_of(7, NOW)).median_ms is None
 
 
 def test_places_are_checked_of_shuffled_options_only(author: Author) -> None:

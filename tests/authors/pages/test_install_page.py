@@ -10,23 +10,9 @@ from apps.authors.models import Site, SiteKey
 from apps.authors.selectors.sites import signing_secrets, site_of_server_key
 from labelhub.core.interview.identity import read_ident
 from tests.authors.pages.reading import page, words
-from tests.factories.authors import server_key, signing_secret, site_with_features
+from tests.factories.authors import signing_secret, site_with_features
 
 pytestmark = pytest.mark.django_db
-
-
-def test_the_snippet_names_the_script_and_the_sites_key(manager: Client, site: Site) -> None:
-    shown = words(manager.get(page(site, "install/")))
-    assert '<script async src="http://testserver/widget/v1.js"' in shown
-    assert f'data-site="{site.public_key}" data-mode="companion"' in shown
-    assert "script-src http://testserver; connect-src http://testserver ws://testserver;" in shown
-    assert f"/api/v1/sites/{site.public_key}/messages/" in shown
-    assert "data-consent" not in shown
-
-
-def test_where_the_host_asks_for_consent_the_snippet_says_so(manager: Client, site: Site) -> None:
-    Site.objects.update(consent_by="host")
-    assert 'data-consent="host"' in words(manager.get(page(site, "install/")))
 
 
 @pytest.mark.parametrize("purpose", ["sign", "server"])
@@ -48,30 +34,10 @@ def test_a_secret_is_shown_in_the_answer_to_its_making_and_nowhere_else(
     assert key.kid in again
 
 
-def test_a_key_of_no_purpose_is_refused(manager: Client, site: Site) -> None:
-    assert manager.post(page(site, "keys/"), {"purpose": "all"}).status_code == 422
-    assert not SiteKey.objects.exists()
-
-
-def test_two_secrets_hold_until_the_old_one_is_revoked(manager: Client, site: Site) -> None:
-    (old, _), (new, _) = signing_secret(site), signing_secret(site)
-    assert set(signing_secrets(site)) == {old, new}
-    manager.post(page(site, f"keys/{old}/revoke/"))
-    assert set(signing_secrets(site)) == {new}
-    assert manager.post(page(site, f"keys/{old}/revoke/")).status_code == 404
-
-
 def test_another_sites_key_is_not_revoked_here(manager: Client, site: Site) -> None:
     kid, _ = signing_secret(site_with_features(site.project))
     assert manager.post(page(site, f"keys/{kid}/revoke/")).status_code == 404
     assert SiteKey.objects.get().revoked_at is None
-
-
-def test_members_see_no_key(viewer: Client, site: Site) -> None:
-    server_key(site)
-    for rest in ("install/", "preview/"):
-        assert viewer.get(page(site, rest)).status_code == 403
-    assert viewer.post(page(site, "keys/"), {"purpose": "server"}).status_code == 403
 
 
 def test_the_preview_asks_for_this_servers_origin_first(manager: Client, site: Site) -> None:
@@ -83,13 +49,6 @@ def test_the_preview_asks_for_this_servers_origin_first(manager: Client, site: S
     assert site.allowed_origins[-1] == "http://testserver"
     html = manager.get(page(site, "preview/")).content.decode()
     assert f'data-site="{site.public_key}" data-mode="companion"' in html
-
-
-def test_the_preview_shows_the_chat_too(manager: Client, site: Site) -> None:
-    manager.post(page(site, "install/allow-here/"))
-    assert 'data-mode="chat"' in manager.get(page(site, "preview/?mode=chat")).content.decode()
-    odd = manager.get(page(site, "preview/"), {"mode": '"><script>'}).content.decode()
-    assert 'data-mode="companion"' in odd
 
 
 def test_the_preview_signs_in_who_looks_where_the_site_asks_for_it(

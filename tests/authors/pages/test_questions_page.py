@@ -10,7 +10,6 @@ from apps.authors.models import Feature, Site
 from labelhub.core.interview.features import Feature as Definition
 from labelhub.core.interview.features import starter_library
 from tests.authors.pages.reading import page, words
-from tests.factories.authors import asked, author_of
 
 pytestmark = pytest.mark.django_db
 EVERY = [feature for features in starter_library().values() for feature in features]
@@ -43,13 +42,6 @@ def as_posted(feature: Definition, languages: list[str]) -> dict[str, Any]:
     }
 
 
-def test_each_feature_shows_how_its_questions_fared(manager: Client, site: Site) -> None:
-    asked(author_of(site))
-    shown = words(manager.get(page(site, "questions/")))
-    assert "Time pressure How pressing the matter was." in shown
-    assert "Main emotion" in shown
-
-
 def test_they_move_up_and_down(manager: Client, site: Site) -> None:
     first, second, *rest = keys(site)
     change(manager, site, second, "up")
@@ -75,11 +67,6 @@ def test_the_last_one_stays(manager: Client, site: Site) -> None:
         change(manager, site, key, "retire")
     assert change(manager, site, keys(site)[0], "retire").status_code == 422
     assert len(keys(site)) == 1
-
-
-def test_a_strange_change_or_feature_is_refused(manager: Client, site: Site) -> None:
-    assert change(manager, site, "urgency", "explode").status_code == 422
-    assert change(manager, site, "nothing", "up").status_code == 404
 
 
 def test_features_of_the_library_can_be_added(manager: Client, site: Site) -> None:
@@ -152,27 +139,3 @@ def test_a_fault_is_told_beside_its_field(
     assert response.status_code == 422
     assert told in " ".join(response.context["form"].errors[field])
     assert not site.features.filter(definition__name="Mood").exists()
-
-
-def test_a_number_has_bounds_and_another_answer_none(manager: Client, site: Site) -> None:
-    number = {"answer": "number", "bounds": "10, 20\n50", "unit": "EUR", "options_en": ""}
-    sent = OWN | number | {"values": "", "prior": "0.5", "ordinal": "on"}
-    assert manager.post(page(site, "questions/new/"), sent).status_code == 302
-    made = site.features.get(key="mood").parsed
-    assert (made.bounds, made.unit, made.ordinal, made.prior) == ((10, 20, 50), "EUR", True, 0.5)
-    assert made.templates["en"].options["10 to 20"] == "10 to under 20 EUR"
-    assert "10 to 20" in words(manager.get(page(site, "questions/?q=mood")))
-    manager.post(page(site, "questions/mood/edit/"), sent | {"answer": "yes_no", "prior": ""})
-    made = site.features.get(key="mood").parsed
-    assert (made.values, made.bounds, made.prior) == (("yes", "no"), (), None)
-    assert made.templates["en"].options == {"yes": "Yes", "no": "No"}
-
-
-def test_a_prior_that_was_set_over_rest_stays(manager: Client, site: Site) -> None:
-    row = site.features.get(key="urgency")
-    row.definition |= {"prior": 0.3}
-    row.save()
-    sent = as_posted(row.parsed, site.languages)
-    assert sent["prior"] == "0.3"
-    manager.post(page(site, "questions/urgency/edit/"), sent)
-    assert site.features.get(key="urgency").parsed.prior == 0.3

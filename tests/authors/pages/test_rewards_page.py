@@ -11,7 +11,7 @@ from django.utils import timezone
 from apps.authors.models import Author, Payout, Reward, Site
 from apps.authors.selectors.authors import owed
 from apps.authors.services.answers import SubmittedAnswer, record_answer
-from tests.authors.pages.reading import page, words
+from tests.authors.pages.reading import page
 from tests.factories.authors import asked, author_of, shown_to, site_with_features
 
 pytestmark = pytest.mark.django_db
@@ -39,20 +39,6 @@ def rows(response: object) -> list[list[str]]:
     return list(csv.reader(io.StringIO(content.decode())))
 
 
-def test_a_site_without_rewards_says_how(manager: Client, site: Site) -> None:
-    assert "Nothing earned yet" in words(manager.get(page(site, "rewards/")))
-    Site.objects.update(reward_cents=0)
-    assert "This site rewards nobody" in words(manager.get(page(site, "rewards/")))
-
-
-def test_held_due_and_paid_are_told_apart(manager: Client, site: Site) -> None:
-    author = author_of(site, "customer")
-    earn(author)
-    earn(author, days_ago=0)
-    shown = words(manager.get(page(site, "rewards/")))
-    assert "Held 0.05 USD 1 answer, 1 author Due 0.05 USD 1 answer, 1 author Paid 0.00" in shown
-
-
 def test_a_payout_is_a_file_of_whom_to_pay_how_much(manager: Client, site: Site) -> None:
     for name in ("customer-2", "customer-1", "customer-1"):
         earn(author_of(site, name))
@@ -67,44 +53,8 @@ def test_a_payout_is_a_file_of_whom_to_pay_how_much(manager: Client, site: Site)
     assert [second[0], *second[2:]] == ["customer-2", "0.05", "USD", "1"]
 
 
-def test_nothing_is_paid_twice(manager: Client, site: Site) -> None:
-    earn(author_of(site, "customer"))
-    manager.post(page(site, "rewards/pay/"))
-    assert manager.post(page(site, "rewards/pay/")).status_code == 409
-    assert Payout.objects.count() == 1
-
-
-def test_a_spreadsheet_runs_nothing_of_the_file(manager: Client, site: Site) -> None:
-    earn(author_of(site, '=HYPERLINK("https://evil.example")'))
-    manager.post(page(site, "rewards/pay/"))
-    line = rows(manager.get(page(site, f"payouts/{Payout.objects.get().pk}/")))[1]
-    assert line[0].startswith("'=")
-
-
-def test_another_sites_payout_is_nowhere(manager: Client, site: Site) -> None:
-    other = site_with_features(site.project)
-    payout = Payout.objects.create(site=other, cents=0, rewards=0)
-    assert manager.get(page(site, f"payouts/{payout.pk}/")).status_code == 404
-
-
 def test_what_is_void_is_neither_held_nor_due(site: Site) -> None:
     earn(author_of(site, "customer"))
     Reward.objects.update(void_at=timezone.now())
     found = {item.state: item.cents for item in owed(site, timezone.now())}
     assert found == {"held": 0, "due": 0, "paid": 0, "void": 5}
-
-
-def test_a_payout_keeps_its_currency(manager: Client, site: Site) -> None:
-    earn(author_of(site, "customer"))
-    manager.post(page(site, "rewards/pay/"))
-    Site.objects.update(currency="EUR")
-    assert "Payout 1 0.05 USD" in words(manager.get(page(site, "rewards/"))).replace(
-        f"Payout {Payout.objects.get().pk}", "Payout 1"
-    )
-
-
-def test_a_site_with_payouts_can_be_deleted(manager: Client, site: Site) -> None:
-    earn(author_of(site, "customer"))
-    manager.post(page(site, "rewards/pay/"))
-    manager.post(page(site, "settings/delete/"), {"typed": "Corner shop"})
-    assert not Site.objects.exists()

@@ -4,7 +4,6 @@ from io import BytesIO
 from typing import Any
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from apps.authors.models import Site
@@ -46,35 +45,6 @@ def test_a_table_comes_in_and_is_listed(echo: Echo, manager: APIClient, viewer: 
     assert listed.json()["results"][0]["definition"]["title"] == "Two-person tent"
 
 
-def test_the_same_table_again_changes_nothing(echo: Echo, manager: APIClient) -> None:
-    send(manager, echo.site, TABLE)
-    assert counts(send(manager, echo.site, TABLE)) == (0, 0, 2, 0)
-
-
-def test_a_json_list_comes_in(site: Site, manager: APIClient) -> None:
-    items = [{"id": "cup", "title": "Cup", "text": "Of steel.", "link": "/cup", "price": "9.50",
-              "currency": "EUR"}]  # fmt: skip
-    assert counts(manager.post(url(site, "echo/catalogue/"), items)) == (1, 0, 0, 0)
-    assert not Echo.objects.get(site=site).on
-
-
-def test_a_file_comes_in(echo: Echo, manager: APIClient) -> None:
-    upload = SimpleUploadedFile("wares.csv", TABLE.encode(), "text/csv")
-    path = url(echo.site, "echo/catalogue/")
-    response = manager.post(path, {"file": upload}, format="multipart")
-    assert counts(response) == (2, 0, 0, 0)
-
-
-def test_what_is_not_in_a_replacing_table_is_offered_no_more(
-    echo: Echo, manager: APIClient
-) -> None:
-    send(manager, echo.site, TABLE)
-    lamp = "\n".join(TABLE.splitlines()[::2])
-    assert counts(send(manager, echo.site, lamp, "?replace=true")) == (0, 0, 1, 1)
-    active = manager.get(url(echo.site, "echo/catalogue/"), {"active": True}).json()
-    assert [row["id"] for row in active["results"]] == ["lamp"]
-
-
 def test_good_rows_go_in_and_bad_ones_are_told(echo: Echo, manager: APIClient) -> None:
     response = send(manager, echo.site, FAULTY)
     assert_matches_schema(response, "POST", CATALOGUE)
@@ -100,40 +70,12 @@ def test_what_rows_say_of_features_that_the_site_has_not_goes_in_and_is_named(
     assert echo.items.get(ref="a").definition["attributes"]["colour"] == ["red"]
 
 
-def test_a_feature_that_is_asked_about_no_more_is_of_no_use(echo: Echo, manager: APIClient) -> None:
-    table = "id,title,text,link,attributes\na,A,A.,/a,urgency=right_now\n"
-    assert send(manager, echo.site, table).json()["unused"] == []
-    echo.site.features.filter(key="urgency").update(active=False)
-    (told,) = send(manager, echo.site, table).json()["unused"]
-    assert (told["feature"], told["value"]) == ("urgency", "")
-
-
 def test_strictly_all_rows_go_in_or_none(echo: Echo, manager: APIClient) -> None:
     response = send(manager, echo.site, FAULTY, "?strict=1")
     assert_matches_schema(response, "POST", CATALOGUE)
     body = refused(response, 422, "invalid")
     assert [(each["row"], each["field"]) for each in body["errors"]] == [(4, "title"), (5, "id")]
     assert not CatalogueItem.objects.exists()
-
-
-@pytest.mark.parametrize(
-    "table",
-    ["", "id,title,text,link\n", "nothing", "[]", "{", "[1]", "id;link\na;/b\n", "id,title\n\0"],
-)
-def test_what_holds_no_item_is_refused(echo: Echo, manager: APIClient, table: str) -> None:
-    refused(send(manager, echo.site, table), 422, "invalid")
-    assert not CatalogueItem.objects.exists()
-
-
-def test_a_form_without_a_file_is_refused(echo: Echo, manager: APIClient) -> None:
-    path = url(echo.site, "echo/catalogue/")
-    refused(manager.post(path, {"file": "text"}, format="multipart"), 422, "invalid")
-    refused(
-        manager.generic("POST", path, "x", content_type="image/png"), 415, "unsupported_media_type"
-    )
-    upload = BytesIO(b"\xff\xfe")
-    upload.name = "wares.csv"
-    refused(manager.post(path, {"file": upload}, format="multipart"), 422, "invalid")
 
 
 def test_what_is_too_large_is_refused_however_it_is_sent(
@@ -148,15 +90,6 @@ def test_what_is_too_large_is_refused_however_it_is_sent(
     refused(manager.post(path, {"file": upload}, format="multipart"), 413, "too_large")
 
 
-def test_words_are_looked_for_in_id_and_title(echo: Echo, viewer: APIClient) -> None:
-    import_catalogue(echo, TABLE)
-    for words, found in (("STORM", ["lamp"]), ("tent", ["tent/2"]), ("%", []), ("", 2)):
-        rows = viewer.get(url(echo.site, "echo/catalogue/"), {"q": words}).json()["results"]
-        assert (len(rows) if isinstance(found, int) else [row["id"] for row in rows]) == found
-    wrong = viewer.get(url(echo.site, "echo/catalogue/"), {"active": "some"})
-    assert wrong.status_code == 400
-
-
 def test_an_item_is_offered_no_more_and_again(
     echo: Echo, manager: APIClient, viewer: APIClient
 ) -> None:
@@ -168,9 +101,3 @@ def test_an_item_is_offered_no_more_and_again(
         assert_matches_schema(response, "PATCH", ITEM)
         assert response.json()["active"] is active
         assert len(index_of(echo).items) == (2 if active else 1)
-
-
-@pytest.mark.parametrize("sent", [{}, {"active": None}, {"active": "perhaps"}, []])
-def test_whether_it_is_offered_must_be_said(echo: Echo, manager: APIClient, sent: Any) -> None:
-    import_catalogue(echo, TABLE)
-    refused(manager.patch(url(echo.site, "echo/catalogue/lamp/"), sent), 400, "invalid")

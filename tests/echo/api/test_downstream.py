@@ -39,17 +39,6 @@ def throttled(site: Site, text: str = TEXT, subject: str = "anna") -> Message:
     return found
 
 
-def test_while_the_models_are_asked_there_is_no_selection(echo: Echo, host: APIClient) -> None:
-    response = host.post(url(echo.site, "echo/messages/"), message(**ANNA))
-    assert response.status_code == 201
-    assert_matches_schema(response, "POST", MESSAGES)
-    body = response.json()
-    assert (body["message"]["status"], body["selection"], body["questions"]) == (
-        "received", None, [],
-    )  # fmt: skip
-    assert not Selection.objects.exists()
-
-
 @pytest.mark.django_db(transaction=True)
 def test_a_message_comes_back_with_its_features_and_questions(
     monkeypatch: pytest.MonkeyPatch, echo: Echo, host: APIClient
@@ -90,20 +79,6 @@ def test_what_is_not_asked_about_has_features_too(echo: Echo, host: APIClient) -
     assert not any(each["asked"] for each in Selection.objects.get().asked.values())
 
 
-def test_what_the_widget_sent_is_found_by_its_id(echo: Echo, host: APIClient) -> None:
-    author = author_of(echo.site)
-    (question, *_) = ask_author(author, TEXT)
-    asked = {"id": question.message.ref}
-    body = host.get(url(echo.site, "echo/messages/"), asked).json()
-    assert body["selection"]["id"] == str(Selection.objects.get().uid)
-    assert body["questions"][0]["qid"] == str(question.uid)
-    throttled_twin = message_of(author_of(echo.site, "bert"), TEXT, ref=question.message.ref)
-    refused(host.get(url(echo.site, "echo/messages/"), asked), 409, "conflict")
-    named = asked | {"author": "bert"}
-    found = host.get(url(echo.site, "echo/messages/"), named).json()
-    assert found["message"]["id"] == throttled_twin.ref
-
-
 @pytest.mark.parametrize("stage", ["screen", "sensitive", "left", "interrupted"])
 def test_of_what_is_nobodys_business_there_is_no_selection(
     echo: Echo, host: APIClient, stage: str
@@ -115,39 +90,12 @@ def test_of_what_is_nobodys_business_there_is_no_selection(
     assert not Selection.objects.exists()
 
 
-def test_what_the_assistant_says_has_no_selection(echo: Echo, host: APIClient) -> None:
-    response = host.post(url(echo.site, "echo/messages/"), message(role="assistant"))
-    assert response.json()["selection"] is None
-
-
-def test_where_echo_was_never_on_no_message_is_taken(site: Site, host: APIClient) -> None:
-    refused(host.post(url(site, "echo/messages/"), message()), 409, "conflict")
-    assert not Message.objects.exists()
-
-
 def test_where_echo_is_off_nothing_is_stored(site: Site, echo: Echo, host: APIClient) -> None:
     switch_echo(site, on=False)
     refused(host.post(url(site, "echo/messages/"), message()), 409, "conflict")
     assert not Message.objects.exists()
     switch_echo(site, on=True)
     assert host.post(url(site, "echo/messages/"), message()).status_code == 201
-
-
-@pytest.mark.parametrize(
-    ("change", "status", "code"),
-    [
-        ({"consent": None}, 422, "consent_required"),
-        ({"author": " "}, 422, "bad_field"),
-        ({"id": "x" * 65}, 422, "bad_field"),
-        ({"text": "x" * 8001}, 422, "too_long"),
-        ({"text": {"deep": 1}}, 422, "bad_field"),
-    ],
-)
-def test_what_messages_refuses_is_refused_here(
-    echo: Echo, host: APIClient, change: dict[str, Any], status: int, code: str
-) -> None:
-    refused(host.post(url(echo.site, "echo/messages/"), message(**change)), status, code)
-    assert not Message.objects.exists()
 
 
 def test_what_is_not_there_is_not_found(echo: Echo, host: APIClient, other_host: APIClient) -> None:
@@ -165,13 +113,6 @@ def test_what_is_not_there_is_not_found(echo: Echo, host: APIClient, other_host:
     refused(own.get(url(other, "echo/messages/"), {"id": found.ref}), 404, "not_found")
     erase_author(found.author)
     refused(host.get(one), 404, "not_found")
-
-
-def test_people_do_not_post_messages(echo: Echo, manager: APIClient, stranger: APIClient) -> None:
-    for who in (manager, stranger, APIClient()):
-        refused(who.post(url(echo.site, "echo/messages/"), message()), 401, "not_authenticated")
-        path = url(echo.site, "echo/messages/")
-        refused(who.get(path, {"id": "m"}), 401, "not_authenticated")
 
 
 def test_when_an_offer_was_first_what_is_asked_is_added(echo: Echo) -> None:

@@ -55,19 +55,6 @@ def test_from_the_design_to_the_end(echo: Echo, manager: APIClient, viewer: APIC
     assert [row["status"] for row in listed.json()["results"]] == ["ended"]
 
 
-def test_it_may_assign_by_time(echo: Echo, manager: APIClient) -> None:
-    path = created(echo, manager, windows=DAY)
-    assert len(manager.get(path).json()["windows"]) == 2
-
-
-def test_one_runs_at_a_time(echo: Echo, manager: APIClient) -> None:
-    first, second = (created(echo, manager) for _ in range(2))
-    manager.post(f"{first}start/")
-    refused(manager.post(f"{second}start/"), 409, "conflict")
-    manager.post(f"{first}end/")
-    assert manager.post(f"{second}start/").status_code == 200
-
-
 @pytest.mark.parametrize(
     ("change", "field"),
     [

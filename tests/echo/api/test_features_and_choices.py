@@ -3,12 +3,11 @@
 from typing import Any
 
 import pytest
-from django.utils import timezone
 from rest_framework.test import APIClient
 
-from apps.authors.models import Feature, Question
+from apps.authors.models import Question
 from apps.authors.services.features import add_features
-from apps.echo.models import Decision, Echo, Selection
+from apps.echo.models import Echo, Selection
 from apps.echo.services.learning import keep_up_with
 from labelhub.core.interview.features import parse_feature
 from tests.authors.api.calling import refused, url
@@ -39,19 +38,6 @@ def test_what_is_known_of_each_feature(echo: Echo, viewer: APIClient) -> None:
     assert 0 < told["uncertainty"] < 1
     assert told["low"] <= told["relevance"] <= told["high"]
     assert all((row["answers"], row["accuracy"]) == (0, None) for row in rows.values())
-
-
-def test_before_anything_was_learnt_all_are_alike(echo: Echo, viewer: APIClient) -> None:
-    rows = viewer.get(url(echo.site, "echo/features/")).json()["results"]
-    assert {row["uncertainty"] for row in rows} == {None}
-    assert len({(row["relevance"], row["low"], row["high"]) for row in rows}) == 1
-
-
-def test_what_is_asked_about_no_more_comes_last(echo: Echo, viewer: APIClient) -> None:
-    first = echo.site.features.asked()[0]
-    Feature.objects.filter(pk=first.pk).update(active=False)
-    rows = viewer.get(url(echo.site, "echo/features/"), {"page_size": 1000}).json()["results"]
-    assert (rows[-1]["key"], rows[-1]["active"]) == (first.key, False)
 
 
 @pytest.mark.thorough
@@ -85,16 +71,3 @@ def test_what_was_selected_and_asked_and_why(echo: Echo, manager: APIClient) -> 
     assert row["asked"][question.feature.key]["asked"] is True
     assert row["message"] == question.message.ref
     assert "anna" not in str(row)
-
-
-def test_what_was_decided_about_offers(echo: Echo, manager: APIClient) -> None:
-    question = answered(echo)
-    Decision.objects.create(
-        echo=echo, author=question.author, message=question.message, message_at=timezone.now(),
-        policy="echo", status="nothing", why="no_match", propensities={"tent": 0.5},
-        selection=Selection.objects.get(),
-    )  # fmt: skip
-    response = manager.get(url(echo.site, "echo/decisions/"))
-    assert_matches_schema(response, "GET", "/api/v1/sites/{public_key}/echo/decisions/")
-    (row,) = response.json()["results"]
-    assert (row["why"], row["item"], row["experiment"]) == ("no_match", "", None)

@@ -79,12 +79,6 @@ def test_what_became_of_it_is_told_and_learnt(
     assert keep_up_with(echo) == 2
 
 
-def test_every_click_counts_and_the_same_one_once(host: APIClient, events: str) -> None:
-    for ref in ("c-1", "c-1", "c-2"):
-        assert host.post(events, told(ref=ref)).status_code == 200
-    assert OfferEvent.objects.count() == 2
-
-
 @pytest.mark.parametrize(
     ("change", "field"),
     [
@@ -121,11 +115,6 @@ def test_of_others_and_unknown_offers_nothing_is_told(
     refused(manager.post(events, told()), 401, "not_authenticated")
     refused(manager.get(url(echo.site, "echo/offers/"), ANNA), 401, "not_authenticated")
     assert not OfferEvent.objects.exists()
-
-
-def test_whom_the_site_does_not_know_has_no_offer(echo: Echo, host: APIClient) -> None:
-    refused(host.get(url(echo.site, "echo/offers/"), {"author": "nobody"}), 404, "not_found")
-    refused(host.get(url(echo.site, "echo/offers/")), 422, "bad_field")
 
 
 def test_nothing_is_offered_to_who_left_or_where_it_is_off(

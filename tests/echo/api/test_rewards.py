@@ -18,7 +18,7 @@ from apps.echo.states import stored_state
 from tests.authors.api.calling import refused, server, url
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import author_of, server_key
-from tests.factories.echo import TEXT, answer, ask_author, learnt_digest
+from tests.factories.echo import TEXT, ask_author, learnt_digest
 from tests.services.threads import together
 
 pytestmark = pytest.mark.django_db
@@ -69,28 +69,6 @@ def test_a_reward_is_credited_to_the_features_shown(
     assert rebuild_state(echo)
 
 
-def test_success_raises_and_failure_lowers_what_matters(
-    echo: Echo, host: APIClient, path: str
-) -> None:
-    host.post(path, told(1))
-    keep_up_with(echo)
-    after_success = sum(expected(echo))
-    for at in range(3):
-        host.post(path, told(0, f"order-{at + 2}"))
-    keep_up_with(echo)
-    assert sum(expected(echo)) < after_success
-
-
-def test_what_its_author_answered_is_known(
-    echo: Echo, host: APIClient, path: str, author: Author, selection: Selection
-) -> None:
-    question = next(each for each in author.questions.order_by("number") if each.options)
-    answer(author, question, nofit=True, option="")
-    host.post(path, told())
-    shown = dict(LogEvent.objects.get(kind="rewarded").data["shown"])
-    assert shown[question.feature.key] == 0.0
-
-
 def test_told_twice_the_first_stands(echo: Echo, host: APIClient, path: str) -> None:
     host.post(path, told(1))
     again = host.post(path, told(0))
@@ -103,14 +81,6 @@ def test_told_twice_the_first_stands(echo: Echo, host: APIClient, path: str) -> 
     host.post(path, told(0))
     assert keep_up_with(echo) == 0
     assert learnt_digest(echo) == before
-
-
-def test_an_id_is_one_selections_own(
-    echo: Echo, host: APIClient, path: str, author: Author
-) -> None:
-    other = Selection.objects.create(echo=echo, author=author, number=0, predicted={}, selected=[])
-    for each in (path, url(echo.site, f"echo/selections/{other.uid}/rewards/")):
-        assert host.post(each, told()).status_code == 201
 
 
 @pytest.mark.parametrize(
@@ -135,12 +105,6 @@ def test_a_wrong_reward_is_named(
     body = refused(host.post(path, told() | change), 422, "bad_field")
     assert [fault["field"] for fault in body["errors"]] == [field]
     assert not LogEvent.objects.exists()
-
-
-@pytest.mark.parametrize("ref", ["<script>", "заказ 1", "x" * 200, "a/b?c=%00", "🙂"])
-def test_any_text_is_an_id(host: APIClient, path: str, ref: str) -> None:
-    assert host.post(path, told(ref=ref)).json()["id"] == ref
-    assert host.post(path, told(ref=ref)).status_code == 200
 
 
 def test_only_selections_of_the_site_are_rewarded(

@@ -15,14 +15,6 @@ pytestmark = pytest.mark.django_db
 ECHO = "/api/v1/sites/{public_key}/echo/"
 
 
-def test_of_a_site_that_never_had_it_on_it_is_off(site: Site, viewer: APIClient) -> None:
-    response = viewer.get(url(site, "echo/"))
-    assert_matches_schema(response, "GET", ECHO)
-    body = response.json()
-    assert (body["on"], body["frozen"], body["logged"], body["learnt"]) == (False, False, 0, 0)
-    assert not Echo.objects.exists()
-
-
 def test_it_is_switched_on_and_set_at_once(site: Site, manager: APIClient) -> None:
     sent = {"on": True, "k": 5, "explore": 0.2, "offers_on": True, "reward_minutes": 60}
     response = manager.patch(url(site, "echo/"), sent)
@@ -30,18 +22,6 @@ def test_it_is_switched_on_and_set_at_once(site: Site, manager: APIClient) -> No
     assert response.json().items() >= sent.items()
     echo = Echo.objects.get(site=site)
     assert (echo.on, echo.k, echo.offers_on) == (True, 5, True)
-
-
-def test_what_the_language_model_does_is_set(echo: Echo, manager: APIClient) -> None:
-    sent = {"llm_features": 0, "example_tokens": 0, "search_on": True, "search_calls_per_day": 50}
-    response = manager.patch(url(echo.site, "echo/"), sent)
-    assert_matches_schema(response, "PATCH", ECHO)
-    assert response.json().items() >= sent.items()
-
-
-def test_what_was_read_can_be_sent_back(echo: Echo, manager: APIClient) -> None:
-    read = manager.get(url(echo.site, "echo/")).json()
-    assert manager.patch(url(echo.site, "echo/"), read).json() == read
 
 
 @pytest.mark.parametrize(

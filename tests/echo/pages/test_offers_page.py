@@ -1,7 +1,6 @@
 """/sites/<id>/offers/: what is offered, what becomes of it, and the kill switch."""
 
 import re
-from datetime import timedelta
 
 import pytest
 from django.db import connection
@@ -9,46 +8,16 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from apps.accounts.roles import Role
-from apps.authors.models import Author, Site
+from apps.authors.models import Author
 from apps.echo.models import Echo
-from apps.echo.services.configuration import switch_echo, update_echo
-from tests.authors.pages.conftest import browser
+from apps.echo.services.configuration import update_echo
 from tests.authors.pages.reading import page, words
-from tests.factories.authors import author_of, message_of, site_with_features
-from tests.factories.echo import echo_of
+from tests.factories.authors import author_of, message_of
 from tests.factories.offers import decision_of, event_of
 
 pytestmark = pytest.mark.django_db
 
 OFFER = {"title": "Storm lamp", "text": "It shines for forty hours.", "lang": "en"}
-
-
-def test_where_echo_is_off_it_says_so(manager: Client, site: Site) -> None:
-    assert "Echo is off at this site" in words(manager.get(page(site, "offers/")))
-    echo_of(site)
-    switch_echo(site, on=False)
-    assert "Echo is off Nothing is chosen" in words(manager.get(page(site, "offers/")))
-
-
-def test_without_a_catalogue_it_asks_for_one(manager: Client, viewer: Client, site: Site) -> None:
-    echo_of(site)
-    assert "Import a catalogue" in words(manager.get(page(site, "offers/")))
-    assert "A manager can import a catalogue." in words(viewer.get(page(site, "offers/")))
-
-
-def test_it_counts_from_message_to_click(manager: Client, echo: Echo, author: Author) -> None:
-    at = timezone.now() - timedelta(hours=1)
-    decision_of(echo, author, at, told=["clicked", "clicked", "helpful"], offer=OFFER)
-    decision_of(echo, author_of(echo.site), at, offer=OFFER)
-    decision_of(echo, author, at, shown=False, why="weak_match")
-    told = words(manager.get(page(echo.site, "offers/")))
-    assert "Messages that could have had an offer 3" in told
-    assert "Shown on the author's screen 2" in told
-    assert "Clicked once or more 1" in told
-    assert "Nothing fits well enough 1" in told
-    assert "Clicked 2 times" in told
-    assert "100 %" in told
 
 
 def test_managers_read_the_message_members_do_not(
@@ -104,19 +73,6 @@ def test_offers_are_not_switched_on_where_echo_is_off(manager: Client, echo: Ech
     assert manager.post(page(echo.site, "offers/switch/"), {"do": "off"}).status_code == 302
     assert manager.post(page(echo.site, "offers/switch/"), {"do": "maybe"}).status_code == 422
     assert not Echo.objects.get().offers_on
-
-
-def test_who_may_look_may_not_switch(viewer: Client, echo: Echo) -> None:
-    assert viewer.post(page(echo.site, "offers/switch/"), {"do": "off"}).status_code == 403
-    assert viewer.get(page(echo.site, "offers/settings/")).status_code == 403
-    assert Echo.objects.get().offers_on
-
-
-def test_managers_of_other_projects_find_nothing(echo: Echo) -> None:
-    stranger = browser(site_with_features(), Role.MANAGER)
-    for rest in ("", "rows/", "settings/", "catalogue/", "experiments/", "catalogue/try/"):
-        assert stranger.get(page(echo.site, f"offers/{rest}")).status_code == 404
-    assert stranger.post(page(echo.site, "offers/switch/"), {"do": "off"}).status_code == 404
 
 
 SETTINGS = {

@@ -9,17 +9,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from apps.accounts.roles import Role
-from apps.authors.models import Author, Site
+from apps.authors.models import Author
 from apps.echo.models import Echo, Experiment
-from apps.echo.offer_words import arm_words
 from apps.echo.services.experiments import create_experiment, end_experiment, start_experiment
 from apps.echo.services.learning import keep_up_with
-from apps.echo.values import value_words
 from labelhub.core.echo.experiments.assignment import Arm
-from tests.authors.pages.conftest import browser
 from tests.authors.pages.reading import page, words
-from tests.factories.authors import site_with_features
 from tests.factories.echo import log_answers
 from tests.factories.offers import decision_of, placed
 
@@ -92,23 +87,3 @@ def test_what_moves_takes_as_many_queries(
             manager.get(parts)
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 20
-
-
-def test_strangers_find_neither(site: Site, experiment: Experiment) -> None:
-    stranger = browser(site_with_features(), Role.MANAGER)
-    for rest in (f"{FEATURE}parts/", f"offers/experiments/{experiment.pk}/parts/"):
-        assert stranger.get(page(site, rest)).status_code == 404
-
-
-def test_arms_and_values_are_told_in_words(
-    manager: Client, site: Site, experiment: Experiment
-) -> None:
-    told = words(manager.get(page(site, f"offers/experiments/{experiment.pk}/")))
-    assert "Against Words in common" in told
-    assert "keyword" not in told
-    assert arm_words("nothing") == "No offers"
-    assert arm_words("our own") == "our own"
-    urgency = site.features.get(key="urgency").parsed
-    assert value_words(urgency, "no_hurry") == "No hurry at all"
-    assert value_words(urgency, "own_words") == "own_words"
-    assert value_words(None, "no_hurry") == "no_hurry"
