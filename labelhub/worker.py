@@ -19,8 +19,8 @@ from apps.authors.tasks import resume_messages, run_housekeeping
 from apps.common.jobs import await_threads, resume_jobs, stop_all_jobs
 from apps.common.workers import show_sign
 from apps.debates.tasks import drive_run, keep_runs
-from apps.echo.services.instruction_search import go_on_with
 from apps.echo.services.learning import learn_news
+from apps.echo.services.prompt_search import go_on_with
 from apps.echo.tasks import keep_echo, keep_offers
 from apps.exchange.saved.services import keep_exports, write_export
 from apps.exchange.services import sweep_uploads

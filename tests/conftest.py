@@ -25,7 +25,7 @@ from hypothesis import settings
 from pytest_django import DjangoDbBlocker
 
 from apps.common.jobs import work_task
-from apps.echo.services import choosing
+from apps.echo.services import selection
 
 settings.register_profile("daily", max_examples=25, derandomize=True, deadline=None)
 settings.register_profile("thorough", max_examples=120, derandomize=True, deadline=None)
@@ -68,7 +68,7 @@ def clean_cache() -> Iterator[None]:
     """Rate limits and the like start anew with each test; so does what a process knows of a site's
     Echo, as the next test's site may have the same key."""
     cache.clear()
-    choosing._known.clear()
+    selection._known.clear()
     yield
     cache.clear()
 

@@ -6,10 +6,10 @@ from datetime import timedelta
 from celery import shared_task
 from django.utils import timezone
 
-from apps.echo.services.answer_events import WITHIN
+from apps.echo.services.events import WITHIN
 from apps.echo.services.learning import keep_up
-from apps.echo.services.offering import decide_about, expire_decisions, messages_due
-from apps.echo.services.search_schedule import begin_searches
+from apps.echo.services.offer_decisions import decide_about, expire_decisions, messages_due
+from apps.echo.services.prompt_search import begin_searches
 
 #: Seconds between two rounds of learning in a process, and between two looks for searches to begin.
 EVERY, BEGIN_EVERY = 2.0, 60.0

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.echo import play_output
-from apps.echo.charts.curves import REPLAYED
+from apps.echo import learning_curves
+from apps.echo.learning_curves import REPLAYED
 from apps.echo.management.commands import echo_replay
 from labelhub.core.echo.replay.labelled_texts import Labelled
 from labelhub.core.echo.replay.report import curves, figures
@@ -99,7 +99,7 @@ def test_people_are_told_figures_with_intervals_and_what_they_come_to(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(play_output, "_TELL_EVERY", 0.0)
+    monkeypatch.setattr(learning_curves, "_TELL_EVERY", 0.0)
     call_command("echo_replay", easy, "--orders", "3", "--feature", "mood")
     out = capsys.readouterr().out
     assert out.startswith("1 of 2 plays done, about 0 min left\nmood: 90 texts with 3 labels")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.echo.charts.curves import ARM_NAMES
+from apps.echo.learning_curves import ARM_NAMES
 from apps.echo.management.commands import echo_simulate
 from labelhub.core.echo.simulation.report import curves, figures
 from labelhub.core.echo.simulation.runs import ARMS, Arm, Trace

@@ -12,9 +12,9 @@ from apps.authors.services.answers import undo
 from apps.authors.services.authors import opt_out
 from apps.authors.services.privacy import erase_author, forget_old
 from apps.authors.services.trust import set_ruling
-from apps.echo.examples import indexes_of
 from apps.echo.models import Echo
-from apps.echo.services.choosing import chooser_for
+from apps.echo.services.prediction import indexes_of
+from apps.echo.services.selection import chooser_for
 from labelhub.core.interview.pipeline import AuthorMessage
 from tests.factories.authors import author_of, message_of
 from tests.factories.echo import FAR, NEAR, TEXT, echo_of, forget_examples, labelled
@@ -105,7 +105,7 @@ def test_new_answers_are_read_alone_and_other_features_stay_as_they_are(
 ) -> None:
     labelled(other, NEAR, "urgency", "soon")
     labelled(other, NEAR, "budget", "lowest")
-    monkeypatch.setattr("apps.echo.examples.FRESH", -1.0)
+    monkeypatch.setattr("apps.echo.services.prediction.FRESH", -1.0)
     before = indexes_of(echo.site_id, ())
     labelled(other, FAR, "urgency", "no_hurry")
     after = indexes_of(echo.site_id, ())
@@ -116,7 +116,7 @@ def test_new_answers_are_read_alone_and_other_features_stay_as_they_are(
 def test_the_newest_answers_of_a_feature_are_kept(
     echo: Echo, other: Author, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr("apps.echo.examples.MOST_OF_FEATURE", 2)
+    monkeypatch.setattr("apps.echo.services.prediction.MOST_OF_FEATURE", 2)
     for at in range(4):
         labelled(other, f"{NEAR} {at}", "urgency", "soon")
     assert texts(echo, "urgency") == {f"{NEAR} 2", f"{NEAR} 3"}

@@ -11,9 +11,9 @@ from apps.authors.models import Answer
 from apps.authors.services.trust import set_ruling
 from apps.common.jobs import waiting_jobs
 from apps.echo.models import Echo, LogEvent
-from apps.echo.services import answer_events, withdrawals
-from apps.echo.services.answer_events import gather_answers
+from apps.echo.services import events
 from apps.echo.services.configuration import switch_echo
+from apps.echo.services.events import gather_answers
 from apps.echo.services.learning import KIND, echoes_with_news, keep_up, keep_up_with
 from tests.factories.authors import author_of
 from tests.factories.echo import TEXT, answer, answers_about, ask_author, echo_of
@@ -48,7 +48,7 @@ def news(within: timedelta = WEEK, *, trust: bool = True) -> set[int]:
 def test_answers_of_which_nothing_was_expected_do_not_hold_up_the_others(
     echo: Echo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answer_events, "AT_ONCE", 2)
+    monkeypatch.setattr(events, "AT_ONCE", 2)
     answers_about(echo, echo.site.features.asked()[0].key, 3)
     expected = answered(echo)
     assert gather_answers(echo, timezone.now()) == 1
@@ -98,7 +98,7 @@ def test_an_offer_is_news_once_it_was_clicked_or_its_time_is_over(echo: Echo) ->
 def test_everything_of_who_is_not_believed_is_withdrawn_in_one_round(
     echo: Echo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(withdrawals, "AT_ONCE", 1)
+    monkeypatch.setattr(events, "AT_ONCE", 1)
     author = author_of(echo.site)
     for text in (TEXT, "A normal price is fine for the lamp. My daughter would like one."):
         given = next(each for each in ask_author(author, text) if each.options)

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from apps.common import jobs
-from apps.echo.services import offering
+from apps.echo.services import offer_decisions
 from tests.bench.widget_kill import Served
 from tests.fakes.client import wait_for
 from tests.fakes.stack import Stack
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.thorough, pytest.mark.timeout(480)]
 PEOPLE, EACH, KILLS = 6, 10, 3
 #: Seconds that anything may take: a killed server is back in about ten, and what it had at hand is
 #: taken up once its lease has lapsed.
-PATIENCE = max(jobs.LEASE, offering.LEASE).total_seconds() + 30
+PATIENCE = max(jobs.LEASE, offer_decisions.LEASE).total_seconds() + 30
 TEXT = "I need a light tent for my first trip, by Friday, and it must be cheap. Number {}."
 
 _SITE = """

@@ -17,8 +17,7 @@ from apps.authors.services.trust import set_ruling
 from apps.common.models import Job
 from apps.echo import states
 from apps.echo.models import Echo, LogEvent, Selection
-from apps.echo.services import choosing, learning
-from apps.echo.services.choosing import known_echo
+from apps.echo.services import learning, selection
 from apps.echo.services.configuration import (
     freeze,
     is_frozen,
@@ -27,6 +26,7 @@ from apps.echo.services.configuration import (
     update_echo,
 )
 from apps.echo.services.learning import KIND, keep_up_with, rebuild_state
+from apps.echo.services.selection import known_echo
 from apps.echo.states import store_state, stored_state, take_snapshot
 from labelhub.core.echo.snapshot import pack_model, unpack_model
 from labelhub.core.echo.state import EchoState
@@ -198,7 +198,7 @@ def test_a_process_reads_again_the_models_that_have_learnt_since_and_no_others(
     echo: Echo, author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = [answered(author, text) for text in (TEXT, OTHER)]
-    monkeypatch.setattr(choosing, "FRESH", 0.0)
+    monkeypatch.setattr(selection, "FRESH", 0.0)
     keep_up_with(echo)
     first = known_echo(echo.site).state
     Answer.objects.filter(pk=given[1].pk).update(undone_at=timezone.now())
@@ -302,7 +302,7 @@ def test_a_state_that_cannot_be_read_is_made_anew_and_asking_goes_on_meanwhile(
     keep_up_with(echo)
     before = learnt_digest(echo)
     echo.models.update(packed=packed)
-    choosing.forget_known(echo.site_id)
+    selection.forget_known(echo.site_id)
     assert known_echo(echo.site).state.models == {}
     assert ask_author(author, OTHER)
     keep_up_with(Echo.objects.get())

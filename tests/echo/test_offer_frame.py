@@ -7,10 +7,9 @@ import pytest
 from django.utils import timezone
 
 from apps.authors.services.site_config import next_offer
-from apps.echo.indexes import forget_index
-from apps.echo.services.catalogue import import_catalogue
+from apps.echo.services.catalogue import forget_index, import_catalogue
 from apps.echo.services.configuration import update_echo
-from apps.echo.services.offering import decide_about, messages_due
+from apps.echo.services.offer_decisions import decide_about, messages_due
 from tests.echo.test_offering import CATALOGUE, TEXT, offline
 from tests.factories.authors import author_of
 from tests.factories.echo import echo_of, processed

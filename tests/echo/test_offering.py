@@ -20,14 +20,13 @@ from apps.authors.services.site_config import (
     withdrawn_offers,
 )
 from apps.authors.services.trust import set_ruling
-from apps.echo.indexes import forget_index
 from apps.echo.models import Decision, Echo, OfferEvent
 from apps.echo.reporting.funnel import offer_funnel
-from apps.echo.services.catalogue import import_catalogue
+from apps.echo.services.catalogue import forget_index, import_catalogue
 from apps.echo.services.configuration import update_echo
 from apps.echo.services.experiments import create_experiment, end_experiment, start_experiment
 from apps.echo.services.learning import keep_up_with, rebuild_state
-from apps.echo.services.offering import decide_about, expire_decisions, messages_due
+from apps.echo.services.offer_decisions import decide_about, expire_decisions, messages_due
 from apps.echo.states import stored_state
 from apps.llm.models import ModelSpec
 from apps.llm.retry import Patience

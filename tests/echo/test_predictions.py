@@ -10,12 +10,12 @@ from django.utils import timezone
 from apps.authors.models import Author, Question, SiteUse
 from apps.authors.services import questions
 from apps.echo.models import Echo, LogEvent, PromptSearch, Selection
-from apps.echo.services.choosing import heads_for
 from apps.echo.services.configuration import switch_echo, update_echo
 from apps.echo.services.experiments import place_of
-from apps.echo.services.instructions import drop_instruction, use_instruction
 from apps.echo.services.learning import keep_up_with, rebuild_state
-from apps.echo.services.ranking import rank
+from apps.echo.services.offer_ranking import rank
+from apps.echo.services.prompt_search import drop_instruction, use_instruction
+from apps.echo.services.selection import heads_for
 from apps.echo.states import stored_state
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec

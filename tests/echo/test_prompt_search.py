@@ -19,11 +19,16 @@ from apps.common.jobs import waiting_jobs, work_on
 from apps.common.models import Job
 from apps.echo import tasks
 from apps.echo.models import Echo, PromptSearch, SearchReply
-from apps.echo.services import instruction_search
+from apps.echo.selectors.prompt_searches import instructions_of
+from apps.echo.services import prompt_search
 from apps.echo.services.configuration import freeze, update_echo
-from apps.echo.services.instruction_search import labels_of
-from apps.echo.services.instructions import instructions_of, use_instruction
-from apps.echo.services.search_schedule import KIND, begin_searches, calls_left
+from apps.echo.services.prompt_search import (
+    KIND,
+    begin_searches,
+    calls_left,
+    labels_of,
+    use_instruction,
+)
 from apps.llm.models import ModelSpec
 from apps.llm.retry import Patience
 from apps.llm.services import ensure_builtin
@@ -173,7 +178,7 @@ def test_whoever_lost_it_meanwhile_writes_nothing(
         count_cost(site_id, cost, calls=calls)
         Job.objects.update(lease_token=uuid.uuid4())
 
-    monkeypatch.setattr(instruction_search, "count_cost", taken_over)
+    monkeypatch.setattr(prompt_search, "count_cost", taken_over)
     go_on(search, world)
     assert not SearchReply.objects.exists()
 
@@ -207,7 +212,7 @@ def test_it_is_paid_from_the_sites_budget_and_ends_with_it(
     search = run_through(search, world)
     spent = sum(SiteUse.objects.values_list("cost_nanousd", flat=True))
     assert search.cost_nanousd == spent
-    assert 1_000_000 <= spent <= 1_000_000 + instruction_search.AT_ONCE * 105_000
+    assert 1_000_000 <= spent <= 1_000_000 + prompt_search.AT_ONCE * 105_000
     assert search.status == "running"
     assert not begin_searches()
 
@@ -242,9 +247,9 @@ def test_switched_off_while_calls_are_under_way_no_more_are_made(
         count_cost(site_id, cost, calls=calls)
         update_echo(echo, search_on=False)
 
-    monkeypatch.setattr(instruction_search, "count_cost", switched_off)
+    monkeypatch.setattr(prompt_search, "count_cost", switched_off)
     go_on(search, world)
-    assert len(world.calls) <= instruction_search.AT_ONCE
+    assert len(world.calls) <= prompt_search.AT_ONCE
 
 
 def test_answers_that_were_paid_are_kept_when_the_server_stops(
@@ -257,7 +262,7 @@ def test_answers_that_were_paid_are_kept_when_the_server_stops(
         count_cost(site_id, cost, calls=calls)
         closing.set()
 
-    monkeypatch.setattr(instruction_search, "count_cost", stopped)
+    monkeypatch.setattr(prompt_search, "count_cost", stopped)
     monkeypatch.setattr(jobs, "_closing", closing)
     go_on(search, world)
     assert SearchReply.objects.count() == len(world.calls) > 0
@@ -376,7 +381,7 @@ def test_what_cannot_go_on_says_why(echo: Echo, answers: list[Answer], monkeypat
     def broken(_: PromptSearch) -> list[Any]:
         raise Conflict("The answers are being moved.")
 
-    monkeypatch.setattr(instruction_search, "labels_of", broken)
+    monkeypatch.setattr(prompt_search, "labels_of", broken)
     search = run_through(begun(), World(answers))
     assert (search.status, search.why, search.reason) == (
         "stopped", "failed", "The answers are being moved.",

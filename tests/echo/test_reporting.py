@@ -11,13 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from apps.authors.models import Author
 from apps.authors.services.trust import set_ruling
 from apps.echo.models import Echo, Experiment
-from apps.echo.reporting import (
-    ArmReport,
-    OfferReport,
-    experiment_mark,
-    make_report,
-    offer_funnel,
-)
+from apps.echo.reporting.click_through import ArmReport, OfferReport, experiment_mark, make_report
+from apps.echo.reporting.funnel import offer_funnel
 from apps.echo.services.experiments import create_experiment, design_of, hourly, key_of
 from labelhub.core.echo.experiments.assignment import Arm, arm_of_author, arm_of_window
 from tests.factories.authors import author_of

@@ -11,8 +11,8 @@ from apps.authors.models import Author
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.trust import set_ruling
 from apps.echo.models import Echo, Scored, Selection
-from apps.echo.selectors import scored
-from apps.echo.selectors.scored import (
+from apps.echo.selectors import predictions
+from apps.echo.selectors.predictions import (
     Tally,
     calibration_error,
     curve,
@@ -106,8 +106,8 @@ def test_a_hundred_times_the_answers_take_as_many_rows(
     few = rows_read(echo)
     log_answers(echo, "urgency", [(1.0, 0.6)] * 2_000)
     many = rows_read(echo)
-    assert few <= many <= scored.FINE + scored.COARSE + scored.PARTS + 3
-    monkeypatch.setattr(scored, "WINDOW", 500)
+    assert few <= many <= predictions.FINE + predictions.COARSE + predictions.PARTS + 3
+    monkeypatch.setattr(predictions, "WINDOW", 500)
     assert whole(curve(echo)).n == 500
 
 

@@ -7,11 +7,11 @@ import pytest
 from apps.authors.models import Author
 from apps.authors.services.privacy import erase_author
 from apps.echo.models import Decision, Selection
-from apps.echo.services import offering
+from apps.echo.services import offer_decisions
 from apps.echo.services.catalogue import import_catalogue
 from apps.echo.services.configuration import update_echo
-from apps.echo.services.ranking import rank
-from apps.echo.services.selecting import select_unasked, selection_if
+from apps.echo.services.offer_ranking import rank
+from apps.echo.services.selection import select_unasked, selection_if
 from apps.echo.views.catalogue import SAMPLE
 from tests.factories.authors import message_of
 from tests.factories.echo import TEXT
@@ -53,14 +53,14 @@ def test_an_author_may_be_erased_while_an_offer_is_decided(
     message = message_of(author, TEXT)
     message.status, message.dropped_at, message.reason = "nothing", "relevance", "none_relevant"
     message.save()
-    assert offering.messages_due(message.received_at) == [message.pk]
+    assert offer_decisions.messages_due(message.received_at) == [message.pk]
 
     def erased_first(*args: Any) -> Any:
         erase_author(author)
         return rank(*args)
 
-    monkeypatch.setattr(offering, "rank", erased_first)
-    assert offering.decide_about(message.pk) is None
+    monkeypatch.setattr(offer_decisions, "rank", erased_first)
+    assert offer_decisions.decide_about(message.pk) is None
     assert not Decision.objects.exists()
     assert not Selection.objects.exists()
     assert caplog.records == []

@@ -3,10 +3,10 @@
 import pytest
 
 from apps.echo.models import Echo
-from apps.echo.selectors.status import status_of
+from apps.echo.selectors.learning import status_of
 from apps.echo.services.configuration import freeze
+from apps.echo.services.events import log
 from apps.echo.services.learning import keep_up_with
-from apps.echo.services.logging import log
 from labelhub.core.echo.events import Restored, Rewarded, Withdrawn
 from tests.factories.echo import echo_of, log_answers
 

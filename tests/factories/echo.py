@@ -11,11 +11,11 @@ from apps.authors.models import Answer, Author, Conversation, Message, Question,
 from apps.authors.services.answers import SubmittedAnswer, record_answer
 from apps.authors.services.message_lease import take_up
 from apps.authors.services.questions import Models, interview, store_questions
-from apps.echo import examples
 from apps.echo.models import Echo, PromptSearch, Scored
-from apps.echo.services.choosing import forget_known
+from apps.echo.services import prediction
 from apps.echo.services.configuration import switch_echo
-from apps.echo.services.logging import log
+from apps.echo.services.events import log
+from apps.echo.services.selection import forget_known
 from apps.echo.states import stored_state
 from apps.llm.models import ModelSpec
 from labelhub.core.echo.events import Answered
@@ -80,7 +80,7 @@ def learnt_digest(echo: Echo) -> str:
 
 def forget_examples(site_id: int) -> None:
     """Look at that site's answers anew the next time."""
-    examples._kept.pop(site_id, None)
+    prediction._kept.pop(site_id, None)
 
 
 def ask_author(

@@ -1,26 +1,22 @@
 """REST for a site's managers: what can be offered."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.authors.api.access import SiteViewSet
 from apps.common.api.parsers import TABLE, TableParser
-from apps.echo.api.serializers import (
-    CatalogueFileSerializer,
-    CatalogueImportedSerializer,
-    CatalogueImportQuerySerializer,
-    CatalogueItemSerializer,
-    CatalogueQuerySerializer,
-)
-from apps.echo.selectors.records import item_called, items_of
+from apps.echo.models import CatalogueItem
+from apps.echo.selectors.offers import item_called, items_of
 from apps.echo.services.catalogue import import_catalogue, set_active
 from apps.echo.services.configuration import ensure_echo
 from labelhub.core.echo.recommending.catalogue import MOST_BYTES
+from labelhub.core.echo.recommending.items import LONGEST
 from labelhub.core.errors import InvalidInput
 
 _ITEMS = OpenApiExample(
@@ -39,6 +35,83 @@ _ITEMS = OpenApiExample(
     request_only=True,
     media_type="application/json",
 )
+
+
+class CatalogueQuerySerializer(serializers.Serializer[Any]):
+    """What to look for in a catalogue."""
+
+    q = serializers.CharField(
+        required=False, default="", max_length=LONGEST["title"], allow_blank=True,
+        help_text="Words in the id, title, text or vertical.",
+    )  # fmt: skip
+    active = serializers.BooleanField(required=False, allow_null=True, default=None)
+
+
+class CatalogueItemSerializer(serializers.ModelSerializer[CatalogueItem]):
+    """An item; ``definition`` is what was imported."""
+
+    id = serializers.CharField(source="ref", read_only=True)
+    definition = serializers.DictField(read_only=True)
+
+    class Meta:
+        model = CatalogueItem
+        fields = ["id", "active", "changed_at", "definition"]
+        read_only_fields = ["changed_at"]
+        extra_kwargs: ClassVar[dict[str, Any]] = {"active": {"required": True}}
+
+
+class CatalogueImportQuerySerializer(serializers.Serializer[Any]):
+    """How to take a catalogue in."""
+
+    replace = serializers.BooleanField(
+        required=False, default=False, help_text="Items that are not in it are offered no more."
+    )
+    strict = serializers.BooleanField(
+        required=False, default=False, help_text="With a fault in any row nothing is changed."
+    )
+
+
+class CatalogueFileSerializer(serializers.Serializer[Any]):
+    """A form with a file."""
+
+    file = serializers.FileField()
+
+
+class RowFaultSerializer(serializers.Serializer[Any]):
+    """Why a row was not taken."""
+
+    row = serializers.IntegerField(help_text="As a spreadsheet counts; of JSON from 1.")
+    field = serializers.CharField(allow_blank=True)
+    message = serializers.CharField()
+
+
+class UnusedAttributeSerializer(serializers.Serializer[Any]):
+    """What rows say of a feature, and is of no use as long as the site does not have it."""
+
+    feature = serializers.CharField()
+    value = serializers.CharField(
+        allow_blank=True, help_text="That the feature does not have; empty: there is no such one."
+    )
+    rows = serializers.IntegerField(help_text="How many of those that went in.")
+    message = serializers.CharField()
+
+
+class CatalogueImportedSerializer(serializers.Serializer[Any]):
+    """What became of the rows."""
+
+    created = serializers.IntegerField()
+    changed = serializers.IntegerField()
+    unchanged = serializers.IntegerField()
+    retired = serializers.IntegerField(help_text="Offered no more.")
+    errors = RowFaultSerializer(  # type: ignore[assignment]  # as imports of items name it
+        many=True, help_text="At most 100 of them."
+    )
+    unused = UnusedAttributeSerializer(
+        many=True, help_text="The commonest first, at most 100; the rows went in."
+    )
+    ignored = serializers.ListField(
+        child=serializers.CharField(), help_text="Columns that mean nothing here."
+    )
 
 
 class CatalogueTableParser(TableParser):

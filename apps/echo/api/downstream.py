@@ -27,12 +27,12 @@ from apps.authors.api.messages import (
 from apps.authors.models import Message, Site
 from apps.authors.selectors.sites import check_open
 from apps.authors.services.site_config import config_of, next_offer, record_offer_event
-from apps.echo.api.serializers import FiniteField
+from apps.echo.api.learning import FiniteField
 from apps.echo.models import Decision, Selection
-from apps.echo.selectors.records import message_called, offer_called, selection_called
-from apps.echo.services.ranking import selected_of
-from apps.echo.services.rewards import tell_outcome
-from apps.echo.services.selecting import check_on, selection_for
+from apps.echo.selectors.offers import message_called, offer_called, selection_called
+from apps.echo.services.events import tell_outcome
+from apps.echo.services.offer_ranking import selected_of
+from apps.echo.services.selection import check_on, selection_for
 
 _LIMITED = {429: OpenApiResponse(description="Too many requests with this key; see Retry-After.")}
 _MESSAGE = OpenApiExample(

@@ -10,10 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.authors.api.access import SiteViewSet
-from apps.echo.api.serializers import FiniteField
+from apps.echo.api.learning import FiniteField
 from apps.echo.models import Experiment
-from apps.echo.reporting import make_report
-from apps.echo.selectors.records import experiment_called, experiments_of
+from apps.echo.reporting.click_through import make_report
+from apps.echo.selectors.offers import experiment_called, experiments_of
 from apps.echo.services.configuration import ensure_echo
 from apps.echo.services.experiments import create_experiment, end_experiment, start_experiment
 from labelhub.core.echo.experiments.assignment import Arm, Window

@@ -12,13 +12,11 @@ from apps.authors.models import Feature, Site
 from apps.authors.selectors.sites import current_consent
 from apps.authors.services.features import add_features
 from apps.authors.services.sites import set_consent_text
-from apps.echo.models import Echo, PromptSearch
-from apps.echo.selectors.echoes import get_echo
-from apps.echo.services.choosing import forget_known
-from apps.echo.services.instructions import drop_instruction, use_instruction
-from apps.echo.services.logging import log
+from apps.echo.models import Echo
+from apps.echo.services.events import log
+from apps.echo.services.selection import forget_known
 from labelhub.core.echo.events import Event, Expected, Frozen
-from labelhub.core.errors import InvalidInput, NotFound
+from labelhub.core.errors import InvalidInput
 
 SETTINGS = (
     "on", "k", "explore", "burden", "models_per_message", "llm_features", "example_tokens",
@@ -137,27 +135,3 @@ def set_priors(site: Site, priors: Mapping[str, float | None]) -> None:
     if changed:
         add_features(site=site, features=changed)
     tell_priors(ensure_echo(site))
-
-
-@transaction.atomic
-def set_instruction(site: Site, feature: str, search_id: int | None) -> PromptSearch | None:
-    """Predict a feature with what one of its searches found; None: without an instruction.
-
-    Raises:
-        NotFound: the site has no such feature, or the feature no such search.
-        Conflict: Echo was never on, or the search found nothing that may be used.
-    """
-    # Whoever changes it meanwhile, a search that ends as well, waits here.
-    echo = Echo.objects.select_for_update(no_key=True).get(pk=get_echo(site).pk)
-    if not site.features.filter(key=feature).exists():
-        raise NotFound("This site has no such feature.")
-    if search_id is None:
-        drop_instruction(echo, feature)
-        found = None
-    else:
-        search = echo.searches.filter(feature=feature, pk=search_id).first()
-        if search is None:
-            raise NotFound("This feature has no such search.")
-        found = use_instruction(search)
-    forget_known(site.pk)
-    return found

@@ -9,18 +9,23 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
+from typing import Any
 
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from apps.authors.models import Erasure
 from apps.common.jobs import JobRun, ensure_jobs, job, work_on
-from apps.echo.models import Echo, LogEvent, Snapshot
-from apps.echo.services.answer_events import WITHIN, gather_answers, untold_answers
-from apps.echo.services.rewards import gather_rewards, untold_offers
-from apps.echo.services.withdrawals import (
+from apps.echo.models import Echo, LogEvent, SearchReply, Snapshot
+from apps.echo.services.events import (
+    WITHIN,
     doubtful_rewards,
     fallen_answers,
+    gather_answers,
+    gather_rewards,
     restore_standing,
+    untold_answers,
+    untold_offers,
     withdraw_fallen,
     withdrawn_of_believed,
 )
@@ -277,3 +282,10 @@ def _thin_out(echo: Echo) -> None:
     old = list(echo.snapshots.values_list("pk", flat=True)[KEPT:])
     if len(old) >= KEPT:
         Snapshot.objects.filter(pk__in=old[1::2]).delete()
+
+
+def learn_without_them(instance: Erasure, **_signal: Any) -> None:
+    """Whose data was deleted has taught nothing: their events are gone, the rest is learnt anew.
+    What models said in a search that is under way may have been said of their words."""
+    SearchReply.objects.filter(search__echo=instance.site_id).delete()
+    Echo.objects.filter(site=instance.site_id).update(erased=F("erased") + 1)

@@ -17,16 +17,15 @@ from apps.authors.models import Site
 from apps.authors.selectors.sites import get_site
 from apps.authors.services.site_config import config_of
 from apps.authors.stages import reason_words
-from apps.echo.forms.offers import CatalogueFileForm, TryForm
+from apps.echo.forms import CatalogueFileForm, TryForm
 from apps.echo.models import Echo
 from apps.echo.offer_words import why_words
-from apps.echo.pages.offers import offers_page
-from apps.echo.selectors.echoes import echo_of, get_echo
-from apps.echo.selectors.offers import get_item, item_counts
-from apps.echo.selectors.records import items_of
+from apps.echo.pages import offers_page
+from apps.echo.selectors.learning import echo_of, get_echo
+from apps.echo.selectors.offers import get_item, item_counts, items_of
+from apps.echo.selectors.predictions import value_words
 from apps.echo.services.catalogue import import_catalogue, set_active
-from apps.echo.services.offer_preview import Tried, try_text
-from apps.echo.values import value_words
+from apps.echo.services.offer_ranking import Tried, try_text
 from labelhub.core.echo.recommending.catalogue import MOST_BYTES, MOST_ROWS, NAMES, REQUIRED
 from labelhub.core.echo.recommending.item_index import Selected
 from labelhub.core.echo.recommending.matching import Reason

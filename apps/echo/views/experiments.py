@@ -20,13 +20,15 @@ from apps.common.forms import show_refusal
 from apps.common.lists import Column, list_page
 from apps.echo.charts.offers import curve, forest, tables
 from apps.echo.forms.offers import ExperimentForm
+from apps.echo.charts import curve, forest, tables
+from apps.echo.forms import ExperimentForm
 from apps.echo.models import Echo, Experiment
 from apps.echo.offer_words import arm_words, finding, policy_words
-from apps.echo.pages.offers import offers_page
-from apps.echo.reporting import evaluate_candidates, experiment_mark, make_report
-from apps.echo.selectors.echoes import echo_of, get_echo
-from apps.echo.selectors.offers import counted_experiments, running_experiment
-from apps.echo.selectors.records import experiment_called
+from apps.echo.pages import offers_page
+from apps.echo.reporting.click_through import experiment_mark, make_report
+from apps.echo.reporting.off_policy import evaluate_candidates
+from apps.echo.selectors.learning import echo_of, get_echo
+from apps.echo.selectors.offers import counted_experiments, experiment_called, running_experiment
 from apps.echo.services.experiments import (
     create_experiment,
     design_of,

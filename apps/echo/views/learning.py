@@ -15,17 +15,17 @@ from apps.accounts.roles import Right
 from apps.authors.models import Site
 from apps.authors.pages import site_page
 from apps.authors.selectors.sites import get_site
-from apps.echo.forms.learning import EchoSettingsForm, InstructionForm
+from apps.echo.forms import EchoSettingsForm, InstructionForm
 from apps.echo.models import Echo
-from apps.echo.pages.learning import (
+from apps.echo.pages import (
     feature_parts,
     moving_parts,
     nothing_yet,
     ranked_feature,
 )
-from apps.echo.selectors.echoes import echo_of, get_echo
-from apps.echo.selectors.status import mark_of
-from apps.echo.services.configuration import freeze, set_instruction, switch_echo, update_echo
+from apps.echo.selectors.learning import echo_of, get_echo, mark_of
+from apps.echo.services.configuration import freeze, switch_echo, update_echo
+from apps.echo.services.prompt_search import set_instruction
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
 
 STEPS = ("on", "off", "freeze", "thaw")

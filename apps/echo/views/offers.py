@@ -17,13 +17,14 @@ from apps.authors.pages import sites_page
 from apps.authors.selectors.funnel import WINDOWS, start_of
 from apps.authors.selectors.sites import get_site
 from apps.common.forms import show_refusal
-from apps.echo.charts.offers import offer_steps, tables
-from apps.echo.forms.offers import OfferSettingsForm
+from apps.echo.charts import offer_steps, tables
+from apps.echo.forms import OfferSettingsForm
 from apps.echo.models import Echo
 from apps.echo.offer_words import why_words
-from apps.echo.pages.offers import offers_page
-from apps.echo.reporting import make_report, offer_funnel
-from apps.echo.selectors.echoes import echo_of, get_echo
+from apps.echo.pages import offers_page
+from apps.echo.reporting.click_through import make_report
+from apps.echo.reporting.funnel import offer_funnel
+from apps.echo.selectors.learning import echo_of, get_echo
 from apps.echo.selectors.offers import SHOWN, item_counts, last_offers, running_experiment
 from apps.echo.services.configuration import update_echo
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError

@@ -8,9 +8,8 @@ from rest_framework.test import APIClient
 
 from apps.authors.models import Site
 from apps.echo.api.catalogue import CatalogueTableParser
-from apps.echo.indexes import index_of
 from apps.echo.models import CatalogueItem, Echo
-from apps.echo.services.catalogue import import_catalogue
+from apps.echo.services.catalogue import import_catalogue, index_of
 from tests.authors.api.calling import refused, url
 from tests.common.openapi import assert_matches_schema
 

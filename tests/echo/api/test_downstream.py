@@ -10,10 +10,9 @@ from apps.authors.models import Message, Question, Site
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.questions import ask_now
 from apps.echo.models import Echo, Selection
-from apps.echo.services import choosing
-from apps.echo.services.choosing import EchoChooser, forget_known
+from apps.echo.services import selection
 from apps.echo.services.configuration import switch_echo, update_echo
-from apps.echo.services.selecting import select_unasked
+from apps.echo.services.selection import EchoChooser, forget_known, select_unasked
 from tests.authors.api.calling import message, refused, server, url
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import author_of, message_of, server_key
@@ -137,7 +136,7 @@ def test_asking_keeps_what_was_handed_out_before(
         select_unasked(chooser._message)
         store(chooser)
 
-    monkeypatch.setattr(choosing.EchoChooser, "store", meanwhile)
+    monkeypatch.setattr(selection.EchoChooser, "store", meanwhile)
     questions = ask_author(author_of(echo.site, "anna"), TEXT)
     chosen = Selection.objects.get()
     assert Question.objects.count() == len(questions) > 0

@@ -10,12 +10,11 @@ from rest_framework.test import APIClient
 from apps.authors.models import Author
 from apps.authors.services.authors import opt_out
 from apps.authors.services.sites import update_site
-from apps.echo.indexes import forget_index
 from apps.echo.models import Decision, Echo, OfferEvent
-from apps.echo.services.catalogue import import_catalogue
+from apps.echo.services.catalogue import forget_index, import_catalogue
 from apps.echo.services.configuration import update_echo
 from apps.echo.services.learning import keep_up_with
-from apps.echo.services.offering import decide_about, messages_due
+from apps.echo.services.offer_decisions import decide_about, messages_due
 from tests.authors.api.calling import refused, server, url
 from tests.common.openapi import assert_matches_schema
 from tests.echo.test_offering import CATALOGUE, TEXT, offline

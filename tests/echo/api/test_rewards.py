@@ -130,7 +130,7 @@ def test_who_was_erased_is_not_rewarded(host: APIClient, path: str, author: Auth
 def test_erased_at_that_moment(
     host: APIClient, path: str, author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("apps.echo.services.rewards.lock_author", lambda _pk: None)
+    monkeypatch.setattr("apps.echo.services.events.lock_author", lambda _pk: None)
     refused(host.post(path, told()), 404, "not_found")
     assert not LogEvent.objects.exists()
 

@@ -4,7 +4,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from apps.echo.models import Echo
-from apps.echo.services.choosing import known_echo
+from apps.echo.services.selection import known_echo
 from tests.authors.api.calling import refused, url
 from tests.common.openapi import assert_matches_schema
 from tests.factories.echo import HINT, echo_of, search_of

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from apps.authors.models import Site
 from apps.echo.models import Echo
-from apps.echo.selectors.status import mark_of
-from apps.echo.services.instructions import instructions_of
+from apps.echo.selectors.learning import mark_of
+from apps.echo.selectors.prompt_searches import instructions_of
 from tests.authors.pages.reading import page, words
 from tests.factories.echo import HINT, echo_of, search_of
 

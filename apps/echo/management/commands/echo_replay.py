@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from apps.common.commands import LabelhubCommand
-from apps.echo.charts.curves import REPLAYED, draw_curves
-from apps.echo.play_output import curves_file, figure_words, progress
+from apps.echo.learning_curves import REPLAYED, curves_file, draw_curves, figure_words, progress
 from labelhub.core.echo.replay.labelled_texts import MOST_BYTES, Columns, read_labelled
 from labelhub.core.echo.replay.report import AHEAD, BEHIND, LEVEL, SHARE, UNTOLD, replay
 from labelhub.core.errors import InvalidInput

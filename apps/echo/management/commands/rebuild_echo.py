@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 
 from apps.authors.selectors.sites import find_site
 from apps.common.commands import LabelhubCommand
-from apps.echo.selectors.echoes import get_echo
+from apps.echo.selectors.learning import get_echo
 from apps.echo.services.learning import rebuild_state
 
 

@@ -11,31 +11,154 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from django.db.models import F
+from django.db import IntegrityError, transaction
+from django.db.models import Count, F, Max
 from django.utils import timezone
 
-from apps.authors.models import Message
+from apps.authors.models import Message, Site
 from apps.authors.services.limits import budget_spent, count_cost
 from apps.authors.services.messages import CONTEXT, SHOWN_OF_REPLIES
 from apps.authors.services.questions import PATIENCE, Models, OpenModels
 from apps.authors.services.site_config import config_of
-from apps.common.jobs import JobRun, Postponed, fault_words, job
-from apps.echo.examples import read_examples, standing_answers
+from apps.common.jobs import JobRun, Postponed, fault_words, job, start_job
 from apps.echo.models import Echo, PromptSearch, SearchReply
-from apps.echo.services.choosing import forget_known
-from apps.echo.services.instructions import drop_instruction
-from apps.echo.services.predicting import MOST_EXAMPLES, predict_plan, prompt, task_of
-from apps.echo.services.search_schedule import KIND, calls_left
+from apps.echo.selectors.learning import get_echo
+from apps.echo.selectors.prompt_searches import instructions_of
+from apps.echo.services.configuration import is_frozen
+from apps.echo.services.prediction import (
+    MOST_EXAMPLES,
+    predict_plan,
+    prompt,
+    read_examples,
+    standing_answers,
+    task_of,
+)
+from apps.echo.services.selection import forget_known
 from apps.echo.states import doubted_authors
 from apps.llm.models import ModelSpec
 from apps.llm.shared_gateway import close_all, shared_gateway
 from labelhub.core.echo.examples import Example
-from labelhub.core.echo.prompt_search import Found, SearchPlan, search
+from labelhub.core.echo.instructions import instruction_faults
+from labelhub.core.echo.prompt_search import (
+    LEAST_AUTHORS,
+    LEAST_KEPT_BACK,
+    LEAST_SHOWN,
+    Found,
+    SearchPlan,
+    search,
+)
+from labelhub.core.errors import Conflict, NotFound
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.identity import call_key
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.prices import cost_nanousd, estimate_usage
 from labelhub.core.llm.types import Call, Completion, Reply, Status, Usage
+
+KIND = "echo.search"
+#: Answers about a feature since its last search without which there is no other.
+NEW_ANSWERS = 40
+#: Answers without which there is none at all.
+LEAST_ANSWERS = LEAST_SHOWN + LEAST_KEPT_BACK
+
+
+@transaction.atomic
+def set_instruction(site: Site, feature: str, search_id: int | None) -> PromptSearch | None:
+    """Predict a feature with what one of its searches found; None: without an instruction.
+
+    Raises:
+        NotFound: the site has no such feature, or the feature no such search.
+        Conflict: Echo was never on, or the search found nothing that may be used.
+    """
+    # Whoever changes it meanwhile, a search that ends as well, waits here.
+    echo = Echo.objects.select_for_update(no_key=True).get(pk=get_echo(site).pk)
+    if not site.features.filter(key=feature).exists():
+        raise NotFound("This site has no such feature.")
+    if search_id is None:
+        drop_instruction(echo, feature)
+        found = None
+    else:
+        search = echo.searches.filter(feature=feature, pk=search_id).first()
+        if search is None:
+            raise NotFound("This feature has no such search.")
+        found = use_instruction(search)
+    forget_known(site.pk)
+    return found
+
+
+@transaction.atomic
+def use_instruction(search: PromptSearch) -> PromptSearch:
+    """Predict the feature with what this search found, from now on; also to go back to it.
+
+    Raises:
+        Conflict: it found nothing, or what by the rules of today is not used.
+    """
+    # Of two who change it at once, the second one has the word.
+    Echo.objects.select_for_update(no_key=True).get(pk=search.echo_id)
+    if search.status != PromptSearch.Status.BETTER:
+        raise Conflict("This search found no instruction; take one that did.")
+    if faults := instruction_faults(search.instruction):
+        raise Conflict(f"By the rules of today it may not be used. {faults[0].detail}")
+    drop_instruction(search.echo, search.feature)
+    search.active = True
+    search.save(update_fields=["active"])
+    return search
+
+
+def drop_instruction(echo: Echo, feature: str) -> bool:
+    """Predict the feature without an instruction from now on; whether there was one."""
+    return bool(echo.searches.filter(feature=feature, active=True).update(active=False))
+
+
+def begin_searches() -> int:
+    """Begin a search at each site where one may be and is due; how many. No call is made yet."""
+    wanted = Echo.objects.filter(on=True, search_on=True, site__enabled=True)
+    return sum(_begun(echo) for echo in wanted.select_related("site"))
+
+
+def calls_left(echo: Echo) -> int:
+    """Calls that the searches of a site may make today (UTC)."""
+    today = timezone.now().date()
+    made = echo.search_calls if echo.search_day == today else 0
+    return max(0, echo.search_calls_per_day - made)
+
+
+def _begun(echo: Echo) -> bool:
+    if echo.searches.filter(status=PromptSearch.Status.RUNNING).exists():
+        return False
+    if not calls_left(echo) or budget_spent(echo.site) or is_frozen(echo):
+        return False
+    due = _due(echo)
+    if due is None:
+        return False
+    feature, answers, until = due
+    present = instructions_of(echo).get(feature, "")
+    try:
+        with transaction.atomic():
+            search = PromptSearch.objects.create(
+                echo=echo, feature=feature, present=present, answers=answers, until=until
+            )
+            start_job(KIND, search.pk)
+    except IntegrityError:  # somebody else has begun one
+        return False
+    return True
+
+
+def _due(echo: Echo) -> tuple[str, int, int] | None:
+    """The feature with the most new answers: its key, its answers, and the key of the newest."""
+    ended = echo.searches.exclude(status=PromptSearch.Status.STOPPED).order_by("pk")
+    known = dict(ended.values_list("feature", "answers"))
+    counted = (
+        standing_answers(echo.site_id)
+        .filter(question__feature__active=True)
+        .values("question__feature__key")
+        .annotate(count=Count("pk"), people=Count("author", distinct=True), newest=Max("pk"))
+        .filter(count__gte=LEAST_ANSWERS, people__gte=LEAST_AUTHORS)
+        .values_list("question__feature__key", "count", "newest")
+    )
+    news = [(count - known.get(key, 0), key, count, newest) for key, count, newest in counted]
+    due = [each for each in news if each[0] >= NEW_ANSWERS]
+    return max(due)[1:] if due else None
+
 
 #: Calls that are made before others get their turn, and that are under way at once: authors'
 #: messages come first.

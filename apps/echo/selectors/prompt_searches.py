@@ -83,3 +83,11 @@ def searches_mark(echo: Echo) -> Mapping[str, Any]:
         newest=Max("pk"),
         made=Sum("calls"),
     )
+
+
+def instructions_of(echo: Echo) -> Mapping[str, str]:
+    """The instruction in use for each feature that has one. What has faults by the rules of today
+    is left out."""
+    rows = echo.searches.filter(active=True).exclude(instruction="")
+    found = dict(rows.values_list("feature", "instruction"))
+    return {key: text for key, text in found.items() if not instruction_faults(text)}

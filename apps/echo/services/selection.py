@@ -12,15 +12,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from django.db import transaction
 from django.db.models import F
 
 from apps.authors.models import Feature, Message, Question, Site
 from apps.authors.querysets import OPEN
 from apps.authors.selectors.sites import FRESH
 from apps.authors.services.limits import AskedQuestion
+from apps.authors.services.locking import lock_author
+from apps.authors.services.site_config import config_of
 from apps.echo.models import Echo, Selection
-from apps.echo.services.instructions import instructions_of
-from apps.echo.services.predicting import Predicting, predicting_for
+from apps.echo.selectors.prompt_searches import instructions_of
+from apps.echo.services.prediction import Predicting, predicting_for
 from apps.echo.states import Parts, doubted_authors, newer_state, stored_state
 from labelhub.core.echo.models import Prediction, predict
 from labelhub.core.echo.prediction import shares_told
@@ -29,7 +32,7 @@ from labelhub.core.echo.relevance import drawn
 from labelhub.core.echo.state import EchoState, signs_of
 from labelhub.core.echo.uncertainty import sigma
 from labelhub.core.echo.vectors import vector_of
-from labelhub.core.errors import InvalidInput
+from labelhub.core.errors import Conflict, InvalidInput
 from labelhub.core.interview.calls import Likely
 from labelhub.core.interview.features import Feature as Definition
 from labelhub.core.interview.pipeline import AuthorMessage
@@ -261,3 +264,66 @@ def _seed(echo: Echo, message: Message) -> int:
     """The same draws for the same message and state, whoever takes it up."""
     told = f"{echo.pk} {message.author_id} {message.ref} {echo.learnt}".encode()
     return int.from_bytes(hashlib.sha256(told).digest()[:8])
+
+
+#: What these drop no selection is made of: it is not worth it, nobody's business, or too late.
+NEVER = ("screen", "sensitive", "left", "interrupted")
+
+
+def selection_for(message: Message) -> Selection | None:
+    """The one selection of a message, made where there is none yet and nobody asks about it now.
+
+    None where Echo is off, the message's text is not kept, or it was dropped by one of
+    :data:`NEVER`.
+    """
+    found = Selection.objects.filter(message=message).first()
+    if found is not None:
+        return found
+    waits = message.status == Message.Status.RECEIVED or message.role != Message.Role.AUTHOR
+    if waits or not message.text or message.dropped_at in NEVER:
+        return None
+    return select_unasked(message)
+
+
+def select_unasked(message: Message) -> Selection | None:
+    """A selection by the feature models alone, which ask no language model; None where Echo is
+    off, or the author's data was deleted meanwhile. Of two who make one at once, and of asking
+    meanwhile, the first has made it."""
+    chooser = _chosen(message)
+    if chooser is None:
+        return None
+    with transaction.atomic():
+        if lock_author(message.author_id) is None:
+            return None
+        chooser.store_unasked()
+    return Selection.objects.filter(message=message).first()
+
+
+def selection_if(message: Message) -> Selection | None:
+    """What would be selected of a message that nobody has sent; nothing is stored."""
+    chooser = _chosen(message)
+    return None if chooser is None else chooser.made()
+
+
+def _chosen(message: Message) -> EchoChooser | None:
+    """The choice by the feature models alone; None where Echo is off."""
+    kit = config_of(message.author.site)
+    chooser = heads_for(message, kit.features)
+    if chooser is None:
+        return None
+    ranked = chooser.ranked(kit.definitions)
+    expected = chooser.expected(ranked, {}, {})
+    chooser.wanted(list(expected), 0)
+    return chooser
+
+
+def check_on(site: Site) -> None:
+    """Refuse to select where Echo is off.
+
+    Raises:
+        Conflict: it is.
+    """
+    if known_echo(site).echo is None:
+        forget_known(site.pk)  # it may have been switched on just now
+        if known_echo(site).echo is None:
+            raise Conflict("Echo is switched off at this site; a manager can switch it on.")

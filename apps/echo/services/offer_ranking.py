@@ -1,23 +1,26 @@
-"""What could be offered at one message, and which of it is: selection, policy, decision."""
+"""What could be offered at one message, or for a text that nobody sent, and which of it is."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
 
-from apps.authors.models import Message
+from apps.authors.models import Author, Message
+from apps.authors.services.console import DryRun, dry_run
 from apps.authors.services.message_lease import as_asked
+from apps.authors.services.messages import AFTER_JUDGEMENT
+from apps.authors.services.questions import OpenModels
 from apps.authors.services.site_config import config_of
-from apps.echo.indexes import index_of
 from apps.echo.models import Decision, Echo, Selection
-from apps.echo.services.choosing import known_echo
+from apps.echo.services.catalogue import index_of
 from apps.echo.services.experiments import Place
-from apps.echo.services.selecting import select_unasked
+from apps.echo.services.selection import known_echo, select_unasked, selection_if
+from apps.llm.shared_gateway import shared_gateway
 from labelhub.core.echo.events import CLICK
 from labelhub.core.echo.recommending import policies
 from labelhub.core.echo.recommending.item_index import Selected
-from labelhub.core.echo.recommending.matching import Meanings
+from labelhub.core.echo.recommending.matching import Match, Meanings
 from labelhub.core.echo.recommending.policies import (
     ECHO,
     NOTHING,
@@ -143,3 +146,54 @@ def _draw(message: Message, what: str) -> float:
     """A number that looks drawn, the same one for the same message."""
     site, author = message.author.site.public_key, message.author.uid.hex
     return sampled(f"{what} {site}", author, message.ref)
+
+
+#: Above every exploring share: nothing is drawn.
+NOT_DRAWN = 0.999
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What would become of a text.
+
+    Args:
+        text: as models would see it.
+        dropped: why nothing is offered at such a message, whatever the catalogue; "" if it may be.
+        decision: of somebody who has never been offered anything; None where it was dropped.
+        matches: what fits, the best first.
+        selected: the features that were looked at.
+    """
+
+    text: str
+    dropped: str
+    decision: policies.Decision | None
+    matches: Sequence[Match]
+    selected: Sequence[Selected]
+
+
+def try_text(of: Echo, text: str, open_models: OpenModels = shared_gateway) -> Tried:
+    """Match a text as the first message of somebody; Echo without its exploring share."""
+    run = dry_run(of.site, text, open_models)
+    if not _is_ordinary(run):
+        return Tried(run.text, run.reason or run.dropped_at, None, (), ())
+    message = Message(author=Author(site=of.site), text=run.text, language=run.language)
+    definitions = config_of(of.site).definitions
+    selected = selected_of(selection_if(message), {each.key: each for each in definitions})
+    moment = Moment(message_text=run.text, selected=selected, meanings=meanings_of(definitions))
+    matches = policies.echo(index_of(of), moment)
+    decision = decide(
+        rule_for(of),
+        matches,
+        OfferHistory(),
+        success=success_of(message, selected),
+        sensitive=False,
+        draw=NOT_DRAWN,
+    )
+    return Tried(run.text, "", decision, matches, selected)
+
+
+def _is_ordinary(run: DryRun) -> bool:
+    """Whether the model has called it so: of nothing else an offer is made."""
+    if run.dropped_at == "relevance":
+        return run.reason == "none_relevant"
+    return run.dropped_at in ("", *AFTER_JUDGEMENT)

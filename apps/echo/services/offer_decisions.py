@@ -26,7 +26,7 @@ from apps.common.sealing import keyed_hash
 from apps.echo.models import Decision
 from apps.echo.offer_words import CHOSEN_BY, helpful_words
 from apps.echo.services.experiments import Place, place_of
-from apps.echo.services.ranking import Ranked, rank
+from apps.echo.services.offer_ranking import Ranked, rank
 from apps.llm.models import ModelSpec
 from apps.llm.services import remember_prompt
 from apps.llm.shared_gateway import close_all, shared_gateway

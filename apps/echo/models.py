@@ -1,4 +1,7 @@
-"""The log of a site's Echo, what was learnt from it, and what was chosen by that."""
+"""A site's Echo: its settings, its log and what was learnt from that, what it chose and offered.
+
+The log is the truth; states, models and snapshots are made from it and can be made again.
+"""
 
 import uuid
 
@@ -245,3 +248,206 @@ class Selection(models.Model):
 
     def __str__(self) -> str:
         return str(self.uid)
+
+
+class CatalogueItem(models.Model):
+    """Something that can be offered."""
+
+    echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="items")
+    ref = models.CharField(max_length=100, help_text="The site's own name for it.")
+    definition = models.JSONField(help_text="See labelhub.core.echo.recommending.items.")
+    active = models.BooleanField(default=True)
+    changed_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["echo", "ref"], name="echo_item_once")]
+
+    def __str__(self) -> str:
+        return self.ref
+
+
+class Experiment(models.Model):
+    """Arms against each other: fixed before the start, and shown to have been by a fingerprint."""
+
+    echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="experiments")
+    name = models.CharField(max_length=100)
+    design = models.JSONField(help_text="See labelhub.core.echo.experiments.assignment.")
+    sealed_key = models.BinaryField(help_text="The key by which arms are assigned, encrypted.")
+    fingerprint = models.CharField(max_length=64)
+    planned_days = models.PositiveSmallIntegerField(default=28)
+    started_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["echo"],
+                condition=models.Q(started_at__isnull=False, ended_at__isnull=True),
+                name="echo_experiment_one_runs",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Decision(models.Model):
+    """What was decided about one message: an offer, or none, and why.
+
+    Every message that could have had an offer has one, in every arm: who was assigned counts.
+    """
+
+    class Status(models.TextChoices):
+        PENDING = "pending", "Being decided"
+        NOTHING = "nothing", "Nothing offered"
+        WAITING = "waiting", "Waits to be sent"
+        SENT = "sent", "Sent"
+        SHOWN = "shown", "Shown"
+        EXPIRED = "expired", "Too late"
+
+    uid = models.UUIDField(default=uuid.uuid4, editable=False, unique=True)
+    echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="decisions")
+    author = models.ForeignKey(Author, on_delete=models.CASCADE, related_name="+")
+    message = models.OneToOneField(
+        Message, null=True, on_delete=models.SET_NULL, related_name="decision"
+    )
+    message_at = models.DateTimeField()
+    selection = models.ForeignKey(
+        Selection, null=True, on_delete=models.SET_NULL, related_name="decisions"
+    )
+    experiment = models.ForeignKey(
+        Experiment, null=True, on_delete=models.CASCADE, related_name="decisions"
+    )
+    arm = models.CharField(max_length=64, blank=True)
+    unit = models.CharField(max_length=64, blank=True, help_text="What the arm was assigned to.")
+    policy = models.CharField(max_length=64)
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
+    why = models.CharField(max_length=30, blank=True)
+    propensity = models.FloatField(default=1.0, help_text="Chance of just this decision.")
+    propensities = models.JSONField(default=dict, help_text="Chance of each item to be offered.")
+    score = models.FloatField(null=True)
+    reasons = models.JSONField(default=list)
+    item = models.ForeignKey(
+        CatalogueItem, null=True, on_delete=models.SET_NULL, related_name="decisions"
+    )
+    item_ref = models.CharField(max_length=100, blank=True)
+    vertical = models.CharField(max_length=60, blank=True)
+    offer = models.JSONField(default=dict, help_text="What is shown, as the widget gets it.")
+    cost_nanousd = models.BigIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    sent_at = models.DateTimeField(null=True, blank=True)
+    shown_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [
+            models.Index(fields=["echo", "-id"], name="echo_decision_recent"),
+            models.Index(fields=["author", "-id"], name="echo_decision_of_author"),
+            models.Index(fields=["experiment", "arm"], name="echo_decision_of_arm"),
+            models.Index(fields=["status", "created_at"], name="echo_decision_of_status"),
+            models.Index(fields=["echo", "shown_at"], name="echo_decision_shown"),
+            models.Index(
+                fields=["author"],
+                condition=models.Q(status__in=["waiting", "sent", "shown"]),
+                name="echo_decision_open",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.uid)
+
+
+class OfferEvent(models.Model):
+    """What became of an offer, as the author's page told it. Every click counts; the same one,
+    told again, is the same."""
+
+    class Kind(models.TextChoices):
+        SHOWN = "shown", "Shown"
+        CLICKED = "clicked", "Clicked"
+        HELPFUL = "helpful", "Helpful"
+        NOT_HELPFUL = "not_helpful", "Not helpful"
+        DISMISSED = "dismissed", "Sent away"
+
+    decision = models.ForeignKey(Decision, on_delete=models.CASCADE, related_name="events")
+    kind = models.CharField(max_length=12, choices=Kind.choices)
+    ref = models.CharField(
+        max_length=64, help_text="The sender's id: a second arrival is the same."
+    )
+    at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["decision", "ref"], name="echo_offer_event_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.ref}"
+
+
+class PromptSearch(models.Model):
+    """One search for one feature's instruction. What it found is in use while ``active``."""
+
+    class Status(models.TextChoices):
+        RUNNING = "running", "Under way"
+        BETTER = "better", "Found a better one"
+        UNCHANGED = "unchanged", "Nothing better"
+        STOPPED = "stopped", "Switched off"
+
+    echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="searches")
+    feature = models.CharField(max_length=60)
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.RUNNING)
+    present = models.CharField(max_length=400, blank=True, help_text="In use when it began.")
+    instruction = models.CharField(max_length=400, blank=True, help_text='What it found; "": none.')
+    active = models.BooleanField(default=False, help_text="Its instruction is in use.")
+    why = models.CharField(max_length=30, blank=True)
+    reason = models.CharField(max_length=300, blank=True)
+    found = models.JSONField(default=dict, help_text="See labelhub.core.echo.prompt_search.Found.")
+    answers = models.PositiveIntegerField(help_text="Answers about the feature when it began.")
+    until = models.PositiveBigIntegerField(help_text="Key of the newest of them.")
+    calls = models.PositiveIntegerField(default=0, help_text="Calls that were answered or failed.")
+    cost_nanousd = models.BigIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["echo"],
+                condition=models.Q(status="running"),
+                name="echo_search_one_at_a_time",
+            ),
+            models.UniqueConstraint(
+                fields=["echo", "feature"],
+                condition=models.Q(active=True),
+                name="echo_search_one_in_use",
+            ),
+        ]
+        indexes = [models.Index(fields=["echo", "feature", "-id"], name="echo_search_of_feature")]
+
+    def __str__(self) -> str:
+        return self.instruction or self.feature
+
+
+class SearchReply(models.Model):
+    """What a model said in a search that is under way: it is asked for nothing twice. Gone with
+    the search's end."""
+
+    search = models.ForeignKey(PromptSearch, on_delete=models.CASCADE, related_name="replies")
+    key = models.CharField(max_length=64, help_text="Of what was asked, and of whom.")
+    text = models.TextField(blank=True)
+    finish_reason = models.CharField(max_length=40, blank=True)
+    refused = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["search", "key"], name="echo_search_reply_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.key

@@ -1,0 +1,408 @@
+"""REST for a site's managers: Echo's settings, and what it learnt, selected and decided."""
+
+import math
+from typing import Any, ClassVar
+
+from django.db import models
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.roles import Right
+from apps.authors.api.access import SiteViewSet
+from apps.authors.models import Feature
+from apps.echo.models import Decision, Echo, PromptSearch, Selection
+from apps.echo.reporting.click_through import make_report
+from apps.echo.reporting.funnel import offer_funnel
+from apps.echo.reporting.off_policy import evaluate_candidates
+from apps.echo.selectors.learning import echo_or_default, summaries_of
+from apps.echo.selectors.offers import decisions_of, selections_of
+from apps.echo.selectors.prompt_searches import most_calls_of, searches_of
+from apps.echo.services.configuration import (
+    SETTINGS,
+    change_echo,
+    ensure_echo,
+    freeze,
+    is_frozen,
+    set_priors,
+)
+from apps.echo.services.prompt_search import set_instruction
+from labelhub.core.errors import InvalidInput
+
+
+class FiniteField(serializers.FloatField):
+    """A number; "nan" is none, though Python reads it as one."""
+
+    def to_internal_value(self, data: Any) -> float:
+        """The number.
+
+        Raises:
+            ValidationError: it is none.
+        """
+        value = float(super().to_internal_value(data))
+        if isinstance(data, bool) or not math.isfinite(value):
+            self.fail("invalid")
+        return value
+
+
+class EchoChangeSerializer(serializers.ModelSerializer[Echo]):
+    """The settings of a site's Echo."""
+
+    serializer_field_mapping: ClassVar[dict[Any, Any]] = {
+        **serializers.ModelSerializer.serializer_field_mapping,
+        models.FloatField: FiniteField,
+    }
+
+    class Meta:
+        model = Echo
+        fields = list(SETTINGS)
+
+
+class EchoSerializer(EchoChangeSerializer):
+    """The settings, and how far it has learnt. ``logged``: the newest event of its log;
+    ``learnt``: the newest that was learnt from."""
+
+    frozen = serializers.SerializerMethodField(help_text="What happens is logged, not learnt.")
+
+    class Meta(EchoChangeSerializer.Meta):
+        fields = [*SETTINGS, "frozen", "logged", "learnt"]
+        read_only_fields = fields
+
+    def get_frozen(self, echo: Echo) -> bool:
+        """Whether it learns nothing now."""
+        return is_frozen(echo)
+
+
+class PriorsSerializer(serializers.Serializer[Any]):
+    """How much each feature is expected to help downstream: -1 not, 0 unknown, 1 much."""
+
+    priors = serializers.DictField(
+        child=FiniteField(min_value=-1, max_value=1, allow_null=True), allow_empty=True
+    )
+
+
+class FeatureSummarySerializer(serializers.Serializer[Any]):
+    """What Echo has learnt about a feature."""
+
+    key = serializers.CharField(source="feature.key")
+    name = serializers.CharField(source="feature.parsed.name")
+    active = serializers.BooleanField(source="feature.active", help_text="Asked about.")
+    prior = serializers.FloatField(source="feature.parsed.prior", allow_null=True)
+    relevance = serializers.FloatField(
+        help_text="What being right about it adds to the log-odds of success, as expected."
+    )
+    low = serializers.FloatField(help_text="Lower bound of the 95 % interval of the relevance.")
+    high = serializers.FloatField(help_text="Its upper bound.")
+    matters = serializers.FloatField(help_text="Chance that it adds anything.")
+    uncertainty = serializers.FloatField(
+        allow_null=True, help_text="Mean chance that its latest predictions were wrong."
+    )
+    answers = serializers.FloatField(
+        help_text="Answers of authors that were learnt from, each as far as it counted."
+    )
+    accuracy = serializers.FloatField(
+        allow_null=True,
+        help_text="Share of the last forty or so answers that matched what was expected before "
+        "learning from them.",
+    )
+
+
+class SelectionRecordSerializer(serializers.ModelSerializer[Selection]):
+    """What was selected of a message, what of it was asked, and why."""
+
+    id = serializers.UUIDField(source="uid")
+    author = serializers.CharField(source="author.pseudonym")
+    message = serializers.CharField(source="message.ref", default=None, allow_null=True)
+    predicted = serializers.DictField(
+        help_text="By feature: value, probability, sigma, relevance and what they come of."
+    )
+    selected = serializers.ListField(child=serializers.CharField())
+    asked = serializers.DictField(
+        help_text="By feature: worth, propensity, and whether it was asked about."
+    )
+
+    class Meta:
+        model = Selection
+        fields = [
+            "id", "author", "message", "number", "predicted", "selected", "asked", "explored", "at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class DecisionSerializer(serializers.ModelSerializer[Decision]):
+    """What was decided about offering something at a message, and why."""
+
+    id = serializers.UUIDField(source="uid")
+    author = serializers.CharField(source="author.pseudonym")
+    message = serializers.CharField(source="message.ref", default=None, allow_null=True)
+    selection = serializers.UUIDField(source="selection.uid", default=None, allow_null=True)
+    experiment = serializers.IntegerField(source="experiment_id", allow_null=True)
+    item = serializers.CharField(source="item_ref", allow_blank=True, help_text="Its id, or empty.")
+    propensities = serializers.DictField(child=serializers.FloatField())
+    reasons = serializers.ListField(child=serializers.DictField())
+
+    class Meta:
+        model = Decision
+        fields = [
+            "id", "author", "message", "selection", "experiment", "arm", "policy", "status", "why",
+            "item", "vertical", "score", "reasons", "propensity", "propensities", "created_at",
+            "sent_at", "shown_at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+_PRIORS = OpenApiExample(
+    "Two are expected to matter", value={"priors": {"urgency": 1, "budget": 0.5}}
+)
+
+
+class EchoViewSet(SiteViewSet):
+    """A site's Echo."""
+
+    serializer_class = EchoSerializer
+
+    def retrieve(self, request: Request, **_: str) -> Response:
+        """Show Echo.
+
+        Settings, and how far it has learnt; of a site that never had it on, what it would be.
+        """
+        return self._answer(echo_or_default(self.site))
+
+    @extend_schema(request=EchoChangeSerializer)
+    def partial_update(self, request: Request, **_: str) -> Response:
+        """Change Echo.
+
+        All of what is sent, or nothing. What only can be read is passed over. Switched off, it
+        chooses and offers nothing; what it has learnt stays.
+        """
+        sent: Any = request.data
+        names = set(sent) if isinstance(sent, dict) else set()
+        strange = sorted(names - {*EchoSerializer().fields})
+        if strange:
+            raise InvalidInput.at(strange[0][:60], "Echo has no such setting.")
+        changes = self.read_body(EchoChangeSerializer, partial=True)
+        return self._answer(change_echo(self.site, changes))
+
+    @extend_schema(request=PriorsSerializer, responses=PriorsSerializer, examples=[_PRIORS])
+    @action(detail=False, methods=["put"], url_path="priors", url_name="priors")
+    def priors_set(self, request: Request, **_: str) -> Response:
+        """Set the priors.
+
+        Of features that are left out nothing is expected. What was learnt stays; the log tells
+        what has changed.
+        """
+        set_priors(self.site, self.read_body(PriorsSerializer)["priors"])
+        features = self.site.features.asked()
+        priors = {row.key: row.parsed.prior for row in features if row.parsed.prior is not None}
+        return Response({"priors": priors})
+
+    @extend_schema(request=None)
+    @action(detail=False, methods=["post"])
+    def freeze(self, request: Request, **_: str) -> Response:
+        """Stop learning.
+
+        What happens from now on is logged and never learnt. Doing it again changes nothing.
+        """
+        return self._frozen(on=True)
+
+    @extend_schema(request=None)
+    @action(detail=False, methods=["post"])
+    def thaw(self, request: Request, **_: str) -> Response:
+        """Resume learning.
+
+        What happens from now on is learnt again. Doing it again changes nothing.
+        """
+        return self._frozen(on=False)
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @action(detail=False)
+    def report(self, request: Request, **_: str) -> Response:
+        """Report on offers.
+
+        ``funnel``, from messages to clicks; ``report``: click-through with intervals, by day,
+        weekday, vertical and days since an author's first offer.
+        """
+        echo = echo_or_default(self.site)
+        funnel, report = offer_funnel(echo), make_report(echo)
+        return Response({"funnel": funnel.to_json(), "report": report.to_json()})
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @action(detail=False, url_path="off-policy")
+    def off_policy(self, request: Request, **_: str) -> Response:
+        """Evaluate other policies.
+
+        What each would have earned at the same moments, by three estimators with intervals; a
+        warning where the log says too little of it.
+        """
+        return Response(evaluate_candidates(echo_or_default(self.site)).to_json())
+
+    def _frozen(self, *, on: bool) -> Response:
+        echo = ensure_echo(self.site)
+        freeze(echo, on=on)
+        return self._answer(echo)
+
+    def _answer(self, echo: Echo) -> Response:
+        return Response(self.get_serializer(echo).data)
+
+
+_OUT = OpenApiExample("Take it out", value={"search": None}, request_only=True)
+
+
+class SearchQuerySerializer(serializers.Serializer[Any]):
+    """Which searches."""
+
+    feature = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=60, help_text="Key of a feature."
+    )
+
+
+class PromptSearchSerializer(serializers.ModelSerializer[PromptSearch]):
+    """A search for a feature's instruction. Figures are null or left out where nothing was
+    compared."""
+
+    labels = serializers.DictField(
+        source="found.labels", default=dict,
+        help_text="Answers shown to the model, answers kept back, and authors of these.",
+    )  # fmt: skip
+    figures = serializers.DictField(
+        source="found.figures", default=dict,
+        help_text="`present`, `best` and `difference`: value, interval, n and method; or the "
+        "reason why there is none.",
+    )  # fmt: skip
+    chance = serializers.FloatField(
+        source="found.chance", default=None, allow_null=True,
+        help_text="That the best would lead so by luck alone.",
+    )  # fmt: skip
+    level = serializers.FloatField(
+        source="found.level", default=None, allow_null=True,
+        help_text="What that had to be at most.",
+    )  # fmt: skip
+    most_calls = serializers.SerializerMethodField(help_text="It makes no more calls than these.")
+    cost_usd = serializers.SerializerMethodField()
+
+    class Meta:
+        model = PromptSearch
+        fields = [
+            "id", "feature", "status", "active", "present", "instruction", "why", "reason",
+            "answers", "labels", "figures", "chance", "level", "calls", "most_calls", "cost_usd",
+            "created_at", "ended_at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+    def get_most_calls(self, search: PromptSearch) -> int:
+        """By the answers there were when it began; more only where an author's data is deleted
+        meanwhile."""
+        return most_calls_of(search)
+
+    def get_cost_usd(self, search: PromptSearch) -> float:
+        """What its calls cost; those of unknown price count nothing."""
+        return search.cost_nanousd / 1e9
+
+
+class UseInstructionSerializer(serializers.Serializer[Any]):
+    """Whose instruction is to be used."""
+
+    search = serializers.IntegerField(
+        min_value=1, max_value=2**62, allow_null=True,
+        help_text="A search of the feature that found one; null: none is used.",
+    )  # fmt: skip
+
+
+class UsedInstructionSerializer(serializers.Serializer[Any]):
+    """What the feature is predicted with from now on."""
+
+    feature = serializers.CharField()
+    search = serializers.IntegerField(allow_null=True)
+    instruction = serializers.CharField(allow_blank=True)
+
+
+class FeatureViewSet(SiteViewSet):
+    """What Echo has learnt about a site's features, and how it asks for them."""
+
+    lookup_url_kwarg = "feature_key"
+    lookup_value_converter = "slug"
+    serializer_class = FeatureSummarySerializer
+    queryset = Feature.objects.none()
+
+    @extend_schema(operation_id="site_echo_features")
+    def list(self, request: Request, **_: str) -> Response:
+        """List what Echo has learnt about each feature.
+
+        In the site's order, also those that are asked about no more.
+        """
+        rows = self.site.features.order_by("-active", "position", "pk")
+        known = summaries_of(echo_or_default(self.site), self.paginate_queryset(rows) or [])
+        return self.get_paginated_response(self.get_serializer(known, many=True).data)
+
+    @extend_schema(
+        operation_id="site_echo_instruction_set",
+        request=UseInstructionSerializer,
+        responses={
+            200: UsedInstructionSerializer,
+            409: OpenApiResponse(description="The search found nothing that may be used."),
+        },
+        examples=[_OUT],
+    )
+    @action(detail=True, methods=["post"])
+    def instruction(self, request: Request, feature_key: str, **_: str) -> Response:
+        """Put an instruction back, or take it out.
+
+        It counts from the next message on. What was found stays, and can be put back.
+        """
+        search = self.read_body(UseInstructionSerializer)["search"]
+        used = set_instruction(self.site, feature_key, search)
+        body = {
+            "feature": feature_key,
+            "search": used.pk if used else None,
+            "instruction": used.instruction if used else "",
+        }
+        return Response(UsedInstructionSerializer(body).data)
+
+
+class SearchViewSet(SiteViewSet):
+    """A site's searches for instructions."""
+
+    read_right = Right.MANAGE
+    serializer_class = PromptSearchSerializer
+
+    @extend_schema(operation_id="site_echo_searches", parameters=[SearchQuerySerializer])
+    def list(self, request: Request, **_: str) -> Response:
+        """List searches for instructions.
+
+        Newest first, also the one under way. Instructions were written by a model.
+        """
+        feature = self.read_query(SearchQuerySerializer)["feature"]
+        return self.list_page(searches_of(self.site, feature))
+
+
+class SelectionsViewSet(SiteViewSet):
+    """What was selected, what of it was asked, and why."""
+
+    read_right = Right.MANAGE
+    serializer_class = SelectionRecordSerializer
+
+    @extend_schema(operation_id="site_echo_selections")
+    def list(self, request: Request, **_: str) -> Response:
+        """List selections.
+
+        One for each message that Echo looked at.
+        """
+        return self.list_page(selections_of(self.site))
+
+
+class DecisionsViewSet(SiteViewSet):
+    """What was decided about offers."""
+
+    read_right = Right.MANAGE
+    serializer_class = DecisionSerializer
+
+    @extend_schema(operation_id="site_echo_decisions")
+    def list(self, request: Request, **_: str) -> Response:
+        """List decisions about offers.
+
+        One for each message that could have had an offer, in every arm.
+        """
+        return self.list_page(decisions_of(self.site))

@@ -1,1 +1,0 @@
-"""Forms of Echo's pages."""

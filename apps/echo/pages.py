@@ -1,0 +1,236 @@
+"""What the pages about Echo and about offers show, part by part."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.urls import reverse
+
+from apps.accounts.http import SignedInRequest
+from apps.authors.models import Site
+from apps.authors.pages import Tab, site_page
+from apps.authors.services.limits import budget_spent
+from apps.common.figures import share_words
+from apps.echo.charts import (
+    accuracy_chart,
+    reliability_chart,
+    right_figure,
+    rows,
+    share_figure,
+)
+from apps.echo.models import Echo, PromptSearch
+from apps.echo.selectors.learning import (
+    MOST_REWARDS,
+    RankedFeature,
+    histories_of,
+    mark_of,
+    model_summary,
+    offer_results_of,
+    ranked_features,
+    selector_of,
+    status_of,
+)
+from apps.echo.selectors.predictions import (
+    WINDOW,
+    Tally,
+    answers_about,
+    calibration_error,
+    choices_of,
+    curve,
+    points,
+    reliability,
+    value_words,
+    whole,
+)
+from apps.echo.selectors.prompt_searches import SHOWN, instruction_about, searches_now
+from apps.echo.services.prompt_search import LEAST_ANSWERS, NEW_ANSWERS, calls_left
+from labelhub.core.echo.plateau import Plateau, Stretch, answers_left
+from labelhub.core.echo.prompt_search import LEAST_AUTHORS
+
+_NONE = {"value": None, "reason": "nothing was compared"}
+_TONES: Mapping[str, tuple[str, str]] = {
+    PromptSearch.Status.BETTER: ("ok", "check"),
+    PromptSearch.Status.UNCHANGED: ("", "close"),
+    PromptSearch.Status.STOPPED: ("", "stop"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSearch:
+    """A search that has ended: figures of what was in use when it began and of the best that it
+    tried, by how much they differ, and the tone and icon of its status."""
+
+    search: PromptSearch
+    before: Mapping[str, Any]
+    best: Mapping[str, Any]
+    difference: str
+    tone: str
+    icon: str
+
+
+def searching_parts(echo: Echo) -> dict[str, Any]:
+    """How the site's searches stand, and why the one under way rests, where it does."""
+    now = searches_now(echo)
+    return {"searches": now, "resting": _resting(echo) if now.running else ""}
+
+
+def instruction_parts(echo: Echo, feature: str) -> dict[str, Any]:
+    """The part of the page; as many queries for any number of searches."""
+    about, parts = instruction_about(echo, feature), searching_parts(echo)
+    running = parts["searches"].running
+    return parts | {
+        "used": shown_search(about.used) if about.used else None,
+        "fault": about.fault,
+        "running": running if running and running.feature == feature else None,
+        "past": [shown_search(each) for each in about.past],
+        "past_count": about.count,
+        "past_shown": SHOWN,
+        "least_answers": LEAST_ANSWERS,
+        "least_authors": LEAST_AUTHORS,
+        "new_answers": NEW_ANSWERS,
+    }
+
+
+def shown_search(search: PromptSearch) -> ShownSearch:
+    """A search with its figures as they were stored when it ended."""
+    figures = search.found.get("figures", {})
+    return ShownSearch(
+        search,
+        figures.get("present") or _NONE,
+        figures.get("best") or _NONE,
+        _difference(figures.get("difference") or {}),
+        *_TONES[search.status],
+    )
+
+
+def _resting(echo: Echo) -> str:
+    """Why the search under way makes no calls today; empty where it does."""
+    if not calls_left(echo):
+        return "The calls of today are used up; it goes on tomorrow (UTC)."
+    if budget_spent(echo.site):
+        return "The site's budget of today is spent; it goes on tomorrow (UTC)."
+    return ""
+
+
+def _difference(figure: Mapping[str, Any]) -> str:
+    """Points between the two, with the interval and how it was made: its confidence is not that of
+    the other figures."""
+    value, low, high = (figure.get(name) for name in ("value", "low", "high"))
+    if value is None:
+        return ""
+    if low is None or high is None:
+        return f"{_points(value)} points; {figure.get('doubt') or 'no interval'}"
+    return f"{_points(value)} points, {_points(low)} to {_points(high)} ({figure['method']})"
+
+
+def _points(share: float) -> str:
+    return f"{100 * share + 0.0:+.0f}".replace("-", "−")
+
+
+PAGE_SIZE = 12
+#: From which difference between doubt and what came on the page says so.
+_MISLED = 0.1
+PART_NAMES: Mapping[str, str] = {
+    "rate": "how often authors gave each value",
+    "head": "the words of the message",
+    "llm": "a language model",
+}
+
+
+def moving_parts(echo: Echo, given: Mapping[str, str]) -> dict[str, Any]:
+    """All that moves while one watches; as many queries for any number of events and features."""
+    state, words = selector_of(echo), " ".join(given.get("q", "").split())[:60]
+    found = ranked_features(echo, state, words)
+    page = Paginator(found, PAGE_SIZE).get_page(given.get("page"))
+    results = offer_results_of(echo)
+    return (
+        {
+            "mark": mark_of(echo),
+            "q": words,
+            "page": page,
+            "searched": bool(words) or page.paginator.num_pages > 1,
+            "rows": rows(histories_of(echo, state, list(page))),
+            "results": results,
+            "clicks": share_figure(
+                results.clicked, results.offers, "no offer has had its time yet"
+            ),
+            "most_rewards": MOST_REWARDS,
+            "choices": choices_of(echo),
+            "echo": echo,
+            "status": status_of(echo),
+        }
+        | searching_parts(echo)
+        | _curves(echo)
+    )
+
+
+def feature_parts(echo: Echo, feature: RankedFeature, *, manages: bool) -> dict[str, Any]:
+    """One feature: its curve and calibration, what is in its model, the last answers."""
+    state = selector_of(echo)
+    learnt = histories_of(echo, state, [feature])
+    told = model_summary(echo, feature.key)
+    known = echo.site.features.get(key=feature.key).parsed
+    return (
+        _curves(echo, feature.key)
+        | instruction_parts(echo, feature.key)
+        | {
+            "mark": mark_of(echo),
+            "row": rows(learnt)[0],
+            "weights": [
+                (PART_NAMES[name], share_words(part)) for name, part in told.weights.items()
+            ],
+            "counts": [(value_words(known, value), round(n)) for value, n in told.counts],
+            "model_words": told.words,
+            "given": answers_about(echo, known) if manages else [],
+        }
+    )
+
+
+def ranked_feature(echo: Echo, key: str) -> RankedFeature | None:
+    """One of the site's features; None where there is no such."""
+    found = ranked_features(echo, selector_of(echo), key)
+    return next((each for each in found if each.key == key), None)
+
+
+def nothing_yet(site: Site) -> dict[str, Any]:
+    """Where Echo was never on: whether there is anything it could ask about."""
+    return {"echo": None, "has_features": site.features.filter(active=True).exists()}
+
+
+def _curves(echo: Echo, feature: str = "") -> dict[str, Any]:
+    tallies, parts = curve(echo, feature), reliability(echo, feature)
+    error = calibration_error(parts)
+    return {
+        "all": right_figure(whole(tallies) if tallies else None),
+        "newest": right_figure(points(tallies)[-1] if tallies else None),
+        "accuracy": accuracy_chart(tallies),
+        "reliability": reliability_chart(parts),
+        "ece": error,
+        "ece_words": "" if error is None else f"{100 * error:.0f} points",
+        "misled": error is not None and round(error, 2) > _MISLED,
+        "left": plateau(tallies),
+        "window": WINDOW if echo.logged > WINDOW else None,
+    }
+
+
+def plateau(tallies: list[Tally]) -> Plateau:
+    """How many answers are left until the gain flattens."""
+    return answers_left([Stretch(each.n, each.wrong) for each in tallies])
+
+
+_VIEWS = (
+    ("offers", "Offers", "site_offers"),
+    ("catalogue", "Catalogue", "site_catalogue"),
+    ("experiments", "Experiments", "offer_experiment_list"),
+)
+
+
+def offers_page(
+    request: SignedInRequest, site: Site, echo: Echo | None, view: str
+) -> dict[str, Any]:
+    """The frame, with the pages beside this one and whether Echo is on."""
+    place = [site.project.slug, site.pk]
+    views = [Tab(reverse(name, args=place), words, key == view) for key, words, name in _VIEWS]
+    frame = site_page(request, site, "offers")
+    return frame | {"views": views, "echo": echo, "echo_on": echo is not None and echo.on}

@@ -1,0 +1,257 @@
+"""Predictions beside the answers that came to them, and what was asked last and why.
+
+Answers are counted by the database, in a bounded number of rows.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import BigIntegerField, Count, ExpressionWrapper, F, QuerySet, Sum
+from django.db.models.functions import Floor
+
+from apps.authors.models import Answer, Question
+from apps.echo.models import Echo, Scored, Selection
+from labelhub.core.interview.features import Feature as Definition
+from labelhub.core.interview.features import derived_words
+
+
+def value_of(answer: Answer) -> str:
+    """What was said, as one of the feature's values where it has a closed space; "" where the
+    author found that none of the options fits."""
+    if answer.outcome == Answer.Outcome.NOFIT:
+        return ""
+    if answer.position is None:
+        return answer.value
+    option = answer.question.options[answer.position]
+    return str(option.get("value") or answer.value)
+
+
+def predicted_value_of(question: Question) -> str:
+    """What was expected, as one of the feature's values where it has a closed space: a question
+    keeps it in the words of its option."""
+    values = (each.get("value") for each in question.options if each["label"] == question.predicted)
+    return str(next(values, "") or question.predicted)
+
+
+def value_words(feature: Definition | None, value: str) -> str:
+    """The words of its English option where there is one; free text stays as it is."""
+    if feature is None or value not in feature.values:
+        return value
+    ready = feature.template("en")
+    options = (ready.options if ready else None) or derived_words(feature, "en")
+    return options.get(value) or value.replace("_", " ")
+
+
+#: Answers are looked at among so many of the newest events.
+WINDOW = 50_000
+#: Stretches of the log that the database counts, for one curve and for each of many.
+FINE, COARSE = 192, 48
+#: Points of a curve and of a small one; and parts of the diagram of σ.
+POINTS, FEW_POINTS, PARTS = 16, 8, 10
+#: Answers that a point stands for at least: of fewer the share jumps.
+LEAST_A_POINT = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Answers that came one after the other: how many, the sum of their losses and of the σ told
+    before; ``upto``: all answers until then."""
+
+    n: int
+    wrong: float
+    sigma: float
+    upto: int = 0
+
+    @property
+    def right(self) -> float:
+        """The share that was predicted rightly."""
+        return 1 - self.wrong / self.n
+
+
+def newest_scored(echo: Echo, feature: str = "") -> QuerySet[Scored]:
+    """Those of the newest :data:`WINDOW` events whose answers count, of one feature where given."""
+    found = Scored.objects.filter(echo=echo, stands=True, number__gt=echo.logged - WINDOW)
+    return found.filter(feature=feature) if feature else found
+
+
+def curve(echo: Echo, feature: str = "") -> list[Tally]:
+    """The answers over time, in at most :data:`FINE` stretches, oldest first."""
+    found = newest_scored(echo, feature).annotate(stretch=_stretch(echo, FINE)).values("stretch")
+    rows = found.annotate(**_SUMS).order_by("stretch").values_list("n", "wrong", "doubt")
+    return [Tally(*row) for row in rows]
+
+
+def curves(echo: Echo, features: Iterable[str]) -> dict[str, list[Tally]]:
+    """The same for many features in one query, in at most :data:`COARSE` stretches each."""
+    found = newest_scored(echo).filter(feature__in=list(features))
+    rows = (
+        found.annotate(stretch=_stretch(echo, COARSE))
+        .values("feature", "stretch")
+        .annotate(**_SUMS)
+        .order_by("feature", "stretch")
+        .values_list("feature", "n", "wrong", "doubt")
+    )
+    by_feature: dict[str, list[Tally]] = {}
+    for feature, *told in rows:
+        by_feature.setdefault(feature, []).append(Tally(*told))
+    return by_feature
+
+
+def reliability(echo: Echo, feature: str = "") -> list[Tally]:
+    """The answers by what σ was told before them, in :data:`PARTS` parts from sure to unsure."""
+    part = ExpressionWrapper(Floor(F("sigma") * PARTS), output_field=BigIntegerField())
+    found = newest_scored(echo, feature).annotate(part=part).values("part").annotate(**_SUMS)
+    return [Tally(*row) for row in found.order_by("part").values_list("n", "wrong", "doubt")]
+
+
+def whole(tallies: Sequence[Tally]) -> Tally:
+    """All of them as one."""
+    n = sum(each.n for each in tallies)
+    return Tally(n, sum(each.wrong for each in tallies), sum(each.sigma for each in tallies), n)
+
+
+def points(tallies: Sequence[Tally], most: int = POINTS) -> list[Tally]:
+    """Neighbours put together until each has about as many answers, :data:`LEAST_A_POINT` and
+    more where there are so many: at most ``most``."""
+    least = max(sum(each.n for each in tallies) / most, LEAST_A_POINT)
+    merged: list[Tally] = []
+    waiting: list[Tally] = []
+    upto = 0
+    for each in tallies:
+        waiting.append(each)
+        upto += each.n
+        if sum(one.n for one in waiting) >= least:
+            merged.append(_ending(waiting, upto))
+            waiting = []
+    if waiting:
+        merged[-1:] = [_ending([*merged[-1:], *waiting], upto)]
+    return merged
+
+
+def calibration_error(parts: Sequence[Tally]) -> float | None:
+    """Expected calibration error of σ: how far it is off on average; None without answers."""
+    n = sum(each.n for each in parts)
+    return sum(abs(each.sigma - each.wrong) for each in parts) / n if n else None
+
+
+def _ending(tallies: Sequence[Tally], upto: int) -> Tally:
+    told = whole(tallies)
+    return Tally(told.n, told.wrong, told.sigma, upto)
+
+
+_SUMS = {"n": Count("pk"), "wrong": Sum("loss"), "doubt": Sum("sigma")}
+
+
+def _stretch(echo: Echo, most: int) -> "ExpressionWrapper[Any]":
+    """The number of an answer's stretch of the log; all are equally long in events."""
+    width = max(1, -(-min(echo.logged, WINDOW) // most))
+    return ExpressionWrapper(F("number") / width, output_field=BigIntegerField())
+
+
+#: Selections and answers that are shown.
+SELECTIONS, ANSWERS = 10, 20
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A feature of a selection; ``place``: its rank by worth among those it could be asked of."""
+
+    name: str
+    value: str
+    probability: float
+    sigma: float
+    relevance: float
+    answers: float
+    worth: float
+    propensity: float
+    asked: bool
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One message and what was chosen for it; what was most worth asking about first."""
+
+    selection: Selection
+    text: str
+    shown: Sequence[Shown]
+
+    @property
+    def asked(self) -> Sequence[Shown]:
+        """What its author was asked about."""
+        return [each for each in self.shown if each.asked]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An answer beside what was expected; ``text`` of the message, where it is kept."""
+
+    expected: str
+    value: str
+    loss: float
+    sigma: float
+    at: datetime
+    text: str
+
+
+def choices_of(echo: Echo) -> list[Choice]:
+    """The last :data:`SELECTIONS` selections, the newest first."""
+    rows = list(echo.selections.select_related("message").order_by("-pk")[:SELECTIONS])
+    keys = {key for row in rows for key in row.selected}
+    known = {each.key: each.parsed for each in echo.site.features.filter(key__in=keys)}
+    return [_choice(row, known) for row in rows]
+
+
+def answers_about(echo: Echo, feature: Definition) -> list[Given]:
+    """The last :data:`ANSWERS` answers about a feature, the newest first."""
+    scores = newest_scored(echo, feature.key).order_by("-number")
+    told = scores.values("loss", "sigma", "event__ref", "event__data", "event__at")
+    rows = list(told[:ANSWERS])
+    texts = _texts([row["event__ref"] for row in rows])
+    return [
+        Given(
+            expected=value_words(feature, row["event__data"]["predicted"]),
+            value=value_words(feature, row["event__data"]["value"]),
+            loss=row["loss"],
+            sigma=row["sigma"],
+            at=row["event__at"],
+            text=texts.get(row["event__ref"], ""),
+        )
+        for row in rows
+    ]
+
+
+def _texts(refs: Sequence[str]) -> dict[str, str]:
+    """The messages that the answers behind these events are about."""
+    ids = [int(ref.removeprefix("answer-")) for ref in refs if ref.startswith("answer-")]
+    told = Answer.objects.filter(pk__in=ids).values_list("pk", "question__message__text")
+    return {f"answer-{pk}": text for pk, text in told}
+
+
+def _choice(row: Selection, known: Mapping[str, Definition]) -> Choice:
+    ranked = sorted(row.asked, key=lambda key: -row.asked[key]["worth"])
+    shown = [
+        _shown(key, known.get(key), row, ranked.index(key) + 1)
+        for key in row.selected
+        if key in row.asked
+    ]
+    by_worth = sorted(shown, key=lambda each: each.place)
+    return Choice(row, row.message.text if row.message else "", by_worth)
+
+
+def _shown(key: str, feature: Definition | None, row: Selection, place: int) -> Shown:
+    told, asked = row.predicted[key], row.asked[key]
+    return Shown(
+        name=feature.name if feature else key,
+        value=value_words(feature, told["value"]),
+        probability=told["probability"],
+        sigma=told["sigma"],
+        relevance=told["relevance"],
+        answers=told["answers"],
+        worth=asked["worth"],
+        propensity=asked["propensity"],
+        asked=asked["asked"],
+        place=place,
+    )
