@@ -139,7 +139,7 @@ def catalogue_try(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
         }
     status = 422 if form.errors else 200
     part = getattr(request, "htmx", False) and "tried" in context
-    page = "echo/_tried.html" if part else "echo/catalogue_try.html"
+    page = "echo/catalogue_try.html#tried" if part else "echo/catalogue_try.html"
     return render(request, page, context, status=status)
 
 

@@ -116,7 +116,7 @@ def offer_experiment_parts(
     context = offers_page(request, site, get_echo(site), "experiments") | design
     if experiment.started_at is not None:
         context |= _results(experiment)
-    return render(request, "echo/_experiment_parts.html", context)
+    return render(request, "echo/offer_experiment_detail.html#parts", context)
 
 
 @login_required

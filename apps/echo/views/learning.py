@@ -57,7 +57,7 @@ def site_echo_parts(request: SignedInRequest, slug: str, site_id: int) -> HttpRe
     if echo is None or request.headers.get("X-Seen") == mark_of(echo):
         return HttpResponse(status=204)
     context = site_page(request, site, "echo") | moving_parts(echo, request.GET.dict())
-    return render(request, "echo/_parts.html", context)
+    return render(request, "echo/echo.html#parts", context)
 
 
 @login_required
@@ -96,7 +96,7 @@ def site_echo_feature_parts(
     echo = get_echo(get_site(request.user, slug, site_id, Right.VIEW))
     if request.headers.get("X-Seen") == mark_of(echo):
         return HttpResponse(status=204)
-    return render(request, "echo/_feature_parts.html", _about(request, echo, feature_key))
+    return render(request, "echo/feature.html#parts", _about(request, echo, feature_key))
 
 
 @login_required

@@ -61,7 +61,7 @@ def site_offers_rows(request: SignedInRequest, slug: str, site_id: int) -> HttpR
     if request.GET.get("seen") == counts["state"]:
         return HttpResponse(status=204)
     context = sites_page(request, site.project) | {"site": site} | counts | _rates(echo, days)
-    return render(request, "echo/_offers.html", context)
+    return render(request, "echo/site_offers.html#rows", context)
 
 
 @login_required
