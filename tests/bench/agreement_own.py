@@ -63,7 +63,7 @@ def work_on(name: str, ratings: Ratings, said: data.Ratings) -> Work:
 
 def _coefficient(ratings: Ratings, of: Callable[[int], sums.Value]) -> float:
     rows = sums.distinct(ratings.counts())
-    return float(of(ratings.n_categories)(sums.total(rows, sums.parts(rows.counts)))[0])
+    return float(of(ratings.n_categories)((rows.items @ sums.parts(rows.counts))[None, :])[0])
 
 
 def _bootstrap(ratings: Ratings) -> float:

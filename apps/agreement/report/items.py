@@ -11,6 +11,9 @@ from apps.agreement.report.slices import Slice
 from apps.agreement.report.truths import name_of
 from apps.projects.models import Item, Project
 from labelhub.core.agreement.aggregation.majority import Bools, Ties, majority, only, winners
+from apps.agreement.standing.truths import name_of
+from apps.projects.models import Item
+from labelhub.core.agreement.aggregation.majority import Bools, drawn, only, winners
 from labelhub.core.agreement.intervals import SEED
 from labelhub.core.agreement.ratings import Ints
 from labelhub.core.agreement.reports.divided import divided
@@ -159,7 +162,7 @@ def _apart(sheet: Sheet, asked: Behind) -> Ints:
 
 def _right(sheet: Sheet, kind: str, truth: Ints) -> Ints:
     """1 right, 0 wrong, -1 unknown; of tied answers one is drawn, as in the comparisons."""
-    said = majority(sheet.of_kind(kind), Ties.RANDOM, seed=SEED).labels
+    said = drawn(winners(sheet.of_kind(kind).counts()), SEED)
     return np.where((said < 0) | (truth < 0), -1, said == truth).astype(np.int64)
 
 

@@ -12,8 +12,7 @@ from django.db.models.functions import Cast
 from apps.labels.models import Label
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
-from labelhub.core.agreement.coefficients.pairwise import contingency
-from labelhub.core.agreement.coefficients.two_raters import cohen
+from labelhub.core.agreement.coefficients.pairwise import cohen, contingency
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
 from labelhub.core.agreement.ratings import Ratings
 from labelhub.core.agreement.student import t_quantile

@@ -33,6 +33,8 @@ ONE_CLUSTER = "one_cluster"
 
 #: More clusters than these are drawn in groups of whole ones (random groups, Wolter 2007).
 MOST_CLUSTERS = 1000
+#: Fewer comparisons with a human are not tested.
+MIN_ITEMS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +76,10 @@ class AltTest:
     lacking: int
 
 
-def alt_test(
-    contest: Contest, epsilon: float, clusters: ArrayLike | None = None, min_items: int = 30
-) -> AltTest:
+def alt_test(contest: Contest, epsilon: float, clusters: ArrayLike | None = None) -> AltTest:
     """The alternative annotator test (Calderon, Reichart and Dror 2025).
 
-    For each human with at least ``min_items`` comparisons a one-sided t-test that the LLM loses
+    For each human with at least ``MIN_ITEMS`` comparisons a one-sided t-test that the LLM loses
     less than ``epsilon``; Benjamini-Yekutieli holds the false discoveries at .05. The winning
     rate is the share of tested humans it beats; a half or more passes. The advantage is the mean
     over tested humans of the LLM's share of items.
@@ -94,7 +94,7 @@ def alt_test(
             clusters - 1 degrees of freedom, and in the advantage's interval.
     """
     groups = _grouped(contest, clusters)
-    summed, tested = _summed(contest, groups, min_items)
+    summed, tested = _summed(contest, groups)
     p_values, adjusted = np.full((2, contest.n_raters), np.nan)
     p_values[tested] = summed.of(tested).p_values(epsilon)
     adjusted[tested] = _adjusted(p_values[tested])
@@ -102,7 +102,7 @@ def alt_test(
     rate = float(np.mean(adjusted[tested] <= LEVEL)) if n_tested else None
     return AltTest(
         epsilon=epsilon,
-        humans=_humans(contest, summed, (p_values, adjusted), min_items),
+        humans=_humans(contest, summed, (p_values, adjusted)),
         tested=n_tested,
         winning_rate=rate,
         advantage=_advantage(contest, tested, groups),
@@ -115,24 +115,21 @@ def curve(
     contest: Contest,
     epsilons: Sequence[float],
     clusters: ArrayLike | None = None,
-    min_items: int = 30,
 ) -> list[float | None]:
     """Winning rate at each of ``epsilons``: how much the verdict hangs on the price of a human."""
-    summed, tested = _summed(contest, _grouped(contest, clusters), min_items)
+    summed, tested = _summed(contest, _grouped(contest, clusters))
     if not tested.any():
         return [None] * len(epsilons)
     adjusted = [_adjusted(summed.of(tested).p_values(each)) for each in epsilons]
     return [float(np.mean(each <= LEVEL)) for each in adjusted]
 
 
-def _summed(contest: Contest, groups: Ints | None, min_items: int) -> tuple[MeanLeads, Bools]:
+def _summed(contest: Contest, groups: Ints | None) -> tuple[MeanLeads, Bools]:
     """The human's leads over the LLM, and who is tested."""
-    if min_items < 2:
-        raise InvalidInput("A t-test of a human needs at least two items.")
     lead = contest.human_wins.astype(np.int64) - contest.llm_wins
     of_item = None if groups is None else groups[contest.items]
     summed = mean_leads(contest.raters, lead, contest.n_raters, of_item)
-    return summed, summed.n >= min_items
+    return summed, summed.n >= MIN_ITEMS
 
 
 def _grouped(contest: Contest, clusters: ArrayLike | None) -> Ints | None:
@@ -154,7 +151,6 @@ def _humans(
     contest: Contest,
     summed: MeanLeads,
     found: tuple[Floats, Floats],
-    min_items: int,
 ) -> tuple[Human, ...]:
     """``found``: p-values and adjusted ones, which decide also where nothing varies."""
     p_values, adjusted = found
@@ -162,7 +158,7 @@ def _humans(
     known = ~np.isnan(p_values) & ~summed.alike
     told = []
     for rater, n in enumerate(summed.n.astype(np.int64).tolist()):
-        lacking = max(min_items - n, 0)
+        lacking = max(MIN_ITEMS - n, 0)
         unknown = ONE_CLUSTER if summed.units[rater] < 2 else NO_VARIATION
         told.append(
             Human(

@@ -4,8 +4,9 @@ Confidences are compared with outcomes bin by bin (the reliability diagram), and
 expected calibration error, or the Brier score with its parts.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +16,6 @@ from labelhub.core.errors import InvalidInput
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Binning = Literal["width", "mass"]
 
 BINS = 10
 NO_ITEMS = "no_items"
@@ -34,26 +34,22 @@ class Bin:
     right: Figure
 
 
-def reliability_bins(
-    confidences: ArrayLike, right: ArrayLike, *, bins: int = BINS, by: Binning = "width"
-) -> list[Bin]:
+def reliability_bins(confidences: ArrayLike, right: ArrayLike) -> list[Bin]:
     """Bins of the reliability diagram, from low to high; bins without items are left out.
 
     Args:
         confidences: shape (items,), each in [0, 1]; items with NaN are left out.
         right: shape (items,), whether the item turned out right.
-        by: ``width``: equal widths, the upper edge belongs to the bin (Guo et al. 2017, section 2);
-            ``mass``: about as many items in each (Nixon et al. 2019). Equal confidences are never
-            parted, so there may be fewer bins.
+
+    Each bin holds about as many items (Nixon et al. 2019): confidences crowd near 1, where equal
+    widths tell little. Equal confidences are never parted, so there may be fewer bins.
     """
     sure, hits = _checked(confidences, right)
-    places = _places(sure, bins, by)
+    places = _places(sure)
     return [_bin(sure[places == place], hits[places == place]) for place in np.unique(places)]
 
 
-def expected_calibration_error(
-    confidences: ArrayLike, right: ArrayLike, *, bins: int = BINS, by: Binning = "width"
-) -> float | None:
+def expected_calibration_error(confidences: ArrayLike, right: ArrayLike) -> float | None:
     """Mean distance of confidence and share right over bins, weighted by items, in [0, 1].
 
     Guo et al. 2017, section 2; arguments as in ``reliability_bins``; None without items. It is
@@ -62,7 +58,7 @@ def expected_calibration_error(
     sure, hits = _checked(confidences, right)
     if sure.size == 0:
         return None
-    gaps = np.bincount(_places(sure, bins, by), weights=sure - hits)
+    gaps = np.bincount(_places(sure), weights=sure - hits)
     return float(np.abs(gaps).sum() / sure.size)
 
 
@@ -75,20 +71,58 @@ def brier_score(confidences: ArrayLike, right: ArrayLike) -> float | None:
     return float(np.mean((sure - hits) ** 2)) if sure.size else None
 
 
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Of one annotator on ``n`` items."""
+
+    n: int
+    expected_calibration_error: float | None
+    brier: float | None
+    bins: Sequence[Bin]
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        return {
+            "n": self.n,
+            "expected_calibration_error": self.expected_calibration_error,
+            "brier": self.brier,
+            "bins": [
+                {
+                    "low": one.low,
+                    "high": one.high,
+                    "confidence": one.confidence,
+                    "right": one.right,
+                }
+                for one in self.bins
+            ],
+        }
+
+
+def calibration(confidences: Floats, right: Ints) -> Calibration | None:
+    """Of items with a stated confidence in [0, 1] and a known truth; None without any."""
+    if not len(confidences):
+        return None
+    hits = np.asarray(right, dtype=np.float64)
+    return Calibration(
+        n=len(hits),
+        expected_calibration_error=expected_calibration_error(confidences, hits),
+        brier=brier_score(confidences, hits),
+        bins=reliability_bins(confidences, hits),
+    )
+
+
 def _bin(sure: Floats, hits: Floats) -> Bin:
     right = share(int(hits.sum()), sure.size, reason=NO_ITEMS)
     return Bin(float(sure.min()), float(sure.max()), float(sure.mean()), right)
 
 
-def _places(sure: Floats, bins: int, by: Binning) -> Ints:
+def _places(sure: Floats) -> Ints:
     """Number of the bin of each item."""
-    if bins < 1:
-        raise InvalidInput("A reliability diagram needs at least one bin.")
-    inner = np.linspace(0, 1, bins + 1)[1:-1]
-    if by == "mass" and sure.size:
-        # Ends that occur themselves: what is equal stays together, whatever the order of items.
-        ranks = -(-sure.size * np.arange(1, bins) // bins)
-        inner = np.sort(sure)[ranks - 1]
+    if not sure.size:
+        return np.zeros(0, dtype=np.int64)
+    # Ends that occur themselves: what is equal stays together, whatever the order of items.
+    ranks = -(-sure.size * np.arange(1, BINS) // BINS)
+    inner = np.sort(sure)[ranks - 1]
     return np.searchsorted(inner, sure, side="left").astype(np.int64)
 
 

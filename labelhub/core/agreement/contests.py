@@ -40,7 +40,6 @@ def against_humans(
     llm: ArrayLike,
     *,
     similarity: ArrayLike | None = None,
-    min_humans: int = 2,
     repeated: bool = True,
 ) -> Contest:
     """Leave one human out: compare them and the LLM with the others of each item.
@@ -50,18 +49,16 @@ def against_humans(
         llm: the LLM's category of each item, shape (items,); -1 where there is none.
         similarity: shape (categories, categories), in [0, 1]: how near a category (row) is to what
             another human said (column); by default 1 for the same category, else 0.
-        min_humans: items that fewer humans rated are left out, and those without an LLM's label.
         repeated: False where the caller knows that nobody rated an item twice (``latest``).
 
     Returns:
-        One comparison for every human rating of such an item: the mean similarity with the others.
+        One comparison for every human rating of an item that two humans or more and the LLM
+        rated: the mean similarity with the others.
     """
-    if min_humans < 2:
-        raise InvalidInput("Leaving one human out needs at least two humans of an item.")
     codes, near = _codes(llm, humans), _similarity(similarity, humans.n_categories)
     said = latest(humans) if repeated else humans
     raters_of_item = np.bincount(said.items, minlength=said.n_items)
-    said = on_items(said, (raters_of_item >= min_humans) & (codes >= 0))
+    said = on_items(said, (raters_of_item >= 2) & (codes >= 0))
     # Sums stand for means, as both have the same others: those of all humans less one's own.
     sums = said.counts().astype(np.float64)
     if near is not None:

@@ -6,61 +6,35 @@ as one. Rows of NaN (items without answers) give NaN. Only options that are shar
 not those written anew for each item.
 """
 
-from enum import StrEnum
 from math import log
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import entr, rel_entr
+from scipy.special import rel_entr
 
 from labelhub.core.errors import InvalidInput
 
 Floats = NDArray[np.float64]
 
 
-class Unit(StrEnum):
-    """What information is counted in: logarithms to base 2 or natural ones."""
-
-    BITS = "bits"
-    NATS = "nats"
-
-
-def distribution(counts: ArrayLike, prior: float = 0.0) -> Floats:
-    """Shares of counted answers, shape (..., categories).
-
-    ``prior``: pseudo-answers added to every category, the posterior mean under a symmetric
-    Dirichlet prior; 0 for the plain vote share. Without answers and prior a row is NaN.
-    """
+def distribution(counts: ArrayLike) -> Floats:
+    """Shares of counted answers, shape (..., categories); a row of NaN without answers."""
     table = np.asarray(counts, dtype=np.float64)
-    if table.ndim == 0 or not (table >= 0).all() or not prior >= 0:
-        raise InvalidInput("Counts of answers and their prior are never negative.")
-    return _normalised(table + prior)
+    if table.ndim == 0 or not (table >= 0).all():
+        raise InvalidInput("Counts of answers are never negative.")
+    return _normalised(table)
 
 
-def entropy(shares: ArrayLike, unit: Unit = Unit.BITS) -> Floats:
-    """-sum p log p (Shannon 1948): 0 where all say the same, log of the categories at most."""
-    return _in(entr(_shares(shares)).sum(axis=-1), unit)
-
-
-def js_divergence(one: ArrayLike, other: ArrayLike, unit: Unit = Unit.BITS) -> Floats:
+def js_divergence(one: ArrayLike, other: ArrayLike) -> Floats:
     """Jensen-Shannon (Lin 1991, equal weights): mean KL of both to their middle.
 
-    Without direction and always finite: 0 for equals, 1 bit (0.693 nats) without anything shared.
+    In bits, without direction and always finite: 0 for equals, 1 without anything shared.
     """
     p, q = _pair(one, other)
     middle = (p + q) / 2
     both = (rel_entr(p, middle) + rel_entr(q, middle)).sum(axis=-1) / 2
     # Rounding may leave equals a hair below 0.
-    return _in(np.maximum(both, 0), unit)
-
-
-def overlap(one: ArrayLike, other: ArrayLike) -> Floats:
-    """sum min(p, q): the part both share, 1 less the total variation; 1 just for equals.
-
-    Some call this the soft accuracy; for a source of hard answers the two are the same.
-    """
-    p, q = _pair(one, other)
-    return np.asarray(np.minimum(p, q).sum(axis=-1))
+    return np.asarray(np.maximum(both, 0) / log(2))
 
 
 def _shares(given: ArrayLike) -> Floats:
@@ -85,7 +59,3 @@ def _normalised(table: Floats) -> Floats:
     shares = np.full_like(table, np.nan)
     np.divide(table, total, out=shares, where=total > 0)
     return shares
-
-
-def _in(nats: Floats, unit: Unit) -> Floats:
-    return np.asarray(nats / log(2) if unit is Unit.BITS else nats)

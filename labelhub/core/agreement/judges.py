@@ -6,7 +6,6 @@ category is, as in ``coefficients.chance``, but neither for agreement nor for th
 Judges who hear each other agree the more for it: the figure tells of conformity as well.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,14 +53,6 @@ def agreement(sample: Resample, rows: Ints, votes: Ints, *, same_options: bool =
     method = CLUSTERED if n < debates else BOOTSTRAP
     told = [_figure(value, drawn, whole, n, method) for value in (percent(q), fleiss_kappa(q))]
     return Agreement(debates, told[0], told[1] if same_options else undefined(OPTIONS_DIFFER))
-
-
-def fleiss(votes: Sequence[Sequence[int]]) -> float | None:
-    """Fleiss' kappa of a table (debates by categories); None where nothing varies."""
-    table = np.asarray(votes, dtype=np.int64)
-    sample = Resample(len(table), np.ones((1, len(table))))
-    found = agreement(sample, np.arange(len(table)), table).fleiss
-    return found["value"]
 
 
 def _figure(value: Value, drawn: Floats, whole: Floats, n: int, method: str) -> Figure:

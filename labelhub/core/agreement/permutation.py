@@ -15,7 +15,6 @@ from labelhub.core.agreement.significance import chi_square, mcnemar
 from labelhub.core.errors import InvalidInput
 
 Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 #: With what was seen there are 20,000 and 10,000: a p-value is never 0 (Phipson and Smyth 2010).
 FLIPS = 19_999

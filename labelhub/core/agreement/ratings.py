@@ -10,8 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.errors import InvalidInput
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -54,28 +52,3 @@ class Ratings:
             self.n_raters,
             self.n_categories,
         )
-
-
-def from_matrix(units_by_raters: object, n_categories: int | None = None) -> Ratings:
-    """Ratings of a table of category numbers, shape (items, raters); negative where there is none.
-
-    ``n_categories``: how many are declared; by default up to the highest number that occurs.
-
-    Raises:
-        InvalidInput: no table of whole numbers, or a number that is not declared.
-    """
-    try:
-        table = np.asarray(units_by_raters)
-    except ValueError:
-        table = np.empty(0)
-    if table.size == 0 and table.ndim == 2:
-        table = table.astype(np.int64)  # an empty table is of no type yet
-    if table.ndim != 2 or not np.issubdtype(table.dtype, np.integer):
-        raise InvalidInput("Ratings need a table of category numbers: items by raters.")
-    items, raters = np.nonzero(table >= 0)
-    codes = table[items, raters].astype(np.int64)
-    used = int(codes.max(initial=-1)) + 1
-    if n_categories is not None and used > n_categories:
-        raise InvalidInput(f"Category number {used - 1} is not among the {n_categories} declared.")
-    n_items, n_raters = table.shape
-    return Ratings(items, raters, codes, n_items, n_raters, n_categories or used)

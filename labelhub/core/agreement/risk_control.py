@@ -196,16 +196,6 @@ def log_evidence(errors: ArrayLike, n: ArrayLike, rate: float) -> Floats:
     return np.asarray(mixture - special.xlogy(k, rate) - special.xlog1py(m - k, -rate))
 
 
-def risk_coverage(scores: ArrayLike, wrong: ArrayLike) -> tuple[Floats, Floats]:
-    """Coverage and error rate when items are accepted from the surest down: two rows of points.
-
-    El-Yaniv and Wiener 2010. Items of equal score are accepted together: one point for each score
-    that occurs. NaN scores come last, as one.
-    """
-    errors, ends = _ranked(scores, wrong)
-    return ends / max(errors.size, 1), errors[ends - 1] / ends
-
-
 def _upper(errors: Ints, n: Ints, confidence: float) -> Floats:
     """One-sided Clopper-Pearson upper bounds; 1 where all are wrong, or where there are none."""
     rest = np.maximum(n - errors, 1)

@@ -8,15 +8,12 @@ corrected in ``multiplicity``.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, chdtrc
 
 from labelhub.core.errors import InvalidInput
 
 EXACT = "exact McNemar test, two-sided"
 LEVEL = 0.05
-
-Floats = NDArray[np.float64]
 
 
 class ChiSquare(NamedTuple):

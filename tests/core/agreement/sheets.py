@@ -13,6 +13,18 @@ from labelhub.core.schema import TASKS, LabelType
 NOTHING, UNSURE = -1, -2
 
 
+def from_matrix(table: object, n_categories: int | None = None) -> Ratings:
+    """Ratings of a table of category numbers, shape (items, raters); negative where there is none.
+
+    ``n_categories``: by default up to the highest number that occurs.
+    """
+    said = np.asarray(table)
+    items, raters = np.nonzero(said >= 0)
+    codes = said[items, raters].astype(np.int64)
+    most = int(codes.max(initial=-1)) + 1
+    return Ratings(items, raters, codes, *said.shape, n_categories or most)
+
+
 def sheet(
     said: Mapping[str, Sequence[int]],
     *,

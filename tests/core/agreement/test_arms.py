@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.agreement.arms import ArmScores, Tally, mean_per_pass, scores, tally
-from labelhub.core.agreement.coding import NOTHING, Codes
+from labelhub.core.agreement.arms import ArmScores, Tally, scores, tally
+from labelhub.core.agreement.coding import Codes
 from labelhub.core.agreement.comparison import Pair, is_right
 from labelhub.core.agreement.evaluation import evaluate
-from labelhub.core.agreement.pairs import FLIPPED, compare, difference, sign_flip
+from labelhub.core.agreement.pairs import FLIPPED, compare, sign_flip
 from labelhub.core.agreement.resampling import Ints, resample
 from labelhub.core.schema import Schema, parse_schema
 from tests.cases import all_cases
@@ -60,13 +60,6 @@ def test_codes_are_equal_where_values_say_the_same(task: str) -> None:
     check()
 
 
-def test_no_answer_is_wrong_even_where_nothing_is_gold() -> None:
-    found = scored(ASPECTS, [[], ["Food"]], [(0, None), (1, ["Food"])])
-    assert found.accuracy["value"] == 0.5
-    assert found.unparsed["value"] == 0.5
-    assert Codes(ASPECTS).of(None) == NOTHING
-
-
 @given(st.lists(st.tuples(st.sampled_from(["good", "bad"]), st.sampled_from(["good", "bad"]))))
 def test_with_one_pass_it_is_what_the_evaluation_says(pairs: list[tuple[str, str]]) -> None:
     if not pairs:
@@ -101,12 +94,6 @@ def test_without_answers_there_is_a_reason_and_no_number() -> None:
     assert found.macro_f1["value"] is None
     assert scored(TEXT, ["a"], [(0, "a")]).macro_f1["reason"].startswith("answers of this kind")
     assert scored(MOODS, [], []).accuracy["value"] is None
-
-
-def test_what_an_item_takes_is_a_mean_over_passes() -> None:
-    sums, passes = np.array([3.0, 0.0, 9.0]), np.array([1, 0, 3])
-    found = mean_per_pass(resample(3), sums, passes)
-    assert (found["value"], found["n"]) == (3.0, 2)
 
 
 def test_two_arms_are_compared_where_both_answered() -> None:
@@ -150,14 +137,6 @@ def test_a_steady_arm_and_a_varying_one_of_equal_accuracy_seldom_differ_reliably
     assert found / trials <= 0.1
 
 
-def test_replicates_find_a_difference_that_is_there() -> None:
-    generator = np.random.default_rng(5)
-    better, worse = (generator.binomial(5, share, 80) for share in (0.85, 0.6))
-    (pair,) = compare(resample(80), [arm_of(worse, 5), arm_of(better, 5)])
-    assert pair.winner == 1
-    assert pair.p == pair.p_holm == 1 / 10_000
-
-
 @given(st.lists(st.integers(-3, 3), max_size=8))
 def test_flipped_signs_are_all_signs_of_few_items(gaps: list[int]) -> None:
     found = sign_flip(np.array(gaps, dtype=float))
@@ -165,14 +144,6 @@ def test_flipped_signs_are_all_signs_of_few_items(gaps: list[int]) -> None:
     expected = np.mean([each >= abs(sum(gaps)) for each in sums])
     assert found == pytest.approx(expected, abs=0.03)
     assert sign_flip(-np.array(gaps, dtype=float)) == pytest.approx(found)
-
-
-def test_arms_without_a_common_item_have_no_difference() -> None:
-    gold = ["good", "good"]
-    one, other = (counted(MOODS, gold, [(at, "good")]) for at in (0, 1))
-    assert difference(resample(2), one, other)["value"] is None
-    (pair,) = compare(resample(2), [one, other])
-    assert (pair.items, pair.p, pair.winner) == (0, 1.0, None)
 
 
 @given(st.lists(st.lists(st.booleans(), min_size=8, max_size=8), min_size=2, max_size=5))

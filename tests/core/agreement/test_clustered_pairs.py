@@ -13,10 +13,10 @@ from labelhub.core.agreement.coefficients.clustered_pairs import (
     kappa_parts,
     percent_parts,
 )
-from labelhub.core.agreement.ratings import Ratings, from_matrix
+from labelhub.core.agreement.ratings import Ratings
 from labelhub.core.agreement.reports.between import between_raters
 from labelhub.core.schema import TASKS
-from tests.core.agreement.sheets import NOTHING, sheet
+from tests.core.agreement.sheets import NOTHING, from_matrix, sheet
 
 
 def world(seed: int, items: int = 200, clusters: int = 25) -> tuple[Any, Any]:
@@ -51,30 +51,6 @@ def test_clusters_of_one_item_have_the_errors_of_items(seed: int) -> None:
     assert kappa == pytest.approx(pairwise.kappa_error(tables) * np.sqrt(n / (n - 1)))
 
 
-def test_neither_the_order_of_items_nor_the_numbers_of_clusters_matter() -> None:
-    table, clusters = world(5)
-    order = np.random.default_rng(5).permutation(len(table))
-    for one, other in zip(
-        errors(table, clusters), errors(table[order], 7 * clusters[order]), strict=True
-    ):
-        assert one == pytest.approx(other)
-
-
-def test_a_few_pairs_at_a_time_tell_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    table, clusters = world(6)
-    whole = errors(table, clusters)
-    monkeypatch.setattr(clustered_pairs, "BLOCK", 1)
-    assert [part.tolist() for part in errors(table, clusters)] == [x.tolist() for x in whole]
-
-
-def test_copies_of_items_make_nothing_surer() -> None:
-    table, _ = world(7, items=60)
-    percent, kappa = errors(np.repeat(table, 5, axis=0), np.repeat(np.arange(60), 5))
-    once = errors(table, np.arange(60))
-    assert percent == pytest.approx(once[0])
-    assert kappa == pytest.approx(once[1])
-
-
 def test_two_labels_of_one_item_by_one_rater_have_no_table() -> None:
     twice = Ratings(np.array([0, 0]), np.array([0, 0]), np.array([1, 0]), 1, 1, 2)
     assert clustered_codes(twice, np.array([0])) is None
@@ -102,27 +78,9 @@ def test_the_report_says_over_what_annotators_are_compared() -> None:
     assert told["high"] - told["value"] == pytest.approx(2.0639 * kappa[0], rel=1e-4)
 
 
-def test_without_variation_and_of_few_clusters() -> None:
-    same = np.tile([[0, 0], [1, 1]], (20, 1))
-    (pair,) = pairs(same, clusters=np.arange(40) % 4, unit="authors")
-    for told in pair.figures.values():
-        assert (told["value"], told["low"], told["high"]) == (1, None, None)
-        assert "few_clusters: fewer than 20 different authors" in told["doubt"]
-
-
 def test_a_table_that_is_too_large_leaves_the_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clustered_pairs, "MOST_CELLS", 10)
     table, clusters = world(9)
     for pair in pairs(table, clusters=clusters, unit="authors"):
         for told in pair.figures.values():
             assert "clusters_ignored: " in told["doubt"]
-
-
-def test_annotators_of_own_options_have_percent_by_cluster_alone() -> None:
-    table, clusters = world(10)
-    options = np.full(len(table), 3)
-    for pair in pairs(
-        table, task=TASKS["per_item"], options=options, clusters=clusters, unit="users"
-    ):
-        assert "over users" in pair.figures["percent"]["method"]
-        assert pair.figures["cohen_kappa"]["value"] is None

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from labelhub.core.agreement import estimation
 from labelhub.core.agreement.coefficients import chance, sums
 from labelhub.core.agreement.estimation import Units, clustered, estimated, estimated_share, units
-from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import BOOTSTRAP, WILSON, wilson
-from labelhub.core.agreement.ratings import Ints, from_matrix
+from labelhub.core.agreement.ratings import Ints
 from tests.core.agreement.by_pairs import Table, tables
+from tests.core.agreement.sheets import from_matrix
 
 Q = 3
 ALPHA = chance.alpha_nominal(Q)
@@ -59,15 +59,6 @@ SETTINGS = pytest.mark.parametrize(
 )
 
 
-@SETTINGS
-def test_the_model_of_the_simulation_has_the_alpha_it_says(
-    knows: float, priors: list[float]
-) -> None:
-    counts = simulated(0, 200_000, knows, priors)
-    found = chance.estimate(counts, chance.alpha_nominal(len(priors)))
-    assert found == pytest.approx(knows**2, abs=0.01)
-
-
 @pytest.mark.thorough
 @SETTINGS
 def test_the_interval_covers_the_true_alpha_in_92_to_97_of_100_samples(
@@ -79,12 +70,6 @@ def test_the_interval_covers_the_true_alpha_in_92_to_97_of_100_samples(
 def percent_of_complete() -> Units:
     """Percent agreement of items that all raters rated is a plain mean of items."""
     return Units(sums.parts(SAMPLE), ones(SAMPLE), "items", draws=None)
-
-
-def test_the_linearised_error_of_a_mean_is_the_textbook_one() -> None:
-    found = estimation.linearised_error(percent_of_complete(), chance.percent(Q))
-    agreement = sums.parts(SAMPLE)[:, sums.Layout.agree]
-    assert found == pytest.approx(agreement.std(ddof=1) / sqrt(len(SAMPLE)), rel=1e-6)
 
 
 def test_the_linearised_interval_is_students() -> None:
@@ -112,21 +97,6 @@ def test_the_linearised_error_is_near_that_of_the_draws_and_of_leaving_one_out(
     assert error == pytest.approx(jackknife, rel=0.02)
 
 
-def test_a_row_that_stands_for_many_items_is_as_good_as_the_items() -> None:
-    rows = sums.distinct(SAMPLE)
-    few = Units(sums.parts(rows.counts), rows.items, "items", draws=None)
-    many = percent_of_complete()
-    assert few.sums == pytest.approx(many.sums)
-    assert estimation.linearised_error(few, ALPHA) == pytest.approx(
-        estimation.linearised_error(many, ALPHA), rel=1e-6
-    )
-
-
-def test_the_same_units_give_the_same_interval_each_time() -> None:
-    one, other = (units(sums.parts(SAMPLE), ones(SAMPLE)) for _ in range(2))
-    assert estimated(one, ALPHA, n=200) == estimated(other, ALPHA, n=200)
-
-
 def test_the_figure_has_value_interval_n_and_method() -> None:
     found = estimated(units(sums.parts(SAMPLE), ones(SAMPLE)), ALPHA, n=200)
     value = found["value"]
@@ -146,28 +116,6 @@ def test_more_different_units_than_are_drawn_get_a_linearised_error() -> None:
     assert found.draws is None
     method = estimated(found, ALPHA, n=many)["method"]
     assert method == "linearised standard error over conversations, Student's t"
-
-
-def test_items_that_are_clusters_of_their_own_are_drawn_as_items() -> None:
-    alone = clustered(sums.parts(SAMPLE), np.arange(len(SAMPLE)), "items")
-    plain = units(sums.parts(SAMPLE), ones(SAMPLE))
-    assert estimated(alone, ALPHA, n=200) == estimated(plain, ALPHA, n=200)
-
-
-def test_clusters_of_like_items_widen_the_interval_but_do_not_move_the_value() -> None:
-    repeated = np.repeat(sums.parts(SAMPLE[:50]), 4, axis=0)
-    apart = estimated(units(repeated, np.ones(200, dtype=np.int64)), ALPHA, n=200)
-    together = estimated(clustered(repeated, np.repeat(np.arange(50), 4), "authors"), ALPHA, n=200)
-    assert together["value"] == pytest.approx(apart["value"])
-    assert width(together) > 1.5 * width(apart)
-    assert together["method"] == "percentile bootstrap over authors, 1000 draws, seed 7"
-
-
-def width(found: Figure) -> float:
-    low, high = found["low"], found["high"]
-    assert low is not None
-    assert high is not None
-    return high - low
 
 
 @given(tables(items=20), st.data())
@@ -204,11 +152,6 @@ def test_no_value_has_a_reason(counts: Ints, n: int, reason: str) -> None:
     assert estimated(found, ALPHA, n=n) == {"value": None, "reason": reason}
 
 
-def test_the_caller_may_name_the_reason() -> None:
-    found = units(sums.parts(np.array([[3, 0, 0]])), np.array([1]))
-    assert estimated(found, ALPHA, n=1, missing="why")["reason"] == "why"
-
-
 def test_one_item_has_a_value_but_no_interval() -> None:
     counts = np.array([[2, 1, 0]])
     found = estimated(units(sums.parts(counts), ones(counts)), ALPHA, n=1)
@@ -217,20 +160,6 @@ def test_one_item_has_a_value_but_no_interval() -> None:
     alone = Units(sums.parts(counts), ones(counts), "items", draws=None)
     assert np.isnan(estimation.interval(alone, ALPHA, 0.0)).all()
     assert np.isnan(estimation.linearised_error(alone, ALPHA))
-
-
-@pytest.mark.parametrize(
-    ("items_beside", "doubted"), [(9, True), (12, False)], ids=["nine beside", "twelve beside"]
-)
-def test_an_interval_is_doubtful_where_few_items_lie_outside_the_commonest_category(
-    items_beside: int, doubted: bool
-) -> None:
-    counts = np.array([[2, 0]] * 90 + [[0, 2]] * items_beside)
-    assert (estimation.doubtful(counts) is not None) == doubted
-
-
-def test_nothing_is_not_doubted() -> None:
-    assert estimation.doubtful(np.zeros((3, 2), dtype=np.int64)) is None
 
 
 def halves(items: int, right: int) -> Units:
@@ -246,52 +175,10 @@ def test_a_share_of_items_that_count_0_or_1_has_wilsons_interval(right: int) -> 
     assert (found["low"], found["high"]) == wilson(right, 40)
 
 
-def test_a_share_of_items_that_count_in_part_is_drawn() -> None:
-    parts = np.column_stack([np.resize([0.5, 1.0], 40), np.ones(40)])
-    found = estimated_share(units(parts, np.ones(40, int)), n=40)
-    assert (found["value"], found["method"]) == (0.75, BOOTSTRAP)
-
-
-def test_a_share_of_nothing_has_a_reason() -> None:
-    assert estimated_share(halves(0, 0), n=0)["reason"] == "fewer_than_two_labels"
-    assert estimated_share(Units(np.zeros((3, 2)), np.ones(3, int), "items", None), n=3,
-                           missing="why") == undefined("why")  # fmt: skip
-
-
 def test_where_nothing_varies_a_linearised_interval_is_null() -> None:
     columns = np.resize(sums.parts(np.array([[3, 0, 0]])), (50, 4 + 2 * Q))
     found = estimated(Units(columns, np.ones(50, int), "authors", None), chance.percent(Q), n=50)
     assert (found["value"], found["low"], found["high"]) == (1.0, None, None)
-
-
-@pytest.mark.parametrize(("lowest", "low"), [(-1.0, -1.0), (0.0, 0.0)])
-def test_ends_stay_within_what_the_figure_can_be(lowest: float, low: float) -> None:
-    assert estimation.bounded(0.5, -1.5, 1.5, lowest=lowest) == (low, 1.0)
-
-
-def test_ends_hold_the_value() -> None:
-    assert estimation.bounded(0.5, 0.6, 0.7) == (0.5, 0.7)
-    assert estimation.bounded(0.5, 0.1, 0.4) == (0.1, 0.5)
-    assert estimation.bounded(-1.2, -1.5, -1.1) == (-1.5, -1.1)
-    assert np.isnan(estimation.bounded(0.5, float("nan"), 0.7)).all()
-
-
-def test_a_linearised_interval_is_cut_at_the_ends_of_the_scale() -> None:
-    parts = np.column_stack([[0.5, 0.0, 0.0, 0.0], np.ones(4)])
-    found = estimated_share(Units(parts, np.ones(4, int), "items", None), n=4)
-    assert found["low"] == 0
-
-
-def test_all_ends_are_plain_numbers() -> None:
-    for drawn in (True, False):
-        found = clustered(sums.parts(SAMPLE), np.arange(len(SAMPLE)), "authors", drawn=drawn)
-        told = estimated(found, ALPHA, n=200)
-        assert {type(told["value"]), type(told["low"]), type(told["high"])} == {float}
-
-
-def test_figures_that_are_not_to_be_drawn_are_linearised() -> None:
-    found = clustered(sums.parts(SAMPLE), np.arange(len(SAMPLE)), "authors", drawn=False)
-    assert estimated(found, ALPHA, n=200)["method"].startswith("linearised")
 
 
 def test_few_items_and_few_clusters_are_doubted() -> None:
@@ -305,26 +192,3 @@ def test_few_items_and_few_clusters_are_doubted() -> None:
         together = clustered(columns, np.arange(len(columns)) % size, "authors")
         told = estimated(together, ALPHA, n=200).get("doubt", "")
         assert told == ("few_clusters: fewer than 20 different authors are drawn" * doubted)
-
-
-def test_clusters_with_nothing_to_sum_do_not_count() -> None:
-    columns = np.where(np.arange(200)[:, None] < 60, sums.parts(SAMPLE), 0)
-    found = clustered(columns, np.arange(200) // 4, "authors")
-    assert (len(found.parts), found.filled) == (50, 15)
-    assert "few_clusters" in estimated(found, ALPHA, n=60)["doubt"]
-
-
-def test_doubts_are_told_together_and_once() -> None:
-    plain = figure(0.5, low=0.0, high=1.0, n=3, method="by hand")
-    assert estimation.doubted(plain, None) == plain
-    twice = estimation.doubted(estimation.doubted(plain, "one"), "two", None, "one")
-    assert twice["doubt"] == "one; two"
-    assert "doubt" not in plain
-    assert estimation.doubted(undefined("why"), "one") == undefined("why")
-
-
-def test_two_units_are_enough_for_an_error_and_one_is_not() -> None:
-    parts, ratio = np.array([[1.0, 1.0], [0.0, 1.0]]), lambda sums: sums[:, 0] / sums[:, 1]
-    two, one = (Units(parts[:n], np.ones(n, int), "authors", None) for n in (2, 1))
-    assert estimation.linearised_error(two, ratio) == pytest.approx(sqrt(0.5) / sqrt(2))
-    assert np.isnan(estimation.linearised_error(one, ratio))

@@ -11,20 +11,11 @@ from labelhub.core.errors import InvalidInput
 LEVELS = st.sampled_from([0.5, 0.8, 0.95, 0.99])
 
 
-def test_newcombe_1998() -> None:
-    assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=6e-5)
-    assert wilson(0, 20) == pytest.approx((0, 0.1611), abs=6e-5)
-
-
 @given(st.integers(0, 300), st.integers(1, 300), LEVELS)
 def test_it_is_that_of_scipy(successes: int, rest: int, confidence: float) -> None:
     other = stats.binomtest(successes, successes + rest).proportion_ci(confidence, "wilson")
     found = wilson(successes, successes + rest, confidence)
     assert found == pytest.approx((other.low, other.high), abs=1e-9)
-
-
-def test_of_nothing_the_share_may_be_anything() -> None:
-    assert wilson(0, 0) == (0, 1)
 
 
 @pytest.mark.parametrize("wrong", [(2, 1, 0.95), (-1, 1, 0.95), (1, 2, 1.0), (1, 2, 0.0)])

@@ -36,9 +36,3 @@ def test_only_points_of_a_scale_are_more_or_less_wrong() -> None:
         assert set(ordered.figures) >= ERRORS
     errors = [one.figures["mean_absolute_error"]["value"] or 0 for one in scale]
     assert sorted(errors) == [pytest.approx(2 / 4), pytest.approx(4 / 4)]
-
-
-def test_two_annotators_who_always_say_the_same_one_thing_have_no_kappa() -> None:
-    (pair,) = between_raters(sheet({"crowd:a": [0, 0, 0], "crowd:b": [0, 0, 0]}))
-    assert pair.figures["cohen_kappa"] == {"value": None, "reason": reasons.NO_VARIATION}
-    assert pair.figures["percent"]["value"] == 1

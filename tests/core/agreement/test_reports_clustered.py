@@ -7,7 +7,6 @@ import pytest
 
 from labelhub.core.agreement.estimation import clustered, estimated_share
 from labelhub.core.agreement.mean_leads import MeanLeads, mean_leads
-from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.against import against
 from labelhub.core.agreement.reports.comparisons import Comparisons, comparisons
 from labelhub.core.agreement.reports.pooled import Pooled
@@ -63,27 +62,6 @@ def test_with_clusters_kinds_are_compared_by_cluster_and_items_stand_beside() ->
         assert "doubt" not in pair
 
 
-def test_clusters_of_one_item_change_no_p_value_of_a_pair() -> None:
-    told = compared(sheet_of(three_kinds(), clusters=np.arange(120), unit="authors"))
-    for pair in told.pairs:
-        assert pair.p == pair.p_items
-    assert told.p == pytest.approx(told.p_items, abs=0.01)
-
-
-def test_one_author_who_says_all_proves_nothing() -> None:
-    told = compared(sheet_of(three_kinds(), clusters=np.zeros(120, dtype=int), unit="authors"))
-    assert {pair.p for pair in told.pairs} == {1.0}
-    assert min(pair.p_items or 0 for pair in told.pairs) < 0.001
-    assert told.p == 1
-
-
-def test_kinds_that_nothing_tells_apart_have_no_p_over_all() -> None:
-    said = dict.fromkeys(("llm:m", "crowd:a", "expert:e"), [0] * 120)
-    told = compared(sheet_of(said, clusters=CLUSTERS)).to_json()
-    assert (told["cochran_q"], told["p"]) == (None, None)
-    assert {pair["p"] for pair in told["pairs"]} == {1.0}
-
-
 def machine_and_crowd(**others: Any) -> dict[str, Any]:
     """The test of a machine beside a crowd of three."""
     generator = np.random.default_rng(8)
@@ -106,20 +84,6 @@ def test_a_machine_is_tested_over_items_or_over_whole_clusters() -> None:
         assert "doubt" not in human
     (at,) = (each for each in told["curve"] if each["epsilon"] == told["epsilon"])
     assert at["winning_rate"] == told["winning_rate"]
-
-
-@pytest.mark.parametrize(("clusters", "doubted"), [(9, True), (10, False)])
-def test_fewer_than_ten_clusters_under_a_human_are_said(clusters: int, doubted: bool) -> None:
-    told = machine_and_crowd(clusters=np.arange(120) % clusters, unit="authors")
-    for human in told["humans"]:
-        words = "few_clusters: the test is over fewer than 10 different authors"
-        assert human.get("doubt") == (words if doubted else None)
-
-
-def test_a_crowd_of_one_author_cannot_be_tested() -> None:
-    told = machine_and_crowd(clusters=np.zeros(120, dtype=int), unit="authors")
-    assert {human["reason"] for human in told["humans"]} == {"one_cluster"}
-    assert "one_cluster" in reasons.WORDS
 
 
 @pytest.mark.thorough

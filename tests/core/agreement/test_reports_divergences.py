@@ -8,11 +8,8 @@ import pytest
 from labelhub.core.agreement.divergence import js_divergence
 from labelhub.core.agreement.estimation import Units, units
 from labelhub.core.agreement.figures import Figure
-from labelhub.core.agreement.reports.against import against
 from labelhub.core.agreement.reports.between import between_kinds
 from labelhub.core.agreement.reports.divergences import divergence
-from labelhub.core.agreement.reports.pooled import Pooled
-from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import sheet
 
 EVEN = [0.2] * 5
@@ -54,27 +51,6 @@ def test_between_kinds_it_is_that_of_their_answers_on_shared_items() -> None:
     assert 0 < found["low"] < found["value"] < found["high"] < 1  # type: ignore[operator]
 
 
-def test_clusters_are_drawn_whole() -> None:
-    clusters = np.arange(200) % 40
-    found = between(clusters=clusters, unit="authors")
-    assert found["method"].startswith("percentile bootstrap over authors, 1000 draws, seed 7 (mov")
-    assert "few_clusters" in between(clusters=clusters % 4, unit="authors")["doubt"]
-
-
-def test_options_of_the_items_own_are_refused() -> None:
-    found = between(task=TASKS["per_item"], options=np.full(200, 3))
-    assert found == {"value": None, "reason": "own_options"}
-
-
-def test_against_a_truth_it_has_an_interval_too() -> None:
-    generator = np.random.default_rng(2)
-    gold = generator.integers(3, size=60)
-    given = sheet({"crowd:a": np.minimum(gold, 1).tolist()}, gold=gold.tolist(), categories=3)
-    found = against(given, "crowd", given.gold, Pooled(given)).figures["js_divergence"]
-    assert found["n"] == 60
-    assert found["low"] < found["value"] < found["high"]  # type: ignore[operator]
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("other", [EVEN, TILTED])
 @pytest.mark.parametrize("items", [30, 150])
@@ -94,10 +70,3 @@ def test_of_many_units_the_error_is_linearised_and_as_wide() -> None:
     assert other["method"].startswith("linearised standard error over items, Student's t (of few")
     for end in ("low", "high"):
         assert other[end] == pytest.approx(one[end], abs=0.01)
-
-
-def test_equal_answers_lie_at_nothing() -> None:
-    same = np.eye(5)[np.arange(50) % 5]
-    found = measured(units(np.hstack([same, same]), np.ones(50, dtype=np.int64)))
-    assert found["value"] == pytest.approx(0, abs=1e-12)
-    assert (found["low"], found["high"]) == (None, None)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from labelhub.core.agreement.figures import Figure
-from labelhub.core.agreement.intervals import wilson
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.against import Against, against
 from labelhub.core.agreement.reports.between import between_kinds, between_raters
@@ -44,10 +43,6 @@ def sheet_of(made: Mapping[str, Any], **others: Any) -> Sheet:
     return sheet(made["said"], gold=made["gold"], categories=3, **others)
 
 
-def ends(found: Figure) -> tuple[float | None, float | None]:
-    return found["low"], found["high"]
-
-
 def doubt(found: Figure) -> str:
     return found.get("doubt", "")
 
@@ -57,22 +52,6 @@ def test_more_clusters_than_are_drawn_can_be_reported() -> None:
     found = by_gold(given).figures
     assert "linearised" in found["cohen_kappa"]["method"]
     assert found["js_divergence"]["value"] is not None
-
-
-def test_items_that_count_0_or_1_have_wilsons_interval() -> None:
-    given = sheet({"crowd:a": [0, 1] * 20, "crowd:b": [0, 1] * 20})
-    expected = wilson(40, 40)
-    for found in (
-        within(given, "crowd")["percent"],
-        per_label(given, "crowd")[0].figures["percent"],
-    ):
-        assert found["method"] == "Wilson"
-        assert ends(found) == pytest.approx(expected)
-
-
-def test_one_label_a_side_has_wilsons_interval() -> None:
-    (pair,) = between_kinds(sheet({"llm:m": [0, 1] * 20, "crowd:a": [0, 1] * 20}))
-    assert ends(pair.figures["percent"]) == pytest.approx(wilson(40, 40))
 
 
 def test_ties_for_the_truth_and_ties_against_it_are_drawn_alike() -> None:
@@ -90,15 +69,6 @@ def test_ties_for_the_truth_and_ties_against_it_are_drawn_alike() -> None:
     assert "ties broken by a draw, seed 7" in right.to_json()["method"]
 
 
-def test_kinds_as_good_as_each_other_are_not_told_apart_by_their_ties() -> None:
-    """Each label is right in six of ten items: with two of the crowd ties that hold the truth are
-    many, and without them the crowd would seem worse than one machine as good as each."""
-    generator = np.random.default_rng(3)
-    right = generator.random((3, 3000)) < 0.6
-    said = dict(zip(("llm:m", "crowd:a", "crowd:b"), (~right).astype(int).tolist(), strict=True))
-    assert pair_of(sheet(said, gold=[0] * 3000)).p > 0.01
-
-
 def test_a_place_counts_once_an_item() -> None:
     options = np.full(12, 4)
     said = {f"crowd:{at}": [0, 1, 2, 3] * 3 for at in range(5)}
@@ -108,22 +78,6 @@ def test_a_place_counts_once_an_item() -> None:
     found = report(sheet(tied, categories=4, task=TASKS["per_item"], options=np.array([4, 4])))
     assert found.position_bias["crowd"].chosen == [1, 0, 0, 0]
     assert found.position_bias["crowd"].dropped == 1
-
-
-def test_copies_of_annotators_prove_no_preference_for_a_place() -> None:
-    generator = np.random.default_rng(5)
-    places = generator.integers(4, size=40).tolist()
-    options = np.full(40, 4)
-    p = [
-        report(
-            sheet(
-                {f"crowd:{at}": places for at in range(copies)},
-                categories=4, task=TASKS["per_item"], options=options,
-            )
-        ).to_json()["position_bias"]["crowd"]["p"]
-        for copies in (1, 10)
-    ]  # fmt: skip
-    assert p[0] == p[1]
 
 
 CLUSTERS = np.repeat(np.arange(30), 4)
@@ -199,39 +153,6 @@ def test_fewer_than_ten_items_are_doubted_everywhere(items: int, doubted: bool) 
         assert ("few_items: " in doubt(each)) == doubted
 
 
-@pytest.mark.parametrize(("clusters", "doubted"), [(19, True), (20, False)])
-def test_fewer_than_twenty_clusters_are_doubted(clusters: int, doubted: bool) -> None:
-    given = sheet_of(noisy(120), clusters=np.arange(120) % clusters, unit="authors")
-    gold = by_gold(given).figures
-    found = [within(given, "crowd")["alpha_nominal"], gold["accuracy"], gold["js_divergence"]]
-    for each in found:
-        assert ("few_clusters: fewer than 20 different authors" in doubt(each)) == doubted
-
-
-def test_few_clusters_under_the_alternative_annotator_test_are_doubted() -> None:
-    made = noisy(120, raters=3)
-    made["said"]["llm:m"] = made["gold"].tolist()
-    given = sheet_of(made, clusters=np.arange(120) % 5, unit="authors")
-    (found,) = report(given).replacements
-    assert "few_clusters" in doubt(found.advantage)
-
-
-def test_ends_are_plain_numbers_within_what_the_coefficient_can_be() -> None:
-    said = {"crowd:a": [0, 1, 0, 1, 0], "crowd:b": [1, 0, 1, 0, 0]}
-    (pair,) = between_raters(sheet(said))
-    kappa = pair.figures["cohen_kappa"]
-    assert kappa["low"] == -1
-    assert {type(kappa[end]) for end in ("value", "low", "high")} == {float}
-
-
-def test_a_tie_everywhere_leaves_no_single_answer() -> None:
-    tied = sheet({"crowd:a": [0, 1], "crowd:b": [1, 0], "llm:m": [0, 1]}, gold=[0, 1])
-    (pair,) = between_kinds(tied)
-    told = {"value": None, "reason": reasons.NO_SINGLE_ANSWER}
-    assert pair.figures["majority_percent"] == told
-    assert by_gold(tied).figures["mcc"] == told
-
-
 def test_why_a_label_has_no_score_is_a_code() -> None:
     found = by_gold(sheet({"crowd:a": [0, 0, 3, 3]}, gold=[0, 1, 0, 1], categories=4))
     one, two, three, four = found.per_label
@@ -256,14 +177,6 @@ def test_an_intraclass_correlation_needs_two_items_rated_by_all(
         {"crowd:a": first, "crowd:b": second}, categories=3, task=TASKS["ordinal"], scores=[1, 2, 3]
     )
     assert within(given, "crowd")["icc_2_1"] == {"value": None, "reason": reason}
-
-
-def test_who_only_abstains_counts_where_abstentions_do() -> None:
-    found = within(sheet({"crowd:a": [0, 1, UNSURE], "crowd:b": [UNSURE] * 3}), "crowd")
-    assert found["percent"]["reason"] == reasons.ONE_ANNOTATOR
-    assert found["percent_with_abstentions"]["value"] == pytest.approx(1 / 3)
-    alone = within(sheet({"crowd:a": [UNSURE], "llm:m": [0]}), "crowd")
-    assert alone["percent_with_abstentions"]["reason"] == reasons.ONE_ANNOTATOR
 
 
 @pytest.mark.parametrize(

@@ -23,32 +23,6 @@ def values(figures: Any) -> dict[str, Any]:
     return {name: figure["value"] for name, figure in figures.items()}
 
 
-def test_two_of_a_kind() -> None:
-    found = within(sheet(TWO), "crowd")
-    assert found["percent"]["value"] == 0.75
-    assert found["percent"]["n"] == 4
-    assert found["alpha_nominal"]["value"] == pytest.approx(8 / 15)
-    assert found["brennan_prediger"]["value"] == pytest.approx(0.5)
-
-
-def test_one_annotator_says_nothing_about_agreement() -> None:
-    found = within(sheet({"crowd:a": [0, 1]}), "crowd")
-    assert {figure["reason"] for figure in found.values()} == {reasons.ONE_ANNOTATOR}
-    assert per_label(sheet({"crowd:a": [0, 1]}), "crowd") == []
-
-
-def test_where_nothing_varies_only_the_percentage_is_known() -> None:
-    found = within(sheet({"crowd:a": [1, 1], "crowd:b": [1, 1]}), "crowd")
-    assert found["percent"]["value"] == 1
-    assert found["alpha_nominal"] == {"value": None, "reason": reasons.NO_VARIATION}
-
-
-def test_who_shares_no_item_has_no_agreement() -> None:
-    apart = sheet({"crowd:a": [0, NOTHING], "crowd:b": [NOTHING, 1]})
-    assert within(apart, "crowd")["percent"] == {"value": None, "reason": reasons.NO_PAIR}
-    assert between_raters(apart) == []
-
-
 def test_abstentions_are_a_category_of_their_own_beside_the_rest() -> None:
     said = {"crowd:a": [0, 1, UNSURE], "crowd:b": [0, 1, 1]}
     found = within(sheet(said), "crowd")
@@ -94,29 +68,12 @@ def test_options_of_each_item_are_guessed_among_themselves() -> None:
     assert pair.figures["s_q"]["value"] == pytest.approx((5 / 6 - by_chance) / (1 - by_chance))
 
 
-def test_items_of_a_cluster_are_drawn_together() -> None:
-    clusters = np.array([0, 0, 7, 7])
-    given = sheet(TWO, clusters=clusters, unit="texts")
-    plain, together = within(sheet(TWO), "crowd"), within(given, "crowd")
-    assert values(together) == pytest.approx(values(plain))
-    assert "over texts" in together["percent"]["method"]
-    clustered, alone = per_label(given, "crowd"), per_label(sheet(TWO), "crowd")
-    assert [values(one.figures) for one in clustered] == [values(one.figures) for one in alone]
-
-
 def test_each_label_as_yes_or_no() -> None:
     no, yes = per_label(sheet(TWO), "crowd")
     assert (no.share, yes.share) == (5 / 8, 3 / 8)
     # With two categories each is the other turned round.
     assert values(no.figures)["alpha_nominal"] == pytest.approx(8 / 15)
     assert values(yes.figures)["alpha_nominal"] == pytest.approx(8 / 15)
-
-
-def test_a_label_that_nobody_gave_does_not_vary() -> None:
-    *_, never = per_label(sheet(TWO, categories=3), "crowd")
-    assert never.share == 0
-    assert never.figures["percent"]["value"] == 1
-    assert never.figures["gwet_ac1"] == {"value": None, "reason": reasons.NO_VARIATION}
 
 
 def test_two_kinds_over_all_pairs_of_their_labels() -> None:
@@ -128,22 +85,6 @@ def test_two_kinds_over_all_pairs_of_their_labels() -> None:
     kappa = (5 / 8 - by_chance) / (1 - by_chance)
     assert pair.figures["cohen_kappa"]["value"] == pytest.approx(kappa)
     assert pair.figures["majority_percent"]["value"] == pytest.approx(2 / 3)
-
-
-def test_many_items_of_two_kinds_have_a_linearised_error() -> None:
-    crowd = [0, 1, 1] * 1000
-    said = {"llm:m": [0, 1] * 1500, "crowd:a": crowd, "crowd:b": crowd}
-    (pair,) = between_kinds(sheet(said))
-    found = pair.figures["percent"]
-    assert found["value"] == pytest.approx(1 / 2)
-    assert found["high"] == pytest.approx(1 / 2 + 1.96 * np.sqrt(0.25 / 3000), rel=1e-3)
-    assert "linearised" in found["method"]
-
-
-def test_every_two_annotators_but_no_author() -> None:
-    pairs = between_raters(sheet(TWO | {"author:w": [0, 0, 0, 0]}))
-    assert [(pair.a.name, pair.b.name, pair.items) for pair in pairs] == [("a", "b", 4)]
-    assert pairs[0].figures["cohen_kappa"]["value"] == pytest.approx(0.5)
 
 
 def test_of_very_many_categories_fewer_annotators_are_compared(
@@ -174,12 +115,6 @@ def test_a_report_of_nothing() -> None:
     assert found["items"] == 0
     assert found["sources"] == found["within"] == found["against_gold"] == {}
     assert found["between"] == []
-
-
-def test_a_report_counts_what_each_kind_brought() -> None:
-    found = report(sheet({"crowd:a": [0, UNSURE, NOTHING], "crowd:b": [1, 1, NOTHING]}))
-    crowd = found.sources["crowd"]
-    assert (crowd.annotators, crowd.labels, crowd.abstentions, crowd.items) == (2, 3, 1, 2)
 
 
 def test_a_truth_that_is_no_category_is_refused() -> None:

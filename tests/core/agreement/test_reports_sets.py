@@ -56,17 +56,6 @@ SHOWN = {
 }
 
 
-def test_each_label_has_counts_of_its_own() -> None:
-    scores = {each["label"]: each for each in against_gold(given())["per_label"]}
-    assert [scores[name]["f1"]["value"] for name in "abc"] == pytest.approx([1, 2 / 3, 0])
-    assert scores["b"]["counts"] == {
-        "predicted_yes_gold_yes": 1,
-        "predicted_yes_gold_no": 0,
-        "predicted_no_gold_yes": 1,
-        "predicted_no_gold_no": 1,
-    }
-
-
 def test_each_label_is_put_together_by_dawid_and_skene() -> None:
     one = given()
     _, members = members_of(SETS)
@@ -95,14 +84,6 @@ def test_dawid_and_skene_know_who_is_careless_about_a_label() -> None:
     assert vote["value"] == pytest.approx(1 - found["hamming_loss"]["value"])
     assert vote["value"] + 0.05 < model["value"]
     assert model["low"] < model["value"] < model["high"]
-
-
-def test_clusters_go_together() -> None:
-    plain = against_gold(given())
-    together = against_gold(given(clusters=np.array([0, 0, 1]), unit="texts"))
-    for name in (*SHOWN, "label_dawid_skene_accuracy"):
-        assert together[name]["value"] == pytest.approx(plain[name]["value"])
-    assert "over texts" in together["macro_f1"]["method"]
 
 
 def test_what_cannot_be_told_of_sets_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

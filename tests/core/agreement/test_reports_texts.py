@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from labelhub.core.agreement import texts
-from labelhub.core.agreement.ratings import Ratings
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.repeats import repeats
 from labelhub.core.agreement.reports.report import report
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.agreement.texts import texts_of
@@ -80,45 +78,12 @@ def test_texts_against_gold() -> None:
     assert found["medoid_token_f1"]["value"] == pytest.approx((1 + (1 + 2 / 3) / 2 + 2 / 3) / 3)
 
 
-def test_authors_are_a_truth_too() -> None:
-    found = report(written(SAID | {"author:w": GOLD})).to_json()
-    assert found["against_author"]["expert"]["token_f1"]["value"] == 1
-
-
-def test_the_medoid_is_right_where_no_two_texts_are_the_same() -> None:
-    said = {
-        "crowd:a": ["the red car"], "crowd:b": ["red car now"], "crowd:c": ["red car"],
-    }  # fmt: skip
-    found = report(written(said, ["red car"])).to_json()["against_gold"]["crowd"]
-    assert found["medoid_accuracy"]["value"] == 1
-    assert found["majority_accuracy"]["value"] == pytest.approx(1 / 3)
-
-
-def test_who_always_writes_the_same_has_no_alpha() -> None:
-    found = report(written({"crowd:a": ["x", "x"], "crowd:b": ["x", "X!"]})).to_json()
-    assert found["within"]["crowd"]["token_f1"]["value"] == 1
-    assert found["within"]["crowd"]["alpha_token_f1"]["reason"] == reasons.NO_VARIATION
-
-
 def test_texts_without_their_words_say_so() -> None:
     given = sheet({"crowd:a": [0, 1], "crowd:b": [0, 0]}, task=TASKS["text"], gold=[0, 0])
     found = report(given).to_json()
     assert found["within"]["crowd"]["alpha_token_f1"]["reason"] == reasons.NO_TEXTS
     assert found["against_gold"]["crowd"]["token_f1"]["reason"] == reasons.NO_TEXTS
     assert found["between"][0]["token_f1"]["reason"] == reasons.NO_TEXTS
-
-
-def test_clusters_change_the_interval_and_not_the_value() -> None:
-    plain = many(60, 3)
-    together = report(
-        Sheet(**{**fields(plain), "clusters": np.arange(60) // 6, "unit": "texts"})
-    ).to_json()
-    alone = report(plain).to_json()
-    for part, name in (("within", "alpha_token_f1"), ("against_gold", "medoid_token_f1")):
-        one, other = alone[part]["crowd"][name], together[part]["crowd"][name]
-        assert other["value"] == pytest.approx(one["value"])
-        assert "over texts" in other["method"]
-        assert one["low"] < one["value"] < one["high"]
 
 
 def test_of_items_with_many_labels_some_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,35 +132,3 @@ def many(items: int, raters: int) -> Sheet:
         f"crowd:{at}": [" ".join(map(str, text)) for text in row] for at, row in enumerate(words)
     }
     return written(said, [" ".join(map(str, text)) for text in gold])
-
-
-def fields(given: Sheet) -> dict[str, Any]:
-    return {name: getattr(given, name) for name in Sheet.__dataclass_fields__}
-
-
-def test_who_writes_again_is_measured_by_the_words_too() -> None:
-    said = {"crowd:a": ["x", "red car", "red bus"], "crowd:b": ["x", "red car", "bus"]}
-    given = written(said)
-    both = given.ratings
-    again = Ratings(both.items, np.zeros_like(both.raters), both.codes, 3, 2, both.n_categories)
-    kept = again.where(again.items > 0)
-    found = repeats(Sheet(**{**fields(given), "ratings": kept}))["crowd"].figures
-    # The same two items as in test_texts, by one annotator twice.
-    assert found["alpha_token_f1"]["value"] == pytest.approx(0.7)
-
-
-def test_repeated_labels_of_one_annotator_are_no_pair_of_annotators() -> None:
-    given = written({"crowd:a": ["x y"], "crowd:b": ["x"]})
-    twice = Ratings(
-        np.array([0, 0, 0]), np.array([0, 0, 1]), np.array([0, 1, 1]), 1, 2, 2
-    )  # fmt: skip
-    repeated = Sheet(**{**fields(given), "ratings": twice})
-    check(repeated)
-    pairs = [(pair["a"], pair["b"]) for pair in report(repeated).to_json()["between"]]
-    assert pairs == [("a", "b")]
-
-
-def test_whether_a_machine_may_stand_in_is_not_asked_of_free_texts() -> None:
-    given = sheet({"llm:m": [0, 1], "crowd:a": [0, 1], "crowd:b": [0, 1]}, task=TASKS["text"])
-
-    assert report(given).to_json()["alt_test"] == {}

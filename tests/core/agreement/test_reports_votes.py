@@ -5,7 +5,7 @@ import pytest
 from labelhub.core.agreement.reports.against import against
 from labelhub.core.agreement.reports.pooled import Pooled
 from labelhub.core.agreement.reports.sheet import Sheet
-from tests.core.agreement.sheets import NOTHING, sheet
+from tests.core.agreement.sheets import sheet
 
 ITEMS = 12
 #: Of each item the first three of four are right, and c is not: 3 of 4 labels.
@@ -21,12 +21,6 @@ def test_every_choice_of_labels_is_as_likely() -> None:
     found = told(sheet(CROWD, gold=[0] * ITEMS))
 
     assert found == [(1, pytest.approx(0.75), ITEMS), (3, 1, ITEMS)]
-
-
-def test_all_votes_are_compared_on_the_items_with_the_most_labels() -> None:
-    said = CROWD | {"crowd:b": [NOTHING] * 2 + [0] * 10, "crowd:d": [NOTHING] * 2 + [0] * 10}
-
-    assert [n for _, _, n in told(sheet(said, gold=[0] * ITEMS))] == [10, 10]
 
 
 @pytest.mark.parametrize(

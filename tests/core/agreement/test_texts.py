@@ -1,6 +1,5 @@
 """Free texts by their words: token F1, alpha by it, and the text that is most like the others."""
 
-import random
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations, permutations
@@ -71,10 +70,6 @@ def test_words_of_many_scripts(text: str, expected: list[str]) -> None:
     assert tokens(text) == expected
 
 
-def test_only_the_beginning_of_an_endless_text_is_read() -> None:
-    assert len(tokens("a " * texts.READ)) == texts.READ / 2
-
-
 def test_alpha_by_hand() -> None:
     # Distances: red car and red bus 1/2, red car and bus 1, red bus and bus 1/3.
     said = [["red car", "red car"], ["red bus", "bus"]]
@@ -106,23 +101,6 @@ def test_alpha_is_what_all_pairs_give(said: list[list[str]]) -> None:
         assert found == pytest.approx(1 - observed / expected)
 
 
-@given(st.lists(WORDS, min_size=2, max_size=6), st.integers(2, 4))
-def test_alpha_is_1_where_all_agree_and_items_differ(of_item: list[str], raters: int) -> None:
-    found = alpha([[text] * raters for text in of_item])
-    bags = {tuple(sorted(tokens(text))) for text in of_item}
-    assert np.isnan(found) if len(bags) == 1 else found == pytest.approx(1)
-
-
-@pytest.mark.thorough
-@given(ITEMS, st.randoms(use_true_random=False))
-def test_nothing_hangs_on_the_order_of_labels_and_items(
-    said: list[list[str]], chance: random.Random
-) -> None:
-    shuffled = [chance.sample(own, len(own)) for own in said]
-    chance.shuffle(shuffled)
-    assert alpha(shuffled) == pytest.approx(alpha(said), nan_ok=True)
-
-
 def test_of_many_texts_each_is_compared_with_some(monkeypatch: pytest.MonkeyPatch) -> None:
     generator = np.random.default_rng(3)
     said = []
@@ -151,31 +129,6 @@ def test_pairs_of_an_item_are_bounded(sizes: list[int], monkeypatch: pytest.Monk
     most = found.at_most or max(sizes)
     assert compared.tolist() == [min(size, most) if size > 1 else 0 for size in sizes]
     assert (found.at_most is None) == (max(sizes) == 2)
-
-
-@pytest.mark.parametrize("most", [10**6, 50])
-def test_sides_are_compared_label_by_label(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(texts, "MOST_PAIRS", most)
-    known = texts_of([[f"w{at}" for at in range(20)], ["a", "b"], ["c"]])
-    mine = np.array([0] * 20 + [1]), np.array([*range(20), 0])
-    theirs = np.array([0] * 20 + [1, 2]), np.array([*range(20), 0, 0])
-    found = texts.across(known, mine, theirs, 3)
-    assert (mine[0][found.one] == theirs[0][found.other]).all()
-    same = mine[1][found.one] == theirs[1][found.other]
-    assert found.f1.tolist() == same.astype(float).tolist()
-    assert len(found.one) == (401 if most > 400 else found.at_most**2 + 1)  # type: ignore[operator]  # then it is told
-    assert len(found.one) <= max(most, 401 if most > 400 else most)
-
-
-def test_the_medoid_is_most_like_the_others() -> None:
-    assert medoids_of([["red car", "a red car", "red bus"]]) == [{"red car"}]
-    # Copies are others too; one label is the medoid of itself.
-    assert medoids_of([["bus", "bus", "red car"], ["alone"]]) == [{"bus"}, {"alone"}]
-
-
-def test_a_tie_of_medoids_is_undecided() -> None:
-    assert medoids_of([["bus", "car"]]) == [{"bus", "car"}]
-    assert medoids_of([["a", "b", "c"]]) == [{"a", "b", "c"}]
 
 
 @given(ITEMS)

@@ -38,21 +38,6 @@ def test_it_is_the_mean_over_every_choice(table: list[tuple[list[int], int]], vo
     assert found == pytest.approx(np.array(wanted), nan_ok=True, abs=1e-12)
 
 
-def test_one_vote_is_a_single_label_and_all_votes_are_the_majority() -> None:
-    counts, truth = np.array([[3, 1, 1], [2, 2, 1]]), np.array([0, 1])
-
-    assert credit_of_votes(counts, truth, 1) == pytest.approx([0.6, 0.4])
-    assert credit_of_votes(counts, truth, 5) == pytest.approx([1.0, 0.5])
-
-
-def test_items_without_truth_or_with_fewer_labels_are_not_scored() -> None:
-    counts = np.array([[2, 1], [1, 0], [2, 1]])
-
-    found = credit_of_votes(counts, np.array([0, 0, -1]), 3)
-
-    assert found == pytest.approx([1.0, np.nan, np.nan], nan_ok=True)
-
-
 @pytest.mark.parametrize("votes", [0, MOST_VOTES + 1])
 def test_impossible_numbers_of_votes_are_refused(votes: int) -> None:
     with pytest.raises(InvalidInput):

@@ -9,20 +9,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from labelhub.core.agreement import intervals
-from labelhub.core.agreement.intervals import DRAWS, bootstrap, weights
-from labelhub.core.agreement.resampling import resample
+from labelhub.core.agreement.intervals import bootstrap, weights
 
 OFTEN = np.array([5, 1, 30, 4])
-
-
-def test_every_draw_is_of_as_many_items_as_there_are() -> None:
-    for often in (OFTEN, np.ones(300, dtype=np.int64), np.array([1])):
-        assert (weights(often).sum(axis=1) == often.sum()).all()
-        assert weights(often).shape == (DRAWS, len(often))
-
-
-def test_the_seed_is_stored() -> None:
-    assert (weights(OFTEN) == weights(OFTEN)).all()
 
 
 @pytest.mark.parametrize("few_alike", [0, 100])
@@ -36,18 +25,6 @@ def test_both_ways_of_drawing_have_the_moments_of_the_multinomial(
     covariance = OFTEN.sum() * (np.diag(share) - np.outer(share, share))
     assert found.mean(axis=0) == pytest.approx(OFTEN, rel=0.02)
     assert np.cov(found.T) == pytest.approx(covariance, abs=0.25)
-
-
-def test_a_resample_of_nothing_has_no_weights() -> None:
-    assert resample(0).weights.shape == (DRAWS, 0)
-    assert resample(0).sums(np.zeros((0, 2))).tolist() == [[0, 0]] * DRAWS
-
-
-def test_the_interval_of_a_mean_is_the_normal_one() -> None:
-    rows = np.arange(1000)[:, None] % 10
-    low, high = bootstrap(rows, lambda sums: sums / 1000)[:, 0]
-    half = 1.96 * rows.std() / np.sqrt(1000)
-    assert (low, high) == pytest.approx((4.5 - half, 4.5 + half), abs=0.03)
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=12), st.randoms(use_true_random=False))

@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.agreement.coefficients import two_raters
-from labelhub.core.agreement.coefficients.pairwise import contingency
-from labelhub.core.agreement.ratings import from_matrix
+from labelhub.core.agreement.coefficients.pairwise import cohen, contingency
 from labelhub.core.agreement.student import t_quantile
 from labelhub.core.agreement.with_others import with_others
+from tests.core.agreement.sheets import from_matrix
 
 NONE = -1
 
@@ -20,20 +19,6 @@ def test_only_items_that_others_rated_count() -> None:
     assert [one.items for one in found] == [3, 3, 0]
     assert found[0].percent["value"] == pytest.approx(2 / 3)
     assert found[2].percent["reason"] == "nobody else labelled the same items"
-
-
-def test_every_other_rating_is_a_comparison_but_items_make_the_interval() -> None:
-    """Ten items by six raters: fifty comparisons say little more than ten would."""
-    table = [[0] * 6 if item % 2 else [0, 1, 1, 1, 1, 1] for item in range(10)]
-
-    percent = with_others(from_matrix(table))[0].percent
-
-    assert (percent["value"], percent["n"]) == (0.5, 50)
-    low, high = percent["low"], percent["high"]
-    assert low is not None
-    assert high is not None
-    assert low < 0.3
-    assert high > 0.7
 
 
 @given(
@@ -47,7 +32,7 @@ def test_of_two_raters_it_is_cohens_kappa_with_its_published_error(
     kappa = with_others(from_matrix(rows, 3))[0].kappa
 
     one, other = (np.array([row[at] for row in rows]) for at in (0, 1))
-    value, error = two_raters.cohen(contingency(one, other, 3))
+    value, error = cohen(contingency(one, other, 3))
     assert value is not None
     assert kappa["value"] == pytest.approx(value)
     n, low = len(rows), kappa["low"]
@@ -61,22 +46,3 @@ def test_where_nothing_varies_there_is_no_kappa() -> None:
 
     assert found.percent["value"] == 1
     assert found.kappa["value"] is None
-
-
-def test_of_one_shared_item_nothing_is_told() -> None:
-    assert with_others(from_matrix([[0, 1]], 2))[0].percent["value"] is None
-
-
-def test_the_order_of_ratings_does_not_matter() -> None:
-    ratings = from_matrix([[0, 1, 0], [1, 1, NONE], [0, 0, 1], [NONE, 1, 1]], 2)
-    mixed = np.random.default_rng(3).permutation(len(ratings))
-    turned = type(ratings)(
-        ratings.items[mixed],
-        ratings.raters[mixed],
-        ratings.codes[mixed],
-        ratings.n_items,
-        ratings.n_raters,
-        ratings.n_categories,
-    )
-
-    assert with_others(turned) == with_others(ratings)

@@ -13,19 +13,14 @@ from scipy import sparse
 
 from labelhub.core.agreement.aggregation.majority import (
     Bools,
-    check_known,
-    one_hot,
-    only,
     shares,
-    winners,
 )
-from labelhub.core.agreement.ratings import Floats, Ints, Ratings
+from labelhub.core.agreement.ratings import Floats, Ratings
 from labelhub.core.errors import InvalidInput
 
 #: Added to every expected count. So small that published figures stand, yet no answer becomes
 #: impossible for a rater who never gave it: one impossible answer would overrule all other raters.
 SMOOTHING = 1e-6
-LEAST_SMOOTHING = 1e-12
 #: EM has converged when an iteration gains less log likelihood than this an item.
 TOLERANCE = 1e-7
 ITERATIONS = 500
@@ -35,39 +30,28 @@ ITERATIONS = 500
 class DawidSkene:
     """What EM found.
 
-    ``posterior``: chance of each class, shape (items, categories); a row of NaN for an item that
-    has neither ratings nor gold.
+    ``posterior``: chance of each class, shape (items, categories); a row of NaN for an item without
+    ratings.
     ``shares``: of the classes among the items, shape (categories,).
-    ``confusion``: [rater, true class, answer], shape (raters, categories, categories), rows sum to
-    1; NaN for a rater who rated nothing. A row of a class the rater never met is the prior's.
-    ``log_likelihood``: of ratings and gold, natural logarithm.
-    ``converged``: False where the iterations ran out first.
+    ``log_likelihood``: natural logarithm.
     """
 
     posterior: Floats
     shares: Floats
-    confusion: Floats
     log_likelihood: float
     iterations: int
-    converged: bool
-
-    def labels(self) -> Ints:
-        """The likeliest class of each item, shape (items,); -1 where tied or unknown."""
-        return only(winners(self.posterior))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """What is known of the items that have ratings or gold; all others are left out.
+    """What is known of the items that have ratings; all others are left out.
 
     ``present``: which items those are, shape (all items,).
     ``said``: how often each item got what from whom, sparse, shape (items, raters * categories).
-    ``ruled_out``: classes that gold excludes, shape (items, categories); None without gold.
     """
 
     present: Bools
     said: Any
-    ruled_out: Bools | None
     n_raters: int
     n_categories: int
 
@@ -88,8 +72,6 @@ class Evidence:
 def dawid_skene(
     ratings: Ratings,
     *,
-    known: Ints | None = None,
-    smoothing: float = SMOOTHING,
     tolerance: float = TOLERANCE,
     iterations: int = ITERATIONS,
 ) -> DawidSkene:
@@ -101,45 +83,32 @@ def dawid_skene(
 
     Args:
         ratings: who said what; what was not said is no evidence.
-        known: gold, shape (items,), -1 where unknown; known items keep their class throughout.
-        smoothing: added to every expected count.
         tolerance: gain in log likelihood an item below which EM has converged.
     """
-    if not LEAST_SMOOTHING <= smoothing < np.inf or iterations < 1:
-        raise InvalidInput(f"smoothing must be {LEAST_SMOOTHING} or more, iterations 1 or more")
-    evidence = gather(ratings, known)
-    posterior = _vote_shares(ratings, known)[evidence.present]
-    found = _step(evidence, posterior, smoothing)
+    if iterations < 1:
+        raise InvalidInput("iterations must be 1 or more")
+    evidence = gather(ratings)
+    posterior = shares(ratings.counts())[evidence.present]
+    found = _step(evidence, posterior)
     done, gain, enough = 1, np.inf, tolerance * len(posterior)
     while gain > enough and done < iterations:
         before, done = found.objective, done + 1
-        found = _step(evidence, found.posterior, smoothing)
+        found = _step(evidence, found.posterior)
         gain = found.objective - before
-    confusion = found.chances.transpose(0, 2, 1)
-    confusion[np.bincount(ratings.raters, minlength=ratings.n_raters) == 0] = np.nan
-    posterior, reached = evidence.of_all_items(found.posterior), found.log_likelihood
-    return DawidSkene(posterior, found.shares, confusion, reached, done, gain <= enough)
+    posterior = evidence.of_all_items(found.posterior)
+    return DawidSkene(posterior, found.shares, found.log_likelihood, done)
 
 
-def gather(ratings: Ratings, known: Ints | None) -> Evidence:
-    """The ratings as EM reads them; items without ratings and gold are left out.
-
-    Raises:
-        InvalidInput: gold of another shape, or that is no category.
-    """
+def gather(ratings: Ratings) -> Evidence:
+    """The ratings as EM reads them."""
     q = ratings.n_categories
     cells = (ratings.items, ratings.raters * q + ratings.codes)
     shape = (ratings.n_items, ratings.n_raters * q)
     said = sparse.csr_array((np.ones(len(ratings)), cells), shape=shape)
     present = np.diff(said.indptr) > 0
-    ruled_out = None
-    if known is not None:
-        check_known(known, ratings.n_items, q)
-        present |= known >= 0
-        ruled_out = ((known >= 0)[:, None] & (one_hot(known, q) == 0))[present]
     if not present.all():
         said = said[present]
-    return Evidence(present, said, ruled_out, ratings.n_raters, q)
+    return Evidence(present, said, ratings.n_raters, q)
 
 
 def expect(evidence: Evidence, chances: Floats, class_shares: Floats) -> tuple[Floats, float]:
@@ -152,8 +121,6 @@ def expect(evidence: Evidence, chances: Floats, class_shares: Floats) -> tuple[F
     # A row for each class from here: NumPy is slow along an axis as short as the classes'.
     joint = np.ascontiguousarray((evidence.said @ log_chances).T)
     joint += np.log(class_shares)[:, None]
-    if evidence.ruled_out is not None:
-        joint[evidence.ruled_out.T] = -np.inf
     # The highest is taken out first: the product of many small chances is 0 in floating point.
     highest = joint.max(axis=0, initial=-np.inf)
     joint -= highest
@@ -168,28 +135,19 @@ class _Step:
     """One iteration: the parameters, what follows for the items, and how well both fit."""
 
     shares: Floats
-    chances: Floats
     posterior: Floats
     log_likelihood: float
     objective: float
 
 
-def _step(evidence: Evidence, posterior: Floats, smoothing: float) -> _Step:
+def _step(evidence: Evidence, posterior: Floats) -> _Step:
     """M-step, then E-step."""
     # The sum over items; as a product it takes a sixth of the time.
-    class_counts = np.ones(len(posterior)) @ posterior + smoothing
+    class_counts = np.ones(len(posterior)) @ posterior + SMOOTHING
     class_shares = class_counts / class_counts.sum()
-    counts = evidence.heard(posterior) + smoothing
+    counts = evidence.heard(posterior) + SMOOTHING
     chances = counts / counts.sum(axis=1, keepdims=True)
     posterior, log_likelihood = expect(evidence, chances, class_shares)
     # What EM never lowers is the likelihood with the smoothing counted in.
-    prior = smoothing * (np.log(chances).sum() + np.log(class_shares).sum())
-    return _Step(class_shares, chances, posterior, log_likelihood, log_likelihood + float(prior))
-
-
-def _vote_shares(ratings: Ratings, known: Ints | None) -> Floats:
-    """Where EM starts: the shares of an item's votes, and all of gold's class where it is known."""
-    start = shares(ratings.counts())
-    if known is not None:
-        start[known >= 0] = one_hot(known[known >= 0], ratings.n_categories)
-    return start
+    prior = SMOOTHING * (np.log(chances).sum() + np.log(class_shares).sum())
+    return _Step(class_shares, posterior, log_likelihood, log_likelihood + float(prior))

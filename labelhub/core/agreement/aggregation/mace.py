@@ -9,12 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import entr
 
 from labelhub.core.agreement.aggregation.dawid_skene import TOLERANCE, Evidence, expect, gather
-from labelhub.core.agreement.aggregation.majority import only, winners
+from labelhub.core.agreement.aggregation.majority import winners
 from labelhub.core.agreement.intervals import SEED
-from labelhub.core.agreement.ratings import Floats, Ints, Ratings
+from labelhub.core.agreement.ratings import Floats, Ratings
 from labelhub.core.errors import InvalidInput
 
 RESTARTS = 10
@@ -25,8 +24,6 @@ SMOOTHING = 0.1
 #: a likelihood a hundredth higher decides nothing, and EM stops a little short of its end.
 SAME_SHARE = 1e-6
 SAME_AT_LEAST = 0.01
-#: With less, a competence near 1 is rounded to 1, and then one slip would be impossible.
-LEAST_SMOOTHING = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,23 +31,15 @@ class Mace:
     """What the best start led to, or the mean of the starts that were as good.
 
     ``posterior``: chance of each category, shape (items, categories); a row of NaN for an item that
-    has neither ratings nor gold.
-    ``entropy``: of each posterior, natural logarithm, shape (items,): 0 is sure; NaN as above.
-    ``competence``: how often a rater answers from knowledge, shape (raters,).
-    ``strategy``: what a rater answers otherwise, shape (raters, categories).
-    Both are NaN for a rater who rated nothing.
-    ``log_likelihood``: of ratings and gold, natural logarithm.
+    has no ratings.
+    ``competence``: how often a rater answers from knowledge, shape (raters,); NaN for a rater who
+    rated nothing.
+    ``log_likelihood``: natural logarithm.
     """
 
     posterior: Floats
-    entropy: Floats
     competence: Floats
-    strategy: Floats
     log_likelihood: float
-
-    def labels(self) -> Ints:
-        """The likeliest category of each item, shape (items,); -1 where tied or unknown."""
-        return only(winners(self.posterior))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,9 +64,6 @@ def mace(
     *,
     restarts: int = RESTARTS,
     iterations: int = ITERATIONS,
-    smoothing: float = SMOOTHING,
-    seed: int = SEED,
-    known: Ints | None = None,
 ) -> Mace:
     """Maximum likelihood of the model of Hovy et al. (2013) by EM; the best of several starts.
 
@@ -90,23 +76,21 @@ def mace(
         ratings: who said what; what was not said is no evidence, repeated ratings all count.
         restarts: how many starts.
         iterations: of EM in each start; fewer where the likelihood no longer changes.
-        smoothing: this over the number of categories is added to every expected count.
-        seed: of the random starts.
-        known: gold, shape (items,), -1 where unknown; known items keep their category throughout.
     """
-    _check(restarts, iterations, smoothing)
-    evidence = gather(ratings, known)
-    generator = np.random.default_rng(seed)
-    added = smoothing / max(ratings.n_categories, 1)
+    if restarts < 1 or iterations < 1:
+        raise InvalidInput("restarts and iterations must be 1 or more")
+    evidence = gather(ratings)
+    generator = np.random.default_rng(SEED)
+    # With none, a competence near 1 is rounded to 1, and then one slip would be impossible.
+    added = SMOOTHING / max(ratings.n_categories, 1)
     starts = (_random(evidence, generator) if at else _equal(evidence) for at in range(restarts))
     runs = (_run(evidence, begun, iterations, added) for begun in starts)
     habits, log_likelihood = _best(runs)
     posterior = evidence.of_all_items(_agreed(evidence, habits))
     silent = np.bincount(ratings.raters, minlength=ratings.n_raters) == 0
     competence = np.mean([each.competence for each in habits], axis=0)
-    strategy = np.mean([each.strategy for each in habits], axis=0)
-    competence[silent], strategy[silent] = np.nan, np.nan
-    return Mace(posterior, entr(posterior).sum(axis=1), competence, strategy, log_likelihood)
+    competence[silent] = np.nan
+    return Mace(posterior, competence, log_likelihood)
 
 
 def _best(runs: Iterable[tuple[_Habits, float]]) -> tuple[list[_Habits], float]:
@@ -125,13 +109,6 @@ def _agreed(evidence: Evidence, habits: Sequence[_Habits]) -> Floats:
     count = won.sum(axis=1, keepdims=True)
     level = np.where(won, mean, 0).sum(axis=1, keepdims=True) / np.maximum(count, 1)
     return np.where(won & (count > 1), level, mean)
-
-
-def _check(restarts: int, iterations: int, smoothing: float) -> None:
-    if restarts < 1 or iterations < 1:
-        raise InvalidInput("restarts and iterations must be 1 or more")
-    if not LEAST_SMOOTHING <= smoothing < np.inf:
-        raise InvalidInput(f"smoothing must be {LEAST_SMOOTHING} or more")
 
 
 def _run(

@@ -1,17 +1,15 @@
-"""The vote: how many said what of an item, who won, and what becomes of a tie.
+"""The vote on each item: who won, what becomes of a tie, and how right the vote is.
 
-A tie is undecided unless the caller names another policy; the order of the categories never
-decides. ``majority_accuracy`` shares a tie evenly, which is right on average over all orders.
+The order of the categories never decides a tie. ``majority_accuracy`` shares it evenly, which is
+right on average over all orders; ``drawn`` picks one of the tied answers.
 """
 
-from dataclasses import dataclass
-from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.agreement.ratings import Floats, Ints, Ratings
+from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.errors import InvalidInput
 
 Bools = NDArray[np.bool_]
@@ -19,31 +17,6 @@ Bools = NDArray[np.bool_]
 UNDECIDED = -1
 #: Numbers that differ by less, as a share of the highest, are a tie: sums differ in last digits.
 SAME = 1e-9
-
-
-class Ties(Enum):
-    """What becomes of an item on which several categories have the most votes."""
-
-    UNDECIDED = "undecided"  #: no answer
-    SPLIT = "split"  #: no single answer; the tied categories share the item's weight evenly
-    RANDOM = "random"  #: one of the tied, each as likely, by the given seed
-    PREFER = "prefer"  #: the tied category the caller prefers; no answer where that ties as well
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Majority:
-    """The vote on each item.
-
-    ``shares``: of the item's votes, shape (items, categories); a row of NaN where nobody voted.
-    ``winners``: which categories have the most votes, shape (items, categories); several in a tie.
-    ``weights``: the answer as weights that sum to 1, or all 0 where undecided; same shape.
-    ``labels``: the answer's category or -1 where there is no single one, shape (items,).
-    """
-
-    shares: Floats
-    winners: Bools
-    weights: Floats
-    labels: Ints
 
 
 class Scored(NamedTuple):
@@ -58,34 +31,6 @@ class Median(NamedTuple):
 
     low: Ints
     high: Ints
-
-
-def majority(
-    ratings: Ratings,
-    ties: Ties = Ties.UNDECIDED,
-    *,
-    seed: int | None = None,
-    preference: Floats | Ints | None = None,
-) -> Majority:
-    """The category that most ratings of an item name; every rating counts, repeated ones too.
-
-    Args:
-        ratings: an item without any is undecided and has no shares.
-        ties: what becomes of items with several winners.
-        seed: for ``Ties.RANDOM``; the same seed and items give the same answers.
-        preference: for ``Ties.PREFER``; the tied category with the highest number above 0 wins.
-            Shape (categories,) for a prior, or (items, categories), as the counts of one rater.
-
-    Raises:
-        InvalidInput: the policy lacks its seed or preference, or the preference has another shape.
-    """
-    counts = ratings.counts()
-    won = winners(counts)
-    if ties is Ties.SPLIT:
-        weights = won / np.maximum(won.sum(axis=1, keepdims=True), 1)
-        return Majority(shares(counts), won, weights, only(won))
-    decided = only(_preferred_winners(won, ties, seed, preference))
-    return Majority(shares(counts), won, one_hot(decided, ratings.n_categories), decided)
 
 
 def majority_accuracy(counts: Ints | Floats, gold: Ints) -> Scored:
@@ -111,17 +56,12 @@ def majority_accuracy(counts: Ints | Floats, gold: Ints) -> Scored:
     return Scored(credit, int((tied > 1).sum()))
 
 
-def median(ratings: Ratings) -> Median:
-    """The middle of an item's ratings in the order of the categories, for ordinal scales.
-
-    With an even number of ratings the two in the middle may differ. Nothing on an ordinal scale
-    lies between them, so both are given: where they differ, the median is undecided.
-    """
-    return middle(ratings.counts())
-
-
 def middle(counts: Ints) -> Median:
-    """``median`` of a table of counts, shape (items, categories)."""
+    """The middle labels of each item in the order of the categories, for ordinal scales.
+
+    ``counts``: shape (items, categories). With an even number of labels the two in the middle may
+    differ. Nothing on an ordinal scale lies between them, so both are given.
+    """
     upto = counts.cumsum(axis=1)
     if counts.shape[1] == 0:
         return Median(np.full(len(counts), UNDECIDED), np.full(len(counts), UNDECIDED))
@@ -154,7 +94,10 @@ def only(won: Bools) -> Ints:
 
 def drawn(won: Bools, seed: int) -> Ints:
     """One of the true columns of each row, each as likely, shape (rows,); -1 where none is true."""
-    return only(_preferred_winners(won, Ties.RANDOM, seed, None))
+    chances = np.random.default_rng(seed).random(won.shape)
+    # A single winner stays one, whatever was drawn.
+    alone = won.sum(axis=1, keepdims=True) == 1
+    return only(np.where(alone, won, winners(np.where(won, chances, 0))))
 
 
 def one_hot(labels: Ints, n_categories: int) -> Floats:
@@ -172,20 +115,3 @@ def check_known(known: Ints, n_items: int, n_categories: int) -> None:
         raise InvalidInput(f"gold needs one number for each of the {n_items} items")
     if known.size and (known.min() < UNDECIDED or known.max() >= n_categories):
         raise InvalidInput(f"gold must be -1 or a category below {n_categories}")
-
-
-def _preferred_winners(
-    won: Bools, ties: Ties, seed: int | None, preference: Floats | Ints | None
-) -> Bools:
-    """The winners the policy leaves; several where it does not decide."""
-    if ties is Ties.UNDECIDED:
-        return won
-    if ties is Ties.RANDOM:
-        if seed is None:
-            raise InvalidInput("ties at random need a seed")
-        preference = np.random.default_rng(seed).random(won.shape)
-    if preference is None or preference.shape not in (won.shape, won.shape[1:]):
-        raise InvalidInput("a preference needs a number for each category, or one for each item's")
-    # A single winner stays one even where nothing is preferred.
-    alone = won.sum(axis=1, keepdims=True) == 1
-    return np.where(alone, won, winners(np.where(won, preference, 0)))

@@ -24,7 +24,9 @@ def coincidences(counts: Ints) -> Floats:
     Summed over items this is Krippendorff's coincidence matrix. The memory is that of rows x q²:
     for ordinal alpha of many categories take ``ordinal.ordinal_alpha``.
     """
-    table, scale = _scaled(counts)
+    table = counts.astype(np.float64)
+    ratings = table.sum(axis=1)
+    scale = np.divide(1, ratings - 1, out=np.zeros_like(ratings), where=ratings >= 2)
     pairs = table[:, :, None] * table[:, None, :]
     at = np.arange(table.shape[1])
     pairs[:, at, at] -= table
@@ -72,34 +74,6 @@ def alpha_by_distance(distances: Floats) -> Value:
     return value
 
 
-def fixed(distances: Floats) -> Metric:
-    """A metric that does not depend on the data."""
-    return lambda _margins: distances
-
-
 def ordinal() -> Metric:
     """Krippendorff's ordinal metric: categories in rank order."""
     return ordinal_distance
-
-
-def estimate(counts: Ints, metric: Metric) -> float | None:
-    """Alpha of a table of counts, shape (items, categories); None where nothing varies."""
-    q = counts.shape[1]
-    found = float(alpha(q, metric)(_summed(counts).reshape(1, -1))[0])
-    return None if np.isnan(found) else found
-
-
-def _summed(counts: Ints) -> Floats:
-    """Krippendorff's coincidence matrix, shape (q, q), without a matrix for each item."""
-    table, scale = _scaled(counts[counts.sum(axis=1) >= 2])
-    matrix = (table * scale[:, None]).T @ table
-    np.fill_diagonal(matrix, matrix.diagonal() - scale @ table)
-    return np.asarray(matrix)
-
-
-def _scaled(counts: Ints) -> tuple[Floats, Floats]:
-    """The counts as numbers, and 1 / (ratings - 1) of each row; 0 of fewer than two ratings."""
-    table = counts.astype(np.float64)
-    ratings = table.sum(axis=1)
-    scale = np.divide(1, ratings - 1, out=np.zeros_like(ratings), where=ratings >= 2)
-    return table, scale

@@ -30,9 +30,9 @@ def coefficient(q: int, chance: Value) -> Value:
     return lambda sums: corrected(percent(q)(sums), chance(sums))
 
 
-def fleiss_kappa(q: int, weights: Floats | None = None) -> Value:
+def fleiss_kappa(q: int) -> Value:
     """Fleiss 1971, for unequal raters as Gwet 2014, section 2.4; Scott's pi of two raters."""
-    return coefficient(q, fleiss_chance(q, weights))
+    return coefficient(q, fleiss_chance(q))
 
 
 def gwet_ac(q: int, weights: Floats | None = None) -> Value:
@@ -40,19 +40,19 @@ def gwet_ac(q: int, weights: Floats | None = None) -> Value:
     return coefficient(q, gwet_chance(q, weights))
 
 
-def brennan_prediger(q: int, weights: Floats | None = None) -> Value:
+def brennan_prediger(q: int) -> Value:
     """Brennan and Prediger 1981. ``q`` counts the declared categories."""
-    return coefficient(q, brennan_prediger_chance(q, weights))
+    chance = 1 / max(q, 1)
+    return coefficient(q, lambda sums: np.full(len(sums), chance))
 
 
-def fleiss_chance(q: int, weights: Floats | None = None) -> Value:
+def fleiss_chance(q: int) -> Value:
     """Two ratings drawn from the mean shares of the categories over all rated items."""
     layout = Layout(q)
-    table = np.eye(q) if weights is None else weights
 
     def value(sums: Floats) -> Floats:
         shares = _shares(sums, layout)
-        return np.asarray(((shares @ table) * shares).sum(axis=1))
+        return np.asarray((shares**2).sum(axis=1))
 
     return value
 
@@ -69,12 +69,6 @@ def gwet_chance(q: int, weights: Floats | None = None) -> Value:
         return np.asarray(nearness / (q * (q - 1)) * (shares * (1 - shares)).sum(axis=1))
 
     return value
-
-
-def brennan_prediger_chance(q: int, weights: Floats | None = None) -> Value:
-    """Any of the declared categories alike."""
-    nearness = float(q if weights is None else weights.sum())
-    return lambda sums: np.full(len(sums), nearness / max(q, 1) ** 2)
 
 
 def alpha_nominal(q: int) -> Value:

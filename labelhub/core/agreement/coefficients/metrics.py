@@ -14,14 +14,11 @@ import numpy as np
 from labelhub.core.agreement.ratings import Floats
 
 
-def identity(q: int) -> Floats:
-    """1 for the same category, else 0: nominal."""
-    return np.eye(q)
-
-
 def quadratic(scores: Sequence[float]) -> Floats:
     """1 less the squared distance over the widest (Fleiss and Cohen 1973)."""
-    return _falling(scores, power=2.0)
+    gap = interval_distance(scores)
+    widest = float(gap.max(initial=0))
+    return np.asarray(1 - gap / widest) if widest else np.ones_like(gap)
 
 
 def interval_distance(scores: Sequence[float]) -> Floats:
@@ -74,10 +71,3 @@ def jaccard_distance(sets: Sequence[AbstractSet[str]]) -> Floats:
 def masi_distance(sets: Sequence[AbstractSet[str]]) -> Floats:
     """1 less ``masi`` of every two sets: shape (sets, sets)."""
     return np.array([[1 - masi(one, other) for other in sets] for one in sets])
-
-
-def _falling(scores: Sequence[float], *, power: float) -> Floats:
-    values = np.asarray(scores, dtype=float)
-    gap = np.abs(values[:, None] - values[None, :]) ** power
-    widest = float(gap.max(initial=0))
-    return np.asarray(1 - gap / widest) if widest else np.ones_like(gap)

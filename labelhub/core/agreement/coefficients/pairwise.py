@@ -6,6 +6,7 @@ every pair has an n of its own.
 """
 
 from math import isqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +25,13 @@ FEW_CELLS = 1 << 16
 IN_CACHE = 1 << 15
 #: Cells of a large table that are multiplied at once.
 BLOCK = 1 << 20
+
+
+class Estimate(NamedTuple):
+    """A coefficient and its standard error; None where undefined."""
+
+    value: float | None
+    error: float | None
 
 
 def contingency(one: Ints, other: Ints, q: int) -> Ints:
@@ -147,6 +155,15 @@ def kappa_error(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
     spread = inside - (observed * chance - 2 * chance + observed) ** 2
     n = np.asarray(tables).sum(axis=(-2, -1))
     return np.sqrt(divided(np.maximum(spread, 0), n * _beyond(chance) ** 4))
+
+
+def cohen(table: ArrayLike) -> Estimate:
+    """Cohen's kappa of one table and its error, checked as ``expand`` checks."""
+    expand(table)
+    counts = np.asarray(table, dtype=np.int64)
+    value, error = float(cohen_kappa(counts)), float(kappa_error(counts))
+    known = None if np.isnan(value) else value
+    return Estimate(known, None if known is None or np.isnan(error) else error)
 
 
 def _beyond(chance: Floats) -> Floats:

@@ -149,8 +149,3 @@ def parts(counts: Ints, weights: Floats | None = None) -> Floats:
     np.divide(table, ratings[:, None], out=found[:, layout.shares], where=one[:, None])
     found[:, layout.margins] = np.where(two[:, None], table, 0)
     return found
-
-
-def total(rows: Rows, columns: Floats) -> Floats:
-    """The sums over all items: shape (1, columns)."""
-    return np.asarray(rows.items.astype(np.float64) @ columns)[None, :]

@@ -79,12 +79,12 @@ def between_kinds(sheet: Sheet) -> list[Pair]:
     return [_kinds(sheet, one, other) for one, other in combinations(kinds, 2)]
 
 
-def between_raters(sheet: Sheet, most: int = MOST_RATERS) -> list[Pair]:
-    """Every two of the ``most`` annotators with most labels that share an item.
+def between_raters(sheet: Sheet) -> list[Pair]:
+    """Every two of the ``MOST_RATERS`` annotators with most labels that share an item.
 
     Of fewer annotators where there are so many categories that the tables would not fit.
     """
-    chosen = busiest(sheet, min(most, pairwise.most_raters(sheet.ratings.n_categories)))
+    chosen = busiest(sheet, min(MOST_RATERS, pairwise.most_raters(sheet.ratings.n_categories)))
     if len(chosen) < 2:
         return []
     said = _of(sheet.ratings, chosen)

@@ -116,7 +116,7 @@ def _by_mace(ratings: Ratings) -> Scores:
 
 
 def _by_weights(ratings: Ratings) -> Scores:
-    return weighted_vote(ratings, agreement_with_others(ratings)).shares
+    return weighted_vote(ratings, agreement_with_others(ratings))
 
 
 #: Ways that learn a table of every rater.
