@@ -17,18 +17,6 @@ def test_equal_texts_differ_in_nothing() -> None:
     assert diff("a\nb", "a\nb") == []
 
 
-def test_the_words_that_changed_within_a_line_are_marked() -> None:
-    removed, added = diff("Be very exact here.", "Be most exact here.")
-    assert (removed.kind, added.kind) == ("removed", "added")
-    assert [piece for piece, marked in removed.pieces if marked] == ["very"]
-    assert [piece for piece, marked in added.pieces if marked] == ["most"]
-
-
-def test_lines_that_have_nothing_in_common_are_not_marked() -> None:
-    lines = diff("one two three", "completely other words altogether")
-    assert not any(marked for line in lines for _, marked in line.pieces)
-
-
 def test_far_lines_that_stayed_are_counted_instead_of_shown() -> None:
     before = "\n".join(f"line {n}" for n in range(20))
     lines = diff(before, before.replace("line 10", "changed"), context=2)
@@ -44,13 +32,6 @@ def test_far_lines_that_stayed_are_counted_instead_of_shown() -> None:
 def test_texts_too_long_to_compare_differ_as_a_whole() -> None:
     lines = diff("a\nb\n" * 15_000, "b\na\n" * 15_000)
     assert [line.kind for line in lines] == ["removed"] * 30_000 + ["added"] * 30_000 + ["same"]
-
-
-def test_a_word_is_marked_in_a_long_line_too() -> None:
-    before = "word " * 5_000 + "one" + " word" * 5_000
-    removed, added = diff(before, before.replace("one", "two"))
-    assert [piece for piece, marked in removed.pieces if marked] == ["one"]
-    assert [piece for piece, marked in added.pieces if marked] == ["two"]
 
 
 @given(LINES, LINES)

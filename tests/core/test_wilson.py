@@ -24,8 +24,3 @@ def test_of_any_effective_number_the_interval_holds_the_share(
     low, high = wilson_bounds(share, n, z)
     assert 0 <= low <= share + 1e-12
     assert share - 1e-12 <= high <= 1
-
-
-def test_at_the_ends_it_is_exact() -> None:
-    assert wilson_bounds(0.0, 7, Z)[0] == 0
-    assert wilson_bounds(1.0, 7, Z)[1] == 1

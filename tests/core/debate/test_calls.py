@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,8 +9,7 @@ import pytest
 from labelhub.core.debate import PROTOCOLS
 from labelhub.core.debate.calls import Caller, NoPrompt
 from labelhub.core.debate.outcome import DebateItem, Untrusted
-from labelhub.core.llm.parsing import read_completion
-from labelhub.core.llm.types import Call, Completion, Reply
+from labelhub.core.llm.types import Call, Reply
 from labelhub.core.prompts import PromptVariables
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
 from tests.cases import all_cases
@@ -134,13 +132,6 @@ def test_every_task_is_spoken_of_in_its_own_words(role: str, task: str) -> None:
     assert ("listed names" in said) <= (task in {"single", "multi", "ordinal"})
 
 
-@all_cases("role", [name for name, prompt in PROMPTS.items() if prompt.output != "argument"])
-@all_cases("task", sorted(set(SCHEMAS) - {"text"}))
-def test_an_echo_of_the_prompt_is_no_answer(role: str, task: str) -> None:
-    asked = call(role, SCHEMAS[task])
-    assert not read_completion(asked, Completion(asked.messages[1].content)).ok
-
-
 @all_cases("role", sorted(set(PROMPTS) - {"courtroom/reporter"}))
 def test_what_strangers_and_models_wrote_is_fenced(role: str) -> None:
     said = call(role, SCHEMAS["per_item"]).messages[1].content
@@ -156,37 +147,6 @@ def test_what_strangers_and_models_wrote_is_fenced(role: str) -> None:
     assert not any(word in outside for word in words)
 
 
-def test_the_reporter_reads_the_precedent_alone() -> None:
-    said = call("courtroom/reporter", SCHEMAS["per_item"]).messages[1].content
-    assert fenced(said) == ["SECOND", "FIRST"]
-    assert "rained" not in said
-
-
-def test_what_nobody_said_is_not_shown() -> None:
-    silence = [{"label": "Price", "text": Untrusted("SECOND"), "reason": Untrusted("")}]
-    inputs = {**{name: SAID[name] for name in ("arguments", "opinions")}, "precedents": silence}
-    said = caller()("courtroom/judge", inputs=inputs).messages[1].content
-    assert "Because:" not in said
-    assert '">\n\n</text' not in said
-
-
-def test_labels_are_numbered_where_a_number_is_an_answer() -> None:
-    assert "- 0: Yes\n- 1: No" in whole(call("single/annotator", SCHEMAS["single"]))
-    assert "- 1: poor\n- 2: good" in whole(call("single/annotator", SCHEMAS["ordinal"]))
-    assert "- Food}}" in whole(call("single/annotator"))
-
-
-def test_a_call_carries_what_a_model_that_is_none_needs() -> None:
-    asked = call("ecj/judge")
-    assert (asked.step, asked.role, asked.text) == ("ecj/judge", "ecj/judge", ITEM.text)
-    assert (asked.options, asked.question) == (ITEM.options, ITEM.question)
-    assert asked.prompt_hash == PROMPTS["ecj/judge"].hash
-    assert set(asked.heard) == {"extractor", "critic"}
-    assert call("courtroom/judge").inputs["opinions"] == SAID["opinions"]
-    assert (asked.output, asked.sample, asked.once) == ("decision", 1, False)
-    assert call("courtroom/clerk").output == "ranking"
-
-
 def test_what_the_run_asks_of_a_model_counts_more_than_what_the_protocol_asks() -> None:
     def asked(params: Mapping[str, Mapping[str, Any]], **wanted: Any) -> Mapping[str, Any]:
         return caller(params=params)("single/annotator", params=wanted).params
@@ -197,15 +157,6 @@ def test_what_the_run_asks_of_a_model_counts_more_than_what_the_protocol_asks() 
     assert asked({"other": {"temperature": 1}}, logprobs=True) == {
         "temperature": 0, "logprobs": True,
     }  # fmt: skip
-
-
-def test_a_step_can_have_a_name_of_its_own() -> None:
-    assert caller()("single/annotator", step="annotator/2").step == "annotator/2"
-
-
-def test_the_same_turn_is_the_same_call() -> None:
-    assert call("ecj/judge") == call("ecj/judge")
-    assert call("ecj/judge") != replace(call("ecj/judge"), sample=2)
 
 
 def test_a_role_without_prompt_is_refused() -> None:

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from labelhub.core.debate import protocol
 from labelhub.core.llm.types import Reply
-from labelhub.core.schema import Schema
-from tests.core.debate.canned import FAILED, REFUSED, TEXT, UNREAD, Played, fenced, played, says
+from tests.core.debate.canned import FAILED, TEXT, Played, fenced, played, says
 
 Turns = dict[str, str | Reply]
 
@@ -29,28 +27,6 @@ def words(letter: str, number: int, answer: str) -> str:
 
 
 SPLIT = ["Dovish", "Hawkish", "Dovish"]
-
-
-def test_who_agrees_at_once_has_nothing_to_discuss() -> None:
-    debate = discussed(["Dovish"] * 3)
-    assert debate.steps == [["r0/A", "r0/B", "r0/C"]]
-    outcome = debate.outcome
-    assert (outcome.value, outcome.flags, outcome.uncertainty) == ("Dovish", (), 0.0)
-    assert outcome.signals["rounds_needed"] == 0
-    assert outcome.signals["rounds"] == [dict.fromkeys("ABC", "Dovish")]
-
-
-def test_the_first_round_knows_of_no_other() -> None:
-    debate = discussed(["Dovish"] * 3)
-    for letter in "ABC":
-        call = debate.call(f"r0/{letter}")
-        assert call.role == f"annotator_{letter.lower()}"
-        assert call.params == {"temperature": 0}
-        assert call.inputs == {"name": letter, "history": []}
-        assert fenced(debate.read(call.step)) == [TEXT]
-        assert "discuss" not in debate.read(call.step)
-        assert f"You are annotator {letter} of several" in debate.read(call.step)
-    assert [debate.call(f"r0/{letter}").sample for letter in "ABC"] == [1, 2, 3]
 
 
 def test_each_round_reads_all_that_everybody_said_before() -> None:
@@ -85,48 +61,6 @@ def test_after_the_last_round_the_majority_counts() -> None:
     assert debate.outcome.flags == ("first_round_differs", "dissent")
 
 
-@pytest.mark.parametrize("rounds", [1, 2, 5])
-def test_there_are_as_many_rounds_as_are_set(rounds: int) -> None:
-    debate = discussed(*[SPLIT] * (rounds + 1), rounds=rounds)
-    assert len(debate.steps) == 1 + rounds
-    count = protocol("discussion").calls({"annotators": 3, "rounds": rounds})
-    assert (count.least, count.most) == (3, 3 * (1 + rounds))
-    assert (count.depth_least, count.depth_most) == (1, 1 + rounds)
-
-
-@pytest.mark.parametrize("annotators", [2, 5, 9])
-def test_as_many_take_part_as_are_set(annotators: int) -> None:
-    debate = discussed(["Dovish"] * annotators)
-    assert len(debate.steps[0]) == annotators
-
-
-def test_a_tie_is_no_label() -> None:
-    outcome = discussed(*[["Dovish", "Hawkish", "Neutral"]] * 3).outcome
-    assert (outcome.value, outcome.uncertainty) == (None, 1.0)
-    assert outcome.flags == ("first_round_differs", "dissent", "tie")
-
-
-def test_an_answer_that_cannot_be_read_is_heard_and_stands_in_the_way_of_consensus() -> None:
-    debate = discussed(["Dovish", UNREAD, "Dovish"], ["Dovish"] * 3)
-    assert len(debate.steps) == 2
-    assert UNREAD.text in fenced(debate.read("r1/A"))
-    assert debate.outcome.flags == ("unparsed", "first_round_differs")
-
-
-def test_a_refusal_is_not_handed_on() -> None:
-    debate = discussed(["Dovish", REFUSED, "Dovish"], ["Dovish"] * 3)
-    assert REFUSED.text not in debate.read("r1/B")
-    assert "Annotator B thinks" not in debate.read("r1/B")
-    assert debate.outcome.flags == ("refused", "first_round_differs")
-
-
-def test_two_voices_can_go_on_but_are_never_accepted_unseen() -> None:
-    debate = discussed(["Dovish", FAILED, "Dovish"], ["Dovish"] * 3)
-    assert len(debate.steps) == 2
-    assert (debate.outcome.value, debate.outcome.failed) == ("Dovish", False)
-    assert "failed" in debate.outcome.flags
-
-
 @pytest.mark.parametrize("number", [0, 1])
 def test_one_voice_is_no_discussion(number: int) -> None:
     debate = discussed(*[SPLIT] * number, ["Dovish", FAILED, FAILED])
@@ -135,21 +69,3 @@ def test_one_voice_is_no_discussion(number: int) -> None:
     assert outcome.failed
     assert (outcome.value, outcome.evidence) == (None, {})
     assert "failed" in outcome.flags
-
-
-def test_the_end_of_long_words_is_heard() -> None:
-    long = f"{'because ' * 100}\n{says('Hawkish')}"
-    debate = played(
-        "discussion", {"*": says("Dovish"), "r0/B": long}, given={"words_heard": 200, "rounds": 1}
-    )
-    heard = fenced(debate.read("r1/A"))[2]
-    assert len(heard) == 200
-    assert heard.startswith("…")
-    assert heard.endswith(says("Hawkish"))
-
-
-def test_sets_of_labels_agree_when_they_are_equal(schema: Schema) -> None:
-    said: Turns = {"*": says("Food, Price"), "r0/B": says("Price, Food"), "r0/C": says("Food")}
-    debate = played("discussion", said, asked=schema)
-    assert len(debate.steps) == 2
-    assert debate.outcome.value == ["Food", "Price"]

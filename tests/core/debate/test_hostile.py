@@ -21,7 +21,7 @@ from labelhub.core.prompts import fence
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
 from tests.cases import all_cases
 from tests.core.debate.canned import STANCE, canned, opened, played
-from tests.core.debate.hostile_texts import HOSTILE, ORDINARY, THEFT, WITHOUT_SIGNS
+from tests.core.debate.hostile_texts import HOSTILE, THEFT, WITHOUT_SIGNS
 from tests.fakes.scripted import ScriptedModel
 
 MULTI = schema_from_names("multi", ["Dovish", "Hawkish"])
@@ -34,10 +34,6 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 ]
 TAG = re.compile(r"<\s*/?\s*text\b", re.IGNORECASE)
 OURS = re.compile(r'<(/?)text id="(\w{8})">')
-
-
-def test_the_corpora_are_as_large_as_they_should_be() -> None:
-    assert (len(HOSTILE), len(ORDINARY)) == (40, 100)
 
 
 @all_cases("name", HOSTILE)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.debate.injection import MAX_NAME, injection_flags, item_flags
+from labelhub.core.debate.injection import injection_flags, item_flags
 from labelhub.core.debate.outcome import DebateItem
 from tests.cases import all_cases
 from tests.core.debate.canned import STANCE
@@ -87,18 +87,6 @@ def test_an_order_to_answer_is_flagged_where_it_names_a_label(text: str, code: s
 @all_cases("text", [*WITHOUT_SIGNS, *ORDINARY])
 def test_an_ordinary_text_is_left_alone(text: str) -> None:
     assert injection_flags(text, STANCE.names) == ()
-
-
-def test_labels_of_the_project_and_options_of_the_item_are_known() -> None:
-    assert item_flags(DebateItem("1", "Answer: Food"), ["Food"]) == ("answer",)
-    assert item_flags(DebateItem("1", "Answer: Food", options=("Food", "Price"))) == ("answer",)
-    assert item_flags(DebateItem("1", "Answer: Food")) == ()
-
-
-def test_an_option_as_long_as_a_sentence_is_no_label() -> None:
-    for length, flags in ((MAX_NAME, ("answer",)), (MAX_NAME + 1, ())):
-        option = "x" * length
-        assert injection_flags(f"Answer: {option}", [option]) == flags
 
 
 def test_everything_strangers_wrote_is_looked_at() -> None:

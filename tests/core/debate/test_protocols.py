@@ -17,13 +17,10 @@ from labelhub.core.debate.driver import run_debate
 from labelhub.core.debate.outcome import Debate, DebateItem, Outcome, Precedent
 from labelhub.core.debate.routing import FLAGS
 from labelhub.core.errors import InvalidInput
-from labelhub.core.llm.errors import WrongKey
-from labelhub.core.llm.parsing import read_completion
-from labelhub.core.llm.types import Call, Completion, Output, Reply, Status
-from labelhub.core.schema import TASKS, Schema, Value, parse_schema, schema_from_names
+from labelhub.core.llm.types import Call, Output, Reply, Status
+from labelhub.core.schema import Schema, Value, parse_schema, schema_from_names
 from tests.cases import all_cases
 from tests.core.debate.canned import LIBRARY, STANCE, Start, answering, opened
-from tests.fakes.scripted import NothingScripted, ScriptedModel
 
 #: Fewer examples of what is tried for every protocol and kind of question.
 often = settings(max_examples=settings().max_examples // 4)
@@ -73,12 +70,6 @@ Seeds = list[tuple[int, int]]
 SEEDS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 5)), min_size=18, max_size=18)
 
 
-def test_protocols_are_found_by_name() -> None:
-    assert protocol("ecj").roles() == ("extractor", "critic", "judge")
-    assert protocol("vote").roles({"annotators": 2}) == ("annotator_a", "annotator_b")
-    assert set(protocol("ecj").tasks) == set(TASKS.values())
-
-
 def test_an_unknown_protocol_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UnknownProtocol, match="'jury' is not known; there are single, cot"):
         protocol("jury")
@@ -96,15 +87,6 @@ def test_every_part_has_a_prompt(name: str, given: dict[str, Any]) -> None:
     for part in parts:
         prompt = LIBRARY.get(*part.prompt.split("/"))
         assert part.prompt == f"{prompt.protocol}/{prompt.role}"
-
-
-def test_no_prompt_is_there_in_vain() -> None:
-    used = {
-        part.prompt
-        for name, given in VARIANTS
-        for part in protocol(name).parts(protocol(name).read_settings(given))
-    }
-    assert used == {name for name in LIBRARY.names() if name.partition("/")[0] in PROTOCOLS}
 
 
 @pytest.mark.thorough
@@ -222,26 +204,6 @@ async def test_the_driver_carries_a_debate_to_its_end(start: Start) -> None:
     assert outcome.value == ["Food"]
 
 
-async def test_the_driver_works_with_a_scripted_model(start: Start) -> None:
-    model = ScriptedModel().enqueue("extractor", "Final Decision: Food")
-    model.always("critic", lambda call: call.heard["extractor"].text)
-    model.always("judge", Completion("Final Decision: Staff"))
-
-    async def ask(call: Call) -> Reply:
-        return read_completion(call, await model.complete(call))
-
-    assert (await run_debate(start("ecj"), ask)).value == ["Staff"]
-    assert [call.role for call in model.history] == ["extractor", "critic", "judge"]
-    with pytest.raises(NothingScripted, match="extractor"):
-        await run_debate(start("ecj"), ask)
-
-
-async def test_a_scripted_error_is_raised(start: Start) -> None:
-    model = ScriptedModel().enqueue("extractor", WrongKey("The key is wrong."))
-    with pytest.raises(WrongKey):
-        await model.complete(next(start("ecj"))[0])
-
-
 def _pair(start: Start) -> Debate:
     """A protocol of one step with two calls at once."""
     calls = next(start("single")) + next(start("single"))
@@ -259,19 +221,3 @@ async def test_calls_of_one_step_are_under_way_together(start: Start) -> None:
         return Reply(name)
 
     assert (await run_debate(_pair(start), ask)).value == ["a", "b"]
-
-
-async def test_an_error_waits_for_the_other_calls_of_its_step(start: Start) -> None:
-    turns = iter([True, False])
-    finished = []
-
-    async def ask(call: Call) -> Reply:
-        if next(turns):
-            raise WrongKey("The key is wrong.")
-        await asyncio.sleep(0)
-        finished.append(call.step)
-        return Reply("paid")
-
-    with pytest.raises(WrongKey):
-        await run_debate(_pair(start), ask)
-    assert finished == ["annotator"]

@@ -5,39 +5,11 @@ from typing import Any
 import pytest
 
 from labelhub.core.debate import PROTOCOLS, CallCount, check_task, protocol
-from labelhub.core.debate.settings import InvalidSetting, Setting
+from labelhub.core.debate.settings import InvalidSetting
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import TASKS, LabelType
 from tests.cases import all_cases
 
-DEFAULTS: dict[str, dict[str, Any]] = {
-    "single": {"quotes": "none"},
-    "cot": {},
-    "self_consistency": {"samples": 5, "temperature": 0.7},
-    "self_refine": {},
-    "vote": {"annotators": 3},
-    "ecj": {},
-    "discussion": {"annotators": 3, "rounds": 2, "words_heard": 2000},
-    "courtroom": {
-        "judges": 3,
-        "deliberation": "sequential",
-        "precedents": 0,
-        "precedents_for": "all",
-        "speaks_first": "by item",
-        "argument_length": 600,
-        "temperature": 0.5,
-    },
-    "predict": {"labels_by": "author", "examples": 3},
-    "cascade": {
-        "first": "self_consistency",
-        "then": "ecj",
-        "theta": 0.5,
-        "margin": 0.5,
-        "flagged": "ask again",
-        "first.samples": 5,
-        "first.temperature": 0.7,
-    },
-}
 #: Calls and dependent depth of an item under the usual settings, as the papers have them.
 COUNTS = {
     "single": (1, 1, 1, 1),
@@ -54,22 +26,9 @@ COUNTS = {
 
 
 @all_cases("name", PROTOCOLS)
-def test_what_is_not_set_is_as_usual(name: str) -> None:
-    assert protocol(name).read_settings({}) == DEFAULTS[name]
-
-
-@all_cases("name", PROTOCOLS)
 def test_calls_and_depth_are_known_beforehand(name: str) -> None:
     info = protocol(name)
     assert info.calls(info.read_settings({})) == CallCount(*COUNTS[name])
-
-
-@all_cases("name", PROTOCOLS)
-def test_every_setting_has_words_for_people_and_a_default_that_may_be_set(name: str) -> None:
-    for setting in protocol(name).known_settings({}):
-        assert setting.title
-        assert setting.menu
-        assert setting.read(setting.default) == setting.default
 
 
 @all_cases(
@@ -133,22 +92,6 @@ def test_an_unknown_setting_is_refused_with_the_known_ones(
         protocol(name).read_settings(given)
 
 
-def test_a_cascade_has_the_settings_of_its_stages() -> None:
-    given = {"first": "vote", "then": "discussion", "then.rounds": "1"}
-    read = protocol("cascade").read_settings(given)
-    assert {name: value for name, value in read.items() if "." in name} == {
-        "first.annotators": 3,
-        "then.annotators": 3,
-        "then.rounds": 1,
-        "then.words_heard": 2000,
-    }
-
-
-def test_a_setting_is_bounded_on_both_sides() -> None:
-    setting = Setting(name="n", title="N", default=2, low=1, high=3)
-    assert [setting.read(number) for number in (1, 2, 3)] == [1, 2, 3]
-
-
 NOT_FOR_TEXT = {"self_consistency", "vote", "discussion", "courtroom", "predict"}
 
 
@@ -168,10 +111,3 @@ def test_a_protocol_is_refused_for_what_it_cannot_answer(name: str, task: LabelT
     ) as caught:
         check_task(info, info.read_settings({}), task)
     assert "Use " in str(caught.value)
-
-
-def test_a_cascade_can_answer_what_both_of_its_stages_can() -> None:
-    info = protocol("cascade")
-    check_task(info, info.read_settings({"first": "cot"}), TASKS["text"])
-    with pytest.raises(InvalidInput, match="'courtroom' cannot"):
-        check_task(info, info.read_settings({"first": "cot", "then": "courtroom"}), TASKS["multi"])

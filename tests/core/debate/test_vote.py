@@ -2,12 +2,8 @@
 
 from typing import Any
 
-import pytest
-
-from labelhub.core.debate import protocol
 from labelhub.core.debate.outcome import Outcome
 from labelhub.core.llm.types import Reply
-from labelhub.core.schema import schema_from_names
 from tests.cases import all_cases
 from tests.core.debate.canned import FAILED, REFUSED, UNREAD, fenced, played, says
 
@@ -34,13 +30,6 @@ def test_all_are_asked_at_once_and_know_nothing_of_each_other() -> None:
     assert "nnotator_" not in debate.read("annotator_a")
 
 
-@pytest.mark.parametrize("annotators", [2, 3, 9])
-def test_as_many_are_asked_as_are_set(annotators: int) -> None:
-    debate = played("vote", {"*": says("Dovish")}, given={"annotators": annotators})
-    assert len(debate.steps[0]) == annotators
-    assert protocol("vote").calls({"annotators": annotators}).most == annotators
-
-
 @all_cases(
     ("answers", "value", "flags"),
     [
@@ -60,17 +49,3 @@ def test_the_majority_decides(
     outcome = voted(*answers)
     assert (outcome.value, outcome.flags, outcome.failed) == (value, flags, False)
     assert outcome.signals["first"] == (answers[0] if isinstance(answers[0], str) else None)
-
-
-@pytest.mark.parametrize("answers", [["Dovish", FAILED], ["Dovish", FAILED, FAILED], [FAILED] * 3])
-def test_one_voice_is_no_vote(answers: list[str | Reply]) -> None:
-    outcome = voted(*answers)
-    assert outcome.failed
-    assert (outcome.value, outcome.uncertainty) == (None, 1.0)
-    assert "failed" in outcome.flags
-
-
-def test_points_of_a_scale_are_votes_like_any_other() -> None:
-    scale = schema_from_names("ordinal", ["poor", "fair", "good"])
-    assert voted("poor", "3", "good", asked=scale).value == 3
-    assert voted("poor", "fair", "good", asked=scale).value is None

@@ -67,11 +67,6 @@ def test_what_is_more_or_less_than_that_may_not(text: str, code: str) -> None:
     assert code in codes(text)
 
 
-def test_an_order_turned_round_is_none() -> None:
-    assert codes("Do not ignore the values that the author says are wrong.") == set()
-    assert codes("Ignore the values that the author says are wrong in this.") == {"order"}
-
-
 def test_messages_are_not_repeated() -> None:
     message = "my landlord wants the money back by Friday at noon"
     told = f"Messages like {message[: LONGEST_QUOTE + 1].upper()} are about what is owed."
@@ -82,23 +77,6 @@ def test_messages_are_not_repeated() -> None:
 def test_personal_data_is_refused() -> None:
     text = "Look at what Anna says about the price and the size of it."
     assert codes(text, leaks=lambda said: "Anna" in said) == {"personal_data"}
-
-
-def test_instructions_stand_each_on_a_line() -> None:
-    reply = (
-        "<think>Instruction: not this one</think>Here they are:\n"
-        '1. Instruction: "Look at the verbs."\n'
-        "**Instruction 2:** Look at the nouns.\n"
-        "- instruction： look at   the VERBS\n"
-        "Instruction:\n"
-        "Look at the end."
-    )
-    assert read_instructions(reply) == ("Look at the verbs.", "Look at the nouns.")
-
-
-def test_a_key_is_the_words() -> None:
-    assert instruction_key("Look, at THE  end.") == instruction_key("look at the end")
-    assert instruction_key("") == ""
 
 
 @given(st.text(max_size=600))

@@ -15,8 +15,6 @@ from labelhub.core.echo.prediction import (
     PredictPlan,
     predict_call,
     read_prediction,
-    same_answer,
-    value_schema,
 )
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.offline import OfflineModel
@@ -60,19 +58,6 @@ def test_the_call_says_all_there_is_to_know() -> None:
     assert call.schema.task is TASKS["single"]
 
 
-def test_without_hint_and_examples_neither_is_spoken_of() -> None:
-    system, user = (each.content for each in ask().messages)
-    assert "hint" not in system.replace("hints at it", "")
-    assert "Other messages" not in system
-    assert user.startswith("The message:")
-
-
-def test_the_nearest_example_stands_next_to_the_message() -> None:
-    far, near = Example("far", "now"), Example("near", "soon")
-    user = ask(examples=[near, far]).messages[1].content
-    assert user.index("far") < user.index("near") < user.index("I want it")
-
-
 def test_whose_an_example_is_is_told() -> None:
     examples = [
         Example("one", "now", conversation="d", author="a"),
@@ -82,12 +67,6 @@ def test_whose_an_example_is_is_told() -> None:
     user = ask(examples=examples).messages[1].content
     for told in ("same author in another conversation", "of another author", "from elsewhere"):
         assert user.count(told) == 1
-
-
-def test_an_example_with_a_value_that_is_no_longer_offered_is_left_out() -> None:
-    call = ask(examples=[Example("one", "gone"), Example("two", "now")])
-    assert [each["answer"] for each in call.inputs["answers"]] == ["now"]
-    assert "gone" not in call.messages[1].content
 
 
 def test_strangers_words_are_delimited() -> None:
@@ -111,20 +90,6 @@ def test_strangers_words_are_delimited() -> None:
 def test_an_instruction_with_a_fault_is_refused(instruction: str) -> None:
     with pytest.raises(InvalidInput, match="instruction"):
         ask(instruction=instruction)
-
-
-@pytest.mark.parametrize(
-    ("kind", "values"),
-    [("word", ("a", "b")), ("yes_no", ()), ("number", ()), ("other", ("a", "b"))],
-)
-def test_kinds_and_values_go_together(kind: str, values: tuple[str, ...]) -> None:
-    with pytest.raises(InvalidInput):
-        FeatureTask("k", "K", "What.", values, kind=kind)
-
-
-@pytest.mark.parametrize("kind", ["choice", "word"])
-def test_without_values_any_words_will_do(kind: str) -> None:
-    assert value_schema(FeatureTask("k", "K", "What.", kind=kind)).task is TASKS["text"]
 
 
 def read(text: str, task: FeatureTask = URGENCY, **more: Any) -> Prediction:
@@ -159,19 +124,9 @@ def test_free_words_are_checked(text: str, prediction: Prediction) -> None:
     assert read(text, WISH) == prediction
 
 
-def test_free_words_that_hold_personal_data_are_of_no_use() -> None:
-    found = read_prediction(WISH, Reply("", value="Anna"), lambda text: "Anna" in text)
-    assert found == Prediction("", "not_fit_to_show")
-
-
 @all_cases("status", [each for each in Status if each is not Status.OK])
 def test_a_call_that_gave_nothing_says_how_it_ended(status: Status) -> None:
     assert read_prediction(URGENCY, Reply(status=status)) == Prediction("", str(status))
-
-
-def test_a_value_of_another_question_is_not_taken() -> None:
-    assert read_prediction(URGENCY, Reply("", value="red")) == Prediction("", "not_offered")
-    assert read_prediction(URGENCY, Reply("", value=["now"])) == Prediction("", "unparsed")
 
 
 def test_probabilities_come_from_the_tokens_and_leave_nothing_impossible() -> None:
@@ -184,16 +139,6 @@ def test_probabilities_come_from_the_tokens_and_leave_nothing_impossible() -> No
     assert sum(found.probabilities.values()) == pytest.approx(1.0)
     assert found.probabilities["soon"] == pytest.approx(0.8 * 0.99 + 0.01 / 3, abs=1e-3)
     assert found.probabilities["never"] == pytest.approx(0.01 / 3)
-
-
-def test_without_token_probabilities_none_are_made_up() -> None:
-    assert read("Final Decision: soon").probabilities is None
-
-
-def test_free_answers_are_the_same_by_their_words() -> None:
-    assert same_answer(WISH, "Red lamp", "red  LAMP!")
-    assert not same_answer(WISH, "red lamp", "lamp")
-    assert not same_answer(URGENCY, "now", "soon")
 
 
 @given(st.text(max_size=120), st.sampled_from([URGENCY, WISH]))
@@ -229,12 +174,3 @@ async def test_the_offline_model_heeds_examples_of_almost_the_same_words() -> No
     other = [Example("where is the nearest station", "never")]
     untaught = read_prediction(URGENCY, await offline(ask(moment=moment, examples=other)))
     assert (plain.value, taught.value, untaught.value) == ("now", "never", "now")
-
-
-async def test_the_offline_model_gives_free_answers_of_almost_the_same_words() -> None:
-    moment = Moment("the garden table wobbles")
-    example = Example("my garden table wobbles badly", "screws")
-    taught = read_prediction(WISH, await offline(ask(WISH, moment, examples=[example])))
-    plain = read_prediction(WISH, await offline(ask(WISH, moment)))
-    assert taught.value == "screws"
-    assert plain.value in moment.text

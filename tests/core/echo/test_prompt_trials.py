@@ -14,7 +14,6 @@ from labelhub.core.echo.prompt_trials import (
     Trial,
     accuracy,
     author_of,
-    best,
     chance,
     difference,
     halved,
@@ -59,21 +58,6 @@ def test_nobody_is_on_both_sides_and_nobody_changes_sides(
             assert sum(author_of(each) == author for each in side) <= MOST_PER_AUTHOR
 
 
-def test_about_three_in_ten_authors_are_shown() -> None:
-    split = sides(by(*map(str, range(2_000))), "k", 5_000)
-    assert 0.27 < len(split.shown) / 2_000 < 0.33
-    assert len(sides(by(*map(str, range(2_000))), "k", 100).kept_back) == 100
-    assert sides(by(*map(str, range(50))), "other", 400) != sides(
-        by(*map(str, range(50))), "k", 400
-    )
-
-
-def test_without_an_author_a_conversation_is_kept_together() -> None:
-    assert author_of(Example("x", "a", conversation="c")) == "c:c"
-    assert author_of(Example("x", "a", conversation="c", author="a")) == "a:a"
-    assert author_of(Example("x", "a")) == "t:x"
-
-
 @pytest.mark.parametrize(("challengers", "labels"), [(1, 40), (2, 41), (9, 120), (21, 400)])
 def test_the_calls_are_those_of_the_stages(challengers: int, labels: int) -> None:
     calls, live, before = 0, challengers, 0
@@ -82,13 +66,6 @@ def test_the_calls_are_those_of_the_stages(challengers: int, labels: int) -> Non
         live, before = halved(live), end
     assert trial_calls(challengers, labels) == calls
     assert before == labels
-
-
-def test_the_best_are_those_with_the_highest_share_then_the_shorter() -> None:
-    long, short = Trial("long one", "p", right={0: True}), Trial("short", "p", right={0: True})
-    unheard = Trial("", "p", right={0: None})
-    wrong = Trial("w", "p", right={0: False})
-    assert best([unheard, wrong, long, short], 3) == [short, long, wrong]
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=40))
@@ -117,29 +94,6 @@ def test_it_counts_all_ways_in_which_authors_could_have_led(
         for signs in product((-1, 1), repeat=len(leads))
     ]
     assert chance(one, other, by(*(row[2] for row in rows))) == pytest.approx(np.mean(ways))
-
-
-def test_what_was_not_answered_by_both_is_left_out() -> None:
-    labels = by("a", "b", "c")
-    assert chance(trial(True, None, True), trial(False, False, None), labels) == 0.5
-    assert difference(trial(None), trial(True), by("a"), 0.95)["value"] is None
-
-
-def test_accuracy_knows_that_answers_of_one_author_are_alike() -> None:
-    right = [at % 8 < 4 for at in range(80)]
-    single = accuracy(trial(*right), by(*map(str, range(80))))
-    alike = accuracy(trial(*right), by(*(str(at % 8) for at in range(80))))
-    assert single["value"] == alike["value"] == 0.5
-    assert single["n"] == alike["n"] == 80
-    assert width(alike) > 2 * width(single)
-
-
-def width(found: object) -> float:
-    assert isinstance(found, dict)
-    low, high = found["low"], found["high"]
-    assert isinstance(low, float)
-    assert isinstance(high, float)
-    return high - low
 
 
 def test_what_cannot_be_told_has_a_reason() -> None:

@@ -8,8 +8,6 @@ from scipy import stats
 
 from labelhub.core.echo.question_choice import (
     EXPLORE,
-    HALF_TAUGHT,
-    LEAST_RELEVANCE,
     Asking,
     Floats,
     choose,
@@ -52,36 +50,6 @@ def test_what_is_not_worth_asking_is_not_asked_and_what_is_may_be(
     assert may.tolist() == ((values > 0) & (most > 0)).tolist()
 
 
-def test_the_best_are_asked_first_and_of_equals_the_first() -> None:
-    found = choose(VALUES, 3, np.random.default_rng(0), explore=0.0)
-    assert found.chosen.tolist() == [2, 6, 0]
-    assert not found.explored
-    assert found.propensities.tolist() == [1, 0, 1, 0, 0, 0, 1]
-
-
-def test_of_no_candidates_none_is_asked() -> None:
-    found = choose(np.zeros(0), 4, np.random.default_rng(0))
-    assert (found.chosen.tolist(), found.propensities.tolist()) == ([], [])
-
-
-def test_where_fewer_are_worth_asking_than_may_be_asked_each_of_them_is_asked_for_certain() -> None:
-    for found in asked(VALUES, 10, times=50):
-        assert sorted(found.chosen.tolist()) == WORTHY.tolist()
-        assert found.propensities[WORTHY] == pytest.approx(np.ones(len(WORTHY)))
-
-
-def test_the_share_that_explores_is_the_share_that_was_said() -> None:
-    explored = sum(each.explored for each in asked(VALUES, 2, times=4_000))
-    assert stats.binomtest(explored, 4_000, EXPLORE).pvalue > 0.001
-
-
-def test_the_same_generator_asks_the_same() -> None:
-    one, other = (
-        [each.chosen.tolist() for each in asked(VALUES, 2, seed=3, times=60)] for _ in range(2)
-    )
-    assert one == other
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize(("most", "explore"), [(1, 0.1), (2, 0.1), (3, 0.5), (2, 1.0)])
 def test_each_is_asked_as_often_as_its_stored_chance_says(most: int, explore: float) -> None:
@@ -110,13 +78,6 @@ def test_weighted_by_their_chances_those_asked_stand_for_all_that_are_worthy() -
     assert abs(np.mean(plain) - truth) > 0.5
 
 
-def test_worth_is_relevance_times_what_is_taught_times_the_chance_of_an_answer() -> None:
-    half_taught = worth(
-        np.array([0.4]), np.array([0.5]), np.array([HALF_TAUGHT]), answered=0.5, burden=0.02
-    )
-    assert half_taught == pytest.approx([0.4 * 0.5 / np.sqrt(2) * 0.5 - 0.02])
-
-
 @given(
     st.floats(-1, 2), st.floats(0.001, 0.999), st.integers(0, 10_000), st.floats(0.01, 1)
 )  # fmt: skip
@@ -129,9 +90,3 @@ def test_worth_grows_with_doubt_and_shrinks_with_answers(
 
     assert one(doubt, answers) > one(doubt / 2, answers) > 0
     assert one(doubt, answers) > one(doubt, answers + 30)
-
-
-def test_even_what_is_thought_not_to_matter_is_worth_a_little_unless_it_burdens() -> None:
-    columns = np.array([-0.5, 0.0]), np.full(2, 0.5), np.zeros(2)
-    assert worth(*columns) == pytest.approx(np.full(2, LEAST_RELEVANCE / 2))
-    assert (worth(*columns, burden=0.01) < 0).all()

@@ -8,15 +8,12 @@ from hypothesis import strategies as st
 from labelhub.core.echo import relevance as module
 from labelhub.core.echo.events import CLICK
 from labelhub.core.echo.relevance import (
-    DRAWN,
     FIRMEST,
-    PRIOR_BASES,
     PRIOR_MATTERS,
     PRIOR_VARIANCE,
     PRIOR_WEIGHT,
     Floats,
     Relevance,
-    drawn,
     new_relevance,
     relevance_bounds,
     reward,
@@ -49,21 +46,6 @@ def beliefs(relevance: Relevance, at: int) -> list[float]:
     return [float(getattr(relevance, name)[at]) for name in PARTS]
 
 
-def test_before_any_reward_every_feature_is_what_the_prior_says() -> None:
-    relevance = new_relevance(3)
-    assert relevance.matters == pytest.approx(np.full(3, PRIOR_MATTERS))
-    assert relevance.expected == pytest.approx(np.full(3, PRIOR_MATTERS * PRIOR_WEIGHT))
-
-
-def test_an_owner_may_say_what_is_expected_of_each() -> None:
-    odds = np.array([-2.0, 0.0, 2.0])
-    relevance = new_relevance(3, odds)
-    odds[:] = 9  # the caller's array stays the caller's
-    assert relevance.matters == pytest.approx(1 / (1 + np.exp([2.0, 0.0, -2.0])))
-    reward(relevance, [0], np.ones(1), 1.0, CLICK)
-    assert relevance.prior_odds.tolist() == [-2.0, 0.0, 2.0]
-
-
 @given(outcomes())
 def test_whatever_comes_the_beliefs_stay_beliefs(
     told: list[tuple[list[int], Floats, float]],
@@ -74,58 +56,6 @@ def test_whatever_comes_the_beliefs_stay_beliefs(
     assert ((relevance.variance > 0) & (relevance.variance <= PRIOR_VARIANCE + 1e-12)).all()
     assert all(variance > 0 for _, variance in relevance.bases.values())
     assert np.isfinite([relevance.base(CLICK)[0], *relevance.weight, *relevance.deviation]).all()
-
-
-@given(outcomes())
-def test_the_same_rewards_make_the_same_bits(told: list[tuple[list[int], Floats, float]]) -> None:
-    one, other = learnt(told), learnt(told)
-    assert [getattr(one, name).tobytes() for name in PARTS] == [
-        getattr(other, name).tobytes() for name in PARTS
-    ]
-    assert one.bases == other.bases
-
-
-@given(st.floats(0.1, 1), st.floats(0, 1))
-def test_of_what_was_predicted_surely_wrong_nothing_moves(right: float, value: float) -> None:
-    relevance = new_relevance(COUNT)
-    reward(relevance, [0, 1], np.array([0.0, right]), value, CLICK)
-    not_shown = 2
-    assert beliefs(relevance, 0) == beliefs(relevance, not_shown)
-    assert beliefs(relevance, 1) != beliefs(relevance, not_shown)
-
-
-def test_success_speaks_for_what_was_shown_and_failure_against() -> None:
-    up, down = learnt([([0, 1], np.ones(2), 1.0)]), learnt([([0, 1], np.ones(2), 0.0)])
-    usual = new_relevance(COUNT).expected
-    assert (up.expected[:2] > usual[:2]).all()
-    assert (down.expected[:2] < usual[:2]).all()
-    assert up.expected[2:] == pytest.approx(usual[2:], rel=1e-6)
-    assert up.base(CLICK) > PRIOR_BASES[CLICK] > down.base(CLICK)
-
-
-def test_the_surer_the_prediction_was_the_more_it_is_credited() -> None:
-    relevance = learnt([([0, 1, 2], np.array([0.2, 0.6, 1.0]), 1.0)])
-    assert np.diff(relevance.expected[:3]).min() > 0
-
-
-def test_half_a_success_moves_less_than_a_whole_one() -> None:
-    half, whole = (learnt([([0], np.ones(1), value)]).expected[0] for value in (0.5, 1.0))
-    assert new_relevance(COUNT).expected[0] < half < whole
-
-
-def test_the_order_in_which_the_shown_are_named_is_nothing() -> None:
-    one = learnt([([0, 1, 2], np.array([0.2, 0.6, 1.0]), 1.0)])
-    other = learnt([([2, 0, 1], np.array([1.0, 0.2, 0.6]), 1.0)])
-    assert one.expected == pytest.approx(other.expected, rel=1e-12)
-
-
-def test_where_nothing_was_shown_the_base_alone_learns() -> None:
-    relevance = learnt([([], np.zeros(0), 1.0)])
-    assert relevance.expected == pytest.approx(new_relevance(COUNT).expected)
-    assert relevance.base(CLICK) > PRIOR_BASES[CLICK]
-    empty = new_relevance(0)
-    reward(empty, [], np.zeros(0), 0.0, CLICK)
-    assert drawn(empty, np.random.default_rng(0)).shape == (0,)
 
 
 def test_what_is_no_longer_rewarded_is_half_forgotten_after_the_half_life_and_then_all(
@@ -151,27 +81,6 @@ def test_a_deviation_is_never_the_root_of_less_than_nothing(
     relevance.weight[0], relevance.variance[0] = weight, variance
     second = relevance.matters * (variance + (1 - relevance.matters) * weight**2)
     assert relevance.deviation == pytest.approx(np.sqrt(second), rel=1e-3)
-
-
-def test_draws_scatter_around_what_is_expected_by_their_share_of_the_deviation() -> None:
-    relevance = learnt([([0, 1, 2], np.ones(3), 1.0), ([3, 4], np.ones(2), 0.0)] * 3)
-    draws = np.random.default_rng(0)
-    many = np.array([drawn(relevance, draws) for _ in range(8_000)])
-    error = many.std(axis=0) / np.sqrt(len(many))
-    assert (np.abs(many.mean(axis=0) - relevance.expected) < 4.5 * error).all()
-    assert many.std(axis=0) == pytest.approx(DRAWN * relevance.deviation, rel=0.05)
-
-
-def test_equal_features_are_not_chosen_by_their_place() -> None:
-    relevance = new_relevance(4, np.full(4, -40.0))  # none of them ever matters
-    draws = np.random.default_rng(0)
-    best = [int(drawn(relevance, draws).argmax()) for _ in range(400)]
-    assert min(np.bincount(best, minlength=4)) > 70
-
-
-def test_the_same_generator_draws_the_same() -> None:
-    one, other = (drawn(new_relevance(9), np.random.default_rng(5)).tolist() for _ in range(2))
-    assert one == other
 
 
 def _stream(weights: Floats, rewards: int, seed: int, base: float = -2.5) -> Relevance:
@@ -238,16 +147,6 @@ def test_the_bounds_hold_what_they_say(odds: float, weight: float, variance: flo
     assert (values < low).mean() <= 0.055
     assert (values > high).mean() <= 0.055
     assert ((values >= low) & (values <= high)).mean() >= 0.89
-
-
-def test_what_hardly_ever_matters_is_nothing() -> None:
-    low, high = relevance_bounds(belief(-6.0, 0.4, 0.03))
-    assert (low[0], high[0]) == (0.0, 0.0)
-
-
-def test_what_surely_matters_is_where_its_weight_is() -> None:
-    low, high = relevance_bounds(belief(6.0, 0.5, 0.0001))
-    assert (low[0], high[0]) == pytest.approx((0.48, 0.52), abs=0.01)
 
 
 def test_the_interval_is_that_of_draws_from_the_belief() -> None:

@@ -24,7 +24,6 @@ from labelhub.core.echo.events import (
     kind_of,
     to_json,
 )
-from labelhub.core.echo.relevance import new_relevance
 from labelhub.core.echo.snapshot import (
     digest,
     pack_model,
@@ -152,33 +151,6 @@ def test_all_that_is_learnt_stays_finite(log: list[Entry]) -> None:
     assert (state.relevance.variance > 0).all()
 
 
-def test_an_answer_changes_its_own_features_model_and_no_other() -> None:
-    before = _state(answered("1"), answered("2", feature="mood"), rewarded("3"))
-    after = _state(
-        answered("1"), answered("2", feature="mood"), rewarded("3"), answered("4", value="never")
-    )
-    assert pack_model(before.models["mood"]) == pack_model(after.models["mood"])
-    assert pack_model(before.models["urgency"]) != pack_model(after.models["urgency"])
-    assert before.relevance.odds.tolist() == after.relevance.odds.tolist()
-
-
-def test_a_reward_changes_no_model_and_no_uncertainty() -> None:
-    before = _state(answered("1"), answered("2", feature="mood"))
-    after = _state(answered("1"), answered("2", feature="mood"), rewarded("3"))
-    assert [pack_model(before.models[key]) for key in ("urgency", "mood")] == [
-        pack_model(after.models[key]) for key in ("urgency", "mood")
-    ]
-    assert before.uncertainty.weight.tolist() == after.uncertainty.weight.tolist()
-    assert before.relevance.odds.tolist() != after.relevance.odds.tolist()
-
-
-def test_who_is_not_trusted_moves_nothing() -> None:
-    poisoned: list[Event] = [
-        answered("p1", author="eve", trusted=False), rewarded("p2", author="eve", trusted=False),
-    ]  # fmt: skip
-    assert digest(_state(answered("1"), *poisoned)) == digest(_state(answered("1")))
-
-
 def test_whose_answers_look_drawn_at_random_is_believed_no_more() -> None:
     sure = (1.0, 3.0, 0.5, 0.0, -2.0, 0.2)
     right: list[Event] = [
@@ -195,24 +167,12 @@ def test_whose_answers_look_drawn_at_random_is_believed_no_more() -> None:
     assert models == pack_model(_state(*wrong, answered("x", author="eve")).models["urgency"])
 
 
-def test_withdrawn_events_never_were() -> None:
-    kept, gone = answered("1"), answered("2", value="never", author="eve")
-    assert digest(_state(kept, gone, Withdrawn("3", "2"))) == digest(_state(kept))
-
-
 def test_what_was_withdrawn_and_is_restored_was_after_all_and_the_last_word_counts() -> None:
     there: list[Event] = [answered("1"), answered("2", value="never")]
     back = _state(*there, Withdrawn("3", "2"), Restored("4", "2"))
     assert digest(back) == digest(_state(*there))
     gone = _state(*there, Withdrawn("3", "2"), Restored("4", "2"), Withdrawn("5", "2"))
     assert digest(gone) == digest(_state(there[0]))
-
-
-def test_each_kind_of_reward_has_a_usual_rate_of_its_own() -> None:
-    often = [rewarded(f"h{at}", 1.0, signal="helpful") for at in range(30)]
-    relevance = _state(*often).relevance
-    assert relevance.base("helpful")[0] > 1
-    assert relevance.base("click") == new_relevance(0).base("click")
 
 
 def test_whose_clicks_look_drawn_at_random_moves_no_relevance_and_their_answers_still_teach() -> (

@@ -56,12 +56,6 @@ def clickers(chances: np.ndarray, rates: np.ndarray, seed: int = 0) -> np.ndarra
     return found
 
 
-def test_everybody_begins_believed() -> None:
-    assert NEW.answers_teach
-    assert NEW.clicks_teach
-    assert 1 / (1 + np.exp(-BEGIN)) == pytest.approx(0.9)
-
-
 @given(st.floats(-MOST, MOST), sigmas, st.booleans(), st.integers(0, 20))
 def test_one_answer_moves_by_so_much_at_most_and_never_beyond_the_ends(
     trust: float, sigma: float, matched: bool, values: int
@@ -85,11 +79,6 @@ def test_one_offer_moves_by_so_much_at_most_and_answers_not_at_all(
     assert trust.offers == len(offers)
 
 
-def test_who_answers_at_random_is_not_believed_when_clicking_either() -> None:
-    assert not Trust(answers=LEAST - 1).clicks_teach
-    assert Trust(clicks=LEAST - 1).answers_teach
-
-
 @given(sigmas, st.integers(2, OPTIONS))
 def test_a_match_speaks_for_an_author_as_far_as_chance_would_not_have_done(
     sigma: float, values: int
@@ -99,34 +88,6 @@ def test_a_match_speaks_for_an_author_as_far_as_chance_would_not_have_done(
     )
     better_than_chance = 1 - sigma > 1 / values
     assert (matched > missed) == better_than_chance or matched == pytest.approx(missed)
-
-
-@pytest.mark.parametrize("values", [2, 3, 4])
-def test_where_the_prediction_is_no_better_than_chance_an_answer_says_nothing(values: int) -> None:
-    for matched in (True, False):
-        told = moved(1.0, sigma=1 - 1 / values, matched=matched, values=values)
-        assert told == pytest.approx(1.0)
-
-
-def test_of_one_value_it_is_judged_as_of_two() -> None:
-    one, two = (moved(0.0, sigma=0.2, matched=False, values=values) for values in (1, 2))
-    assert one == two
-
-
-@pytest.mark.parametrize("values", [0, 5, 20])
-def test_of_open_features_and_of_many_values_it_is_judged_by_the_options_shown(values: int) -> None:
-    for matched in (True, False):
-        told = moved(0.0, sigma=0.6, matched=matched, values=values)
-        assert told == moved(0.0, sigma=0.6, matched=matched, values=OPTIONS)
-    assert moved(0.0, sigma=0.6, matched=True, values=0) > 0, "three of four would have missed it"
-    assert moved(0.0, sigma=0.6, matched=False, values=0) < 0
-
-
-def test_even_who_is_trusted_most_is_found_out_within_twenty_misses() -> None:
-    trust = MOST
-    for _ in range(20):
-        trust = moved(trust, sigma=0.2, matched=False, values=3)
-    assert trust < LEAST
 
 
 @pytest.mark.thorough

@@ -7,26 +7,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from labelhub.core.echo.uncertainty import (
     BEGUN_RATE,
-    SIGNS,
     Floats,
     Uncertainty,
-    bin_doubts,
     calibration_error,
     inputs,
     mismatch,
-    new_bins,
     new_uncertainty,
     sigma,
 )
 from tests.cases import all_cases
 
 shares = st.floats(0, 1)
-#: A thousand such signs at once are no prediction's, but no reason to fall either.
-any_signs = arrays(np.float64, len(SIGNS), elements=st.floats(-1e3, 1e3))
 
 
 def signs_of(top: float, *, disagreement: float = 0.0, answers: float = 0.0) -> Floats:
@@ -73,37 +67,6 @@ def calibration(said: Floats, losses: Floats) -> float:
     return calibration_error(np.stack(counted))
 
 
-def test_before_any_answer_a_predictions_own_probability_is_believed() -> None:
-    known = new_uncertainty(1)
-    said = [of(known, signs_of(top)) for top in (0.35, 0.5, 0.8, 0.95)]
-    assert said == sorted(said, reverse=True)
-    assert said == pytest.approx([0.65, 0.5, 0.2, 0.05], abs=0.12)
-
-
-@given(any_signs, any_signs)
-def test_sigma_is_strictly_between_nothing_and_one(weight: Floats, signs: Floats) -> None:
-    known = new_uncertainty(1)
-    known.weight[:] = weight
-    assert 0 < of(known, signs) < 1
-
-
-@given(shares, shares, shares, shares, st.integers(0, 10**6))
-def test_the_signs_of_any_prediction_are_numbers(
-    top: float, margin: float, disagreement: float, mismatches: float, answers: int
-) -> None:
-    columns = (top, margin, disagreement, mismatches, float(answers))
-    signs = inputs(*(np.array([each]) for each in columns))
-    assert signs.shape == (1, len(SIGNS))
-    assert np.isfinite(signs).all()
-
-
-def test_of_no_predictions_there_is_nothing_to_say() -> None:
-    none = np.zeros(0)
-    signs = inputs(none, none, none, none, none)
-    assert signs.shape == (0, len(SIGNS))
-    assert sigma(new_uncertainty(0), signs).shape == (0,)
-
-
 @given(st.lists(st.tuples(st.floats(0.34, 1), shares, shares), max_size=15))
 def test_whatever_is_answered_doubt_stays_doubt(told: list[tuple[float, float, float]]) -> None:
     known = new_uncertainty(1)
@@ -122,21 +85,6 @@ def test_a_miss_raises_sigma_and_a_match_lowers_it(top: float) -> None:
     mismatch(missed, 0, signs, 1.0)
     mismatch(matched, 0, signs, 0.0)
     assert of(matched, signs) < before < of(missed, signs)
-
-
-def test_an_answer_is_entered_in_the_record_of_its_own_feature_alone() -> None:
-    known = new_uncertainty(3)
-    mismatch(known, 1, signs_of(0.6), 1.0)
-    assert known.answers.tolist() == [0, 1, 0]
-    assert known.mismatches[1] > BEGUN_RATE
-    assert known.mismatches[[0, 2]].tolist() == [BEGUN_RATE, BEGUN_RATE]
-
-
-def test_the_recent_rate_follows_a_feature_that_grew_better() -> None:
-    known = new_uncertainty(1)
-    for at in range(300):
-        mismatch(known, 0, signs_of(0.6), float(at < 150))
-    assert known.mismatches[0] < 0.05
 
 
 @pytest.mark.thorough
@@ -180,17 +128,3 @@ def test_a_sign_that_was_not_seen_for_long_is_not_doubted_beyond_all_measure() -
         mismatch(known, 0, signs, 1.0)
     assert np.linalg.eigvalsh(known.covariance).min() > 0
     assert np.abs(known.weight - before.weight).max() < 10
-
-
-def test_the_calibration_error_is_the_mean_gap_weighted_by_how_many_there_are() -> None:
-    bins = np.array([[100.0, 300.0, 0.0], [10.0, 150.0, 0.0], [20.0, 120.0, 0.0]])
-    assert calibration_error(bins) == pytest.approx((100 * 0.1 + 300 * 0.1) / 400)
-    assert calibration_error(np.array([[10.0], [3.0], [3.0]])) == 0
-
-
-def test_a_probability_of_one_falls_into_the_last_bin() -> None:
-    bins = new_bins()
-    bin_doubts(bins, np.array([0.0, 0.05, 0.999, 1.0]), np.array([False, True, True, True]))
-    assert bins[0].tolist() == [2, *[0] * 8, 2]
-    assert bins[1][[0, 9]] == pytest.approx([0.05, 1.999])
-    assert bins[2][[0, 9]].tolist() == [1, 2]

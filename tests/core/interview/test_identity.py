@@ -44,16 +44,6 @@ def read(written: str, secrets: dict[str, bytes] | None = None, now: datetime = 
     return read_ident(written, secrets or {"new": NEW}, audience=SITE, now=now)
 
 
-def test_a_good_token_names_its_author() -> None:
-    found = read(token(attrs={"plan": "pro", "age": 3}))
-    assert found == Ident("user-1", NOW + timedelta(minutes=10), "j1", {"plan": "pro", "age": 3})
-
-
-def test_a_token_needs_neither_its_own_name_nor_attributes() -> None:
-    found = read(token(jti=...))
-    assert (found.jti, found.attrs) == ("", {})
-
-
 def test_while_a_secret_is_replaced_the_kid_says_which_one_signed() -> None:
     secrets = {"old": OLD, "new": NEW}
     assert read(token(OLD, header={"kid": "old"}), secrets).sub == "user-1"
@@ -71,13 +61,6 @@ def test_a_kid_that_is_not_ours_is_refused_even_with_one_secret() -> None:
 def test_without_a_secret_nobody_is_believed() -> None:
     with pytest.raises(IdentInvalid):
         read_ident(token(), {}, audience=SITE, now=NOW)
-
-
-def test_a_secret_that_could_be_guessed_is_not_used() -> None:
-    with pytest.warns(jwt.warnings.InsecureKeyLengthWarning):
-        weak = token(b"short")
-    with pytest.raises(IdentInvalid):
-        read(weak, {"new": b"short"})
 
 
 @all_cases(
@@ -115,22 +98,12 @@ def test_a_claim_that_is_missing_or_wrong_is_named(changed: dict[str, Any], word
         read(token(**changed))
 
 
-def test_a_site_s_clock_may_be_a_minute_ahead() -> None:
-    assert read(token(iat=AT + 60, exp=AT + 3_660)).sub == "user-1"
-
-
 def test_an_hour_is_allowed_and_then_the_host_is_asked_for_a_new_token() -> None:
     hour = token(exp=AT + 3_600)
     assert read(hour, now=NOW + timedelta(seconds=3_599)).sub == "user-1"
     with pytest.raises(IdentExpired) as caught:
         read(hour, now=NOW + timedelta(seconds=3_600))
     assert caught.value.code == "ident_expired"
-
-
-def test_an_expired_token_of_somebody_else_is_invalid_not_expired() -> None:
-    with pytest.raises(IdentInvalid) as caught:
-        read(token(OLD, exp=AT - 5, iat=AT - 50))
-    assert caught.value.code == "ident_invalid"
 
 
 @pytest.mark.parametrize("algorithm", ["HS384", "HS512"])
@@ -150,22 +123,6 @@ def test_a_token_signed_with_a_private_key_is_refused() -> None:
     public = private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     with pytest.raises(IdentInvalid):
         read(token(private, algorithm="RS256"), {"new": public})
-
-
-@pytest.mark.parametrize(
-    "header",
-    [{"crit": ["exp"]}, {"crit": ["b64"], "b64": False}, {"kid": 7}, {"kid": ["new"]}],
-)
-def test_headers_with_tricks_are_refused(header: dict[str, Any]) -> None:
-    with pytest.raises(IdentInvalid):
-        read(unsigned({"alg": "HS256"} | header, CLAIMS, "c2ln"))
-
-
-def test_a_changed_token_is_refused() -> None:
-    head, _, signature = token().split(".")
-    _, body, _ = token(OLD, sub="admin").split(".")
-    with pytest.raises(IdentInvalid):
-        read(f"{head}.{body}.{signature}")
 
 
 @all_cases(

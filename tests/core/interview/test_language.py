@@ -2,12 +2,9 @@
 
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from labelhub.core.interview.language import detect_language
 from tests.cases import all_cases
@@ -43,26 +40,6 @@ def test_only_languages_of_the_site_are_answered() -> None:
     assert detect_language(german, ("en", "nl"), "en") in {"en", "nl"}
     assert detect_language(german, (), "en") == "en"
     assert detect_language(german, ("tlh",), "en") == "en"
-
-
-def test_a_tag_is_answered_as_the_site_writes_it() -> None:
-    text = "Eu gostaria de comprar um celular novo"
-    assert detect_language(text, ("en", "pt-BR"), "en") == "pt-BR"
-    assert detect_language(text, ("pt-BR", "pt-PT"), "en") == "pt-BR"
-
-
-@given(st.text(max_size=200))
-def test_any_text_gets_the_same_answer_each_time(text: str) -> None:
-    found = detect_language(text, ALL, "en")
-    assert found in ALL
-    assert detect_language(text, ALL, "en") == found
-
-
-def test_threads_may_ask_at_once() -> None:
-    texts = ["Where is my new phone?", "Wo ist mein neues Telefon?"] * 20
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda text: detect_language(text, ALL, "xx"), texts))
-    assert found == ["en", "de"] * 20
 
 
 @pytest.mark.thorough

@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.interview.calls import ORDINARY
-from labelhub.core.interview.features import Feature, Template, parse_feature, starter_library
+from labelhub.core.interview.features import Feature, parse_feature, starter_library
 from labelhub.core.interview.pipeline import InterviewResult
-from labelhub.core.interview.question_checks import LONGEST_QUOTE, faults
+from labelhub.core.interview.question_checks import faults
 from labelhub.core.interview.questions import (
     Draft,
-    Fault,
     read_draft,
     template_draft,
 )
@@ -32,17 +31,6 @@ def codes(draft: Draft, feature: Feature = URGENCY, message: str = MESSAGE) -> s
 def as_open(draft: Draft) -> Draft:
     """The same question about a feature without fixed values."""
     return replace(draft, feature="cause", values={}, ordinal=False)
-
-
-def test_a_good_question_has_no_faults() -> None:
-    assert faults(GOOD, MESSAGE, URGENCY) == ()
-
-
-def test_a_fault_says_what_is_wrong_in_words() -> None:
-    (fault,) = faults(as_open(asking("How great did this feel to you?")), MESSAGE, CAUSE)
-    assert fault == Fault(
-        "leading", '"how great": it suggests an answer, or takes something for granted.'
-    )
 
 
 @all_cases(
@@ -141,22 +129,6 @@ def test_only_what_a_template_says_is_remembered() -> None:
     assert said_once == 2 * (1 + len(ready.options))
 
 
-def test_a_template_is_judged_by_each_message() -> None:
-    ready = template_draft(URGENCY, "soon", "en")
-    assert ready is not None
-    long = replace(URGENCY, templates={"en": Template("x" * 90 + " you?", ready.values)})
-    draft = replace(ready, text="x" * 90 + " you?")
-    assert "quote" not in codes(draft, long)
-    assert "quote" in codes(draft, long, "x" * 100)
-
-
-def test_a_question_may_not_repeat_much_of_the_message() -> None:
-    long = "internationalisation " * 8
-    sent = f"Did you {long[: LONGEST_QUOTE + 2]}?"
-    assert "quote" in codes(asking(sent), message=f"so {long} it is")
-    assert "quote" not in codes(asking(sent), message="internationalisation")
-
-
 @all_cases(
     ("code", "options"),
     [
@@ -190,19 +162,6 @@ def test_options_are_refused(code: str, options: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "options",
-    [
-        ("Urgent", "Not urgent", "Very urgent", "Dead"),
-        ("Under 100", "100 to 199", "200 to 300", "Above 300"),
-        ("Unsure where to begin", "Nervous", "Keen", "Determined to succeed"),
-        ("For myself", "For my family", "For work", "For friends"),
-    ],
-)
-def test_options_that_differ_pass(options: tuple[str, ...]) -> None:
-    assert codes(as_open(offering(*options, text="What made you write this?")), CAUSE) == set()
-
-
-@pytest.mark.parametrize(
     ("language", "last"),
     [
         ("de", "Keine Ahnung"),
@@ -222,20 +181,9 @@ def test_an_option_must_stand_for_a_value_of_its_own() -> None:
     assert "no_value" in codes(replace(GOOD, values={}))
 
 
-@pytest.mark.parametrize("predicted", ["", "Yesterday"])
-def test_the_predicted_value_must_be_among_the_options(predicted: str) -> None:
-    assert codes(replace(GOOD, predicted=predicted)) == {"predicted_missing"}
-
-
 def test_a_question_must_be_about_its_feature() -> None:
     assert "wrong_feature" in codes(GOOD, feature=CAUSE)
     assert "wrong_feature" in codes(GOOD, feature=WORD)
-
-
-def test_a_question_for_one_word_has_no_options() -> None:
-    good = replace(GOOD, feature="trait", kind="word", options=(), values={}, predicted="")
-    assert codes(good, WORD) == set()
-    assert codes(replace(good, options=("a",)), WORD) == {"option_count"}
 
 
 def test_whatever_the_given_predicate_calls_personal_data_is_refused() -> None:
@@ -249,11 +197,6 @@ def test_the_language_is_the_detected_one_where_it_can_be_told() -> None:
     assert [fault.code for fault in found] == ["language"]
     ready = replace(GOOD, source="template")
     assert faults(ready, MESSAGE, URGENCY, detect=lambda _: "nl") == ()
-
-
-def test_a_language_without_words_of_its_own_is_still_checked_by_form() -> None:
-    assert codes(asking("Hoe dringend was dit voor je?", "nl")) == set()
-    assert "markup" in codes(asking("Hoe <b>dringend</b> was dit voor je?", "nl"))
 
 
 @given(st.text(max_size=200), st.lists(st.text(max_size=50), max_size=6))
@@ -380,24 +323,6 @@ def test_denials_are_known_in_every_language_of_the_widget(language: str, questi
     feature = next(each for each in starter_library()["shopping"] if each.key == "urgency")
     draft = read_draft(f"Question: {question}", feature, "soon", language)
     assert "turned" in {fault.code for fault in faults(draft, "", feature)}
-
-
-def test_a_good_question_of_a_model_is_shown() -> None:
-    """Of a feature without a question of its own."""
-    bare = replace(URGENCY, templates={})
-    (draft,) = interview(bare, "Question: How pressing was the printer to you?", "soon").drafts
-    assert (draft.text, draft.source) == ("How pressing was the printer to you?", "model")
-
-
-def test_a_question_about_something_else_is_not_shown_where_nobody_has_worded_one() -> None:
-    bare = replace(URGENCY, templates={})
-    for question in ("What did you have for breakfast?", "How was the weather where you were?"):
-        assert interview(bare, f"Question: {question}", "soon").drafts == ()
-
-
-def test_where_two_open_options_share_a_number_the_question_is_not_shown() -> None:
-    said = "Question: What was it?\nOptions:\n- 2 to 4 days\n- 4 to 7 days\n- a month\n- a year"
-    assert interview(CAUSE, said, "2 to 4 days").drafts == ()
 
 
 def test_a_question_or_an_answer_that_hurts_is_not_shown() -> None:

@@ -62,28 +62,6 @@ WORST: dict[str, dict[str, Any]] = {
 STRONG_SIGNS = [name for name, sign in SIGNS.items() if sign.most == STRONG]
 
 
-def strengths(evidence: TrustEvidence) -> dict[str, float]:
-    return {signal.name: signal.strength for signal in judge_trust(evidence).signals}
-
-
-def test_an_honest_author_is_trusted_and_so_is_one_who_is_new() -> None:
-    assert judge_trust(HONEST).signals == ()
-    assert judge_trust(HONEST).score == judge_trust(TrustEvidence()).score == 0.9241
-
-
-def test_every_sign_has_a_worst_case_here() -> None:
-    assert WORST.keys() == SIGNS.keys()
-
-
-@all_cases("verified", [True, False])
-@all_cases("name", SIGNS)
-def test_one_sign_alone_never_makes_trust_low(name: str, verified: bool) -> None:
-    found = judge_trust(replace(HONEST, **WORST[name], verified=verified))
-    if not (verified and name == "crowded_network"):
-        assert [(signal.name, signal.strength) for signal in found.signals] == [(name, 1.0)]
-    assert not found.low
-
-
 @all_cases("verified", [True, False])
 @all_cases(("first", "other"), [*combinations(STRONG_SIGNS, 2)])
 def test_two_strong_signs_do(first: str, other: str, verified: bool) -> None:
@@ -92,23 +70,6 @@ def test_two_strong_signs_do(first: str, other: str, verified: bool) -> None:
     found = judge_trust(replace(HONEST, **WORST[first], **WORST[other], verified=verified))
     assert found.low
     assert {signal.name for signal in found.signals} == {first, other}
-
-
-@all_cases("strong", STRONG_SIGNS)
-@all_cases("weak", sorted(SIGNS.keys() - set(STRONG_SIGNS)))
-def test_a_weak_sign_beside_a_strong_one_does_not(strong: str, weak: str) -> None:
-    evidence = WORST[weak] | WORST[strong]
-    assert not judge_trust(replace(HONEST, **evidence)).low
-
-
-def test_a_habit_seen_in_two_ways_counts_less_than_two_habits() -> None:
-    same = {"duplicate_share": 0.65, "surveys": 20, "eliciting": 15}
-    twice = {"duplicate_share": 0.65, "median_over_ms": 190}
-    assert strengths(replace(HONEST, **same)) == pytest.approx(  # type: ignore[arg-type]
-        {"repeating": 0.7, "eliciting": 0.5782}, abs=1e-3
-    )
-    assert not judge_trust(replace(HONEST, **same)).low  # type: ignore[arg-type]
-    assert judge_trust(replace(HONEST, **twice)).low  # type: ignore[arg-type]
 
 
 @all_cases(
@@ -159,22 +120,6 @@ def test_each_sign_is_told_in_words_with_its_numbers(changed: dict[str, Any], de
 )
 def test_too_little_to_go_by_says_nothing(changed: dict[str, Any]) -> None:
     assert judge_trust(replace(HONEST, **changed)).signals == ()
-
-
-def test_a_slight_liking_for_one_place_is_not_carelessness_however_many_answers() -> None:
-    positions = (0,) * 380 + (1,) * 220 + (2,) * 200 + (3,) * 200
-    assert "same_position" not in strengths(replace(HONEST, positions=positions))
-
-
-def test_one_message_sent_five_times_is_no_fraud() -> None:
-    patient = replace(HONEST, messages=8, duplicate_share=0.75, surveys=5, eliciting=4)
-    assert not judge_trust(patient).low
-
-
-def test_who_the_host_vouches_for_is_not_held_against_their_network() -> None:
-    crowded = replace(HONEST, network_authors=500)
-    assert judge_trust(replace(crowded, verified=True)).signals == ()
-    assert judge_trust(replace(crowded, verified=True)).score > judge_trust(crowded).score
 
 
 EVIDENCE = st.builds(
@@ -285,17 +230,6 @@ LONG = "I am looking for a quiet dishwasher that fits under a low kitchen workto
 )
 def test_near_duplicates_are_told_by_their_runs_of_words(texts: list[str], share: float) -> None:
     assert near_duplicates(texts) == pytest.approx(share)
-
-
-def test_only_the_last_fifty_texts_and_their_beginnings_are_compared() -> None:
-    texts = [LONG, LONG, *(f"text number {n} about thing {n * n}" for n in range(50))]
-    assert near_duplicates(texts) == 0.0
-    assert near_duplicates(["a b " * 500 + "end", "a b " * 500 + "other end"]) == 1.0
-
-
-@given(st.lists(st.text(max_size=40), max_size=12))
-def test_the_share_is_one_whatever_the_order(texts: list[str]) -> None:
-    assert 0 <= near_duplicates(texts) == near_duplicates(texts[::-1]) <= 1
 
 
 @all_cases(

@@ -95,7 +95,6 @@ BOTS = {
     "slow random": Habit(spread(3000, 0.8, 0.1), by_chance, 0.25, nofit=0.05, skips=0.05),
     "slow rule": Habit(spread(3000, 0.8, 0.1), by_chance, 1.0, nofit=0.05, held_out=True),
 }
-AT_THE_GATE = [name for name in BOTS if not name.startswith("slow")]
 
 
 def evidence_of(
@@ -154,20 +153,10 @@ def test_at_most_one_honest_author_in_a_hundred_is_excluded(
     assert max(found.values()) <= 0.01, found
 
 
-@all_cases("name", AT_THE_GATE)
-def test_bots_at_the_least_time_are_excluded_also_where_nothing_is_expected(name: str) -> None:
-    for usual in (USUAL, None):
-        assert share(judged(BOTS[name], 30, usual), "low") >= 0.95, usual
-
-
 @all_cases("name", BOTS)
 @all_cases("asked", [10, 30, 100])
 def test_hardly_a_bot_is_ever_paid(name: str, asked: int) -> None:
     assert share(judged(BOTS[name], asked), "proven") <= 0.02
-
-
-def test_most_slow_random_answers_are_excluded_once_there_are_enough() -> None:
-    assert share(judged(BOTS["slow random"], 150), "low") >= 0.5
 
 
 @all_cases("name", HONEST)

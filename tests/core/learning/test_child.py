@@ -43,12 +43,6 @@ def test_it_learns_tells_how_far_it_is_and_answers() -> None:
     assert answer[1][3] < 0.5
 
 
-def test_what_was_measured_is_not_measured_again() -> None:
-    lesson = single(40)
-    said = talk({"lesson": lesson.to_json(), "temperature": 1.0}, question(lesson))
-    assert [next(iter(line)) for line in said] == ["learned", "said"]
-
-
 def test_a_refusal_is_its_last_line() -> None:
     said = talk({"lesson": single(5).to_json(), "temperature": None})
     assert said[-1]["error"]["code"] == "too_little_gold"

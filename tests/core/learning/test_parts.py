@@ -7,14 +7,11 @@ from hypothesis import strategies as st
 
 from labelhub.core.agreement.intervals import wilson
 from labelhub.core.learning.classifier import classifier_for, marks_of, probability_of
-from labelhub.core.learning.lessons import READ, Document, Shape, groups, growth, read
+from labelhub.core.learning.lessons import Shape
 from labelhub.core.learning.quality import (
-    calibration_error,
-    majority,
     mean,
     scores,
     share,
-    temperature_of,
 )
 from labelhub.core.learning.training import fold_of, splits, suspect, thresholds
 
@@ -71,10 +68,6 @@ def test_macro_f1_by_hand() -> None:
     }
 
 
-def test_the_majority_is_the_most_frequent_answer() -> None:
-    assert majority(marks_of([[0], [0, 1], [0, 1]], 2)).tolist() == [[True, True]] * 3
-
-
 def test_confident_learning_as_published() -> None:
     """Thresholds are the mean self-confidence of each label; an item goes off the diagonal where it
     reaches another label's threshold, though that label need not be the likeliest of all."""
@@ -85,24 +78,6 @@ def test_confident_learning_as_published() -> None:
     assert np.isnan(ahead).tolist() == [True, True, False, True, True]
     assert ahead[2] == pytest.approx(0.4)
     assert instead[2].tolist() == [False, True]
-
-
-def test_nobody_is_suspected_where_gold_is_likeliest() -> None:
-    likely = np.array([[0.6, 0.4], [0.55, 0.45], [0.4, 0.6]])
-    gold = marks_of([[0], [0], [1]], 2)
-    assert np.isnan(suspect(Shape.SINGLE, likely, gold).ahead).all()
-
-
-def test_a_temperature_mends_certainty_that_is_too_great() -> None:
-    """Right three times of four, and as sure as a logit of 6."""
-    head = classifier_for(Shape.MULTI)
-    logits = np.full((400, 1), 6.0)
-    marks = marks_of([[0] if at % 4 else [] for at in range(400)], 1)
-    temperature = temperature_of(head, Shape.MULTI, logits, marks)
-    mended = head.probabilities(logits, temperature)
-    assert mended[0, 0] == pytest.approx(0.75, abs=0.01)
-    assert calibration_error(Shape.MULTI, mended, marks) < 0.02
-    assert calibration_error(Shape.MULTI, head.probabilities(logits, 1.0), marks) > 0.2
 
 
 @given(
@@ -118,28 +93,3 @@ def test_probabilities_are_probabilities(raw: list[list[float]], shape: Shape) -
     marks[:, 0] = True
     sure = probability_of(shape, likely, marks)
     assert ((sure >= 0) & (sure <= 1)).all()
-
-
-@given(st.text(max_size=300))
-def test_reading_twice_reads_the_same(text: str) -> None:
-    once = read(Document(text, text, text))
-    assert read(once) == once
-
-
-def test_what_nobody_sees_makes_no_difference() -> None:
-    one, two = read(Document("Good\u200b  \u202eFOOD")), read(Document("good food"))
-    assert one == two
-    assert groups([one, two, Document("bad")]) == [0, 0, 1]
-    assert len(read(Document("x" * 90_000)).text) == READ
-
-
-def test_it_learns_anew_after_twenty_labels_or_a_tenth() -> None:
-    assert [growth(known) for known in (0, 40, 200, 1000)] == [20, 20, 20, 100]
-
-
-def test_few_examples_without_a_mistake_do_not_make_it_sure_of_everything() -> None:
-    head = classifier_for(Shape.SINGLE)
-    logits = np.array([[4.0, 0.0], [0.0, 4.0]] * 10)
-    marks = marks_of([[at % 2] for at in range(20)], 2)
-    temperature = temperature_of(head, Shape.SINGLE, logits, marks)
-    assert head.probabilities(logits, temperature).max() == pytest.approx(21 / 22, abs=0.005)

@@ -7,7 +7,7 @@ import pytest
 from labelhub.core.learning.features import NothingToRead
 from labelhub.core.learning.lessons import Document, Lesson, Shape, TooLittleGold
 from labelhub.core.learning.training import fit, learn
-from tests.core.learning.lessons import THEMES, multi, ordinal, quiet, single, text
+from tests.core.learning.lessons import multi, ordinal, quiet, single, text
 
 
 @pytest.mark.parametrize("lesson", [single(), ordinal(), multi()], ids=["one", "scale", "several"])
@@ -35,14 +35,6 @@ def test_the_same_lesson_gives_the_same_model_and_the_same_figures() -> None:
     assert refitted.say(some, [[0]]) == first[0].say(some, [[0]])
 
 
-def test_it_tells_how_likely_it_takes_what_somebody_else_said() -> None:
-    model, _, _ = learn(single(), quiet)
-    said = model.say([Document(text(0, 7)), Document(text(0, 7))], [[0], [2]])
-    assert said[0].beside == pytest.approx(said[0].probability)
-    assert said[1].beside is not None
-    assert said[1].beside < 0.2
-
-
 def test_the_debates_are_measured_on_the_items_that_they_labelled() -> None:
     lesson = single()
     beside = [target if at % 2 else None for at, target in enumerate(lesson.targets)]
@@ -59,13 +51,6 @@ def test_a_wrong_label_in_gold_is_suspected() -> None:
     assert worst == 31
     assert judged[31].labels == [31 % 3]
     assert judged[31].gold < judged[31].probability
-
-
-def test_a_wrong_one_of_several_labels_is_suspected() -> None:
-    _, _, judged = learn(multi(96, wrong=[40]), quiet)
-    worst = max(range(96), key=lambda at: judged[at].suspicion or -1)
-    assert worst == 40
-    assert judged[40].labels == []
 
 
 @pytest.mark.parametrize(
@@ -134,23 +119,3 @@ def test_no_language_is_needed(sentences: tuple[str, str]) -> None:
         targets=[[at % 2] for at in range(40)],
     )
     assert learn(lesson, quiet)[1]["quality"]["accuracy"]["value"] > 0.9
-
-
-def test_an_items_own_question_is_read() -> None:
-    """The same text, asked about different things."""
-    documents = [Document(f"Visit {at // 2}.", question=THEMES[at % 2][0]) for at in range(60)]
-    lesson = Lesson(
-        shape=Shape.SINGLE,
-        names=["yes", "no"],
-        documents=documents,
-        targets=[[at % 2] for at in range(60)],
-    )
-    assert learn(lesson, quiet)[1]["quality"]["accuracy"]["value"] > 0.9
-
-
-def test_hostile_texts_are_only_texts() -> None:
-    lesson = single(40)
-    hostile = ["\u202e" * 3000, "a\u0301" * 200_000, "<script>" * 9000, "ﷺ" * 9000, "\ufdd0 x"]
-    documents = [*lesson.documents[5:], *(Document(each) for each in hostile)]
-    model, _, _ = learn(replace(lesson, documents=documents), quiet)
-    assert len(model.say([Document("")], [None])[0].labels) == 1

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.llm.bucket_queue import BucketQueue
-from labelhub.core.llm.buckets import Bucket, Buckets, Limits, Reservation, Told, UsedUp
+from labelhub.core.llm.buckets import Buckets, Limits, Reservation, Told, UsedUp
 from tests.core.llm.clockwork import clock, simulated
 
 MIDNIGHT = 20_000 * 86_400.0
@@ -28,12 +28,6 @@ def made(wall: Hand | None = None, **limits: int) -> tuple[Buckets, Hand]:
     return Buckets(Limits(**limits), clock=hand, wall=wall or Hand(MIDNIGHT)), hand
 
 
-def test_without_limits_nobody_waits() -> None:
-    buckets, _ = made()
-    assert not buckets.bounded
-    assert all(buckets.take(10**9) == 0 for _ in range(1000))
-
-
 @given(st.integers(1, 100_000), st.lists(st.floats(0, 20), max_size=30))
 def test_no_more_goes_out_than_time_and_a_moment_allow(rpm: int, gaps: list[float]) -> None:
     buckets, hand = made(rpm=rpm)
@@ -45,24 +39,6 @@ def test_no_more_goes_out_than_time_and_a_moment_allow(rpm: int, gaps: list[floa
     assert sent <= max(1.0, rpm / 600) + hand.now * rpm / 60 + 1e-3
 
 
-def test_a_minute_starts_with_a_moment_and_goes_on_evenly() -> None:
-    buckets, hand = made(rpm=600)
-    assert buckets.take(0) == 0
-    assert buckets.take(0) == pytest.approx(0.1)
-    hand.now += 0.1
-    assert buckets.take(0) == 0
-
-
-def test_tokens_are_reserved_and_settled() -> None:
-    buckets, hand = made(tpm=6000)  # 100 a second, 300 at once
-    assert buckets.take(250) == 0
-    assert buckets.take(100) == pytest.approx(0.5)
-    buckets.settle(Reservation(250), 50)
-    assert buckets.take(100) == 0
-    hand.now += 10
-    assert buckets.take(300) == 0
-
-
 def test_what_was_never_sent_is_given_back_once() -> None:
     buckets, _ = made(rpm=60, tpm=6000)
     assert buckets.take(200) == 0
@@ -71,25 +47,6 @@ def test_what_was_never_sent_is_given_back_once() -> None:
     buckets.settle(held, None)
     assert buckets.take(200) == 0
     assert buckets.take(200) > 0
-
-
-def test_a_request_larger_than_the_bucket_goes_alone_and_is_paid_back() -> None:
-    buckets, hand = made(tpm=6000)
-    assert buckets.take(1000) == 0
-    assert buckets.take(1) == pytest.approx(7.01)
-    hand.now += 7.0
-    assert buckets.take(1000) == pytest.approx(3.0)
-    hand.now += 3.0
-    assert buckets.take(1000) == 0
-
-
-def test_a_debt_of_minutes_is_said_and_not_waited_for() -> None:
-    buckets, _ = made(tpm=60)
-    assert buckets.take(1000) == 0
-    with pytest.raises(UsedUp) as caught:
-        buckets.take(1)
-    assert caught.value.what == "tokens per minute"
-    assert caught.value.resume_after == pytest.approx(998, abs=1)
 
 
 def test_a_used_up_day_ends_at_midnight() -> None:
@@ -137,21 +94,6 @@ def test_limits_are_learnt_and_followed_when_they_change() -> None:
     assert sum(buckets.take(0) == 0 for _ in range(50)) == 10
 
 
-def test_what_others_spent_is_heeded() -> None:
-    buckets, _ = made()
-    buckets.follow(tokens=Told(60_000, 0, 60.0))
-    assert buckets.take(1000) == pytest.approx(1.0)
-
-
-def test_what_is_configured_is_not_overruled_by_headers() -> None:
-    buckets, _ = made(rpm=600)
-    buckets.follow(requests=Told(10, 0, 6.0))
-    assert buckets.known.rpm == 600
-    buckets.configure(Limits())
-    buckets.follow(requests=Told(10, 10, 0.0))
-    assert buckets.known.rpm == 10
-
-
 def test_a_limit_that_is_renewed_in_hours_is_none_of_a_minute() -> None:
     buckets, _ = made()
     buckets.follow(requests=Told(50, 49, 1.7))
@@ -160,10 +102,6 @@ def test_a_limit_that_is_renewed_in_hours_is_none_of_a_minute() -> None:
     buckets.follow(requests=Told(50, 39, 3.0))
     assert not buckets.bounded
     assert buckets.take(0) == buckets.take(0) == 0
-
-
-def test_a_bucket_never_divides_by_nothing() -> None:
-    assert Bucket(0, burst=1, now=0).wait(5, 0) == 0
 
 
 def test_first_come_first_served_and_on_time() -> None:
@@ -179,21 +117,6 @@ def test_first_come_first_served_and_on_time() -> None:
         await asyncio.gather(*(ask(name) for name in range(5)))
         assert order == [(name, float(name)) for name in range(5)]
         assert (queue.waiting, queue.held_up) == (0, False)
-
-    simulated(work)
-
-
-def test_what_is_settled_lets_the_next_go_at_once() -> None:
-    async def work() -> None:
-        queue = BucketQueue(Buckets(Limits(tpm=60), clock=clock))
-        async with queue.turn(100) as held:
-            pass
-        waiting = asyncio.create_task(_pass(queue, 1))
-        await asyncio.sleep(1)
-        assert (queue.waiting, queue.held_up) == (1, True)
-        queue.settle(held, 2)
-        await waiting
-        assert clock() == pytest.approx(1.0, abs=0.1)
 
     simulated(work)
 

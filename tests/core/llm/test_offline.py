@@ -13,7 +13,6 @@ from labelhub.core.debate.protocols import PROTOCOLS, can_answer
 from labelhub.core.interview.calls import CALLED, prediction_turn, relevance_turn
 from labelhub.core.interview.features import Feature, parse_feature, starter_library
 from labelhub.core.interview.pipeline import AuthorMessage, InterviewPlan
-from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.offline.chat import chat_reply
 from labelhub.core.llm.types import Call, Reply
 from labelhub.core.safety import shows_danger
@@ -71,43 +70,6 @@ def test_every_protocol_ends_with_an_answer_that_is_offered(name: str, schema: S
             schema.normalise(outcome.value, options_of(schema))
         assert all(q in text for quotes in outcome.evidence.values() for q in quotes)
     assert ended(name, schema, STAY).value is not None
-
-
-ALONE = {"single", "cot", "predict"}
-
-
-@all_cases("name", [name for name in PROTOCOLS if name not in ALONE])
-def test_voices_differ_about_what_the_text_leaves_open_and_not_about_the_rest(name: str) -> None:
-    moods = schema_from_names("single", ["joy", "anger", "fear"])
-    doubts = [ended(name, moods, f"It was on day {day}.").uncertainty for day in range(9)]
-    assert any(doubts)
-    assert ended(name, moods, "It was such a joy, pure joy.").uncertainty == 0
-
-
-def test_a_call_gets_the_same_answer_again_with_the_words_that_it_rests_on() -> None:
-    call = Call("extractor", "extractor", (), "", ASPECTS, STAY)
-    first, second = (asyncio.run(OfflineModel().complete(call)) for _ in range(2))
-    assert first == second
-    assert (first.model_answered, first.usage.estimated) == ("offline", True)
-    assert '- Cleanliness: "The rooms were spotless"' in first.text.splitlines()
-    assert first.text.endswith("\nFinal Decision: Cleanliness, Staff, Food, Price")
-
-
-GOOD = """An excellent place that we loved.|Wonderful soup!|We are so happy with it.
-The best concert of the year.|A lovely, friendly town.|I enjoy every page.|What a beautiful garden.
-Perfect weather and great food.|Thanks, this is brilliant.|It is a superb film."""
-BAD = """The worst night ever.|It was not good.|The sound is terrible.|I hate the rain.
-Broken again and useless.|We were never happy here.|A disappointing ending.|The driver was rude.
-Dirty, loud and slow.|An awful waste of a day."""
-PLAIN = """The train leaves at nine.|It was Tuesday.|The box holds twelve pens.|We arrived by bus.
-The shop is on Main Street.|He lives in Oslo.|The meeting has three parts.|My cousin is a pilot.
-Water boils at a hundred degrees.|The book has two hundred pages."""
-
-
-@all_cases("texts, label", [(GOOD, "positive"), (BAD, "negative"), (PLAIN, "neutral")])
-def test_obvious_sentences_mostly_get_the_obvious_label(texts: str, label: str) -> None:
-    given = [answer(TONES, text).value for text in texts.replace("\n", "|").split("|")]
-    assert given.count(label) >= 8
 
 
 @all_cases("seed", ["food, ", "a", "not ", "?", '"', "Final Decision: Food\n", "é.", "\0"])

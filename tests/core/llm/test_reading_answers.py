@@ -224,11 +224,6 @@ def test_what_is_not_certain_is_unparsed(schema: Schema, text: str) -> None:
     assert reply.note
 
 
-def test_the_note_names_a_label_that_is_not_offered() -> None:
-    assert "Ambience" in read_answer("Final Decision: Food, Ambience", MULTI).note
-    assert "Foods" in read_answer('{"labels": ["Foods"]}', MULTI).note
-
-
 @all_cases(
     ("text", "finish_reason", "refusal", "status"),
     [
@@ -257,22 +252,3 @@ def test_how_an_answer_ended_counts(
     reply = read_answer(text, MULTI, (), finish_reason, refusal)
     assert reply.status is status
     assert (reply.value is not None) == (status is Status.OK)
-
-
-def test_two_options_that_differ_in_case_alone_cannot_be_answered_with() -> None:
-    reply = read_answer("Final Decision: maybe", CHOICE, ("No", "yes", "YES"))
-    assert not reply.ok
-
-
-def test_the_thought_is_no_part_of_what_was_said() -> None:
-    reply = read_answer("<think>secret</think>\nFinal Decision: Food", MULTI)
-    assert reply.text == "Final Decision: Food"
-
-
-@all_cases("name", ["Food}}", "{{ x }}", "{% if %}", "a:b", "(x)", "***", "Mr. X"])
-def test_strange_names_are_read_back(name: str) -> None:
-    schema = schema_from_names("multi", [name, "Price"])
-    assert read_answer(f"Final Decision: {name}", schema).value == [name]
-    assert read_answer(f"Final Decision: {name}, Price", schema).value == [name, "Price"]
-    single = schema_from_names("single", [name, "Price"])
-    assert read_answer(f"Final Decision: {name}", single).value == name

@@ -1,7 +1,7 @@
 """An argument needs words, no label."""
 
-from labelhub.core.llm.parsing import read_argument, read_completion
-from labelhub.core.llm.types import Call, Completion, Output, Status
+from labelhub.core.llm.parsing import read_argument
+from labelhub.core.llm.types import Status
 from labelhub.core.schema import schema_from_names
 from tests.cases import all_cases
 
@@ -31,11 +31,3 @@ def test_any_words_are_an_argument(
     reply = read_argument(text, STANCE, (), finish_reason, refusal)
     assert (reply.status, reply.value, reply.rung) == (status, None, 0)
     assert reply.ok or reply.note
-
-
-def test_an_argument_keeps_its_evidence_and_says_that_it_was_cut() -> None:
-    call = Call("defence", "advocate", (), "", STANCE, "They cut rates.", output=Output.ARGUMENT)
-    said = '- Dovish: "cut rates"; "invented"\nSo it'
-    reply = read_completion(call, Completion(said, finish_reason="length"))
-    assert reply.evidence == {"Dovish": ("cut rates",)}
-    assert reply.cut_off

@@ -1,9 +1,6 @@
 """Quotations count as evidence only where the text has them."""
 
-from labelhub.core.llm.parsing import read_answer, read_completion
-from labelhub.core.llm.parsing.evidence import find_quote, keep_quotes, read_evidence
-from labelhub.core.llm.types import Call, Completion
-from labelhub.core.schema import schema_from_names
+from labelhub.core.llm.parsing.evidence import find_quote, read_evidence
 from tests.cases import all_cases
 
 TEXT = 'The Pizza was "divine", so we\ncame back. It’s cheap; the waiter\'s smile is free.'
@@ -29,10 +26,6 @@ def test_a_phrase_is_found_as_the_text_spells_it(phrase: str, found: str | None)
     assert find_quote(phrase, TEXT) == found
 
 
-def test_invented_phrases_are_dropped() -> None:
-    assert keep_quotes(["The Pizza", "the soup", "the pizza"], TEXT) == ("The Pizza",)
-
-
 @all_cases(
     ("line", "expected"),
     [
@@ -52,22 +45,3 @@ def test_invented_phrases_are_dropped() -> None:
 )
 def test_evidence_lines_are_read(line: str, expected: dict[str, tuple[str, ...]]) -> None:
     assert read_evidence(line, NAMES, TEXT) == expected
-
-
-def test_lines_on_one_label_are_joined() -> None:
-    answer = '- Food: "Pizza"\n- Food: "came back"; "Pizza"'
-    assert read_evidence(answer, NAMES, TEXT) == {"Food": ("Pizza", "came back")}
-
-
-def test_a_reply_keeps_only_what_its_call_s_text_has() -> None:
-    schema = schema_from_names("multi", NAMES)
-    call = Call("extractor", "extractor", (), "", schema, TEXT)
-    said = '- Food: "The Pizza"; "the soup"\nFinal Decision: Food'
-    reply = read_completion(call, Completion(said))
-    assert reply.value == ["Food"]
-    assert reply.evidence == {"Food": ("The Pizza",)}
-
-
-def test_without_a_text_there_is_no_evidence() -> None:
-    schema = schema_from_names("multi", NAMES)
-    assert read_answer('- Food: "Pizza"\nFinal Decision: Food', schema).evidence == {}

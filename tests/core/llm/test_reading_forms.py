@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-from labelhub.core.debate.evidence import rationale, words
 from labelhub.core.llm.parsing import read_answer
 from labelhub.core.llm.parsing.structured import in_words
 from labelhub.core.llm.types import Reply, Status
@@ -41,17 +40,6 @@ def test_json_is_read_wherever_it_stands(before: str, after: str, indent: int | 
     assert reply.evidence == {"Food": ('soup was "cold"',), "Price": ("the bill was high",)}
 
 
-def test_what_is_not_offered_is_no_answer() -> None:
-    for labels in (["Parking"], ["Food", "Parking"]):
-        reply = read(json.dumps({**WHOLE, "labels": labels}))
-        assert (reply.status, reply.value, reply.off_menu) == (Status.UNPARSED, None, "Parking")
-
-
-def test_the_form_itself_is_no_answer() -> None:
-    echoed = read_answer('{"label": "<one name from the list>"}', STANCE)
-    assert (echoed.status, echoed.value) == (Status.UNPARSED, None)
-
-
 def test_what_a_critic_quotes_against_a_label_is_no_evidence_for_it() -> None:
     verdicts = [
         {"name": "Food", "verdict": "disagree", "reason": "Faint.", "quotes": ["soup"]},
@@ -59,27 +47,6 @@ def test_what_a_critic_quotes_against_a_label_is_no_evidence_for_it() -> None:
     ]
     reply = read(json.dumps({"verdicts": verdicts, "labels": ["Price"]}))
     assert (reply.value, reply.evidence) == (["Price"], {"Price": ("high",)})
-
-
-def test_others_hear_it_in_words() -> None:
-    reply = read(f"```json\n{json.dumps(WHOLE)}\n```")
-    assert words(reply).splitlines() == [
-        "Both are there.",
-        "The label is Price, some would say.",
-        '- Food: "soup was "cold""; "never said"',
-        '- Price: "the bill was HIGH"',
-        "Final Decision: Food, Price",
-    ]
-    assert rationale(reply).endswith('- Price: "the bill was HIGH"')
-    assert in_words('{"labels": []}') == "Final Decision: none"
-    assert in_words('{"first": "Good", "second": "Bad"}') == (
-        "First choice: Good\nSecond choice: Bad"
-    )
-
-
-@all_cases("text", ["", "Final Decision: Good", "{", '{"a": 1}', '{"label":', "{}{"])
-def test_other_texts_stay_as_they_are(text: str) -> None:
-    assert in_words(text) == text
 
 
 @all_cases("found", [None, 3, "x", [], [1], {"name": 3}, [{"quotes": "x"}], [[]]])

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.llm.parsing import read_completion, read_ranking
-from labelhub.core.llm.types import Call, Completion, Output, Status
+from labelhub.core.llm.parsing import read_ranking
+from labelhub.core.llm.types import Status
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
 from tests.cases import all_cases
 
@@ -88,34 +88,6 @@ def test_a_ranking_is_read(
 def test_a_first_choice_that_is_not_certain_is_none(schema: Schema, text: str) -> None:
     reply = read_ranking(text, schema, OPTIONS)
     assert (reply.status, reply.value, reply.ranking) == (Status.UNPARSED, None, ())
-
-
-def test_a_first_choice_off_the_list_is_named() -> None:
-    assert read_ranking("First choice: Mixed\nSecond choice: Dovish", STANCE).off_menu == "Mixed"
-
-
-@all_cases(
-    ("text", "finish_reason", "status", "ranking"),
-    [
-        ("First choice: Dovish\nSecond choice: Haw", "length", Status.OK, ("Dovish",)),
-        ("First choice: Dov", "length", Status.TRUNCATED, ()),
-        ("1. Dovish\n2. Neutral\n3. Haw", "length", Status.OK, ("Dovish", "Neutral")),
-        ("Final Decision: Dovish, Haw", "length", Status.TRUNCATED, ()),
-        ("First choice: Dovish", "content_filter", Status.REFUSED, ()),
-        ("I'm sorry, I can't help with that.", "stop", Status.REFUSED, ()),
-    ],
-)
-def test_how_a_ranking_ended_counts(
-    text: str, finish_reason: str, status: Status, ranking: tuple[str, ...]
-) -> None:
-    reply = read_ranking(text, STANCE, (), finish_reason)
-    assert (reply.status, reply.ranking) == (status, ranking)
-
-
-def test_a_call_for_a_ranking_is_read_as_one() -> None:
-    call = Call("clerk", "clerk", (), "", STANCE, "", output=Output.RANKING)
-    reply = read_completion(call, Completion("First choice: Dovish\nSecond choice: Neutral"))
-    assert reply.ranking == ("Dovish", "Neutral")
 
 
 @given(

@@ -1,8 +1,6 @@
 """Who belongs to which arm: by a keyed hash alone, and never otherwise than before."""
 
-from collections import Counter
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -47,56 +45,6 @@ def test_others_never_change_an_authors_arm(others: list[str], author: str) -> N
 @given(st.text())
 def test_a_position_lies_from_zero_to_before_one(name: str) -> None:
     assert 0 <= position(KEY, name) < 1
-
-
-def test_shares_are_kept_and_keys_are_independent() -> None:
-    authors = [str(i) for i in range(8000)]
-    one = [arm_of_author(by_author(), KEY, author).name for author in authors]
-    other = [arm_of_author(by_author(), OTHER_KEY, author).name for author in authors]
-
-    assert Counter(one)["echo"] == pytest.approx(4000, abs=4 * 45)
-    assert Counter(one)["none"] == pytest.approx(2000, abs=4 * 39)
-    # Two halves that know nothing of each other: a quarter, and an eighth twice over.
-    same = sum(a == b for a, b in zip(one, other, strict=True))
-    assert same == pytest.approx(8000 * (0.25 + 2 * 0.0625), abs=4 * 44)
-
-
-def test_windows_come_out_even_in_every_block() -> None:
-    found = design(ARMS, "words", grid(START, 6 * 3600, 40))
-    names = [arm_of_window(found, KEY, index).name for index in range(40)]
-
-    for first in range(0, 40, 4):
-        assert Counter(names[first : first + 4]) == {"echo": 2, "words": 1, "none": 1}
-    assert len({tuple(names[first : first + 4]) for first in range(0, 40, 4)}) > 1
-
-
-def test_more_windows_change_nothing_of_the_earlier_ones() -> None:
-    short, long = (design(ARMS, "words", grid(START, 3600, n)) for n in (10, 50))
-    for index in range(10):
-        assert arm_of_window(short, KEY, index) == arm_of_window(long, KEY, index)
-
-
-def test_a_time_lies_in_one_window_or_in_none() -> None:
-    hour = timedelta(hours=1)
-    gap = (Window(START, START + hour), Window(START + 2 * hour, START + 3 * hour))
-    found = design(ARMS, "words", gap)
-
-    assert window_of(found, START) == 0
-    assert window_of(found, START + hour) is None
-    assert window_of(found, START + 2.5 * hour) == 1
-    assert window_of(found, START - hour) is None
-    assert window_of(found, START + 3 * hour) is None
-
-
-def test_windows_are_as_long_on_the_day_the_clocks_change() -> None:
-    berlin = ZoneInfo("Europe/Berlin")
-    windows = grid(datetime(2026, 10, 24, 12, tzinfo=berlin), 3600, 48)
-    found = design(ARMS, "words", windows)
-
-    lengths = {w.end.timestamp() - w.start.timestamp() for w in windows}
-    assert lengths == {3600.0}
-    second_two = datetime(2026, 10, 25, 2, 30, tzinfo=berlin, fold=1)
-    assert window_of(found, second_two) == window_of(found, second_two.astimezone(UTC)) == 15
 
 
 def test_a_fingerprint_tells_any_change() -> None:

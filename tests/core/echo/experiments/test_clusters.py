@@ -77,31 +77,6 @@ def test_turning_the_arms_turns_the_ratio_and_the_difference(
         assert (1 / back[1] if back[1] else inf) == pytest.approx(low, rel=1e-6)
 
 
-def test_events_of_one_author_tell_less_than_those_of_many() -> None:
-    apart = rate_of(clusters([1] * 20 + [0] * 180, [10] * 200))
-    alike = rate_of(clusters([10] * 2 + [0] * 198, [10] * 200))
-    assert apart is not None
-    assert alike is not None
-    assert apart.value == alike.value
-    assert mean_bounds(alike)[1] > 1.5 * mean_bounds(apart)[1]
-
-
-def test_without_clicks_authors_are_taken_as_wholly_alike() -> None:
-    few = rate_of(clusters([0] * 30, [50] * 30))
-    many = rate_of(clusters([0] * 1500, [1] * 1500))
-    assert few is not None
-    assert many is not None
-    assert mean_bounds(few)[1] > 30 * mean_bounds(many)[1]
-    assert mean_bounds(few)[0] == 0
-
-
-def test_where_all_is_clicked_the_interval_has_a_width() -> None:
-    all_once = rate_of(clusters([5] * 40, [5] * 40))
-    assert all_once is not None
-    assert share_bounds(all_once)[0] < 0.95
-    assert mean_bounds(all_once)[0] < 0.8
-
-
 def test_of_one_author_nothing_is_told() -> None:
     alone, others = rate_of(clusters([3], [40])), rate_of(clusters([3, 2, 1], [40, 20, 7]))
     assert alone is not None

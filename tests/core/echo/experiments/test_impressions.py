@@ -1,7 +1,6 @@
 """Appendix A.1: what is an impression, what is a click, whatever order events come in."""
 
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -51,55 +50,6 @@ def test_no_click_is_lost(events: list[Shown | Click]) -> None:
     assert sum(i.clicks for i in found.impressions) + found.unmatched == len(clicks)
     contents = [content for i in found.impressions for content in i.contents]
     assert len(contents) == len(set(contents))
-
-
-def test_a_reload_is_no_impression() -> None:
-    found = count([shown("1", "a"), shown("2", "a", 4000), shown("3", "b", 90)])
-    assert [i.contents for i in found.impressions] == [("a",), ("b",)]
-    assert found.impressions[0].at == START
-
-
-def test_every_click_counts_and_the_same_event_once() -> None:
-    found = count([shown("1", "a"), Click("x", "a"), Click("y", "a"), Click("x", "a")])
-    assert [i.clicks for i in found.impressions] == [2]
-
-
-def test_quick_messages_are_one_impression_however_many() -> None:
-    row = [shown(str(i), f"c{i}", 4 * i) for i in range(30)]
-    found = count([*row, shown("later", "z", 4 * 29 + 5), Click("x", "c29")])
-    assert [len(i.contents) for i in found.impressions] == [30, 1]
-    assert [i.clicks for i in found.impressions] == [1, 0]
-
-
-def test_others_and_other_units_are_not_merged() -> None:
-    events = [
-        shown("1", "a"),
-        shown("2", "b", 1, author="bo"),
-        shown("3", "c", 2, unit="window 2"),
-    ]
-    assert len(count(events).impressions) == 3
-    assert len(count([shown("1", "a"), shown("2", "b")], merge_within=0).impressions) == 2
-
-
-def test_a_click_may_come_before_its_display() -> None:
-    click = Click("x", "a")
-    assert count([click]).unmatched == 1
-    assert count([click, shown("1", "a")]).unmatched == 0
-
-
-def test_one_id_of_two_events_is_told() -> None:
-    displays = [shown("1", "a"), shown("1", "b", 60)]
-    events: list[Shown | Click] = [*displays, Click("x", "a"), Click("x", "b")]
-    found = count(events)
-    assert found.conflicts == 2
-    assert [(i.contents, i.clicks) for i in found.impressions] == [(("a",), 1)]
-
-
-def test_messages_an_hour_apart_are_not_merged_when_clocks_are_put_back() -> None:
-    berlin = ZoneInfo("Europe/Berlin")
-    times = [datetime(2026, 10, 25, 2, 30, tzinfo=berlin, fold=fold) for fold in (0, 1)]
-    events = [Shown(str(i), str(i), "ann", "ann", "", at) for i, at in enumerate(times)]
-    assert len(count(events).impressions) == 2
 
 
 def test_unusable_times_are_refused() -> None:

@@ -117,17 +117,6 @@ def test_a_look_alarms_exactly_when_its_interval_excludes_one(
         assert found.ratio["value"] <= (inf if high is None else high) * (1 + 1e-9)
 
 
-def test_p_never_rises_and_an_alarm_stays() -> None:
-    more, same = (rate_of(clusters([k] * 300, [20] * 300)) for k in (6, 1))
-    first = look_at(plan(), more, same)
-    second = look_at(plan(), same, same, first)
-
-    assert first.may_stop
-    assert second.p == first.p
-    assert second.may_stop
-    assert not look_at(plan(), same, same).may_stop
-
-
 def test_too_little_is_no_look() -> None:
     few = Totals(*(np.array([k] * 10) for k in (3, 2, 1, 1)))
     nothing = Totals(*(np.array([], dtype=np.int64) for _ in range(4)))
@@ -139,31 +128,6 @@ def test_too_little_is_no_look() -> None:
             "reason": "fewer than 30 independent clicks yet",
         }
     assert look(plan(least=5), few, few).ratio["value"] == 1
-
-
-def test_several_comparisons_share_the_five_per_cent() -> None:
-    one, three = plan(), plan(comparisons=3)
-    rate, base = (rate_of(clusters([k] * 200, [20] * 200)) for k in (2, 1))
-    alone, shared = look_at(one, rate, base), look_at(three, rate, base)
-
-    assert three.alpha == pytest.approx(one.alpha / 3)
-    low, other = alone.ratio["low"], shared.ratio["low"]
-    assert low is not None
-    assert other is not None
-    assert other < low
-
-
-def test_the_interval_is_tightest_where_planned() -> None:
-    rate = rate_of(clusters([1, 0] * 200, [20] * 400))
-    clicks = look_at(plan(), rate, rate).clicks
-
-    def width(planned: float) -> float:
-        found = look_at(plan(tightest_at=planned), rate, rate).ratio
-        assert found["high"] is not None
-        assert found["low"] is not None
-        return found["high"] - found["low"]
-
-    assert width(clicks) < min(width(clicks / 4), width(clicks * 4))
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,10 @@ from hypothesis import strategies as st
 from labelhub.core.echo.recommending import catalogue
 from labelhub.core.echo.recommending.catalogue import Catalogue, RowFault, read_catalogue
 from labelhub.core.errors import InvalidInput
-from labelhub.core.interview.features import starter_library
 from tests.cases import all_cases
-from tests.core.echo.recommending.wares import DEMO
 
 HEADER = "id,title,text,link\n"
 ROW = "k1,Kettle,Boils a litre.,/k1\n"
-
-
-def faults(text: str | bytes) -> list[tuple[int, str]]:
-    return [(fault.row, fault.field) for fault in read_catalogue(text).faults]
 
 
 @all_cases("delimiter", [",", ";", "\t"])
@@ -32,34 +26,6 @@ def test_forms_of_csv(delimiter: str, end: str, mark: str) -> None:
     assert read.faults == ()
 
 
-def test_other_names_for_columns_and_columns_that_mean_nothing() -> None:
-    read = read_catalogue("SKU;Name;Description;URL;Colour;Image URL\n1;Kettle;Boils.;/k;red;k.png")
-    assert read.items[0].picture == "k.png"
-    assert read.ignored == ("Colour",)
-
-
-def test_attributes_in_one_column_and_in_columns_of_their_own() -> None:
-    text = (
-        "id,title,text,link,attributes,suits.budget\n"
-        "1,Kettle,Boils.,/k,urgency=soon|recipient=friend;family,lowest;middle\n"
-        "2,Lamp,Shines.,/l,,\n"
-    )
-    first, second = read_catalogue(text).items
-    assert dict(first.suits) == {
-        "urgency": ("soon",),
-        "recipient": ("friend", "family"),
-        "budget": ("lowest", "middle"),
-    }
-    assert dict(second.suits) == {}
-
-
-def test_json() -> None:
-    row = {"id": "1", "name": "Kettle", "text": "Boils.", "link": "/k", "price": 22.5}
-    row |= {"currency": "EUR", "tags": ["tea"], "attributes": {"budget": "lowest"}, "extra": 1}
-    (item,) = read_catalogue(json.dumps([row])).items
-    assert (str(item.price), item.tags, item.suits["budget"]) == ("22.5", ("tea",), ("lowest",))
-
-
 def test_every_bad_row_is_told_with_its_number() -> None:
     text = HEADER + ROW + ",Lamp,,/l\n\nk3,Lamp,Shines.,javascript:x\n" + ROW + "k4,a,b,/c,more\n"
     read = read_catalogue(text)
@@ -68,22 +34,6 @@ def test_every_bad_row_is_told_with_its_number() -> None:
         (3, "id"), (3, "text"), (5, "link"), (6, "id"), (7, ""),
     ]  # fmt: skip
     assert read.faults[3] == RowFault(6, "id", "'k1' is that of row 2, too.")
-
-
-def test_bad_rows_of_json_are_told() -> None:
-    good = {"id": "1", "title": "a", "text": "b", "link": "/"}
-    data = [good, 7, good | {"id": 3}, good | {"id": "2", "name": "c"}]
-    assert faults(json.dumps(data)) == [(2, ""), (3, "id"), (4, "")]
-
-
-def test_a_wrong_quote_costs_its_row_alone() -> None:
-    read = read_catalogue(HEADER + '"a"b,c,d,/e\n' + ROW)
-    assert [item.id for item in read.items] == ["k1"]
-    assert [fault.row for fault in read.faults] == [2]
-
-
-def test_a_quote_that_is_never_closed_is_told() -> None:
-    assert faults(HEADER + ROW + '"k2,Lamp,Shines.,/l\n' + ROW) == [(3, "")]
 
 
 @all_cases(
@@ -183,17 +133,3 @@ def test_any_json_is_read_or_told(data: list[object]) -> None:
     read = read_catalogue(text)
     harmless(read, first=1)
     assert len(read.items) + len({fault.row for fault in read.faults}) == len(data)
-
-
-def test_the_demos_catalogue_has_no_fault() -> None:
-    read = read_catalogue(DEMO.read_bytes())
-    assert (read.faults, read.ignored) == ((), ("source",))
-    assert 55 <= len(read.items) <= 70
-
-
-def test_the_demos_items_speak_of_features_of_the_library() -> None:
-    features = {feature.key: feature for feature in starter_library()["shopping"]}
-    for item in read_catalogue(DEMO.read_bytes()).items:
-        for key, values in (*item.suits.items(), *item.avoids.items()):
-            assert set(values) <= set(features[key].values or values)
-        assert any(item.suits)

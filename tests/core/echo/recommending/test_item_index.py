@@ -12,8 +12,6 @@ from labelhub.core.echo.recommending.item_index import (
     ItemIndex,
     Postings,
     denied,
-    is_no,
-    is_yes,
     spelled,
     terms,
 )
@@ -45,16 +43,6 @@ INDEX = ItemIndex(
 )
 def test_whom_items_suit(value: str, is_open: bool, verdicts: list[int]) -> None:
     assert INDEX.suited(says("level", value), is_open=is_open).tolist() == verdicts
-
-
-def test_of_another_feature_nothing_is_said() -> None:
-    assert not INDEX.suited(says("mood", "expert"), is_open=False).any()
-
-
-def test_words_in_title_and_tags_are_counted_once_each() -> None:
-    index = ItemIndex([ware("red lamp", tags="lamp,light"), ware("tent", "A lamp hangs in it.")])
-    assert index.named(["lamp", "red", "tent"]) == {0: 2, 1: 1}
-    assert index.shared(1, ["lamp", "tent", "lamp", "red"]) == ("lamp", "tent")
 
 
 def test_an_empty_catalogue_can_be_asked() -> None:
@@ -94,10 +82,6 @@ def test_what_a_value_says_no_to(value: str, rest: str) -> None:
     assert denied(value) == rest
 
 
-def test_bare_yes_and_no() -> None:
-    assert [is_yes("Ja"), is_yes("no"), is_no("No"), is_no("none")] == [True, False, True, False]
-
-
 @given(st.text())
 def test_any_text_is_read(text: str) -> None:
     assert all(terms(text))
@@ -106,20 +90,10 @@ def test_any_text_is_read(text: str) -> None:
 
 
 BAGS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), max_size=6)
-ASKED = st.lists(st.sampled_from("abcdefxyz"), max_size=8)
 
 
 def build(bags: list[list[str]]) -> Postings:
     return Postings([Counter(bag) for bag in bags])
-
-
-@given(BAGS, ASKED)
-def test_likeness_is_from_0_to_1(bags: list[list[str]], asked: list[str]) -> None:
-    found = build(bags).likeness(asked)
-    assert found.shape == (len(bags),)
-    assert ((found >= 0) & (found <= 1)).all()
-    for bag, value in zip(bags, found, strict=True):
-        assert (value > 0) == bool(set(bag) & set(asked))
 
 
 @pytest.mark.thorough
@@ -132,14 +106,3 @@ def test_it_is_scikit_learns_where_all_terms_are_known(
     rows = other.fit_transform(bags)
     wanted = (rows @ other.transform([asked]).T).toarray().ravel()
     np.testing.assert_allclose(build(bags).likeness(asked), wanted, atol=1e-9)
-
-
-def test_a_text_is_wholly_like_itself_and_less_like_one_that_says_more() -> None:
-    texts = build([["a", "b"], ["c"]])
-    assert np.isclose(texts.likeness(["a", "b"])[0], 1.0)
-    assert texts.likeness(["a", "b", "unheard"])[0] < texts.likeness(["a", "b"])[0]
-
-
-def test_nothing_is_like_nothing() -> None:
-    assert len(build([]).likeness(["a"])) == 0
-    assert build([[]]).likeness([]).tolist() == [0.0]

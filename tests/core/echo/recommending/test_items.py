@@ -25,53 +25,6 @@ def faulty_fields(raw: dict[str, Any]) -> list[str]:
     return [fault["field"] for fault in caught.value.data["errors"]]
 
 
-def test_four_fields_make_an_item() -> None:
-    item = read_item(GOOD)
-    assert (item.id, item.title, item.link) == ("kettle-small", "Camping kettle", GOOD["link"])
-    assert (item.price, item.currency, item.tags, dict(item.suits)) == (None, "", (), {})
-
-
-def test_every_field_is_read() -> None:
-    item = read_item(
-        GOOD
-        | {
-            "picture": "demo-wares.svg#kettle",
-            "vertical": " cooking ",
-            "price": "22,50",
-            "currency": "eur",
-            "tags": "tea; water,tea",
-            "attributes": "experience_level=first_time;some|budget=!no_limit;lowest\nurgency=soon",
-        }
-    )
-    assert (item.vertical, item.price, item.currency) == ("cooking", Decimal("22.50"), "EUR")
-    assert item.tags == ("tea", "water")
-    assert item.suits == {
-        "experience_level": ("first_time", "some"),
-        "budget": ("lowest",),
-        "urgency": ("soon",),
-    }
-    assert item.avoids == {"budget": ("no_limit",)}
-
-
-def test_all_faults_of_a_row_are_told_at_once() -> None:
-    bad = GOOD | {"id": "", "link": "javascript:alert(1)", "price": "cheap"}
-    assert faulty_fields(bad) == ["id", "link", "price"]
-
-
-@all_cases(
-    "link",
-    [
-        "https://shop.example/a?b=c#d",
-        "http://shop.example:8080/ä",
-        "/",
-        "/demo/shop/#kettle-small",
-        "/a:b?x=//y",
-    ],
-)
-def test_links_lead_to_the_web_or_stay_on_the_site(link: str) -> None:
-    assert read_item(GOOD | {"link": link}).link == link
-
-
 @all_cases(
     "link",
     [

@@ -32,36 +32,10 @@ def test_what_suits_goes_up_and_what_contradicts_goes_down() -> None:
     assert found[-1].reasons[0].fit is Fit.CONTRADICTS
 
 
-def test_the_words_of_a_value_count_where_items_say_nothing() -> None:
-    found = match(LAMPS, "a lamp", (), [says("matters", "plastic")])
-    assert ids(found)[0] == "plastic"
-    assert found[0].reasons[0].fit is Fit.SOUNDS_ALIKE
-
-
-@pytest.mark.parametrize(
-    "feature", [says("matters", "no plastic"), Selected("plastic", "Plastic", "no", 1.0, 1.0)]
-)
-def test_what_is_denied_goes_down(feature: Selected) -> None:
-    found = match(LAMPS, "a lamp", (), [feature])
-    assert ids(found)[-1] == "plastic"
-    assert found[-1].reasons[0].fit is Fit.SOUNDS_DENIED
-
-
-def test_a_yes_speaks_for_the_features_name() -> None:
-    found = match(LAMPS, "lamp", (), [Selected("p", "Plastic", "yes", 1.0, 1.0)])
-    assert ids(found)[0] == "plastic"
-
-
 def test_meanings_stand_for_values() -> None:
     meanings = Meanings(words={"budget": {"lowest": "cheap, affordable"}})
     found = match(LAMPS, "a lamp", (), [says("budget", "lowest")], meanings=meanings)
     assert ids(found)[0] == "plastic"
-
-
-def test_an_open_feature_contradicts_nothing() -> None:
-    meanings = Meanings(open_keys=["level"])
-    found = match(LAMPS, "lamp", (), [says("level", "expert")], meanings=meanings)
-    assert Fit.CONTRADICTS not in [reason.fit for each in found for reason in each.reasons]
 
 
 @pytest.mark.parametrize(
@@ -72,35 +46,6 @@ def test_a_feature_that_is_improbable_or_harmful_says_nothing(
 ) -> None:
     feature = says("level", "expert", probability, relevance)
     assert match(LAMPS, "lamp", (), [feature]) == match(LAMPS, "lamp", (), [])
-
-
-def test_the_more_probable_and_relevant_a_feature_the_more_it_counts() -> None:
-    parts = [
-        match(LAMPS, "lamp", (), [says("level", "expert", p, r)])[0].reasons[0].part
-        for p, r in ((0.2, 0.5), (0.9, 0.5), (0.9, 2.0))
-    ]
-    assert parts == sorted(parts)
-    assert len(set(parts)) == 3
-
-
-def test_what_was_said_before_counts_less_than_the_message() -> None:
-    index = ItemIndex([ware("kettle"), ware("tent")])
-    assert ids(match(index, "that one", ["a tent maybe"], ())) == ["tent"]
-    assert ids(match(index, "a kettle", ["a tent maybe"], ())) == ["kettle", "tent"]
-
-
-def test_equal_scores_keep_the_catalogues_order_and_count_and_exclude_hold() -> None:
-    index = ItemIndex([ware(f"lamp {at:02}x") for at in range(20)])
-    assert ids(match(index, "lamp", (), (), count=3)) == ["lamp 00x", "lamp 01x", "lamp 02x"]
-    left = match(index, "lamp", (), (), count=2, exclude=["lamp 00x", "unknown"])
-    assert ids(left) == ["lamp 01x", "lamp 02x"]
-    assert match(index, "lamp", (), (), count=0) == []
-
-
-def test_where_nothing_speaks_for_an_item_it_is_not_named() -> None:
-    assert match(LAMPS, "capital of France", (), ()) == []
-    assert match(ItemIndex([]), "lamp", (), [says("a", "b")]) == []
-    assert match(LAMPS, "", (), [says("level", "unknown")]) == []
 
 
 def test_weights_are_checked() -> None:

@@ -106,28 +106,6 @@ def test_in_other_languages(text: str, language: str, code: str) -> None:
     assert code in codes(text, language)
 
 
-def test_without_a_price_none_may_be_named() -> None:
-    found = offer_faults(
-        "A lamp for $5.",
-        ware("lamp", "Shines for 5 hours."),
-        message_text="",
-        language="en",
-        limits=OfferLimits(),
-    )
-    assert [fault.code for fault in found] == ["price"]
-
-
-def test_a_root_link_hides_no_other_address() -> None:
-    found = offer_faults(
-        "A lamp, see https://evil.example/",
-        ware("lamp", link="/"),
-        message_text="",
-        language="en",
-        limits=OfferLimits(),
-    )
-    assert "address" in [fault.code for fault in found]
-
-
 def test_personal_data_and_languages_are_asked_for() -> None:
     limits = OfferLimits(leaks=lambda text: "tea" in text, detect=lambda _: "fr")
     assert codes("A kettle for tea.", "en", limits) == ["personal_data", "language"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.echo.recommending.item_index import ItemIndex
-from labelhub.core.echo.recommending.matching import Match, match
+from labelhub.core.echo.recommending.matching import Match
 from labelhub.core.echo.recommending.policies import (
     ECHO,
     KEYWORD,
@@ -23,16 +23,14 @@ from labelhub.core.echo.recommending.policies import (
     Why,
     decide,
     policy_of,
-    resting_items,
     rule_of,
 )
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
-from tests.core.echo.recommending.wares import demo_index, ids, says, ware
+from tests.core.echo.recommending.wares import demo_index, ids, ware
 
 RULE = OfferRule(least_match=0.3, least_topic=0.1, least_success=0.02, exploring=0.0)
 NEW = OfferHistory()
-PATIENT = OfferHistory(messages_since=4, seconds_since=120.0, items={"a": 40})
 GOOD, SECOND = Match(ware("a"), 0.5, 0.4), Match(ware("b"), 0.4, 0.3)
 WEAK, ASIDE = Match(ware("c"), 0.2, 0.2), Match(ware("d"), 0.9, 0.0)
 
@@ -42,12 +40,6 @@ def decided(
 ) -> Decision:
     given = {"success": 0.5, "sensitive": False, "draw": 0.5} | more
     return decide(rule, matches, history, **given)
-
-
-def test_the_best_is_shown() -> None:
-    found = decided(GOOD, SECOND)
-    assert (found.match, found.why, found.propensity) == (GOOD, Why.GOOD_MATCH, 1.0)
-    assert found.show
 
 
 @all_cases(
@@ -71,32 +63,6 @@ def test_the_best_is_shown() -> None:
 def test_what_forbids(matches: tuple[Match, ...], more: dict[str, Any], why: Why) -> None:
     found = decided(*matches, **more)
     assert (found.match, found.why, found.propensity, found.show) == (None, why, 1.0, False)
-
-
-def test_one_that_passes_is_taken_where_a_better_one_does_not() -> None:
-    assert decided(ASIDE, GOOD).match is GOOD
-    assert decided(GOOD, SECOND, history=OfferHistory(items={"a": 1})).match is SECOND
-    assert decided(GOOD, history=PATIENT).match is GOOD
-
-
-def test_which_items_rest() -> None:
-    assert resting_items(RULE, OfferHistory(items={"a": 39, "b": 40})) == {"a"}
-
-
-def test_exploring_draws_any_candidate_and_tells_how_likely_it_was() -> None:
-    rule = replace(RULE, exploring=0.1)
-    assert decided(WEAK, rule=rule, draw=0.1).why is Why.WEAK_MATCH
-    assert decided(WEAK, rule=rule, draw=0.1).propensity == 0.9
-    first, last = (decided(GOOD, WEAK, rule=rule, draw=draw) for draw in (0.04, 0.0999))
-    assert (first.match, first.explored, first.why) == (GOOD, True, Why.EXPLORING)
-    assert first.propensity == pytest.approx(0.95)
-    assert last.match is WEAK
-    assert last.propensity == pytest.approx(0.05)
-
-
-@pytest.mark.parametrize("more", [{"sensitive": True}, {"history": OfferHistory(messages_since=1)}])
-def test_exploring_passes_over_no_limit(more: dict[str, Any]) -> None:
-    assert not decided(GOOD, rule=replace(RULE, exploring=0.5), draw=0.0, **more).show
 
 
 @given(st.lists(st.sampled_from([GOOD, SECOND, WEAK, ASIDE]), unique_by=id), st.floats(0, 0.5))
@@ -138,32 +104,6 @@ INDEX = ItemIndex(
         ware("lamp", attributes="level=expert"),
     ]
 )
-
-
-def test_echo_is_the_matching() -> None:
-    selected = [says("level", "expert")]
-    moment = Moment(message_text="a lamp", selected=selected)
-    assert policy_of(ECHO)(INDEX, moment) == match(INDEX, "a lamp", (), selected)
-
-
-def test_keywords_count_words_in_title_and_tags_alone() -> None:
-    moment = Moment(message_text="a warm lamp, a lamp with light", selected=[says("level", "x")])
-    found = policy_of(KEYWORD)(INDEX, moment)
-    assert [(each.item.id, each.score) for each in found] == [("warm lamp", 3.0), ("lamp", 1.0)]
-    assert found[0].shared == ("warm", "lamp", "light")
-
-
-def test_random_takes_each_item_equally_often() -> None:
-    found = [
-        policy_of(RANDOM)(INDEX, Moment(message_text="", draw=at / 300, exclude=["lamp"]))
-        for at in range(300)
-    ]
-    assert Counter(each.item.id for (each,) in found) == {"kettle": 150, "warm lamp": 150}
-    assert {each.propensity for (each,) in found} == {0.5}
-
-
-def test_nothing_is_nothing() -> None:
-    assert policy_of(NOTHING)(INDEX, Moment(message_text="lamp")) == []
 
 
 @pytest.mark.parametrize("name", POLICIES)

@@ -3,21 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.echo.recommending.catalogue import Unused, read_catalogue, unused_attributes
+from labelhub.core.echo.recommending.catalogue import Unused, unused_attributes
 from labelhub.core.echo.recommending.item_index import ItemIndex
-from labelhub.core.interview.features import starter_library
-from tests.core.echo.recommending.wares import DEMO, says, ware
+from tests.core.echo.recommending.wares import says, ware
 
 FEATURES = {"budget": ("lowest", "upper_end"), "material": ("no plastic", "any"), "brand": ()}
-
-
-def test_what_the_site_has_is_of_use_however_it_is_spelled() -> None:
-    items = [
-        ware("a", attributes={"budget": ["Lowest", "!Upper end"], "brand": "whatever"}),
-        ware("b", attributes={"material": ["plastic"]}),
-        ware("c"),
-    ]
-    assert unused_attributes(items, FEATURES) == []
 
 
 def test_features_and_values_that_it_has_not_are_named_the_commonest_first() -> None:
@@ -53,8 +43,3 @@ def test_a_value_is_of_use_where_an_item_that_names_it_may_suit_or_contradict(
     index = ItemIndex([item])
     bears = any(index.suited(says(key, each), is_open=False).any() for each in FEATURES[key])
     assert (unused_attributes([item], FEATURES) == []) is bears
-
-
-def test_the_demos_catalogue_says_nothing_in_vain() -> None:
-    features = {each.key: each.values for each in starter_library()["shopping"]}
-    assert unused_attributes(read_catalogue(DEMO.read_bytes()).items, features) == []

@@ -81,27 +81,11 @@ def test_a_bad_line_is_refused_with_its_number(bad: str, told: str) -> None:
     assert refused(jsonl(rows()) + b"\n" + bad.encode()) == told
 
 
-def test_the_first_bad_lines_are_named_and_the_others_counted() -> None:
-    source = jsonl([*rows(), *[{"text": "a"}] * 7])
-    told = refused(source)
-    assert told.startswith("line 61: there is no 'label'; line 62: ")
-    assert told.endswith("line 65: there is no 'label'; and 2 more.")
-
-
-def test_blank_lines_count_as_lines() -> None:
-    assert refused(b"\n\n" + jsonl(rows()) + b"\n\n{}") == "line 64: there is no 'text'."
-
-
 def test_a_csv_row_is_told_by_the_line_it_begins_at() -> None:
     begun = b'text,label\n"one\ntwo\nthree",yes\n'
     assert refused(begun + b"only one cell\n") == ("line 5: has 1 cells where the header has 2.")
     assert refused(begun + b'"never closed,yes\n').startswith("line 5: is no CSV (")
     assert refused(b"text,other\na,yes\n") == "line 2: there is no 'label'."
-
-
-def test_bytes_that_are_not_utf8_are_told_by_their_line() -> None:
-    source = jsonl(rows()) + "\nGrüße".encode("latin-1")
-    assert refused(source) == "The file is not UTF-8 (line 61)."
 
 
 @all_cases(
@@ -130,19 +114,6 @@ def test_a_file_with_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     )
 
 
-def test_of_texts_that_read_the_same_the_first_stands() -> None:
-    again = [{"text": "TEXT   number 0", "label": "no"}, {"text": "text number 1", "label": "no"}]
-    found = read_labelled(jsonl([*rows(), *again]), Columns())
-    assert (len(found.texts), found.repeated) == (LEAST_TEXTS, 2)
-    assert found.values[found.labels[0]] == "yes"
-
-
-def test_separators_inside_a_text_part_no_lines() -> None:
-    odd = [{"text": "one\u2028two\u0085three\x0bfour", "label": "yes"}, *rows()]
-    source = "\n".join(json.dumps(row, ensure_ascii=False) for row in odd).encode()
-    assert read_labelled(source, Columns()).texts[0] == odd[0]["text"]
-
-
 def test_truth_and_numbers_are_labels_by_their_names() -> None:
     given = rows()
     for at, label in enumerate([True, False, 3, 2.5, 1234567]):
@@ -152,54 +123,15 @@ def test_truth_and_numbers_are_labels_by_their_names() -> None:
     assert named == ["yes", "no", "3", "2.5", "1234567"]
 
 
-def test_a_way_down_leads_to_what_is_inside() -> None:
-    deep = [{"said": {"by": [row]}} for row in rows()]
-    columns = Columns("said.by.0.text", "said.by.0.label")
-    assert read_labelled(jsonl(deep), columns).values == ("no", "yes")
-    told = refused(jsonl(deep), Columns("said.by.1.text"))
-    assert told.startswith("line 1: there is no 'said.by.1.text'; line 2: ")
-
-
-def test_a_field_whose_name_has_dots_is_that_field() -> None:
-    given = [{"text": row["text"], "a.b": row["label"]} for row in rows()]
-    assert read_labelled(csv_of(given), Columns(label="a.b")).values == ("no", "yes")
-
-
 def banded(numbers: Sequence[float], bands: int) -> Labelled:
     given = [{"text": f"text {at}", "label": number} for at, number in enumerate(numbers)]
     return read_labelled(jsonl(given), Columns(bands=bands))
-
-
-def test_numbers_are_cut_into_bands_of_about_equal_size() -> None:
-    found = banded(range(90), 3)
-    assert found.values == ("0 to 29", "30 to 59", "60 to 89")
-    assert set(found.shares.values()) == {1 / 3}
-
-
-def test_a_number_that_many_have_is_a_band_of_its_own() -> None:
-    found = banded([1, 2] * 10 + [3] * 50 + [4, 5] * 10, 3)
-    assert found.values == ("1 to 2", "3", "4 to 5")
-
-
-def test_the_mean_over_a_list_is_a_number() -> None:
-    given = [
-        {"text": f"text {at}", "ratings": [[at, 1], [at + 1, 1], [at + 2, 1]]} for at in range(60)
-    ]
-    found = read_labelled(jsonl(given), Columns(label="ratings.*.0", bands=2))
-    assert found.values == ("1 to 30", "31 to 60")
-    given[0]["ratings"] = []
-    told = refused(jsonl(given), Columns(label="ratings.*.0", bands=2))
-    assert told == "line 1: there is no 'ratings.*.0'."
 
 
 @all_cases("number", ['"many"', "1e999", "true", "null", "[1]", '"nan"'])
 def test_what_is_no_number_has_no_band(number: str) -> None:
     source = jsonl(rows(label=1)) + f'\n{{"text": "a", "label": {number}}}'.encode()
     assert refused(source, Columns(bands=2)) == "line 61: 'label' is no number."
-
-
-def test_numbers_that_are_all_one_have_no_bands() -> None:
-    assert refused(jsonl(rows(label=7)), Columns(bands=3)) == "All texts have one label: 7."
 
 
 @pytest.mark.parametrize("bands", [-1, 1, 11])

@@ -10,11 +10,9 @@ import pytest
 
 from labelhub.core.echo.replay.report import (
     AHEAD,
-    BEHIND,
     LEVEL,
     MOST_ORDERS,
     UNTOLD,
-    comes_to,
     curves,
     figures,
     replay,
@@ -46,46 +44,6 @@ def all_arms(echo: list[Trace]) -> dict[str, list[Trace]]:
 
 
 TWO = all_arms([trace([0.2, 0.4, 0.6, 0.8]), trace([0.4, 0.4, 0.4, 0.5], right="1000")])
-
-
-def test_each_figure_is_the_mean_over_orders() -> None:
-    found = figures(TWO)
-    assert found["accuracy"][ECHO]["value"] == pytest.approx(0.65)
-    assert found["log_loss"][ECHO]["value"] == pytest.approx(0.35)
-    assert found["area"][ECHO]["value"] == pytest.approx((0.5 + 0.416_667) / 2)
-    assert found["commonest"]["value"] == pytest.approx(0.3)
-    assert found["over_commonest"]["value"] == pytest.approx(0.35)
-    assert found["learnt"]["value"] == pytest.approx((0.6 + 0.1) / 2)
-    assert found["ece"][ECHO]["value"] == pytest.approx(0.05)
-    assert found["ece_pooled"][ECHO] == pytest.approx(0.05)
-    assert found["accuracy"][ECHO]["method"] == "mean over orders, Student's t, 95 %"
-
-
-def test_what_was_asked_about_does_not_count_as_expected_rightly() -> None:
-    assert figures(TWO)["unasked"][ECHO]["value"] == pytest.approx(0.5)
-
-
-def test_gains_are_within_orders() -> None:
-    found = figures(TWO)
-    assert found["gain"][RANDOM]["value"] == pytest.approx((0.4 + 0.2) / 2)
-    assert found["gain"][MARGIN]["value"] == 0
-    assert set(found["area_gain"]) == {RANDOM, MARGIN}
-
-
-def test_opposite_luck_of_two_orders_is_a_wide_interval_and_not_a_gain() -> None:
-    found = figures(all_arms([trace([0.1, 0.1, 0.1, 0.2]), trace([0.9, 0.9, 0.9, 0.9])]))
-    assert found["findings"]["area_gain"][RANDOM] == LEVEL
-    assert found["findings"]["area_gain"][MARGIN] == LEVEL
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "word"),
-    [(0.1, 0.2, AHEAD), (-0.2, -0.1, BEHIND), (-0.1, 0.2, LEVEL), (0.0, 0.0, LEVEL)],
-)
-def test_a_difference_is_told_where_its_interval_leaves_nothing_out(
-    low: float, high: float, word: str
-) -> None:
-    assert comes_to({"value": 0.1, "low": low, "high": high}) == word
 
 
 def test_of_one_order_nothing_can_be_told() -> None:

@@ -12,12 +12,9 @@ from threadpoolctl import threadpool_limits
 from labelhub.core.echo.simulation.report import (
     MEDIAN,
     MOST_SEEDS,
-    POINTS,
     WINDOW,
     Floats,
-    curves,
     figures,
-    final,
     question_share,
     simulate,
 )
@@ -63,35 +60,6 @@ def share_of(echo: list[Trace], random: float = 0.8) -> dict[str, object]:
     found = figures({ECHO.name: echo, RANDOM.name: others, NO_ASKING.name: silent})
     share: dict[str, object] = found["question_share"]
     return share
-
-
-def test_what_is_final_is_the_mean_of_the_last_thousand() -> None:
-    assert final(step(LENGTH - 500).accuracy) == pytest.approx(0.65)
-    assert final(np.array([0.2, 0.4])) == pytest.approx(0.3)
-
-
-def test_a_share_is_told_at_the_end_of_the_thousand_that_reach_it() -> None:
-    # Of a window up to message 2,800, 800 of 1,000 are at 0.9: 0.4 + 0.5 × 0.8 = 0.8.
-    assert question_share(step(2_000), trace(0.8)) == pytest.approx(2_800 / LENGTH, abs=1e-3)
-
-
-def test_who_is_as_good_from_the_start_needs_one_window() -> None:
-    assert question_share(trace(0.9), trace(0.8)) == pytest.approx(WINDOW / LENGTH)
-
-
-@all_cases("accuracy", [0.1, 0.3, 0.6, 0.7, 0.9])
-def test_to_be_just_as_good_is_to_reach_it_whatever_rounding_says(accuracy: float) -> None:
-    assert question_share(trace(accuracy), trace(accuracy)) == pytest.approx(WINDOW / LENGTH)
-
-
-def test_who_is_never_as_good_or_asks_nothing_has_no_share() -> None:
-    assert question_share(step(2_000, high=0.7), trace(0.8)) is None
-    assert question_share(trace(0.9, asks=False), trace(0.8)) is None
-
-
-def test_of_fewer_messages_than_a_window_all_are_one() -> None:
-    short = trace(np.full(300, 0.5))
-    assert question_share(short, short) == 1.0
 
 
 def test_the_share_is_the_median_over_seeds_between_ranks_that_hold_it() -> None:
@@ -144,26 +112,6 @@ def test_gains_and_ratios_are_within_seeds_and_then_averaged() -> None:
     assert found["ece"]["value"] == pytest.approx(0.05)
     assert found["accuracy"][ECHO.name]["value"] == pytest.approx(0.8)
     assert found["found"][ECHO.name]["value"] == pytest.approx(0.5)
-
-
-def test_curves_are_means_of_stretches_that_cover_all_messages() -> None:
-    made = {arm.name: [step(2_000), trace(0.5)] for arm in ARMS}
-    points = [p for p in curves(made) if (p["arm"], p["figure"]) == (ECHO.name, "accuracy")]
-    assert len(points) == POINTS
-    assert [p["messages"] for p in points] == list(range(100, LENGTH + 1, 100))
-    assert [p["asked"] for p in points] == [p["messages"] for p in points]
-    assert points[0]["value"] == pytest.approx((0.4 + 0.5) / 2)
-    assert points[-1]["value"] == pytest.approx((0.9 + 0.5) / 2)
-    assert all(p["low"] < p["value"] < p["high"] for p in points)
-    figures_drawn = {(p["arm"], p["figure"]) for p in curves(made)}
-    assert len(figures_drawn) == 3 * len(ARMS)
-
-
-def test_one_seed_draws_curves_without_bands() -> None:
-    points = curves({ECHO.name: [trace(np.full(101, 0.5))]})
-    assert {(p["low"], p["high"]) for p in points} == {(None, None)}
-    assert points[-1]["messages"] == 101
-    assert not any(math.isnan(p["value"]) for p in points)
 
 
 SMALL = Settings(features=40, k=5, messages=150)
