@@ -8,6 +8,7 @@ from apps.labels.services.annotators import annotator_for, annotator_for_user
 from apps.labels.services.imports import import_gold, import_labels, import_ledger
 from apps.labels.services.item_ledger import current_labels, read_history
 from apps.labels.services.ledger import (
+    append_label,
     record_debate_results,
     record_label,
     record_learned,
@@ -47,6 +48,7 @@ __all__ = [
     "NewLabel",
     "annotator_for",
     "annotator_for_user",
+    "append_label",
     "assign_items",
     "carry_over",
     "current_labels",

@@ -20,29 +20,28 @@ from labelhub.core.schema import value_key
 
 
 @transaction.atomic
-def record_label(
-    draft: NewLabel, *, state: ItemState | None = None, history: Sequence[Label] | None = None
-) -> Label:
+def record_label(draft: NewLabel) -> Label:
     """Append a label; state and gold follow in the same transaction.
 
     The item's state row is locked: two people who label one item at once wait for each other.
-
-    Args:
-        draft: what is said.
-        state: that row, with item and project, if the caller has locked it already.
-        history: all labels of the item, if the caller has read them since.
 
     Raises:
         ValueNotOffered: the value is not among what the schema or the item offers.
         Conflict: the annotator has a current label here and the draft does not supersede it.
     """
-    state = state or _locked_state(draft.item_id)
+    state = _locked_state(draft.item_id)
+    return append_label(draft, state=state, history=read_history(draft.item_id))
+
+
+def append_label(draft: NewLabel, *, state: ItemState, history: Sequence[Label]) -> Label:
+    """The same in the caller's transaction, which has locked the ``state``, with item and project,
+    and has read all labels of the item since. Raises as :func:`record_label`."""
     row = draft.to_row()
     row.item = state.item
     if draft.value is not None:
         options = state.item.options if draft.schema.task.item_options else ()
         row.value = draft.schema.parsed.normalise(draft.value, options)
-    ledger = ledger_of(draft.item_id, read_history(draft.item_id) if history is None else history)
+    ledger = ledger_of(draft.item_id, history)
     _check_supersedes(draft, ledger)
     insert_row(row)
     ledger.append(row)

@@ -1,8 +1,7 @@
 """An answer comes in or an item is left: checked first, stored always, tied to the suggestion."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -17,9 +16,9 @@ from apps.labels.models import MACHINES, VIEW_UNKNOWN, Annotator, ItemState, Kin
 from apps.labels.services import (
     NewLabel,
     annotator_for_user,
+    append_label,
     current_labels,
     read_history,
-    record_label,
     translated_label,
     unassign_items,
 )
@@ -51,22 +50,25 @@ DECISIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """What became of an answer; ``created`` is False when it had been stored before."""
+    """Result of a submission; ``created`` is False for a retry."""
 
     label: Label
     decision: Decision
     created: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """Under which circumstances somebody answers: the item, locked, what was said of it so far and
-    by themselves (``last`` may be a rejection), what it was handed out for, and their place, where
-    that has to tell what was shown or how long it took. ``extra``: more is said than was wanted.
+    """An answer and the circumstances in which it is given: the item, locked; all that was said of
+    it so far; what they said last, which may be a rejection; what it was handed out for, and their
+    place, where that has to tell what was shown or how long it took. ``extra``: more is said than
+    was wanted.
     """
 
     project: Project
     user: User
+    answer: Answer
+    lease_token: UUID | None
     annotator: Annotator
     schema: LabelSchema
     state: ItemState
@@ -81,11 +83,6 @@ class Submission:
     def own(self) -> Label | None:
         """What they have answered; who only rejected the suggestion has given no answer."""
         return None if self.last is None or self.last.rejected else self.last
-
-    @property
-    def proposal(self) -> Label | None:
-        """What is suggested now; an abstention suggests nothing."""
-        return None if self.suggestion is None or self.suggestion.abstained else self.suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,156 +115,45 @@ def submit_label(
     value = checked_value(schema, state, answer)
     annotator = annotator_for_user(project, user)
     history = read_history(item_id)
-    said = {label.uid: label for label in history if label.annotator_id == annotator.pk}
-    sent = _sent_before(said, lease_token, history)
-    if sent and _key(sent.value) == _key(value) and sent.rejected == answer.only_rejects:
-        return Submitted(sent, _decision_of(sent, project, user), created=False)
-    last = next(iter(current_labels(said.values())), None)
-    purpose = _purpose(user, state)
-    enough = state.labels_by_people >= state.wanted
-    case = Submission(
-        project, user, annotator, schema, state, history, last, purpose,
-        place=_place(user, item_id, answer),
-        suggestion=next((each for each in history if each.pk == state.suggestion_id), None),
-        extra=(last is None or last.rejected) and purpose == Purpose.WORK and enough,
-    )  # fmt: skip
-    view = _view(case, answer)
-    draft = _new_label(case, view, answer, value, lease_token)
-    label = record_label(draft, state=state, history=history)
-    late = _came_late(case, label, lease_token)
-    drop_draft(user=user, item_id=item_id)
-    within = _within(case, answer, lease_token)
-    decision = _decide(case, view, label, answer.comment, late=late, within=within)
-    _follow_up(case, answer.comment)
-    return Submitted(label, decision)
-
-
-def _sent_before(
-    said: Mapping[UUID, Label], lease_token: UUID | None, history: Sequence[Label]
-) -> Label | None:
-    """What came under this token earlier, as it is called now."""
-    sent = said.get(lease_token) if lease_token else None
-    return translated_label(sent, history) if sent else None
-
-
-def _came_late(case: Submission, label: Label, lease_token: UUID | None) -> bool:
-    """Fill the label's place; whether its lease had lapsed by then. A rejection leaves the place to
-    others."""
-    if label.rejected:
-        vacate_slot(case.user, label, case.own)
-        check_asked(case.project, case.user, label)
-        return False
-    if fill_slot(case.user, label, case.own, lease_token) or case.own:
-        return False
-    check_asked(case.project, case.user, label)
-    return lease_token is not None
-
-
-def _follow_up(case: Submission, comment: str) -> None:
-    """What was remarked is a comment on the item; who tried to qualify may have done so."""
-    if comment:
-        remark(project=case.project, user=case.user, item_id=case.state.item_id, text=comment)
-    if case.purpose == Purpose.QUALIFY:
-        qualify(case.project, case.user)
-
-
-def _purpose(user: User, state: ItemState) -> Purpose:
-    """What the item was handed out for; asked only of items that people can be checked by."""
-    if not state.known:
-        return Purpose.WORK
-    slot = Slot.objects.filter(item=state.item_id, holder=user, number__isnull=True).first()
-    return Purpose(slot.purpose) if slot else Purpose.WORK
-
-
-def _place(user: User, item_id: int, answer: Answer) -> Slot | None:
-    """What they were last handed the item with; None also where the answer tells all by itself."""
-    if answer.shown is not None and answer.seconds is not None:
-        return None
-    places = Slot.objects.filter(item=item_id, holder=user)
-    return places.order_by(F("leased_at").desc(nulls_last=True)).first()
-
-
-def _within(case: Submission, answer: Answer, lease_token: UUID | None) -> float | None:
-    """In how many seconds at most they answered what they were handed, where they do not say."""
-    place = case.place
-    given = place.leased_at if place and lease_token == place.lease_token else None
-    if answer.seconds is not None or lease_token is None or given is None:
-        return None
-    return (timezone.now() - given).total_seconds()
-
-
-def _view(case: Submission, answer: Answer) -> _View:
-    """What they saw. Who saw none though the draw would have shown it, or one though it would not,
-    belongs to neither side: they were handed the item before it had one, or before the draw."""
-    drawn = arm_of(case.project, case.user.pk, case.state)
-    shown = _shown(case, answer, drawn)
-    noted = case.place is not None and case.place.leased_at is not None and not _lapsed(case.place)
-    unknown = not (shown or noted or answer.shown is not None) and case.proposal is not None
-    as_drawn = not unknown and (drawn == Decision.Arm.SHOWN) == (shown is not None)
-    return _View(shown, unknown=unknown, arm=drawn if as_drawn else None)
-
-
-def _lapsed(place: Slot) -> bool:
-    """Whether they could see since what the place was to withhold (``handed_blind``)."""
-    until = place.lease_until
-    return place.purpose == Purpose.WORK and until is not None and until <= timezone.now()
-
-
-def _new_label(
-    case: Submission,
-    view: _View,
-    answer: Answer,
-    value: Value | None,
-    lease_token: UUID | None,
-) -> NewLabel:
-    return NewLabel(
-        item_id=case.state.item_id,
-        annotator=case.annotator,
-        schema=case.schema,
-        value=value,
-        seconds=answer.seconds,
-        supersedes_id=case.last.pk if case.last else None,
-        # By its lease's token: the database itself stores it once only.
-        uid=None if any(one.uid == lease_token for one in case.history) else lease_token,
-        role=_role(case, answer),
-        provenance=_provenance(case, view, answer),
-        **checked_extras(case.project, case.schema, case.state.item, answer),
-        **_origin(value, answer, view.shown),
+    own = {label.uid: label for label in history if label.annotator_id == annotator.pk}
+    if lease_token in own:
+        sent = translated_label(own[lease_token], history)
+        if _key(sent.value) == _key(value) and sent.rejected == answer.only_rejects:
+            decision = Decision.objects.filter(label=sent, project=project, reviewer=user).first()
+            if decision is None:
+                raise InvalidInput.at("lease", "this token belongs to a label of no reviewer.")
+            return Submitted(sent, decision, created=False)
+    last = next(iter(current_labels(own.values())), None)
+    purpose, place = _handed_out(user, state, answer)
+    unanswered = last is None or last.rejected
+    submission = Submission(
+        project=project,
+        user=user,
+        answer=answer,
+        lease_token=lease_token,
+        annotator=annotator,
+        schema=schema,
+        state=state,
+        history=history,
+        last=last,
+        purpose=purpose,
+        place=place,
+        suggestion=next((label for label in history if label.pk == state.suggestion_id), None),
+        extra=unanswered and purpose == Purpose.WORK and state.labels_by_people >= state.wanted,
     )
-
-
-def _provenance(case: Submission, view: _View, answer: Answer) -> Mapping[str, Any]:
-    kept = {
-        **presentation_provenance(answer, case.schema.parsed.offered(case.state.item.options)),
-        "comment": answer.comment,
-        "guideline": guideline_version(case.project),
-        "arm": view.arm,
-        VIEW_UNKNOWN: view.unknown,
-    }
-    return {key: one for key, one in kept.items() if one}
-
-
-def _role(case: Submission, answer: Answer) -> str:
-    """How the answer counts; a revision counts as the answer that it revises."""
-    if (case.own and case.own.settles) or _settles(case, answer):
-        # An abstention in the queue settles nothing.
-        unclear = answer.adjudicates and answer.abstain
-        return Label.Role.UNCLEAR if unclear else Label.Role.ADJUDICATION
-    if case.own:
-        return case.own.role
-    if case.purpose != Purpose.WORK:
-        return Label.Role.GOLD_QUESTION
-    unasked = case.extra and not was_asked(case.user, case.state.item_id)
-    return Label.Role.EXTRA if unasked else Label.Role.VOTE
-
-
-def _settles(case: Submission, answer: Answer) -> bool:
-    """Whether this is an expert's last word on what others disagree on: they have seen what those
-    said, or a machine that is sure contradicts what was decided."""
-    if case.annotator.kind != Kind.EXPERT:
-        return False
-    conflict = case.state.stage == ItemState.Stage.CONFLICT
-    return case.state.disputed or (answer.adjudicates and conflict)
+    view = _view(submission)
+    label = append_label(_new_label(submission, view, value), state=state, history=history)
+    # Who shows the label need not read these again.
+    label.supersedes, label.shown = last, view.shown
+    label.proposed_from = None if value is None else view.shown
+    late = _came_late(submission, label)
+    drop_draft(user=user, item_id=item_id)
+    decision = _decide(submission, view, label, late=late)
+    if answer.comment:
+        remark(project=project, user=user, item_id=item_id, text=answer.comment)
+    if purpose == Purpose.QUALIFY:
+        qualify(project, user)
+    return Submitted(label, decision)
 
 
 def lock_state(project: Project, item_id: int) -> ItemState:
@@ -289,29 +175,85 @@ def _locked(project: int, item: int) -> QuerySet[ItemState]:
     return rows.filter(project=project, item=item)
 
 
-def _shown(case: Submission, answer: Answer, drawn: Decision.Arm | None) -> Label | None:
-    """The suggestion that the reviewer saw; a run may have changed it meanwhile."""
-    named = _named(case, answer, drawn)
-    if not named:
-        return None
-    seen = next((label for label in case.history if label.pk == named), None)
-    if seen is None or seen.abstained or seen.annotator.kind not in MACHINES:
-        raise InvalidInput.at("suggestion", f"item {case.state.item_id} has no suggestion {named}.")
-    return translated_label(seen, case.history)
+def _handed_out(user: User, state: ItemState, answer: Answer) -> tuple[Purpose, Slot | None]:
+    """What the item was handed out for, asked only of items that people can be checked by; and what
+    they were last handed it with, None where the answer tells all by itself."""
+    told = answer.shown is not None and answer.seconds is not None
+    if told and not state.known:
+        return Purpose.WORK, None
+    places = Slot.objects.filter(item=state.item_id, holder=user)
+    held = list(places.order_by(F("leased_at").desc(nulls_last=True)))
+    checking = next((place for place in held if place.number is None), None)
+    purpose = Purpose(checking.purpose) if state.known and checking else Purpose.WORK
+    return purpose, None if told else next(iter(held), None)
 
 
-def _named(case: Submission, answer: Answer, drawn: Decision.Arm | None) -> int | None:
-    """Its id. Of an audited item none is shown, nor of one drawn to be labelled without."""
-    if answer.shown is None and case.place and case.place.shown_id:
-        return case.place.shown_id
-    if drawn == Decision.Arm.WITHHELD:
-        return None
-    if answer.shown is None and answer.reject and not is_audit(case.state):
-        return case.proposal.pk if case.proposal else None
-    return answer.shown
+def _view(submission: Submission) -> _View:
+    """What they saw; a run may have changed the suggestion meanwhile. Of an audited item none is
+    shown, nor of one drawn to be labelled without.
+
+    Who saw none though the draw would have shown it, or one though it would not, belongs to neither
+    side: they were handed the item before it had one, or before the draw.
+    """
+    state, answer, place = submission.state, submission.answer, submission.place
+    # An abstention suggests nothing.
+    suggestion = submission.suggestion
+    proposal = suggestion if suggestion and not suggestion.abstained else None
+    drawn = arm_of(submission.project, submission.user.pk, state)
+    named = answer.shown
+    if named is None and place and place.shown_id:
+        named = place.shown_id
+    elif drawn == Decision.Arm.WITHHELD:
+        named = None
+    elif named is None and answer.reject and not is_audit(state):
+        named = proposal.pk if proposal else None
+    shown = None
+    if named:
+        shown = next((label for label in submission.history if label.pk == named), None)
+        if shown is None or shown.abstained or shown.annotator.kind not in MACHINES:
+            raise InvalidInput.at("suggestion", f"item {state.item_id} has no suggestion {named}.")
+        shown = translated_label(shown, submission.history)
+    # What a place was to withhold they could see once its lease had lapsed (``handed_blind``).
+    until = place.lease_until if place and place.purpose == Purpose.WORK else None
+    lapsed = until is not None and until <= timezone.now()
+    noted = place is not None and place.leased_at is not None and not lapsed
+    unknown = proposal is not None and not (shown or noted or answer.shown is not None)
+    as_drawn = not unknown and (drawn == Decision.Arm.SHOWN) == (shown is not None)
+    return _View(shown, unknown=unknown, arm=drawn if as_drawn else None)
+
+
+def _new_label(submission: Submission, view: _View, value: Value | None) -> NewLabel:
+    answer, schema, item = submission.answer, submission.schema, submission.state.item
+    token, shown = submission.lease_token, view.shown.pk if view.shown else None
+    provenance = {
+        **presentation_provenance(answer, schema.parsed.offered(item.options)),
+        "comment": answer.comment,
+        "guideline": guideline_version(submission.project),
+        "arm": view.arm,
+        VIEW_UNKNOWN: view.unknown,
+    }
+    return NewLabel(
+        item_id=item.pk,
+        annotator=submission.annotator,
+        schema=schema,
+        value=value,
+        action=_action(value, view.shown, answer),
+        role=_role(submission),
+        abstained=answer.abstain,
+        rejected=answer.only_rejects,
+        seconds=answer.seconds,
+        shown_id=shown,
+        proposed_from_id=None if value is None else shown,
+        supersedes_id=submission.last.pk if submission.last else None,
+        # By its lease's token: the database itself stores it once only.
+        uid=None if any(label.uid == token for label in submission.history) else token,
+        provenance={key: told for key, told in provenance.items() if told},
+        **checked_extras(submission.project, schema, item, answer),
+    )
 
 
 def _action(value: Value | None, suggestion: Label | None, answer: Answer) -> Label.Action:
+    """What was done with the suggestion that was shown."""
     if answer.reject and suggestion is None:
         raise InvalidInput.at("reject", "no suggestion was shown, so there is nothing to reject.")
     if suggestion is None or answer.abstain:
@@ -326,56 +268,67 @@ def _action(value: Value | None, suggestion: Label | None, answer: Answer) -> La
     return Label.Action.ACCEPTED if same else Label.Action.FIXED
 
 
+def _role(submission: Submission) -> str:
+    """How the answer counts; a revision counts as the answer that it revises.
+
+    An expert has the last word on what others disagree on where they have seen what those said, or
+    where a machine that is sure contradicts what was decided.
+    """
+    state, answer, own = submission.state, submission.answer, submission.own
+    conflict = answer.adjudicates and state.stage == ItemState.Stage.CONFLICT
+    settles = submission.annotator.kind == Kind.EXPERT and (state.disputed or conflict)
+    if settles or (own and own.settles):
+        # An abstention in the queue settles nothing.
+        unclear = answer.adjudicates and answer.abstain
+        return Label.Role.UNCLEAR if unclear else Label.Role.ADJUDICATION
+    if own:
+        return own.role
+    if submission.purpose != Purpose.WORK:
+        return Label.Role.GOLD_QUESTION
+    unasked = submission.extra and not was_asked(submission.user, state.item_id)
+    return Label.Role.EXTRA if unasked else Label.Role.VOTE
+
+
 def _key(value: Value | None) -> str | None:
     return None if value is None else value_key(value)
 
 
-def _origin(value: Value | None, answer: Answer, suggestion: Label | None) -> dict[str, Any]:
-    """The suggestion that was shown, whether the label came from it, and what was done with it."""
-    shown = suggestion.pk if suggestion else None
-    return {
-        "abstained": answer.abstain,
-        "rejected": answer.only_rejects,
-        "action": _action(value, suggestion, answer),
-        "shown_id": shown,
-        "proposed_from_id": None if value is None else shown,
-    }
+def _came_late(submission: Submission, label: Label) -> bool:
+    """Fill the label's place; whether its lease had lapsed by then. A rejection leaves the place to
+    others."""
+    user, own = submission.user, submission.own
+    if label.rejected:
+        vacate_slot(user, label, own)
+    elif fill_slot(user, label, own, submission.lease_token) or own:
+        return False
+    check_asked(submission.project, user, label)
+    return submission.lease_token is not None and not label.rejected
 
 
-def _decide(
-    case: Submission, view: _View, label: Label, comment: str, *, late: bool, within: float | None
-) -> Decision:
+def _decide(submission: Submission, view: _View, label: Label, *, late: bool) -> Decision:
+    answer, place, token = submission.answer, submission.place, submission.lease_token
+    # In how many seconds at most they answered what they were handed, where they do not say.
+    given = place.leased_at if place and token and token == place.lease_token else None
+    timed = answer.seconds is None and given is not None
+    # Of an item whose answer was known, whether this is it; None where they could not tell.
+    gold = None if submission.purpose == Purpose.WORK else submission.state.gold
+    known = gold is not None and gold.value is not None and label.value is not None
     decision = Decision(
-        project=case.project,
+        project=submission.project,
         item_id=label.item_id,
-        reviewer=case.user,
+        reviewer=submission.user,
         action=DECISIONS[Label.Action(label.action)],
         label=label,
-        purpose=case.purpose,
-        correct=_correct(case, label),
+        purpose=submission.purpose,
+        correct=_key(label.value) == _key(gold.value) if known and gold else None,
         arm=view.arm or "",
-        suggestion=case.suggestion if view.arm else None,
-        within=within,
+        suggestion=submission.suggestion if view.arm else None,
+        within=(timezone.now() - given).total_seconds() if timed and given else None,
         late=late,
-        extra=case.extra,
-        comment=comment,
+        extra=submission.extra,
+        comment=answer.comment,
     )
     return insert_row(decision)
-
-
-def _correct(case: Submission, label: Label) -> bool | None:
-    """Of an item whose answer was known, whether this is it; None where they could not tell."""
-    gold = case.state.gold
-    if case.purpose == Purpose.WORK or gold is None or gold.value is None or label.value is None:
-        return None
-    return value_key(label.value) == value_key(gold.value)
-
-
-def _decision_of(label: Label, project: Project, user: User) -> Decision:
-    found = Decision.objects.filter(label=label, project=project, reviewer=user).first()
-    if found is None:
-        raise InvalidInput.at("lease", "this token belongs to a label that no reviewer gave.")
-    return found
 
 
 @transaction.atomic
