@@ -30,14 +30,13 @@ from apps.authors.services.questions import Models, interview, store_questions
 from apps.authors.services.site_config import next_offer, record_offer_event
 from apps.authors.services.sites import create_site, update_site
 from apps.echo.models import Decision, Echo, Experiment, LogEvent, OfferEvent, Selection
-from apps.echo.services.answer_events import gather_answers
 from apps.echo.services.catalogue import import_catalogue
-from apps.echo.services.choosing import forget_known
 from apps.echo.services.configuration import set_priors, switch_echo, update_echo
+from apps.echo.services.events import gather_answers, gather_rewards
 from apps.echo.services.experiments import create_experiment, end_experiment, start_experiment
 from apps.echo.services.learning import keep_up_with
-from apps.echo.services.offering import decide_about, messages_due
-from apps.echo.services.rewards import gather_rewards
+from apps.echo.services.offer_decisions import decide_about, messages_due
+from apps.echo.services.selection import forget_known
 from apps.llm.models import ModelSpec
 from apps.llm.retry import Patience
 from apps.projects.models import Project

@@ -13,13 +13,10 @@ from apps.accounts.roles import Role
 from apps.agreement.evaluation import SuggestionsRight, suggestions_right
 from apps.debates.models import Debate, Run
 from apps.labels.blindness import hidden_from, opinions_hidden_from
-from apps.labels.models import ItemState
-from apps.projects.models import Item, Membership, Project
-from apps.reviews.comments.selectors import unread_by_project
 from apps.labels.models import Annotator, Gold, ItemState, Kind, Label
 from apps.labels.selectors import backlog
 from apps.projects.models import ImportBatch, Item, Membership, Project
-from apps.reviews.selectors.comments import unread_by_project
+from apps.reviews.comments.selectors import unread_by_project
 
 FOUND = 20
 #: Items that at least one person has labelled.

@@ -32,9 +32,6 @@ from apps.projects.selectors import current_guideline, current_schema, get_proje
 from apps.reviews.adjudication.docket import may_adjudicate
 from apps.reviews.comments.selectors import thread_on
 from apps.reviews.search.views import item_search
-from apps.reviews.selectors.adjudication import may_adjudicate
-from apps.reviews.selectors.comments import thread_on
-from apps.reviews.views.searching import item_search
 from labelhub.core.echo.recommending.catalogue import read_catalogue
 from labelhub.core.echo.recommending.items import Item
 from labelhub.core.errors import NotFound

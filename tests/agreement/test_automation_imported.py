@@ -15,8 +15,6 @@ from apps.labels.services import annotator_for, annotator_for_user, record_label
 from apps.labels.services import import_labels as import_rows
 from apps.projects.models import Item, Project
 from apps.reviews.queue.leases import claim_next_item
-from apps.reviews.queue.plan import change_review_plan
-from apps.reviews.services import claim_next_item
 from tests.agreement.automation_world import asked, debated_project, drawn
 from tests.debates.routing_world import debated
 from tests.factories.labels import draft, open_several, person, reviewer

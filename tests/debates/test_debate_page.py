@@ -10,7 +10,6 @@ from apps.accounts.roles import Role
 from apps.debates.models import Debate, Turn
 from tests.debates.test_conversation import debate_of, end, say
 from tests.factories.agreement import decide
-from tests.factories.debates import project_with_items, started_run
 from tests.factories.projects import member
 
 pytestmark = pytest.mark.django_db

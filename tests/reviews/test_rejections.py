@@ -11,11 +11,6 @@ from rest_framework.test import APIClient
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.agreement.costs import costs
-from apps.agreement.sheets.reading import read_sheet
-from apps.agreement.sheets.repeats import read_repeats
-from apps.agreement.sheets.slicing import Slice
-from apps.agreement.automation.decisions import led_items
 from apps.agreement.report.label_matrix import read_sheet
 from apps.agreement.report.queries import costs
 from apps.agreement.report.repeats import read_repeats

@@ -331,7 +331,7 @@ def _share(
     said, rest = [[float(_has(value, key)) for value in values] for values in debates]
     every = [*said, *rest]
     powered = ppi_mean([float(_has(value, key)) for value in truth], said, rest)
-    return LabelShare(name, sum(every) / len(every), powered.mean)
+    return LabelShare(name, sum(every) / len(every), powered)
 
 
 def _labels(schema: Schema) -> list[tuple[str, str]]:

@@ -17,9 +17,9 @@ from apps.debates.models import Debate, Run, RunRole, Turn
 from apps.labels.models import MACHINES, Kind, Label
 from apps.llm.models import Provider
 from apps.projects.models import Project
+from labelhub.core.agreement.calibration import calibration
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.ratings import Ints
-from labelhub.core.agreement.reports.confidence import calibration
 from labelhub.core.agreement.reports.reasons import NOT_RECORDED
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.agreement.student import t_quantile

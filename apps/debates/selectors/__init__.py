@@ -13,22 +13,7 @@ from apps.debates.selectors.filters import (
     choices_of,
     comparable_debates,
     neighbours,
-    CHANGED,
-    GOLD,
-    OVERRULED,
-    SORTS,
-    Choices,
-    DebateFilters,
-    all_with_turns,
-    beside,
-    calls_of,
-    choices_of,
-    debate_with_turns,
-    debates_of,
-    find_debates,
-    visible_debate,
 )
-from apps.debates.selectors.errors import NotTaken, Trouble, Troubles, not_taken, troubles
 from apps.debates.selectors.progress import (
     Line,
     RunProgress,

@@ -9,8 +9,8 @@ from django.views.decorators.vary import vary_on_headers
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.debates import selectors
-from apps.debates.selectors import DebateFilter
 from apps.debates.conversation import conversation, records_of, summarize_debate
+from apps.debates.selectors import DebateFilter
 from apps.debates.views.frame import page_frame
 from apps.projects.selectors import get_project
 from labelhub.core.errors import NotFound

@@ -20,7 +20,7 @@ from apps.debates import selectors, services, tasks
 from apps.debates.forecast import faults_of, forecast
 from apps.debates.forms import BudgetForm, RunForm
 from apps.debates.models import Debate, Run
-from apps.debates.reasons import reason_words
+from apps.debates.naming import reason_words
 from apps.debates.selectors import DebateFilter
 from apps.debates.transcripts import transcript_response
 from apps.debates.views.frame import page_frame

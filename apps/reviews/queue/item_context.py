@@ -13,7 +13,7 @@ from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.common.prepared import prepared
 from apps.debates.models import Debate, Turn
-from apps.debates.reasons import reason_words
+from apps.debates.naming import reason_words
 from apps.labels.blindness import ONLY_AUDITED, unanswered
 from apps.labels.models import PEOPLE, ItemState, Kind, Label
 from apps.projects.changes import Translator
