@@ -157,7 +157,7 @@ def adjudication_debates(request: SignedInRequest, slug: str, item_id: int) -> H
     case = opinions_to_read(project, request.user, item_id)
     debates = [] if case.hides_machines else arguments(project, item_id)
     context = {"project": project, "debates": debates}
-    return render(request, "reviews/adjudication_debates.html", context)
+    return render(request, "reviews/adjudication_item.html#debates", context)
 
 
 def _desk(

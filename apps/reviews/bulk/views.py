@@ -146,7 +146,7 @@ def bulk_progress(request: SignedInRequest, slug: str, job_id: int) -> HttpRespo
     context = {"project": project} | _job(project, job_id)
     if not context["moving"]:
         return HttpResponse(status=UNEXPECTED_END, headers={"HX-Refresh": "true"})
-    return render(request, "reviews/bulk_progress.html", context)
+    return render(request, "reviews/bulk_detail.html#progress", context)
 
 
 @login_required

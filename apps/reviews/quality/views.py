@@ -153,7 +153,7 @@ def quality_requeue_progress(request: SignedInRequest, slug: str, user_id: int) 
     project = get_project(request.user, slug, Right.MANAGE)
     user = find_worker(project, user_id)
     context = {"project": project, "worker": user, "requeue": requeue_of(project, user)}
-    return render(request, "reviews/quality_requeue_part.html", context)
+    return render(request, "reviews/quality_person.html#requeue", context)
 
 
 def _looked_at(request: SignedInRequest, slug: str, user_id: int) -> tuple[Project, User]:

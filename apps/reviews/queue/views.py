@@ -211,7 +211,7 @@ def review_status(request: SignedInRequest, slug: str) -> HttpResponse:
     project = get_project(request.user, slug, Right.REVIEW)
     context = project_page(request, project, "review")
     context |= {"status": queue_status(project, request.user), "keys": keys_of(request.user)}
-    return render(request, "reviews/status.html", context)
+    return render(request, "reviews/review.html#status", context)
 
 
 @login_required
@@ -229,7 +229,7 @@ def review_debate(request: SignedInRequest, slug: str, item_id: int) -> HttpResp
         "wait": wait,
         "whole": may_read_whole(request.user, project, item_id),
     }
-    return render(request, "reviews/debate.html", context)
+    return render(request, "reviews/review.html#debate", context)
 
 
 def _leave(
