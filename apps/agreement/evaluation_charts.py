@@ -1,8 +1,7 @@
 """What the evaluation page draws: bars with intervals, matrices, and where most mistakes lie."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from urllib.parse import urlencode
 
 from apps.agreement.charts import Measured, interval_bars
@@ -10,7 +9,6 @@ from apps.agreement.evaluation import EvaluationReport
 from apps.common.charts import Chart
 from labelhub.core.agreement.evaluation import LabelScore
 
-METRICS = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
 SIDES = ("yes", "no")
 MOST_MISTAKES = 5
 #: A matrix of more labels than this needs the whole width of the page.
@@ -60,19 +58,24 @@ class Pictures:
 
 def pictures(report: EvaluationReport, items_url: str) -> Pictures:
     """Draw ``report``; cells lead to ``items_url`` with the parameters that mean them."""
-    found = report.evaluation
-    source = report.compared.source
-    address = _Address(items_url, source.query if source else {})
+    found, source = report.evaluation, report.compared.source
     several, kind = found.matrix is None, source.kind if source else ""
-    cards = [
-        ScoreCard(score, _bars(score, kind), _two_by_two(score, address) if several else ())
-        for score in found.labels
-    ]
-    matrix = _matrix(found.matrix or {}, address)
-    rows = [replace(row, name=card.score.label) for card in cards for row in card.rows]
+
+    def address(**cell: str) -> str:
+        return f"{items_url}?{urlencode({**(source.query if source else {}), **cell})}"
+
+    cards = []
+    for score in found.labels:
+        title = f"{score.label}: precision, recall and F1"
+        figures = {"Precision": score.precision, "Recall": score.recall, "F1": score.f1}
+        measured = [Measured(name, kind, {"": figure}) for name, figure in figures.items()]
+        bars = interval_bars(measured, of=title, low=0.0, key=f"scores-{score.label}")
+        cards.append(ScoreCard(score, bars, _two_by_two(score, address) if several else ()))
+    matrix = _matrix(found.matrix or {}, lambda said, gold: address(predicted=said, gold=gold))
     wrong = [
-        replace(cell, words=f"{row.name}: {cell.words}" if several else cell.words)
-        for row in [*rows, *matrix]
+        replace(cell, words=f"{name}{cell.words}")
+        for name, rows in [*((f"{card.score.label}: ", card.rows) for card in cards), ("", matrix)]
+        for row in rows
         for cell in row.cells
         if cell.count and not cell.right
     ]
@@ -80,70 +83,32 @@ def pictures(report: EvaluationReport, items_url: str) -> Pictures:
     return Pictures(cards, matrix, wrong[:MOST_MISTAKES], beside=len(matrix) <= BESIDE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Address:
-    base: str
-    query: Mapping[str, Any]
-
-    def of(self, **cell: str) -> str:
-        return f"{self.base}?{urlencode({**self.query, **cell})}"
-
-
-def _bars(score: LabelScore, kind: str) -> Chart | None:
-    figures = [(name, getattr(score, metric)) for metric, name in METRICS.items()]
-    title = f"{score.label}: precision, recall and F1"
-    measured = [Measured(name, kind, {"": figure}) for name, figure in figures]
-    return interval_bars(measured, of=title, low=0.0, key=f"scores-{score.label}")
-
-
-def _two_by_two(score: LabelScore, address: _Address) -> list[MatrixRow]:
+def _two_by_two(score: LabelScore, address: Callable[..., str]) -> list[MatrixRow]:
     counts = score.confusion.to_json()
-    return [
-        _row(
-            f"predicted {said}",
-            [
-                (
-                    f"predicted {said}, gold {gold}",
-                    counts[f"predicted_{said}_gold_{gold}"],
-                    said == gold,
-                    address.of(label=score.label, cell=f"{said}-{gold}"),
-                )
-                for gold in SIDES
-            ],
-        )
-        for said in SIDES
-    ]
+    table = {
+        said: {gold: counts[f"predicted_{said}_gold_{gold}"] for gold in SIDES} for said in SIDES
+    }
+    rows = _matrix(table, lambda said, gold: address(label=score.label, cell=f"{said}-{gold}"))
+    return [replace(row, name=f"predicted {row.name}") for row in rows]
 
 
-def _matrix(matrix: Mapping[str, Mapping[str, int]], address: _Address) -> list[MatrixRow]:
+def _matrix(
+    table: Mapping[str, Mapping[str, int]], link: Callable[[str, str], str]
+) -> list[MatrixRow]:
+    """Cells shaded by the share of their row in quarters, rounded up, as the stylesheet has it."""
     return [
-        _row(
+        MatrixRow(
             said,
             [
-                (
-                    f"predicted {said}, gold {gold}",
+                Cell(
                     count,
+                    min(4, -(-4 * count // sum(row.values()))) if count else 0,
                     said == gold,
-                    address.of(predicted=said, gold=gold),
+                    f"predicted {said}, gold {gold}",
+                    link(said, gold),
                 )
                 for gold, count in row.items()
             ],
         )
-        for said, row in matrix.items()
+        for said, row in table.items()
     ]
-
-
-def _row(name: str, cells: Sequence[tuple[str, int, bool, str]]) -> MatrixRow:
-    whole = sum(count for _, count, _, _ in cells)
-    return MatrixRow(
-        name,
-        [
-            Cell(count, _level(count, whole), right, words, url)
-            for words, count, right, url in cells
-        ],
-    )
-
-
-def _level(count: int, whole: int) -> int:
-    """The share of the row in quarters, rounded up: what the stylesheet shades by."""
-    return min(4, -(-4 * count // whole)) if count else 0

@@ -3,21 +3,18 @@
 from collections.abc import Callable
 from typing import Any
 
-from apps.agreement.charts import (
-    Measured,
-    Offer,
+from apps.agreement.automation.page import risk_coverage
+from apps.agreement.charts import Measured, Offer, cost_quality, interval_bars
+from apps.agreement.report.charts import (
     Series,
     Source,
-    agreeing,
-    confusion,
-    cost_quality,
-    heatmap,
-    interval_bars,
-    over_time,
-    reliability,
-    risk_coverage,
-    winning_rates,
+    draw_agreeing,
+    draw_confusion,
+    draw_heatmap,
+    draw_reliability,
+    draw_winning_rates,
 )
+from apps.agreement.report.over_time import draw_over_time
 from apps.common.charts import Chart
 from labelhub.core.agreement.calibration import reliability_bins
 from labelhub.core.agreement.figures import Figure, figure, undefined
@@ -68,13 +65,15 @@ def a_heatmap(names: tuple[str, ...] = ("LLM", "Crowd")) -> Chart | None:
     """The first source agrees with all, nobody else was compared."""
     kinds = ("llm", "crowd", "expert", "author", "model", "odd")
     sources = [Source(at, name, kinds[at]) for at, name in enumerate(names)]
-    return heatmap(sources, {(0, at): fig(0.5) for at in range(len(names))}, of="Cohen's kappa")
+    return draw_heatmap(
+        sources, {(0, at): fig(0.5) for at in range(len(names))}, of="Cohen's kappa"
+    )
 
 
 def a_reliability(name: str = "judge") -> Chart | None:
     """Sixty confidences, most of them right."""
     sure = [at / 60 for at in range(60)]
-    return reliability(reliability_bins(sure, [at % 4 > 0 for at in range(60)]), name=name)
+    return draw_reliability(reliability_bins(sure, [at % 4 > 0 for at in range(60)]), name=name)
 
 
 def bars(name: str = "Crowd") -> Chart | None:
@@ -82,7 +81,7 @@ def bars(name: str = "Crowd") -> Chart | None:
     measured = {"each label": fig(0.7), "majority": fig(0.9)}
     none = Measured("Author", "author", {"each label": undefined("no_gold")})
     rows = [none, Measured(name, "crowd", measured)]
-    return interval_bars(rows, of="Accuracy against gold", references={"guessing": 0.5})
+    return interval_bars(rows, of="Accuracy against gold")
 
 
 def offers(name: str = "Crowd") -> Chart | None:
@@ -99,13 +98,13 @@ def offers(name: str = "Crowd") -> Chart | None:
 def matrix(name: str = "yes") -> Chart | None:
     """Two labels."""
     pairs = {(name, name): 30, (name, "no"): 5, ("no", "no"): 20}
-    return confusion([name, "no"], pairs)
+    return draw_confusion([name, "no"], pairs)
 
 
 def time_line(name: str = "LLM") -> Chart | None:
     """Three months, one of them without a number."""
     series = Series(name, "llm", [fig(0.5), None, fig(0.7)])
-    return over_time(["2026-01", "2026-02", "2026-03"], [series], of="Krippendorff's alpha")
+    return draw_over_time(["2026-01", "2026-02", "2026-03"], [series], of="Krippendorff's alpha")
 
 
 def risk() -> Chart | None:
@@ -118,8 +117,8 @@ CHARTS: dict[str, Callable[[], Chart | None]] = {
     "heatmap": a_heatmap,
     "interval_bars": bars,
     "confusion": matrix,
-    "agreeing": lambda: agreeing({"crowd": AGREEING}),
-    "winning_rates": lambda: winning_rates(TESTS),
+    "agreeing": lambda: draw_agreeing({"crowd": AGREEING}),
+    "winning_rates": lambda: draw_winning_rates(TESTS),
     "over_time": time_line,
     "reliability": a_reliability,
     "risk_coverage": risk,
@@ -130,22 +129,22 @@ NAMED: dict[str, Callable[[str], Chart | None]] = {
     "heatmap": lambda name: a_heatmap((name, "Crowd")),
     "interval_bars": bars,
     "confusion": matrix,
-    "winning_rates": lambda name: winning_rates({name: TESTS["bold"]}),
+    "winning_rates": lambda name: draw_winning_rates({name: TESTS["bold"]}),
     "over_time": time_line,
     "reliability": a_reliability,
     "cost_quality": offers,
 }
 EMPTY: dict[str, Callable[[], Chart | None]] = {
-    "heatmap": lambda: heatmap([], {}, of="kappa"),
-    "heatmap without numbers": lambda: heatmap(
+    "heatmap": lambda: draw_heatmap([], {}, of="kappa"),
+    "heatmap without numbers": lambda: draw_heatmap(
         [Source(1, "a", "llm")], {(1, 1): undefined("no_labels")}, of="kappa"
     ),
     "interval_bars": lambda: interval_bars([], of="Accuracy"),
-    "confusion": lambda: confusion(["a"], {}),
-    "agreeing": lambda: agreeing({"crowd": []}),
-    "winning_rates": lambda: winning_rates({}),
-    "over_time": lambda: over_time([], [], of="alpha"),
-    "reliability": lambda: reliability([]),
+    "confusion": lambda: draw_confusion(["a"], {}),
+    "agreeing": lambda: draw_agreeing({"crowd": []}),
+    "winning_rates": lambda: draw_winning_rates({}),
+    "over_time": lambda: draw_over_time([], [], of="alpha"),
+    "reliability": lambda: draw_reliability([]),
     "risk_coverage": lambda: risk_coverage([], target=0.05),
     "cost_quality": lambda: cost_quality([Offer("LLM", "llm", fig(1.0), fig(0.8))]),
 }

@@ -4,24 +4,20 @@ from typing import TypeVar
 
 import pytest
 
-from apps.agreement.charts import (
+from apps.agreement.automation.page import risk_coverage
+from apps.agreement.charts import Offer, cost_quality, sentence, step_of
+from apps.agreement.report.charts import (
     MOST_LABELS,
     MOST_MACHINES,
     MOST_SOURCES,
-    Offer,
     Series,
     Source,
-    agreeing,
-    confusion,
-    cost_quality,
-    heatmap,
-    over_time,
-    report_pairs,
-    risk_coverage,
-    sentence,
-    step_of,
-    winning_rates,
+    draw_agreeing,
+    draw_confusion,
+    draw_heatmap,
+    draw_winning_rates,
 )
+from apps.agreement.report.over_time import draw_over_time
 from apps.common.charts import Cell, Chart, Line, Mark, Point, Rule
 from labelhub.core.agreement.figures import undefined
 from tests.agreement.chart_help import (
@@ -57,7 +53,7 @@ def kinds_map() -> Chart:
         ("crowd", "llm"): fig(0.3),
         ("author", "author"): undefined("one_annotator"),
     }
-    return made(heatmap(KINDS, figures, of="alpha"))
+    return made(draw_heatmap(KINDS, figures, of="alpha"))
 
 
 def cell_of(chart: Chart, names: str) -> Cell:
@@ -99,33 +95,12 @@ def test_five_steps_from_little_to_full_agreement() -> None:
 def test_annotators_are_grouped_by_kind_and_no_more_than_forty_are_drawn() -> None:
     sources = annotators(MOST_SOURCES + 5)
     mixed = [*sources[:20], Source("m", "judge", "llm"), *sources[20:]]
-    chart = made(heatmap(mixed, {(0, 1): fig(-0.05), ("m", 0): fig(1.0, 0)}, of="kappa"))
+    chart = made(draw_heatmap(mixed, {(0, 1): fig(-0.05), ("m", 0): fig(1.0, 0)}, of="kappa"))
     cells = marks_of(chart, Cell)
     assert len(cells) == MOST_SOURCES**2
     assert chart.y.names[0].text == "judge"
     assert "6 more are not drawn" in chart.description
     assert {cell.text for cell in cells if cell.step} == {"−.05", "1"}
-
-
-def test_a_report_gives_the_sources_and_figures_of_kinds_and_of_annotators() -> None:
-    pair = {"a": "w1", "b": "m", "a_kind": "crowd", "b_kind": "llm", "a_id": 1, "b_id": 2}
-    report = {
-        "within": {"llm": {"alpha_nominal": fig(0.9)}, "crowd": {"alpha_nominal": fig(0.4)}},
-        "between": [
-            {"a": "llm", "b": "crowd", "level": "kind", "cohen_kappa": fig(0.5)},
-            {**pair, "level": "annotator", "cohen_kappa": fig(0.6)},
-        ],
-    }
-    sources, figures = report_pairs(report, between="cohen_kappa", within="alpha_nominal")
-    assert [source.name for source in sources] == ["LLM", "Crowd"]
-    assert set(figures) == {("llm", "llm"), ("crowd", "crowd"), ("llm", "crowd")}
-    people, between = report_pairs(
-        report, between="cohen_kappa", within="alpha_nominal", level="annotator"
-    )
-    assert [(one.key, one.name, one.kind) for one in people] == [
-        (1, "w1", "crowd"), (2, "m", "llm"),
-    ]  # fmt: skip
-    assert between == {(1, 2): fig(0.6)}
 
 
 def test_rows_have_their_value_interval_and_n_and_a_line_to_compare_with() -> None:
@@ -135,7 +110,6 @@ def test_rows_have_their_value_interval_and_n_and_a_line_to_compare_with() -> No
     assert single.x_ends == pytest.approx((0.65, 0.75))
     assert majority.x == 0.9
     assert majority.x_ends == pytest.approx((0.85, 0.95))
-    assert [(rule.x, rule.name) for rule in marks_of(chart, Rule)] == [(0.5, "guessing")]
     head, _, row, none = chart.y.names
     assert (head.text, head.head) == ("Crowd", True)
     assert (row.text, row.value, row.n) == ("majority", "90 %", "n 300")
@@ -149,7 +123,7 @@ def test_rows_have_their_value_interval_and_n_and_a_line_to_compare_with() -> No
 
 def test_a_matrix_marks_what_is_right_and_shades_by_what_was_said() -> None:
     counts = {("a", "a"): 90, ("a", "b"): 10, ("b", "b"): 5}
-    chart = made(confusion(["a", "b"], counts, truth="gold"))
+    chart = made(draw_confusion(["a", "b"], counts, truth="gold"))
     cells = marks_of(chart, Cell)
     assert [cell.framed for cell in cells] == [True, False, False, True]
     assert [cell.step for cell in cells] == [5, 1, 0, 5]
@@ -163,13 +137,13 @@ def test_a_matrix_marks_what_is_right_and_shades_by_what_was_said() -> None:
 def test_twelve_labels_are_drawn_and_thirteen_are_a_table() -> None:
     for count in (MOST_LABELS, MOST_LABELS + 1):
         labels = [str(number) for number in range(count)]
-        chart = made(confusion(labels, {("0", "0"): 1}))
+        chart = made(draw_confusion(labels, {("0", "0"): 1}))
         assert bool(chart.marks) is (count <= MOST_LABELS)
         assert chart.rows[0] == {"said": "0", "true": "0", "items": 1, "note": "right"}
 
 
 def test_the_more_agree_the_further_right_with_the_items_counted_below() -> None:
-    chart = made(agreeing({"expert": AGREEING[:1], "llm": AGREEING}))
+    chart = made(draw_agreeing({"expert": AGREEING[:1], "llm": AGREEING}))
     assert [line.name for line in marks_of(chart, Line)] == ["LLM", "Expert"]
     low, high, _ = marks_of(chart, Point)
     assert low.x < high.x
@@ -180,7 +154,7 @@ def test_the_more_agree_the_further_right_with_the_items_counted_below() -> None
 
 
 def test_winning_rates_mark_the_used_epsilon_half_and_the_verdict_of_each_machine() -> None:
-    chart = winning_rates(TESTS)
+    chart = draw_winning_rates(TESTS)
     lines = marks_of(chart, Line)
     assert [line.name for line in lines] == ["A bold, 80 %: passes", "B shy, 30 %: does not pass"]
     assert len({line.dash for line in lines}) == 2
@@ -191,7 +165,7 @@ def test_winning_rates_mark_the_used_epsilon_half_and_the_verdict_of_each_machin
 
 def test_more_machines_than_can_be_told_apart_are_in_the_table_only() -> None:
     tests = {f"m{number}": TESTS["bold"] for number in range(MOST_MACHINES + 2)}
-    chart = made(winning_rates(tests))
+    chart = made(draw_winning_rates(tests))
     assert len(marks_of(chart, Line)) == MOST_MACHINES
     assert "2 more are in the table" in chart.description
     assert len({row["machine"] for row in chart.rows}) == MOST_MACHINES + 2
@@ -203,7 +177,7 @@ def test_a_period_without_a_number_breaks_the_line() -> None:
     assert [line.points for line in marks_of(chart, Line)] == [[(0, 0.5), None, (2, 0.7)]]
     assert len(marks_of(chart, Point)) == 2
     months = [f"{2020 + month // 12}-{month % 12 + 1:02}" for month in range(48)]
-    long = made(over_time(months, [Series("LLM", "llm", [fig(0.5)] * 48)], of="alpha"))
+    long = made(draw_over_time(months, [Series("LLM", "llm", [fig(0.5)] * 48)], of="alpha"))
     assert len(marks_of(long, Point)) == 48
 
 

@@ -13,9 +13,8 @@ from apps.agreement.automation.pool import Counts, LabelShare, Reach, count_pool
 from apps.agreement.automation.promise import may_allow_more
 from apps.agreement.automation.sample import Drawn, Verdict, changed_since, judge, sample_of
 from apps.agreement.automation.tasks import look
-from apps.agreement.charts import risk_coverage
 from apps.agreement.models import Guarantee
-from apps.common.charts import Chart
+from apps.common.charts import Axis, Chart, Line, Mark, Point, Rule, share_tick
 from apps.labels.models import Gold, ItemState
 from apps.projects.models import Project
 from labelhub.core.agreement.risk_control import Audit, Step, labels_needed
@@ -389,3 +388,69 @@ def _rows(verdict: Verdict, reach: Reach) -> list[TriedBound]:
 def _figure(rows: Sequence[TriedBound], target: float) -> Chart | None:
     chosen = next((row.step for row in rows if row.chosen), None)
     return risk_coverage([row.step for row in rows], target=target, chosen=chosen)
+
+
+#: Bounds above this many targets say only that nothing is known; they are left to the table.
+WORTH_DRAWING = 4
+
+
+def risk_coverage(
+    steps: Sequence[Step],
+    *,
+    target: float,
+    chosen: Step | None = None,
+) -> Chart | None:
+    """How many items may be accepted without a person, and how many of those would be wrong.
+
+    ``steps`` is the ``path`` of ``risk_control.choose_threshold``; None with fewer than two.
+    """
+    known = sorted((one.coverage, one.error, one.bound) for one in steps if one.error is not None)
+    if len(known) < 2:
+        return None
+    most = min(1.0, max(WORTH_DRAWING * target, 1.15 * max(error for _, error, _ in known)))
+    description = "Solid: error among the accepted; broken: its upper bound. "
+    marks: list[Mark] = [Rule(y=target, name=f"target {share_tick(target)}")]
+    if chosen is None:
+        description += f"No threshold keeps the target of {share_tick(target)}."
+    else:
+        accepted = f"{chosen.coverage:.0%} accepted, at most {chosen.bound:.1%} wrong".replace(
+            "%", " %"
+        )
+        description += f"Chosen: {accepted}, target {share_tick(target)}."
+        marks += [
+            Rule(x=chosen.coverage, name=accepted, strong=True),
+            Point(x=chosen.coverage, y=chosen.bound, kind="accent", words=accepted),
+        ]
+    return Chart(
+        key="risk-coverage",
+        title="Error among the accepted, by the share accepted",
+        description=description,
+        rows=[
+            {
+                "threshold": one.threshold,
+                "accepted share": one.coverage,
+                "accepted": one.accepted,
+                "wrong": one.errors,
+                "error": one.error,
+                "upper bound": one.bound,
+                "note": "chosen" if one == chosen else "",
+            }
+            for one in sorted(steps, key=lambda one: one.coverage)
+        ],
+        x=Axis(title="accepted without a person", ticks=(0, 0.25, 0.5, 0.75, 1)),
+        y=Axis(title="wrong among the accepted", high=most),
+        marks=[
+            *marks,
+            Line(
+                points=[(coverage, bound) for coverage, _, bound in known if bound <= most],
+                kind="accent",
+                dash=1,
+                name="at most",
+            ),
+            Line(
+                points=[(coverage, error) for coverage, error, _ in known],
+                kind="accent",
+                name="error",
+            ),
+        ],
+    )

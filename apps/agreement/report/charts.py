@@ -1,93 +1,94 @@
 """The charts of a report by name, so that page and downloads draw the same ones."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from string import ascii_uppercase
 from typing import Any
 
-from apps.agreement import charts
-from apps.agreement.charts import Measured, Offer, figure_columns
+from apps.agreement.charts import (
+    AnyFigure,
+    Measured,
+    Offer,
+    cost_quality,
+    figure_columns,
+    interval_bars,
+    sentence,
+    step_of,
+)
 from apps.agreement.report.tables import MAIN_WORDS, TEXT_WAYS, main_coefficient, trust_table
 from apps.agreement.report.truths import Report, Truth, short_name, truths_of
-from apps.common.charts import Chart
+from apps.common.charts import (
+    KIND_WORDS,
+    Axis,
+    Cell,
+    Chart,
+    Line,
+    Mark,
+    Name,
+    Point,
+    Row,
+    Rule,
+    down_to,
+    number_tick,
+    order_of,
+    share_tick,
+)
+from apps.common.figures import draw_figure, ends
 from labelhub.core.agreement.calibration import Bin
 from labelhub.core.schema import TASKS
 
-AnyFigure = Mapping[str, Any]
-
-
-def offers(report: Report, truth: Truth, unit: str) -> list[Offer]:
-    """Of every kind that can be measured by ``truth`` and whose costs are known.
-
-    ``unit``: ``per_label`` or ``seconds``. A vote of three costs what three labels cost, and takes
-    the time of three people, whoever works beside whom.
-    """
-    kinds = [kind for kind in truth.kinds if kind in report["cost"]]
-    return [
-        offer
-        for kind in kinds
-        if kind != "author" or truth.key == "against_gold"
-        for offer in _of_kind(report, kind, truth.found[kind], unit)
-    ]
-
-
-def _of_kind(report: Report, kind: str, found: Mapping[str, Any], unit: str) -> Iterator[Offer]:
-    name, one = short_name(report, kind), report["cost"][kind][unit]
-    if not found["by_votes"]:
-        yield Offer(name, kind, one, found["accuracy"])
-    for votes in found["by_votes"]:
-        many = votes["votes"]
-        called = name if many == 1 else f"{name} × {many}"
-        yield Offer(called, kind, _times(one, many), votes["accuracy"])
-
-
-def _times(one: AnyFigure, many: int) -> AnyFigure:
-    ends = ("value", "low", "high")
-    known = {end: one[end] * many for end in ends if one.get(end) is not None}
-    return {**one, **known}
-
-
+#: Figures by the keys of two sources.
+Pairs = Mapping[tuple[Any, Any], AnyFigure]
 Draw = Callable[[Report], Chart | None]
+
+#: More sources, labels and machines than these are in the table only.
+MOST_SOURCES, MOST_LABELS, MOST_MACHINES = 40, 12, 7
+#: Up to so many sources every cell has room for its number and its n.
+ROOMY = 5
+NO_PAIR: AnyFigure = {"value": None, "reason": "no_shared_items"}
+NOT_ASKED_TWICE: AnyFigure = {"value": None, "reason": "One annotator is not compared with itself."}
+METHOD = "winning rate (Calderon, Reichart and Dror 2025)"
 COUNTS = {
     "predicted_yes_gold_yes": "rightly said",
     "predicted_yes_gold_no": "wrongly said",
     "predicted_no_gold_yes": "missed",
 }
-WAYS = {
+POOLED = {
     "accuracy": "single labels",
     "majority_accuracy": "majority",
     "dawid_skene_accuracy": "Dawid–Skene",
 }
 
 
-def heatmap(report: Report) -> Chart | None:
-    """Kinds with each other: a coefficient beyond chance, or percent where there is none."""
+def heatmap(report: Report, level: str = "kind") -> Chart | None:
+    """Kinds with each other, or annotators: a coefficient beyond chance, or percent where there is
+    none. Of annotators there are only those that share an item with another."""
     between, within, percent = _of_pairs(report)
-    sources, figures = charts.report_pairs(report, between=between, within=within)
-    sources = [replace(each, name=short_name(report, each.kind)) for each in sources]
-    return charts.heatmap(
-        sources,
+    of_kinds = level == "kind"
+    sources: dict[Hashable, Source] = {}
+    figures: dict[tuple[Any, Any], AnyFigure] = {}
+    if of_kinds:
+        for kind, found in report["within"].items():
+            sources[kind] = Source(kind, short_name(report, kind), kind)
+            figures[kind, kind] = found.get(within, NO_PAIR)
+    for pair in report["between"]:
+        if pair["level"] != level:
+            continue
+        keys = [pair.get(f"{side}_id", pair[side]) for side in "ab"]
+        for side, key in zip("ab", keys, strict=True):
+            kind = pair.get(f"{side}_kind", pair[side])
+            name = short_name(report, kind) if of_kinds else pair[side]
+            sources.setdefault(key, Source(key, name, kind))
+        figures[keys[0], keys[1]] = pair.get(between, NO_PAIR)
+    return draw_heatmap(
+        list(sources.values()),
         figures,
-        of=_pair_words(between),
-        within=MAIN_WORDS[within],
-        title="Agreement within and between kinds",
+        of="Cohen's κ" if between == "cohen_kappa" else MAIN_WORDS[between],
+        within=MAIN_WORDS[within] if of_kinds else "",
+        title="Agreement within and between kinds" if of_kinds else "Agreement between annotators",
         percent=percent,
-        key="heatmap",
-    )
-
-
-def annotators(report: Report) -> Chart | None:
-    """Annotators with each other."""
-    between, within, percent = _of_pairs(report)
-    sources, figures = charts.report_pairs(
-        report, between=between, within=within, level="annotator"
-    )
-    return charts.heatmap(
-        sources,
-        figures,
-        of=_pair_words(between),
-        title="Agreement between annotators",
-        percent=percent,
-        key="annotators",
+        key="heatmap" if of_kinds else "annotators",
     )
 
 
@@ -96,17 +97,21 @@ def accuracy(report: Report) -> Chart | None:
     truth = _truth(report)
     if truth is None:
         return None
-    kinds = [kind for kind in truth.kinds if kind != "author" or truth.key == "against_gold"]
-    ways = TEXT_WAYS if TASKS[report["task"]].written else WAYS
+    ways = TEXT_WAYS if TASKS[report["task"]].written else POOLED
     sources = [
-        Measured(short_name(report, kind), kind, _told(truth.found[kind], ways)) for kind in kinds
+        Measured(
+            short_name(report, kind),
+            kind,
+            {
+                words: truth.found[kind][name]
+                for name, words in ways.items()
+                if name in truth.found[kind] and truth.found[kind][name]["value"] is not None
+            },
+        )
+        for kind in truth.kinds
+        if kind != "author" or truth.key == "against_gold"
     ]
-    return charts.interval_bars(
-        sources,
-        of=f"Right against {truth.name}",
-        title=f"Right against {truth.name}",
-        key="accuracy",
-    )
+    return interval_bars(sources, of=f"Right against {truth.name}", key="accuracy")
 
 
 def agreeing(report: Report) -> Chart | None:
@@ -118,57 +123,63 @@ def agreeing(report: Report) -> Chart | None:
     if sum(len(rows) > 1 for rows in groups.values()) == 0:
         return None
     names = {kind: short_name(report, kind) for kind in groups}
-    return charts.agreeing(groups, names=names, truth=truth.name)
+    return draw_agreeing(groups, names=names, truth=truth.name)
 
 
-def confusion_of(kind: str) -> Draw:
+def confusion(report: Report, kind: str) -> Chart | None:
     """The matrix of one kind against the truth."""
-
-    def draw(report: Report) -> Chart | None:
-        truth = _truth(report)
-        told = truth.found.get(kind) if truth else None
-        if truth is None or not told or not told["confusion"]:
-            return None
-        labels = report["categories"]
-        counts = {
-            (said, true): told["confusion"][f"predicted {said}, gold {true}"]
-            for said in labels
-            for true in labels
-        }
-        return charts.confusion(
-            labels,
-            counts,
-            title=f"{short_name(report, kind)} against {truth.name}",
-            key=f"confusion-{kind}",
-            truth=truth.name,
-        )
-
-    return draw
-
-
-def replacement(report: Report) -> Chart | None:
-    """Winning rate of each machine over epsilon."""
-    return charts.winning_rates(report["alt_test"])
-
-
-def replacement_by_author(report: Report) -> Chart | None:
-    """The same with the author's answer as the truth."""
-    title = "The same, measured by the author's own answer"
-    return charts.winning_rates(report["alt_test_by_author"], title=title, key="curve-by-author")
-
-
-def cost(report: Report) -> Chart | None:
-    """What an answer of each kind costs, against how often it is right."""
     truth = _truth(report)
-    return charts.cost_quality(offers(report, truth, "per_label"), unit="USD") if truth else None
+    found = truth.found.get(kind) if truth else None
+    if truth is None or not found or not found["confusion"]:
+        return None
+    labels = report["categories"]
+    counts = {
+        (said, true): found["confusion"][f"predicted {said}, gold {true}"]
+        for said in labels
+        for true in labels
+    }
+    title = f"{short_name(report, kind)} against {truth.name}"
+    return draw_confusion(labels, counts, title=title, key=f"confusion-{kind}", truth=truth.name)
 
 
-def seconds(report: Report) -> Chart | None:
-    """How long an answer of each kind takes, against how often it is right."""
+def cost(report: Report, unit: str = "per_label") -> Chart | None:
+    """What an answer of each kind costs, or the ``seconds`` it takes, against how often it is
+    right."""
     truth = _truth(report)
     if truth is None:
         return None
-    return charts.cost_quality(offers(report, truth, "seconds"), unit="s", key="time-quality")
+    if unit == "seconds":
+        return cost_quality(offers(report, truth, unit), unit="s", key="time-quality")
+    return cost_quality(offers(report, truth, unit))
+
+
+def offers(report: Report, truth: Truth, unit: str) -> list[Offer]:
+    """What an answer can be had for, of every kind that can be measured by ``truth`` and whose
+    costs are known: one label of the kind, or a vote of several.
+
+    ``unit``: ``per_label`` or ``seconds``. A vote of three costs what three labels cost, and takes
+    the time of three people, whoever works beside whom.
+    """
+    kinds = [kind for kind in truth.kinds if kind in report["cost"]]
+    return [
+        offer
+        for kind in kinds
+        if kind != "author" or truth.key == "against_gold"
+        for offer in _offers_of_kind(report, kind, truth.found[kind], unit)
+    ]
+
+
+def _offers_of_kind(
+    report: Report, kind: str, found: Mapping[str, Any], unit: str
+) -> Iterator[Offer]:
+    name, label = short_name(report, kind), report["cost"][kind][unit]
+    if not found["by_votes"]:
+        yield Offer(name, kind, label, found["accuracy"])
+    for row in found["by_votes"]:
+        votes = row["votes"]
+        known = {end: label[end] for end in ("value", "low", "high") if label.get(end) is not None}
+        price = {**label, **{end: value * votes for end, value in known.items()}}
+        yield Offer(name if votes == 1 else f"{name} × {votes}", kind, price, row["accuracy"])
 
 
 def reliability(report: Report) -> Chart | None:
@@ -177,11 +188,11 @@ def reliability(report: Report) -> Chart | None:
     if not found:
         return None
     # With one bin nothing shows whether it is more often right where it is surer.
-    name = max(found, key=lambda each: (len(found[each]["bins"]) > 1, found[each]["n"]))
+    name = max(found, key=lambda machine: (len(found[machine]["bins"]) > 1, found[machine]["n"]))
     bins = [
-        Bin(one["low"], one["high"], one["confidence"], one["right"]) for one in found[name]["bins"]
+        Bin(row["low"], row["high"], row["confidence"], row["right"]) for row in found[name]["bins"]
     ]
-    return charts.reliability(bins, name=name, kind=found[name]["kind"]) if len(bins) > 1 else None
+    return draw_reliability(bins, name=name, kind=found[name]["kind"]) if len(bins) > 1 else None
 
 
 def trust(report: Report) -> Chart | None:
@@ -209,28 +220,27 @@ def trust(report: Report) -> Chart | None:
 CHARTS: Mapping[str, Draw] = {
     "trust": trust,
     "heatmap": heatmap,
-    "annotators": annotators,
+    "annotators": partial(heatmap, level="annotator"),
     "accuracy": accuracy,
     "agreeing": agreeing,
-    "replacement": replacement,
-    "replacement-by-author": replacement_by_author,
+    "replacement": lambda report: draw_winning_rates(report["alt_test"]),
+    "replacement-by-author": lambda report: draw_winning_rates(
+        report["alt_test_by_author"],
+        title="The same, measured by the author's own answer",
+        key="curve-by-author",
+    ),
     "cost": cost,
-    "seconds": seconds,
+    "seconds": partial(cost, unit="seconds"),
     "reliability": reliability,
-    **{f"confusion-{kind}": confusion_of(kind) for kind in ("llm", "crowd", "expert", "model")},
+    **{
+        f"confusion-{kind}": partial(confusion, kind=kind)
+        for kind in ("llm", "crowd", "expert", "model")
+    },
 }
 
 
 def _truth(report: Report) -> Truth | None:
     return next(iter(truths_of(report)), None)
-
-
-def _told(found: Mapping[str, Any], ways: Mapping[str, str]) -> dict[str, Any]:
-    return {
-        words: found[name]
-        for name, words in ways.items()
-        if name in found and found[name]["value"] is not None
-    }
 
 
 def _of_pairs(report: Report) -> tuple[str, str, bool]:
@@ -243,5 +253,399 @@ def _of_pairs(report: Report) -> tuple[str, str, bool]:
     return "cohen_kappa", main_coefficient(report), False
 
 
-def _pair_words(between: str) -> str:
-    return "Cohen's κ" if between == "cohen_kappa" else MAIN_WORDS[between]
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A kind (``key`` is its name) or an annotator."""
+
+    key: Hashable
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One kind's figures, one per place along the axis; None or a reason where there is none."""
+
+    name: str
+    kind: str
+    figures: Sequence[AnyFigure | None]
+
+
+def draw_heatmap(
+    sources: Sequence[Source],
+    figures: Pairs,
+    *,
+    of: str,
+    within: str = "",
+    title: str = "",
+    key: str = "heatmap",
+    percent: bool = False,
+) -> Chart | None:
+    """Who agrees with whom: a square of coefficients.
+
+    Args:
+        sources: at most 40 are drawn, the first ones; they are grouped by kind.
+        figures: by the keys of two sources in either order; of one source twice: within it.
+        of: what the numbers are, such as ``Cohen's kappa``; those on the diagonal: ``within``.
+        percent: the numbers are shares, shown as per cent.
+    """
+    chosen = sorted(sources[:MOST_SOURCES], key=lambda source: order_of(source.kind))
+    if not chosen or not any(ends(figure) for figure in figures.values()):
+        return None
+    roomy = len(chosen) <= ROOMY
+    cells = [
+        _pair_cell(
+            (column, row), chosen, _pair(figures, chosen[row], chosen[column]), (roomy, percent)
+        )
+        for row in range(len(chosen))
+        for column in range(len(chosen))
+    ]
+    names = [Name(source.name, source.kind) for source in chosen]
+    of_kinds = all(source.key == source.kind for source in chosen)
+    framed = f"; framed: {within} within one kind".replace("  ", " ") if of_kinds else ""
+    more = len(sources) - len(chosen)
+    return Chart(
+        key=key,
+        title=title or f"{of} between sources",
+        description=f"{of} of {len(chosen)} sources with each other: the darker, the nearer to "
+        f"full agreement{framed}.{f' {more} more are not drawn.' if more else ''}",
+        rows=_pair_rows(chosen, figures),
+        x=Axis(names=names, step=32),
+        y=Axis(names=names, step=44 if roomy else 24),
+        marks=cells,
+        note=of + framed,
+    )
+
+
+def _pair(figures: Pairs, row: Source, column: Source) -> AnyFigure:
+    found = figures.get((row.key, column.key)) or figures.get((column.key, row.key))
+    return found or (NOT_ASKED_TWICE if row.key == column.key else NO_PAIR)
+
+
+def _pair_cell(
+    place: tuple[int, int], sources: Sequence[Source], figure: AnyFigure, look: tuple[bool, bool]
+) -> Cell:
+    (column, row), (roomy, percent) = place, look
+    drawn, known, own = draw_figure(figure, percent=percent), ends(figure), row == column
+    names = (
+        f"within {sources[row].name}" if own else f"{sources[row].name} and {sources[column].name}"
+    )
+    text = "–"
+    if known:
+        text = drawn.value if roomy else _short(known[1], percent=percent)
+    return Cell(
+        column=column,
+        row=row,
+        step=step_of(known[1]) if known else 0,
+        text=text,
+        n=f"n {drawn.n}" if roomy and drawn.n else "",
+        framed=own and sources[row].key == sources[row].kind,
+        words=f"{names}: {sentence(figure, percent=percent)}",
+    )
+
+
+def _short(value: float, *, percent: bool) -> str:
+    """A number in a small cell: ``.62``, ``1``, ``−.05``; per cent without its sign."""
+    if percent:
+        return f"{value * 100:.0f}"
+    words = f"{value:.2f}".replace("-", "−").replace("0.", ".")
+    return {"1.00": "1", "−.00": ".00"}.get(words, words)
+
+
+def _pair_rows(sources: Sequence[Source], figures: Pairs) -> list[Row]:
+    pairs = [(one, other) for number, one in enumerate(sources) for other in sources[number:]]
+    return [
+        {
+            "source": one.name,
+            "kind": one.kind,
+            "other": other.name,
+            "other kind": other.kind,
+            **figure_columns(found),
+        }
+        for one, other in pairs
+        if (found := _pair(figures, one, other)) is not NOT_ASKED_TWICE
+    ]
+
+
+def draw_confusion(
+    labels: Sequence[str],
+    counts: Mapping[tuple[str, str], int],
+    *,
+    title: str = "Said against true",
+    key: str = "confusion",
+    truth: str = "true",
+) -> Chart | None:
+    """What was said against what is true: ``counts`` of (said, true) over ``labels``.
+
+    ``truth`` is what the columns are called: ``gold``, ``the author``. More labels than twelve are
+    a table only.
+    """
+    whole = sum(counts.get((said, true), 0) for said in labels for true in labels)
+    if not whole:
+        return None
+    right = sum(counts.get((label, label), 0) for label in labels)
+    shown = range(len(labels)) if len(labels) <= MOST_LABELS else ()
+    names = [Name(label) for label in labels]
+    return Chart(
+        key=key,
+        title=title,
+        description=f"{right:,} of {whole:,} right, framed. Rows: what was said; columns: {truth}.",
+        rows=[
+            {
+                "said": said,
+                "true": true,
+                "items": counts.get((said, true), 0),
+                "note": "right" if said == true else "wrong",
+            }
+            for said in labels
+            for true in labels
+            if shown or counts.get((said, true))
+        ],
+        x=Axis(names=names, step=38),
+        y=Axis(names=names, step=32),
+        marks=[
+            _count_cell(labels, counts, (column, row), truth) for row in shown for column in shown
+        ],
+        note=f"Rows said, columns {truth}; framed: right, {right:,} of {whole:,}",
+    )
+
+
+def _count_cell(
+    labels: Sequence[str], counts: Mapping[tuple[str, str], int], place: tuple[int, int], truth: str
+) -> Cell:
+    """A cell shaded by fifths of what was said."""
+    column, row = place
+    said, true = labels[row], labels[column]
+    count = counts.get((said, true), 0)
+    whole = sum(counts.get((said, label), 0) for label in labels)
+    share = f"; {count / whole:.0%} of what was said" if whole else ""
+    return Cell(
+        column=column,
+        row=row,
+        step=min(5, 1 + 5 * count // whole) if count else 0,
+        text=f"{count:,}",
+        framed=row == column,
+        words=f"{count:,} items: said {said}, {truth} {true}{share}",
+    )
+
+
+def draw_agreeing(
+    groups: Mapping[str, Sequence[Mapping[str, Any]]],
+    *,
+    names: Mapping[str, str] = KIND_WORDS,
+    truth: str = "gold",
+) -> Chart | None:
+    """How often an answer is right, by how many annotators of its kind agree on it.
+
+    ``groups``: kind → rows of ``agreeing``, ``items`` and ``accuracy``, as a report's
+    ``by_agreeing``; ``truth`` is what is right: ``the author``; ``names`` is what kinds are called.
+    """
+    groups = {kind: groups[kind] for kind in sorted(groups, key=order_of) if groups[kind]}
+    found = [(kind, row) for kind, rows in groups.items() for row in rows]
+    known = [place for _, row in found if (place := ends(row["accuracy"]))]
+    if not known:
+        return None
+    numbers = sorted({row["agreeing"] for _, row in found})
+    marks: list[Mark] = []
+    for number, (kind, rows) in enumerate(groups.items()):
+        values = {row["agreeing"]: row["accuracy"] for row in rows}
+        series = Series(names.get(kind, kind), kind, [values.get(number) for number in numbers])
+        aside = (number - (len(groups) - 1) / 2) * 0.08
+        places = [(value + aside, f"{value} agree") for value in numbers]
+        marks += series_marks(series, places, percent=True)
+    return Chart(
+        key="agreeing",
+        title=f"Right against {truth}, by number of annotators who agree",
+        description="Share of items whose most frequent answer is right, with 95 % intervals, by "
+        "how many annotators gave that answer; below: items.",
+        rows=[
+            {
+                "kind": kind,
+                "agreeing": row["agreeing"],
+                "items": row["items"],
+                **figure_columns(row["accuracy"]),
+            }
+            for kind, row in found
+        ],
+        x=Axis(
+            title="annotators who agree",
+            low=numbers[0] - 0.5,
+            high=numbers[-1] + 0.5,
+            ticks=numbers,
+            words=number_tick,
+        ),
+        y=Axis(title=f"right against {truth}", low=down_to([low for low, *_ in known])),
+        marks=marks,
+        counts=[
+            (Name("items", kind), {row["agreeing"]: row["items"] for row in rows})
+            for kind, rows in groups.items()
+        ],
+    )
+
+
+def series_marks(
+    series: Series, places: Sequence[tuple[float, str]], *, percent: bool
+) -> list[Mark]:
+    """The line through a series' values, and each with its interval."""
+    found = [ends(figure) for figure in series.figures]
+    path = [
+        None if values is None else (x, values[1])
+        for (x, _), values in zip(places, found, strict=True)
+    ]
+    if not any(path):
+        return []
+    return [
+        Line(points=path, kind=series.kind, name=series.name),
+        *(
+            Point(
+                x=x,
+                y=values[1],
+                kind=series.kind,
+                y_ends=(values[0], values[2]),
+                words=f"{series.name}, {where}: {sentence(figure, percent=percent)}",
+            )
+            for (x, where), values, figure in zip(places, found, series.figures, strict=True)
+            if values
+        ),
+    ]
+
+
+def draw_winning_rates(
+    tests: Mapping[str, Mapping[str, Any]],
+    *,
+    title: str = "Share of humans beaten, by the price of a human",
+    key: str = "curve",
+) -> Chart | None:
+    """How many of the humans a machine beats, over what a human is said to cost.
+
+    ``tests``: machine → its part of a report's ``alt_test``: ``kind``, ``epsilon`` (the used one),
+    ``winning_rate``, ``passes`` and ``curve``, rows of ``epsilon`` and ``winning_rate``. The best
+    seven are drawn.
+    """
+    known = [(name, test) for name, test in tests.items() if len(_rates(test)) > 1]
+    if not known:
+        return None
+    known.sort(key=lambda found: -(found[1].get("winning_rate") or 0.0))
+    shown = known[:MOST_MACHINES]
+    epsilons = [epsilon for _, test in shown for epsilon, _ in _rates(test)]
+    used = sorted({test["epsilon"] for _, test in shown})
+    more = f" {len(known) - len(shown)} more are in the table." if len(known) > len(shown) else ""
+    return Chart(
+        key=key,
+        title=title,
+        description="Winning rate: the share of humans that the machine beats when it may be worse "
+        f"by epsilon. From one half on it passes.{more}",
+        rows=[
+            {
+                "machine": name,
+                "kind": test.get("kind", ""),
+                "epsilon": row["epsilon"],
+                **figure_columns(
+                    {"value": row["winning_rate"], "n": test.get("tested"), "method": METHOD}
+                ),
+                "note": "used" if row["epsilon"] == test.get("epsilon") else "",
+            }
+            for name, test in tests.items()
+            for row in test.get("curve") or ()
+        ],
+        x=Axis(
+            title="ε, the price of a human",
+            low=min(epsilons),
+            high=max(epsilons),
+            words=number_tick,
+        ),
+        y=Axis(title="humans beaten", ticks=(0, 0.25, 0.5, 0.75, 1)),
+        marks=[
+            Rule(y=0.5, name="passes"),
+            *(Rule(x=epsilon, name=f"ε {number_tick(epsilon)} used") for epsilon in used),
+            *(
+                Line(
+                    points=_rates(test),
+                    kind=test.get("kind", ""),
+                    dash=number,
+                    name=f"{ascii_uppercase[number]} {name}, {_verdict(test)}",
+                    words=f"{name}: {_verdict(test)}",
+                )
+                for number, (name, test) in enumerate(shown)
+            ),
+            *_letters(shown),
+        ],
+    )
+
+
+def _rates(test: Mapping[str, Any]) -> list[tuple[float, float]]:
+    rows = test.get("curve") or ()
+    return [
+        (row["epsilon"], row["winning_rate"]) for row in rows if row["winning_rate"] is not None
+    ]
+
+
+def _verdict(test: Mapping[str, Any]) -> str:
+    rate = test.get("winning_rate")
+    if rate is None:
+        return "not tested"
+    return f"{share_tick(rate)}: {'passes' if test.get('passes') else 'does not pass'}"
+
+
+def _letters(shown: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Point]:
+    """The machines at the used epsilon; those of the same rate share a point."""
+    letters: dict[tuple[float, float], str] = {}
+    kinds: dict[tuple[float, float], str] = {}
+    for number, (_, test) in enumerate(shown):
+        if test.get("winning_rate") is not None:
+            place = (test["epsilon"], test["winning_rate"])
+            letters[place] = letters.get(place, "") + ascii_uppercase[number]
+            kinds[place] = test.get("kind", "")
+    return [Point(x=x, y=y, kind=kinds[x, y], label=words) for (x, y), words in letters.items()]
+
+
+def draw_reliability(
+    bins: Sequence[Bin],
+    *,
+    name: str = "",
+    kind: str = "llm",
+) -> Chart | None:
+    """Whether a stated confidence is the share that turns out right, by ``reliability_bins``.
+
+    ``name`` is whose confidence it is.
+    """
+    known = [(found, place) for found in bins if (place := ends(found.right))]
+    if not known:
+        return None
+    lows = [*(found.confidence for found, _ in known), *(low for _, (low, *_) in known)]
+    lowest = min(down_to(lows), 0.9)
+    whole = sum(found.right["n"] for found, _ in known)
+    return Chart(
+        key="reliability",
+        title=f"Confidence against share right{f', {name}' if name else ''}",
+        description=f"{len(known)} bins of {whole:,} items: mean confidence across, share right up "
+        "with 95 % intervals. Below the diagonal it is too sure, above not sure enough.",
+        rows=[
+            {
+                "least": found.low,
+                "greatest": found.high,
+                "mean confidence": found.confidence,
+                **figure_columns(found.right),
+            }
+            for found in bins
+        ],
+        x=Axis(title="mean confidence", low=lowest),
+        y=Axis(title="share right", low=lowest),
+        marks=[
+            Rule(name="sure as it should be; above: more could be"),
+            Line(points=[(found.confidence, value) for found, (_, value, _) in known], kind=kind),
+            *(
+                Point(
+                    x=found.confidence,
+                    y=value,
+                    kind=kind,
+                    y_ends=(low, high),
+                    words=f"confidence {share_tick(found.confidence)}: "
+                    f"right {sentence(found.right, percent=True)}",
+                )
+                for found, (low, value, high) in known
+            ),
+        ],
+        counts=[(Name("items"), {found.confidence: found.right["n"] for found, _ in known})],
+        height=230,
+    )

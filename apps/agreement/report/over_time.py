@@ -1,5 +1,6 @@
-"""Agreement and accuracy by the day on which labels were given."""
+"""Agreement by the day on which labels were given."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -7,12 +8,14 @@ from datetime import date, timedelta
 from django.db.models import Count, Max, Min
 from django.utils.timezone import localdate
 
-from apps.agreement.charts import Series, over_time
+from apps.agreement.charts import figure_columns
+from apps.agreement.report.charts import Series, series_marks
 from apps.agreement.report.label_matrix import read_sheet
 from apps.agreement.report.services import turn
 from apps.agreement.report.slices import Slice
 from apps.agreement.report.tables import MAIN_WORDS
-from apps.common.charts import Chart
+from apps.common.charts import Axis, Chart, Mark, Name, down_to, number_tick, order_of, share_tick
+from apps.common.figures import ends
 from apps.labels.models import Label
 from apps.projects.models import Project
 from labelhub.core.agreement.reports.within import within
@@ -61,7 +64,7 @@ def agreement_over_time(project: Project, asked: Slice, task: LabelType) -> Char
             if any(sheet.raters_of(kind) > 1 for sheet in sheets)
         ]
     words = [each.words for each in found]
-    return over_time(words, series, of=MAIN_WORDS[name], percent=name == "percent")
+    return draw_over_time(words, series, of=MAIN_WORDS[name], percent=name == "percent")
 
 
 def why_not_over_time(project: Project, asked: Slice) -> str:
@@ -98,3 +101,45 @@ def periods(first: date, last: date) -> Sequence[Period]:
         length = -(-length // 7) * 7
     starts = [first + timedelta(days=at) for at in range(0, days, length)]
     return [Period(each, min(each + timedelta(days=length - 1), last)) for each in starts]
+
+
+def draw_over_time(
+    periods: Sequence[str],
+    series: Sequence[Series],
+    *,
+    of: str,
+    percent: bool = False,
+) -> Chart | None:
+    """A coefficient by period, a line per kind.
+
+    A period without a number breaks the line: nothing is known between its neighbours.
+    """
+    known = [place for one in series for figure in one.figures if (place := ends(figure))]
+    if not known:
+        return None
+    low = down_to([low for low, *_ in known])
+    high = min(1.0, math.ceil(max(high for *_, high in known) * 10 - 1e-9) / 10)
+    marks: list[Mark] = []
+    for number, one in enumerate(sorted(series, key=lambda one: order_of(one.kind))):
+        aside = (number - (len(series) - 1) / 2) * 0.1
+        places = [(place + aside, period) for place, period in enumerate(periods)]
+        marks += series_marks(one, places, percent=percent)
+    return Chart(
+        key="over-time",
+        title=f"{of} over time",
+        description=f"{of} with 95 % intervals, {len(periods)} periods from {periods[0]} to "
+        f"{periods[-1]}.",
+        rows=[
+            {"source": one.name, "kind": one.kind, "period": period, **figure_columns(figure)}
+            for one in series
+            for period, figure in zip(periods, one.figures, strict=True)
+        ],
+        x=Axis(names=[Name(period) for period in periods], step=22),
+        y=Axis(
+            title=of,
+            low=low,
+            high=high if high > low else low + 0.1,
+            words=share_tick if percent else number_tick,
+        ),
+        marks=marks,
+    )
