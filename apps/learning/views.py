@@ -61,7 +61,7 @@ def learning_progress(request: SignedInRequest, slug: str) -> HttpResponse:
     if going is None:
         return HttpResponse(status=UNEXPECTED_END, headers={"HX-Refresh": "true"})
     context: dict[str, Any] = {"project": project} | progress_context(project, going)
-    return render(request, "learning/progress.html", context)
+    return render(request, "learning/learning.html#progress", context)
 
 
 def _done(project: Project, actor: User, step: str) -> str:

@@ -105,7 +105,7 @@ def experiment_preview(request: SignedInRequest, slug: str) -> HttpResponse:
     ensure_builtin()
     form = ExperimentForm(current_schema(project).parsed.task, request.GET)
     context = {"project": project} | _weighed(project, form)
-    return render(request, "agreement/experiment_preview.html", context)
+    return render(request, "agreement/experiment_create.html#preview", context)
 
 
 @login_required
@@ -136,7 +136,7 @@ def experiment_progress(request: SignedInRequest, slug: str, experiment_id: int)
             report_of(experiment, arms)
         return HttpResponseClientRefresh()
     page = _frame(request, project) | context | {"experiment": experiment}
-    return render(request, "agreement/experiment_progress.html", page)
+    return render(request, "agreement/experiment_detail.html#progress", page)
 
 
 @login_required

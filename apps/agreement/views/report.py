@@ -79,7 +79,7 @@ def agreement_over_time_part(request: SignedInRequest, slug: str) -> HttpRespons
     context = {"project": project, "figure": figure, "query": asked.query}
     if figure is None:
         context |= {"why_not": why_not_over_time(project, asked)}
-    return render(request, "agreement/agreement_over_time.html", context)
+    return render(request, "agreement/agreement_report.html#over_time", context)
 
 
 @login_required
@@ -109,7 +109,7 @@ def agreement_annotators(request: SignedInRequest, slug: str) -> HttpResponse:
     asked = read_slice(project, request.GET)
     figure = CHARTS["annotators"](agreement_report(project, asked, user=request.user))
     context = {"project": project, "figure": figure, "query": asked.query}
-    return render(request, "agreement/agreement_annotators.html", context)
+    return render(request, "agreement/agreement_report.html#annotators", context)
 
 
 @login_required
