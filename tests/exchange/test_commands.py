@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.labels.models import Gold, Label
-from tests.exchange.helpers import SHARED, imported, ledger, lines, written
+from tests.exchange.helpers import imported, ledger, lines, written
 from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
@@ -51,14 +51,6 @@ def test_bad_input_ends_in_one_line(tmp_path: Path, content: bytes, name: str, s
     with pytest.raises(CommandError, match=said) as raised:
         call_command("import_items", ProjectFactory.create().slug, str(path))
     assert "\n" not in str(raised.value)
-
-
-def test_strict_imports_nothing(tmp_path: Path) -> None:
-    project = ProjectFactory.create()
-    path = written(tmp_path, lines({"text": "a"}, {"text": ""}), "x.jsonl")
-    with pytest.raises(CommandError, match="Row 2, text"):
-        call_command("import_items", project.slug, str(path), strict=True)
-    assert project.items.count() == 0
 
 
 @pytest.mark.parametrize("command", ["import_items", "import_labels"])
@@ -127,21 +119,6 @@ def test_import_labels_reads_the_long_form(
     assert (told["created"], told["unchanged"], told["gold_created"]) == (0, 3, 0)
 
 
-def test_a_revision_supersedes_only_when_it_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    project = ProjectFactory.create()
-    imported(project, lines({"id": "1", "text": "a"}))
-    uid = "11111111-1111-4111-8111-111111111111"
-    row = {"item_id": "1", "annotator_id": "w", "annotator_type": "crowd"}
-    content = lines(
-        {**row, "label": "good", "uid": uid}, {**row, "label": "bad", "supersedes": uid}
-    )
-    told = run(capsys, "import_labels", project.slug, written(tmp_path, content, "x.jsonl"))
-    assert (told["created"], told["conflicts"]) == (2, 0)
-    assert Label.objects.current().get().value == "bad"
-
-
 @pytest.mark.parametrize("word", ["true", "TRUE", "yes", "1"])
 def test_a_row_may_say_that_it_revises_whatever_its_annotator_said_before(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], word: str
@@ -162,59 +139,6 @@ def test_a_row_may_say_that_it_revises_whatever_its_annotator_said_before(
 
     told = run(capsys, "import_labels", project.slug, path)
     assert (told["created"], told["unchanged"], told["conflicts"]) == (0, 3, 0)
-
-
-def test_the_first_of_repeated_rows_stands_and_the_report_says_how_to_keep_the_rest(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    project = ProjectFactory.create()
-    imported(project, lines({"id": "1", "text": "a"}))
-    row = {"item_id": "1", "annotator_id": "w", "annotator_type": "crowd"}
-    content = lines(
-        {**row, "label": "good"},
-        {**row, "label": "bad"},
-        {**row, "label": "bad", "supersedes": False},
-    )
-
-    told = run(capsys, "import_labels", project.slug, written(tmp_path, content, "x.jsonl"))
-
-    assert (told["created"], told["conflicts"]) == (1, 2)
-    assert Label.objects.get().value == "good"
-    assert [each["row"] for each in told["conflict_rows"]] == [2, 3]
-    assert "supersedes = true" in told["conflict_rows"][0]["message"]
-
-    again = lines({**row, "label": "good"}, {**row, "label": "bad", "supersedes": True})
-    told = run(capsys, "import_labels", project.slug, written(tmp_path, again, "y.jsonl"))
-    assert (told["created"], told["unchanged"], told["conflicts"]) == (1, 1, 0)
-    assert Label.objects.current().get().value == "bad"
-
-
-def test_who_revises_nothing_that_is_there_labels_for_the_first_time(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    project = ProjectFactory.create()
-    imported(project, lines({"id": "1", "text": "a"}))
-    row = {"item_id": "1", "annotator_type": "crowd", "label": "good", "supersedes": True}
-    content = lines({**row, "annotator_id": "v"}, {**row, "annotator_id": "w"})
-
-    told = run(capsys, "import_labels", project.slug, written(tmp_path, content, "x.jsonl"))
-
-    assert told["created"] == 2
-    assert not Label.objects.filter(supersedes__isnull=False).exists()
-
-
-def test_what_a_row_revises_must_be_told_in_words_that_mean_something(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    project = ProjectFactory.create()
-    imported(project, lines({"id": "1", "text": "a"}))
-    row = {"item_id": "1", "annotator_id": "w", "annotator_type": "crowd", "label": "good"}
-    content = lines(row, {**row, "supersedes": "the first"})
-
-    told = run(capsys, "import_labels", project.slug, written(tmp_path, content, "x.jsonl"))
-
-    (fault,) = told["errors"]
-    assert (told["failed"], fault["field"]) == (1, "label.supersedes")
 
 
 def test_long_form_csv_with_several_labels(
@@ -262,19 +186,3 @@ def test_into_an_empty_project_labels_bring_their_items(
     told = run(capsys, "import_labels", project.slug, written(tmp_path, lines(*rows), "x.jsonl"))
     assert (told["items_created"], told["created"], told["errors"]) == (2, 4, [])
     assert [item.text for item in project.items.order_by("pk")] == ["0", "1"]
-
-
-@pytest.mark.thorough
-def test_a_real_long_form_set_comes_in_whole(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    items, labels = SHARED / "snow_rte.items.jsonl", SHARED / "snow_rte.jsonl"
-    if not labels.exists():
-        pytest.skip(f"{labels} is not on this machine")
-    names = [{"name": "entailment"}, {"name": "not_entailment"}]
-    project = ProjectFactory.create(definition={"task": "single", "labels": names})
-    imported(project, items.read_bytes())
-    told = run(capsys, "import_labels", project.slug, labels)
-    assert (told["created"], told["conflicts"], told["failed"]) == (8000, 0, 0)
-    assert Label.objects.count() == 8000
-    assert Gold.objects.filter(value="entailment").count() == 400

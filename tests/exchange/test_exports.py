@@ -1,6 +1,5 @@
 """Export formats one by one; and our own export makes the same ledger again, in every format."""
 
-import csv
 import io
 import json
 from typing import Any, TypeAlias
@@ -203,22 +202,6 @@ def test_schema_versions_are_kept_where_they_exist() -> None:
     LabelSchemaFactory.create(project=again, version=2)
     imported(again, exported(project, "jsonl"))
     assert ledger(again) == ledger(project)
-
-
-def test_csv_is_one_readable_row_per_item() -> None:
-    content = exported(lived_in(), "csv").decode()
-    rows = list(csv.DictReader(io.StringIO(content, newline="")))
-    assert [row["gold"] for row in rows] == ["", "good", "good", "", "good"]
-    assert rows[3]["text"].startswith("'=1+1")
-    assert rows[0]["labelhub"] == "1"
-
-
-def test_parquet_has_the_columns_of_the_csv() -> None:
-    project = lived_in()
-    table = pq.read_table(io.BytesIO(exported(project, "parquet")))
-    header = exported(project, "csv").decode().splitlines()[0]
-    assert table.column_names == header.split(",")
-    assert table.num_rows == 5
 
 
 def test_label_studio_tasks_tell_machines_from_people() -> None:

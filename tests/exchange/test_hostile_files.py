@@ -13,7 +13,7 @@ import pytest
 from openpyxl import Workbook
 
 from apps.exchange.readers import RawRow, UnreadableFile, format_of, open_rows, read_here, xlsx
-from apps.exchange.readers.base import MAX_COLUMN_NAME, MAX_COLUMNS
+from apps.exchange.readers.base import MAX_COLUMNS
 from tests.exchange.helpers import counts, imported, lines, written
 from tests.factories.projects import ProjectFactory
 
@@ -136,20 +136,6 @@ def test_a_quote_that_is_never_closed_costs_its_own_row_only(tmp_path: Path) -> 
     assert texts(rows) == ["good", "fine"]
 
 
-@pytest.mark.thorough
-def test_rows_after_ten_megabytes_of_an_open_quote_are_read(tmp_path: Path) -> None:
-    good = "".join(f"{at},good row {at} {'x' * 1000}\n" for at in range(2, 12_000))
-    rows = read(tmp_path, f'id,text\n1,"never closed\n{good}'.encode(), "x.csv")
-    assert [row.number for row in rows if row.error] == [2]
-    assert len(texts(rows)) == 11_998
-
-
-def test_lines_that_a_wrong_quote_swallowed_are_counted(tmp_path: Path) -> None:
-    rows = read(tmp_path, b'id,text\n1,"abc\n2,def\n3,"ghi"\n4,last\n', "x.csv")
-    assert "goes on over 2 more lines" in str(rows[0].error)
-    assert texts(rows) == ["last"]
-
-
 @pytest.mark.parametrize("content", [b'[{"text": "a"}][{"text": "b"}]', b'[{"text": "a"}] b'])
 def test_what_follows_a_json_list_is_told(tmp_path: Path, content: bytes) -> None:
     rows = read(tmp_path, content, "x.json")
@@ -166,39 +152,11 @@ def test_a_key_given_twice_is_a_fault_of_its_row(tmp_path: Path, name: str) -> N
     assert texts(rows) == ["good"]
 
 
-def test_a_number_of_any_length_is_told_in_words(tmp_path: Path) -> None:
-    rows = read(tmp_path, b'{"text": "a", "n": ' + b"9" * 20_000 + b"}", "x.jsonl")
-    assert rows[0].error == "Not valid JSON: a number of 20,000 digits."
-
-
 @pytest.mark.parametrize("name", ["x.json", "x.jsonl"])
 def test_a_row_has_as_many_columns_as_a_table_may_have(tmp_path: Path, name: str) -> None:
     wide = {"text": "a"} | {f"column {at}": at for at in range(MAX_COLUMNS)}
     content = json.dumps([wide]).encode() if name == "x.json" else lines(wide)
     assert "more than 1,000 columns" in str(read(tmp_path, content, name)[0].error)
-
-
-def test_a_column_name_of_any_length_is_not_repeated(tmp_path: Path) -> None:
-    name = "k" * (MAX_COLUMN_NAME + 1)
-    [row] = read(tmp_path, lines({"text": "a", name: 1}), "x.jsonl")
-    assert (row.field, len(str(row.error)) < 200) == ("a column name", True)
-    with pytest.raises(UnreadableFile) as raised:
-        read(tmp_path, f"text,{name},{name}\na,1,2\n".encode(), "x.csv")
-    assert len(raised.value.message) < 300
-
-
-@pytest.mark.django_db
-def test_what_is_kept_of_a_fault_is_short() -> None:
-    deep = {"text": "a", "meta": {"k" * 900_000: "\0"}}
-    note = imported(ProjectFactory.create(), lines(deep)).errors[0]
-    assert note["field"].startswith("meta.kkk")
-    assert len(json.dumps(note)) < 1000
-
-
-def test_utf_16_without_a_mark_may_hold_any_script(tmp_path: Path) -> None:
-    said = "naïve שלום 😀 Ā and some more plain words"
-    content = f"id,text\n1,{said}\n".encode("utf-16-le")
-    assert texts(read(tmp_path, content, "x.csv")) == [said]
 
 
 @pytest.mark.parametrize(

@@ -106,13 +106,6 @@ def test_the_card_says_what_the_hub_and_people_need() -> None:
     assert "null for a value: 1 items" in text
 
 
-def test_gold_alone_has_no_annotations() -> None:
-    table, features, _, text = opened(labelled(), only="gold")
-    assert table.num_rows == 1
-    assert "annotations" not in features
-    assert "| crowd |" not in text
-
-
 def test_no_name_of_a_person_is_in_it() -> None:
     project = labelled()
     names = [one.name for one in project.annotators.exclude(kind="llm")]
@@ -131,9 +124,3 @@ def test_it_is_written_in_pieces_and_the_same_twice(monkeypatch: pytest.MonkeyPa
     assert len(pieces) >= 4
     assert b"".join(pieces) == exported(project, "huggingface")
     assert opened(project)[0].num_rows == 5
-
-
-def test_an_empty_project_gives_an_empty_dataset() -> None:
-    table, features, header, _ = opened(ProjectFactory.create())
-    assert (table.num_rows, header["size_categories"]) == (0, ["n<1K"])
-    assert list(features)[:2] == ["id", "text"]

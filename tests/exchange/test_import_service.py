@@ -1,7 +1,6 @@
 """run_import: what is created, what stays, what is told; aborts, races and resumption."""
 
 import io
-import json
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -25,9 +24,8 @@ from apps.exchange.services import KIND, chunks, imports, receive_upload, run_im
 from apps.exchange.services.imports import store_upload, sweep_uploads
 from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import ImportBatch, Item
-from labelhub.core.errors import Conflict, Unavailable
+from labelhub.core.errors import Unavailable
 from tests.exchange.helpers import (
-    SHARED,
     all_places_taken,
     counts,
     imported,
@@ -112,13 +110,6 @@ def test_an_id_twice_in_a_file_is_unchanged_or_a_conflict() -> None:
     assert "already that of row 1" in batch.errors[0]["message"]
 
 
-def test_an_annotator_twice_on_one_item_counts_once() -> None:
-    labels = [{"annotator": "w", "value": "good"}, {"annotator": "w", "value": "bad"}]
-    batch = imported(ProjectFactory.create(), lines({"text": "a", "labels": labels}))
-    assert (batch.created, batch.labels_created, batch.conflicts) == (1, 1, 1)
-    assert "first label stands" in batch.errors[0]["message"]
-
-
 def test_faulty_rows_are_told_and_good_ones_kept() -> None:
     content = lines({"text": "a"}, {"text": "b", "gold": "ugly"}, {"text": ""}, {"text": "c"})
     project = ProjectFactory.create()
@@ -137,20 +128,12 @@ def test_strict_writes_nothing_when_a_row_is_at_fault(short_chunks: None) -> Non
     assert "Nothing was imported" in batch.message
 
 
-def test_strict_imports_a_clean_file() -> None:
-    assert counts(imported(ProjectFactory.create(), THREE, strict=True)) == (3, 0, 0, 0)
-
-
 def test_only_the_first_faults_are_kept_but_all_are_counted(
     monkeypatch: pytest.MonkeyPatch, short_chunks: None
 ) -> None:
     monkeypatch.setattr(imports, "MAX_NOTES", 3)
     batch = imported(ProjectFactory.create(), lines(*[{"text": ""}] * 7))
     assert (batch.failed, len(batch.errors)) == (7, 3)
-
-
-def test_one_row_is_told_in_the_singular() -> None:
-    assert imported(ProjectFactory.create(), lines({"text": "a"})).message.startswith("Read 1 row:")
 
 
 def test_long_rows_make_short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,20 +151,6 @@ def test_long_rows_make_short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     pq.write_table(texts, sink, compression="zstd")
     assert imported(ProjectFactory.create(), sink.getvalue(), "x.parquet").created == 5
     assert sizes == [2, 2, 1]
-
-
-@pytest.mark.parametrize(
-    ("content", "name", "said"),
-    [
-        (b"a^b\n1^2\n", "x.csv", "No text here"),
-        (b"id,text\n", "x.csv", "no rows"),
-        (b'{"a": 1}', "x.json", "No text here"),
-    ],
-)
-def test_a_file_of_no_use_says_so(content: bytes, name: str, said: str) -> None:
-    batch = imported(ProjectFactory.create(), content, name)
-    assert said in batch.message + json.dumps(batch.errors)
-    assert batch.created == 0
 
 
 @pytest.mark.django_db(transaction=True)
@@ -263,13 +232,6 @@ def test_a_worker_that_lost_its_lease_writes_nothing(
     assert (batch.status, batch.rows_done, Item.objects.count()) == ("running", 0, 0)
 
 
-def test_an_ended_import_is_left_alone() -> None:
-    batch = imported(ProjectFactory.create(), THREE)
-    assert counts(run_import(batch.pk)) == (3, 0, 0, 0)
-    with pytest.raises(Conflict):
-        queue_again(batch)
-
-
 def queue_again(batch: ImportBatch) -> None:
     from apps.exchange.services import queue_import  # noqa: PLC0415 - beside its one use
 
@@ -348,24 +310,6 @@ SETS = [
     ("coda19_expert", "single", 623),
     ("isarcasm_author", "single", 600),
 ]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(("name", "task", "rows"), SETS)
-def test_real_data_sets_import_as_they_are(name: str, task: str, rows: int) -> None:
-    path = SHARED / f"{name}.jsonl"
-    if not path.exists():
-        pytest.skip(f"{path} is not on this machine")
-    read = [json.loads(line) for line in path.read_text().splitlines()]
-    names = {one for row in read for one in row.get("aspects", [row.get("gold", "none")])}
-    names |= {one for row in read for one in row.get("labels", {}).values()}
-    names |= {"other"} if task == "single" else set()
-    labels = [{"name": one} for one in sorted(names)]
-    project = ProjectFactory.create(definition={"task": task, "labels": labels})
-    assert counts(imported(project, path.read_bytes())) == (rows, 0, 0, 0)
-    with_gold = sum("gold" in row or "aspects" in row for row in read)
-    assert Gold.objects.count() == with_gold
-    assert counts(imported(project, path.read_bytes())) == (0, rows, 0, 0)
 
 
 def test_old_files_that_no_import_needs_are_swept(settings: LazySettings) -> None:

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
 
 from apps.exchange.services import import_label_file, label_files
 from apps.exchange.services.context import Note
@@ -40,30 +39,6 @@ def test_each_of_them_is_read_from_a_table_of_texts(tmp_path: Path) -> None:
     assert label.created_at.isoformat() == "2026-11-21T09:30:00+00:00"
 
 
-@pytest.mark.thorough
-@pytest.mark.django_db
-@pytest.mark.parametrize("column", label_files.EXTRA)
-def test_an_empty_cell_says_nothing(tmp_path: Path, column: str) -> None:
-    label = _only_label(tmp_path, {column: ""})
-    assert (label.value, label.action) == ("good", "imported")
-
-
-@pytest.mark.django_db
-def test_an_abstention_is_a_cell(tmp_path: Path) -> None:
-    assert _only_label(tmp_path, {"abstained": "TRUE"}).abstained
-
-
-@pytest.mark.django_db
-def test_a_rationale_in_brackets_is_a_text(tmp_path: Path) -> None:
-    assert _only_label(tmp_path, {"rationale": "[sic] good"}).rationale == "[sic] good"
-
-
-@pytest.mark.django_db
-def test_a_day_is_a_moment(tmp_path: Path) -> None:
-    label = _only_label(tmp_path, {"created_at": "2026-11-21"})
-    assert label.created_at.isoformat() == "2026-11-21T00:00:00+00:00"
-
-
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("row", "field", "lacks"),
@@ -90,16 +65,6 @@ def test_a_wrong_time_is_told_with_its_column_and_what_stands_there(tmp_path: Pa
 
     assert fault.field == "label.created_at"
     assert fault.message == f"'2026-13-45{'x' * 30}' is no time such as 2026-11-21T09:30:00Z."
-
-
-@pytest.mark.django_db
-def test_the_command_tells_the_column_of_the_first_fault(tmp_path: Path) -> None:
-    project = ProjectFactory.create()
-    imported(project, lines({"id": "1", "text": "a"}))
-    row = {"item_id": "1", "annotator": "w", "label": "good", "created_at": "yesterday"}
-    path = written(tmp_path, lines(row), "labels.jsonl")
-    with pytest.raises(CommandError, match=r"Row 1, label.created_at: 'yesterday' is no time"):
-        call_command("import_labels", project.slug, str(path))
 
 
 def _faults(tmp_path: Path, row: dict[str, str]) -> list[Note]:

@@ -1,7 +1,6 @@
 """Parquet that unpacks to far more than it is: read in bounded memory, and read right."""
 
 import random
-import uuid
 from pathlib import Path
 from typing import Any
 
@@ -153,39 +152,3 @@ def test_no_type_of_column_hides_how_long_it_is(
 
     monkeypatch.setattr(parquet, "MAX_ROW_BYTES", len(LONG) - 1)
     assert [row.error for row in read(path)] == [TOO_LONG] * 20
-
-
-def test_json_is_read_few_rows_at_a_time(tmp_path: Path) -> None:
-    path = tmp_path / "x.parquet"
-    pq.write_table(pa.table({"text": ["a"] * 700, "more": as_json(pa.array(["1"] * 700))}), path)
-
-    batches = list(parquet._batches(path, pq.read_metadata(path)))
-
-    assert max(batch.num_rows for batch in batches) == parquet.PLAIN_BATCH
-    assert sum(batch.num_rows for batch in batches) == 700
-
-
-def test_views_are_measured_in_slices_and_in_any_order() -> None:
-    texts = pa.array(["a", "bb", "ccc", None])
-    begins, lengths = (pa.array(numbers, pa.int32()) for numbers in ([2, 0, 1], [2, 3, 0]))
-    made: Any = pa.ListViewArray.from_arrays
-    views = made(begins, lengths, texts)
-    batch = pa.record_batch([views], names=["more"])
-
-    assert row_sizes(batch).tolist() == [3 * LEAST + 3, 4 * LEAST + 6, LEAST]
-    assert row_sizes(batch.slice(1)).tolist() == [4 * LEAST + 6, LEAST]
-
-
-@pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view()])
-def test_texts_by_reference_are_measured_as_others(kind: Any) -> None:
-    batch = pa.record_batch([pa.array(["é", None, LONG], kind)], names=["text"])
-
-    assert row_sizes(batch).tolist() == [LEAST + 2, LEAST, LEAST + len(LONG)]
-
-
-def test_identifiers_of_a_type_of_their_own_are_spelled_out(tmp_path: Path) -> None:
-    path, one = tmp_path / "x.parquet", uuid.UUID(int=7)
-    column = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([one.bytes], pa.binary(16)))
-    pq.write_table(pa.table({"text": ["a"], "order": column}), path)
-
-    assert [row.data for row in read(path)] == [{"text": "a", "order": str(one)}]

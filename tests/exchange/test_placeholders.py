@@ -1,14 +1,12 @@
 """Labels before their texts: items that came by id only are filled by a later import of items."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 
 from apps.exchange.selectors import result_of
-from apps.exchange.services import import_label_file, imports, label_files
+from apps.exchange.services import import_label_file, label_files
 from apps.labels.models import Gold, Label
 from apps.projects.models import Item, Project
 from tests.exchange.helpers import counts, imported, ledger, lines, written
@@ -50,16 +48,6 @@ def test_texts_that_come_later_fill_what_came_by_id_only(tmp_path: Path) -> None
     assert (filled.meta, filled.batch, filled.pk) == ({"topic": "x"}, batch, keys[0])
 
 
-def test_a_filled_item_is_an_item_like_any_other(tmp_path: Path) -> None:
-    project = labels_of(tmp_path, "a", "b")
-    imported(project, TEXTS)
-    again = imported(project, TEXTS)
-    assert (counts(again), again.filled) == ((0, 2, 0, 0), 0)
-    other = imported(project, lines({"id": "a", "text": "other"}))
-    assert (counts(other), other.filled) == ((0, 0, 1, 0), 0)
-    assert "other text" in other.errors[0]["message"]
-
-
 def test_of_two_texts_for_one_placeholder_the_first_fills_it(tmp_path: Path) -> None:
     project = labels_of(tmp_path, "a")
     rows = [{"id": "a", "text": one} for one in ("first", "first", "second")]
@@ -88,12 +76,6 @@ def test_labels_and_gold_of_the_text_join_those_that_are_there(tmp_path: Path) -
     assert list(Gold.objects.values_list("value", flat=True)) == ["good", "good"]
 
 
-def test_gold_alone_comes_in_with_the_text(tmp_path: Path) -> None:
-    project = labels_of(tmp_path, "a")
-    assert imported(project, lines({"id": "a", "text": "food", "gold": "bad"})).filled == 1
-    assert ledger(project)[0]["gold"] == "bad"
-
-
 def test_what_was_debated_by_its_id_keeps_it(tmp_path: Path) -> None:
     project = labels_of(tmp_path, "a", "b")
     started_run(project, item_ids=[Item.objects.get(external_id="a").pk])
@@ -114,19 +96,6 @@ def test_what_somebody_labelled_or_labels_now_by_its_id_keeps_it(tmp_path: Path)
     assert {one.item.text for one in (done, held)} == {one.item.external_id for one in (done, held)}
 
 
-def test_a_real_item_whose_text_is_its_id_is_no_placeholder() -> None:
-    project = ProjectFactory.create()
-    imported(project, lines({"id": "yes", "text": "yes"}))
-    batch = imported(project, lines({"id": "yes", "text": "no"}))
-    assert (batch.filled, batch.conflicts) == (0, 1)
-
-
-def test_chunks_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "CHUNK_ROWS", 1)
-    project = labels_of(tmp_path, "a", "b")
-    assert imported(project, TEXTS).filled == 2
-
-
 def test_a_label_file_that_was_cut_short_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,24 +111,3 @@ def test_a_label_file_that_was_cut_short_goes_on(
     (note,) = result.tally.notes
     assert (note.row, note.field) == (1, "item_id")
     assert "import it first" in note.message
-
-
-def test_the_commands_say_what_to_do_and_what_was_done(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    project = ProjectFactory.create()
-    labels = written(tmp_path, lines(said("a"), said("b")), "labels.jsonl")
-    call_command("import_labels", project.slug, str(labels))
-    assert "2 items by id only; import_items fills in their texts" in capsys.readouterr().out
-    texts = written(tmp_path, TEXTS, "texts.jsonl")
-    call_command("import_items", project.slug, str(texts), json=True)
-    told = json.loads(capsys.readouterr().out)
-    assert (told["created"], told["filled"], told["conflicts"]) == (0, 2, 0)
-
-
-def test_filling_takes_few_queries(tmp_path: Path, django_assert_max_num_queries: Any) -> None:
-    items = [f"i{at}" for at in range(60)]
-    project = labels_of(tmp_path, *items)
-    content = lines(*({"id": one, "text": f"text {one}", "gold": "good"} for one in items))
-    with django_assert_max_num_queries(49):
-        assert imported(project, content).filled == 60

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -118,14 +117,6 @@ def test_the_server_does_not_grow(tmp_path: Path, make: Callable[[Path], Path], 
     assert max(most, still) < 15
 
 
-def test_every_row_of_a_bomb_is_told(tmp_path: Path) -> None:
-    rows = list(open_rows(bomb(tmp_path), "parquet"))
-    assert [row.number for row in rows] == list(range(1, 201))
-    assert {(row.error, row.field) for row in rows} == {
-        ("Longer than 1,000,000 characters; split the text.", "text")
-    }
-
-
 def test_a_row_that_is_small_in_the_file_and_large_in_memory_is_a_fault(tmp_path: Path) -> None:
     rows = list(open_rows(empty_lists(tmp_path), "jsonl"))
     assert {row.error for row in rows} == {"The row takes more than 32 MB of memory; split it."}
@@ -186,12 +177,6 @@ def test_a_process_that_ends_without_a_word_is_a_fault_of_ours(
         next(open_rows(repeated(tmp_path, "a", 1), "parquet"))
 
 
-@pytest.mark.parametrize("name", ["parquet", "xlsx", "csv"])
-def test_a_file_that_is_gone_is_told_as_such(tmp_path: Path, name: str) -> None:
-    with pytest.raises(FileNotFoundError):
-        next(open_rows(tmp_path / "gone", name))
-
-
 def test_a_process_that_was_killed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[subprocess.Popen[bytes]] = []
     popen = subprocess.Popen
@@ -227,23 +212,6 @@ def test_no_more_files_are_read_at_once_than_there_are_places(tmp_path: Path) ->
         next(open_rows(path, "csv", meanwhile=refuse_after(0.2)))
     first.close()  # type: ignore[attr-defined]  # it is a generator
     assert next(open_rows(path, "csv", meanwhile=refuse_after(0))).data == {"text": "words"}
-
-
-def test_small_texts_need_no_place(tmp_path: Path) -> None:
-    with all_places_taken():
-        assert len(list(open_rows(written(tmp_path, b"text\na\n", "a.csv"), "csv"))) == 1
-
-
-def test_who_waits_reads_once_a_place_is_free(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    waited: list[float] = []
-    with ExitStack() as others:
-        others.enter_context(all_places_taken())
-        monkeypatch.setattr(isolation, "sleep", lambda _: others.close())
-        rows = open_rows(repeated(tmp_path, "a", 1), "parquet", meanwhile=waited.append)
-        assert [row.data for row in rows] == [{"text": "a"}]
-    assert len(waited) == 1
 
 
 def test_who_stops_reading_leaves_no_process(tmp_path: Path) -> None:

@@ -1,19 +1,15 @@
 """Rejections in files: what they are in every format, and nowhere an abstention."""
 
-import io
 import json
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
-import pyarrow.parquet as pq
 import pytest
 
 from apps.exchange.services import import_label_file
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
 from tests.exchange.helpers import counts, exported, imported, ledger, lines
-from tests.factories.exchange import saved
 from tests.factories.projects import ProjectFactory
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, suggest
 
@@ -57,25 +53,6 @@ def test_label_studio_gets_no_cancelled_annotation_and_gives_the_rejection_back(
     other = ProjectFactory.create()
     imported(other, json.dumps([task]).encode(), "tasks.json")
     assert Label.objects.get(item__project=other, rejected=True).uid == rejection.uid
-
-
-def test_a_published_set_leaves_it_out_and_its_card_says_so() -> None:
-    project, _ = rejected_one()
-
-    with ZipFile(io.BytesIO(exported(project, "huggingface"))) as archive:
-        (row,) = pq.read_table(io.BytesIO(archive.read("data/train.parquet"))).to_pylist()
-        card = archive.read("README.md").decode()
-
-    assert [one["kind"] for one in row["annotations"]] == ["llm"]
-    assert "Crowd: 1 suggestions rejected without a label" in card
-
-
-def test_the_manifest_counts_rejections() -> None:
-    project, _ = rejected_one()
-
-    told = saved(project).manifest["counts"]
-
-    assert (told["labels"], told["rejections"]) == ({"llm": 1, "crowd": 1}, {"crowd": 1})
 
 
 @pytest.mark.parametrize(

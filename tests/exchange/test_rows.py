@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from apps.exchange.columns import ColumnMap, guess_columns
+from apps.exchange.columns import ColumnMap
 from apps.exchange.readers import RawRow
 from apps.exchange.rows import ItemRow, RowError, read_row
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
@@ -50,11 +50,6 @@ def test_equal_texts_without_id_are_one_item() -> None:
     assert one.content_hash != two.content_hash
 
 
-def test_unknown_columns_become_metadata() -> None:
-    found = good({"text": "a", "lang": "vi", "meta": {"source": "x"}})
-    assert found.meta == {"lang": "vi", "source": "x"}
-
-
 def test_a_chosen_column_wins_and_an_empty_choice_is_none() -> None:
     found = good({"text": "a", "note": "b", "label": "strange"}, text="note", gold="")
     assert (found.text, found.gold, found.meta) == ("b", None, {"text": "a", "label": "strange"})
@@ -89,12 +84,6 @@ def test_gold_is_understood_in_every_usual_shape(
 ) -> None:
     base = {} if schema is not PER_ITEM else {"options": ["x", "y"]}
     assert good({"text": "a", **base, **data}, schema).gold == gold
-
-
-def test_names_that_a_spreadsheet_made_numbers_are_names() -> None:
-    schema = schema_from_names("single", ["0", "1"])
-    assert good({"text": "a", "label": 1}, schema).gold == "1"
-    assert good({"text": "a", "label": 0.0}, schema).gold == "0"
 
 
 @pytest.mark.parametrize(
@@ -153,14 +142,6 @@ def test_what_does_not_fit_is_named(
     assert said in message
 
 
-def test_a_row_without_text_says_what_it_has() -> None:
-    assert "headline" in fault({"headline": "a"})[1]
-
-
-def test_a_long_form_row_is_recognised() -> None:
-    assert "file of labels" in fault({"item_id": "1", "annotator_id": "w", "label": "good"})[1]
-
-
 def test_a_plain_context_is_one_turn_of_the_user() -> None:
     assert good({"text": "a", "context": "before"}).context == [{"role": "user", "text": "before"}]
 
@@ -180,58 +161,6 @@ def test_labels_by_named_sources_are_annotations() -> None:
     said = [(label.who.kind, label.who.name, label.value) for label in found.labels]
     assert said == [("crowd", "crowd_majority", "good"), ("expert", "expert_bio", "bad")]
     assert fault({"text": "a", "labels": {"anna": "good"}})[0] == "labels"
-
-
-def test_label_studio_tasks_are_rows() -> None:
-    def result(name: str) -> list[dict[str, Any]]:
-        shape = {"from_name": "label", "to_name": "text", "type": "choices"}
-        return [{**shape, "value": {"choices": [name]}}]
-
-    found = good(
-        {
-            "id": 5,
-            "data": {"text": "a", "lang": "en"},
-            "meta": {"src": "x"},
-            "predictions": [
-                7,
-                {"model_version": "m1", "score": 0.8, "result": result("bad")},
-            ],
-            "annotations": [
-                {"ground_truth": True, "lead_time": 2.5, "completed_by": 3,
-                 "result": result("good")},
-                {"was_cancelled": True, "result": [], "completed_by": {"email": "a@example.org"}},
-            ],
-        }
-    )  # fmt: skip
-    assert (found.external_id, found.text, found.gold) == ("5", "a", "good")
-    assert {**found.meta, "label_studio": None} == {"lang": "en", "src": "x", "label_studio": None}
-    said = [(label.who.kind, label.who.name, label.value) for label in found.labels]
-    assert said == [
-        ("model", "m1", "bad"),
-        ("crowd", "Label Studio user 3", "good"),
-        ("crowd", "a@example.org", None),
-    ]
-    assert [label.withdrawn for label in found.labels] == [False, False, True]
-    assert [field for field, _ in found.remarks] == ["predictions"]
-    assert (found.labels[0].confidence, found.labels[1].seconds) == (0.8, 2.5)
-
-
-def test_a_label_studio_value_outside_the_schema_is_a_fault() -> None:
-    result = [{"type": "choices", "value": {"choices": ["ugly"]}}]
-    where, message = fault({"data": {"text": "a"}, "annotations": [{"result": result}]})
-    assert where == "annotations[0].result[0].value.choices"
-    assert "'ugly'" in message
-
-
-def test_a_label_studio_result_of_another_kind_is_a_fault() -> None:
-    result = [{"type": "rectanglelabels", "value": {"x": 1}}]
-    where, message = fault({"data": {"text": "a"}, "annotations": [{"result": result}]})
-    assert (where, "rectanglelabels" in message) == ("annotations[0].result[0]", True)
-
-
-def test_columns_are_guessed_by_their_names() -> None:
-    guessed = guess_columns(["Item_ID", "review", "label", "stars"])
-    assert guessed == {"id": "Item_ID", "text": "review", "gold": "label"}
 
 
 def test_a_dialogue_is_its_last_user_turn_after_what_was_said_before() -> None:

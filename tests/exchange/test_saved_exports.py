@@ -5,7 +5,6 @@ import hashlib
 import json
 import os
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -14,7 +13,6 @@ from django.conf import LazySettings
 from django.utils import timezone
 
 from apps.authors.services.privacy import erase_author
-from apps.authors.services.sites import delete_site
 from apps.common.models import Job
 from apps.debates.models import Run, RunRole
 from apps.exchange.exporters import FORMATS, export_pieces
@@ -26,7 +24,7 @@ from apps.labels.services import annotator_for, record_label
 from apps.llm.models import PromptVersion
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
-from labelhub.core.errors import Conflict, InvalidInput
+from labelhub.core.errors import Conflict
 from tests.exchange.helpers import exported, imported, lines
 from tests.factories.authors import answered_by, author_of, site_with_features
 from tests.factories.exchange import run_export, saved
@@ -99,18 +97,6 @@ def test_the_manifest_tells_what_is_in_the_file_and_what_made_it() -> None:
     ]  # fmt: skip
     assert (theirs["uid"], "imported" in theirs["note"]) == (str(elsewhere), True)
     json.dumps(manifest)
-
-
-def test_nothing_and_nonsense_are_refused() -> None:
-    empty, project = ProjectFactory.create(), small()
-    for where, how in [
-        (empty, {"format_name": "csv"}),
-        (project, {"format_name": "pdf"}),
-        (project, {"format_name": "csv", "only": "silver"}),
-    ]:
-        with pytest.raises(InvalidInput):
-            services.save_export(project=where, actor=None, **how)
-    assert SavedExport.objects.count() == 0
 
 
 def test_three_at_once_are_enough() -> None:
@@ -244,18 +230,6 @@ def test_a_file_of_an_erased_author_is_not_given_out_before_it_is_deleted() -> N
         ready_export(export.project, export.pk)
 
 
-def test_a_deleted_site_counts_as_well() -> None:
-    export, author = of_author()
-    other = author_of(author.site, "another")
-    erase_author(other)
-    services.keep_exports()
-    export = saved(author.site.project)
-    delete_site(site=author.site)
-    services.keep_exports()
-    export.refresh_from_db()
-    assert export.status == Status.STALE
-
-
 def test_whoever_is_erased_while_it_is_written_is_not_in_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -295,8 +269,3 @@ def test_progress_is_told_while_it_is_written(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(os, "fsync", look)
     run_export(export)
     assert seen == [(2, True, 2)]
-
-
-def test_a_folder_that_is_not_there_is_no_fault(tmp_path: Path) -> None:
-    services.keep_exports()
-    assert in_folder() == []

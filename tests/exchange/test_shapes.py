@@ -168,13 +168,6 @@ def test_argillas_faults_name_the_place() -> None:
     assert "Rankings" in fault({**row, "suggestions": ranked})[1]
 
 
-def test_a_chat_of_argilla_is_its_last_turn_after_its_context() -> None:
-    chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"}]
-    found = good({"fields": {"chat": chat}, "metadata": {}})
-    assert (found.text, found.context) == ("Yes?", [{"role": "user", "text": "Hi"}])
-    assert good({"fields": {"chat": chat}, "metadata": {}}, text="chat") == found
-
-
 MIN: dict[str, Any] = {
     "text": "Ann is in Rome", "id": 4, "mood": "good", "lang": "en", "annotator": 1,
     "annotation_id": 9, "created_at": "2024-05-01T08:00:00Z", "updated_at": "2024-05-01T08:00:00Z",
@@ -210,31 +203,6 @@ def test_a_row_without_an_answer_says_nothing(schema: Any, said: dict[str, Any])
     assert (label.value, label.abstained, label.withdrawn) == (None, False, True)
     assert label.role == "empty"
     assert label.provenance.get("comment") == said.get("comment")
-
-
-@pytest.mark.parametrize("said", [[], "[]", {"choices": []}, '{"choices":[]}'])
-def test_a_row_may_say_that_there_is_none(said: Any) -> None:
-    bare = {key: MIN[key] for key in ("text", "id", *label_studio_min.OWN)}
-    assert good({**bare, "mood": said}, TAGS).labels[0].value == []
-
-
-def test_a_row_without_an_answer_takes_nothing_back() -> None:
-    bare = {key: MIN[key] for key in ("text", "id", *label_studio_min.OWN)}
-    rows = [
-        {**bare, "mood": "good"},
-        {**bare, "annotation_id": 10, "created_at": "2024-06-01T08:00:00Z"},
-    ]
-    (joined,) = label_studio_min.gathered(RawRow(at, row) for at, row in enumerate(rows))
-    said, empty = good(joined.data, MOOD, answer="mood").labels
-    assert (said.value, empty.withdrawn, empty.supersedes) == ("good", True, None)
-
-
-def test_a_record_without_an_answer_says_nothing() -> None:
-    given = {"why": {"value": "Because.", "agent": "m1"}}
-    row = {"fields": {"text": "a"}, "suggestions": given}
-    (label,) = good(row, TAGS, answer="mood").labels
-    assert (label.value, label.abstained, label.role) == (None, False, "empty")
-    assert label.rationale == "Because."
 
 
 def test_which_column_has_the_answer_is_not_guessed() -> None:

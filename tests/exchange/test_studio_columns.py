@@ -6,14 +6,13 @@ from typing import Any
 import pytest
 
 from apps.exchange.columns import ColumnMap
-from apps.exchange.forms import ColumnsForm
 from apps.exchange.readers import RawRow
 from apps.exchange.rows import ItemRow, read_row
 from apps.exchange.selectors import Preview, preview_batch
 from apps.exchange.services import receive_upload, store_upload
 from apps.exchange.shapes.label_studio_min import gathered
 from labelhub.core.schema import parse_schema
-from tests.exchange.helpers import counts, imported, ledger
+from tests.exchange.helpers import imported, ledger
 from tests.factories.projects import ProjectFactory
 
 FEELINGS = {"task": "single", "labels": ["Positive", "Negative"]}
@@ -92,34 +91,6 @@ def test_between_two_columns_nobody_guesses() -> None:
 
 
 @pytest.mark.django_db
-def test_a_table_with_two_such_columns_is_asked_about() -> None:
-    project = ProjectFactory.create(definition=FEELINGS)
-    batch = imported(project, TABLE.encode(), "x.csv")
-    assert counts(batch) == (1, 0, 0, 1)
-    assert "label, sentiment" in batch.errors[0]["message"]
-    assert [(row["gold"], row["labels"]) for row in ledger(project)] == [(None, [])]
-    chosen = {"answer": "sentiment"}
-    assert counts(imported(project, TABLE.encode(), "x.csv", columns=chosen)) == (1, 1, 0, 0)
-    (label,) = next(row["labels"] for row in ledger(project) if row["id"] == "1")
-    assert label["value"] == "Positive"
-
-
-@pytest.mark.django_db
-def test_no_column_of_a_table_is_taken_for_an_answer_in_free_words() -> None:
-    table = "annotation_id,annotator,id,lead_time,source,text\n1,ann,1,3.5,web,The soup was cold\n"
-    project = ProjectFactory.create(definition={"task": "text", "question": "Why?"})
-    batch = imported(project, table.encode(), "x.csv")
-    assert counts(batch) == (0, 0, 0, 1)
-    assert "Which column has the answer?" in batch.errors[0]["message"]
-
-
-def test_the_one_column_behind_the_id_is_an_answer_in_free_words() -> None:
-    row = {"text": "a", "source": "web", "id": 1, "cause": "The soup was cold", **SAID}
-    asked = {"task": "text", "question": "Why?"}
-    assert said(row, schema=asked) == ["The soup was cold"]
-
-
-@pytest.mark.django_db
 def test_gold_is_what_was_chosen_as_such() -> None:
     task = {"id": 1, "data": {"text": "a", "label": "Negative"}}
     chosen = {"answer": "sentiment", "gold": "label"}
@@ -136,19 +107,3 @@ def test_gold_is_what_was_chosen_as_such() -> None:
         rows = ledger(project)
         assert [row["gold"] for row in rows] == [gold] * len(rows), (content, columns)
         assert (rows[0]["meta"].get("label") == "Negative") == (gold is None), (content, columns)
-
-
-@pytest.mark.django_db
-def test_the_preview_shows_the_same() -> None:
-    task = {"id": 1, "data": {"text": "a", "label": "Negative"}}
-    for content, name, questions in (
-        (json.dumps([task]), "x.json", ()),
-        (json.dumps([ROW]), "x.json", ("sentiment",)),
-        (TABLE, "x.csv", ("label", "sentiment")),
-    ):
-        told = previewed(content.encode(), name)
-        assert (told.guess.get("gold"), told.questions) == (None, questions), content
-        answer = ColumnsForm(told).fields.get("answer")
-        assert bool(questions) == (answer is not None and answer.required), "chosen by somebody"
-        assert answer is None or answer.initial == ""
-        assert "gold" not in told.columns

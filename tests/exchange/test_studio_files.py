@@ -1,7 +1,5 @@
 """Files that the real Label Studio wrote after people had worked there (``make test-peers``)."""
 
-import json
-
 import pytest
 
 from tests.exchange.helpers import counts, imported, ledger
@@ -56,33 +54,3 @@ def test_a_row_without_a_time_is_a_label_and_no_gold() -> None:
     (empty,) = rows["Bad."]["labels"]
     assert (empty["abstained"], empty["role"]) == (False, "empty")
     assert rows["Nobody looked."]["labels"] == []
-
-
-def test_a_column_of_the_task_is_never_taken_for_an_answer() -> None:
-    row = {"text": "Fine.", "lang": "en", "id": 3, "annotator": 1, "annotation_id": 1,
-           "created_at": "2026-11-23T10:00:01Z", "updated_at": None, "lead_time": None}  # fmt: skip
-    project = ProjectFactory.create(definition={"task": "text"})
-    assert imported(project, json.dumps([row]).encode(), "x.json").errors == []
-    assert [label["value"] for label in ledger(project)[0]["labels"]] == [None]
-    batch = imported(project, json.dumps([{"id": "a", **row}]).encode(), "x.json")
-    assert batch.errors[0]["message"].startswith("Which column has the answer?")
-    table = TABLE.replace('"text"', '"_data_text"').replace('"tone"', '"text"')
-    batch = imported(project, table.encode(), "x.csv")
-    assert (counts(batch), batch.errors[0]["field"]) == ((0, 0, 0, 3), "_data_text")
-    chosen = {"text": "_data_text", "answer": "text"}
-    batch = imported(project, table.encode(), "x.csv", columns=chosen)
-    assert counts(batch) == (3, 0, 0, 0)
-
-
-def test_what_was_predicted_there_since_is_a_label_of_a_model() -> None:
-    """Predictions of ours are known again; others that annotations tell of are new."""
-    case = CASES["single"]
-    tasks = json.loads((FOLDER / "single-ours.json").read_bytes())
-    told = next(one for task in tasks for one in task["annotations"] if one["prediction"])
-    told["prediction"]["model_version"] = "another model"
-    told["prediction"]["result"][0]["id"] = "made there"
-    project = case.project()
-    batch = imported(project, json.dumps(tasks).encode(), "x.json")
-    assert counts(batch) == (len(case.texts), 0, 0, 0)
-    models = [label["annotator"] for row in ledger(project) for label in row["labels"]]
-    assert models.count("another model") == 1

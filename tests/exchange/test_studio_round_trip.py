@@ -124,29 +124,6 @@ def test_our_export_passes_their_checks_and_makes_the_same_ledger(
     assert (skipped.labels_by_people, skipped.queued) == (0, True)
 
 
-def test_what_came_from_label_studio_passes_its_checks_with_our_labels_beside() -> None:
-    project = ProjectFactory.create(definition=DEFINITIONS["single"])
-    result = {"from_name": "mood", "to_name": "body", "type": "choices"}
-    task: dict[str, Any] = {
-        "id": 1,
-        "data": {"review": "Fine."},
-        "annotations": [
-            {"id": 4, "completed_by": 1, "was_cancelled": False, "ground_truth": False,
-             "result": [{**result, "value": {"choices": ["good"]}}]}
-        ],
-    }  # fmt: skip
-    imported(project, json.dumps([task]).encode(), "tasks.json")
-    imported(project, lines({"id": "ours", "text": "So so."}))
-    for item in Item.objects.filter(project=project):
-        record_label(draft(item, person(project), "bad"))
-    tasks_, config = exported(project, "labelstudio"), exported(project, "labelstudio-config")
-    check_import(json.loads(tasks_), config)
-    first, ours = json.loads(tasks_)
-    assert first["annotations"][0] == task["annotations"][0] | {"ground_truth": False}
-    assert [one["result"][0]["from_name"] for one in first["annotations"]] == ["mood", "mood"]
-    assert ours["data"] == {"id": "ours", "review": "So so."}
-
-
 def test_what_was_annotated_there_since_comes_back_beside_ours() -> None:
     project = worked_on(DEFINITIONS["single"], ["good", "bad"], [])
     tasks_ = json.loads(exported(project, "labelstudio"))

@@ -49,13 +49,6 @@ def test_every_kind_of_answer(definition: Any, result: dict[str, Any], expected:
     assert good(annotated(result), definition).labels[0].value == expected
 
 
-def test_options_of_the_task_are_those_of_the_item() -> None:
-    row = annotated(chosen("b"))
-    row["data"]["choices"] = [{"value": "a"}, {"value": "b"}]
-    found = good(row, {"task": "per_item"})
-    assert (found.options, found.labels[0].value) == (["a", "b"], "b")
-
-
 @pytest.mark.parametrize(
     ("ends", "text", "spans"),
     [
@@ -123,44 +116,11 @@ def test_an_annotation_without_an_answer_says_nothing(definition: Any, results: 
     assert label.provenance.get("comment", "") == ("Hm." if results else "")
 
 
-def test_a_prediction_without_an_answer_says_nothing() -> None:
-    row = annotated(chosen("good"), parent_prediction=3)
-    prediction, annotation = good({**row, "predictions": [{"id": 3, "result": []}]}, SET).labels
-    assert (prediction.value, prediction.role) == (None, "empty")
-    assert (annotation.value, annotation.proposed_from) == (["good"], None)
-
-
 @pytest.mark.parametrize(
     ("result", "gold"), [(NOTED, None), (chosen(), []), (chosen("bad"), ["bad"])]
 )
 def test_only_an_answer_is_gold(result: dict[str, Any], gold: Any) -> None:
     assert good(annotated(result, ground_truth=True), SET).gold == gold
-
-
-def test_who_said_nothing_afterwards_still_says_what_they_said() -> None:
-    row = annotated(chosen("good"))
-    row["annotations"].append({"result": []})
-    said, empty = good(row, SET).labels
-    assert (said.value, empty.withdrawn, empty.supersedes) == (["good"], True, None)
-
-
-def test_an_empty_set_and_quotes_alone_are_answers() -> None:
-    assert good(annotated(chosen()), SET).labels[0].value == []
-    assert good(annotated(quoted(0, 4, "Fine")), SET).labels[0].value == ["good"]
-
-
-def test_the_chosen_question_is_taken_and_the_others_kept() -> None:
-    row = annotated(chosen("good"), chosen("x", from_name="topic"))
-    (label,) = good(row, answer="mood").labels
-    kept = label.provenance["label_studio"]["annotation"]
-    assert (label.value, len(kept["result"])) == ("good", 2)
-
-
-def test_who_annotated_twice_says_what_they_said_last() -> None:
-    row = annotated(chosen("good"))
-    row["annotations"].append({"result": [chosen("bad")]})
-    first, second = good(row).labels
-    assert (second.supersedes, second.value) == (first.uid, "bad")
 
 
 def test_what_an_annotation_was_made_from_is_told_even_of_bare_ids() -> None:
@@ -174,15 +134,6 @@ def test_what_an_annotation_was_made_from_is_told_even_of_bare_ids() -> None:
 
 
 @pytest.mark.django_db
-def test_bare_ids_are_remarked_once_for_the_file() -> None:
-    project = ProjectFactory.create()
-    tasks = [{**annotated(chosen("good")), "id": at, "predictions": [at]} for at in range(3)]
-    batch = imported(project, json.dumps(tasks).encode(), "tasks.json")
-    assert (counts(batch), batch.labels_created) == ((3, 0, 0, 0), 3)
-    assert [(note["kind"], note["row"]) for note in batch.errors] == [("remark", 1)]
-
-
-@pytest.mark.django_db
 def test_an_edited_annotation_is_no_unchanged_one() -> None:
     project = ProjectFactory.create()
     assert imported(
@@ -191,9 +142,3 @@ def test_an_edited_annotation_is_no_unchanged_one() -> None:
     again = imported(project, json.dumps([annotated(chosen("bad"), id=5)]).encode(), "a.json")
     assert counts(again) == (0, 0, 1, 0)
     assert Label.objects.filter(item__project=project).count() == 1
-
-
-@pytest.mark.parametrize("seconds", [-1, "soon", True, None, 1e300])
-def test_an_odd_time_is_left_to_the_original(seconds: Any) -> None:
-    (label,) = good(annotated(chosen("good"), lead_time=seconds)).labels
-    assert label.seconds in (None, 1.0)

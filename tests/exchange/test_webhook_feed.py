@@ -10,15 +10,13 @@ from apps.debates.models import Run
 from apps.exchange.models import Delivery, Webhook
 from apps.exchange.webhooks import delivery_queue, event_feed, services
 from apps.exchange.webhooks.event_feed import highest_ids, queue_events
-from apps.exchange.webhooks.services import switch_off, switch_on, update_webhook
-from apps.labels.models import Gold, Label
+from apps.labels.models import Label
 from apps.labels.services import record_label, withdraw_label
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
-from labelhub.core.errors import Conflict, InvalidInput, NotFound
 from tests.exchange.helpers import imported, lines
 from tests.factories.exchange import derived, webhook_of
-from tests.factories.labels import draft, open_item, open_several, person
+from tests.factories.labels import draft, open_several, person
 from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
@@ -67,17 +65,6 @@ def test_every_event_is_queued_once_however_often_it_is_looked_for() -> None:
     assert {each.run_id for each in found} == {None, run.pk}
 
 
-def test_an_adjudication_is_a_decision_and_an_event_of_its_own() -> None:
-    project = ProjectFactory.create()
-    webhook = webhook_of(project)
-    alone = webhook_of(project, events=["adjudication.decided"])
-    item, schema = open_item(project), current_schema(project)
-    Gold.objects.create(item=item, schema=schema, value="good", basis="adjudication")
-    Gold.objects.create(item=open_item(project), schema=schema, value="bad", basis="review")
-    assert sorted(events(webhook)) == ["adjudication.decided", "gold.decided", "gold.decided"]
-    assert events(alone) == ["adjudication.decided"]
-
-
 def test_a_run_that_goes_on_and_ends_again_is_told_again() -> None:
     project = ProjectFactory.create()
     webhook = webhook_of(project)
@@ -87,17 +74,6 @@ def test_a_run_that_goes_on_and_ends_again_is_told_again() -> None:
     first, second = derived(webhook)
     assert first.uid != second.uid
     assert run.pk == first.run_id == second.run_id
-
-
-def test_only_what_is_wanted_is_queued() -> None:
-    project = ProjectFactory.create()
-    webhook = webhook_of(project, events=["gold.decided"])
-    labelled(project)
-    run_of(project)
-    assert events(webhook) == ["gold.decided"]
-    update_webhook(webhook=webhook, events=["run.finished", "label.created"])
-    labelled(project)
-    assert sorted(events(webhook)) == ["gold.decided", "label.created", "run.finished"]
 
 
 def test_batches_are_bounded_and_a_long_line_takes_up_nothing_new(
@@ -127,15 +103,6 @@ def test_rows_of_others_are_passed_over_in_spans(monkeypatch: pytest.MonkeyPatch
     assert webhook.label_seen == highest_ids().label
 
 
-def test_an_import_is_told_though_its_times_are_long_past() -> None:
-    project = ProjectFactory.create()
-    webhook = webhook_of(project, events=["label.created"])
-    said = {"annotator": "ann", "value": "good", "created_at": "2019-05-01T10:00:00Z"}
-    imported(project, lines({"id": "1", "text": "a", "labels": [said]}))
-    [delivery] = derived(webhook)
-    assert delivery.event_at.year == 2019
-
-
 def test_of_two_that_look_at_once_one_writes() -> None:
     project = ProjectFactory.create()
     webhook = webhook_of(project)
@@ -144,23 +111,6 @@ def test_of_two_that_look_at_once_one_writes() -> None:
     first = len(derived(webhook))
     assert queue_events(slow, highest_ids()) == 0
     assert webhook.deliveries.count() == first
-
-
-def test_who_was_off_is_told_from_then_on() -> None:
-    project = ProjectFactory.create()
-    webhook = webhook_of(project, events=["label.created"])
-    switch_off(webhook=webhook)
-    labelled(project)
-    delivery_queue.tend_webhooks()
-    switch_on(webhook=webhook)
-    assert derived(webhook) == []
-    labelled(project)
-    assert len(derived(webhook)) == 1
-
-
-def test_without_webhooks_a_round_costs_one_query(django_assert_num_queries: Any) -> None:
-    with django_assert_num_queries(1):
-        delivery_queue.tend_webhooks()
 
 
 def test_a_quiet_round_costs_few(django_assert_num_queries: Any) -> None:
@@ -217,22 +167,6 @@ def test_replay_leaves_out_what_is_older_and_what_came_since(
     assert len(replayed(webhook)) == 3
     told = webhook.deliveries.order_by("pk").values_list("label", flat=True)
     assert list(told) == [label.pk for label in labels]
-
-
-def test_what_cannot_be_replayed() -> None:
-    project = ProjectFactory.create()
-    webhook, other = webhook_of(project), webhook_of(project)
-    labelled(project)
-    theirs = derived(other)
-    with pytest.raises(InvalidInput, match="not come yet"):
-        services.replay_since(webhook=webhook, since=timezone.now() + timedelta(days=1))
-    with pytest.raises(InvalidInput, match="Choose between"):
-        services.send_again(webhook=webhook, ids=[])
-    with pytest.raises(NotFound):
-        services.send_again(webhook=webhook, ids=[theirs[0].pk])
-    switch_off(webhook=webhook)
-    with pytest.raises(Conflict, match="switch it on"):
-        services.replay_since(webhook=webhook, since=timezone.now())
 
 
 def test_old_deliveries_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,11 +19,10 @@ from apps.exchange.webhooks import delivery_queue, services
 from apps.exchange.webhooks.delivery_queue import KIND, due_webhooks, retry_after, tend_webhooks
 from apps.exchange.webhooks.payloads import body_of
 from apps.exchange.webhooks.transport import Answer
-from apps.labels.services import annotator_for, record_label
-from apps.projects.models import Project
+from apps.labels.services import record_label
 from tests.factories.authors import answered_by, author_of, site_with_features
 from tests.factories.exchange import derived, webhook_of
-from tests.factories.labels import draft, open_item, open_several, person
+from tests.factories.labels import draft, open_several, person
 from tests.factories.projects import ProjectFactory
 from tests.fakes.receiver import Received, Receiver, receiver
 
@@ -98,12 +97,6 @@ def test_a_label_is_told_with_all_that_a_receiver_needs(hook: Receiver) -> None:
     )  # fmt: skip
 
 
-def test_texts_go_along_where_they_are_asked_for(hook: Receiver) -> None:
-    webhook = with_labels(hook, with_text=True)
-    send_due(webhook.pk)
-    assert told(hook)[0]["data"]["item"]["text"].startswith("Review number")
-
-
 def test_what_an_author_wrote_never_goes_along_and_is_nowhere_once_erased(hook: Receiver) -> None:
     author = author_of(site_with_features(), "customer")
     webhook = webhook_of(author.site.project, hook.address, with_text=True)
@@ -121,16 +114,6 @@ def test_what_an_author_wrote_never_goes_along_and_is_nowhere_once_erased(hook: 
     assert send_due(webhook.pk) == 0
     assert not webhook.deliveries.exists()
     assert len(hook.received) == 2
-
-
-def test_the_built_in_matcher_is_no_llm_here_either(hook: Receiver) -> None:
-    project = ProjectFactory.create()
-    webhook = webhook_of(project)
-    machine = annotator_for(project, kind="llm", name="offline", offline=True)
-    label = record_label(draft(open_item(project), machine, "good"))
-    delivery = next(each for each in derived(webhook) if each.label_id == label.pk)
-    who = json.loads(body_of(webhook, delivery))["data"]["annotator"]
-    assert who == {"kind": "llm", "name": "offline", "offline": True, "note": "not an LLM"}
 
 
 def test_deliveries_go_out_in_order(hook: Receiver) -> None:
@@ -235,16 +218,6 @@ def test_days_of_failures_pause_it_and_it_can_go_on(hook: Receiver) -> None:
     assert send_due(webhook.pk) == 2  # what waited is sent
 
 
-def test_a_test_message_is_tried_once(hook: Receiver) -> None:
-    hook.status = 500
-    webhook = webhook_of(ProjectFactory.create(), hook.address)
-    ping = services.ping(webhook=webhook)
-    send_due(webhook.pk)
-    ping.refresh_from_db()
-    webhook.refresh_from_db()
-    assert (ping.status, webhook.failures) == (Status.FAILED, 0)
-
-
 def test_a_killed_process_leaves_it_to_another_which_sends_it_again(
     hook: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,31 +250,6 @@ def test_a_secret_that_nobody_can_open_is_told(hook: Receiver, settings: LazySet
     assert hook.received == []
 
 
-def test_chosen_deliveries_are_sent_again_with_their_ids(hook: Receiver) -> None:
-    webhook = with_labels(hook, 2)
-    send_due(webhook.pk)
-    first = webhook.deliveries.order_by("pk")[0]
-    assert services.send_again(webhook=webhook, ids=[first.pk]) == 1
-    assert services.send_again(webhook=webhook, ids=[first.pk]) == 0  # it is on its way
-    assert send_due(webhook.pk) == 1
-    assert told(hook)[2]["id"] == told(hook)[0]["id"]
-
-
-def test_a_round_starts_a_line_for_each_webhook(hook: Receiver) -> None:
-    one, other = with_labels(hook), with_labels(hook)
-    services.switch_off(webhook=with_labels(hook))
-    tend_webhooks()
-    assert waiting_jobs(KIND) == [one.pk, other.pk]
-
-
-def test_a_deleted_webhook_is_told_nothing_more(hook: Receiver) -> None:
-    webhook = with_labels(hook)
-    services.delete_webhook(webhook=webhook)
-    assert send_due(webhook.pk) == 0
-    Project.objects.all().delete()
-    assert hook.received == []
-
-
 def test_a_message_that_cannot_be_made_holds_up_no_other(
     hook: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -322,20 +270,3 @@ def test_a_message_that_cannot_be_made_holds_up_no_other(
     assert (bad.status, good.status) == ("waiting", "delivered")
     assert "UnicodeEncodeError" in bad.error
     assert len(hook.received) == 1
-
-
-def test_what_failed_at_an_old_address_is_sent_to_the_new_one_at_once(hook: Receiver) -> None:
-    webhook = with_labels(hook)
-    hook.status = 500
-    send_due(webhook.pk)
-    webhook.refresh_from_db()
-    assert webhook.next_at is not None
-    assert send_due(webhook.pk) == 0
-    hook.status = 200
-
-    services.update_webhook(webhook=webhook, description="Ours")
-    assert send_due(webhook.pk) == 0
-    services.update_webhook(webhook=webhook, url=f"{hook.address}?new=1")
-    assert send_due(webhook.pk) == 1
-    webhook.refresh_from_db()
-    assert (webhook.failures, webhook.failing_since) == (0, None)

@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import socket
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -107,13 +106,6 @@ def test_a_redirect_is_not_followed(hook: Receiver) -> None:
     assert len(hook.received) == 1
 
 
-def test_a_long_answer_is_cut_and_made_fit_to_store(hook: Receiver) -> None:
-    hook.body = b"\0\xff<script>" + b"x" * 1_000_000
-    answer = post(hook.address)
-    assert answer.text.startswith("\ufffd<script>x")
-    assert len(answer.text) == transport.MOST_KEPT
-
-
 @pytest.mark.thorough
 def test_a_receiver_that_drips_is_cut_off(hook: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transport, "SECONDS", 0.3)
@@ -122,16 +114,6 @@ def test_a_receiver_that_drips_is_cut_off(hook: Receiver, monkeypatch: pytest.Mo
     answer = post(hook.address)
     assert (answer.status, "No whole answer" in answer.error) == (None, True)
     assert time.monotonic() - began < 5
-
-
-def test_nobody_there_is_told_in_words(settings: LazySettings) -> None:
-    settings.LABELHUB_WEBHOOK_LOOPBACK = True
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        port = held.getsockname()[1]
-        answer = post(f"http://127.0.0.1:{port}/")
-    assert answer.status is None
-    assert "connection failed" in answer.error
 
 
 def named(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
@@ -165,15 +147,6 @@ def test_a_name_in_other_letters_is_asked_for_as_it_is_sent(
     assert post(f"http://straße.example:{hook.address.split(':')[2]}").ok
     assert asked == ["xn--strae-oqa.example"]
     assert hook.received[0].headers["host"].startswith("xn--strae-oqa.example:")
-
-
-def test_a_second_address_is_tried_when_the_first_is_dead(
-    hook: Receiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with socket.socket(socket.AF_INET6) as held:
-        held.bind(("::1", 0))  # nobody listens there
-        named(monkeypatch, "::1", "127.0.0.1")
-        assert post(f"http://receiver.example.org:{hook.address.split(':')[2]}").ok
 
 
 @pytest.mark.parametrize(
@@ -231,11 +204,6 @@ def test_addresses_that_are_none(url: str, settings: LazySettings) -> None:
     with pytest.raises(InvalidInput) as refused:
         check_url(url)
     assert refused.value.data["errors"][0]["field"] == "url"
-
-
-def test_addresses_that_are_kept() -> None:
-    for url in ("https://receiver.example.org/hook?key=1", "http://[2606:4700::1]:8080/x"):
-        assert check_url(f" {url} ") == url
 
 
 @pytest.mark.parametrize("url", ["http://0x7f000001/", "http://2130706433/", "http://127.1/"])

@@ -18,22 +18,6 @@ def spec_of(endpoint: TinyEndpoint, **changes: Any) -> Any:
     return make_spec(provider=provider, **changes)
 
 
-async def test_an_answer_in_a_form_that_has_no_end_is_asked_for_as_free_text() -> None:
-    def say(heard: Heard) -> Answer:
-        if "response_format" in heard.body:
-            return 200, said('{"reasoning": "' + " " * 50, finish_reason="length"), {}
-        return 200, said("Final Decision: Price"), {}
-
-    async with tiny_endpoint(say) as endpoint:
-        spec = spec_of(endpoint, structured="json_schema")
-        async with opened(spec) as gateway:
-            done = await gateway.complete(spec, make_json_call(max_tokens=9))
-    assert [heard.body["max_tokens"] for heard in endpoint.heard] == [9, 9]
-    assert (done.text, len(done.attempts)) == ("Final Decision: Price", 2)
-    assert (done.usage.tokens_in, done.usage.tokens_out) == (20, 10)
-    assert done.effective_params == {"max_tokens": 9}
-
-
 async def test_a_model_that_never_ends_is_asked_with_ever_larger_caps_up_to_the_largest() -> None:
     def say(_: Heard) -> Answer:
         return 200, said("", finish_reason="length"), {}
@@ -46,14 +30,6 @@ async def test_a_model_that_never_ends_is_asked_with_ever_larger_caps_up_to_the_
     assert [body["max_tokens"] for body in bodies] == [9, 4105, 16429, MOST_ROOM + 9]
     assert ["response_format" in body for body in bodies] == [True, False, False, False]
     assert done.finish_reason == "length"
-
-
-async def test_a_cut_off_answer_in_free_text_is_handed_on() -> None:
-    async with tiny_endpoint(lambda _: (200, said("Half", finish_reason="length"), {})) as endpoint:
-        spec = spec_of(endpoint)
-        async with opened(spec) as gateway:
-            assert (await gateway.complete(spec, make_call())).text == "Half"
-    assert len(endpoint.heard) == 1
 
 
 def _no_form(heard: Heard) -> Answer:
@@ -98,21 +74,6 @@ async def test_a_refused_extra_field_is_not_learnt_around() -> None:
     assert len(endpoint.heard) == 1
 
 
-async def test_forbidden_log_probabilities_are_no_wrong_key() -> None:
-    def say(heard: Heard) -> Answer:
-        if "logprobs" in heard.body:
-            return 403, error("You are not allowed to request logprobs from this model."), {}
-        return 200, said(), {}
-
-    learnt = Learnt()
-    async with tiny_endpoint(say) as endpoint:
-        spec = spec_of(endpoint)
-        async with opened(spec, learnt=learnt) as gateway:
-            done = await gateway.complete(spec, make_call(logprobs=True, top_logprobs=5))
-    assert done.effective_params == {"max_tokens": 1024}
-    assert [each.field for each in learnt.seen] == ["logprobs"]
-
-
 async def test_what_the_filter_refuses_to_read_is_a_refusal_and_no_failure() -> None:
     filtered = error("Filtered by our policy.", code="content_filter", param="prompt")
     async with tiny_endpoint(lambda _: (400, filtered, {})) as endpoint:
@@ -133,17 +94,6 @@ async def test_messages_that_do_not_fit_are_told_from_other_refusals() -> None:
             with pytest.raises(ContextTooLong) as caught:
                 await gateway.complete(spec, make_call())
     assert (caught.value.code, caught.value.stops_run) == ("context_length", False)
-
-
-async def test_log_probabilities_come_with_the_answer() -> None:
-    tokens = {"content": [{"token": "Price", "logprob": -0.2}]}
-
-    async with tiny_endpoint(lambda _: (200, said(logprobs=tokens), {})) as endpoint:
-        spec = spec_of(endpoint)
-        async with opened(spec) as gateway:
-            done = await gateway.complete(spec, make_call(logprobs=True, top_logprobs=5))
-    assert endpoint.heard[0].body["top_logprobs"] == 5
-    assert done.logprobs[0].token == "Price"
 
 
 async def test_our_headers_and_fields_are_sent_and_their_values_told_nobody() -> None:
@@ -207,14 +157,6 @@ async def test_a_context_that_is_too_small_is_learnt_once(
     assert [each.field for each in learnt.seen] == ["context_tokens"]
 
 
-async def test_a_long_text_has_what_its_context_leaves() -> None:
-    async with tiny_endpoint(lambda _: (200, said(), {})) as endpoint:
-        spec = spec_of(endpoint, thinking_tokens=MOST_ROOM, context_tokens=16_384)
-        async with opened(spec) as gateway:
-            await gateway.complete(spec, make_call("a word " * 4000))
-    assert endpoint.heard[0].body["max_tokens"] < 16_384 - 4000
-
-
 async def test_only_the_first_call_to_an_unknown_model_goes_alone(model_server: FakeServer) -> None:
     model_server.options.latency = 0.2
     spec = make_spec(model_server, thinking_tokens=None)
@@ -241,29 +183,6 @@ def _bare_500(*refused: str, before: int = 99) -> Any:
         return 200, said(), {}
 
     return say
-
-
-async def test_a_form_that_a_server_fails_at_without_a_word_of_it_is_given_up_for_good() -> None:
-    schema, json_object, text = "json_schema", "json_object", "text"
-    cases = {
-        "no schema": (_bare_500(schema), json_object, [500, 500, 200, 200]),
-        "no form at all": (_bare_500(schema, json_object), "none", [500, 500, 500, 200, 200]),
-        "one passing trouble": (_bare_500(schema, before=1), schema, [500, 200, 200]),
-        "trouble without a form too": (
-            _bare_500(schema, json_object, text, before=4), schema, [500, 500, 500, 500, 200, 200]),
-    }  # fmt: skip
-    failures = []
-    for case, (say, form, statuses) in cases.items():
-        learnt = Learnt()
-        async with tiny_endpoint(say) as endpoint:
-            spec = spec_of(endpoint, structured="json_schema")
-            async with opened(spec, learnt=learnt) as gateway:
-                asked = [await gateway.complete(spec, make_json_call()) for _ in range(2)]
-        found = [attempt.http_status for each in asked for attempt in each.attempts]
-        told = {each.said for each in learnt.seen} - {"Internal Server Error"}
-        if (spec.structured, found) != (form, statuses) or told:
-            failures.append((case, spec.structured, found, told))
-    assert not failures
 
 
 async def test_an_answer_at_its_cap_is_cut_off_however_its_endpoint_says_so() -> None:

@@ -7,13 +7,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from django.test import Client
-from django.urls import reverse
 
-from apps.llm.models import Provider
 from labelhub.core.llm.errors import UnknownModel, WrongKey
 from labelhub.core.llm.types import Message
-from tests.factories.accounts import UserFactory
 from tests.llm.asking_helpers import make_call, make_spec, opened
 from tests.llm.streaming_endpoint import DONE, said
 
@@ -109,21 +105,3 @@ async def test_what_azure_refuses_is_said_in_its_words(monkeypatch: pytest.Monke
         async with opened(wrong) as gateway:
             with pytest.raises(WrongKey, match="OTHER_API_KEY"):
                 await gateway.complete(wrong, make_call())
-
-
-@pytest.mark.django_db
-def test_an_operator_adds_an_azure_resource_with_its_version(client: Client) -> None:
-    client.force_login(UserFactory.create(is_superuser=True))
-    address = reverse("provider_create")
-    answer = client.post(address, FORM | {"api_version": ""})
-    assert answer.status_code == 422
-    assert "Azure needs one" in answer.content.decode()
-    assert client.post(address, FORM).status_code == 302
-    provider = Provider.objects.get()
-    assert (provider.kind, provider.api_version) == ("azure", VERSION)
-    # A form that was written before there was a choice changes neither.
-    unsaid = {name: value for name, value in FORM.items() if name != "kind"}
-    assert client.post(reverse("provider_edit", args=[provider.pk]), unsaid).status_code == 302
-    provider.refresh_from_db()
-    assert provider.kind == "azure"
-    assert client.post(address, FORM | {"name": "B", "kind": "offline"}).status_code == 422

@@ -18,7 +18,6 @@ from apps.llm.structured import answer_schema
 from labelhub.core.debate import PROTOCOLS
 from labelhub.core.debate.calls import Caller
 from labelhub.core.debate.outcome import DebateItem
-from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.types import Call, Completion
 from labelhub.core.prompts import PromptLibrary
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
@@ -86,15 +85,6 @@ def _is_alike(example: Any, schema: Any) -> None:
         _is_alike(each, schema["items"])
 
 
-def test_whoever_decides_may_answer_in_json_and_whoever_argues_may_not() -> None:
-    fields = {}
-    for name in LIBRARY.names():
-        prompt = LIBRARY.get(*name.split("/"))
-        if prompt.protocol in PROTOCOLS:
-            fields[name] = (prompt.output == "argument", bool(prompt.fields))
-    assert all(argues != formed for argues, formed in fields.values()), fields
-
-
 def refusing(*kinds: str, status: int, message: str = "Internal error") -> Any:
     """An endpoint that refuses these kinds of forms."""
 
@@ -140,33 +130,6 @@ async def test_http_500_on_a_schema_teaches_once_another_form_is_answered(messag
     assert [(each.field, each.value, each.said) for each in learnt.seen] == [
         ("structured", "json_object", message)
     ]
-
-
-async def test_one_fault_of_a_server_teaches_nothing() -> None:
-    learnt = Learnt()
-
-    def say(heard: Heard) -> Answer:
-        return (500, error("Internal error"), {}) if heard.before == 0 else (200, ANSWERED, {})
-
-    async with tiny_endpoint(say) as endpoint:
-        spec = make_spec(provider={"base_url": endpoint.base_url}, structured="json_schema")
-        async with opened(spec, learnt=learnt) as gateway:
-            await gateway.complete(spec, make_json_call())
-    assert kinds_asked(endpoint.heard) == ["json_schema", "json_schema"]
-    assert learnt.seen == []
-
-
-async def test_a_server_that_fails_at_everything_teaches_nothing() -> None:
-    learnt = Learnt()
-    say = refusing("json_schema", "json_object", "text", status=500)
-    async with tiny_endpoint(say) as endpoint:
-        spec = make_spec(provider={"base_url": endpoint.base_url}, structured="json_schema")
-        async with opened(spec, learnt=learnt) as gateway:
-            with pytest.raises(LabelhubError):
-                await gateway.complete(spec, make_json_call())
-    asked = kinds_asked(endpoint.heard)
-    assert asked == ["json_schema", "json_schema", "json_object", "text", "json_schema"]
-    assert (learnt.seen, spec.structured) == ([], "json_schema")
 
 
 async def test_two_faults_in_a_row_teach_nothing_of_a_form_that_was_kept_to_before() -> None:

@@ -7,9 +7,7 @@ import sys
 import pytest
 
 from apps.llm.gateway import Gateway
-from apps.llm.models import ModelSpec
 from labelhub.core.llm.errors import WrongKey
-from labelhub.core.llm.types import Message
 from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import make_call, make_spec, opened
 
@@ -28,30 +26,6 @@ async def test_a_completion_carries_what_was_said_and_sent(model_server: FakeSer
     assert "replicate" not in model_server.requests[0]
 
 
-async def test_usage_tells_cached_and_reasoning_tokens(model_server: FakeServer) -> None:
-    usage = {
-        "prompt_tokens": 50,
-        "completion_tokens": 30,
-        "prompt_tokens_details": {"cached_tokens": 40},
-        "completion_tokens_details": {"reasoning_tokens": 25},
-    }
-    model_server.script({"text": "x", "usage": usage, "message": {"reasoning_content": "hm"}})
-    spec = make_spec(model_server)
-    async with opened(spec) as gateway:
-        done = await gateway.complete(spec, make_call())
-    assert (done.usage.tokens_cached, done.usage.tokens_reasoning) == (40, 25)
-    assert done.reasoning == "hm"
-
-
-async def test_missing_usage_is_estimated_and_says_so(model_server: FakeServer) -> None:
-    model_server.script({"fault": "no_usage"})
-    spec = make_spec(model_server)
-    async with opened(spec) as gateway:
-        done = await gateway.complete(spec, make_call())
-    assert done.usage.estimated
-    assert done.usage.tokens_in > 20
-
-
 @pytest.mark.parametrize(("prompt", "completion"), [(0, 20), (100, 0), (0, 0)])
 async def test_a_usage_of_nothing_is_none(
     model_server: FakeServer, prompt: int, completion: int
@@ -66,31 +40,6 @@ async def test_a_usage_of_nothing_is_none(
     assert done.usage.tokens_out > 2
 
 
-@pytest.mark.parametrize(
-    ("fault", "finish_reason", "refusal"),
-    [
-        ("truncated", "length", ""),
-        ("empty", "stop", ""),
-        ("refusal", "stop", "I will not read this."),
-    ],
-)
-async def test_odd_answers_are_handed_on_as_they_are(
-    model_server: FakeServer, fault: str, finish_reason: str, refusal: str
-) -> None:
-    model_server.script({"fault": fault})
-    spec = make_spec(model_server)
-    async with opened(spec) as gateway:
-        done = await gateway.complete(spec, make_call())
-    assert (done.finish_reason, done.refusal) == (finish_reason, refusal)
-
-
-async def test_think_tags_are_left_for_the_parser(model_server: FakeServer) -> None:
-    model_server.script("<think>Price?</think>Final Decision: none")
-    spec = make_spec(model_server)
-    async with opened(spec) as gateway:
-        assert "<think>" in (await gateway.complete(spec, make_call())).text
-
-
 async def test_thinking_that_eats_the_answer_gets_more_room_and_so_do_later_calls(
     model_server: FakeServer,
 ) -> None:
@@ -101,14 +50,6 @@ async def test_thinking_that_eats_the_answer_gets_more_room_and_so_do_later_call
         await gateway.complete(spec, make_call(max_tokens=300))
     assert [body["max_tokens"] for body in model_server.requests] == [100, 4196, 4396]
     assert (done.finish_reason, done.usage.tokens_in) == ("stop", 200)
-
-
-async def test_texts_that_no_wire_can_carry_are_mended(model_server: FakeServer) -> None:
-    model_server.script({"text": "a\0b\ud800c"})
-    spec = make_spec(model_server)
-    async with opened(spec) as gateway:
-        done = await gateway.complete(spec, make_call("lone \ud800 surrogate and \0"))
-    assert done.text == "ab?c"
 
 
 @pytest.mark.parametrize(
@@ -149,43 +90,12 @@ async def test_two_models_are_never_mixed() -> None:
     assert (len(one.requests), len(other.requests)) == (20, 40)
 
 
-async def test_many_calls_at_once_all_come_back(model_server: FakeServer) -> None:
-    spec = make_spec(model_server, provider={"max_concurrency": 256})
-    model_server.options.latency = 0.005
-    async with opened(spec) as gateway:
-        done = await asyncio.gather(
-            *(gateway.complete(spec, make_call(f"Price {n}")) for n in range(256))
-        )
-        assert gateway.limit_of(spec.provider) > 8
-    assert len(done) == 256
-    assert model_server.stats["outcomes"] == {"ok": 256}
-
-
 async def test_never_more_at_once_than_the_provider_allows(model_server: FakeServer) -> None:
     spec = make_spec(model_server, provider={"max_concurrency": 3})
     model_server.options.latency = 0.005
     async with opened(spec) as gateway:
         await asyncio.gather(*(gateway.complete(spec, make_call(f"{n}")) for n in range(30)))
     assert model_server.stats["most_open"] <= 3
-
-
-async def test_connections_are_closed_with_the_gateway(model_server: FakeServer) -> None:
-    spec = make_spec(model_server)
-    async with opened(spec) as gateway:
-        await gateway.complete(spec, make_call())
-        session = gateway._lines[1]._client._client._client._transport.client  # type: ignore[attr-defined]  # aiohttp
-        assert not session.closed
-    assert session.closed
-
-
-async def test_the_key_of_the_environment_is_sent(
-    model_server: FakeServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SOME_API_KEY", f" {KEY}\n")
-    model_server.options.key = KEY
-    spec = make_spec(model_server, provider={"api_key_env": "SOME_API_KEY"})
-    async with opened(spec) as gateway:
-        assert (await gateway.complete(spec, make_call())).text
 
 
 @pytest.mark.parametrize(
@@ -208,19 +118,6 @@ async def test_what_is_no_variable_for_keys_is_never_sent(monkeypatch: pytest.Mo
     with pytest.raises(WrongKey, match="PGPASSWORD is not a variable for keys"):
         async with Gateway.open([spec]):
             pass
-
-
-async def test_the_offline_model_answers_without_any_line() -> None:
-    spec = make_spec(provider={"kind": "offline"}, name="offline")
-    async with opened(spec) as gateway:
-        done = await gateway.complete(spec, make_call("The price was far too high."))
-    assert "Price" in done.text
-    assert isinstance(spec, ModelSpec)
-
-
-def test_messages_of_roles_stay_in_order() -> None:
-    assert [message.role for message in make_call().messages] == ["system", "user"]
-    assert isinstance(make_call().messages[0], Message)
 
 
 @pytest.mark.thorough

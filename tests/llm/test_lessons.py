@@ -51,22 +51,6 @@ def test_a_refused_parameter_is_learnt_with_what_was_said(
     assert field not in capability_words(field, value) or "tokens" in message
 
 
-def test_the_named_parameter_goes_before_the_words() -> None:
-    found = learnt_from(
-        refused("Not supported together with temperature.", param="seed", code="unsupported_x"),
-        SENT,
-    )
-    assert found is not None
-    assert found.field == "takes_seed"
-
-
-def test_a_plain_json_object_is_given_up_last() -> None:
-    asked = SENT | {"response_format": {"type": "json_object"}}
-    found = learnt_from(refused("response_format is not supported"), asked)
-    assert found is not None
-    assert found.value == "none"
-
-
 @pytest.mark.parametrize(
     "failure",
     [
@@ -86,27 +70,6 @@ def test_a_plain_json_object_is_given_up_last() -> None:
 )  # fmt: skip
 def test_other_refusals_teach_nothing(failure: Failure) -> None:
     assert learnt_from(failure, SENT) is None
-
-
-def test_a_403_that_names_a_parameter_is_about_that() -> None:
-    found = learnt_from(
-        refused("You are not allowed to request logprobs from this model.", 403), SENT
-    )
-    assert found is not None
-    assert (found.field, found.value) == ("logprobs", False)
-
-
-def test_a_form_for_which_the_prompt_has_the_wrong_words_is_given_up() -> None:
-    asked = SENT | {"response_format": {"type": "json_object"}}
-    said = "'messages' must contain the word 'json' to use 'response_format' of type 'json_object'."
-    found = learnt_from(refused(said), asked)
-    assert found is not None
-    assert (found.field, found.value) == ("structured", "none")
-
-
-def test_what_was_not_sent_is_not_learnt() -> None:
-    bare = {"model": "m", "messages": [], "max_tokens": 10}
-    assert learnt_from(refused("Unknown parameter: 'seed'."), bare) is None
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Setting up providers and models, and finding them again."""
 
 from dataclasses import dataclass
-from decimal import Decimal
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -11,10 +10,8 @@ from apps.llm import selectors, services
 from apps.llm.addresses import AddressRefused
 from apps.llm.capabilities import Capability
 from apps.llm.gateway import Gateway
-from apps.llm.models import ModelSpec, PromptVersion, Provider
-from apps.llm.thinking import more_room
-from labelhub.core.errors import Conflict, InvalidInput
-from labelhub.core.llm.types import Completion
+from apps.llm.models import ModelSpec, Provider
+from labelhub.core.errors import InvalidInput
 from tests.factories.llm import ModelSpecFactory, ProviderFactory
 from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import make_call
@@ -29,13 +26,6 @@ def seeded(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
     settings.LABELHUB_LLM_MODEL = "small, large"
     monkeypatch.delenv(services.SEEDED_KEY, raising=False)
     return settings
-
-
-def test_the_offline_model_is_made_once_and_is_free() -> None:
-    first, again = services.ensure_builtin(), services.ensure_builtin()
-    assert first == again
-    assert (first.offline, first.price_in) == (True, Decimal(0))
-    assert str(first.provider) == "Offline model (not an LLM)"
 
 
 def test_the_environment_seeds_its_models_once(seeded: Settings) -> None:
@@ -64,54 +54,16 @@ def test_the_seeded_key_is_named_only_where_it_is_set(
     assert Provider.objects.get().api_key_env == services.SEEDED_KEY
 
 
-def test_without_an_address_nothing_is_seeded() -> None:
-    assert services.seed_from_environment() == []
-    services.ensure_builtin()
-    assert selectors.default_model().offline
-
-
 def test_a_forbidden_seeded_address_is_refused(seeded: Settings) -> None:
     seeded.LABELHUB_LLM_BASE_URL = "http://169.254.169.254/v1"
     with pytest.raises(AddressRefused):
         services.seed_from_environment()
 
 
-def test_a_model_is_found_by_name_or_by_provider_and_name() -> None:
-    model = ModelSpecFactory.create(provider__name="Lab", name="meta/llama")
-    assert selectors.find_model("meta/llama") == model
-    assert selectors.find_model(" Lab/meta/llama ") == model
-
-
-def test_an_unknown_name_lists_the_known_ones() -> None:
-    ModelSpecFactory.create(name="known-one")
-    with pytest.raises(selectors.UnknownModelName, match="known-one"):
-        selectors.find_model("other")
-
-
-def test_a_name_that_two_providers_have_must_be_told_apart() -> None:
-    ModelSpecFactory.create(provider__name="A", name="same")
-    ModelSpecFactory.create(provider__name="B", name="same")
-    with pytest.raises(selectors.AmbiguousModelName, match="A/same, B/same"):
-        services.model_for_run("same")
-
-
-def test_what_is_not_set_up_is_no_known_model(seeded: Settings) -> None:
-    with pytest.raises(selectors.UnknownModelName):
-        services.known_model("brand-new")
-    assert not ModelSpec.objects.exists()
-    assert services.known_model("large").name == "large"
-
-
 def test_the_command_line_may_name_any_model_of_the_seeded_endpoint(seeded: Settings) -> None:
     model = services.model_for_run("brand-new")
     assert (model.provider.base_url, model.price_in) == (URL, None)
     assert services.model_for_run("brand-new") == model
-
-
-def test_without_a_seeded_endpoint_an_unknown_name_is_refused() -> None:
-    with pytest.raises(selectors.UnknownModelName):
-        services.model_for_run("brand-new")
-    assert services.model_for_run("offline").offline
 
 
 @pytest.mark.parametrize(
@@ -133,12 +85,6 @@ def test_a_wrong_provider_is_refused_by_field(field: str, given: object, words: 
     assert not Provider.objects.exists()
 
 
-@pytest.mark.parametrize("name", ["", "LABELHUB_LLM_API_KEY", "LABELHUB_LLM_LAB", "OPENAI_API_KEY"])
-def test_a_key_may_be_read_from_variables_for_keys(name: str) -> None:
-    saved = services.save_provider(ProviderFactory.build(api_key_env=name))
-    assert Provider.objects.get(pk=saved.pk).api_key_env == name
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -151,38 +97,11 @@ def test_nothing_else_in_the_environment_is_ever_sent_as_a_key(name: str) -> Non
         services.check_key_name(name)
 
 
-def test_the_operator_may_list_further_variables(settings: Settings) -> None:
-    settings.LABELHUB_LLM_KEY_VARIABLES = ["LAB_TOKEN"]
-    services.check_key_name("LAB_TOKEN")
-    with pytest.raises(InvalidInput, match="LABELHUB_LLM_KEY_VARIABLES"):
-        services.check_key_name("OTHER_TOKEN")
-
-
-def test_the_offline_model_is_not_edited() -> None:
-    model = services.ensure_builtin()
-    with pytest.raises(Conflict):
-        services.save_model(model)
-    with pytest.raises(Conflict):
-        services.save_provider(model.provider)
-
-
-def test_a_model_is_kept_once_per_provider() -> None:
-    model = ModelSpecFactory.create()
-    with pytest.raises(InvalidInput, match="already exists"):
-        services.save_model(ModelSpec(provider=model.provider, name=model.name))
-
-
 @dataclass(frozen=True)
 class SomePrompt:
     name: str = "ecj/judge"
     hash: str = "ab" * 32
     body: str = "Decide."
-
-
-def test_a_prompt_is_remembered_once_by_its_hash() -> None:
-    first = services.remember_prompt(SomePrompt())
-    assert services.remember_prompt(SomePrompt(body="anything else")) == first
-    assert PromptVersion.objects.get().body == "Decide."
 
 
 def test_what_was_learnt_reaches_the_database(model_server: FakeServer) -> None:
@@ -218,11 +137,6 @@ def test_room_for_thinking_that_another_process_has_learnt_stays() -> None:
     assert ours.thinking_tokens == ModelSpec.objects.get().thinking_tokens == 256
 
 
-def test_an_answer_with_a_smaller_cap_takes_no_room_away() -> None:
-    spec = ModelSpecFactory.build(thinking_tokens=32_768)
-    assert more_room(spec, Completion("", finish_reason="length"), 2112) is None
-
-
 def taught() -> ModelSpec:
     """One of which three things are learnt."""
     model = ModelSpecFactory.create(provider__base_url=URL, structured="json_schema")
@@ -241,14 +155,6 @@ def test_another_model_by_the_same_row_is_learnt_anew() -> None:
     )  # fmt: skip
 
 
-def test_what_is_set_together_with_a_new_name_stays() -> None:
-    model = taught()
-    model.name, model.structured = "another", "json_object"
-    services.save_model(model)
-    model.refresh_from_db()
-    assert (model.structured, model.thinking_tokens) == ("json_object", None)
-
-
 @pytest.mark.parametrize("moved", [True, False])
 def test_the_models_of_another_endpoint_are_learnt_anew(moved: bool) -> None:
     model = taught()
@@ -261,10 +167,3 @@ def test_the_models_of_another_endpoint_are_learnt_anew(moved: bool) -> None:
     known = (model.structured, model.thinking_tokens, model.learnt == [])
     assert known == (("json_schema", None, True) if moved else ("none", 4096, False))
     assert (model.provider.rate_limited == {}) is moved
-
-
-def test_an_endpoint_that_moves_in_the_environment_is_learnt_anew(seeded: Settings) -> None:
-    model = services.seed_from_environment()[0]
-    services.learn_capability(model, Capability("structured", "none"))
-    seeded.LABELHUB_LLM_BASE_URL = "http://127.0.0.1:10/v1"
-    assert services.seed_from_environment()[0].structured == "json_schema"

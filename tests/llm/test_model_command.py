@@ -28,15 +28,6 @@ def seeded(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
     return settings
 
 
-def test_a_model_is_shown_in_words(capsys: pytest.CaptureFixture[str]) -> None:
-    found = ModelSpecFactory.create(provider__name="Lab", name="llama")
-    call_command("model", found.name)
-    out = capsys.readouterr().out
-    assert "Lab/llama, for chat." in out
-    assert "USD per million tokens: 0.15 in, 0.6 out." in out
-    assert "at most 64" in out
-
-
 def test_prices_and_limits_are_set(capsys: pytest.CaptureFixture[str]) -> None:
     name = ModelSpecFactory.create(price_in=None, price_out=None).name
     assert not model(capsys, name)["prices_known"]
@@ -50,27 +41,12 @@ def test_prices_and_limits_are_set(capsys: pytest.CaptureFixture[str]) -> None:
     assert (kept.priced_at is not None, kept.provider.max_concurrency) == (True, 7)
 
 
-def test_a_model_is_made_free(capsys: pytest.CaptureFixture[str]) -> None:
-    name = ModelSpecFactory.create(price_cached_in=1).name
-    found = model(capsys, name, "--free")
-    assert (found["free"], found["price_in"], found["price_out"]) == (True, 0, 0)
-    call_command("model", name)
-    assert "It is free." in capsys.readouterr().out
-
-
 def test_a_model_of_the_seeded_endpoint_is_made(
     seeded: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = model(capsys, "brand-new", "--free")
     assert (found["provider"], found["free"]) == ("Environment", True)
     assert {each.name for each in ModelSpec.objects.all()} == {"small", "brand-new"}
-
-
-def test_the_offline_model_and_embeddings_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    services.ensure_builtin()
-    ModelSpecFactory.create(name="vectors", purpose="embedding")
-    assert model(capsys, "offline")["offline"]
-    assert model(capsys, "vectors")["purpose"] == "embedding"
 
 
 @pytest.mark.parametrize(

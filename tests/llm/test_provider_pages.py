@@ -1,6 +1,5 @@
 """Pages of providers and models: operators only, and never a key's value."""
 
-from datetime import date
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from django.urls import reverse
 from apps.llm import services
 from apps.llm.models import ModelSpec, Provider
 from tests.factories.accounts import UserFactory
-from tests.factories.llm import ModelSpecFactory, PromptVersionFactory, ProviderFactory
+from tests.factories.llm import ModelSpecFactory, ProviderFactory
 from tests.fakes.openai_server import FakeServer
 
 pytestmark = pytest.mark.django_db
@@ -61,21 +60,6 @@ def asked(client: Client, path: str) -> Any:
     return client.post(path) if path.endswith(("/check/", "/forget/")) else client.get(path)
 
 
-def test_strangers_are_sent_to_sign_in(client: Client) -> None:
-    for path in paths():
-        answer = asked(client, path)
-        assert answer.status_code == 302, path
-        assert answer["Location"].startswith("/accounts/login/"), path
-
-
-@pytest.mark.parametrize("staff", [False, True])
-def test_others_than_operators_are_refused(client: Client, staff: bool) -> None:
-    client.force_login(UserFactory.create(is_staff=staff))
-    for path in paths():
-        answer = asked(client, path)
-        assert answer.status_code == 403, path
-
-
 def test_the_list_marks_the_offline_model_and_the_state_of_keys(
     operator: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,15 +76,6 @@ def test_the_list_marks_the_offline_model_and_the_state_of_keys(
     assert "sk-very-secret" not in page
 
 
-def test_the_list_needs_no_query_more_for_more_providers(
-    operator: Client, django_assert_num_queries: Any
-) -> None:
-    for _ in range(5):
-        ModelSpecFactory.create()
-    with django_assert_num_queries(4):  # session, user, providers, models
-        operator.get(reverse("provider_list"))
-
-
 def test_an_operator_adds_a_provider_and_a_model(operator: Client) -> None:
     assert operator.post(reverse("provider_create"), PROVIDER).status_code == 302
     provider = Provider.objects.get()
@@ -113,64 +88,10 @@ def test_an_operator_adds_a_provider_and_a_model(operator: Client) -> None:
     assert ModelSpec.objects.get().name == "llama-2"
 
 
-@pytest.mark.parametrize(
-    ("field", "given", "words"),
-    [
-        ("base_url", "http://169.254.169.254/v1", "link-local or metadata"),
-        ("base_url", "gopher://x", "must start with"),
-        ("api_key_env", "sk-proj-abc", "NAME of an environment variable"),
-        ("api_key_env", "LABELHUB_SECRET_KEY", "not a variable for keys"),
-        ("name", "a/b", "Must not contain"),
-    ],
-)
-def test_a_wrong_field_is_said_in_place(
-    operator: Client, field: str, given: str, words: str
-) -> None:
-    answer = operator.post(reverse("provider_create"), PROVIDER | {field: given})
-    assert answer.status_code == 422
-    assert words in answer.content.decode()
-    assert not Provider.objects.exists()
-
-
-def test_a_model_name_given_twice_is_said_in_place(operator: Client) -> None:
-    model = ModelSpecFactory.create()
-    at = reverse("model_create", args=[model.provider.pk])
-    answer = operator.post(at, MODEL | {"name": model.name})
-    assert answer.status_code == 422
-    assert "already exists" in answer.content.decode()
-
-
 def test_the_test_button_says_what_was_found(operator: Client, model_server: FakeServer) -> None:
     provider = ProviderFactory.create(base_url=model_server.base_url)
     answer = operator.post(reverse("provider_check", args=[provider.pk]), follow=True)
     assert "Reachable, 1 model: fake-model." in answer.content.decode()
-
-
-def test_the_built_in_provider_and_what_is_not_there_are_not_found(operator: Client) -> None:
-    builtin = services.ensure_builtin().provider
-    for name, args in [
-        ("provider_edit", [builtin.pk]),
-        ("model_create", [builtin.pk]),
-        ("provider_edit", [999]),
-        ("model_edit", [ProviderFactory.create().pk, 999]),
-    ]:
-        assert operator.get(reverse(name, args=args)).status_code == 404
-
-
-@pytest.mark.thorough
-def test_the_admin_shows_everything_and_changes_no_prompt(operator: Client) -> None:
-    model, prompt = ModelSpecFactory.create(), PromptVersionFactory.create()
-    for name, pk in [
-        ("provider", model.provider.pk),
-        ("modelspec", model.pk),
-        ("promptversion", prompt.pk),
-        ("dailyuse", model.provider.daily_use.create(day=date(2026, 1, 31)).pk),
-    ]:
-        listed = operator.get(reverse(f"admin:llm_{name}_changelist"), {"o": "1"})
-        assert listed.status_code == 200, name
-        assert operator.get(reverse(f"admin:llm_{name}_change", args=[pk])).status_code == 200
-    change = reverse("admin:llm_promptversion_change", args=[prompt.pk])
-    assert operator.post(change, {"body": "x"}).status_code == 403
 
 
 def test_any_signed_in_user_lists_models_by_rest_without_addresses(client: Client) -> None:
@@ -188,9 +109,3 @@ def test_any_signed_in_user_lists_models_by_rest_without_addresses(client: Clien
     }
     assert not rows["dear"]["prices_known"]
     assert "127.0.0.1" not in answer.content.decode()
-
-
-def test_an_embedding_model_is_none_for_runs(client: Client) -> None:
-    ModelSpecFactory.create(name="vectors", purpose="embedding")
-    client.force_login(UserFactory.create())
-    assert client.get("/api/v1/models/").json()["results"] == []

@@ -26,10 +26,6 @@ def sent(params: dict[str, Any], **spec: Any) -> dict[str, Any]:
     return effective_params(build_request(make_spec(**spec), make_call(**params)))
 
 
-def test_a_model_that_takes_everything_is_sent_everything() -> None:
-    assert sent(EVERYTHING) == EVERYTHING | {"max_tokens": 1024}
-
-
 @pytest.mark.parametrize(
     ("spec", "left_out"),
     [
@@ -43,22 +39,6 @@ def test_a_model_that_takes_everything_is_sent_everything() -> None:
 def test_what_a_model_does_not_take_is_left_out(spec: dict[str, Any], left_out: set[str]) -> None:
     kept = sent(EVERYTHING, **spec)
     assert set(EVERYTHING) - set(kept) == left_out
-
-
-def test_a_fixed_temperature_replaces_any_other() -> None:
-    kept = sent(EVERYTHING, fixed_temperature=1.0)
-    assert (kept["temperature"], "top_p" in kept) == (1.0, False)
-    assert sent({}, fixed_temperature=1.0)["temperature"] == 1.0
-    assert "temperature" not in sent(EVERYTHING, fixed_temperature=1.0, takes_temperature=False)
-
-
-def test_the_effort_of_the_model_goes_before_that_of_the_call() -> None:
-    assert sent(EVERYTHING, reasoning_effort="high")["reasoning_effort"] == "high"
-    assert sent({}, reasoning_effort="none")["reasoning_effort"] == "none"
-
-
-def test_extra_fields_are_sent_and_told() -> None:
-    assert sent({"temperature": 0}, extra_body={"top_k": 20})["top_k"] == 20
 
 
 #: The prompt as it asks for JSON.
@@ -88,12 +68,6 @@ def test_a_schema_offers_our_labels_and_nothing_else() -> None:
     assert quoted["properties"]["name"] == names
     assert quoted["required"] == ["name", "quotes"]
     assert schema["additionalProperties"] is quoted["additionalProperties"] is False
-
-
-def test_several_labels_are_a_list_of_the_offered_names() -> None:
-    names = {"type": "string", "enum": ["Low", "High"]}
-    found = answer_schema(with_schema("multi"))["properties"]["labels"]
-    assert found == {"type": "array", "items": names}
 
 
 def test_points_of_a_scale_go_by_their_names_as_in_the_prompt() -> None:
@@ -133,11 +107,3 @@ def test_the_messages_ask_for_the_form_that_is_sent() -> None:
     ):
         assert len(made["messages"]) == len(make_call().messages)
         assert "response_format" not in made
-
-
-def test_a_form_is_not_asked_for_unless_the_call_wants_one() -> None:
-    spec = make_spec(structured="json_schema")
-    assert "response_format" not in build_request(spec, make_call())
-    assert "response_format" not in build_request(spec, with_schema("single"), plain=True)
-    own = {"type": "json_object"}
-    assert build_request(spec, make_call(response_format=own))["response_format"] == own

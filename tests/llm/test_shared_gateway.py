@@ -13,7 +13,7 @@ from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec
 from apps.llm.retry import Patience
 from apps.llm.shared_gateway import close_all, shared_gateway
-from labelhub.core.llm.errors import ModelError, ModelUnreachable, WrongKey
+from labelhub.core.llm.errors import ModelError, ModelUnreachable
 from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import make_call, make_spec
 
@@ -87,12 +87,6 @@ async def test_a_changed_provider_gets_a_line_of_its_own(
         assert after is not before
 
 
-async def test_models_of_one_provider_share_its_line(model_server: FakeServer) -> None:
-    first, second = make_spec(model_server, name="a"), make_spec(model_server, name="b")
-    assert await ask(first) is await ask(second)
-    assert [body["model"] for body in model_server.requests] == ["a", "b"]
-
-
 async def test_a_line_that_nobody_uses_is_closed(
     model_server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,18 +148,6 @@ async def test_who_still_uses_a_line_that_was_given_up_finishes_first(
     assert open_lines() == 1
 
 
-async def test_a_line_that_cannot_be_opened_is_not_kept(
-    model_server: FakeServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("SOME_API_KEY", raising=False)
-    spec = make_spec(model_server, provider={"api_key_env": "SOME_API_KEY"})
-    failed = await asyncio.gather(*(ask(spec) for _ in range(3)), return_exceptions=True)
-    assert {type(error) for error in failed} == {WrongKey}
-    assert open_lines() == 0
-    monkeypatch.setenv("SOME_API_KEY", "sk-test-0123456789")
-    assert not is_closed(await ask(spec))
-
-
 async def test_at_the_end_of_a_loop_all_is_closed(model_server: FakeServer) -> None:
     gateways = [await ask(make_spec(model_server, pk=pk)) for pk in (1, 2)]
     async with shared_gateway(make_spec(model_server), QUICK):
@@ -189,10 +171,3 @@ async def test_loops_share_nothing_and_one_that_ended_is_forgotten(
     assert ended in module._lines
     await asyncio.to_thread(elsewhere)
     assert ended not in module._lines
-
-
-async def test_the_offline_model_opens_nothing() -> None:
-    spec = make_spec(provider={"kind": "offline"}, name="offline")
-    async with shared_gateway(spec, QUICK) as gateway:
-        assert (await gateway.complete(spec, make_call("The price!"))).text
-    assert open_lines() == 0

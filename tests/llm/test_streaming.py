@@ -29,7 +29,6 @@ from tests.llm.streaming_endpoint import (
     StreamingEndpoint,
     Write,
     event,
-    first_then,
     said,
     saying,
     streaming_endpoint,
@@ -127,13 +126,6 @@ async def test_what_is_asked_and_what_it_cost() -> None:
     ]
 
 
-async def test_without_a_count_it_is_estimated() -> None:
-    heard = await heard_from(saying("Yes, " * 20))
-    assert heard.used[0].estimated
-    assert heard.used[0].tokens_in > 5
-    assert heard.used[0].tokens_out == 30
-
-
 UMLAUT = said("Für ") + said("自転車 🚲") + STOPPED
 
 
@@ -178,16 +170,6 @@ async def test_an_endpoint_that_does_not_stream_is_heard_all_the_same(
     assert (heard.text, heard.used) == ("Yes, one.", [Usage(31, 7)])
 
 
-async def test_the_fake_server_streams_too(model_server: FakeServer) -> None:
-    model_server.script("Which size of bike do you need?")
-    spec = make_spec(model_server)
-    async with opened(spec) as gateway:
-        heard = await hear(gateway, spec)
-    assert heard.text == "Which size of bike do you need?"
-    assert len(heard.texts) > 3
-    assert heard.used == [Usage(100, 20)]
-
-
 @pytest.mark.parametrize(
     "fault", ["unavailable", "reset", "malformed", "html", "empty", "no_choices"]
 )
@@ -200,19 +182,6 @@ async def test_what_fails_before_the_first_text_is_tried_again(
         heard = await hear(gateway, spec)
     assert (heard.text, heard.error) == ("Yes.", None)
     assert sleeper.slept == [0.5, 1.0]
-
-
-@pytest.mark.parametrize(
-    "error", [{"error": {"message": "Busy."}}, {"object": "error", "code": 503}]
-)
-async def test_an_error_in_place_of_text_is_tried_again(error: dict[str, Any]) -> None:
-    async with line(first_then(writing(event(**error)), saying("Yes."))) as (
-        gateway,
-        spec,
-        endpoint,
-    ):
-        assert (await hear(gateway, spec)).text == "Yes."
-    assert len(endpoint.bodies) == 2
 
 
 async def test_a_rate_limit_is_waited_out_and_a_quota_is_not(model_server: FakeServer) -> None:
@@ -253,14 +222,6 @@ async def test_streams_that_fail_in_a_row_open_the_breaker_for_all_calls(
     assert len(model_server.requests) == 2
 
 
-async def test_a_parameter_that_is_not_taken_is_learnt(model_server: FakeServer) -> None:
-    model_server.options.faults = {"no_max_tokens": 1.0}
-    learnt, spec = Learnt(), make_spec(model_server)
-    async with opened(spec, learnt=learnt) as gateway:
-        assert (await hear(gateway, spec)).text
-    assert [each.field for each in learnt.seen] == ["max_tokens_param"]
-
-
 @pytest.mark.parametrize(
     ("refusal", "left"),
     [
@@ -297,13 +258,6 @@ async def test_a_forbidden_address_is_never_talked_to(monkeypatch: pytest.Monkey
     assert endpoint.bodies == []
 
 
-async def test_no_room_within_a_limit_is_said() -> None:
-    async with line(saying("Yes."), rpd=1) as (gateway, spec, endpoint):
-        assert (await hear(gateway, spec)).text == "Yes."
-        assert isinstance((await hear(gateway, spec)).error, QuotaExhausted)
-    assert len(endpoint.bodies) == 1
-
-
 @pytest.mark.parametrize("shown", ["", "reasoning_content", "tags"])
 async def test_a_model_that_thinks_before_it_speaks_is_given_room(
     model_server: FakeServer, shown: str
@@ -320,16 +274,3 @@ async def test_a_model_that_thinks_before_it_speaks_is_given_room(
     assert spec.thinking_tokens == 4096
     assert learnt.seen[0].field == "thinking_tokens"
     assert told[0].tokens_out >= 1024 + 3000
-
-
-async def test_a_model_that_never_speaks_is_given_up_with_what_to_set(
-    model_server: FakeServer,
-) -> None:
-    model_server.options.thinks = 10**6
-    told: list[Usage] = []
-    spec = make_spec(model_server, thinking_tokens=32_768)
-    async with opened(spec) as gateway:
-        with pytest.raises(ModelError, match="Spent all 33,792 tokens on thinking"):
-            [each async for each in gateway.stream(spec, MESSAGES, tell=told.append)]
-    assert len(model_server.requests) == 1
-    assert told[0].tokens_out == 33_792

@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 from apps.llm import client, streaming
 from apps.llm.streaming import ThoughtFilter
 from labelhub.core.llm.errors import ModelError, ModelUnreachable, RequestRejected
-from labelhub.core.llm.offline.chat import chat_reply
-from labelhub.core.llm.types import Message, Usage
-from tests.llm.asking_helpers import make_spec, opened
+from labelhub.core.llm.types import Usage
 from tests.llm.streaming_endpoint import DONE, Answering, event, said, saying, writing
-from tests.llm.test_streaming import KEY, MESSAGES, STOPPED, UMLAUT, hear, heard_from, line
+from tests.llm.test_streaming import KEY, MESSAGES, UMLAUT, hear, heard_from, line
 
 FILTERED = event(choices=[{"delta": {}, "finish_reason": "content_filter"}])
 BROKEN = {"error": {"message": f"Upstream died; key {KEY}", "code": 502}}
@@ -82,17 +80,6 @@ async def test_a_filter_stops_an_answer_without_a_second_try() -> None:
         assert len(endpoint.bodies) == 1
 
 
-async def test_an_answer_that_was_cut_off_is_an_answer() -> None:
-    heard = await heard_from(saying("A bike for", finish="length"))
-    assert (heard.text, heard.error) == ("A bike for", None)
-
-
-@pytest.mark.parametrize("after", [[said("more")], [event(**BROKEN)], [b"data: {\n\n"], []])
-async def test_what_comes_after_the_finish_no_longer_counts(after: list[bytes]) -> None:
-    heard = await heard_from(writing(said("Yes."), STOPPED, *after))
-    assert (heard.text, heard.error) == ("Yes.", None)
-
-
 @pytest.mark.usefixtures("_hurried")
 async def test_an_endpoint_that_does_not_close_after_the_finish_is_left() -> None:
     async def write(answering: Answering) -> None:
@@ -124,42 +111,6 @@ async def test_silence_is_not_waited_for_without_end(first: list[str], *, commen
     assert heard.texts == first
     assert len(endpoint.bodies) == 1
     assert heard.used[0].tokens_in > 0
-
-
-@pytest.mark.usefixtures("_hurried")
-async def test_a_head_that_never_comes_is_silence_too() -> None:
-    async def write(_: Answering) -> None:
-        await asyncio.sleep(5)
-
-    async with asyncio.timeout(3.5):
-        assert isinstance((await heard_from(write)).error, ModelUnreachable)
-
-
-@pytest.mark.thorough
-@pytest.mark.usefixtures("_hurried")
-async def test_thinking_is_a_sign_of_life() -> None:
-    async def write(answering: Answering) -> None:
-        for _ in range(10):
-            await answering.write(said(None, reasoning_content="Hm. "))
-            await asyncio.sleep(0.03)
-        await saying("Yes.")(answering)
-
-    heard = await heard_from(write)
-    assert heard.text == "Yes."
-    assert heard.used[0].tokens_out > 10, "thoughts are paid for"
-
-
-@pytest.mark.usefixtures("_hurried")
-async def test_an_answer_does_not_drip_on_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "LONGEST", 0.2)
-
-    async def write(answering: Answering) -> None:
-        while True:
-            await answering.say("drip ")
-            await asyncio.sleep(0.02)
-
-    async with asyncio.timeout(3.5):
-        assert isinstance((await heard_from(write)).error, ModelUnreachable)
 
 
 async def test_no_answer_is_longer_than_the_longest() -> None:
@@ -238,24 +189,6 @@ async def test_a_stream_keeps_its_place_in_line_until_its_end() -> None:
     assert len(endpoint.bodies) == 2
 
 
-async def test_a_connection_serves_one_stream_after_another() -> None:
-    async with line(saying("Yes.")) as (gateway, spec, endpoint):
-        for _ in range(3):
-            await hear(gateway, spec)
-    assert len(endpoint.peers) == 1
-
-
-async def test_the_offline_model_speaks_in_pieces_too() -> None:
-    spec = make_spec(provider={"kind": "offline"}, name="offline")
-    messages = (*MESSAGES, Message("assistant", "Which size?"), Message("user", "a red one, 200 €"))
-    async with opened(spec) as gateway:
-        heard = await hear(gateway, spec, messages, instructions="We sell bikes.")
-    said_so_far = [(each.role, each.content) for each in messages[1:]]
-    assert heard.text == chat_reply(said_so_far, "We sell bikes.")
-    assert len(heard.texts) > 5
-    assert heard.used[0].estimated
-
-
 def events_of(parts: Sequence[bytes]) -> list[str]:
     """The data of the events in ``parts``."""
 
@@ -294,9 +227,3 @@ def test_thoughts_are_taken_out_wherever_text_is_cut(
         heard += spoken.hear(whole[start:cut])
         start = max(start, cut)
     assert heard + spoken.rest() == said.lstrip()
-
-
-@pytest.mark.parametrize("text", ["<thin ice>", "<", "[1] is", "Yes <think>", "", " "])
-def test_what_only_begins_like_a_thought_is_said(text: str) -> None:
-    spoken = ThoughtFilter()
-    assert "".join(map(spoken.hear, text)) + spoken.rest() == text

@@ -27,14 +27,6 @@ def probabilities(done: Completion) -> dict[str, float]:
     return {name: round(share, 3) for name, share in found.items()}
 
 
-async def test_log_probabilities_come_with_the_alternatives_that_a_margin_needs() -> None:
-    async with tiny_endpoint(answering) as endpoint:
-        spec = spec_at(endpoint)
-        async with opened(spec) as gateway:
-            done = await gateway.complete(spec, make_call(logprobs=True))
-    assert probabilities(done) == {"Dovish": 0.667, "Hawkish": 0.333}
-
-
 @pytest.mark.parametrize(
     ("asked", "sent"),
     [
@@ -82,16 +74,3 @@ async def test_a_model_without_them_is_asked_without_them_from_then_on(
     assert [attempt.http_status for attempt in first.attempts] == [refusal[0], 200]
     assert (len(endpoint.heard), [each.field for each in learnt.seen]) == (3, ["logprobs"])
     assert "top_logprobs" not in endpoint.heard[-1].body
-
-
-async def test_a_number_of_alternatives_that_somebody_set_is_refused_in_words() -> None:
-    """Whoever set it is to hear of it."""
-
-    def say(_: Heard) -> Answer:
-        return 400, error("top_logprobs must be between 0 and 3"), {}
-
-    async with tiny_endpoint(say) as endpoint:
-        spec = spec_at(endpoint)
-        async with opened(spec) as gateway:
-            with pytest.raises(Exception, match="between 0 and 3"):
-                await gateway.complete(spec, make_call(logprobs=True, top_logprobs=20))

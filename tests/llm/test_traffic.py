@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from apps.llm.gateway import Gateway
-from apps.llm.models import ModelSpec, Provider
-from apps.llm.retry import LONGEST_GAP, Limited, Patience
+from apps.llm.models import ModelSpec
+from apps.llm.retry import Limited, Patience
 from labelhub.core.llm.errors import QuotaExhausted
 from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import Learnt, make_call, make_spec, opened
@@ -46,19 +46,6 @@ async def test_limits_are_learnt_from_answers_and_kept() -> None:
             state = gateway.state_of(spec.provider)
     assert (state.rpm, state.tpm) == (6000, 600_000)
     assert learnt.limits == {"rpm": 6000, "tpm": 600_000}
-
-
-async def test_limits_are_learnt_from_refusals_too() -> None:
-    def say(heard: Heard) -> Answer:
-        headers = {**TOLD, "retry-after-ms": "1"}
-        return (200, said(), {}) if heard.before else (429, error("Slow down."), headers)
-
-    async with tiny_endpoint(say) as endpoint:
-        spec = spec_of(endpoint)
-        async with opened(spec) as gateway:
-            await ask(gateway, spec)
-            state = gateway.state_of(spec.provider)
-    assert (state.rpm, state.refused_share) == (6000, 0.5)
 
 
 @pytest.mark.thorough
@@ -140,27 +127,6 @@ async def test_the_next_line_begins_where_the_last_one_ended(model_server: FakeS
     assert begun[0] == 8 < begun[1]
 
 
-async def test_a_memory_that_fails_takes_no_answer_away(caplog: pytest.LogCaptureFixture) -> None:
-    class Forgetful(Learnt):
-        async def keep_limits(self, provider: Provider, learnt: Mapping[str, int]) -> None:
-            raise OSError("disk full")
-
-    async with tiny_endpoint(answering(TOLD)) as endpoint:
-        spec = spec_of(endpoint)
-        async with opened(spec, learnt=Forgetful()) as gateway:
-            await ask(gateway, spec)
-    assert "could not be kept" in caplog.text
-
-
-async def test_limits_that_are_known_are_not_written_again() -> None:
-    learnt = Learnt()
-    async with tiny_endpoint(answering(TOLD)) as endpoint:
-        spec = spec_of(endpoint, learnt_limits={"rpm": 6000, "tpm": 600_000, "at": "2026"})
-        async with opened(spec, learnt=learnt) as gateway:
-            await ask(gateway, spec)
-    assert learnt.limits == {}
-
-
 @pytest.mark.thorough
 async def test_two_lines_share_one_limit() -> None:
     async with tiny_endpoint(answering({})) as endpoint:
@@ -169,16 +135,6 @@ async def test_two_lines_share_one_limit() -> None:
             begun = time.monotonic()
             await asyncio.gather(ask(one, spec, 10), ask(other, spec, 10))
     assert time.monotonic() - begun > 0.28
-
-
-async def test_an_open_breaker_is_told(model_server: FakeServer) -> None:
-    model_server.options.faults = {"unavailable": 1.0}
-    spec = make_spec(model_server)
-    async with opened(spec, attempts=1, calls_in_a_row=2) as gateway:
-        for _ in range(2):
-            with pytest.raises(Exception, match="503"):
-                await gateway.complete(spec, make_call())
-        assert gateway.state_of(spec.provider).breaker_open
 
 
 def test_refusals_are_counted_from_the_last_answer_in_whatever_process() -> None:
@@ -192,21 +148,6 @@ def test_refusals_are_counted_from_the_last_answer_in_whatever_process() -> None
     assert theirs.kept == {}
     ours.take_up(theirs.kept)
     assert ours.refused(begun + 1000) == 0
-
-
-def test_a_long_time_without_a_request_is_no_refusal() -> None:
-    limited = Limited()
-    limited.refused(1000.0)
-    assert limited.refused(1000.0 + LONGEST_GAP + 1) == 0
-
-
-def test_what_was_kept_before_an_answer_does_not_come_back() -> None:
-    limited = Limited()
-    limited.refused(time.time() - 500)
-    before = limited.kept
-    limited.forget()
-    limited.take_up(before)
-    assert limited.kept == {}
 
 
 async def test_a_rate_limit_is_told_while_the_calls_it_refused_wait() -> None:
