@@ -12,7 +12,7 @@ from labelhub.core.errors import LabelhubError
 
 
 def forecast(project: Project, plan: RunPlan) -> dict[str, Any]:
-    """For ``debates/_preview.html``: what the plan takes, or why there is no telling."""
+    """For ``debates/run_create.html#preview``: what the plan takes, or why there is no telling."""
     try:
         plan = plan.complete()
         return {

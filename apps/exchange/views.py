@@ -115,7 +115,7 @@ def import_progress(request: SignedInRequest, slug: str, batch_id: int) -> HttpR
     if batch.status not in MOVING:
         return HttpResponse(status=UNEXPECTED_END, headers={"HX-Refresh": "true"})
     context = {"project": project, "batch": batch} | _progress(request, batch)
-    return render(request, "exchange/import_progress_part.html", context)
+    return render(request, "exchange/import_progress.html#progress", context)
 
 
 def _progress(request: SignedInRequest, batch: ImportBatch) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def debate_calls(request: SignedInRequest, slug: str, debate_id: int) -> HttpRes
     debate = selectors.calls_of(project, debate_id, request.user, _turn(request))
     context = {"debate": debate, "run": debate.run, "records": records_of(debate.turns.all())}
     if "HX-Request" in request.headers:
-        return render(request, "debates/_debate_calls.html", context)
+        return render(request, "debates/debate_calls.html#calls", context)
     return render(request, "debates/debate_calls.html", page_frame(request, project) | context)
 
 

@@ -157,7 +157,7 @@ def prompt_rendered(request: SignedInRequest, slug: str, key: str) -> HttpRespon
     versions = prompts.versions(project, prompts.prompt_called(key))
     version = chosen_version(request, versions)
     context = {"project": project} | shown_for(request, project, version.prompt)
-    return render(request, "debates/prompt_rendered.html", context)
+    return render(request, "debates/prompt_detail.html#rendered", context)
 
 
 @login_required
@@ -273,7 +273,7 @@ def prompt_try_preview(request: SignedInRequest, slug: str, pk: int) -> HttpResp
     ensure_builtin()
     form = TrialForm(request.GET, variant=variant)
     context = {"project": project} | _weighed(project, variant, form)
-    return render(request, "debates/prompt_try_preview.html", context)
+    return render(request, "debates/prompt_try.html#preview", context)
 
 
 @login_required
@@ -292,7 +292,7 @@ def prompt_trial_part(request: SignedInRequest, slug: str, run_id: int) -> HttpR
     """The moving part of a trial's page."""
     project = get_project(request.user, slug, Right.VIEW)
     context = {"project": project} | _came_to(request, get_trial(project, run_id))
-    return render(request, "debates/prompt_trial_part.html", context)
+    return render(request, "debates/prompt_trial.html#trial", context)
 
 
 def _weighed(project: Project, variant: PromptVariant, form: TrialForm) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def routing_preview(request: SignedInRequest, slug: str) -> HttpResponse:
     context = {"project": project, "form": form, "follows": True}
     if form.is_valid():
         context |= _weighed(project, services.read_sample(project), form, rule)
-    return render(request, "debates/_routing_preview.html", context)
+    return render(request, "debates/routing.html#preview", context)
 
 
 def _weighed(project: Project, sample: Sample, form: RoutingForm, rule: Rule) -> dict[str, Any]:

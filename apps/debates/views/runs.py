@@ -100,7 +100,7 @@ def run_parts(request: SignedInRequest, slug: str) -> HttpResponse:
     form = _run_form(project, request.GET)
     if form.shape == request.GET.get("shape"):
         return HttpResponse(status=204)
-    return render(request, "debates/_run_parts.html", {"form": form, "project": project})
+    return render(request, "debates/run_create.html#parts", {"form": form, "project": project})
 
 
 @login_required
@@ -110,7 +110,9 @@ def run_preview(request: SignedInRequest, slug: str) -> HttpResponse:
     """What the run in the form would take: the part of the page that follows every change."""
     project = get_project(request.user, slug, Right.MANAGE)
     form = _run_form(project, request.GET)
-    return render(request, "debates/_preview.html", {"project": project} | _weighed(project, form))
+    return render(
+        request, "debates/run_create.html#preview", {"project": project} | _weighed(project, form)
+    )
 
 
 @login_required
@@ -136,7 +138,9 @@ def run_progress(request: SignedInRequest, slug: str, run_id: int) -> HttpRespon
     """The moving part of the run's page."""
     project = get_project(request.user, slug, Right.VIEW)
     run = selectors.get_run(project, run_id)
-    return render(request, "debates/_progress.html", page_frame(request, project) | _progress(run))
+    return render(
+        request, "debates/run_detail.html#progress", page_frame(request, project) | _progress(run)
+    )
 
 
 @login_required
@@ -150,7 +154,7 @@ def run_troubles(request: SignedInRequest, slug: str, run_id: int) -> HttpRespon
         "run": run,
         "troubles": selectors.troubles(run, request.user),
     }
-    return render(request, "debates/_run_troubles.html", context)
+    return render(request, "debates/run_detail.html#troubles", context)
 
 
 @login_required

@@ -57,7 +57,7 @@ def saved_list(request: SignedInRequest, slug: str) -> HttpResponse:
         "saved": saved,
         "moving": any(each.moving for each in saved),
     }
-    part = "exchange/saved_part.html" if request.headers.get("HX-Request") else None
+    part = "exchange/saved_list.html#exports" if request.headers.get("HX-Request") else None
     return render(request, part or "exchange/saved_list.html", context)
 
 

@@ -8,7 +8,7 @@ from apps.projects.models import Project
 register = template.Library()
 
 
-@register.inclusion_tag("exchange/webhook_notice.html")
+@register.inclusion_tag("exchange/webhook_list.html#notice")
 def webhook_notice(project: Project) -> dict[str, object]:
     """Says that receivers are told nothing any more, until somebody sees to it."""
     return {"project": project, "count": troubled(project)}

@@ -133,7 +133,7 @@ def webhook_deliveries(request: SignedInRequest, slug: str, webhook_id: int) -> 
     project = get_project(request.user, slug, Right.MANAGE)
     webhook = services.webhook_of(project, webhook_id)
     context = {"project": project} | _deliveries(request, webhook)
-    return render(request, "exchange/webhook_deliveries.html", context)
+    return render(request, "exchange/webhook_detail.html#deliveries", context)
 
 
 @login_required
