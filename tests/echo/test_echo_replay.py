@@ -13,7 +13,7 @@ from apps.echo import learning_curves
 from apps.echo.learning_curves import REPLAYED
 from apps.echo.management.commands import echo_replay
 from labelhub.core.echo.replay.labelled_texts import Labelled
-from labelhub.core.echo.replay.report import curves, figures
+from labelhub.core.echo.replay.report import AHEAD, BEHIND, LEVEL, curves, figures
 from labelhub.core.echo.replay.runs import ARMS, Order, play
 from tests.core.echo.replay.plants import texts_with
 
@@ -144,3 +144,15 @@ def test_curves_are_drawn_with_a_panel_for_each_figure_and_each_arm_in_the_legen
     assert [svg.count(f">{title}</text>") for title in REPLAYED.titles.values()] == [1, 1]
     for name in REPLAYED.arms.values():
         assert f">{name}</text>" in svg
+
+
+def test_every_arm_has_a_name() -> None:
+    assert list(REPLAYED.arms) == list(ARMS)
+    assert draw_curves([], REPLAYED).count("<polyline") == 0
+
+
+@pytest.mark.parametrize("learnt", [AHEAD, LEVEL, BEHIND])
+@pytest.mark.parametrize("than", [AHEAD, LEVEL, BEHIND])
+def test_every_outcome_has_its_words(learnt: str, than: str) -> None:
+    findings = {"learnt": learnt, "over_commonest": than, "area_gain": {"random": than}}
+    assert len(echo_replay._found_words(findings)) == 3

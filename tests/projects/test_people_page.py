@@ -116,3 +116,11 @@ def test_somebody_is_removed(manager: Client, project: Project) -> None:
     user = member(project, Role.VIEWER)
     manager.post(f"{URL}{user.pk}/remove/")
     assert role_in(user, project) is None
+
+
+def test_nobody_and_members_cannot_be_added(manager: Client, boss: User) -> None:
+    nobody = manager.post(f"{URL}add/", place("add", person="nobody"))
+    assert nobody.status_code == 422
+    assert "Nobody here has that" in nobody.content.decode()
+    again = manager.post(f"{URL}add/", place("add", person=boss.username))
+    assert "in the project already" in again.content.decode()

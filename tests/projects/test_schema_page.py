@@ -11,6 +11,7 @@ from apps.projects.selectors import current_guideline, current_schema
 from tests.factories.projects import (
     ASPECTS,
     GuidelineFactory,
+    ItemFactory,
     LabelSchemaFactory,
     ProjectFactory,
     member,
@@ -92,3 +93,13 @@ def test_others_read_the_guideline_escaped(client: Client, project: Project) -> 
     page = client.get("/p/hotels/guideline/").content.decode()
     assert "&lt;b&gt;Be kind" in page
     assert client.post("/p/hotels/guideline/", {"text": "x"}).status_code == 403
+
+
+def test_with_items_a_removed_label_is_refused_with_a_reason(
+    manager: Client, project: Project
+) -> None:
+    ItemFactory.create(project=project)
+    response = manager.post("/p/hotels/labels/", rows("Food", task="text"))
+    assert response.status_code == 422
+    assert "&#x27;Service&#x27; is missing" in response.content.decode()
+    assert current_schema(project).version == 1

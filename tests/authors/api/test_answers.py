@@ -100,3 +100,27 @@ def test_an_answer_is_taken_back_within_seconds(host: APIClient, question: Quest
     second = FIRST | {"id": "answer-2", "option": "b"}
     assert host.post(path(question), second).status_code == 200
     assert Label.objects.current().get().value == question.options[1]["label"]
+
+
+@pytest.mark.parametrize(
+    ("how", "status"),
+    [
+        ("skip", "skipped"),
+        ("close", "closed"),
+        ("esc", "closed"),
+        ("host", "retracted"),
+        ("timeout", "expired"),
+    ],
+)
+def test_a_question_is_sent_away(
+    host: APIClient, question: Question, how: str, status: str
+) -> None:
+    for _ in range(2):
+        response = host.post(path(question, "dismiss"), ANNA | {"how": how})
+        assert response.json() == {"id": str(question.uid), "status": status}
+
+
+def test_what_was_answered_is_not_sent_away(host: APIClient, question: Question) -> None:
+    host.post(path(question), FIRST)
+    response = host.post(path(question, "dismiss"), ANNA | {"how": "skip"})
+    refused(response, 409, "already_answered")

@@ -94,3 +94,8 @@ def test_an_opt_out_closes_what_is_asked_and_keeps_what_was_answered(
     assert list(statuses) == ["answered", "retracted", "retracted"]
     assert Label.objects.current().count() == 1
     refused(host.post(url(site, "messages/"), message(author="anna")), 409, "opted_out")
+
+
+def test_an_opt_out_is_remembered_of_who_has_written_nothing(site: Site, host: APIClient) -> None:
+    assert host.post(url(site, "authors/anna/optout/")).status_code == 200
+    refused(host.post(url(site, "messages/"), message(author="anna")), 409, "opted_out")

@@ -62,3 +62,13 @@ def test_a_changed_consent_text_is_a_new_version(site: Site, manager: APIClient)
     assert response.json()["texts"] == {"en": "May we read what you write?"}
     again = manager.put(url(site, "consent/"), {"texts": texts})
     assert again.json()["version"] == 2
+
+
+@pytest.mark.parametrize(
+    "texts", [{}, {"de": "Dürfen wir?"}, {"en": "x" * 601}, {"en": "May we?", "xx": "?"}]
+)
+def test_a_wrong_consent_text_is_refused(
+    site: Site, manager: APIClient, texts: dict[str, str]
+) -> None:
+    refused(manager.put(url(site, "consent/"), {"texts": texts}), 422, "invalid")
+    assert site.consent_texts.count() == 1

@@ -9,6 +9,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.authors.models import Question, Site
+from apps.authors.services.authors import opt_out
 from tests.authors.api.calling import refused, url
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import asked, author_of, later, shown_to
@@ -80,3 +81,19 @@ def test_questions_of_others_and_of_nobody(site: Site, host: APIClient, action: 
     refused(unknown, 404, "unknown_question")
     refused(host.post(address, sent | {"author": "nobody"}), 404, "not_found")
     refused(host.post(address, {"id": "1", "option": "a", "how": "skip"}), 422, "bad_field")
+
+
+def test_a_question_in_turn_may_be_shown_without_being_fetched(site: Site, host: APIClient) -> None:
+    first, second = asked(author_of(site, "anna"))
+    refused(host.post(url(site, f"questions/{second.uid}/shown/"), ANNA), 425, "too_early")
+    assert host.post(url(site, f"questions/{first.uid}/shown/"), ANNA).status_code == 200
+    second.refresh_from_db()
+    assert second.pushed_at is None
+
+
+def test_nothing_to_ask_is_null(site: Site, host: APIClient) -> None:
+    author = author_of(site, "anna")
+    assert host.get(url(site, "questions/"), ANNA).json() == {"question": None}
+    asked(author)
+    opt_out(author)
+    assert host.get(url(site, "questions/"), ANNA).json() == {"question": None}

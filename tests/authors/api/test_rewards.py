@@ -7,6 +7,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from apps.authors.models import Payout, Site
+from apps.authors.services.privacy import erase_author
 from tests.authors.api.answering import answered
 from tests.authors.api.calling import refused, url
 from tests.common.openapi import assert_matches_schema
@@ -77,3 +78,11 @@ def test_the_currency_changes_once_nothing_is_owed(site: Site, manager: APIClien
     refused(manager.patch(url(site), {"currency": "EUR"}), 409, "conflict")
     manager.post(url(site, "payouts/"))
     assert manager.patch(url(site), {"currency": "EUR"}).status_code == 200
+
+
+def test_of_who_is_erased_the_sum_stays(site: Site, manager: APIClient) -> None:
+    answer = answered(site, "anna", due=True)
+    made = manager.post(url(site, "payouts/")).json()
+    erase_author(answer.author)
+    again = manager.get(url(site, f"payouts/{made['id']}/")).json()
+    assert (again["cents"], again["rewards"]) == (5, [])

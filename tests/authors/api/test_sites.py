@@ -108,3 +108,12 @@ def test_a_site_is_deleted_and_labelled_items_stay(site: Site, manager: APIClien
     assert manager.delete(url(site)).status_code == 204
     assert Item.objects.count() == 1
     refused(manager.get(url(site)), 404, "not_found")
+
+
+def test_a_language_comes_first_once_there_is_a_text_to_agree_to(
+    site: Site, manager: APIClient
+) -> None:
+    refused(manager.patch(url(site), {"languages": ["de", "en"]}), 422, "invalid")
+    texts = {"en": "May we?", "de": "Dürfen wir?"}
+    assert manager.put(url(site, "consent/"), {"texts": texts}).status_code == 200
+    assert manager.patch(url(site), {"languages": ["de", "en"]}).status_code == 200

@@ -72,3 +72,8 @@ def test_a_fault_is_told_beside_its_field(
     assert response.status_code == 422
     assert result in words(response)
     assert not Site.objects.exists()
+
+
+def test_single_features_can_be_picked(manager: Client) -> None:
+    post(manager, questions="pick", picked=["emotion/cause", "shopping/urgency"])
+    assert {feature.key for feature in Site.objects.get().features.asked()} == {"cause", "urgency"}

@@ -100,3 +100,8 @@ def test_viewers_see_numbers_and_nothing_that_was_written(viewer: Client, site: 
     ):
         assert page(site, rest) not in html
         assert viewer.get(page(site, rest)).status_code == 403
+
+
+def test_a_site_of_another_project_is_nowhere(manager: Client, site: Site) -> None:
+    other = site_with_features()
+    assert manager.get(f"/p/{site.project.slug}/sites/{other.pk}/").status_code == 404

@@ -139,3 +139,17 @@ def test_a_fault_is_told_beside_its_field(
     assert response.status_code == 422
     assert told in " ".join(response.context["form"].errors[field])
     assert not site.features.filter(definition__name="Mood").exists()
+
+
+def test_a_number_has_bounds_and_another_answer_none(manager: Client, site: Site) -> None:
+    number = {"answer": "number", "bounds": "10, 20\n50", "unit": "EUR", "options_en": ""}
+    sent = OWN | number | {"values": "", "prior": "0.5", "ordinal": "on"}
+    assert manager.post(page(site, "questions/new/"), sent).status_code == 302
+    made = site.features.get(key="mood").parsed
+    assert (made.bounds, made.unit, made.ordinal, made.prior) == ((10, 20, 50), "EUR", True, 0.5)
+    assert made.templates["en"].options["10 to 20"] == "10 to under 20 EUR"
+    assert "10 to 20" in words(manager.get(page(site, "questions/?q=mood")))
+    manager.post(page(site, "questions/mood/edit/"), sent | {"answer": "yes_no", "prior": ""})
+    made = site.features.get(key="mood").parsed
+    assert (made.values, made.bounds, made.prior) == (("yes", "no"), (), None)
+    assert made.templates["en"].options == {"yes": "Yes", "no": "No"}

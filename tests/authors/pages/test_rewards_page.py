@@ -11,7 +11,7 @@ from django.utils import timezone
 from apps.authors.models import Author, Payout, Reward, Site
 from apps.authors.selectors.authors import owed
 from apps.authors.services.answers import SubmittedAnswer, record_answer
-from tests.authors.pages.reading import page
+from tests.authors.pages.reading import page, words
 from tests.factories.authors import asked, author_of, shown_to, site_with_features
 
 pytestmark = pytest.mark.django_db
@@ -58,3 +58,20 @@ def test_what_is_void_is_neither_held_nor_due(site: Site) -> None:
     Reward.objects.update(void_at=timezone.now())
     found = {item.state: item.cents for item in owed(site, timezone.now())}
     assert found == {"held": 0, "due": 0, "paid": 0, "void": 5}
+
+
+def test_held_due_and_paid_are_told_apart(manager: Client, site: Site) -> None:
+    author = author_of(site, "customer")
+    earn(author)
+    earn(author, days_ago=0)
+    shown = words(manager.get(page(site, "rewards/")))
+    assert "Held 0.05 USD 1 answer, 1 author Due 0.05 USD 1 answer, 1 author Paid 0.00" in shown
+
+
+def test_a_payout_keeps_its_currency(manager: Client, site: Site) -> None:
+    earn(author_of(site, "customer"))
+    manager.post(page(site, "rewards/pay/"))
+    Site.objects.update(currency="EUR")
+    assert "Payout 1 0.05 USD" in words(manager.get(page(site, "rewards/"))).replace(
+        f"Payout {Payout.objects.get().pk}", "Payout 1"
+    )

@@ -169,3 +169,17 @@ def test_two_at_once_make_one_selection(echo: Echo) -> None:
     assert len(set(told)) == 1
     assert Selection.objects.count() == 1
     connection.close()
+
+
+def test_what_the_widget_sent_is_found_by_its_id(echo: Echo, host: APIClient) -> None:
+    author = author_of(echo.site)
+    (question, *_) = ask_author(author, TEXT)
+    asked = {"id": question.message.ref}
+    body = host.get(url(echo.site, "echo/messages/"), asked).json()
+    assert body["selection"]["id"] == str(Selection.objects.get().uid)
+    assert body["questions"][0]["qid"] == str(question.uid)
+    throttled_twin = message_of(author_of(echo.site, "bert"), TEXT, ref=question.message.ref)
+    refused(host.get(url(echo.site, "echo/messages/"), asked), 409, "conflict")
+    named = asked | {"author": "bert"}
+    found = host.get(url(echo.site, "echo/messages/"), named).json()
+    assert found["message"]["id"] == throttled_twin.ref

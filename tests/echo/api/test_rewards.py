@@ -18,7 +18,7 @@ from apps.echo.states import stored_state
 from tests.authors.api.calling import refused, server, url
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import author_of, server_key
-from tests.factories.echo import TEXT, ask_author, learnt_digest
+from tests.factories.echo import TEXT, answer, ask_author, learnt_digest
 from tests.services.threads import together
 
 pytestmark = pytest.mark.django_db
@@ -190,3 +190,13 @@ def test_the_same_in_two_threads_is_one_reward(echo: Echo, path: str) -> None:
     keep_up_with(echo)
     echo.refresh_from_db()
     assert (echo.logged, echo.learnt) == (1, 1)
+
+
+def test_what_its_author_answered_is_known(
+    echo: Echo, host: APIClient, path: str, author: Author, selection: Selection
+) -> None:
+    question = next(each for each in author.questions.order_by("number") if each.options)
+    answer(author, question, nofit=True, option="")
+    host.post(path, told())
+    shown = dict(LogEvent.objects.get(kind="rewarded").data["shown"])
+    assert shown[question.feature.key] == 0.0
