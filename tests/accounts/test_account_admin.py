@@ -3,10 +3,9 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.test import Client
 
-from apps.accounts.models import ApiKey, User
+from apps.accounts.models import ApiKey
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -43,13 +42,3 @@ def test_keys_are_revoked_by_action(operator: Client) -> None:
     data = {"action": "revoke", "_selected_action": [key.pk for key in keys]}
     operator.post("/admin/accounts/apikey/", data)
     assert not ApiKey.objects.active().exists()
-
-
-def test_an_operator_allows_somebody_to_make_accounts(operator: Client) -> None:
-    ada = UserFactory.create(username="ada")
-    assert not ada.makes_accounts
-    url = f"/admin/accounts/user/{ada.pk}/change/"
-    assert "Can add user" in operator.get(url).content.decode()
-    add_user = Permission.objects.get(codename="add_user")
-    operator.post(url, {"username": "ada", "is_active": "on", "user_permissions": [add_user.pk]})
-    assert User.objects.get(username="ada").makes_accounts

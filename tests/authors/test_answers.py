@@ -30,6 +30,7 @@ from apps.authors.services.questions import next_question
 from apps.authors.services.trust import set_ruling
 from apps.labels.models import Gold, Kind, Label
 from labelhub.core.errors import LabelhubError
+from tests.cases import all_cases
 from tests.factories.authors import asked, author_of, shown_to, site_with_features
 
 pytestmark = pytest.mark.django_db
@@ -178,7 +179,7 @@ def test_a_question_nobody_asked_is_refused(author: Author) -> None:
         )
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "sent",
     [{"option": "z"}, {"option": ""}, {"word": "fast"}],
     ids=["no such option", "nothing", "a word where options are offered"],
@@ -189,7 +190,7 @@ def test_only_an_offered_option_is_taken(author: Author, sent: dict[str, str]) -
     assert not Answer.objects.exists()
 
 
-@pytest.mark.parametrize("word", ["", "me@example.org", "x" * 41, "a\0b", "two words"])
+@all_cases("word", ["", "me@example.org", "x" * 41, "a\0b", "two words"])
 def test_a_word_must_be_one_and_nobodys_address(author: Author, word: str) -> None:
     question = question_for(author, features=["main_attribute"])
     with pytest.raises(BadField):

@@ -16,6 +16,7 @@ from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import parse_feature, starter_library
 from tests.authors.api.calling import url
 from tests.authors.pages.reading import page, words
+from tests.cases import all_cases
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import site_with_features
 
@@ -91,18 +92,6 @@ def test_a_known_key_keeps_its_place_and_what_the_table_does_not_say(site: Site)
     assert [row.key for row in site.features.asked()][1] == "urgency"
 
 
-def test_other_values_need_other_words(site: Site) -> None:
-    imported(site, "key,name,definition,answer\nurgency,Hurry,Whether it was urgent.,yes_no\n")
-    new = site.features.get(key="urgency").parsed
-    assert (new.values, new.templates, new.meanings) == (("yes", "no"), {}, {})
-
-
-def test_a_retired_one_is_asked_again(site: Site) -> None:
-    site.features.filter(key="urgency").update(active=False)
-    imported(site, "key,name,definition\nurgency,Hurry,How hurried it was.\n")
-    assert site.features.asked().last() == site.features.get(key="urgency")
-
-
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_json_holds_whole_definitions(site: Site, wrapped: bool) -> None:
     rows = [feature.to_json() for feature in starter_library()["emotion"]]
@@ -125,7 +114,7 @@ def test_every_row_with_a_fault_is_told(site: Site) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "name", "field", "row"),
     [
         ("", "a.csv", "key", 1),
@@ -196,3 +185,15 @@ def test_features_are_added_over_rest(site: Site, admin_user: Any) -> None:
     table = client.post(url(site, "features/"), TABLE.encode(), content_type="text/csv")
     assert table.json() == {"added": 4, "changed": 0}
     assert parse_feature(site.features.get(key="sum").definition).bounds == (25, 50, 99.5)
+
+
+def test_the_page_lists_rows_fields_and_reasons(admin_client: Client, site: Site) -> None:
+    file = SimpleUploadedFile(
+        "features.csv", (TABLE + "few,<b>,It is.,choice,one,,,,,,,\n").encode()
+    )
+    response = admin_client.post(page(site, "questions/import/"), {"file": file})
+    assert response.status_code == 422
+    shown = words(response)
+    assert "Nothing was imported." in shown
+    assert "7 values must be at least 2" in shown
+    assert not site.features.filter(key="eco").exists()

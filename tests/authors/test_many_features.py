@@ -82,3 +82,11 @@ def test_definitions_that_stayed_are_not_read_again(
     again = config_of(site).definitions
     changed = [new.key for old, new in zip(first, again, strict=True) if new is not old]
     assert changed == ["urgency"]
+
+
+def test_one_of_them_is_moved_first_and_the_page_stays(admin_client: Client, site: Site) -> None:
+    set_features(site=site, features=many(60))
+    sent = {"do": "first", "page": "2", "q": "name"}
+    response = admin_client.post(page(site, "questions/f30/change/"), sent)
+    assert response.headers["Location"] == page(site, "questions/?page=2&q=name")
+    assert site.features.asked()[0].key == "f30"

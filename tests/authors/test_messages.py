@@ -8,6 +8,7 @@ from django.db import connections
 from apps.authors.models import Author, Message, Site
 from apps.authors.services.messages import Incoming, StoredMessage, context_of, store_message
 from apps.authors.services.privacy import written
+from tests.cases import all_cases
 from tests.factories.authors import TEXT, author_of, message_of, site_with_features
 
 pytestmark = pytest.mark.django_db
@@ -18,16 +19,6 @@ PRIVATE = "Please send the offer for the blue tent to jane.roe@example.org befor
 @pytest.fixture
 def author() -> Author:
     return author_of(site_with_features())
-
-
-def test_a_request_waits_for_the_models_with_its_verdicts(author: Author) -> None:
-    message = message_of(author)
-    assert (message.status, message.text) == (Message.Status.RECEIVED, TEXT)
-    assert [(item["stage"], item["passed"]) for item in message.stages] == [
-        ("screen", True),
-        ("redaction", True),
-        ("sensitive", True),
-    ]
 
 
 @pytest.mark.parametrize(("text", "reason"), [("asdfghjkl", "machine_like"), ("ok", "too_short")])
@@ -52,7 +43,7 @@ def test_nothing_of_a_sensitive_message_is_kept_but_its_topic(author: Author) ->
     assert "lamp" not in str(stored)
 
 
-@pytest.mark.parametrize("word", ["depression", "jane.roe@example.org", "hunter2secret"])
+@all_cases("word", ["depression", "jane.roe@example.org", "hunter2secret"])
 def test_no_stage_keeps_the_words_of_the_raw_text(author: Author, word: str) -> None:
     message = message_of(author, " ".join([word] * 7))
     assert message.status == Message.Status.DROPPED
@@ -80,17 +71,6 @@ def test_the_same_message_sent_twice_is_one(author: Author) -> None:
     first, second = (store_message(author.site, author, sent) for _ in range(2))
     assert (first.fresh, second.fresh) == (True, False)
     assert first.message == second.message
-
-
-def test_what_was_said_before_word_for_word_is_not_asked_about_again(author: Author) -> None:
-    message_of(author)
-    assert message_of(author).reason == "repeated"
-
-
-def test_what_the_assistant_says_is_context_and_redacted_too(author: Author) -> None:
-    message = message_of(author, "I wrote to jane.roe@example.org.", role="assistant")
-    assert message.status == Message.Status.CONTEXT
-    assert "jane" not in message.text
 
 
 def test_the_context_is_the_five_messages_before(author: Author) -> None:

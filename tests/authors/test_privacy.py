@@ -149,12 +149,6 @@ def test_after_their_time_messages_are_forgotten_and_labels_stay() -> None:
     assert Question.objects.count() == Label.objects.count() == 1
 
 
-def test_what_is_within_its_time_stays() -> None:
-    answered(site_with_features())
-    assert forget_old(timezone.now()) == 0
-    assert Message.objects.get().text == TEXT
-
-
 def test_conversations_without_messages_go_too() -> None:
     author = author_of(site_with_features())
     message_of(author, "hello there")

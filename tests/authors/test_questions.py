@@ -159,12 +159,6 @@ def test_what_the_models_say_too_late_is_not_asked(author: Author) -> None:
     assert (task.message.dropped_at, task.message.status) == ("interrupted", "dropped")
 
 
-def test_one_message_is_taken_up_by_one(author: Author) -> None:
-    message = message_of(author, WISH)
-    assert take_up(message) is not None
-    assert take_up(message) is None
-
-
 def test_what_a_killed_process_left_is_taken_up_again(author: Author) -> None:
     task = taken_up(author)
     assert unfinished_messages() == []
@@ -217,15 +211,3 @@ def test_who_is_erased_meanwhile_leaves_nothing(author: Author) -> None:
     assert ask(task, models(sensible)) == []
     assert not Message.objects.exists()
     assert not Question.objects.exists()
-
-
-def test_the_pace_of_a_site_is_kept(author: Author) -> None:
-    author.site.min_seconds = 90
-    author.site.save()
-    first = asked(author)
-    Question.objects.update(status=Question.Status.ANSWERED)
-    assert first
-    message = message_of(author, WISH)
-    assert take_up(message) is None
-    message.refresh_from_db()
-    assert (message.dropped_at, message.reason) == ("throttle", "too_soon")

@@ -13,7 +13,6 @@ from apps.authors.models import Author, Payout, Question, Reward, Site
 from apps.authors.services.answers import SubmittedAnswer, record_answer, undo
 from apps.authors.services.rewards import balance, pay_out
 from apps.authors.services.trust import set_ruling
-from apps.projects.services import delete_project
 from labelhub.core.errors import Conflict
 from tests.factories.authors import asked, author_of, shown_to, site_with_features
 
@@ -156,16 +155,6 @@ def test_what_is_paid_stays_paid() -> None:
     pay_out(site, None)
     set_ruling(author, trusted=False, reason="Too late.")
     assert Reward.objects.get().void_at is None
-
-
-def test_a_project_is_deleted_with_what_was_paid() -> None:
-    site = paying()
-    answer(author_of(site, "customer"), "1")
-    Reward.objects.update(due_at=timezone.now())
-    pay_out(site, None)
-    delete_project(project=site.project, actor=None)
-    assert not Reward.objects.exists()
-    assert not Payout.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)

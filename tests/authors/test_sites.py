@@ -11,12 +11,12 @@ from apps.authors.services.sites import (
     create_site,
     revoke_key,
     set_consent_text,
-    set_features,
     update_site,
 )
 from apps.common.sealing import unseal
 from labelhub.core.errors import InvalidInput, NotFound
 from labelhub.core.interview.features import starter_library
+from tests.cases import all_cases
 from tests.factories.authors import site_with_features
 from tests.factories.projects import ProjectFactory
 
@@ -29,23 +29,12 @@ def site() -> Site:
     return site_with_features()
 
 
-def test_a_site_has_a_key_features_and_a_text_to_agree_to(site: Site) -> None:
-    assert site.public_key.startswith("pk_")
-    assert [feature.key for feature in site.features.asked()] == [item.key for item in SHOPPING]
-    assert site.consent_texts.get().version == 1
-
-
 def test_a_project_that_asks_the_same_of_every_text_has_no_sites() -> None:
     with pytest.raises(InvalidInput, match="per_item"):
         create_site(project=ProjectFactory.create(), actor=None, name="Shop", features=SHOPPING)
 
 
-def test_a_name_is_used_once_in_a_project(site: Site) -> None:
-    with pytest.raises(InvalidInput, match="already a site"):
-        site_with_features(site.project, name=site.name)
-
-
-@pytest.mark.parametrize(
+@all_cases(
     ("given", "kept"),
     [
         ("https://Shop.Example.org/", "https://shop.example.org"),
@@ -58,7 +47,7 @@ def test_origins_are_kept_as_browsers_send_them(site: Site, given: str, kept: st
     assert update_site(site=site, allowed_origins=[given, given]).allowed_origins == [kept]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "given",
     [
         "shop.example.org",
@@ -113,30 +102,12 @@ def test_the_default_language_needs_a_text(site: Site) -> None:
         set_consent_text(site=site, texts={"de": "Dürfen wir?"}, actor=None)
 
 
-def test_features_that_are_left_out_are_asked_no_more(site: Site) -> None:
-    set_features(site=site, features=[SHOPPING[2], SHOPPING[0]])
-    assert [feature.key for feature in site.features.asked()] == [SHOPPING[2].key, SHOPPING[0].key]
-    assert site.features.count() == len(SHOPPING)
-
-
-def test_a_site_asks_about_something(site: Site) -> None:
-    with pytest.raises(InvalidInput, match="between 1 and"):
-        set_features(site=site, features=[])
-
-
 def test_a_server_key_is_kept_as_a_hash(site: Site) -> None:
     key, plain = add_key(site=site, purpose=SiteKey.Purpose.SERVER, actor=None)
     stored = SiteKey.objects.get(pk=key.pk)
     assert plain not in str(vars(stored))
     assert site_of_server_key(site.public_key, plain) == site
     assert site_of_server_key(site_with_features().public_key, plain) is None
-
-
-def test_which_key_of_the_list_somebody_holds_is_seen_from_its_beginning(site: Site) -> None:
-    for purpose, prefix in ((SiteKey.Purpose.SERVER, "sk"), (SiteKey.Purpose.SIGN, "ss")):
-        key, plain = add_key(site=site, purpose=purpose, actor=None)
-        assert plain.startswith(f"{prefix}_{key.kid}_")
-        assert len(plain) > 40 + len(key.kid)
 
 
 def test_a_signing_secret_is_kept_encrypted(site: Site) -> None:

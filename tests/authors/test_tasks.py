@@ -61,13 +61,6 @@ def test_the_first_time_a_question_was_shown_counts(author: Author) -> None:
     assert (question.shown_at, question.status) == (first, Question.Status.SHOWN)
 
 
-def test_a_question_that_was_never_sent_was_not_shown(author: Author) -> None:
-    question = asked(author)[0]
-    mark_shown(author, question.uid, timezone.now())
-    question.refresh_from_db()
-    assert (question.shown_at, question.status) == (None, Question.Status.WAITING)
-
-
 def test_nobody_says_what_was_shown_to_others(author: Author) -> None:
     asked(author)
     question = next_question(author)

@@ -83,10 +83,6 @@ def test_who_has_answered_is_judged_once(author: Author) -> None:
     assert judge_due_authors() == 0
 
 
-def test_an_author_who_is_gone_is_not_judged(author: Author) -> None:
-    assert judge_author(author.pk + 1) is None
-
-
 def test_the_same_answer_to_the_same_question_counts_for_an_author(author: Author) -> None:
     first = answer(author, 1, "b").question
     again = answer(author, 2, "b").question
@@ -105,11 +101,6 @@ def test_what_is_counted(author: Author) -> None:
     assert evidence.positions == (2,)
     assert evidence.surveys == 1
     assert not evidence.verified
-
-
-def test_scales_tell_nothing_of_positions(author: Author) -> None:
-    answer(author, 1, "c", feature="urgency")
-    assert evidence_of(author, timezone.now()).positions == ()
 
 
 def test_what_was_long_ago_is_forgiven(author: Author) -> None:

@@ -29,10 +29,3 @@ def test_nothing_is_loaded_where_nobody_could_wait() -> None:
     with patch.object(tasks, "screen_text") as screened:
         warm_up()
     assert not screened.called
-
-
-def test_trouble_is_written_down_and_ends_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    site_with_features()
-    with patch.object(tasks, "screen_text", side_effect=OSError("no disk")):
-        warm_up()
-    assert "could not be loaded ahead" in caplog.text

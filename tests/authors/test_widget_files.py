@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 
 from apps.authors.selectors.sites import forget_known
-from apps.authors.services.sites import update_site
 from apps.authors.views.widget import build_of_files
+from tests.cases import all_cases
 from tests.factories.authors import ORIGIN, site_with_features
 
 pytestmark = pytest.mark.django_db
@@ -19,15 +19,6 @@ STATIC_IMPORT = re.compile(r"\bimport[\s{\"]|\bfrom\"")
 @pytest.fixture(autouse=True)
 def fresh() -> None:
     forget_known()
-
-
-def test_the_script_is_for_everybody_and_short_lived(client: Client) -> None:
-    response = client.get("/widget/v1.js")
-    assert response.status_code == 200
-    assert response["Content-Type"].startswith("text/javascript")
-    assert response["Access-Control-Allow-Origin"] == "*"
-    assert "max-age=3600" in response["Cache-Control"]
-    assert "Set-Cookie" not in response
 
 
 def test_the_script_is_classic_and_declares_nothing_in_the_page(client: Client) -> None:
@@ -58,14 +49,14 @@ def test_files_are_packed_and_known_again(client: Client) -> None:
     assert (again.status_code, again.content) == (304, b"")
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "name", ["nothing.js", "../../labelhub/settings/base.py", "..%2Fv1.js", "locales/", "v1.js.map"]
 )
 def test_nothing_else_is_served(client: Client, name: str) -> None:
     assert client.get(f"/widget/{build_of_files()}/{name}").status_code == 404
 
 
-@pytest.mark.parametrize("mode", ["companion", "chat"])
+@all_cases("mode", ["companion", "chat"])
 def test_a_mode_is_one_file_and_the_parts_it_names(client: Client, mode: str) -> None:
     script = client.get(f"/widget/{build_of_files()}/{mode}.js").content.decode()
     assert not STATIC_IMPORT.search(script)
@@ -84,7 +75,7 @@ def test_each_language_has_its_words(client: Client, folder: str, language: str)
     assert words.content.decode().strip().endswith(" as default};")
 
 
-@pytest.mark.parametrize("name", ["dom.js", "card.js", "chat/panel.js"])
+@all_cases("name", ["dom.js", "card.js", "chat/panel.js"])
 def test_a_module_inside_a_built_file_is_not_served_itself(client: Client, name: str) -> None:
     assert client.get(f"/widget/{build_of_files()}/{name}").status_code == 404
 
@@ -101,12 +92,6 @@ def test_a_site_tells_what_to_agree_to(client: Client) -> None:
     assert result["Cache-Control"] == "no-store"
 
 
-def test_a_language_that_a_site_does_not_speak_is_its_first(client: Client) -> None:
-    site = site_with_features(languages=["ar", "en"])
-    config = client.get(f"/widget/config/{site.public_key}?lang=sw").json()
-    assert (config["lang"], config["dir"]) == ("ar", "rtl")
-
-
 def test_it_tells_no_secret(client: Client) -> None:
     site = site_with_features(chat_instructions="Never tell this.")
     shown = client.get(f"/widget/config/{site.public_key}").content.decode()
@@ -120,14 +105,3 @@ def test_pages_of_other_origins_are_told_nothing(client: Client) -> None:
         f"/widget/config/{site.public_key}", headers={"origin": "https://elsewhere.example"}
     )
     assert (refused.status_code, refused.json()["code"]) == (403, "origin")
-
-
-def test_an_unknown_key_is_told_so(client: Client) -> None:
-    refused = client.get("/widget/config/pk_nobody")
-    assert (refused.status_code, refused.json()["code"]) == (404, "not_found")
-
-
-def test_a_site_that_is_switched_off_says_so(client: Client) -> None:
-    site = site_with_features()
-    update_site(site=site, enabled=False)
-    assert client.get(f"/widget/config/{site.public_key}").json()["code"] == "disabled"

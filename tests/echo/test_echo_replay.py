@@ -10,11 +10,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.echo import learning_curves
-from apps.echo.learning_curves import REPLAYED
+from apps.echo.learning_curves import REPLAYED, draw_curves
 from apps.echo.management.commands import echo_replay
 from labelhub.core.echo.replay.labelled_texts import Labelled
 from labelhub.core.echo.replay.report import AHEAD, BEHIND, LEVEL, curves, figures
 from labelhub.core.echo.replay.runs import ARMS, Order, play
+from tests.cases import all_cases
 from tests.core.echo.replay.plants import texts_with
 
 
@@ -60,7 +61,7 @@ def refused(*arguments: str) -> str:
     return str(told.value)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("arguments", "told"),
     [
         (["--orders", "0"], "orders: must be from 1 to 1000."),

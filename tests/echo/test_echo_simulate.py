@@ -16,6 +16,7 @@ from labelhub.core.echo.simulation.report import curves, figures
 from labelhub.core.echo.simulation.runs import ARMS, Arm, Trace
 from labelhub.core.echo.simulation.world import Settings
 from labelhub.core.echo.uncertainty import BINS
+from tests.cases import all_cases
 
 SMALL = ("--features", "40", "--k", "5", "--questions", "80", "--seeds", "3")
 
@@ -54,7 +55,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Settings, int]]:
     return asked
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("arguments", "told"),
     [
         (["--features", "19"], "features: must be from 20 to 5000."),

@@ -12,7 +12,6 @@ from apps.authors.services.trust import set_ruling
 from apps.common.jobs import waiting_jobs
 from apps.echo.models import Echo, LogEvent
 from apps.echo.services import events
-from apps.echo.services.configuration import switch_echo
 from apps.echo.services.events import gather_answers
 from apps.echo.services.learning import KIND, echoes_with_news, keep_up, keep_up_with
 from tests.factories.authors import author_of
@@ -71,13 +70,6 @@ def test_what_is_older_is_found_when_one_looks_further_back(echo: Echo) -> None:
     Answer.objects.filter(pk=answered(echo).pk).update(received_at=timezone.now() - 2 * HOUR)
     assert news(HOUR) == set()
     assert news(WEEK) == {echo.pk}
-
-
-def test_switched_off_nothing_new_is_written_down(echo: Echo) -> None:
-    learn()
-    answered(echo)
-    switch_echo(echo.site, on=False)
-    assert news() == set()
 
 
 def test_an_offer_is_news_once_it_was_clicked_or_its_time_is_over(echo: Echo) -> None:

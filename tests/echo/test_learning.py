@@ -21,7 +21,6 @@ from apps.echo.services import learning, selection
 from apps.echo.services.configuration import (
     freeze,
     is_frozen,
-    switch_echo,
     tell_priors,
     update_echo,
 )
@@ -92,16 +91,6 @@ def test_what_can_still_be_taken_back_is_not_told_yet(echo: Echo, author: Author
     given = answered(author)
     Answer.objects.filter(pk=given.pk).update(received_at=timezone.now())
     assert keep_up_with(echo) == 0
-
-
-def test_that_none_fits_tells_that_the_prediction_was_wrong_and_no_value(
-    echo: Echo, author: Author
-) -> None:
-    answered(author, nofit=True, option="")
-    assert keep_up_with(echo) == 1
-    state = stored_state(Echo.objects.get())
-    assert state.models == {}
-    assert state.uncertainty.mismatches[0] > 0.4
 
 
 def test_the_state_is_what_the_log_makes(echo: Echo, author: Author) -> None:
@@ -361,14 +350,6 @@ def test_of_two_who_learn_at_once_one_does(echo: Echo, author: Author) -> None:
     assert keep_up_with(echo) == 0
     held.delete()
     assert keep_up_with(echo) == 1
-
-
-def test_a_site_without_echo_asks_as_before(echo: Echo, author: Author) -> None:
-    switch_echo(echo.site, on=False)
-    questions = ask_author(author, TEXT)
-    assert questions
-    assert {question.propensity for question in questions} == {1.0}
-    assert not Selection.objects.exists()
 
 
 def test_what_the_owner_expects_is_told_once_for_each_change(echo: Echo) -> None:

@@ -80,13 +80,6 @@ def test_a_prompt_shows_the_nearest_answers_about_its_own_feature_and_no_other(
     assert "Cheap, please." not in prompt
 
 
-def test_a_words_answer_is_shown_too(echo: Echo, author: Author, other: Author) -> None:
-    labelled(other, NEAR, "main_attribute", "waterproof")
-    models = playing()
-    ask_author(author, TEXT, models)
-    assert shown_in(models.of_role("predict")["main_attribute"]) == [(NEAR, "waterproof")]
-
-
 @pytest.mark.parametrize("tokens", [0, 100, 300])
 def test_the_examples_of_a_prompt_stay_within_their_tokens(
     echo: Echo, author: Author, other: Author, tokens: int
@@ -120,13 +113,6 @@ def test_as_many_features_are_predicted_as_the_site_pays_for(echo: Echo, author:
     ask_author(author, TEXT, models)
     assert len(models.of_role("predict")) == 2
     assert models.of_role("prediction") == {}
-
-
-def test_without_a_paid_feature_the_answers_alone_are_asked_by(echo: Echo, author: Author) -> None:
-    update_echo(echo, llm_features=0)
-    models = playing()
-    assert ask_author(author, TEXT, models)
-    assert models.of_role("predict") == {}
 
 
 def test_a_message_waits_for_no_more_rounds_of_calls_than_without_echo(

@@ -50,16 +50,6 @@ def test_a_damaged_state_is_replaced(echo: Echo, damage: bytes) -> None:
     assert learnt_digest(echo) == before
 
 
-def test_new_events_are_learnt_first(echo: Echo) -> None:
-    log_answers(echo, "budget", [(1.0, 0.5)])
-    assert rebuild_state(echo)
-    assert echo.learnt == 31
-
-
-def test_an_empty_log_makes_an_empty_state() -> None:
-    assert rebuild_state(echo_of())
-
-
 def test_while_a_worker_is_learning_it_is_refused(echo: Echo) -> None:
     until = timezone.now() + timedelta(seconds=30)
     Job.objects.create(kind=KIND, subject=echo.pk, lease_until=until)

@@ -47,12 +47,6 @@ def arm_named(report: OfferReport, name: str) -> ArmReport:
     return next(arm for arm in report.arms if arm.name == name)
 
 
-def test_a_site_without_offers_says_that_nothing_was_shown(echo: Echo) -> None:
-    arm = only(make_report(echo))
-    assert arm.figures.click_through == {"value": None, "reason": "nothing was shown"}
-    assert arm.days == []
-
-
 def test_every_click_counts_and_a_reload_is_no_new_impression(echo: Echo, author: Author) -> None:
     made = decision_of(echo, author, START, told=["shown", "shown", "clicked", "clicked"])
     event_of(made, "clicked", START + DAY)
@@ -92,11 +86,6 @@ def test_whom_the_site_does_not_believe_is_left_out_and_counted(echo: Echo, auth
     assert (only(report).figures.clicks, report.doubted) == (0, 1)
     set_ruling(author, trusted=True, reason="was a test")
     assert only(make_report(echo)).figures.clicks == 50
-
-
-def test_helpful_and_closed_are_no_clicks(echo: Echo, author: Author) -> None:
-    decision_of(echo, author, START, told=["helpful", "dismissed"])
-    assert only(make_report(echo)).figures.clicks == 0
 
 
 def test_parts_are_told_by_day_weekday_vertical_and_time_since_the_first(
@@ -171,10 +160,6 @@ class TestArms:
         report = make_report(echo, experiment)
         assert arm_named(report, own).figures.eligible == 1
         assert report.undecided == 1
-
-    def test_arms_that_do_the_same_say_so(self, echo: Echo) -> None:
-        (compared,) = make_report(echo, experiment_of(echo, policy="echo")).comparisons
-        assert compared.note.startswith("Both arms do the same")
 
     def test_windows_in_which_nobody_wrote_were_assigned_as_well(
         self, echo: Echo, author: Author

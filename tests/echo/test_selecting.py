@@ -11,7 +11,7 @@ from apps.echo.services import offer_decisions
 from apps.echo.services.catalogue import import_catalogue
 from apps.echo.services.configuration import update_echo
 from apps.echo.services.offer_ranking import rank
-from apps.echo.services.selection import select_unasked, selection_if
+from apps.echo.services.selection import select_unasked
 from apps.echo.views.catalogue import SAMPLE
 from tests.factories.authors import message_of
 from tests.factories.echo import TEXT
@@ -26,13 +26,6 @@ def test_it_is_made_once_and_asks_nothing(author: Author) -> None:
     assert select_unasked(message) == made
     assert made.selected
     assert not any(each["asked"] for each in made.asked.values())
-
-
-def test_what_would_be_selected_is_not_stored(author: Author) -> None:
-    would = selection_if(message_of(author, TEXT))
-    assert would is not None
-    assert would.selected
-    assert not Selection.objects.exists()
 
 
 def test_of_an_author_who_was_erased_meanwhile_nothing_is_selected(

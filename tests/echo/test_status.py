@@ -30,19 +30,6 @@ def learnt(echo: Echo) -> tuple[int, int]:
     return status.answers, status.rewards
 
 
-def test_all_that_is_logged_counts(echo: Echo) -> None:
-    assert learnt(echo) == (5, 3)
-    status = status_of(echo)
-    assert (status.answers_logged, status.rewards_logged, status.lag) == (5, 3, 0)
-    assert status.learnt_at == echo.log.get(number=8).at
-
-
-def test_what_is_not_learnt_yet_does_not_count(echo: Echo) -> None:
-    log_answers(echo, "budget", [(1.0, 0.5)] * 2)
-    status = status_of(echo)
-    assert (status.answers, status.answers_logged, status.lag) == (5, 7, 2)
-
-
 def test_what_came_while_it_was_frozen_does_not(echo: Echo) -> None:
     freeze(echo, on=True)
     log_answers(echo, "budget", [(1.0, 0.5)] * 2)

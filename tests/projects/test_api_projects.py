@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.projects.models import Project
+from tests.cases import all_cases
 from tests.common.openapi import assert_matches_schema
 from tests.factories.accounts import UserFactory
 from tests.factories.projects import (
@@ -110,14 +111,7 @@ def test_a_change_that_strands_labels_is_a_conflict_and_changes_nothing() -> Non
     assert project.name != "New"
 
 
-def test_task_and_label_names_make_a_schema() -> None:
-    sent = {"slug": "brief", "task": "multi", "labels": ["Food", "Price"]}
-    response = signed_in(UserFactory.create()).post(URL, sent)
-    assert_matches_schema(response, "POST", URL)
-    assert response.json()["schema"]["labels"] == [{"name": "Food"}, {"name": "Price"}]
-
-
-@pytest.mark.parametrize("field", ["task", "labels"])
+@all_cases("field", ["task", "labels"])
 def test_what_is_said_twice_must_agree(field: str) -> None:
     schema = {"task": "multi", "labels": ["Food"]}
     sent = {"slug": "odd", "schema": schema, field: {"task": "single", "labels": ["Price"]}[field]}

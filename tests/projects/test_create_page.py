@@ -66,17 +66,6 @@ def test_a_project_is_made_with_all_that_is_said_of_its_labels(maker: Client) ->
     assert role_in(project.created_by, project) is Role.MANAGER
 
 
-def test_without_a_script_names_are_enough(maker: Client) -> None:
-    maker.post(URL, form(**{"schema-more_names": "Food\n\n Price \n"}))
-    assert current_schema(only()).parsed.names == ("Food", "Price")
-
-
-def test_rows_are_taken_in_the_order_they_were_moved_to(maker: Client) -> None:
-    rows = [{"name": "b", "ORDER": "2"}, {"name": "a", "ORDER": "1"}]
-    maker.post(URL, form(*rows))
-    assert current_schema(only()).parsed.names == ("a", "b")
-
-
 def test_removed_rows_are_left_out(maker: Client) -> None:
     maker.post(URL, form({"name": "a"}, {"name": "b", "DELETE": "on"}))
     assert current_schema(only()).parsed.names == ("a",)

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from apps.projects.models import Project
+from tests.cases import all_cases
 from tests.factories.accounts import UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +63,7 @@ def test_a_schema_of_this_place_is_read_as_well(maker: Client) -> None:
     assert "nods" in taken.content.decode()
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("config", "words"),
     [
         ("", "this field is required"),

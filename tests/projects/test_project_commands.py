@@ -11,6 +11,7 @@ from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.projects.models import Project
 from apps.projects.selectors import current_guideline, current_schema, role_in
+from tests.cases import all_cases
 from tests.factories.accounts import UserFactory
 from tests.factories.projects import ProjectFactory
 
@@ -74,7 +75,7 @@ def test_bad_input_is_one_clear_line(args: list[str], words: str) -> None:
     assert Project.objects.count() == 1
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("content", "words"),
     [
         (b"{", "is not JSON"),

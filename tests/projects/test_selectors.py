@@ -7,7 +7,7 @@ from django.contrib.auth.models import AnonymousUser
 
 from apps.accounts.roles import ReviewerKind, Right, Role
 from apps.projects.models import Item, Project
-from apps.projects.selectors import get_project, members, reviewer_kind, role_in
+from apps.projects.selectors import get_project, reviewer_kind, role_in
 from labelhub.core.errors import Forbidden, NotFound
 from tests.factories.accounts import UserFactory
 from tests.factories.projects import ItemFactory, ProjectFactory, member
@@ -79,16 +79,6 @@ def test_items_are_visible_to_members_only() -> None:
     assert list(Item.objects.visible_to(UserFactory.create(is_superuser=True))) == [item]
     assert not Item.objects.visible_to(UserFactory.create()).exists()
     assert not Item.objects.visible_to(AnonymousUser()).exists()
-
-
-def test_members_come_by_role_then_name(django_assert_num_queries: Any) -> None:
-    project = ProjectFactory.create()
-    viewer, manager = member(project, Role.VIEWER), member(project, Role.MANAGER)
-    reviewers = [member(project, Role.REVIEWER) for _ in range(3)]
-    with django_assert_num_queries(1):
-        found = [place.user for place in members(project)]
-    by_name = sorted(reviewers, key=lambda user: user.username)
-    assert found == [manager, *by_name, viewer]
 
 
 def test_finding_a_project_takes_one_query(django_assert_num_queries: Any) -> None:

@@ -10,6 +10,7 @@ from apps.labels.services import record_label
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from apps.projects.services import delete_project
+from tests.cases import all_cases
 from tests.factories.labels import draft, open_item, person
 from tests.factories.projects import GuidelineFactory, ProjectFactory, member
 
@@ -41,7 +42,7 @@ def test_the_typed_short_name_deletes(manager: Client) -> None:
     assert not Project.objects.exists()
 
 
-@pytest.mark.parametrize("typed", ["", "Hotels", "hotel"])
+@all_cases("typed", ["", "Hotels", "hotel"])
 def test_anything_else_does_not(manager: Client, typed: str) -> None:
     assert manager.post(f"{URL}delete/", {"typed": typed}).status_code == 422
     assert Project.objects.exists()

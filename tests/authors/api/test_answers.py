@@ -9,6 +9,7 @@ from rest_framework.test import APIClient
 from apps.authors.models import Answer, Question, Reward, Site
 from apps.labels.models import Label
 from tests.authors.api.calling import refused, url
+from tests.cases import all_cases
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import asked, author_of, shown_to
 
@@ -62,7 +63,7 @@ def test_too_early_says_when_and_leaves_a_signal(
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
+@all_cases(
     "change",
     [
         {"option": None},

@@ -6,13 +6,11 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from apps.authors.models import Answer, Author, Erasure, Event, Message, Question, Site
-from apps.labels.models import Label
-from apps.projects.models import Item
+from apps.authors.models import Author, Site
 from tests.authors.api.answering import answered
 from tests.authors.api.calling import message, refused, url
 from tests.common.openapi import assert_matches_schema
-from tests.factories.authors import TEXT, asked, author_of, site_with_features
+from tests.factories.authors import TEXT, author_of, site_with_features
 
 pytestmark = pytest.mark.django_db
 ONE = "/api/v1/sites/{public_key}/authors/{subject}/"
@@ -27,23 +25,6 @@ def test_an_author_is_shown_all_that_is_kept(site: Site, host: APIClient) -> Non
     assert body["conversations"][0]["messages"][0]["text"] == TEXT
     assert body["questions"][0]["answers"][0]["outcome"] == "answer"
     assert body["rewards"][0]["cents"] == 5
-
-
-@pytest.mark.thorough
-def test_deleting_leaves_nothing_but_a_receipt(site: Site, host: APIClient) -> None:
-    answered(site, "anna", due=True)
-    other = answered(site, "bert")
-    response = host.delete(url(site, "authors/anna/"))
-    assert response.status_code == 200
-    assert_matches_schema(response, "DELETE", ONE)
-    body = response.json()
-    removed = {"messages": 1, "questions": 1, "answers": 1, "items": 1, "labels": 1}
-    assert body["removed"] == removed
-    assert str(Erasure.objects.get().receipt) == body["receipt"]
-    refused(host.get(url(site, "authors/anna/")), 404, "not_found")
-    for model in (Author, Message, Question, Answer, Item, Label):
-        assert model.objects.count() == 1, model
-    assert Answer.objects.get() == other
 
 
 def test_whoever_was_deleted_is_somebody_new(site: Site, host: APIClient) -> None:
@@ -77,23 +58,6 @@ def test_a_hosts_ids_may_be_odd(site: Site, host: APIClient, name: str) -> None:
     assert host.get(address).json()["known_to_the_host_as"] == name
     assert host.post(f"{address}optout/").status_code == 200
     assert host.delete(address).status_code == 200
-
-
-@pytest.mark.thorough
-def test_an_opt_out_closes_what_is_asked_and_keeps_what_was_answered(
-    site: Site, host: APIClient
-) -> None:
-    answered(site, "anna")
-    asked(author_of(site, "anna"), ref="message-2")
-    response = host.post(url(site, "authors/anna/optout/"))
-    assert_matches_schema(response, "POST", f"{ONE}optout/")
-    since = response.json()["opted_out_at"]
-    assert host.post(url(site, "authors/anna/optout/")).json()["opted_out_at"] == since
-    assert Event.objects.filter(kind="opted_out").count() == 1
-    statuses = Question.objects.order_by("pk").values_list("status", flat=True)
-    assert list(statuses) == ["answered", "retracted", "retracted"]
-    assert Label.objects.current().count() == 1
-    refused(host.post(url(site, "messages/"), message(author="anna")), 409, "opted_out")
 
 
 def test_an_opt_out_is_remembered_of_who_has_written_nothing(site: Site, host: APIClient) -> None:

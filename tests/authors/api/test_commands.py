@@ -13,6 +13,7 @@ from apps.authors.models import Author, Payout, Reward, Site
 from apps.projects.models import Project
 from tests.authors.api.answering import answered
 from tests.authors.api.calling import message, server, url
+from tests.cases import all_cases
 from tests.factories.authors import PER_ITEM, author_of
 from tests.factories.projects import ProjectFactory
 
@@ -49,7 +50,7 @@ def test_a_site_is_made_with_its_keys(project: Project) -> None:
     assert posted.status_code == 201
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("words", "result"),
     [
         (["nowhere", "Shop"], "no project 'nowhere'"),
@@ -97,7 +98,7 @@ def test_an_author_is_erased_by_the_hosts_id_or_ours(site: Site) -> None:
     assert not Author.objects.exists()
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "words", [["--subject", "nobody"], ["--subject", ""], ["--uid", "1"], ["--uid", "é" * 32], []]
 )
 def test_an_author_who_is_not_there(site: Site, words: list[str]) -> None:

@@ -8,11 +8,10 @@ from rest_framework.test import APIClient
 from apps.authors.models import Site
 from labelhub.core.interview.features import starter_library
 from tests.authors.api.calling import refused, url
-from tests.common.openapi import assert_matches_schema
+from tests.cases import all_cases
 
 pytestmark = pytest.mark.django_db
 SHOPPING = len(starter_library()["shopping"])
-CONSENT = "/api/v1/sites/{public_key}/consent/"
 MOOD = {"key": "mood", "name": "Mood", "definition": "How they feel.", "answer": "word"}
 TASTE = {
     "key": "taste",
@@ -22,14 +21,8 @@ TASTE = {
 }
 
 
-def test_what_was_read_can_be_sent_back(site: Site, manager: APIClient) -> None:
-    before = [row.definition for row in site.features.asked()]
-    assert manager.put(url(site, "features/"), before).status_code == 200
-    assert [row.definition for row in site.features.asked()] == before
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize(
+@all_cases(
     ("sent", "field"),
     [
         ({}, "features"),
@@ -54,19 +47,7 @@ def test_a_wrong_feature_is_named_and_nothing_changed(
     assert site.features.asked().count() == SHOPPING
 
 
-def test_a_changed_consent_text_is_a_new_version(site: Site, manager: APIClient) -> None:
-    texts = {"en": "May we read  what you write?"}
-    response = manager.put(url(site, "consent/"), {"texts": texts})
-    assert_matches_schema(response, "PUT", CONSENT)
-    assert response.json()["version"] == 2
-    assert response.json()["texts"] == {"en": "May we read what you write?"}
-    again = manager.put(url(site, "consent/"), {"texts": texts})
-    assert again.json()["version"] == 2
-
-
-@pytest.mark.parametrize(
-    "texts", [{}, {"de": "Dürfen wir?"}, {"en": "x" * 601}, {"en": "May we?", "xx": "?"}]
-)
+@all_cases("texts", [{}, {"de": "Dürfen wir?"}, {"en": "x" * 601}, {"en": "May we?", "xx": "?"}])
 def test_a_wrong_consent_text_is_refused(
     site: Site, manager: APIClient, texts: dict[str, str]
 ) -> None:

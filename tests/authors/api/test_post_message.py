@@ -13,6 +13,7 @@ from apps.authors.services.messages import Incoming, StoredMessage, store_messag
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.questions import ask_now
 from tests.authors.api.calling import message, refused, server, url
+from tests.cases import all_cases
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import author_of, server_key, site_with_features
 
@@ -39,22 +40,7 @@ def test_a_message_is_stored_and_a_worker_told(
     assert (consent.by, consent.text.version) == ("host", 1)
 
 
-def test_the_same_message_again_is_the_same_message(
-    site: Site, host: APIClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    result: list[int] = []
-    monkeypatch.setattr("apps.authors.api.messages.launch_asking", result.append)
-    host.post(url(site, "messages/"), message())
-    again = host.post(url(site, "messages/"), message(text="Something else, much longer."))
-    assert again.status_code == 200
-    assert_matches_schema(again, "POST", MESSAGES)
-    assert again.json()["message"]["id"] == "message-1"
-    assert Message.objects.get().text == message()["text"]
-    assert len(result) == 1
-    assert Consent.objects.count() == 1
-
-
-@pytest.mark.parametrize("consent", [None, False, 0, 1, "yes", [], {}, {"version": "1"}, {"v": 1}])
+@all_cases("consent", [None, False, 0, 1, "yes", [], {}, {"version": "1"}, {"v": 1}])
 def test_without_consent_nothing_is_stored(site: Site, host: APIClient, consent: Any) -> None:
     sent = message() | {"consent": consent}
     refused(host.post(url(site, "messages/"), sent), 422, "consent_required")
@@ -63,7 +49,7 @@ def test_without_consent_nothing_is_stored(site: Site, host: APIClient, consent:
     assert not Author.objects.exists()
 
 
-@pytest.mark.parametrize("version", [0, 2, -1, 10**18])
+@all_cases("version", [0, 2, -1, 10**18])
 def test_consent_to_another_text_is_none(site: Site, host: APIClient, version: int) -> None:
     sent = message(consent={"version": version})
     refused(host.post(url(site, "messages/"), sent), 409, "consent_outdated")
@@ -105,7 +91,7 @@ def test_a_message_can_be_too_long(site: Site, host: APIClient, long: str) -> No
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
+@all_cases(
     ("change", "field"),
     [
         ({"author": None}, "author"),

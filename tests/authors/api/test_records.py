@@ -4,31 +4,14 @@ import pytest
 from rest_framework.test import APIClient
 
 from apps.authors.models import Answer, Reward, Site
-from apps.authors.services.trust import set_ruling
 from apps.labels.models import Label
 from tests.authors.api.answering import answered
 from tests.authors.api.calling import url
 from tests.common.openapi import assert_matches_schema
-from tests.factories.authors import author_of, message_of, site_with_features
+from tests.factories.authors import author_of, message_of
 
 pytestmark = pytest.mark.django_db
-MESSAGES = "/api/v1/sites/{public_key}/messages/"
 RULING = "/api/v1/sites/{public_key}/authors/{uid}/ruling/"
-
-
-def test_messages_say_what_became_of_them(site: Site, manager: APIClient) -> None:
-    message_of(author_of(site, "anna"), "Hello!")
-    answered(site, "bert")
-    message_of(author_of(site_with_features()))
-    response = manager.get(url(site, "messages/"))
-    assert_matches_schema(response, "GET", MESSAGES)
-    newest, oldest = response.json()["results"]
-    assert (newest["status"], oldest["status"]) == ("asked", "dropped")
-    assert (oldest["dropped_at"], oldest["reason"]) == ("screen", "too_short")
-    assert oldest["stages"][0] == {
-        "stage": "screen", "passed": False, "reason": "too_short", "data": {},
-    }  # fmt: skip
-    assert newest["cost_usd"] == 0.00002
 
 
 def test_who_an_author_is_elsewhere_is_not_told(site: Site, manager: APIClient) -> None:
@@ -44,20 +27,6 @@ def test_sealed_text_stays_sealed(manager: APIClient, site: Site) -> None:
     message_of(author_of(site), "My mail is jane.roe@example.org and I like quiet laptops a lot.")
     result = manager.get(url(site, "messages/"))
     assert "jane.roe" not in result.content.decode()
-
-
-def test_answers_are_narrowed(site: Site, manager: APIClient) -> None:
-    answered(site, "anna")
-    set_ruling(answered(site, "bert").author, trusted=False, reason="Clicks blindly.")
-
-    def values(query: str) -> list[str]:
-        rows = manager.get(url(site, f"answers/?{query}")).json()["results"]
-        return [row["excluded_for"] for row in rows]
-
-    assert values("excluded=true") == ["Clicks blindly."]
-    assert values("excluded=false") == [""]
-    assert values("outcome=nofit") == []
-    assert len(values("outcome=answer")) == 2
 
 
 def test_a_ruling_takes_answers_out_and_back_in(site: Site, manager: APIClient) -> None:

@@ -11,6 +11,7 @@ from apps.projects.models import Item
 from labelhub.core.interview.features import starter_library
 from tests.authors.api.answering import answered
 from tests.authors.api.calling import refused, url
+from tests.cases import all_cases
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import server_key, signing_secret
 from tests.factories.llm import ModelSpecFactory
@@ -47,7 +48,7 @@ def test_a_site_is_made_from_the_starter_library(manager: APIClient, project_url
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
+@all_cases(
     ("change", "field"),
     [
         ({"features": {"set": "groceries"}}, "features"),

@@ -34,15 +34,6 @@ def standing() -> int:
     return Label.objects.current().filter(abstained=False).count()
 
 
-def test_authors_are_listed_under_pseudonyms_with_what_they_did(
-    manager: Client, author: Author
-) -> None:
-    author_of(author.site)
-    shown = words(manager.get(page(author.site, "authors/")))
-    assert f"{author.pseudonym} customer-17 not judged yet yes 1 1" in shown
-    assert "anonymous" in shown
-
-
 def test_the_list_takes_as_many_queries_for_any_number(
     manager: Client, author: Author, django_assert_num_queries: Any
 ) -> None:

@@ -1,24 +1,18 @@
 """/sites/<id>/console/: what would become of a message; nothing is stored."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 import pytest
 from django.test import Client
 
 from apps.authors.models import Site
 from apps.authors.services.console import dry_run
-from apps.llm.models import ModelSpec
-from apps.llm.retry import Patience
-from labelhub.core.llm.errors import ModelUnreachable
-from labelhub.core.llm.types import Call, Completion
 from tests.authors.pages.reading import page, words
+from tests.cases import all_cases
 
 pytestmark = pytest.mark.django_db
 WISH = "I want to buy a quiet laptop for the train, and it must not cost too much."
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "stage", "reason"),
     [
         ("hello", "screen", "too_short"),
@@ -39,20 +33,6 @@ def test_personal_data_is_out_before_models_read_it(manager: Client, site: Site)
     )
     assert "[e-mail]" in shown
     assert "1 taken out" in shown
-
-
-def test_a_model_that_cannot_be_reached_is_a_stage_too(site: Site) -> None:
-    class Silent:
-        async def complete(self, spec: ModelSpec, call: Call) -> Completion:
-            raise ModelUnreachable(f"{spec.name} does not answer {call.step}.")
-
-    @asynccontextmanager
-    async def silent(_spec: ModelSpec, _patience: Patience) -> AsyncIterator[Silent]:
-        yield Silent()
-
-    run = dry_run(site, WISH, silent)
-    assert run.dropped_at in ("relevance", "model")
-    assert not run.questions
 
 
 def test_markup_of_a_message_stays_text(manager: Client, site: Site) -> None:

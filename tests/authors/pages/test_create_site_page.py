@@ -10,6 +10,7 @@ from apps.authors.models import Site
 from apps.projects.models import Project
 from labelhub.core.interview.features import starter_library
 from tests.authors.pages.reading import words
+from tests.cases import all_cases
 from tests.factories.authors import PER_ITEM
 from tests.factories.projects import ProjectFactory, member
 
@@ -53,7 +54,7 @@ def test_it_makes_a_site_and_goes_to_its_snippet(manager: Client) -> None:
     assert set(site.consent_texts.get().texts) == {"de", "en", "ja"}
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("changes", "result"),
     [
         ({"name": " "}, "This field is required"),

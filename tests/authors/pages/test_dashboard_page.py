@@ -1,6 +1,5 @@
 """/p/<slug>/sites/ and a site's first page: what members see, and what is worth a warning."""
 
-import re
 from datetime import timedelta
 from typing import Any
 
@@ -8,11 +7,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from apps.accounts.roles import Role
 from apps.authors.models import Author, Question, Site
-from tests.authors.pages.reading import page, words
+from tests.authors.pages.reading import page
 from tests.factories.authors import asked, author_of, message_of, shown_to, site_with_features
-from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
 
@@ -43,17 +40,6 @@ def many(author: Author, *, nofit: int, answered: int, days_ago: int) -> None:
     )  # fmt: skip
 
 
-def test_a_project_of_another_task_says_what_to_do(client: Client) -> None:
-    project = ProjectFactory.create()
-    client.force_login(member(project, Role.MANAGER))
-    for address in ("sites/", "sites/new/"):
-        response = client.get(f"/p/{project.slug}/{address}")
-        assert "This project asks the same of every text" in words(response)
-        assert "/projects/new/?task=per_item" in response.content.decode()
-    made = client.get("/projects/new/?task=per_item").content.decode()
-    assert re.search(r'value="per_item"[^>]*\schecked', made)
-
-
 def test_the_list_takes_as_many_queries_for_any_number_of_sites(
     site: Site, manager: Client, django_assert_num_queries: Any
 ) -> None:
@@ -76,15 +62,6 @@ def test_the_dashboard_takes_as_many_queries_for_any_traffic(
     many(author, nofit=20, answered=30, days_ago=1)
     with django_assert_num_queries(len(first)):
         manager.get(page(site, "?days=91"))
-
-
-def test_a_rise_of_none_fits_is_told_in_words(manager: Client, site: Site) -> None:
-    author = busy(site)
-    many(author, nofit=5, answered=95, days_ago=9)
-    assert "Worse than before" not in words(manager.get(page(site)))
-    many(author, nofit=40, answered=60, days_ago=1)
-    shown = words(manager.get(page(site)))
-    assert "“None of these fit” rose from 5.0% (5 of 100) to 40.0% (40 of 100)" in shown
 
 
 def test_viewers_see_numbers_and_nothing_that_was_written(viewer: Client, site: Site) -> None:

@@ -8,8 +8,6 @@ import pytest
 from django.test import Client
 
 from apps.authors.models import Message, Site
-from apps.authors.selectors import messages as selector
-from apps.authors.selectors.messages import feed
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import asked, author_of, message_of
 
@@ -50,15 +48,6 @@ def test_who_has_seen_it_is_sent_nothing(manager: Client, site: Site) -> None:
     assert [changed(), changed()] == [True, False]
 
 
-def test_one_stage_is_looked_for_so_far_back(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    author = author_of(site)
-    message_of(author, "hello")
-    message_of(author)
-    assert len(feed(site, "screen")) == 1
-    monkeypatch.setattr(selector, "SEARCHED", 1)
-    assert feed(site, "screen") == []
-
-
 def test_it_takes_as_many_queries_for_any_number(
     manager: Client, site: Site, django_assert_num_queries: Any
 ) -> None:
@@ -75,3 +64,16 @@ def test_it_takes_as_many_queries_for_any_number(
         author.questions.update(status="answered")
     with django_assert_num_queries(len(first)):
         manager.get(address)
+
+
+def test_it_shows_one_stage_alone(manager: Client, site: Site) -> None:
+    author = author_of(site)
+    asked(author)
+    message_of(author, "hello")
+    rows = page(site, "live/rows/")
+    assert "Filter: too short" not in words(manager.get(rows, {"stage": "asked"}))
+    assert "Asked about" not in words(manager.get(rows, {"stage": "screen"}))
+    assert "None of late" in words(manager.get(rows, {"stage": "budget"}))
+    both = words(manager.get(rows, {"stage": "nonsense"}))
+    assert "too short" in both
+    assert "Asked about" in both

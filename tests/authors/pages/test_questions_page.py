@@ -10,6 +10,7 @@ from apps.authors.models import Feature, Site
 from labelhub.core.interview.features import Feature as Definition
 from labelhub.core.interview.features import starter_library
 from tests.authors.pages.reading import page, words
+from tests.cases import all_cases
 
 pytestmark = pytest.mark.django_db
 EVERY = [feature for features in starter_library().values() for feature in features]
@@ -115,7 +116,7 @@ def test_one_of_ones_own(manager: Client, site: Site) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
+@all_cases(
     ("changes", "field", "told"),
     [
         ({"key": "Mood!"}, "key", "must begin with a small letter"),

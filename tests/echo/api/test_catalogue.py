@@ -44,15 +44,6 @@ def test_a_table_comes_in_and_is_listed(echo: Echo, manager: APIClient, viewer: 
     assert listed.json()["results"][0]["definition"]["title"] == "Two-person tent"
 
 
-def test_good_rows_go_in_and_bad_ones_are_told(echo: Echo, manager: APIClient) -> None:
-    response = send(manager, echo.site, FAULTY)
-    assert_matches_schema(response, "POST", CATALOGUE)
-    assert counts(response) == (2, 0, 0, 0)
-    assert [(each["row"], each["field"]) for each in response.json()["errors"]] == [
-        (4, "title"), (5, "id"),
-    ]  # fmt: skip
-
-
 def test_what_rows_say_of_features_that_the_site_has_not_goes_in_and_is_named(
     echo: Echo, manager: APIClient
 ) -> None:

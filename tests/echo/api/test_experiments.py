@@ -7,6 +7,7 @@ from rest_framework.test import APIClient
 
 from apps.echo.models import Echo, Experiment
 from tests.authors.api.calling import refused, url
+from tests.cases import all_cases
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import site_with_features
 from tests.factories.echo import echo_of
@@ -55,7 +56,7 @@ def test_from_the_design_to_the_end(echo: Echo, manager: APIClient, viewer: APIC
     assert [row["status"] for row in listed.json()["results"]] == ["ended"]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("change", "field"),
     [
         ({"name": " "}, "name"),

@@ -16,6 +16,7 @@ from apps.echo.services.configuration import update_echo
 from apps.echo.services.learning import keep_up_with
 from apps.echo.services.offer_decisions import decide_about, messages_due
 from tests.authors.api.calling import refused, server, url
+from tests.cases import all_cases
 from tests.common.openapi import assert_matches_schema
 from tests.echo.test_offering import CATALOGUE, TEXT, offline
 from tests.factories.authors import author_of, server_key
@@ -78,7 +79,7 @@ def test_what_became_of_it_is_told_and_learnt(
     assert keep_up_with(echo) == 2
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("change", "field"),
     [
         ({"what": "bought"}, "what"),

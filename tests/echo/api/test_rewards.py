@@ -16,6 +16,7 @@ from apps.echo.services.configuration import freeze
 from apps.echo.services.learning import keep_up_with, rebuild_state
 from apps.echo.states import stored_state
 from tests.authors.api.calling import refused, server, url
+from tests.cases import all_cases
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import author_of, server_key
 from tests.factories.echo import TEXT, answer, ask_author, learnt_digest
@@ -83,7 +84,7 @@ def test_told_twice_the_first_stands(echo: Echo, host: APIClient, path: str) -> 
     assert learnt_digest(echo) == before
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("change", "field"),
     [
         ({"value": -0.1}, "value"),

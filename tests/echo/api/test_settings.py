@@ -9,6 +9,7 @@ from apps.authors.models import Site
 from apps.echo.models import Echo
 from apps.echo.services.learning import keep_up_with
 from tests.authors.api.calling import url
+from tests.cases import all_cases
 from tests.common.openapi import assert_matches_schema
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +25,7 @@ def test_it_is_switched_on_and_set_at_once(site: Site, manager: APIClient) -> No
     assert (echo.on, echo.k, echo.offers_on) == (True, 5, True)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("change", "field"),
     [
         ({"k": 0}, "k"),
@@ -77,7 +78,7 @@ def known(echo: Echo, who: APIClient) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("priors", "field"),
     [
         ({"no_such": 0.5}, "no_such"),

@@ -7,9 +7,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.authors.models import Site
-from apps.echo.models import CatalogueItem, Decision, Echo, Selection
+from apps.echo.models import Decision, Echo, Selection
 from apps.echo.services.catalogue import import_catalogue
 from tests.authors.pages.reading import page, words
+from tests.cases import all_cases
 from tests.factories.echo import echo_of
 
 pytestmark = pytest.mark.django_db
@@ -115,11 +116,9 @@ class TestTrying:
     ) -> None:
         assert said in words(manager.post(page(echo.site, "offers/catalogue/try/"), {"text": text}))
 
-    def test_an_item_switched_off_a_moment_ago_is_not_offered(
-        self, manager: Client, echo: Echo
-    ) -> None:
-        address = page(echo.site, "offers/catalogue/try/")
-        manager.post(address, {"text": TEXT})
-        tent = CatalogueItem.objects.get(ref="tent-2")
-        manager.post(page(echo.site, f"offers/catalogue/{tent.pk}/switch/"), {"do": "off"})
-        assert "tent would be offered" not in words(manager.post(address, {"text": TEXT}))
+
+@all_cases("query", ["warm forty", "LIGHT", "lamp", "Storm"])
+def test_every_word_is_looked_for(manager: Client, echo: Echo, query: str) -> None:
+    told = words(manager.get(page(echo.site, "offers/catalogue/"), {"q": query}))
+    assert "Storm lamp" in told
+    assert "Camping kettle" not in told

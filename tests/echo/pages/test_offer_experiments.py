@@ -13,6 +13,7 @@ from apps.echo.models import Echo, Experiment
 from apps.echo.services.experiments import design_of, start_experiment
 from labelhub.core.errors import Conflict
 from tests.authors.pages.reading import page, words
+from tests.cases import all_cases
 from tests.factories.authors import author_of
 from tests.factories.echo import echo_of
 from tests.factories.offers import decision_of, placed
@@ -80,7 +81,7 @@ def test_by_time_the_arms_take_turns(manager: Client, echo: Echo) -> None:
     assert "28 turns" in told(manager, made)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("fields", "said"),
     [
         pytest.param({"keyword": "40"}, "sum to 90 %", id="not-all"),

@@ -12,6 +12,7 @@ from apps.authors.models import Author
 from apps.echo.models import Echo
 from apps.echo.services.configuration import update_echo
 from tests.authors.pages.reading import page, words
+from tests.cases import all_cases
 from tests.factories.authors import author_of, message_of
 from tests.factories.offers import decision_of, event_of
 
@@ -92,7 +93,7 @@ def test_the_settings_are_saved(manager: Client, echo: Echo) -> None:
     assert (saved.offer_every_messages, saved.offer_explore, saved.offers_on) == (6, 0.1, True)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("field", "value"),
     [
         pytest.param("offer_explore", "60", id="more-than-half-drawn"),
