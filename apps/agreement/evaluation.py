@@ -26,8 +26,7 @@ from apps.labels.selectors import current_gold, labels_of_run, rejected_suggesti
 from apps.projects.changes import Translator
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
-from labelhub.core.agreement.comparison import Pair, is_right, known_names
-from labelhub.core.agreement.evaluation import Evaluation, evaluate
+from labelhub.core.agreement.evaluation import Evaluation, Pair, evaluate, is_right, known_names
 from labelhub.core.agreement.figures import Figure, share
 from labelhub.core.errors import InvalidInput, NotFound
 from labelhub.core.schema import Schema

@@ -15,9 +15,8 @@ from apps.debates.services.experiments import setup_key, vote_for
 from apps.labels.models import Kind, Label
 from apps.projects.changes import comparable_versions
 from apps.projects.models import LabelSchema, Project
-from labelhub.core.agreement.arms import Tally, tally
-from labelhub.core.agreement.coding import Codes
-from labelhub.core.agreement.resampling import Floats, Ints
+from labelhub.core.agreement.arms import Codes, Tally, tally
+from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.debate import predict, protocol
 from labelhub.core.debate.ballots import tally as tally_ballots
 from labelhub.core.schema import LabelType, Schema, Value

@@ -14,8 +14,8 @@ from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.agreement.coefficients.pairwise import cohen, contingency
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
+from labelhub.core.agreement.intervals import t_quantile
 from labelhub.core.agreement.ratings import Ratings
-from labelhub.core.agreement.student import t_quantile
 from labelhub.core.agreement.with_others import NOTHING_SHARED, WithOthers, with_others
 from labelhub.core.schema import LabelType, value_key
 

@@ -11,19 +11,193 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from labelhub.core.agreement.contests import Contest
 from labelhub.core.agreement.figures import Figure, figure, undefined
-from labelhub.core.agreement.intervals import BOOTSTRAP, bootstrap
-from labelhub.core.agreement.mean_leads import MeanLeads, mean_leads
-from labelhub.core.agreement.multiplicity import benjamini_yekutieli
+from labelhub.core.agreement.intervals import BOOTSTRAP, bootstrap, t_cdf
+from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings, latest, on_items
 from labelhub.core.agreement.resampling import divided
+from labelhub.core.agreement.significance import benjamini_yekutieli
 from labelhub.core.errors import InvalidInput
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeanLeads:
+    """Of every rater, all of shape (raters,); ``of`` narrows to some.
+
+    ``n`` comparisons, the ``total`` of their differences, the ``error`` of the mean difference by
+    ``units`` (comparisons, or where ``clustered`` clusters of them); ``alike``: all differences
+    are the same.
+    """
+
+    n: Floats
+    total: Floats
+    error: Floats
+    units: Floats
+    alike: Bools
+    clustered: bool
+
+    def of(self, raters: Bools) -> "MeanLeads":
+        """Those of some raters."""
+        return MeanLeads(
+            self.n[raters],
+            self.total[raters],
+            self.error[raters],
+            self.units[raters],
+            self.alike[raters],
+            self.clustered,
+        )
+
+    def p_values(self, bound: float) -> Floats:
+        """Of one-sided t-tests that the mean difference lies below ``bound``; NaN where undefined.
+
+        Where all differences are the same no test says so, but the verdict is plain: 0 below the
+        bound, 1 above it. Undefined at the bound, of one unit, and where clusters do not vary
+        though their items do.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = (self.total / self.n - bound) / self.error
+        usable = (self.units > 1) & ((self.error > 0) | self.alike)
+        return np.where(usable, t_cdf(t, np.maximum(self.units - 1, 1)), np.nan)
+
+
+def mean_leads(
+    raters: Ints, differences: Ints, n_raters: int, clusters: Ints | None = None
+) -> MeanLeads:
+    """Sum up comparisons: whose each is, its difference, and the number of its cluster, (n,).
+
+    With ``clusters`` the error is linearised, G / (G - 1) x sum over G clusters of (their total -
+    mean x their size)^2 / n^2 under the root; of clusters of one that is the usual one.
+    """
+    n, total, squares = (
+        np.bincount(raters, each, n_raters).astype(np.float64)
+        for each in (None, differences, differences**2)
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = (n * squares - total**2) / (n * (n - 1))
+        error, units = np.sqrt(variance / n), n
+        # Sums of whole numbers: without variation this is exactly 0.
+        alike = n * squares == total**2
+        if clusters is not None:
+            units, apart = _cluster_influence(raters, differences, clusters, (n, total))
+            error = np.sqrt(units / (units - 1) * apart) / n**2
+    return MeanLeads(n, total, error, units, alike, clusters is not None)
+
+
+def _cluster_influence(
+    raters: Ints, differences: Ints, clusters: Ints, whole: tuple[Floats, Floats]
+) -> tuple[Floats, Floats]:
+    """How many clusters each rater has, and the sum of their squared influence, times n^2."""
+    n, total = whole
+    width = int(clusters.max(initial=0)) + 1
+    keys, cells = np.unique(raters * width + clusters, return_inverse=True)
+    sizes = np.bincount(cells, minlength=len(keys))
+    sums = np.bincount(cells, differences, len(keys))
+    owners = keys // width
+    # In whole numbers, so that clusters that do not vary give exactly 0.
+    influence = n[owners] * sums - total[owners] * sizes
+    units = np.bincount(owners, minlength=len(n)).astype(np.float64)
+    return units, np.bincount(owners, influence**2, len(n)).astype(np.float64)
+
+
+TIE = 1e-9  # sums of the same similarities in another order differ by less
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contest:
+    """Who of LLM and human was at least as close to the truth; all of shape (comparisons,).
+
+    ``raters[k]`` was compared on ``items[k]``; a tie counts for both.
+    """
+
+    items: Ints
+    raters: Ints
+    llm_wins: Bools
+    human_wins: Bools
+    n_items: int
+    n_raters: int
+
+
+def against_humans(
+    humans: Ratings,
+    llm: ArrayLike,
+    *,
+    similarity: ArrayLike | None = None,
+    repeated: bool = True,
+) -> Contest:
+    """Leave one human out: compare them and the LLM with the others of each item.
+
+    Args:
+        humans: of a rater who rated an item more than once the last rating counts.
+        llm: the LLM's category of each item, shape (items,); -1 where there is none.
+        similarity: shape (categories, categories), in [0, 1]: how near a category (row) is to what
+            another human said (column); by default 1 for the same category, else 0.
+        repeated: False where the caller knows that nobody rated an item twice (``latest``).
+
+    Returns:
+        One comparison for every human rating of an item that two humans or more and the LLM
+        rated: the mean similarity with the others.
+    """
+    codes, near = _codes(llm, humans), _similarity(similarity, humans.n_categories)
+    said = latest(humans) if repeated else humans
+    raters_of_item = np.bincount(said.items, minlength=said.n_items)
+    said = on_items(said, (raters_of_item >= 2) & (codes >= 0))
+    # Sums stand for means, as both have the same others: those of all humans less one's own.
+    sums = said.counts().astype(np.float64)
+    if near is not None:
+        sums = sums @ near.T
+    own, model = said.codes, codes[said.items]
+    of_human = sums[said.items, own] - _nearness(near, own, own)
+    return _contest(said, sums[said.items, model] - _nearness(near, model, own), of_human)
+
+
+def against_author(
+    humans: Ratings,
+    llm: ArrayLike,
+    author: ArrayLike,
+    *,
+    similarity: ArrayLike | None = None,
+    repeated: bool = True,
+) -> Contest:
+    """Compare LLM and each human with the author's own label (the variant with a single expert).
+
+    ``author`` and ``llm`` have shape (items,), -1 where there is none; items that lack either are
+    left out. The author must not be among ``humans``. ``similarity`` and
+    ``repeated`` as in ``against_humans``, with the author's category in the column.
+    """
+    codes, truth = _codes(llm, humans), _codes(author, humans)
+    near = _similarity(similarity, humans.n_categories)
+    said = on_items(latest(humans) if repeated else humans, (codes >= 0) & (truth >= 0))
+    true, model = truth[said.items], codes[said.items]
+    return _contest(said, _nearness(near, model, true), _nearness(near, said.codes, true))
+
+
+def _contest(said: Ratings, of_llm: Floats, of_human: Floats) -> Contest:
+    lead = of_llm - of_human
+    return Contest(said.items, said.raters, lead >= -TIE, lead <= TIE, said.n_items, said.n_raters)
+
+
+def _nearness(near: Floats | None, scored: Ints, other: Ints) -> Floats:
+    return (scored == other).astype(np.float64) if near is None else near[scored, other]
+
+
+def _similarity(given: ArrayLike | None, n_categories: int) -> Floats | None:
+    if given is None:
+        return None
+    near = np.asarray(given, dtype=np.float64)
+    if near.shape != (n_categories, n_categories) or not np.all((near >= 0) & (near <= 1)):
+        raise InvalidInput(f"Similarities are {n_categories} by {n_categories} numbers in [0, 1].")
+    return near
+
+
+def _codes(given: ArrayLike, humans: Ratings) -> Ints:
+    codes = np.asarray(given, dtype=np.int64)
+    declared = (codes >= -1) & (codes < humans.n_categories)
+    if codes.shape != (humans.n_items,) or not declared.all():
+        raise InvalidInput("Every item needs the number of a declared category, or -1 for none.")
+    return codes
+
+
 #: What a human costs more than an LLM, as the share of items the LLM may lose.
 EPSILON: Mapping[str, float] = MappingProxyType({"expert": 0.2, "skilled": 0.15, "crowd": 0.1})
 LEVEL = 0.05

@@ -5,25 +5,84 @@ number of passes. A debate without usable answer counts as wrong: who stays sile
 must not look better for it. Failed debates (no answer from the endpoint) do not count at all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from labelhub.core.agreement.coding import NOTHING, Codes
-from labelhub.core.agreement.evaluation import Confusion
+from labelhub.core.agreement.evaluation import Confusion, known_names
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
+from labelhub.core.agreement.intervals import SEED
+from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.agreement.resampling import (
+    SAME,
     Columns,
-    Floats,
-    Ints,
     Resample,
     clustered_share,
     divided,
     ends,
     ratio,
 )
+from labelhub.core.agreement.significance import EXACT, LEVEL, holm, mcnemar, mcnemar_mid_p
+from labelhub.core.schema import Schema, Value, fold, value_key
+
+NOTHING = -1
+
+
+class Codes:
+    """Numbers values in the order in which they are met; ``NOTHING`` stands for no answer.
+
+    Tens of thousands of answers are seldom more than a few dozen values: each is read only once.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._by_raw: dict[object, int] = {}
+        self._by_key: dict[object, int] = {}
+        self._names: list[frozenset[str]] = []
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def of(self, value: Value | None) -> int:
+        """The number of ``value``."""
+        if value is None:
+            return NOTHING
+        raw = tuple(value) if isinstance(value, list) else (type(value), value)
+        code = self._by_raw.get(raw)
+        if code is None:
+            code = self._by_raw[raw] = self._new(value)
+        return code
+
+    def all_of(self, values: Iterable[Value | None]) -> Ints:
+        """The numbers of ``values``."""
+        return np.fromiter(map(self.of, values), dtype=np.int64)
+
+    def has_labels(self) -> bool:
+        """Whether values are made of the schema's labels, which can be counted one by one."""
+        return self._schema.task.labelled
+
+    def indicators(self) -> NDArray[np.bool_]:
+        """Shape (values + 1, labels): whether a label is in a value; the last row is NOTHING."""
+        names = self._schema.names if self.has_labels() else ()
+        table = np.zeros((len(self._names) + 1, len(names)), dtype=bool)
+        for row, named in enumerate(self._names):
+            table[row] = [name in named for name in names]
+        return table
+
+    def _new(self, value: Value) -> int:
+        if self.has_labels():
+            key: object = known_names(self._schema, value)
+        else:
+            key = fold(value) if isinstance(value, str) else (value_key(value),)
+        if key not in self._by_key:
+            self._by_key[key] = len(self._names)
+            self._names.append(key if isinstance(key, frozenset) else frozenset())
+        return self._by_key[key]
+
 
 NO_ANSWER_YET = "no debate has ended yet"
 
@@ -197,3 +256,151 @@ def _by_item(rows: Ints, table: Any, items: int) -> Ints:
     for label in range(table.shape[1]):
         counted[:, label] = np.bincount(rows[table[:, label]], minlength=items)
     return counted
+
+
+NO_COMMON = "no item was answered by both"
+FLIPS = 9999
+FLIPPED = f"sign-flip permutation test of rates by item, two-sided, {FLIPS} flips, seed {SEED}"
+#: Signs that are held at once.
+BLOCK = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Arm ``one`` against arm ``other`` (their places) on ``items`` that both answered.
+
+    ``b``: items that only ``one`` gets right, or more often; ``c``: that only ``other`` does.
+    ``p`` is that of ``method``, and ``p_holm`` adjusted for all pairs; ``mid_p`` is McNemar's of b
+    and c, where an item has one pass, else ``p`` again. ``difference`` is ``one``'s accuracy less
+    ``other``'s.
+    """
+
+    one: int
+    other: int
+    items: int
+    b: int
+    c: int
+    p: float
+    mid_p: float
+    p_holm: float
+    difference: Figure
+    method: str = EXACT
+
+    @property
+    def winner(self) -> int | None:
+        """The arm that is reliably better, at 5 % after the adjustment; None where neither is."""
+        gap = self.difference["value"]
+        if self.p_holm >= LEVEL or not gap:
+            return None
+        return self.one if gap > 0 else self.other
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form, the arms by their places."""
+        names = ("items", "b", "c", "p", "mid_p", "p_holm", "difference", "method")
+        return {name: getattr(self, name) for name in names}
+
+
+def compare(sample: Resample, arms: Sequence[Tally]) -> list[Pair]:
+    """Every two arms, adjusted for their number by Holm."""
+    places = list(combinations(range(len(arms)), 2))
+    tested = [_tested(sample, arms[one], arms[other]) for one, other in places]
+    adjusted = holm([each.p for each in tested])
+    return [
+        Pair(
+            one=one,
+            other=other,
+            p_holm=p_holm,
+            difference=difference(sample, arms[one], arms[other]),
+            **test._asdict(),
+        )
+        for (one, other), test, p_holm in zip(places, tested, adjusted, strict=True)
+    ]
+
+
+def sign_flip(differences: Floats) -> float:
+    """Two-sided p-value of the mean of ``differences``, shape (items,), being 0.
+
+    Each sign is as likely, item by item, by the project's seed: the share of sums at least as large
+    among the flips and what was seen (Good 2005, section 3.2; Phipson and Smyth 2010 for the one
+    added). Exact where the arms could change places, and right for many items where only the means
+    are equal. 1 without items that differ; at least 1 / (flips + 1).
+    """
+    apart = differences[np.abs(differences) > SAME]
+    if not len(apart):
+        return 1.0
+    generator = np.random.default_rng(SEED)
+    least = abs(float(apart.sum())) - SAME * len(apart)
+    as_large, step = 0, max(BLOCK // len(apart), 1)
+    for at in range(0, FLIPS, step):
+        shape = (min(step, FLIPS - at), len(apart))
+        signs = generator.integers(2, size=shape, dtype=np.int8) * 2 - 1
+        as_large += int((np.abs(signs @ apart) >= least).sum())
+    return (1 + as_large) / (1 + FLIPS)
+
+
+def difference(sample: Resample, one: Tally, other: Tally) -> Figure:
+    """Accuracy of ``one`` less that of ``other`` on the items that both answered."""
+    common = (one.passes > 0) & (other.passes > 0)
+    if not common.any():
+        return undefined(NO_COMMON)
+    columns = [each * common for each in (one.right, one.passes, other.right, other.passes)]
+    sums = sample.sums(np.stack(columns, axis=1))
+    drawn = divided(sums[:, 0], sums[:, 1]) - divided(sums[:, 2], sums[:, 3])
+    whole = [int(column.sum()) for column in columns]
+    low, high = ends(drawn)
+    return figure(
+        whole[0] / whole[1] - whole[2] / whole[3],
+        low=low,
+        high=high,
+        n=int(common.sum()),
+        method=f"paired {sample.method(np.maximum(one.passes, other.passes) * common)}",
+    )
+
+
+class _Test(NamedTuple):
+    """The parts of a ``Pair`` that are known before the adjustment."""
+
+    items: int
+    b: int
+    c: int
+    p: float
+    mid_p: float
+    method: str
+
+
+def _tested(sample: Resample, one: Tally, other: Tally) -> _Test:
+    """Items both answered; those either gets right more often; whether that is chance."""
+    common = (one.passes > 0) & (other.passes > 0)
+    ours, theirs = one.right * other.passes, other.right * one.passes
+    items = int(common.sum())
+    b, c = int((common & (ours > theirs)).sum()), int((common & (ours < theirs)).sum())
+    if sample.simple(np.maximum(one.passes, other.passes) * common):
+        return _Test(items, b, c, mcnemar(b, c), mcnemar_mid_p(b, c), EXACT)
+    # Whole numbers first, so that equal rates differ by nothing.
+    passes = (one.passes * other.passes)[common]
+    differences = (ours - theirs)[common] / passes
+    if sample.authors is not None:
+        by_author = np.zeros(sample.authors.max() + 1)
+        np.add.at(by_author, sample.authors[common], differences)
+        p = sign_flip(by_author)
+        return _Test(items, b, c, p, p, FLIPPED.replace("item", "author"))
+    p = sign_flip(differences)
+    return _Test(items, b, c, p, p, FLIPPED)
+
+
+def front(points: Sequence[tuple[float, float]]) -> list[int]:
+    """Places of the (cost, quality) points that no other dominates, by rising cost.
+
+    A point dominates another when it costs no more and is no worse, and differs in one of both;
+    equal points are all on the front.
+    """
+    best: list[int] = []
+    highest: float | None = None
+    order = sorted(range(len(points)), key=lambda at: (points[at][0], -points[at][1]))
+    for at in order:
+        quality = points[at][1]
+        equal = best and points[at] == points[best[-1]]
+        if highest is None or quality > highest or equal:
+            best.append(at)
+            highest = quality
+    return best

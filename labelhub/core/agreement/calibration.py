@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from labelhub.core.agreement.figures import Figure, share
+from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.errors import InvalidInput
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 BINS = 10
 NO_ITEMS = "no_items"

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from labelhub.core.agreement.estimation import CLUSTERED, FEW_CLUSTERS, FEW_UNITS
 from labelhub.core.agreement.intervals import DRAWS, SEED, weights
+from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.errors import InvalidInput
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 #: More clusters than these are drawn in groups.
 MOST_GROUPS = 1000

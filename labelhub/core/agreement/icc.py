@@ -9,13 +9,13 @@ from math import isfinite, nan
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import fdtri
 
 from labelhub.core.agreement.intervals import CONFIDENCE
+from labelhub.core.agreement.ratings import Floats
 from labelhub.core.errors import InvalidInput
 
-Floats = NDArray[np.float64]
 UPPER = 0.5 + CONFIDENCE / 2
 #: A sum of squares below this part of the whole is what rounding leaves of zero.
 ROUNDING = 1e-12

@@ -5,8 +5,10 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
+from labelhub.core.agreement.ratings import Floats
 from labelhub.core.errors import InvalidInput
 from labelhub.core.wilson import wilson_bounds
 
@@ -95,3 +97,26 @@ def bootstrap(rows: NDArray[np.bool_] | Counts, statistic: Statistic) -> NDArray
     tail = 100 * (1 - CONFIDENCE) / 2
     ends[:, varied] = np.nanpercentile(drawn[:, varied], [tail, 100 - tail], axis=0)
     return ends
+
+
+def t_cdf(t: ArrayLike, df: ArrayLike) -> Floats:
+    """Chance of a value of at most ``t`` under ``df`` degrees of freedom (Student 1908).
+
+    Both broadcast; ``df`` is positive and need not be whole. NaN where either is NaN.
+    """
+    return np.asarray(special.stdtr(_positive(df), t), dtype=np.float64)
+
+
+def t_quantile(share: ArrayLike, df: ArrayLike) -> Floats:
+    """The value that a share of the distribution stays below: the inverse of ``t_cdf``."""
+    shares = np.asarray(share, dtype=np.float64)
+    if np.any((shares < 0) | (shares > 1)):
+        raise InvalidInput("A share of a distribution lies between 0 and 1.")
+    return np.asarray(special.stdtrit(_positive(df), shares), dtype=np.float64)
+
+
+def _positive(df: ArrayLike) -> Floats:
+    freedom = np.asarray(df, dtype=np.float64)
+    if np.any(freedom <= 0):
+        raise InvalidInput("Degrees of freedom are positive.")
+    return freedom

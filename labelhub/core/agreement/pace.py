@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from math import exp, log
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from labelhub.core.agreement.figures import Figure
+from labelhub.core.agreement.ratings import Floats
 from labelhub.core.agreement.two_groups import FEWEST_FOR_MEDIAN, median
 
 #: So many robust deviations away a time is an outlier.
@@ -29,8 +30,6 @@ PER_CHARACTER = 0.05 / 6
 MOST_CHARACTERS = 600
 #: Seconds until a finger moves at all, and for each bit of choice.
 REACTION, PER_BIT = 0.2, 0.15
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,12 @@ the estimate is right however bad the model is, and the better it is the shorter
 from math import sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from labelhub.core.agreement.figures import Figure, figure, undefined
-from labelhub.core.agreement.intervals import CONFIDENCE
-from labelhub.core.agreement.student import t_quantile
+from labelhub.core.agreement.intervals import CONFIDENCE, t_quantile
+from labelhub.core.agreement.ratings import Floats
 from labelhub.core.errors import InvalidInput
-
-Floats = NDArray[np.float64]
 
 POWERED = "prediction-powered, Student's t"
 LABELS = "labels only, Student's t"

@@ -5,13 +5,14 @@ abstention is a category of its own or left out, as the caller decides. Values a
 caller (by option id, never by text), and all declared categories count, used or not.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,11 +39,11 @@ class Ratings:
         table = np.bincount(cells, minlength=self.n_items * self.n_categories)
         return table.reshape(self.n_items, self.n_categories)
 
-    def of_raters(self, wanted: NDArray[np.bool_]) -> "Ratings":
+    def of_raters(self, wanted: Bools) -> "Ratings":
         """Only what the raters in ``wanted``, shape (raters,), said; numbers stay as they are."""
         return self.where(wanted[self.raters])
 
-    def where(self, kept: NDArray[np.bool_]) -> "Ratings":
+    def where(self, kept: Bools) -> "Ratings":
         """Only the ratings in ``kept``, shape (ratings,); numbers stay as they are."""
         return Ratings(
             self.items[kept],
@@ -52,3 +53,35 @@ class Ratings:
             self.n_raters,
             self.n_categories,
         )
+
+
+#: In a table of so many items by raters it is looked up whether anybody rated an item twice.
+FEW_CELLS = 1 << 24
+
+
+def taken(said: Ratings, places: Ints) -> Ratings:
+    """The ratings at ``places``; numbers stay as they are.
+
+    Taking places is several times as fast as a mask for each array.
+    """
+    return replace(
+        said, items=said.items[places], raters=said.raters[places], codes=said.codes[places]
+    )
+
+
+def on_items(said: Ratings, wanted: NDArray[np.bool_]) -> Ratings:
+    """Only what was said of the items in ``wanted``, shape (items,)."""
+    return taken(said, np.flatnonzero(wanted[said.items]))
+
+
+def latest(said: Ratings) -> Ratings:
+    """Of a rater's several ratings of an item only the last; the same object without any."""
+    cells = said.items * said.n_raters + said.raters
+    size = said.n_items * said.n_raters
+    if size <= FEW_CELLS:
+        given = np.zeros(size, dtype=bool)
+        given[cells] = True
+        if np.count_nonzero(given) == cells.size:
+            return said
+    from_end = np.unique(cells[::-1], return_index=True)[1]
+    return taken(said, np.sort(cells.size - 1 - from_end))

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
 from labelhub.core.agreement.intervals import BOOTSTRAP, CONFIDENCE, DRAWS, weights
+from labelhub.core.agreement.ratings import Floats, Ints
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Columns = NDArray[np.int64] | NDArray[np.float64] | NDArray[np.number[Any]]
 
 FEW = 8

@@ -14,10 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from labelhub.core.agreement.intervals import CONFIDENCE
-from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.agreement.ratings import Bools, Floats, Ints
 from labelhub.core.errors import InvalidInput
-
-Bools = NDArray[np.bool_]
 
 TOO_FEW_LABELS = "too_few_labels"
 ERRORS_ABOVE_TARGET = "errors_above_target"

@@ -17,11 +17,10 @@ from labelhub.core.agreement.evaluation import Confusion, LabelScore
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
 from labelhub.core.agreement.grouped import Grouped
 from labelhub.core.agreement.intervals import BOOTSTRAP, DRAWS, SEED
+from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.agreement.resampling import divided, ends
 from labelhub.core.errors import InvalidInput
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Metric = Callable[[Floats], Floats]
 
 CHUNK = 100

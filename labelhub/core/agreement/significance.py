@@ -1,15 +1,21 @@
 """Whether a difference between two sources on the same items is more than chance.
 
 Right or wrong is compared by McNemar's test (1947), on the items on which just one is right. The
-exact form decides: with few such items the chi-square form says too much. Several tests at once are
-corrected in ``multiplicity``.
+exact form decides: with few such items the chi-square form says too much. Several sources at once
+are compared by Cochran's Q. Both take items for independent: where items belong together, whole
+clusters are permuted instead. P-values of several tests are adjusted for their number.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import betainc, chdtrc
 
+from labelhub.core.agreement.intervals import SEED
+from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.errors import InvalidInput
 
 EXACT = "exact McNemar test, two-sided"
@@ -70,3 +76,227 @@ def _at_most(k: int, n: int) -> float:
     if k < 0:
         return 0.0
     return float(betainc(n - k, k + 1, 0.5)) if k < n else 1.0
+
+
+P = TypeVar("P", float, float | None)
+
+
+def holm(p_values: Sequence[P]) -> list[P]:
+    """Step-down adjustment of Holm (1979): the i-th smallest of m is multiplied by m - i + 1.
+
+    In the order given; each at most 1, none below its own and none below that of a smaller one.
+    None and NaN stay as they are and do not count as tests. Raises InvalidInput outside 0 to 1.
+    """
+    return _adjusted(p_values, _step_down)
+
+
+def benjamini_yekutieli(p_values: Sequence[P]) -> list[P]:
+    """False discovery rate under any dependence (2001, theorem 1.3).
+
+    Steps up with the factor 1 + 1/2 + ... + 1/m; None, NaN and errors as for ``holm``.
+    """
+    return _adjusted(p_values, lambda p: _step_up(p, factor=_harmonic(len(p))))
+
+
+def _step_down(ordered: Floats) -> Floats:
+    return np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1))
+
+
+def _step_up(ordered: Floats, factor: float = 1.0) -> Floats:
+    # Dividing first keeps the largest p-value exactly what it was.
+    inflated = ordered * (len(ordered) / np.arange(1, len(ordered) + 1)) * factor
+    return np.minimum.accumulate(inflated[::-1])[::-1]
+
+
+def _harmonic(m: int) -> float:
+    return float((1 / np.arange(1, m + 1)).sum())
+
+
+def _adjusted(p_values: Sequence[P], adjust: Callable[[Floats], Floats]) -> list[P]:
+    """``adjust`` takes the defined p-values in ascending order."""
+    given = np.array(p_values, dtype=np.float64)  # None becomes NaN
+    defined = np.flatnonzero(~np.isnan(given))
+    known = given[defined]
+    if ((known < 0) | (known > 1)).any():
+        raise InvalidInput("A p-value lies between 0 and 1.")
+    order = defined[np.argsort(known, kind="stable")]
+    adjusted = dict(zip(order.tolist(), np.minimum(adjust(given[order]), 1).tolist(), strict=True))
+    # What is undefined goes back as it came: null stays null.
+    return [cast("P", adjusted.get(at, p)) for at, p in enumerate(p_values)]
+
+
+@dataclass(frozen=True, slots=True)
+class CochranQ:
+    """The test over all sources; ``items`` were used, ``dropped`` were not."""
+
+    q: ChiSquare
+    items: int
+    dropped: int
+
+
+def cochran(right: ArrayLike) -> CochranQ:
+    """Cochran's Q (1950).
+
+    Args:
+        right: shape (items, sources): 1 right, 0 wrong, negative where the source did not answer.
+
+    Items that a source did not answer are dropped and counted. Q is undefined where no item tells
+    the sources apart. Raises InvalidInput for fewer than two sources or other numbers.
+    """
+    table = _checked(right)
+    complete = table[(table >= 0).all(axis=1)]
+    return CochranQ(
+        q=_q(complete),
+        items=len(complete),
+        dropped=len(table) - len(complete),
+    )
+
+
+def _q(table: Ints) -> ChiSquare:
+    """(k - 1) (k sum of C_j^2 - N^2) / (k N - sum of R_i^2): C of sources, R of items, N of all."""
+    k = table.shape[1]
+    by_source, by_item, total = table.sum(axis=0), table.sum(axis=1), int(table.sum())
+    spread = k * total - int((by_item**2).sum())
+    if spread == 0:
+        return chi_square(None, k - 1)
+    return chi_square((k - 1) * (k * int((by_source**2).sum()) - total**2) / spread, k - 1)
+
+
+def _checked(right: ArrayLike) -> Ints:
+    given = np.asarray(right)
+    if given.ndim != 2 or given.shape[1] < 2:
+        raise InvalidInput("Cochran's Q takes a table of items by at least two sources.")
+    table = given.astype(np.int64)
+    if (table != given).any() or (table > 1).any():
+        raise InvalidInput("Each cell is 1 (right), 0 (wrong) or negative (no answer).")
+    return table
+
+
+#: With what was seen there are 20,000 and 10,000: a p-value is never 0 (Phipson and Smyth 2010).
+FLIPS = 19_999
+SHUFFLES = 9_999
+#: Clusters times the length of the distribution: some tenths of a second. However short it is, a
+#: cluster takes as long as so many steps.
+MOST_STEPS = 30_000_000
+LEAST_STEPS = 1_000
+#: Of more clusters the sums are as good as normal.
+MOST_SHUFFLED = 300
+#: Draws that are held at once.
+BLOCK = 1 << 21
+
+FLIPPED = "sign-flip permutation test over whole {unit}, two-sided, "
+SHUFFLED = "permutation of the kinds' answers over whole {unit}, "
+EXACTLY = "exact"
+DRAWN = f"{{draws}} draws, seed {SEED}"
+LARGE_SAMPLE = "chi-square of many"
+
+
+class Permuted(NamedTuple):
+    """The p-value, and in words how the permutations were taken."""
+
+    p: float
+    how: str
+
+
+def summed(values: ArrayLike, clusters: ArrayLike) -> Ints:
+    """Whole numbers by item, shape (items,) or (items, columns), summed by cluster.
+
+    ``clusters``: a number of each item, shape (items,), in any order and with gaps.
+    """
+    table, groups = np.asarray(values, dtype=np.int64), np.asarray(clusters)
+    if groups.shape != table.shape[:1]:
+        raise InvalidInput("Every item needs the number of its cluster.")
+    _, numbers = np.unique(groups, return_inverse=True)
+    sums = np.zeros((int(numbers.max(initial=-1)) + 1, *table.shape[1:]), dtype=np.int64)
+    np.add.at(sums, numbers, table)
+    return sums
+
+
+def sign_flip(leads: ArrayLike) -> Permuted:
+    """Two-sided p-value of two sources being right equally often.
+
+    ``leads``: shape (clusters,), whole numbers: on how many items of the cluster more the one
+    source is right than the other. The share of all ways to give each lead the one sign or the
+    other whose sum is at least as far from 0 as what was seen (Good 2005, section 3.2). All of
+    them are counted; with too many clusters for that a share of them is drawn. Leads of 1 alone
+    give ``mcnemar``; without any lead p is 1.
+    """
+    sums = _whole(leads, dimensions=1)
+    sizes = np.abs(sums[sums != 0])
+    seen, most = abs(int(sums.sum())), int(sizes.sum())
+    if sizes.max(initial=1) == 1:
+        return Permuted(mcnemar(int((sums > 0).sum()), int((sums < 0).sum())), EXACTLY)
+    # The sum of the leads that are made positive lies as far below the middle.
+    below = (most - seen) // 2
+    if len(sizes) * max(below + 1, LEAST_STEPS) <= MOST_STEPS:
+        return Permuted(min(1.0, 2 * _chance_of_at_most(below, sizes)), EXACTLY)
+    return Permuted(_drawn(sizes, seen), DRAWN.format(draws=FLIPS))
+
+
+def column_shuffle(right: ArrayLike) -> Permuted:
+    """p-value of several sources being right equally often: Cochran's Q by permutation.
+
+    ``right``: shape (clusters, sources): on how many items of the cluster each is right. In each
+    draw the columns of every cluster change places at random; Q then grows with the squares of the
+    sources' sums, as all else stays. Of many clusters by the chi-square distribution of the squares
+    over what the exchanges make them vary, which is Q itself where clusters are single items. Two
+    sources are compared by ``sign_flip``.
+    """
+    table = _whole(right, dimensions=2)
+    if table.shape[1] < 2:
+        raise InvalidInput("A comparison takes two sources or more.")
+    if table.shape[1] == 2:
+        return sign_flip(table[:, 0] - table[:, 1])
+    telling = table[np.ptp(table, axis=1) > 0]
+    if not len(telling):
+        return Permuted(1.0, EXACTLY)
+    if len(telling) > MOST_SHUFFLED:
+        return Permuted(_of_many(telling), LARGE_SAMPLE)
+    return Permuted(_shuffled(telling), DRAWN.format(draws=SHUFFLES))
+
+
+def _chance_of_at_most(below: int, sizes: Ints) -> float:
+    """Chance that the sizes that a fair coin picks sum to at most ``below``."""
+    chances = np.zeros(below + 1)
+    chances[0] = 1.0
+    for size in sizes.tolist():
+        chances /= 2
+        if size <= below:
+            chances[size:] += chances[: below + 1 - size].copy()
+    return float(chances.sum())
+
+
+def _drawn(sizes: Ints, seen: int) -> float:
+    """Leads of one size are drawn together: how many of them are positive."""
+    generator = np.random.default_rng(SEED)
+    sums = np.full(FLIPS, -int(sizes.sum()))
+    for size, often in zip(*np.unique(sizes, return_counts=True), strict=True):
+        sums += 2 * int(size) * generator.binomial(int(often), 0.5, size=FLIPS)
+    return (1 + int((np.abs(sums) >= seen).sum())) / (1 + FLIPS)
+
+
+def _shuffled(table: Ints) -> float:
+    generator = np.random.default_rng(SEED)
+    seen = int((table.sum(axis=0) ** 2).sum())
+    as_large, step = 0, BLOCK // table.size + 1
+    for at in range(0, SHUFFLES, step):
+        draws = np.broadcast_to(table, (min(step, SHUFFLES - at), *table.shape))
+        sums = generator.permuted(draws, axis=2).sum(axis=1)
+        as_large += int(((sums**2).sum(axis=1) >= seen).sum())
+    return (1 + as_large) / (1 + SHUFFLES)
+
+
+def _of_many(table: Ints) -> float:
+    sources = table.shape[1]
+    apart = table - table.mean(axis=1, keepdims=True)
+    varied = float((apart**2).sum()) / (sources - 1)
+    found = chi_square(float((apart.sum(axis=0) ** 2).sum()) / varied, sources - 1).p
+    return 1.0 if found is None else found
+
+
+def _whole(given: ArrayLike, *, dimensions: int) -> Ints:
+    numbers = np.asarray(given)
+    whole = numbers.astype(np.int64)
+    if numbers.ndim != dimensions or (whole != numbers).any():
+        raise InvalidInput("A permutation of right answers takes whole numbers by cluster.")
+    return whole

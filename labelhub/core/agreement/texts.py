@@ -18,6 +18,8 @@ import numpy as np
 from scipy import sparse
 
 from labelhub.core.agreement.aggregation.majority import SAME
+from labelhub.core.agreement.coefficients.chance import divided
+from labelhub.core.agreement.coefficients.sums import Value
 from labelhub.core.agreement.intervals import SEED
 from labelhub.core.agreement.ratings import Floats, Ints
 
@@ -229,3 +231,67 @@ def _paired(order: Ints, first: Ints, often: Ints, others: Ints) -> tuple[Ints, 
     ends = np.cumsum(often)
     within = np.arange(int(often.sum())) - np.repeat(ends - often, often)
     return np.repeat(order, often), others[np.repeat(first, often) + within]
+
+
+#: Pairs of labels that are compared where they are drawn: the mean is then known to .001.
+SAMPLED = 200_000
+
+
+class Apart(NamedTuple):
+    """``of_label``: mean distance of each label to all others, shape (labels,).
+
+    ``sampled``: of how many pairs of labels; None where all pairs were compared.
+    """
+
+    of_label: Floats
+    sampled: int | None
+
+
+def apart(bags: Bags, numbers: Ints, most: int) -> Apart:
+    """How far the labels lie from each other, whatever their item.
+
+    ``numbers``: rows of ``bags``, shape (labels,), two at least; ``most``: pairs of texts or of
+    labels that are compared, but each label with two others whatever that costs.
+    """
+    texts, place, often = np.unique(numbers, return_inverse=True, return_counts=True)
+    size, labels = len(texts), len(numbers)
+    if size * (size - 1) // 2 <= most:
+        one, other = np.triu_indices(size, 1)
+        far = 1 - f1_of(bags, texts[one], texts[other])
+        by_text = np.bincount(one, far * often[other], size)
+        by_text = by_text + np.bincount(other, far * often[one], size)
+        return Apart(by_text[place] / (labels - 1), None)
+    generator, sums = np.random.default_rng(SEED), np.zeros(labels)
+    rounds = max(min(most, SAMPLED) // labels, 1)
+    for _ in range(rounds):
+        # Around a circle each label has two neighbours, never itself.
+        one = generator.permutation(labels)
+        other = np.roll(one, 1)
+        far = 1 - f1_of(bags, numbers[one], numbers[other])
+        sums[one] += far
+        sums[other] += far
+    return Apart(sums / (2 * rounds), rounds * labels)
+
+
+def alpha_parts(items: Ints, alike: Alike, found: Apart) -> Floats:
+    """Shape (items, 3): labels times the mean distance of their pairs, labels, their ``of_label``.
+
+    ``items``: of each label from 0 without gaps, all with two labels or more.
+    """
+    labels = np.bincount(items).astype(np.float64)
+    at = items[alike.one]
+    distance = np.bincount(at, 1 - alike.f1, len(labels)) / np.bincount(at, minlength=len(labels))
+    return np.column_stack([labels * distance, labels, np.bincount(items, found.of_label)])
+
+
+def alpha_of_texts(parts: Floats) -> Value:
+    """Alpha of sums of ``alpha_parts``, which are all the data; NaN where nothing varies."""
+    _, labels, far = parts.sum(axis=0)
+    mean = far / labels
+
+    def value(sums: Floats) -> Floats:
+        observed = divided(sums[:, 0], sums[:, 1])
+        expected = 2 * divided(sums[:, 2], sums[:, 1]) - mean
+        return 1 - divided(observed, expected)
+
+    return value

@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import CONFIDENCE, Interval, wilson
+from labelhub.core.agreement.ratings import Floats
 from labelhub.core.errors import InvalidInput
 
 NEWCOMBE = "difference of two shares, Newcombe's hybrid score interval"
@@ -22,8 +23,6 @@ AS_LIKELY = 1 + 1e-7
 #: In fewer values no interval of 95 % for a median can be told.
 FEWEST_FOR_MEDIAN = 6
 NO_MEDIAN = f"fewer than {FEWEST_FOR_MEDIAN} measured times"
-
-Floats = NDArray[np.float64]
 
 
 def newcombe(part: int, whole: int, other_part: int, other_whole: int) -> Interval:

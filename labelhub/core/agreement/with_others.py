@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from labelhub.core.agreement.figures import Figure, figure, undefined
-from labelhub.core.agreement.intervals import WILSON, wilson
+from labelhub.core.agreement.intervals import WILSON, t_quantile, wilson
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
-from labelhub.core.agreement.student import t_quantile
 
 NOTHING_SHARED = "nobody else labelled the same items"
 ONE_ITEM = "of one item alone no interval can be told"

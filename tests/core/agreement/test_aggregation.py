@@ -14,14 +14,15 @@ from hypothesis.extra.numpy import arrays
 from labelhub.core.agreement.aggregation.dawid_skene import DawidSkene, dawid_skene
 from labelhub.core.agreement.aggregation.mace import mace
 from labelhub.core.agreement.aggregation.majority import (
+    agreement_with_others,
     drawn,
     majority_accuracy,
     middle,
     only,
     shares,
+    weighted_vote,
     winners,
 )
-from labelhub.core.agreement.aggregation.weighted import agreement_with_others, weighted_vote
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.errors import InvalidInput
 from tests.core.agreement.published import crowd, reference

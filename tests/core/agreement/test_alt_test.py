@@ -13,10 +13,12 @@ from labelhub.core.agreement.alt_test import (
     FEW_ITEMS,
     NO_VARIATION,
     AltTest,
+    Contest,
+    against_author,
+    against_humans,
     alt_test,
     curve,
 )
-from labelhub.core.agreement.contests import Contest, against_author, against_humans
 from labelhub.core.agreement.ratings import Ratings
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases

@@ -9,12 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.agreement.arms import ArmScores, Tally, scores, tally
-from labelhub.core.agreement.coding import Codes
-from labelhub.core.agreement.comparison import Pair, is_right
-from labelhub.core.agreement.evaluation import evaluate
-from labelhub.core.agreement.pairs import FLIPPED, compare, sign_flip
-from labelhub.core.agreement.resampling import Ints, resample
+from labelhub.core.agreement.arms import (
+    FLIPPED,
+    ArmScores,
+    Codes,
+    Tally,
+    compare,
+    scores,
+    sign_flip,
+    tally,
+)
+from labelhub.core.agreement.evaluation import Pair, evaluate, is_right
+from labelhub.core.agreement.ratings import Ints
+from labelhub.core.agreement.resampling import resample
 from labelhub.core.schema import Schema, parse_schema
 from tests.cases import all_cases
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelhub.core.agreement.coefficients import clustered_pairs, pairwise
-from labelhub.core.agreement.coefficients.clustered_pairs import (
+from labelhub.core.agreement.coefficients import pairwise
+from labelhub.core.agreement.coefficients.pairwise import (
     clustered_codes,
     kappa_parts,
     percent_parts,
@@ -79,7 +79,7 @@ def test_the_report_says_over_what_annotators_are_compared() -> None:
 
 
 def test_a_table_that_is_too_large_leaves_the_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clustered_pairs, "MOST_CELLS", 10)
+    monkeypatch.setattr(pairwise, "MOST_CODES", 10)
     table, clusters = world(9)
     for pair in pairs(table, clusters=clusters, unit="authors"):
         for told in pair.figures.values():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.agreement.cochran import cochran
+from labelhub.core.agreement.significance import cochran
 from labelhub.core.errors import InvalidInput
 
 #: Three sources, twelve items: 10, 7 and 4 right.

@@ -11,16 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from labelhub.core.agreement.coefficients import (
-    alpha,
-    chance,
-    conger,
-    metrics,
-    ordinal,
-    own_options,
-    pairwise,
-    sums,
-)
+from labelhub.core.agreement.coefficients import alpha, chance, pairwise, sums
 from labelhub.core.agreement.estimation import Units, estimated, linearised_error, units
 from labelhub.core.agreement.intervals import weights as draw_weights
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
@@ -55,7 +46,7 @@ def counts_of(table: Table) -> Ints:
 
 
 def ordinal_value(counts: Ints) -> float | None:
-    found = ordinal.ordinal_alpha(counts, once(counts))
+    found = alpha.ordinal_alpha(counts, once(counts))
     return number(found.value(found.parts.sum(axis=0, keepdims=True)))
 
 
@@ -105,10 +96,10 @@ def test_alpha_of_any_distance_follows_its_definition(
     assert alpha_of(counts, 1 - np.array(weights)) == near(
         by_pairs.alpha(table, lambda a, b: 1 - weights[a][b])
     )
-    assert alpha_of(counts, metrics.interval_distance(SCORES)) == near(
+    assert alpha_of(counts, alpha.interval_distance(SCORES)) == near(
         by_pairs.alpha(table, lambda a, b: (SCORES[a] - SCORES[b]) ** 2)
     )
-    assert alpha_of(counts, metrics.ratio_distance(SCORES)) == near(
+    assert alpha_of(counts, alpha.ratio_distance(SCORES)) == near(
         by_pairs.alpha(table, lambda a, b: ((SCORES[a] - SCORES[b]) / (SCORES[a] + SCORES[b])) ** 2)
     )
 
@@ -116,7 +107,7 @@ def test_alpha_of_any_distance_follows_its_definition(
 @given(tables())
 def test_alpha_of_sets_of_one_label_each_is_that_of_labels(table: Table) -> None:
     sets = [frozenset({name}) for name in "abc"]
-    for distance in (metrics.masi_distance, metrics.jaccard_distance):
+    for distance in (alpha.masi_distance, alpha.jaccard_distance):
         assert alpha_of(counts_of(table), distance(sets)) == near(
             alpha_of(counts_of(table), NOMINAL)
         )
@@ -139,8 +130,8 @@ def test_where_everybody_says_the_same_only_what_chance_cannot_give_has_a_value(
 
 def conger_of(table: object) -> float:
     ratings = from_matrix(table, Q)
-    columns = conger.conger_parts(ratings).sum(axis=0, keepdims=True)
-    return float(conger.conger_kappa(ratings.n_raters, Q)(columns)[0])
+    columns = chance.conger_parts(ratings).sum(axis=0, keepdims=True)
+    return float(chance.conger_kappa(ratings.n_raters, Q)(columns)[0])
 
 
 @given(tables())
@@ -172,8 +163,8 @@ def test_chance_among_own_options_is_the_mean_over_items_with_two_ratings(
         by_pairs.percent(table), by_pairs.mean([1 / options[i] for i in pairable])
     )
     counts = from_matrix(table, 4).counts()
-    parts = own_options.own_options_parts(counts, np.array(options[: len(table)]))
-    found = float(own_options.s_q(parts.sum(axis=0, keepdims=True))[0])
+    parts = chance.own_options_parts(counts, np.array(options[: len(table)]))
+    found = float(chance.s_q(parts.sum(axis=0, keepdims=True))[0])
     assert found == near_or_nan(slow)
 
 
@@ -181,7 +172,7 @@ def test_chance_among_own_options_is_the_mean_over_items_with_two_ratings(
 def test_the_agreement_of_the_author_labeling_paper_beyond_one_in_four(
     agreement: float, stated: float
 ) -> None:
-    found = own_options.s_q(np.array([[agreement * 100, 100, 25]]))
+    found = chance.s_q(np.array([[agreement * 100, 100, 25]]))
     assert found[0] == pytest.approx(stated, abs=0.001)
 
 
@@ -194,9 +185,9 @@ def rated(items: int, q: int, spread: int) -> Ints:
     return from_matrix(table, q).counts()
 
 
-def both_ways(counts: Ints) -> list[ordinal.OrdinalAlpha]:
+def both_ways(counts: Ints) -> list[alpha.OrdinalAlpha]:
     """By all coincidences, and near the margins of all the data."""
-    return [way(counts, once(counts)) for way in (ordinal.ordinal_alpha, ordinal.near_all)]
+    return [way(counts, once(counts)) for way in (alpha.ordinal_alpha, alpha.near_all)]
 
 
 @given(tables())
@@ -223,7 +214,7 @@ def test_ordinal_alpha_of_101_points_fits_into_little_memory() -> None:
     counts = rated(1500, 101, 9)
     tracemalloc.start()
     try:
-        parts, value = ordinal.ordinal_alpha(counts, once(counts))
+        parts, value = alpha.ordinal_alpha(counts, once(counts))
         assert estimated(units(parts, once(counts)), value, n=1500)["value"] > 0.9
         assert tracemalloc.get_traced_memory()[1] < 50_000_000
     finally:
@@ -273,8 +264,8 @@ def test_the_error_of_cohens_kappa_is_that_of_the_delta_method() -> None:
     table = np.array([[20, 3, 1], [4, 15, 6], [2, 5, 30]])
     n = int(table.sum())
     ratings = from_matrix(pairwise.expand(table), Q)
-    found = Units(conger.conger_parts(ratings), np.ones(n, dtype=np.int64), "items", draws=None)
-    expected = linearised_error(found, conger.conger_kappa(2, Q))
+    found = Units(chance.conger_parts(ratings), np.ones(n, dtype=np.int64), "items", draws=None)
+    expected = linearised_error(found, chance.conger_kappa(2, Q))
     error = float(pairwise.kappa_error(table))
     assert error == pytest.approx(expected * sqrt((n - 1) / n), rel=1e-6)
 
@@ -306,11 +297,11 @@ def test_every_item_knows_its_row_however_rows_are_numbered(most: int) -> None:
 
 
 def test_quadratic_weights_and_distances() -> None:
-    assert metrics.quadratic(range(4))[0] == pytest.approx([1, 8 / 9, 5 / 9, 0])
-    assert metrics.quadratic([1, 2, 5])[1] == pytest.approx([15 / 16, 1, 7 / 16])
-    assert (metrics.quadratic([2, 2]) == 1).all()
-    assert metrics.ratio_distance([0, 0, 2]).tolist() == [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
-    by_rank = metrics.ordinal_distance(np.array([4.0, 10.0, 6.0]))
+    assert alpha.quadratic(range(4))[0] == pytest.approx([1, 8 / 9, 5 / 9, 0])
+    assert alpha.quadratic([1, 2, 5])[1] == pytest.approx([15 / 16, 1, 7 / 16])
+    assert (alpha.quadratic([2, 2]) == 1).all()
+    assert alpha.ratio_distance([0, 0, 2]).tolist() == [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
+    by_rank = alpha.ordinal_distance(np.array([4.0, 10.0, 6.0]))
     assert by_rank[0].tolist() == [0, 7**2, 15**2]  # half of the ratings at either end
     assert by_rank[1].tolist() == [7**2, 0, 8**2]
 
@@ -329,5 +320,5 @@ def test_quadratic_weights_and_distances() -> None:
 )
 def test_distances_of_sets(one: str, other: str, masi: float, jaccard: float) -> None:
     sets = [frozenset(one), frozenset(other)]
-    assert metrics.masi_distance(sets)[0, 1] == pytest.approx(masi)
-    assert metrics.jaccard_distance(sets)[0, 1] == pytest.approx(jaccard)
+    assert alpha.masi_distance(sets)[0, 1] == pytest.approx(masi)
+    assert alpha.jaccard_distance(sets)[0, 1] == pytest.approx(jaccard)

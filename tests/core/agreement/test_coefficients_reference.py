@@ -14,13 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labelhub.core.agreement.coefficients import (
-    chance,
-    conger,
-    metrics,
-    pairwise,
-    sums,
-)
+from labelhub.core.agreement.coefficients import alpha, chance, pairwise, sums
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from tests.cases import all_cases
 from tests.core.agreement.sheets import from_matrix
@@ -48,7 +42,7 @@ def ordinal_gwet(q: int) -> Floats:
 WEIGHTS: dict[str, Callable[[int], Floats]] = {
     "ordinal": ordinal_gwet,
     "linear": linear,
-    "quadratic": lambda q: metrics.quadratic(range(q)),
+    "quadratic": lambda q: alpha.quadratic(range(q)),
 }
 #: Cases that must be among those that are tested.
 OURS = [
@@ -151,8 +145,8 @@ def disagreement(data: Data) -> Floats:
 
 
 def conger_of(data: Data) -> float:
-    value = conger.conger_kappa(data.ratings.n_raters, data.q)
-    return float(value(conger.conger_parts(data.ratings).sum(axis=0, keepdims=True))[0])
+    value = chance.conger_kappa(data.ratings.n_raters, data.q)
+    return float(value(chance.conger_parts(data.ratings).sum(axis=0, keepdims=True))[0])
 
 
 ALPHA_NOMINAL = of_counts(chance.alpha_nominal)
@@ -160,11 +154,11 @@ MEASURES: dict[str, Measure] = {
     "alpha": ALPHA_NOMINAL,
     "alpha_nominal": ALPHA_NOMINAL,
     "krippendorff": ALPHA_NOMINAL,
-    "alpha_interval": by_distance(metrics.interval_distance),
-    "alpha_ratio": by_distance(metrics.ratio_distance),
+    "alpha_interval": by_distance(alpha.interval_distance),
+    "alpha_ratio": by_distance(alpha.ratio_distance),
     "alpha_ordinal": lambda data: ordinal_value(data.counts),
-    "alpha_masi": of_sets(metrics.masi_distance),
-    "alpha_jaccard": of_sets(metrics.jaccard_distance),
+    "alpha_masi": of_sets(alpha.masi_distance),
+    "alpha_jaccard": of_sets(alpha.jaccard_distance),
     "fleiss": of_counts(chance.fleiss_kappa),
     "fleiss_kappa": of_counts(chance.fleiss_kappa),
     "gwet": of_counts(chance.gwet_ac),
@@ -182,7 +176,7 @@ MEASURES: dict[str, Measure] = {
     "scott": of_counts(chance.fleiss_kappa),
     "scott_pi": of_counts(chance.fleiss_kappa),
     "linear": weighted_kappa(lambda data: linear(data.q)),
-    "quadratic": weighted_kappa(lambda data: metrics.quadratic(range(data.q))),
+    "quadratic": weighted_kappa(lambda data: alpha.quadratic(range(data.q))),
     "weighted_kappa_custom": weighted_kappa(disagreement),
     "se": lambda data: pairwise.kappa_error(data.table),
     "error of cohen": lambda data: pairwise.kappa_error(data.table),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.agreement.divergence import distribution, js_divergence
+from labelhub.core.agreement.reports.divergences import distribution, js_divergence
 from labelhub.core.errors import InvalidInput
 
 COUNTS = st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any)

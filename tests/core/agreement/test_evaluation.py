@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.agreement.comparison import Pair, is_right
-from labelhub.core.agreement.evaluation import Confusion, evaluate
+from labelhub.core.agreement.evaluation import Confusion, Pair, evaluate, is_right
 from labelhub.core.schema import Value, parse_schema, schema_from_names
 
 REFERENCE = Path(__file__).resolve().parents[4] / "shared" / "reference" / "paper_tables.json"

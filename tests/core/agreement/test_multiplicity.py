@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from labelhub.core.agreement.multiplicity import benjamini_yekutieli, holm
+from labelhub.core.agreement.significance import benjamini_yekutieli, holm
 from labelhub.core.errors import InvalidInput
 from tests.core.agreement.published import reference
 

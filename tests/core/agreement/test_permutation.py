@@ -8,10 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from labelhub.core.agreement import permutation
-from labelhub.core.agreement.cochran import cochran
-from labelhub.core.agreement.permutation import column_shuffle, sign_flip, summed
-from labelhub.core.agreement.significance import mcnemar
+from labelhub.core.agreement import significance
+from labelhub.core.agreement.significance import cochran, column_shuffle, mcnemar, sign_flip, summed
 from labelhub.core.errors import InvalidInput
 
 Ints = NDArray[np.int64]
@@ -44,7 +42,7 @@ def test_of_single_items_it_is_the_exact_mcnemar_test(b: int, c: int) -> None:
 def test_too_many_to_count_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     leads = np.random.default_rng(2).integers(-3, 5, size=200)
     exact = sign_flip(leads)
-    monkeypatch.setattr(permutation, "MOST_STEPS", 0)
+    monkeypatch.setattr(significance, "MOST_STEPS", 0)
     drawn = sign_flip(leads)
     assert (exact.how, drawn.how) == ("exact", "19999 draws, seed 7")
     assert drawn.p == pytest.approx(exact.p, abs=4 * np.sqrt(exact.p / 20000) + 1 / 20000)
@@ -123,5 +121,5 @@ def test_many_clusters_that_all_lean_one_way_are_drawn() -> None:
     # A pass for each of them would take seconds, and the exact p is too small for a number.
     leads = np.repeat([1, 2], [200_000, 100_000])
     found = sign_flip(leads)
-    assert found.p == 1 / (1 + permutation.FLIPS)
+    assert found.p == 1 / (1 + significance.FLIPS)
     assert "draws" in found.how

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, f
 
-from labelhub.core.agreement.positions import position_bias
+from labelhub.core.agreement.reports.report import position_bias
 from labelhub.core.errors import InvalidInput
 
 

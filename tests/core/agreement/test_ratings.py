@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.agreement.narrowing import latest
-from labelhub.core.agreement.ratings import Ratings
+from labelhub.core.agreement.ratings import Ratings, latest
 
 Q = 3
 #: Item, rater, category: any rater may have rated any item again and again.
@@ -39,7 +38,7 @@ def test_the_latest_is_what_a_reader_of_the_list_would_keep(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         if not few:
-            patch.setattr("labelhub.core.agreement.narrowing.FEW_CELLS", 0)
+            patch.setattr("labelhub.core.agreement.ratings.FEW_CELLS", 0)
         found = rows(latest(ratings_of(said)))
     last = {(item, rater): at for at, (item, rater, _) in enumerate(said)}
     assert found == [said[at] for at in sorted(last.values())]

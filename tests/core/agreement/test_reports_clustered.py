@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from labelhub.core.agreement.alt_test import MeanLeads, mean_leads
 from labelhub.core.agreement.estimation import clustered, estimated_share
-from labelhub.core.agreement.mean_leads import MeanLeads, mean_leads
 from labelhub.core.agreement.reports.against import against
 from labelhub.core.agreement.reports.comparisons import Comparisons, comparisons
 from labelhub.core.agreement.reports.pooled import Pooled

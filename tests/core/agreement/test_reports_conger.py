@@ -3,8 +3,7 @@
 import pytest
 
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.conger import MOST_CELLS, conger
-from labelhub.core.agreement.reports.within import within
+from labelhub.core.agreement.reports.within import MOST_CELLS, conger, within
 from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import NOTHING, sheet
 
@@ -24,7 +23,7 @@ def test_of_two_annotators_it_is_cohens_kappa() -> None:
 
 def test_a_table_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MOST_CELLS > 6 * 2 * 2
-    monkeypatch.setattr("labelhub.core.agreement.reports.conger.MOST_CELLS", 6 * 2 * 2 - 1)
+    monkeypatch.setattr("labelhub.core.agreement.reports.within.MOST_CELLS", 6 * 2 * 2 - 1)
 
     assert conger(sheet(SAID), "crowd")["reason"] == reasons.TOO_MANY_LABELS
 

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labelhub.core.agreement.divergence import js_divergence
 from labelhub.core.agreement.estimation import Units, units
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.reports.between import between_kinds
-from labelhub.core.agreement.reports.divergences import divergence
+from labelhub.core.agreement.reports.divergences import divergence, js_divergence
 from tests.core.agreement.sheets import sheet
 
 EVEN = [0.2] * 5

@@ -11,9 +11,8 @@ from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.against import Against, against
 from labelhub.core.agreement.reports.between import between_kinds, between_raters
 from labelhub.core.agreement.reports.comparisons import Comparison, comparisons
-from labelhub.core.agreement.reports.labels import per_label
 from labelhub.core.agreement.reports.pooled import Pooled
-from labelhub.core.agreement.reports.report import report
+from labelhub.core.agreement.reports.report import per_label, report
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.agreement.reports.within import within
 from labelhub.core.schema import TASKS, LabelType

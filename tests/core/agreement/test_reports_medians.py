@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 from labelhub.core.agreement.aggregation.majority import middle
 from labelhub.core.agreement.icc import icc
 from labelhub.core.agreement.ratings import Ratings
-from labelhub.core.agreement.reports import medians, reasons
+from labelhub.core.agreement.reports import against, reasons
 from labelhub.core.agreement.reports.report import report
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.agreement.reports.within import within
@@ -79,7 +79,7 @@ def test_medians_of_many_items_are_those_of_each(items: int) -> None:
 
 
 def test_a_table_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(medians, "MOST_CELLS", 3)
+    monkeypatch.setattr(against, "MOST_CELLS", 3)
     given = sheet(SAID, gold=GOLD, **SCALE)
     assert against_gold(given)["median_accuracy"]["reason"] == reasons.MANY_ANSWERS
     check(given)
@@ -126,7 +126,7 @@ def test_a_long_scale_needs_no_table_of_every_draw_at_once() -> None:
     points = [float(at) for at in range(q)]
     long = sheet({"crowd:a": said}, gold=said, task=TASKS["ordinal"], scores=points, categories=q)
     tracemalloc.start()
-    found = medians.medians(long, "crowd", long.gold, np.arange(n))
+    found = against.medians(long, "crowd", long.gold, np.arange(n))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert found["median_quadratic_kappa"]["value"] == pytest.approx(1)

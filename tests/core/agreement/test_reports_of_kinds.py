@@ -8,8 +8,7 @@ import pytest
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.between import between_kinds, between_raters
 from labelhub.core.agreement.reports.divided import divided
-from labelhub.core.agreement.reports.labels import per_label
-from labelhub.core.agreement.reports.report import report
+from labelhub.core.agreement.reports.report import per_label, report
 from labelhub.core.agreement.reports.within import within
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import TASKS

@@ -10,9 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.agreement import texts
-from labelhub.core.agreement.coefficients import texts as coefficients
-from labelhub.core.agreement.coefficients.texts import alpha_of_texts, alpha_parts, apart
-from labelhub.core.agreement.texts import Texts, medoids, texts_of, tokens, within_items
+from labelhub.core.agreement.texts import (
+    Texts,
+    alpha_of_texts,
+    alpha_parts,
+    apart,
+    medoids,
+    texts_of,
+    tokens,
+    within_items,
+)
 from tests.cases import all_cases
 
 WORDS = st.text(alphabet="ab cd", max_size=12)
@@ -113,7 +120,7 @@ def test_of_many_texts_each_is_compared_with_some(monkeypatch: pytest.MonkeyPatc
     assert found.sampled == 600 * (20_000 // 600)
     monkeypatch.setattr(texts, "MOST_PAIRS", 20_000)
     assert alpha(said) == pytest.approx(exact, abs=0.01)
-    monkeypatch.setattr(coefficients, "SAMPLED", 1)
+    monkeypatch.setattr(texts, "SAMPLED", 1)
     assert alpha(said) == pytest.approx(exact, abs=0.03)
 
 

@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.agreement.aggregation.majority import majority_accuracy
-from labelhub.core.agreement.aggregation.votes import MOST_VOTES, credit_of_votes
+from labelhub.core.agreement.aggregation.majority import (
+    MOST_VOTES,
+    credit_of_votes,
+    majority_accuracy,
+)
 from labelhub.core.errors import InvalidInput
 
 tables = st.lists(

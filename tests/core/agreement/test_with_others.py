@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.agreement.coefficients.pairwise import cohen, contingency
-from labelhub.core.agreement.student import t_quantile
+from labelhub.core.agreement.intervals import t_quantile
 from labelhub.core.agreement.with_others import with_others
 from tests.core.agreement.sheets import from_matrix
 

@@ -11,11 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labelhub.core.agreement.aggregation.majority import (
-    Bools,
-    shares,
-)
-from labelhub.core.agreement.ratings import Floats, Ratings
+from labelhub.core.agreement.aggregation.majority import shares
+from labelhub.core.agreement.ratings import Bools, Floats, Ratings
 from labelhub.core.errors import InvalidInput
 
 #: Added to every expected count. So small that published figures stand, yet no answer becomes

@@ -1,5 +1,7 @@
 """The vote on each item: who won, what becomes of a tie, and how right the vote is.
 
+Also how right a vote of fewer labels would have been, and the vote in which raters weigh unequally.
+
 The order of the categories never decides a tie. ``majority_accuracy`` shares it evenly, which is
 right on average over all orders; ``drawn`` picks one of the tied answers.
 """
@@ -7,12 +9,11 @@ right on average over all orders; ``drawn`` picks one of the tied answers.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import scipy.special
+from scipy import sparse
 
-from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings
 from labelhub.core.errors import InvalidInput
-
-Bools = NDArray[np.bool_]
 
 UNDECIDED = -1
 #: Numbers that differ by less, as a share of the highest, are a tie: sums differ in last digits.
@@ -115,3 +116,126 @@ def check_known(known: Ints, n_items: int, n_categories: int) -> None:
         raise InvalidInput(f"gold needs one number for each of the {n_items} items")
     if known.size and (known.min() < UNDECIDED or known.max() >= n_categories):
         raise InvalidInput(f"gold must be -1 or a category below {n_categories}")
+
+
+#: More votes than anybody asks for; the work grows with the fourth power.
+MOST_VOTES = 15
+
+
+def credit_of_votes(counts: Ints, truth: Ints, votes: int) -> Floats:
+    """The chance that the majority of ``votes`` of an item's labels is the truth.
+
+    Each choice of that many labels, without replacement, is as likely; a tie shares its weight
+    evenly among the tied categories, as in ``majority_accuracy``.
+
+    Args:
+        counts: labels, shape (items, categories).
+        truth: category numbers, shape (items,), -1 where unknown.
+        votes: from 1 to ``MOST_VOTES``.
+
+    Returns:
+        Shape (items,); NaN where the truth is unknown or the labels are fewer than ``votes``.
+
+    Raises:
+        InvalidInput: another number of votes, or a truth of another shape.
+    """
+    check_known(truth, *counts.shape)
+    if not 1 <= votes <= MOST_VOTES:
+        raise InvalidInput(f"votes: from 1 to {MOST_VOTES}")
+    found = np.full(len(counts), np.nan)
+    rows = np.flatnonzero((truth >= 0) & (counts.sum(axis=1) >= votes))
+    said, true = counts[rows], truth[rows]
+    right = said[np.arange(len(rows)), true]
+    wrong = said.copy()
+    wrong[np.arange(len(rows)), true] = 0
+    won = sum(
+        (_choose(right, most) * _others(wrong, votes - most, most) for most in range(1, votes + 1)),
+        start=np.zeros(len(rows)),
+    )
+    found[rows] = won / _choose(said.sum(axis=1), votes)
+    return found
+
+
+def _others(counts: Ints, votes: int, most: int) -> Floats:
+    """Ways to draw ``votes`` labels, of no category more than ``most``; shape (items,).
+
+    Each way counts one over the number of categories with the most votes, the true one included.
+    """
+    tied = votes // most
+    ways = np.zeros((votes + 1, tied + 1, len(counts)))
+    ways[0, 0] = 1
+    for of_category in counts.T:
+        longer = np.zeros_like(ways)
+        for drawn in range(min(votes, most) + 1):
+            more = int(drawn == most)
+            fewer = ways[: votes + 1 - drawn, : tied + 1 - more]
+            longer[drawn:, more:] += _choose(of_category, drawn) * fewer
+        ways = longer
+    shares = 1 / np.arange(1, tied + 2)
+    return np.asarray(shares @ ways[votes])
+
+
+def _choose(n: Ints, k: int) -> Floats:
+    return np.asarray(scipy.special.comb(n, k))
+
+
+#: A rater's estimate is mixed with that of all raters as if from so many ratings more.
+SHRINKAGE = 5.0
+
+
+def weighted_vote(ratings: Ratings, weights: Floats) -> Floats:
+    """Each category's share of an item's weight: shape (items, categories).
+
+    NaN where no weight was cast.
+
+    Args:
+        ratings: who said what; repeated ratings count each time.
+        weights: of each rater, shape (raters,), 0 or more; 0 leaves a rater out.
+
+    Raises:
+        InvalidInput: not one weight for each rater, or one below 0 or not finite.
+    """
+    if weights.shape != (ratings.n_raters,):
+        raise InvalidInput(f"weights need one number for each of the {ratings.n_raters} raters")
+    if not ((weights >= 0) & (weights < np.inf)).all():
+        raise InvalidInput("weights must be 0 or more")
+    size = ratings.n_items * ratings.n_categories
+    cells = ratings.items * ratings.n_categories + ratings.codes
+    # Without any ratings bincount gives whole numbers, weights or not.
+    sums = np.bincount(cells, weights[ratings.raters], minlength=size).astype(np.float64)
+    table = sums.reshape(ratings.n_items, ratings.n_categories)
+    return shares(table)
+
+
+def agreement_with_others(ratings: Ratings) -> Floats:
+    """How often others say what a rater says: shape (raters,), from 0 to 1.
+
+    The share that agrees of all pairs of a rating by this rater and one of the same item by another
+    rater. Like the worker agreement with aggregate ("Wawa") of crowdsourcing platforms, but a
+    rater's own votes are left out, so that nobody agrees with themselves.
+
+    Args:
+        ratings: repeated ratings all count.
+
+    Returns:
+        NaN nowhere: a rater whom no other rater met has the agreement of all; 1 where no two met.
+    """
+    alike = _pairs(ratings, ratings.codes, ratings.n_categories)
+    all_pairs = _pairs(ratings, np.zeros_like(ratings.codes), 1)
+    return _shrunk(alike, all_pairs)
+
+
+def _shrunk(part: Floats, whole: Floats) -> Floats:
+    """``part`` of ``whole`` for each rater, drawn towards that of all raters together."""
+    together = part.sum() / whole.sum() if whole.sum() > 0 else 1.0
+    return np.asarray((part + SHRINKAGE * together) / (whole + SHRINKAGE))
+
+
+def _pairs(ratings: Ratings, groups: Ints, n_groups: int) -> Floats:
+    """Pairs of a rater's rating and another rater's of the same item and group: shape (raters,)."""
+    cells = ratings.items * n_groups + groups
+    everybody = np.bincount(cells, minlength=ratings.n_items * n_groups)
+    # Duplicates are summed: each entry is how often one rater said this of the item.
+    shape = (ratings.n_raters, ratings.n_items * n_groups)
+    own = sparse.csr_array((np.ones(len(ratings)), (ratings.raters, cells)), shape=shape)
+    return np.asarray(own @ everybody - own.power(2).sum(axis=1))

@@ -5,14 +5,75 @@ alpha = 1 - observed over expected distance of two ratings of the same item (Kri
 a mean of alphas of single items means nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
 import numpy as np
 
 from labelhub.core.agreement.coefficients.chance import divided
-from labelhub.core.agreement.coefficients.metrics import ordinal_distance
 from labelhub.core.agreement.coefficients.sums import Value
 from labelhub.core.agreement.ratings import Floats, Ints
+
+
+def quadratic(scores: Sequence[float]) -> Floats:
+    """1 less the squared distance over the widest (Fleiss and Cohen 1973)."""
+    gap = interval_distance(scores)
+    widest = float(gap.max(initial=0))
+    return np.asarray(1 - gap / widest) if widest else np.ones_like(gap)
+
+
+def interval_distance(scores: Sequence[float]) -> Floats:
+    """Squared difference of the scores."""
+    values = np.asarray(scores, dtype=float)
+    return np.asarray((values[:, None] - values[None, :]) ** 2)
+
+
+def ratio_distance(scores: Sequence[float]) -> Floats:
+    """Squared difference over squared sum; 0 where both are 0."""
+    values = np.asarray(scores, dtype=float)
+    total = values[:, None] + values[None, :]
+    gap = values[:, None] - values[None, :]
+    ratio: Floats = np.divide(gap, total, out=np.zeros_like(gap), where=total != 0)
+    return ratio**2
+
+
+def ordinal_distance(margins: Floats) -> Floats:
+    """Squared number of ratings between two ranks (Krippendorff's ordinal metric).
+
+    ``margins``: how often each category occurs, in rank order, shape (..., categories); the
+    distances of each row of it, shape (..., categories, categories).
+    """
+    upto = np.cumsum(margins, axis=-1) - margins / 2
+    return np.asarray((upto[..., :, None] - upto[..., None, :]) ** 2)
+
+
+def jaccard(one: AbstractSet[str], other: AbstractSet[str]) -> float:
+    """Shared over all members (Jaccard 1901): 0 to 1; 1 for two empty sets. Less it: a distance."""
+    return len(one & other) / len(one | other) if one or other else 1.0
+
+
+def masi(one: AbstractSet[str], other: AbstractSet[str]) -> float:
+    """Similarity of two sets: Jaccard times how they lie (Passonneau 2006); 1 less it: a distance.
+
+    1 for equal sets, 2/3 where one holds the other, 1/3 where they overlap, 0 where nothing is
+    shared. An empty set is held by every other one but shares nothing with it.
+    """
+    if one == other:
+        return 1.0
+    monotonicity = 2 / 3 if one <= other or other <= one else 1 / 3
+    return monotonicity * jaccard(one, other)
+
+
+def jaccard_distance(sets: Sequence[AbstractSet[str]]) -> Floats:
+    """1 less ``jaccard`` of every two sets: shape (sets, sets)."""
+    return np.array([[1 - jaccard(one, other) for other in sets] for one in sets])
+
+
+def masi_distance(sets: Sequence[AbstractSet[str]]) -> Floats:
+    """1 less ``masi`` of every two sets: shape (sets, sets)."""
+    return np.array([[1 - masi(one, other) for other in sets] for one in sets])
+
 
 #: Margins, shape (draws, q) → distances, shape (q, q) or (draws, q, q).
 Metric = Callable[[Floats], Floats]
@@ -77,3 +138,83 @@ def alpha_by_distance(distances: Floats) -> Value:
 def ordinal() -> Metric:
     """Krippendorff's ordinal metric: categories in rank order."""
     return ordinal_distance
+
+
+#: Up to so many categories, and numbers in the table of parts (8 MB), coincidences are summed.
+FEW_CATEGORIES = 30
+FEW_CELLS = 1 << 20
+
+
+class OrdinalAlpha(NamedTuple):
+    """``parts``: to be summed, shape (rows, columns); ``value``: of the sums, NaN if undefined."""
+
+    parts: Floats
+    value: Value
+
+
+def ordinal_alpha(counts: Ints, often: Ints) -> OrdinalAlpha:
+    """Parts and value of ordinal alpha (Krippendorff 2011; 2019, section 12.3.3), ready to draw.
+
+    ``counts``: shape (rows, categories), categories in rank order; ``often``: how many items each
+    row stands for, shape (rows,). Rows with fewer than two ratings add nothing.
+    """
+    # A rank that nobody uses changes nothing: of few items of many ranks most go.
+    counts = counts[:, counts.any(axis=0)]
+    q = counts.shape[1]
+    if q <= FEW_CATEGORIES and counts.size * q <= FEW_CELLS:
+        return OrdinalAlpha(coincidences(counts), alpha(q, ordinal()))
+    return near_all(counts, often)
+
+
+def near_all(counts: Ints, often: Ints) -> OrdinalAlpha:
+    """The same with 3 q + 1 columns.
+
+    With u the place of each rank among all ratings (its mid-rank over their number), an item of
+    counts c, m ratings, has the distance 2 (m c·u² - (c·u)²) / (m - 1). In a draw u is u0 + e, and
+    (c·u)² = (c·u0)² + 2 (c·u0)(c·e) + (c·e)². Only the sum of the last, tiny, term needs all pairs
+    of categories: it is taken from all the data, in proportion to the ratings drawn.
+    """
+    rows, q = counts.shape
+    two = counts.sum(axis=1) >= 2
+    # Filled in place: many items of many categories should not be there several times.
+    parts = np.empty((rows, 3 * q + 1))
+    table, squares, crossed = (parts[:, at : at + q] for at in (0, q, 2 * q))
+    np.multiply(counts, two[:, None], out=table)
+    ratings = table.sum(axis=1)
+    scale = np.divide(1, ratings - 1, out=np.zeros_like(ratings), where=two)
+    margins = often.astype(np.float64) @ table
+    places = _places(margins[None, :])[0]
+    at = table @ places
+    np.multiply(table, (ratings * scale)[:, None], out=squares)
+    np.multiply(table, (often * scale)[:, None], out=crossed)
+    pairs = crossed.T @ table
+    np.multiply(table, (at * scale)[:, None], out=crossed)
+    parts[:, 3 * q] = at**2 * scale
+    return OrdinalAlpha(parts, _near(places, divided(pairs, np.full_like(pairs, margins.sum()))))
+
+
+def _near(places: Floats, pairs: Floats) -> Value:
+    """``places``: of the ranks in all the data; ``pairs``: of categories of an item, by rating."""
+    q = len(places)
+
+    def value(sums: Floats) -> Floats:
+        margins, squares, crossed = sums[:, :q], sums[:, q : 2 * q], sums[:, 2 * q : 3 * q]
+        n = margins.sum(axis=1)
+        now = _places(margins)
+        moved = now - places
+        last = ((moved @ pairs) * moved).sum(axis=1) * n
+        together = sums[:, 3 * q] + 2 * (crossed * moved).sum(axis=1) + last
+        observed = (squares * now**2).sum(axis=1) - together
+        apart = n * (margins * now**2).sum(axis=1) - (margins * now).sum(axis=1) ** 2
+        found = 1 - divided(observed * (n - 1), apart)
+        # Where all ratings are of one rank, rounding must not pass for variation.
+        return np.where((margins > 0).sum(axis=1) > 1, found, np.nan)
+
+    return value
+
+
+def _places(margins: Floats) -> Floats:
+    """Mid-ranks over the number of ratings, in [0, 1]: shape (draws, q)."""
+    n = margins.sum(axis=1, keepdims=True)
+    middle = np.cumsum(margins, axis=1) - margins / 2
+    return divided(middle, np.broadcast_to(n, middle.shape))

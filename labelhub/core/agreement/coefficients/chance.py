@@ -3,13 +3,14 @@
 All take sums in the order of ``sums.Layout`` and give one value a row. Raters may differ from item
 to item and be unequally many. Items with one rating count for how common a category is, but not
 for agreement, as in Gwet 2014 (chapter 2); Krippendorff's alpha leaves them out altogether.
-Where chance alone would explain full agreement the value is NaN.
+Where chance alone would explain full agreement the value is NaN. Conger's kappa has a margin for
+each rater. Items that bring their own options have a coefficient of their own, S_q.
 """
 
 import numpy as np
 
 from labelhub.core.agreement.coefficients.sums import Layout, Value, parts
-from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 
 #: Differences smaller than this are rounding.
 NIL = 1e-12
@@ -105,3 +106,52 @@ def divided(part: Floats, whole: Floats) -> Floats:
 def _shares(sums: Floats, layout: Layout) -> Floats:
     rated = sums[:, layout.rated : layout.rated + 1]
     return divided(sums[:, layout.shares], np.broadcast_to(rated, sums[:, layout.shares].shape))
+
+
+def own_options_parts(counts: Ints, options: Ints) -> Floats:
+    """Shape (items, 3): share of agreeing pairs, pairable, 1 / options of pairable items.
+
+    ``counts``: of positions, shape (items, most options); ``options``: how many each item has.
+    """
+    shared = parts(counts)[:, [Layout.agree, Layout.pairable]]
+    chance = shared[:, 1] / np.maximum(options, 1)
+    return np.column_stack([shared, chance])
+
+
+def s_q(sums: Floats) -> Floats:
+    """Of sums in the order of ``own_options_parts``; NaN where every item has one option."""
+    observed = divided(sums[:, 0], sums[:, 1])
+    return corrected(observed, divided(sums[:, 2], sums[:, 1]))
+
+
+def conger_parts(ratings: Ratings) -> Floats:
+    """Shape (items, 2 + raters * categories): agreement, pairable, what each rater said.
+
+    For raters in the dozens: the table is dense.
+    """
+    shared = parts(ratings.counts())
+    said = np.zeros((ratings.n_items, ratings.n_raters * ratings.n_categories))
+    said[ratings.items, ratings.raters * ratings.n_categories + ratings.codes] = 1
+    return np.hstack([shared[:, [Layout.agree, Layout.pairable]], said])
+
+
+def conger_kappa(n_raters: int, q: int) -> Value:
+    """Of sums in the order of ``conger_parts``; raters without ratings are left out."""
+    chance = conger_chance(n_raters, q)
+    return lambda sums: corrected(divided(sums[:, 0], sums[:, 1]), chance(sums))
+
+
+def conger_chance(n_raters: int, q: int) -> Value:
+    """A rating by one rater and one by another, each from that rater's own shares."""
+
+    def value(sums: Floats) -> Floats:
+        said = sums[:, 2:].reshape(len(sums), n_raters, q)
+        each = said.sum(axis=2, keepdims=True)
+        shares = np.divide(said, each, out=np.zeros_like(said), where=each > 0)
+        raters = (each > 0).sum(axis=(1, 2))
+        summed = shares.sum(axis=1)
+        all_pairs = (summed**2).sum(axis=1)
+        own_pairs = (shares**2).sum(axis=(1, 2))
+        return divided(all_pairs - own_pairs, (raters * (raters - 1)).astype(float))
+
+    return value

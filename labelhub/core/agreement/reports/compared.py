@@ -3,29 +3,25 @@
 Items with the same counts and the same truth are one row with a weight.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from labelhub.core.agreement.aggregation.majority import (
-    Bools,
     check_known,
+    credit_of_votes,
     majority_accuracy,
     only,
     winners,
 )
 from labelhub.core.agreement.coefficients import chance
 from labelhub.core.agreement.coefficients.sums import Patterns, numbered
-from labelhub.core.agreement.estimation import (
-    Units,
-    clustered,
-    estimated,
-    estimated_share,
-    units,
-)
+from labelhub.core.agreement.estimation import Units, clustered, estimated, estimated_share, units
 from labelhub.core.agreement.figures import Figure, undefined
-from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.agreement.ratings import Bools, Floats, Ints
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.divergences import divergence
 from labelhub.core.agreement.reports.sheet import Sheet
@@ -158,3 +154,45 @@ def _kappa(q: int) -> Any:
         return chance.corrected(chance.divided(sums[:, 0], sums[:, 1]), expected)
 
     return value
+
+
+LEAST, MOST = 3, 9
+#: Fewer items do not tell a vote of three from a single label.
+FEWEST_ITEMS = 10
+#: With more categories the counting would take long.
+MOST_CATEGORIES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class VotesAccuracy:
+    """How often a majority of ``votes`` labels is right."""
+
+    votes: int
+    accuracy: Figure
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        return {"votes": self.votes, "accuracy": self.accuracy}
+
+
+def by_votes(compared: Compared) -> Sequence[VotesAccuracy]:
+    """From one label to as many as half of the items have; nothing where that is less than three.
+
+    Every choice of an item's labels is as likely, and a tie shares its weight.
+    """
+    totals = compared.total[compared.of_row]
+    enough = max(FEWEST_ITEMS, (len(totals) + 1) // 2)
+    if len(totals) < enough or compared.counts.shape[1] > MOST_CATEGORIES:
+        return []
+    most = min(int(np.sort(totals)[-enough]), MOST)
+    if most < LEAST:
+        return []
+    these = totals >= most
+    return [
+        VotesAccuracy(votes, compared.mean(np.where(these, _credit(compared, votes), np.nan)))
+        for votes in range(1, most + 1, 2)
+    ]
+
+
+def _credit(compared: Compared, votes: int) -> Any:
+    return credit_of_votes(compared.counts, compared.truth, votes)[compared.of_row]

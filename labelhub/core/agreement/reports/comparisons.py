@@ -14,24 +14,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from labelhub.core.agreement.aggregation.majority import drawn, majority_accuracy, winners
-from labelhub.core.agreement.cochran import CochranQ, cochran
 from labelhub.core.agreement.coefficients.chance import divided
 from labelhub.core.agreement.coefficients.sums import Patterns
 from labelhub.core.agreement.estimation import clustered, estimated, units
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.intervals import SEED
-from labelhub.core.agreement.multiplicity import holm
-from labelhub.core.agreement.permutation import (
-    FLIPPED,
-    SHUFFLED,
-    column_shuffle,
-    sign_flip,
-    summed,
-)
 from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.sheet import Sheet
-from labelhub.core.agreement.significance import EXACT, LEVEL, mcnemar
+from labelhub.core.agreement.significance import (
+    EXACT,
+    FLIPPED,
+    LEVEL,
+    SHUFFLED,
+    CochranQ,
+    cochran,
+    column_shuffle,
+    holm,
+    mcnemar,
+    sign_flip,
+    summed,
+)
 
 #: A test needs right or wrong. Without the ties that hold the truth, those that do not would count
 #: as wrong alone, against the kind with more labels an item.

@@ -1,8 +1,11 @@
 """How far two ways of answering lie apart, as how often each answer is given: Jensen-Shannon."""
 
-import numpy as np
+from math import log
 
-from labelhub.core.agreement.divergence import distribution, js_divergence
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import rel_entr
+
 from labelhub.core.agreement.estimation import (
     TOO_FEW,
     Units,
@@ -17,6 +20,52 @@ from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import Interval
 from labelhub.core.agreement.ratings import Floats
 from labelhub.core.agreement.resampling import ends
+from labelhub.core.errors import InvalidInput
+
+
+def distribution(counts: ArrayLike) -> Floats:
+    """Shares of counted answers, shape (..., categories); a row of NaN without answers."""
+    table = np.asarray(counts, dtype=np.float64)
+    if table.ndim == 0 or not (table >= 0).all():
+        raise InvalidInput("Counts of answers are never negative.")
+    return _normalised(table)
+
+
+def js_divergence(one: ArrayLike, other: ArrayLike) -> Floats:
+    """Jensen-Shannon (Lin 1991, equal weights): mean KL of both to their middle.
+
+    In bits, without direction and always finite: 0 for equals, 1 without anything shared.
+    """
+    p, q = _pair(one, other)
+    middle = (p + q) / 2
+    both = (rel_entr(p, middle) + rel_entr(q, middle)).sum(axis=-1) / 2
+    # Rounding may leave equals a hair below 0.
+    return np.asarray(np.maximum(both, 0) / log(2))
+
+
+def _shares(given: ArrayLike) -> Floats:
+    shares = np.asarray(given, dtype=np.float64)
+    if shares.ndim == 0:
+        raise InvalidInput("A distribution has at least one category.")
+    total = shares.sum(axis=-1)
+    if (shares < 0).any() or (np.abs(total - 1) > 1e-6).any():
+        raise InvalidInput("Shares are never negative and sum to 1.")
+    return shares
+
+
+def _pair(one: ArrayLike, other: ArrayLike) -> tuple[Floats, Floats]:
+    first, second = _shares(one), _shares(other)
+    if first.shape[-1] != second.shape[-1]:
+        raise InvalidInput("Only distributions over the same categories can be compared.")
+    return first, second
+
+
+def _normalised(table: Floats) -> Floats:
+    total = table.sum(axis=-1, keepdims=True)
+    shares = np.full_like(table, np.nan)
+    np.divide(table, total, out=shares, where=total > 0)
+    return shares
+
 
 TOO_LARGE = " (of few items the value is too large)"
 MOVED = " (moved down by twice the bias of its draws: of few items the value is too large)"

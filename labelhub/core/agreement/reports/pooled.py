@@ -6,9 +6,12 @@ import numpy as np
 
 from labelhub.core.agreement.aggregation.dawid_skene import dawid_skene
 from labelhub.core.agreement.aggregation.mace import mace
-from labelhub.core.agreement.aggregation.majority import Bools, winners
-from labelhub.core.agreement.aggregation.weighted import agreement_with_others, weighted_vote
-from labelhub.core.agreement.ratings import Floats, Ratings
+from labelhub.core.agreement.aggregation.majority import (
+    agreement_with_others,
+    weighted_vote,
+    winners,
+)
+from labelhub.core.agreement.ratings import Bools, Floats, Ratings
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.sets import by_label, members_of
 from labelhub.core.agreement.reports.sheet import Sheet

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.agreement import alt_test, contests
-from labelhub.core.agreement.coefficients.metrics import masi_distance, quadratic
+from labelhub.core.agreement import alt_test
+from labelhub.core.agreement.coefficients.alpha import masi_distance, quadratic
 from labelhub.core.agreement.estimation import FEW_CLUSTERS, FEW_UNITS, doubted
 from labelhub.core.agreement.figures import Figure
-from labelhub.core.agreement.narrowing import latest
-from labelhub.core.agreement.ratings import Floats, Ints
-from labelhub.core.agreement.reports.doubts import around
+from labelhub.core.agreement.ratings import Floats, Ints, latest
+from labelhub.core.agreement.reports.reasons import around
 from labelhub.core.agreement.reports.sheet import UNKNOWN, Rater, Sheet
 
 MACHINES = ("llm", "model")
@@ -114,11 +113,11 @@ def replacements(sheet: Sheet, *, by_author: bool = False) -> list[Replacement]:
             continue
         codes = _codes_of(sheet, at)
         contest = (
-            contests.against_author(
+            alt_test.against_author(
                 humans, codes, sheet.author, similarity=similarity, repeated=False
             )
             if by_author
-            else contests.against_humans(humans, codes, similarity=similarity, repeated=False)
+            else alt_test.against_humans(humans, codes, similarity=similarity, repeated=False)
         )
         test = _tested(sheet, contest, alt_test.EPSILON[epsilon_for])
         curve = alt_test.curve(contest, EPSILONS, sheet.clusters)
@@ -127,7 +126,7 @@ def replacements(sheet: Sheet, *, by_author: bool = False) -> list[Replacement]:
     return found
 
 
-def _tested(sheet: Sheet, contest: contests.Contest, epsilon: float) -> alt_test.AltTest:
+def _tested(sheet: Sheet, contest: alt_test.Contest, epsilon: float) -> alt_test.AltTest:
     """The test with what makes it doubtful that few clusters were compared."""
     test = alt_test.alt_test(contest, epsilon, sheet.clusters)
     if sheet.clusters is None or test.advantage["value"] is None:

@@ -1,23 +1,186 @@
-"""The whole report of a sheet, in the shape that page, command and REST share."""
+"""The whole report of a sheet, in the shape that page, command and REST share.
+
+Also agreement on each label, and whether a kind prefers places among the options of an item.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import fdtrc
 
 from labelhub.core.agreement.aggregation.majority import only, winners
-from labelhub.core.agreement.figures import Figure, share
-from labelhub.core.agreement.positions import PositionBias, position_bias
+from labelhub.core.agreement.coefficients import chance, sums
+from labelhub.core.agreement.coefficients.sums import Patterns
+from labelhub.core.agreement.estimation import (
+    Units,
+    clustered,
+    doubted,
+    doubtful,
+    estimated,
+    estimated_share,
+    units,
+)
+from labelhub.core.agreement.figures import Figure, share, undefined
+from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.against import Against, against
 from labelhub.core.agreement.reports.between import Pair, between_kinds, between_raters
 from labelhub.core.agreement.reports.comparisons import Comparisons, comparisons
-from labelhub.core.agreement.reports.labels import LabelAgreement, per_label
 from labelhub.core.agreement.reports.pooled import Pooled
 from labelhub.core.agreement.reports.replacing import Replacement, replacements
+from labelhub.core.agreement.reports.sets import members_of
 from labelhub.core.agreement.reports.sheet import KINDS, Sheet
 from labelhub.core.agreement.reports.within import within
+from labelhub.core.agreement.significance import ChiSquare, chi_square
+from labelhub.core.errors import InvalidInput
+
+MOST_LABELS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class LabelAgreement:
+    """One label against all others; ``share`` of the kind's labels name it."""
+
+    label: str
+    share: float
+    figures: dict[str, Figure]
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        return {"label": self.label, "share": self.share, **self.figures}
+
+
+def per_label(sheet: Sheet, kind: str) -> list[LabelAgreement]:
+    """Percent agreement, alpha and AC1 of each label as yes or no, in the order of the schema."""
+    ratings = sheet.of_kind(kind)
+    if not sheet.shares_categories or not len(ratings) or sheet.raters_of(kind) < 2:
+        return []
+    if sheet.sets is None:
+        names, members = list(sheet.categories), np.eye(len(sheet.categories), dtype=bool)
+    else:
+        names, members = members_of(sheet.sets)
+    if not names or len(names) > MOST_LABELS:
+        return []
+    patterns = sheet.patterns_of(kind)
+    yes = patterns.counts @ members.astype(np.int64)
+    whole = patterns.totals
+    shares = patterns.items @ yes / len(ratings)
+    return [
+        LabelAgreement(
+            name,
+            float(shares[at]),
+            _figures(sheet, patterns, np.column_stack([whole - yes[:, at], yes[:, at]])),
+        )
+        for at, name in enumerate(names)
+    ]
+
+
+def _figures(sheet: Sheet, patterns: Patterns, counts: Ints) -> dict[str, Figure]:
+    """``counts``: without and with the label, shape (patterns, 2)."""
+    values = {"alpha_nominal": chance.alpha_nominal(2), "gwet_ac1": chance.gwet_ac(2)}
+    pairable = patterns.totals >= 2
+    kept, often = counts[pairable], patterns.items[pairable]
+    items = int(often.sum())
+    if not items:
+        return dict.fromkeys(("percent", *values), undefined(reasons.NO_PAIR))
+    found = _units(sheet, patterns, counts)
+    figures = {"percent": estimated_share(found, n=items)}
+    if (kept.sum(axis=0) > 0).all():
+        figures |= {name: estimated(found, value, n=items) for name, value in values.items()}
+    else:
+        figures |= dict.fromkeys(values, undefined(reasons.NO_VARIATION))
+    doubt = doubtful(kept, often)
+    return {name: doubted(figure, doubt) for name, figure in figures.items()}
+
+
+def _units(sheet: Sheet, patterns: Patterns, counts: Ints) -> Units:
+    """The items with two labels or more, ready to be estimated from."""
+    pairable = patterns.totals >= 2
+    if sheet.clusters is None:
+        rows = sums.distinct(counts[pairable], patterns.items[pairable])
+        return units(sums.parts(rows.counts), rows.items)
+    of_kept = np.flatnonzero(pairable[patterns.of_item])
+    _, numbers = np.unique(sheet.clusters[of_kept], return_inverse=True)
+    parts = sums.parts(counts)[patterns.of_item[of_kept]]
+    return clustered(parts, numbers, sheet.unit)
+
+
+@dataclass(frozen=True, slots=True)
+class PositionBias:
+    """How often each position was chosen, how often it would be by chance, and the test.
+
+    ``dropped`` items were not answered or offered no choice.
+    """
+
+    chosen: list[int]
+    expected: list[float]
+    test: ChiSquare
+    items: int
+    dropped: int
+
+
+def position_bias(
+    chosen: ArrayLike, offered: ArrayLike, clusters: ArrayLike | None = None
+) -> PositionBias:
+    """Whether one source prefers positions: chi-square of its choices against equal chances.
+
+    ``chosen``: shape (items,), the place from 0, negative where missing; ``offered``: how many
+    options the item had, q_i. A place is expected sum 1 / q_i times over the items that had it.
+    With unequal q_i the p-value is a little too large, never too small (the choices then vary less
+    than one multinomial's); below 5 expected choices at a place it is rough. One source at a time.
+
+    ``clusters``: number of the cluster of each item, shape (items,). The statistic is then divided
+    by how much more the choices vary between clusters than they would by items, on average over
+    the places (Rao and Scott 1981, first order), and p is that of F (Thomas and Rao 1987).
+    """
+    places, sizes = np.asarray(chosen, dtype=np.int64), np.asarray(offered, dtype=np.int64)
+    if places.ndim != 1 or places.shape != sizes.shape or (places >= sizes).any():
+        raise InvalidInput("Each chosen position must be among the options of its item.")
+    usable = (places >= 0) & (sizes > 1)
+    groups = None if clusters is None else _groups(clusters, usable)
+    places, sizes = places[usable], sizes[usable]
+    by_size = np.bincount(sizes, minlength=1)[1:]
+    expected = np.cumsum((by_size / np.arange(1, len(by_size) + 1))[::-1])[::-1]
+    observed = np.bincount(places, minlength=len(expected))
+    statistic = float(((observed - expected) ** 2 / expected).sum()) if len(places) else None
+    test, chosen_at = chi_square(statistic, max(len(expected) - 1, 0)), observed.tolist()
+    if groups is not None:
+        test = _by_cluster(test, _influence(places, sizes, groups), expected)
+    return PositionBias(chosen_at, expected.tolist(), test, len(places), int((~usable).sum()))
+
+
+def _groups(clusters: ArrayLike, usable: NDArray[np.bool_]) -> Ints:
+    given = np.asarray(clusters)
+    if given.shape != usable.shape:
+        raise InvalidInput("Every item needs the number of its cluster.")
+    return np.unique(given[usable], return_inverse=True)[1].astype(np.int64)
+
+
+def _influence(places: Ints, sizes: Ints, groups: Ints) -> Floats:
+    """What each cluster adds to observed less expected, beyond its share: (clusters, places)."""
+    n, most, count = len(places), int(sizes.max(initial=0)), int(groups.max(initial=-1)) + 1
+    chosen = np.bincount(groups * most + places, minlength=count * most)
+    by_size = np.bincount(groups * (most + 1) + sizes, minlength=count * (most + 1))
+    chances = by_size.reshape(count, most + 1)[:, 1:] / np.arange(1, most + 1)
+    apart = chosen.reshape(count, most) - np.cumsum(chances[:, ::-1], axis=1)[:, ::-1]
+    per_item = apart.sum(axis=0, keepdims=True) / max(n, 1)
+    return np.asarray(apart - np.bincount(groups, minlength=count)[:, None] * per_item)
+
+
+def _by_cluster(plain: ChiSquare, influence: Floats, expected: Floats) -> ChiSquare:
+    clusters, df = len(influence), plain.df
+    if plain.statistic is None or clusters < 2:
+        return ChiSquare(None, df, None)
+    varied = clusters / (clusters - 1) * (influence**2).sum(axis=0)
+    effect = float((varied / expected).sum()) / df
+    if effect <= 0:
+        return ChiSquare(None, df, None)
+    statistic = plain.statistic / effect
+    return ChiSquare(statistic, df, float(fdtrc(df, df * (clusters - 1), statistic / df)))
+
 
 POSITIONS = "chi-square; the single most frequent answer of each item"
 POSITIONS_CLUSTERED = (

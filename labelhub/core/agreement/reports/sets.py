@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labelhub.core.agreement import scores
 from labelhub.core.agreement.aggregation.majority import winners
@@ -15,12 +14,10 @@ from labelhub.core.agreement.estimation import Units, clustered, estimated, esti
 from labelhub.core.agreement.evaluation import LabelScore
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.grouped import Grouped
-from labelhub.core.agreement.ratings import Floats, Ints, Ratings
+from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.agreement.resampling import divided
-
-Bools = NDArray[np.bool_]
 
 WITH = ("without", "with")
 #: What is reported of sets against a truth.

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelhub.core.agreement.coefficients.sums import Patterns, patterns
-from labelhub.core.agreement.narrowing import taken
-from labelhub.core.agreement.ratings import Ints, Ratings
+from labelhub.core.agreement.ratings import Ints, Ratings, taken
 from labelhub.core.agreement.texts import Texts
 from labelhub.core.schema import LabelType
 

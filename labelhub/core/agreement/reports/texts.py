@@ -10,7 +10,6 @@ import numpy as np
 from scipy.special import stdtrit
 
 from labelhub.core.agreement import texts
-from labelhub.core.agreement.coefficients.texts import alpha_of_texts, alpha_parts, apart
 from labelhub.core.agreement.estimation import (
     LINEARISED,
     Units,
@@ -24,11 +23,11 @@ from labelhub.core.agreement.estimation import (
 )
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import CONFIDENCE, SEED
-from labelhub.core.agreement.narrowing import taken
-from labelhub.core.agreement.ratings import Floats, Ints, Ratings
+from labelhub.core.agreement.ratings import Floats, Ints, Ratings, taken
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.doubts import clusters_ignored
+from labelhub.core.agreement.reports.reasons import clusters_ignored
 from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.texts import alpha_of_texts, alpha_parts, apart
 
 WITHIN = ("alpha_token_f1", "token_f1")
 AGAINST = ("token_f1", "medoid_accuracy", "medoid_token_f1")

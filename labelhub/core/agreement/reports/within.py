@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from labelhub.core.agreement.coefficients import alpha, chance, metrics, ordinal, own_options, sums
+from labelhub.core.agreement.coefficients import alpha, chance, sums
+from labelhub.core.agreement.coefficients.chance import conger_kappa, conger_parts
 from labelhub.core.agreement.estimation import (
     Units,
     bounded,
@@ -18,13 +19,37 @@ from labelhub.core.agreement.estimation import (
 )
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.icc import Icc, icc
-from labelhub.core.agreement.narrowing import latest
-from labelhub.core.agreement.ratings import Floats, Ratings
+from labelhub.core.agreement.ratings import Floats, Ratings, latest
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.conger import conger
-from labelhub.core.agreement.reports.doubts import clusters_ignored
+from labelhub.core.agreement.reports.reasons import clusters_ignored
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.agreement.reports.texts import within_texts
+
+#: Items by annotators by categories: of more the table takes longer than all else together.
+MOST_CELLS = 400_000
+
+
+def conger(sheet: Sheet, kind: str) -> Figure:
+    """Null where no item has two labels, nothing varies, or the table would be too large."""
+    said = sheet.of_kind(kind)
+    present, items = np.unique(said.items, return_inverse=True)
+    who, raters = np.unique(said.raters, return_inverse=True)
+    q = said.n_categories
+    if len(present) * len(who) * q > MOST_CELLS:
+        return undefined(reasons.TOO_MANY_LABELS)
+    own = Ratings(items, raters, said.codes, len(present), len(who), q)
+    counts = own.counts()
+    pairable = counts[counts.sum(axis=1) > 1]
+    if not len(pairable):
+        return undefined(reasons.NO_PAIR)
+    parts, value = conger_parts(own), conger_kappa(len(who), q)
+    if sheet.clusters is None:
+        found = units(parts, np.ones(len(parts), dtype=np.int64))
+    else:
+        _, numbers = np.unique(sheet.clusters[present], return_inverse=True)
+        found = clustered(parts, numbers, sheet.unit)
+    return doubted(estimated(found, value, n=len(pairable)), doubtful(pairable))
+
 
 SHROUT_FLEISS = "Shrout and Fleiss 1979"
 #: Of one rating, and of the mean of all.
@@ -154,17 +179,17 @@ def _nominal(counts: _Counts) -> Figures:
 
 
 def _ordinal(counts: _Counts, points: Sequence[float]) -> Figures:
-    weights = metrics.quadratic(points)
-    interval = metrics.interval_distance(points)
+    weights = alpha.quadratic(points)
+    interval = alpha.interval_distance(points)
     if min(points) < 0:
         ratio = undefined(reasons.BELOW_ZERO)
     else:
-        apart = metrics.ratio_distance(points)
+        apart = alpha.ratio_distance(points)
         parts = alpha.distance_parts(counts.counts, apart)
         ratio = counts.estimate(parts, alpha.alpha_by_distance(apart))
     return {
         "alpha_ratio": ratio,
-        "alpha_ordinal": counts.estimate(*ordinal.ordinal_alpha(counts.counts, counts.often)),
+        "alpha_ordinal": counts.estimate(*alpha.ordinal_alpha(counts.counts, counts.often)),
         "alpha_interval": counts.estimate(
             alpha.distance_parts(counts.counts, interval), alpha.alpha_by_distance(interval)
         ),
@@ -208,8 +233,8 @@ def _correlation(form: Icc, items: int, reason: str) -> Figure:
 def _of_sets(counts: _Counts, sets: Sequence[frozenset[str]]) -> Figures:
     found = {}
     for name, metric in (
-        ("alpha_masi", metrics.masi_distance),
-        ("alpha_jaccard", metrics.jaccard_distance),
+        ("alpha_masi", alpha.masi_distance),
+        ("alpha_jaccard", alpha.jaccard_distance),
     ):
         distances = metric(sets)
         found[name] = counts.estimate(
@@ -225,8 +250,8 @@ def _own_options(sheet: Sheet, kind: str) -> Figures:
     found = dict.fromkeys(("percent", *sheet.task.coefficients), undefined(reason))
     found["percent"] = counts.percent()
     if sheet.options is not None:
-        own = own_options.own_options_parts(counts.counts, sheet.options)
-        found["s_q"] = counts.estimate(own, own_options.s_q, beyond_chance=False)
+        own = chance.own_options_parts(counts.counts, sheet.options)
+        found["s_q"] = counts.estimate(own, chance.s_q, beyond_chance=False)
         found["brennan_prediger"] = found["s_q"]
     if sheet.task.written:
         found |= within_texts(sheet, kind)
