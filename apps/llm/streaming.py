@@ -31,7 +31,7 @@ from apps.llm.wire import (
 )
 from labelhub.core.llm.buckets import UsedUp
 from labelhub.core.llm.errors import ModelError, ModelUnreachable, RequestRejected
-from labelhub.core.llm.offline.chat import chat_reply
+from labelhub.core.llm.offline.model import chat_reply
 from labelhub.core.llm.prices import estimate_usage
 from labelhub.core.llm.types import Completion, Message, Usage
 

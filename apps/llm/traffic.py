@@ -20,8 +20,7 @@ from apps.llm.failures import TOO_SLOW, Failure, read_rate_headers
 from apps.llm.models import ModelSpec, Provider
 from apps.llm.retry import Limited
 from apps.llm.thinking import Thoughts
-from labelhub.core.llm.bucket_queue import BucketQueue
-from labelhub.core.llm.buckets import Buckets, Limits, Reservation
+from labelhub.core.llm.buckets import BucketQueue, Buckets, Limits, Reservation
 from labelhub.core.llm.limiter import LimitChange, Limiter, Slot, TimeOuts
 
 START = 8

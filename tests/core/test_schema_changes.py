@@ -21,9 +21,9 @@ from labelhub.core.schema.operations import (
     Retire,
     Split,
     parse_operations,
+    plan,
     to_json,
 )
-from labelhub.core.schema.planning import plan
 from tests.cases import all_cases
 
 ABC = schema_from_names("single", "ABC")

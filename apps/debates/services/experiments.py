@@ -23,8 +23,8 @@ from apps.llm.models import ModelSpec
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.debate import predict, protocol
+from labelhub.core.debate.panel import ANNOTATORS
 from labelhub.core.debate.predict import AuthorAnswer
-from labelhub.core.debate.seats import ANNOTATORS
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import LabelType
 

@@ -10,7 +10,7 @@ from django.conf import settings as django_settings
 
 from apps.llm.models import ModelSpec, PromptVersion
 from labelhub.core.debate import protocol
-from labelhub.core.debate.seats import ANNOTATORS
+from labelhub.core.debate.panel import ANNOTATORS
 from labelhub.core.errors import InvalidInput
 from labelhub.core.prompts import Prompt, PromptLibrary, parse_prompt
 

@@ -1,7 +1,7 @@
 """Courtroom: a hearing finds the two best answers, advocates argue for them, judges decide.
 
 Source: paper 002, section 3. The preliminary hearing gives A1 and A2; the prosecution argues for
-A1, the defence for A2, at about the same length; judges (``bench.py``) read both sides and
+A1, the defence for A2, at about the same length; judges (``judges.py``) read both sides and
 precedents (verified items that are alike, each with a reason) and decide, side by side by majority
 or one after the other, where the last one's verdict counts. Where the paper is silent: the hearing
 is asked for a ranking; which side is heard first is settled by the item; a verdict that nobody
@@ -10,12 +10,11 @@ argued for is accepted and flagged; there is no trial where a side cannot be hea
 Not for ``multi`` and ``text``: a trial weighs two answers, and a set of n labels has 2^n.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from labelhub.core.debate.bench import JUDGE, deliberated, verdict
-from labelhub.core.debate.candidates import Candidates, candidates
 from labelhub.core.debate.evidence import rationale, silent, words
 from labelhub.core.debate.info import (
     CallCount,
@@ -26,7 +25,7 @@ from labelhub.core.debate.info import (
     Settings,
     exactly,
 )
-from labelhub.core.debate.lengths import equalised
+from labelhub.core.debate.judges import JUDGE, Candidates, candidates, deliberated, verdict
 from labelhub.core.debate.outcome import (
     Debate,
     DebateItem,
@@ -39,6 +38,45 @@ from labelhub.core.debate.settings import Setting
 from labelhub.core.debate.signals import flags, told
 from labelhub.core.llm.types import Call, Reply, Status
 from labelhub.core.schema import Value
+
+#: By how much one side may be longer than the other before whole sentences of it are left out.
+TOLERANCE = 1.25
+_CLOSING = r"[\"”’»)\]]*+"
+#: A stop ends a sentence before a blank; those of Chinese and Japanese need none.
+_SENTENCE = re.compile(
+    rf".+?(?:[.!?…]++{_CLOSING}(?=\s|$)|[。！？]++{_CLOSING}|\n|$)",
+    re.DOTALL,
+)
+
+
+def equalised(one: str, other: str, longest: int) -> tuple[str, str]:
+    """Both texts, neither longer than ``longest`` characters, and as like in length as leaving out
+    whole sentences at the end of the longer one can make them."""
+    one, other = within(one, longest), within(other, longest)
+    return _like(one, len(other)), _like(other, len(one))
+
+
+def within(text: str, longest: int) -> str:
+    """As many whole sentences of ``text`` as fit into ``longest`` characters; at least the first,
+    cut to size."""
+    text = text.strip()
+    if len(text) <= longest:
+        return text
+    fitting = [end for end in _ends(text[: longest + 1]) if end <= longest]
+    return text[: fitting[-1] if fitting else longest].strip()
+
+
+def _like(text: str, length: int) -> str:
+    """``text`` up to the end of that sentence which brings it nearest to ``length``."""
+    if not length or len(text) <= length * TOLERANCE:
+        return text
+    return text[: min(_ends(text), key=lambda end: abs(end - length))].strip()
+
+
+def _ends(text: str) -> list[int]:
+    """Where the sentences of ``text`` end."""
+    return [sentence.end() for sentence in _SENTENCE.finditer(text)]
+
 
 NOT_FOR = (
     "a trial weighs two answers against each other; sets of labels and free text have too many. "

@@ -14,10 +14,17 @@ from labelhub.core.debate.ballots import Tally, tally
 from labelhub.core.debate.evidence import merged_evidence, rationale, words
 from labelhub.core.debate.info import CallCount, Group, Opinions, ProtocolInfo, Settings
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome, Untrusted
-from labelhub.core.debate.seats import ANNOTATORS, role_of, seated, seats
+from labelhub.core.debate.panel import (
+    ANNOTATORS,
+    NOT_VOTABLE,
+    how_it_ended,
+    role_of,
+    seated,
+    seats,
+    supporters,
+)
 from labelhub.core.debate.settings import Setting
 from labelhub.core.debate.signals import flags, told, voted
-from labelhub.core.debate.voting import NOT_VOTABLE, how_it_ended, supporters
 from labelhub.core.llm.types import Reply, Status
 
 SETTINGS = (

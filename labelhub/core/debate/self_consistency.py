@@ -6,8 +6,8 @@ which the first answer leads is D_rate (paper 002, section 4.2), the measure of 
 
 from labelhub.core.debate.info import Group, Opinions, ProtocolInfo, each_by_prompt, exactly
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
+from labelhub.core.debate.panel import NOT_VOTABLE, elected
 from labelhub.core.debate.settings import Setting
-from labelhub.core.debate.voting import NOT_VOTABLE, elected
 
 ROLE = "annotator"
 

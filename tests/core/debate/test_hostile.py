@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from labelhub.core.debate import PROTOCOLS, protocol
-from labelhub.core.debate.driver import run_debate
-from labelhub.core.debate.injection import injection_flags, item_flags
-from labelhub.core.debate.outcome import DebateItem, Outcome, Precedent
+from labelhub.core.debate.outcome import DebateItem, Outcome, Precedent, run_debate
 from labelhub.core.debate.routing import Rule, reasons
+from labelhub.core.debate.signals import injection_flags, item_flags
 from labelhub.core.llm.parsing.structured import in_words
 from labelhub.core.llm.types import Call, Output, Reply
 from labelhub.core.prompts import fence

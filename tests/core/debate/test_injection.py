@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.debate.injection import injection_flags, item_flags
 from labelhub.core.debate.outcome import DebateItem
+from labelhub.core.debate.signals import injection_flags, item_flags
 from tests.cases import all_cases
 from tests.core.debate.canned import STANCE
 from tests.core.debate.hostile_texts import ORDINARY

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.debate.lengths import TOLERANCE, equalised, within
+from labelhub.core.debate.courtroom import TOLERANCE, equalised, within
 from tests.cases import all_cases
 from tests.growth import assert_linear_time
 

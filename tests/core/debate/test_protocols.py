@@ -13,8 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from labelhub.core.debate import PROTOCOLS, UnknownProtocol, check_task, protocol
-from labelhub.core.debate.driver import run_debate
-from labelhub.core.debate.outcome import Debate, DebateItem, Outcome, Precedent
+from labelhub.core.debate.outcome import Debate, DebateItem, Outcome, Precedent, run_debate
 from labelhub.core.debate.routing import FLAGS
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.types import Call, Output, Reply, Status

@@ -9,8 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelhub.core.echo.examples import Example
-from labelhub.core.echo.prompt_search import LEAST_KEPT_BACK, Found, SearchPlan, most_calls, search
-from labelhub.core.echo.prompt_trials import sides
+from labelhub.core.echo.prompt_search import (
+    LEAST_KEPT_BACK,
+    Found,
+    SearchPlan,
+    most_calls,
+    search,
+    sides,
+)
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.parsing import read_completion

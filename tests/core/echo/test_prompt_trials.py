@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.echo.examples import Example
-from labelhub.core.echo.prompt_trials import (
+from labelhub.core.echo.prompt_search import (
     MOST_PER_AUTHOR,
     Trial,
     accuracy,

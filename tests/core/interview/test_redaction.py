@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelhub.core.interview import redaction
-from labelhub.core.interview.personal_data import Finding, NameFinder
-from labelhub.core.interview.redaction import Redacted, finder, redact
+from labelhub.core.interview.redaction import Finding, NameFinder, Redacted, finder, redact
 from tests.cases import all_cases
 from tests.growth import assert_linear_time
 

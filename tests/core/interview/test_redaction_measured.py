@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from labelhub.core.interview.personal_data import Finding, NameFinder
-from labelhub.core.interview.redaction import finder, redact
+from labelhub.core.interview.redaction import Finding, NameFinder, finder, redact
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 Row = Mapping[str, Any]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from labelhub.core.learning.features import NothingToRead
+from labelhub.core.learning.classifier import NothingToRead
 from labelhub.core.learning.lessons import Document, Lesson, Shape, TooLittleGold
 from labelhub.core.learning.training import fit, learn
 from tests.core.learning.lessons import multi, ordinal, quiet, single, text

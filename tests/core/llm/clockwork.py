@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from labelhub.core.llm.bucket_queue import BucketQueue
-from labelhub.core.llm.buckets import Buckets
+from labelhub.core.llm.buckets import BucketQueue, Buckets
 from labelhub.core.llm.limiter import Limiter
 
 T = TypeVar("T")

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.llm.bucket_queue import BucketQueue
-from labelhub.core.llm.buckets import Buckets, Limits, Reservation, Told, UsedUp
+from labelhub.core.llm.buckets import BucketQueue, Buckets, Limits, Reservation, Told, UsedUp
 from tests.core.llm.clockwork import clock, simulated
 
 MIDNIGHT = 20_000 * 86_400.0

@@ -1,7 +1,6 @@
 """The limiter under three endpoints that limit in their own ways, on a simulated clock."""
 
-from labelhub.core.llm.bucket_queue import BucketQueue
-from labelhub.core.llm.buckets import Buckets, Limits
+from labelhub.core.llm.buckets import BucketQueue, Buckets, Limits
 from labelhub.core.llm.limiter import Limiter
 from tests.core.llm.clockwork import Endpoint, clock, drive, simulated
 

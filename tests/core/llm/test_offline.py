@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from labelhub.core.debate.driver import run_debate
-from labelhub.core.debate.outcome import DebateItem, Outcome
+from labelhub.core.debate.outcome import DebateItem, Outcome, run_debate
 from labelhub.core.debate.protocols import PROTOCOLS, can_answer
 from labelhub.core.interview.calls import CALLED, prediction_turn, relevance_turn
 from labelhub.core.interview.features import Feature, parse_feature, starter_library
 from labelhub.core.interview.pipeline import AuthorMessage, InterviewPlan
-from labelhub.core.llm.offline.chat import chat_reply
+from labelhub.core.llm.offline.model import chat_reply
 from labelhub.core.llm.types import Call, Reply
 from labelhub.core.safety import shows_danger
 from labelhub.core.schema import Schema, parse_schema, schema_from_names

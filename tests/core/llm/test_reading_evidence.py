@@ -1,6 +1,6 @@
 """Quotations count as evidence only where the text has them."""
 
-from labelhub.core.llm.parsing.evidence import find_quote, read_evidence
+from labelhub.core.llm.parsing.replies import find_quote, read_evidence
 from tests.cases import all_cases
 
 TEXT = 'The Pizza was "divine", so we\ncame back. It’s cheap; the waiter\'s smile is free.'

@@ -43,6 +43,8 @@ from apps.llm.traffic import (
 )
 from labelhub.core.debate.driver import run_debate
 from labelhub.core.debate.outcome import Outcome
+from apps.llm.models import ModelSpec
+from labelhub.core.debate.outcome import Outcome, run_debate
 from labelhub.core.errors import LabelhubError
 
 

@@ -14,8 +14,15 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from labelhub.core.echo.recommending.items import Item
-from labelhub.core.echo.recommending.offer_faults import OfferFault, OfferLimits, offer_faults
-from labelhub.core.echo.recommending.offer_tables import is_known, label_of, labels, offer_table
+from labelhub.core.echo.recommending.offer_faults import (
+    OfferFault,
+    OfferLimits,
+    is_known,
+    label_of,
+    labels,
+    offer_faults,
+    offer_table,
+)
 from labelhub.core.llm.parsing import without_thinking
 from labelhub.core.llm.parsing.cleaning import one_line_end, without_echo
 from labelhub.core.llm.types import Call, Reply

@@ -1,14 +1,181 @@
 """The rungs in their order, each only where the one before found nothing at all."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 from labelhub.core.llm.parsing.cleaning import one_line_end, readable
 from labelhub.core.llm.parsing.decision import Decision, last_decision
-from labelhub.core.llm.parsing.lenient import read_lenient
 from labelhub.core.llm.parsing.structured import MISSING, embedded_answer, read_json, whole_answer
-from labelhub.core.schema import Schema, Value, ValueNotOffered
-from labelhub.core.schema.content import NoAnswer, read_content
+from labelhub.core.schema import Schema, Value, ValueNotOffered, fold
+from labelhub.core.schema.content import NoAnswer, offered, one_name, read_content
+from labelhub.core.schema.menu import Menu, is_number, menu_of
+
+#: A last sentence that is longer is no plain statement.
+_LONGEST = 600
+_NAME = "\ue000"
+
+_DOUBT = re.compile(
+    r"\b(?:not|no|never|neither|nor|none|nothing|nobody|non|without|rather|instead|cannot|cant"
+    r"|unlikely|hardly|barely|scarcely|if|unless|whether|when|though|although|but|however|while"
+    r"|could|might|may|maybe|perhaps|possibly|probably|likely|apparently|seems?|appears?|either|or"
+    r"|otherwise|versus|vs|than|would be|would have|disagree\w*|reject\w*|wrong|incorrect|false"
+    r"|mistaken|doubt\w*|unsure|uncertain|unclear|ambiguous|debatable|except|excluding|excluded"
+    r"|far from|only|partly|partially|somewhat|almost|nearly|borderline|sort of|kind of|leaning"
+    r"|suppos\w+|assum\w+|imagin\w+|hypothe\w+|pretend\w*|example|instance|tempt\w*|try|tried"
+    r"|annotators?|critic|extractor|prosecut\w+|defen[cs]e|advocates?|readers?|others?|someone"
+    r"|people|many|some|claim\w*|says|said|saying|argu\w+|suggest\w*|propos\w+|according|alleg\w+"
+    r"|previous\w*|earlier|initial\w*|at first|used to|once|until|instruct\w*|asked|told)\b"
+    r"|n't\b|\?"
+)
+_NOUN = (
+    r"(?:label|answer|decision|verdict|conclusion|judge?ment|classification|category|class|choice"
+    r"|option|rating|annotation|sentiment|stance|tone|polarity)"
+)
+_OBJECT = (
+    r"(?:text|review|sentence|statement|passage|tweet|post|comment|message|document|item|article)"
+)
+_THIS = rf"(?:it|this|(?:the|this) {_OBJECT})"
+_SURE = r"(?:(?:clearly|plainly|definitely|certainly|indeed|simply|therefore|thus|best) )*"
+_GOOD = (
+    r"(?:(?:final|correct|best|right|overall|appropriate|chosen"
+    r"|most (?:accurate|appropriate|fitting|suitable)) )*"
+)
+_LEAD = (
+    r"(?:so|thus|therefore|hence|overall|finally|ultimately|consequently|accordingly|altogether"
+    r"|in (?:conclusion|summary|short|sum|the end)|to conclude|on balance|all in all)"
+)
+_GROUND = (
+    rf"(?:(?:since|because|given|based on|considering|having|after)\b[^{_NAME}]*?, "
+    rf"|[^{_NAME}]*?, ?(?:so|thus|therefore|hence),? )"
+)
+_OPINION = r"(?:i (?:think|believe|conclude|find|judge|hold|would say)(?: that)? )"
+_TAKE = (
+    r"(?:choose|chose|pick|picked|select|selected|assign|assigned|go with|went with|settle on"
+    r"|settled on|decide on|decide for|decided on|opt for|opted for|vote for|answer"
+    rf"|(?:label|classify|rate|annotate|categori[sz]e|code) {_THIS}(?: as)?)"
+)
+_BEFORE = (
+    rf"(?:(?:the|my|our|its) {_GOOD}{_NOUN}(?: of| for| here)?(?: (?:the|this) {_OBJECT})?"
+    rf" (?:is|should be|must be|will be|remains):? {_SURE}"
+    rf"|(?:the |my )?{_GOOD}{_NOUN} ?[:=–—] ?"
+    rf"|{_THIS} is {_SURE}(?:(?:described|classified|labelled|labeled|rated|coded|read) as )?"
+    rf"|i (?:would |will |therefore |thus |hence |must )*{_TAKE} )"
+    r"(?:an? |the (?:label|category|class|answer|option) |the )?"
+)
+_AFTER = (
+    r"(?: (?:label|category|class|stance|tone|here|overall|in tone))?"
+    r"(?:,? (?:because|since|as|given)\b.*)? ?[.!]?"
+)
+_VERB = (
+    rf"(?: (?:label|category|class))? (?:it is|applies|fits(?: best)?|is (?:correct|right)"
+    rf"|is (?:the|my) {_GOOD}{_NOUN})(?: (?:here|(?:the|this) {_OBJECT}(?: best)?))?"
+)
+_DECIDES = re.compile(
+    rf"(?:{_GROUND})?(?:{_LEAD}[,:]? )?(?:"
+    rf"{_OPINION}?{_BEFORE}{_NAME}{_AFTER}"
+    rf"|{_OPINION}?{_NAME}{_VERB}{_AFTER})"
+    rf"|(?:{_GROUND})?{_LEAD}[,:]? {_NAME} ?[.!]?"
+)
+_LISTED = rf"{_NAME}(?:(?:, and |, | and | & ){_NAME})*"
+_LISTS = re.compile(
+    rf"(?:{_LEAD}[,:]? )?(?:"
+    rf"(?:(?:both|the aspects?) )?{_LISTED} (?:is|are) (?:both |clearly |all )?"
+    rf"(?:present|mentioned)(?: in (?:the|this) {_OBJECT})?"
+    rf"|(?:the|this) {_OBJECT} (?:clearly )?mentions {_LISTED}"
+    rf"|the (?:present )?(?:aspects|labels)(?: (?:present|mentioned))?"
+    rf"(?: in (?:the|this) {_OBJECT})?(?: that i (?:find|see))?(?: are|:) {_LISTED}) ?[.!]?"
+)
+# A number before the stop counts a list; a colon before a blank line announces what follows it.
+_STOP = re.compile(r"(?<![\d])[.!?。！？][*_`)]*\s|(?<![:,\s])[ \t]*\n[ \t]*\n")
+# Only what opens and closes around the name alone: a lone mark ends somebody's quotation.
+_WRAPPED = re.compile(
+    rf"[\"“„]({_NAME})[\"“”]|«({_NAME})»|['‘]({_NAME})'|\(({_NAME})\)|\[({_NAME})\]"
+)
+_SHORT = {"i'd ": "i would ", "i'll ": "i will ", "it's ": "it is "}
+_QUOTE = re.compile(rf"[\"“”«»„]|{_NAME}'|'{_NAME}|(?m:^\s*>)")
+_BULLET = re.compile(r"^[ \t]*(?:[*•+-]|\d+[.)])[ \t]+", re.MULTILINE)
+_EMPHASIS = re.compile(r"[*_`#]+")
+_JOINT = re.compile(r"(?<=\w)[\s‐_-]+(?=\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """The last sentence, folded, with each name as one character; ``answers`` a question."""
+
+    words: str
+    names: tuple[str, ...]
+    answers: bool
+
+
+def read_lenient(text: str, schema: Schema, options: Sequence[str] = ()) -> Value:
+    """The value that the last sentence of ``text`` decides for.
+
+    Raises:
+        NoAnswer: it decides for none, or not plainly enough.
+    """
+    if not schema.task.written:
+        menu = menu_of(schema, options)
+        said = _last_sentence(text, schema.offered(options), menu)
+        if said is not None:
+            found = _listed(said) if schema.task.several else _decided(said, menu)
+            if found is not None:
+                return offered(found, schema, options)
+    raise NoAnswer("The answer has no 'Final Decision:' line.")
+
+
+def _decided(said: _Sentence, menu: Menu) -> str | None:
+    """The one name that the sentence is, or decides for."""
+    if len(set(said.names)) != 1:
+        return None
+    name = said.names[0]
+    if not said.answers and one_name(said.words.replace(_NAME, name), menu) == name:
+        return name
+    plain = _DECIDES.fullmatch(said.words) and not _DOUBT.search(said.words)
+    return name if plain else None
+
+
+def _listed(said: _Sentence) -> list[str] | None:
+    """The names of which the sentence says that they are present."""
+    joined = any(" and " in fold(name) or "&" in name for name in said.names)
+    if joined or not _LISTS.fullmatch(said.words):
+        return None
+    return None if _DOUBT.search(said.words) else list(said.names)
+
+
+def _last_sentence(text: str, offered_names: Sequence[str], menu: Menu) -> _Sentence | None:
+    """The last sentence; None where it is too long, quoted, or holds a name that is ambiguous."""
+    tail = unicodedata.normalize("NFKC", text.rstrip()[-2 * _LONGEST :].replace(_NAME, ""))
+    tail = _BULLET.sub("- ", tail.casefold().replace("’", "'"))
+    spelled = [match[0] for match in _name_pattern(tuple(offered_names)).finditer(tail)]
+    masked = _EMPHASIS.sub("", _name_pattern(tuple(offered_names)).sub(_NAME, tail)).strip()
+    at = max((stop.end() for stop in _STOP.finditer(masked)), default=0)
+    words = _WRAPPED.sub(_NAME, masked[at:])
+    for short, full in _SHORT.items():
+        words = words.replace(short, full)
+    names = [menu.find(each) for each in spelled[len(spelled) - words.count(_NAME) :]]
+    known = tuple(name for name in names if name and _unmistakable(name, menu))
+    cut = at == 0 and len(text.rstrip()) > 2 * _LONGEST
+    if cut or len(words) > _LONGEST or _QUOTE.search(words) or len(known) < len(names):
+        return None
+    before = masked[:at].rstrip()
+    return _Sentence(" ".join(words.split()), known, answers=before.endswith(("?", "？")))
+
+
+def _unmistakable(name: str, menu: Menu) -> bool:
+    """Whether ``name`` can be told from a number, and from another name before a full stop."""
+    return not is_number(name) and not (name.endswith(".") and menu.find(name[:-1]))
+
+
+@lru_cache(maxsize=64)
+def _name_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    """Any of the names as whole words, the longest first; blanks and hyphens are one."""
+    folded = sorted({fold(name) for name in names if name.strip()}, key=len, reverse=True)
+    spelled = (r"[\s‐_-]+".join(map(re.escape, _JOINT.split(name))) for name in folded)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(spelled) or '(?!)'})(?![\w-]|'\w)")
+
 
 #: An answer given only after the question was put once more; whoever asks again sets it.
 AFTER_REASK = 5

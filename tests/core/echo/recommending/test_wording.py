@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.echo.recommending.offer_tables import labels
+from labelhub.core.echo.recommending.offer_faults import labels
 from labelhub.core.echo.recommending.wording import (
     Offer,
     OfferMoment,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from labelhub.core.echo.replay.labelled_texts import Columns, Labelled, read_labelled
-from labelhub.core.echo.replay.runs import ARMS, Order, play
+from labelhub.core.echo.replay.report import ARMS, Order, play
 from tests.cases import all_cases
 
 DATA = Path(__file__).resolve().parents[5] / "shared" / "data"

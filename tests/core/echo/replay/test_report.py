@@ -10,14 +10,18 @@ import pytest
 
 from labelhub.core.echo.replay.report import (
     AHEAD,
+    ARMS,
+    ECHO,
     LEVEL,
+    MARGIN,
     MOST_ORDERS,
+    RANDOM,
     UNTOLD,
+    Trace,
     curves,
     figures,
     replay,
 )
-from labelhub.core.echo.replay.runs import ARMS, ECHO, MARGIN, RANDOM, Trace
 from labelhub.core.echo.uncertainty import new_bins
 from labelhub.core.errors import InvalidInput
 from tests.core.echo.replay.plants import texts_with

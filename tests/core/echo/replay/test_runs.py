@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelhub.core.echo.replay.labelled_texts import Labelled
-from labelhub.core.echo.replay.runs import (
+from labelhub.core.echo.replay.report import (
     ARMS,
     ECHO,
     MARGIN,

@@ -10,22 +10,20 @@ from scipy import stats
 from threadpoolctl import threadpool_limits
 
 from labelhub.core.echo.simulation.report import (
-    MEDIAN,
-    MOST_SEEDS,
-    WINDOW,
-    Floats,
-    figures,
-    question_share,
-    simulate,
-)
-from labelhub.core.echo.simulation.runs import (
     ARMS,
     ECHO,
+    MEDIAN,
+    MOST_SEEDS,
     NO_ASKING,
     NO_LEARNING,
     RANDOM,
+    WINDOW,
+    Floats,
     Trace,
+    figures,
     play,
+    question_share,
+    simulate,
 )
 from labelhub.core.echo.simulation.world import Settings
 from labelhub.core.echo.uncertainty import BINS

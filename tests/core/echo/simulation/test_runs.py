@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labelhub.core.echo import trust
-from labelhub.core.echo.simulation.runs import (
+from labelhub.core.echo.simulation.report import (
     ARMS,
     ECHO,
     NO_ASKING,

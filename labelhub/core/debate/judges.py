@@ -1,21 +1,62 @@
-"""The judges of a trial: how they deliberate, and what becomes of their verdicts.
+"""The judges of a trial: between which two answers, how they deliberate, what their verdicts make.
 
 Source: paper 002, section 3.3. Side by side the majority decides; one after the other each reads
 those before, and the last one decides.
 """
 
+import hashlib
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from labelhub.core.debate.ballots import Tally, tally
-from labelhub.core.debate.candidates import Candidates
 from labelhub.core.debate.evidence import merged_evidence, rationale, words
 from labelhub.core.debate.outcome import DebateItem, DebateSpec, Outcome, Untrusted
+from labelhub.core.debate.panel import how_it_ended, supporters, too_few
 from labelhub.core.debate.signals import flags, told, voted
-from labelhub.core.debate.voting import how_it_ended, supporters, too_few
 from labelhub.core.llm.types import Call, Reply, Status
-from labelhub.core.schema import Value
+from labelhub.core.schema import Schema, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """A1 and A2 of paper 002, section 3.1.
+
+    ``second_by`` says how the second was had: ``ranking`` (the hearing named it), ``only other``
+    (there are two answers), ``probabilities`` (of the hearing's first token) or ``lot`` (nothing
+    told, so the item's own hash did). ``turned`` is the item's toss of who is heard first.
+    """
+
+    first: Value
+    second: Value
+    second_by: str
+    turned: bool
+
+
+def candidates(first: Value, hearing: Reply, item: DebateItem, schema: Schema) -> Candidates:
+    """The candidates of a hearing whose best answer is ``first``."""
+    toss = hashlib.sha256(f"courtroom {item.key}".encode("utf-8", "surrogatepass")).digest()
+    # One option alone leaves nothing to argue about: both sides argue for it.
+    others = [value for value in schema.task.values(schema, item.options) if value != first] or [
+        first
+    ]
+    second, how = _second(hearing, others, schema, lot=int.from_bytes(toss[1:9]))
+    return Candidates(first, second, how, turned=bool(toss[0] % 2))
+
+
+def _second(hearing: Reply, others: list[Value], schema: Schema, *, lot: int) -> tuple[Value, str]:
+    ranked = next((value for value in hearing.ranking if value in others), None)
+    if ranked is not None:
+        return ranked, "ranking"
+    if len(others) == 1:
+        return others[0], "only other"
+    likely = hearing.probabilities
+    known = [value for value in others if schema.name_of(value) in likely]
+    if known:
+        return max(known, key=lambda value: likely[schema.name_of(value)]), "probabilities"
+    return others[lot % len(others)], "lot"
+
 
 JUDGE = "judge"
 

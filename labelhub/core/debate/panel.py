@@ -1,10 +1,17 @@
-"""What becomes of answers that were given independently of each other: they are counted."""
+"""Annotators that sit at one table, each with a model of its own: A, B, C …
 
-from collections.abc import Mapping, Sequence
+Debates and prompts know them by their letters alone: which model sits where would be an argument.
+What they say independently of each other is counted.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from labelhub.core.debate.ballots import Tally, tally
 from labelhub.core.debate.evidence import merged_evidence, rationale
+from labelhub.core.debate.info import Part, Settings
 from labelhub.core.debate.outcome import DebateItem, DebateSpec, Outcome
+from labelhub.core.debate.settings import Setting
 from labelhub.core.debate.signals import flags, told, voted
 from labelhub.core.llm.types import Reply, Status
 from labelhub.core.schema import Schema
@@ -65,3 +72,32 @@ def too_few(replies: Sequence[Reply]) -> bool:
     """Whether calls failed so that less than a quorum (more than half of all) was heard."""
     failed = sum(reply.status is Status.FAILED for reply in replies)
     return bool(failed) and (len(replies) - failed) * 2 <= len(replies)
+
+
+LETTERS = "ABCDEFGHI"
+
+ANNOTATORS = Setting(
+    name="annotators",
+    title="Annotators",
+    help="How many take part; each may have a model of its own.",
+    default=3,
+    low=2,
+    high=len(LETTERS),
+    main=True,
+)
+
+
+def seats(settings: Mapping[str, Any]) -> str:
+    """The letters of the annotators that take part."""
+    return LETTERS[: settings[ANNOTATORS.name]]
+
+
+def role_of(letter: str) -> str:
+    """The role of the annotator called ``letter``: ``annotator_b`` for B."""
+    return f"annotator_{letter.lower()}"
+
+
+def seated(protocol: str) -> Callable[[Settings], tuple[Part, ...]]:
+    """Parts of annotators at one table, who share a prompt."""
+    prompt = f"{protocol}/annotator"
+    return lambda settings: tuple(Part(role_of(letter), prompt) for letter in seats(settings))
