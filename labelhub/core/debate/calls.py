@@ -10,7 +10,7 @@ from labelhub.core.llm.parsing.structured import in_words
 from labelhub.core.llm.types import Call, Reply
 from labelhub.core.prompts import AS_JSON, AS_TEXT, FORM, Prompt, fence
 from labelhub.core.schema import Schema
-from labelhub.core.schema.menu import answer_ids
+from labelhub.core.schema.menu import label_block
 
 #: The same answer to the same question wherever a model can: what the papers use as well.
 USUAL_PARAMS: Mapping[str, Any] = {"temperature": 0}
@@ -105,23 +105,6 @@ class Caller:
         if isinstance(value, list | tuple):
             return [self._delimited(each) for each in value]
         return value
-
-
-def label_block(schema: Schema) -> list[dict[str, Any]]:
-    """The labels as prompts show them: every field of the definition, and the answer number."""
-    numbers = answer_ids(schema)
-    return [
-        {
-            "id": numbers.get(label.name, ""),
-            "name": label.name,
-            "description": label.description,
-            "include": label.include,
-            "exclude": label.exclude,
-            "examples_for": label.examples_for,
-            "examples_against": label.examples_against,
-        }
-        for label in schema.labels
-    ]
 
 
 def item_block(item: DebateItem, salt: str) -> str:

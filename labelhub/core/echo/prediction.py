@@ -18,7 +18,7 @@ from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.types import Call, Reply, Status
 from labelhub.core.prompts import Prompt, fence
 from labelhub.core.schema import Schema, parse_schema
-from labelhub.core.schema.menu import answer_ids
+from labelhub.core.schema.menu import label_block
 from labelhub.core.similarity import words
 
 ROLE = "predict"
@@ -187,15 +187,6 @@ def value_schema(task: FeatureTask) -> Schema:
     """The question that a feature puts: one of its values, or free text."""
     meanings = tuple(task.meanings.get(value, "") for value in task.values)
     return _schema(task.name, task.definition, task.values, meanings)
-
-
-def label_block(schema: Schema) -> list[dict[str, str]]:
-    """The values as prompts show them, with the number that an answer may give instead."""
-    numbers = answer_ids(schema)
-    return [
-        {"id": numbers.get(each.name, ""), "name": each.name, "description": each.description}
-        for each in schema.labels
-    ]
 
 
 @lru_cache(maxsize=1024)

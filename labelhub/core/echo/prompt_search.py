@@ -47,7 +47,6 @@ from labelhub.core.echo.prediction import (
     FeatureTask,
     Moment,
     PredictPlan,
-    label_block,
     predict_call,
     read_prediction,
     same_answer,

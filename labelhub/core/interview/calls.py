@@ -18,7 +18,7 @@ from labelhub.core.interview.questions import Draft, Fault, template_draft
 from labelhub.core.llm.types import Call
 from labelhub.core.prompts import Prompt, fence
 from labelhub.core.schema import Schema, parse_schema
-from labelhub.core.schema.menu import answer_ids
+from labelhub.core.schema.menu import label_block
 
 #: What a message can be, as the model reads it. Names with a blank: no key of a feature has one.
 ORDINARY = "ordinary message"
@@ -330,7 +330,7 @@ def _decision(
     messages = prompt.render(
         task=schema.task.name,
         question=schema.question,
-        labels=_label_block(schema),
+        labels=label_block(schema),
         guideline="",
         item=item or _item_block(message, plan.salt),
     )
@@ -383,24 +383,6 @@ def _value_schema(feature: Feature) -> Schema:
         {"name": value, "description": meaning} for value, meaning in meanings_of(feature).items()
     ]
     return parse_schema({"task": "single", "question": question, "labels": labels})
-
-
-@lru_cache(maxsize=1024)
-def _label_block(schema: Schema) -> list[dict[str, Any]]:
-    """The labels as prompts show them, with the number that an answer may give instead."""
-    numbers = answer_ids(schema)
-    return [
-        {
-            "id": numbers.get(label.name, ""),
-            "name": label.name,
-            "description": label.description,
-            "include": label.include,
-            "exclude": label.exclude,
-            "examples_for": label.examples_for,
-            "examples_against": label.examples_against,
-        }
-        for label in schema.labels
-    ]
 
 
 def _value_block(feature: Feature, language: str) -> list[dict[str, str]]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from labelhub.core.schema.definition import Schema, fold
 
@@ -126,3 +127,20 @@ def _unique(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     listed = [(key, name) for key, name in pairs if key]
     counts = Counter(key for key, _ in listed)
     return {key: name for key, name in listed if counts[key] == 1}
+
+
+def label_block(schema: Schema) -> list[dict[str, Any]]:
+    """The labels as prompts show them: every field of the definition, and the answer number."""
+    numbers = answer_ids(schema)
+    return [
+        {
+            "id": numbers.get(label.name, ""),
+            "name": label.name,
+            "description": label.description,
+            "include": label.include,
+            "exclude": label.exclude,
+            "examples_for": label.examples_for,
+            "examples_against": label.examples_against,
+        }
+        for label in schema.labels
+    ]
