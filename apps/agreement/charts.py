@@ -24,9 +24,7 @@ from apps.common.charts import (
     share_tick,
 )
 from apps.common.figures import draw_figure, duration, ends, figure_row, money
-from labelhub.core.agreement.pareto import front
 from labelhub.core.agreement.arms import front
-from labelhub.core.agreement.calibration import Bin
 from labelhub.core.agreement.reports.reasons import WORDS
 
 AnyFigure = Mapping[str, Any]

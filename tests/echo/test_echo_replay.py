@@ -13,20 +13,17 @@ from apps.echo import learning_curves
 from apps.echo.learning_curves import REPLAYED, draw_curves
 from apps.echo.management.commands import echo_replay
 from labelhub.core.echo.replay.labelled_texts import Labelled
-from labelhub.core.echo.replay.report import AHEAD, BEHIND, LEVEL, curves, figures
-from labelhub.core.echo.replay.runs import ARMS, Order, play
-from tests.cases import all_cases
 from labelhub.core.echo.replay.report import (
     AHEAD,
     ARMS,
     BEHIND,
     LEVEL,
-    UNTOLD,
     Order,
     curves,
     figures,
     play,
 )
+from tests.cases import all_cases
 from tests.core.echo.replay.plants import texts_with
 
 

@@ -7,10 +7,6 @@ from typing import Any
 import numpy as np
 
 from apps.agreement.experiments.answers import Answers, ArmAnswers, Rounds
-from labelhub.core.agreement.changes import Changes, changes
-from labelhub.core.agreement.resampling import Ints, Resample
-from apps.agreement.experiments.answers import Answers, ArmAnswers
-from apps.agreement.experiments.opinions import Rounds
 from labelhub.core.agreement.opinions import Changes, changes
 from labelhub.core.agreement.ratings import Ints
 from labelhub.core.agreement.resampling import Resample

@@ -19,9 +19,9 @@ from apps.common.figures import DrawnFigure, draw_figure, duration, money
 from apps.debates.selectors.experiments import Arm
 from apps.debates.services.experiments import PlannedArm
 from apps.projects.models import Item
+from labelhub.core.agreement.arms import Pair
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.intervals import wilson
-from labelhub.core.agreement.pairs import Pair
 
 FEW_ITEMS = 30
 

@@ -30,9 +30,15 @@ from apps.agreement.experiments.vote_agreement import (
 )
 from apps.debates.models import Experiment
 from apps.debates.selectors.experiments import Arm, state_of
-from labelhub.core.agreement.arms import ArmScores, mean_per_pass, scores
-from labelhub.core.agreement.coding import NOTHING
-from labelhub.core.agreement.arms import ArmScores, Pair, compare, front, mean_per_pass, scores
+from labelhub.core.agreement.arms import (
+    NOTHING,
+    ArmScores,
+    Pair,
+    compare,
+    front,
+    mean_per_pass,
+    scores,
+)
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.resampling import Resample, clustered_share, resample
 from labelhub.core.debate import protocol

@@ -8,15 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.agreement.experiments.answers import Answers, ArmAnswers, first_voices, own_d_rate
-from labelhub.core.agreement.coding import NOTHING
-from labelhub.core.agreement.figures import Figure, share
-from labelhub.core.agreement.judges import Agreement, agreement
-from labelhub.core.agreement.resampling import Ints, Resample
-from apps.agreement.experiments.ambiguity import Ambiguity
-from apps.agreement.experiments.answers import Answers, ArmAnswers
-from apps.agreement.experiments.doubt import with_ends
-from apps.agreement.experiments.opinions import first_voices
 from labelhub.core.agreement.arms import NOTHING
+from labelhub.core.agreement.figures import Figure, share
 from labelhub.core.agreement.opinions import Agreement, agreement
 from labelhub.core.agreement.ratings import Ints
 from labelhub.core.agreement.resampling import Resample

@@ -10,9 +10,6 @@ from apps.agreement.report.label_matrix import wanted_labels
 from apps.agreement.report.slices import Slice
 from apps.agreement.report.truths import name_of
 from apps.projects.models import Item, Project
-from labelhub.core.agreement.aggregation.majority import Bools, drawn, only, winners
-from apps.agreement.standing.truths import name_of
-from apps.projects.models import Item
 from labelhub.core.agreement.aggregation.majority import drawn, only, winners
 from labelhub.core.agreement.intervals import SEED
 from labelhub.core.agreement.ratings import Bools, Ints

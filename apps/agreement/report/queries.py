@@ -19,12 +19,10 @@ from apps.llm.models import Provider
 from apps.projects.models import Project
 from labelhub.core.agreement.calibration import calibration
 from labelhub.core.agreement.figures import Figure, figure, undefined
+from labelhub.core.agreement.intervals import t_quantile
 from labelhub.core.agreement.ratings import Ints
 from labelhub.core.agreement.reports.reasons import NOT_RECORDED
 from labelhub.core.agreement.reports.sheet import Sheet
-from labelhub.core.agreement.student import t_quantile
-from labelhub.core.agreement.intervals import t_quantile
-from labelhub.core.agreement.reports.reasons import NOT_RECORDED
 
 
 def calibrations(project: Project, sheet: Sheet, asked: Slice) -> Mapping[str, Any]:

@@ -55,6 +55,7 @@ from labelhub.core.echo.prediction import (
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.types import Call, Reply, Status
 from labelhub.core.prompts import Prompt, fence
+from labelhub.core.schema.menu import label_block
 
 #: Share of the authors whose answers are shown to whoever writes instructions.
 SHOWN = 0.3

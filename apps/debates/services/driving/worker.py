@@ -41,9 +41,6 @@ from apps.llm.traffic import (
     TIME_OUTS,
     LineState,
 )
-from labelhub.core.debate.driver import run_debate
-from labelhub.core.debate.outcome import Outcome
-from apps.llm.models import ModelSpec
 from labelhub.core.debate.outcome import Outcome, run_debate
 from labelhub.core.errors import LabelhubError
 
