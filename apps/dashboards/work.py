@@ -18,7 +18,7 @@ from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Assignment, ItemState, Label
 from apps.projects.models import Guideline, LabelSchema, Membership, Project
 from apps.reviews.comments.selectors import readable_comments
-from apps.reviews.models import Decision, Draft, Mention, Slot, Standing
+from apps.reviews.models import Decision, Draft, Mention, ReviewerStatus, Slot
 from labelhub.core.schema import value_words
 
 #: Days that are drawn, and those of them whose pace the forecast goes by.
@@ -143,7 +143,7 @@ class Worker:
     rejected: int
     holds: int
     last: datetime | None
-    standing: Standing | None
+    standing: ReviewerStatus | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ def _workers(project: Project) -> list[Worker]:
     counts = {row.pop("reviewer"): row for row in rows}
     live = Slot.objects.live(timezone.now()).filter(project=project).order_by()
     holds = dict(live.values_list("holder").annotate(n=Count("pk")))
-    standings = {one.user_id: one for one in Standing.objects.filter(project=project)}
+    standings = {one.user_id: one for one in ReviewerStatus.objects.filter(project=project)}
     nothing = {"labels": 0, "this_week": 0, "skipped": 0, "rejected": 0, "last": None}
     members = Membership.objects.filter(project=project).exclude(role=Role.VIEWER)
     workers = [
@@ -248,7 +248,7 @@ class Desk:
     mentions: Sequence[Mention]
     returned: Sequence[Label]
     changes: Sequence[Change]
-    paused: Standing | None
+    paused: ReviewerStatus | None
 
     @property
     def chart(self) -> Chart:
@@ -280,8 +280,8 @@ def desk_of(project: Project, user: User) -> Desk:
         ),
         returned=list(_returned(project, user)[:NEWEST]),
         changes=_changes(project),
-        paused=Standing.objects.filter(
-            project=project, user=user, status=Standing.Status.PAUSED
+        paused=ReviewerStatus.objects.filter(
+            project=project, user=user, status=ReviewerStatus.Status.PAUSED
         ).first(),
     )
 

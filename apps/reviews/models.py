@@ -364,7 +364,7 @@ class KeyMap(models.Model):
     keys = models.JSONField(default=dict)
 
 
-class Standing(models.Model):
+class ReviewerStatus(models.Model):
     """Where one reviewer stands in one project; none means that nothing keeps them from working."""
 
     class Status(models.TextChoices):
@@ -381,6 +381,7 @@ class Standing(models.Model):
     changed_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        db_table = "reviews_standing"
         constraints = [
             models.UniqueConstraint(fields=["project", "user"], name="reviews_standing_once")
         ]

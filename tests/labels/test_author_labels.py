@@ -8,6 +8,7 @@ from apps.labels.models import Annotator, Gold, Kind, Label
 from apps.labels.selectors import current_gold
 from apps.labels.services import annotator_for, record_label, withdraw_label
 from apps.projects.models import Item, Project
+from tests.cases import all_cases
 from tests.factories.labels import draft, open_item, person
 from tests.factories.projects import ProjectFactory
 
@@ -65,7 +66,7 @@ def test_what_an_author_takes_back_leaves_the_decision_to_others(project: Projec
     assert (decided.value, decided.basis) == ("Hopeful", Gold.Basis.REVIEW)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "fields",
     [{"role": Label.Role.ADVISORY}, {"action": Label.Action.IMPORTED}],
     ids=["advisory", "imported"],

@@ -9,6 +9,7 @@ from django.test import Client
 from apps.labels.models import Annotator, Gold, ItemState, Label
 from apps.labels.services import record_label
 from apps.projects.models import Project
+from tests.cases import all_cases
 from tests.factories.accounts import UserFactory
 from tests.factories.labels import draft, open_item, person
 from tests.factories.projects import ProjectFactory
@@ -50,7 +51,7 @@ def test_rows_are_found_by_their_uid(
     assert operator.get(address(table), {"q": "ffff-none"}).context["cl"].result_count == 0
 
 
-@pytest.mark.parametrize("table", TABLES)
+@all_cases("table", TABLES)
 def test_nothing_can_be_added_changed_or_deleted(
     project: Project, operator: Client, table: type[Model]
 ) -> None:

@@ -10,11 +10,11 @@ from django.db import DatabaseError, IntegrityError, connection, connections, tr
 from apps.accounts.roles import ReviewerKind
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.querysets import LedgerIsAppendOnly
-from apps.labels.services import record_label, replan, withdraw_label
+from apps.labels.services import record_label, withdraw_label
 from apps.projects.models import Item
 from labelhub.core.errors import Conflict
 from labelhub.core.schema import ValueNotOffered
-from tests.factories.labels import draft, open_item, open_several, person
+from tests.factories.labels import draft, open_item, person
 from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
@@ -165,17 +165,6 @@ def test_a_role_fits_the_rest_of_the_row() -> None:
     for fields in ({"role": "empty", **withdrawn}, revising):
         row = Label(item=item, annotator=annotator, schema=earlier.schema, action="new", **fields)
         row.save()
-
-
-def test_a_changed_overlap_brings_every_item_into_line() -> None:
-    project = ProjectFactory.create(overlap=2)
-    items = open_several(project, 3)
-    record_label(draft(items[0], person(project), "good"))
-    project.overlap = 1
-    project.save()
-    replan(project)
-    states = {state.item_id: state.stage for state in ItemState.objects.filter(project=project)}
-    assert [states[item.pk] for item in items] == ["decided", "new", "new"]
 
 
 def test_recording_takes_a_fixed_number_of_queries(django_assert_max_num_queries: object) -> None:

@@ -24,6 +24,7 @@ from apps.reviews.models import Comment, Intervention, Slot
 from apps.reviews.queue.leases import claim_next_item
 from labelhub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from labelhub.core.schema import ValueNotOffered
+from tests.cases import all_cases
 from tests.factories.labels import draft, machine
 from tests.factories.projects import ASPECTS
 from tests.factories.reviews import (
@@ -129,8 +130,8 @@ def test_crowd_workers_decide_nothing(project: Project) -> None:
         rule(in_conflict(project), reviewer(project))
 
 
-@pytest.mark.parametrize(
-    ("options", "fault"),
+@all_cases(
+    "options, fault",
     [
         ({"value": "ugly"}, ValueNotOffered),
         ({"value": None}, InvalidInput),

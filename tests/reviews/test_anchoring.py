@@ -12,6 +12,7 @@ from apps.projects.models import Item, Project
 from apps.reviews.models import Decision
 from apps.reviews.quality.anchoring import anchoring_report, in_points, sentence
 from labelhub.core.agreement.figures import figure
+from tests.cases import all_cases
 from tests.factories.projects import member
 from tests.factories.quality import decided, known
 from tests.factories.reviews import (
@@ -176,8 +177,8 @@ def test_what_the_queue_draws_is_what_is_read(project: Project) -> None:
     assert report.arms["withheld"].n > 0
 
 
-@pytest.mark.parametrize(
-    ("low", "value", "high", "words"),
+@all_cases(
+    "low, value, high, words",
     [
         (0.04, 0.12, 0.2, "12 points more often when they see it (4 to 20)."),
         (-0.2, -0.12, -0.04, "12 points less often when they see it (4 to 20)."),

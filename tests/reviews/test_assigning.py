@@ -4,7 +4,7 @@ import pytest
 
 from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import Assignment, ItemState
-from apps.labels.services import assign_items, keep_for_kind, promote_items
+from apps.labels.services import assign_items, keep_for_kind
 from apps.projects.models import Item, Project
 from apps.reviews.bulk.jobs import plan_job, run_job, start_job, undo_job
 from apps.reviews.queue.leases import claim_next_item, release_all, release_leases
@@ -122,27 +122,6 @@ def test_what_is_for_all_and_what_is_for_a_kind_come_in_one_order(project: Proje
         answer(slot, person, "good")
 
     assert got == [item.pk for item in items]
-
-
-def test_what_is_put_first_comes_first_for_all(project: Project) -> None:
-    items = queued_items(project, 3)
-
-    promote_items(project, [items[2].pk], promoted=True)
-    assert claim(project, reviewer(project)).item_id == items[2].pk
-
-    promote_items(project, [items[2].pk], promoted=False)
-    assert claim(project, reviewer(project)).item_id == items[0].pk
-
-
-def test_what_the_plan_leaves_out_comes_to_people_once_it_is_given_to_somebody() -> None:
-    project = new_project(review_scope="doubtful")
-    (item,) = queued_items(project, 1)
-    person = reviewer(project)
-    assert claim_next_item(project=project, user=person) is None
-
-    assign_items(project, [item.pk], [person])
-
-    assert claim(project, person).item_id == item.pk
 
 
 def test_who_had_skipped_an_item_gets_it_when_it_is_given_to_them(project: Project) -> None:

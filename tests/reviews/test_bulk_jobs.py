@@ -20,6 +20,7 @@ from apps.reviews.queue.leases import claim_next_item, release_all
 from apps.reviews.queue.submission import skip_item
 from apps.reviews.search.query import read_query
 from labelhub.core.errors import Conflict, InvalidInput
+from tests.cases import all_cases
 from tests.factories.agreement import decide
 from tests.factories.labels import draft, open_item, open_several, person
 from tests.factories.projects import ProjectFactory, member
@@ -248,8 +249,8 @@ def test_nothing_to_do_says_why(project: Project, manager: User) -> None:
         start_job(planned(project, manager, "promote", query={"q": "zzz"}))
 
 
-@pytest.mark.parametrize(
-    ("action", "options", "field"),
+@all_cases(
+    "action, options, field",
     [
         ("explode", {}, "action"),
         ("label", {}, "value"),

@@ -32,13 +32,6 @@ def lapse(slot: Slot) -> None:
     Slot.objects.filter(pk=slot.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
 
 
-def test_nothing_is_handed_out_twice_when_the_queue_runs_dry(project: Project) -> None:
-    queued_items(project, 1)
-    claim(project, reviewer(project))
-
-    assert claim_next_item(project=project, user=reviewer(project)) is None
-
-
 def test_asking_twice_gives_the_held_item_with_the_same_token(project: Project) -> None:
     queued_items(project, 3)
     person = reviewer(project)

@@ -26,6 +26,7 @@ from apps.reviews.comments.services import (
 )
 from apps.reviews.models import Comment, Mention, ReviewSettings
 from labelhub.core.errors import InvalidInput, NotFound
+from tests.cases import all_cases
 from tests.factories.accounts import UserFactory
 from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
@@ -51,17 +52,8 @@ def say(item: Item, user: User, text: str, **options: Any) -> Comment:
     ).comment
 
 
-def test_a_comment_is_kept_as_it_was_written(item: Item) -> None:
-    person = reviewer(item.project)
-
-    comment = say(item, person, f"  {HOSTILE} ")
-
-    assert comment.text == HOSTILE
-    assert (comment.author, comment.item, comment.resolved_at) == (person, item, None)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
+@all_cases(
+    "text, words",
     [
         ("", "write something"),
         ("  \n", "write something"),

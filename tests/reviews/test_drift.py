@@ -12,6 +12,7 @@ from apps.reviews.quality.work import (
     by_weeks,
     changes,
 )
+from tests.cases import all_cases
 
 
 def stretch(words: str, *, right: int, known: int, seconds: float, count: int = 100) -> Stretch:
@@ -86,8 +87,8 @@ def _steady(words: str, draws: np.random.Generator) -> Stretch:
     return Stretch(words, 100, int(draws.binomial(10, 0.85)), 10, draws.lognormal(2, 0.6, 20))
 
 
-@pytest.mark.parametrize(
-    ("count", "names"),
+@all_cases(
+    "count, names",
     [
         (0, []),
         (99, ["1–99"]),

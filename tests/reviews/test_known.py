@@ -11,7 +11,7 @@ from apps.labels.models import ItemState, Label
 from apps.labels.services import NewGold, import_gold
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
-from apps.reviews.models import Purpose, Slot, Standing
+from apps.reviews.models import Purpose, ReviewerStatus, Slot
 from apps.reviews.queue.leases import ReviewerPaused, claim_next_item, release_leases
 from apps.reviews.queue.status import queue_status
 from apps.reviews.queue.submission import postpone_item, skip_item
@@ -158,26 +158,6 @@ def test_managers_need_not_qualify() -> None:
     assert claim(project, member(project, Role.MANAGER)).purpose == Purpose.WORK
 
 
-def test_who_is_paused_gets_nothing_and_hears_why(project: Project) -> None:
-    queued_items(project, 1)
-    person = reviewer(project)
-    Standing.objects.create(
-        project=project, user=person, status=Standing.Status.PAUSED, reason="Too fast."
-    )
-
-    with pytest.raises(ReviewerPaused, match=r"is paused\. The reason given: Too fast\."):
-        claim_next_item(project=project, user=person)
-
-
-def test_what_a_paused_person_had_begun_is_kept(project: Project) -> None:
-    queued_items(project, 1)
-    person = reviewer(project)
-    slot = claim(project, person)
-    Standing.objects.create(project=project, user=person, status=Standing.Status.PAUSED)
-
-    assert answer(slot, person, "good").created
-
-
 def test_no_door_tells_a_reviewer_what_is_known() -> None:
     project = new_project(check_share=0.5)
     (known,) = with_gold(project, 1)
@@ -207,7 +187,7 @@ def test_who_answered_enough_is_let_to_work() -> None:
         answer(claim(project, person), person, "good")
 
     assert claim(project, person).item_id == real.pk
-    assert Standing.objects.get(user=person).status == Standing.Status.ACTIVE
+    assert ReviewerStatus.objects.get(user=person).status == ReviewerStatus.Status.ACTIVE
 
 
 def test_who_answered_badly_is_paused_with_the_count() -> None:

@@ -10,7 +10,7 @@ from apps.labels.models import Assignment
 from apps.labels.services import assign_items
 from apps.projects.models import Project
 from apps.projects.services import remove_member, set_member
-from apps.reviews.models import Intervention, Slot, Standing
+from apps.reviews.models import Intervention, ReviewerStatus, Slot
 from apps.reviews.queue.leases import claim_next_item
 from apps.reviews.queue.reviewer_status import pause, resume
 from tests.factories.accounts import UserFactory
@@ -105,6 +105,6 @@ class TestItemsGivenByName:
         with django_capture_on_commit_callbacks(execute=True):
             answer(claim(project, person), person, "bad")
 
-        assert Standing.objects.get().status == Standing.Status.PAUSED
+        assert ReviewerStatus.objects.get().status == ReviewerStatus.Status.PAUSED
         resume(project=project, user=other, by=member(project, Role.MANAGER), reason="Known.")
         assert claim(project, other).item_id == item.pk

@@ -12,6 +12,7 @@ from apps.reviews.queue.leases import claim_next_item, revoke_leases
 from apps.reviews.queue.submission import postpone_item, skip_item
 from apps.reviews.queue.undo import return_to_queue, undo_last
 from labelhub.core.errors import InvalidInput, NotFound
+from tests.cases import all_cases
 from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer
 
@@ -96,7 +97,7 @@ class TestDrafts:
         with pytest.raises(NotFound):
             save_draft(project=project, user=person, item_id=foreign.pk, fields={"comment": ["x"]})
 
-    @pytest.mark.parametrize("words", ["x" * 60_000, "\x00", "\ud800"])
+    @all_cases("words", ["x" * 60_000, "\x00", "\ud800"])
     def test_what_cannot_be_kept_is_refused(
         self, project: Project, person: User, words: str
     ) -> None:

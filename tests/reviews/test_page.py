@@ -16,6 +16,7 @@ from apps.reviews.models import KeyMap, Slot
 from apps.reviews.queue.key_bindings import DEFAULTS, keys_of
 from apps.reviews.queue.status import queue_progress
 from apps.reviews.queue.undo import return_to_queue, undo_last
+from tests.cases import all_cases
 from tests.factories.projects import ASPECTS, member
 from tests.factories.reviews import (
     answer,
@@ -145,8 +146,8 @@ def test_none_of_these_is_a_choice_of_its_own(set_browser: Client) -> None:
     assert Label.objects.get().value == []
 
 
-@pytest.mark.parametrize(
-    ("sent", "words"),
+@all_cases(
+    "sent, words",
     [
         ({}, "choose a label or “None of these”"),
         ({"value": []}, "choose a label or “None of these”"),
@@ -254,7 +255,7 @@ def test_opening_the_page_again_shows_the_same_item_under_a_new_lease(
     assert Slot.objects.live(timezone.now()).filter(lease_token=again["lease"]).exists()
 
 
-@pytest.mark.parametrize("sent", [{}, {"item": "x"}, {"item": "9" * 30}])
+@all_cases("sent", [{}, {"item": "x"}, {"item": "9" * 30}])
 def test_nonsense_is_refused(project: Project, browser: Client, sent: dict[str, str]) -> None:
     assert browser.post(page(project, "submit/"), sent, headers=JSON).status_code == 422
     assert browser.post(page(project, "skip/"), sent, headers=JSON).status_code == 422

@@ -43,17 +43,6 @@ def line(project: Project, user: User) -> PersonRow:
     return row
 
 
-def test_whoever_may_review_has_a_line_before_they_begin(project: Project, person: User) -> None:
-    member(project, Role.VIEWER)
-    member(project, Role.MANAGER)
-
-    (row,) = people_report(project).people
-
-    assert (row.user, row.status, row.counted.labels) == (person, "active", 0)
-    assert row.counted.accuracy["reason"] == "no answer to an item of known answer yet"
-    assert row.counted.pace.seconds["value"] is None
-
-
 def test_decisions_are_counted_by_what_they_were(project: Project, person: User) -> None:
     items = queued_items(project, 6)
     for item in items:

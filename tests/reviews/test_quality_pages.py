@@ -6,7 +6,7 @@ from django.test import Client
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.projects.models import Project
-from apps.reviews.models import Intervention, Requeue, Slot, Standing
+from apps.reviews.models import Intervention, Requeue, ReviewerStatus, Slot
 from apps.reviews.quality import requeue
 from tests.factories.projects import member
 from tests.factories.quality import checked, decided, known, worked
@@ -98,14 +98,14 @@ def test_pausing_and_letting_go_on(
 
     paused = client.post(page(project, f"{person.pk}/pause/"), {"reason": "Too fast."}, follow=True)
     assert "is paused" in paused.content.decode()
-    assert Standing.objects.get().status == "paused"
+    assert ReviewerStatus.objects.get().status == "paused"
     assert not Slot.objects.filter(holder=person).exists()
 
     again = client.post(page(project, f"{person.pk}/pause/"), {"reason": "Too fast."})
     assert "paused already" in again.content.decode()
 
     client.post(page(project, f"{person.pk}/resume/"), {"reason": "We talked."})
-    assert Standing.objects.get().status == "active"
+    assert ReviewerStatus.objects.get().status == "active"
     assert list(Intervention.objects.order_by("pk").values_list("action", "actor")) == [
         ("pause", boss.pk),
         ("resume", boss.pk),

@@ -22,7 +22,7 @@ from apps.labels.services.gold import next_gold
 from apps.labels.services.item_ledger import ledger_from
 from apps.projects.models import Item, Project
 from apps.reviews.bulk.jobs import NothingToDo, plan_job, start_job
-from apps.reviews.models import Decision, Purpose, Slot, Standing
+from apps.reviews.models import Decision, Purpose, ReviewerStatus, Slot
 from apps.reviews.quality.reports import people_report
 from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.leases import claim_next_item
@@ -204,11 +204,11 @@ def test_of_a_known_answer_it_is_neither_right_nor_wrong_and_does_not_qualify() 
     done = answer(claim(project, who), who, None, reject=True)
 
     assert (done.decision.purpose, done.decision.correct) == (Purpose.QUALIFY, None)
-    assert not Standing.objects.filter(user=who).exists()
+    assert not ReviewerStatus.objects.filter(user=who).exists()
     other = claim(project, who)
     assert other.item_id != done.label.item_id
     answer(other, who, "good")
-    assert Standing.objects.get(user=who).status == Standing.Status.ACTIVE
+    assert ReviewerStatus.objects.get(user=who).status == ReviewerStatus.Status.ACTIVE
 
 
 def test_no_figure_changes_and_every_statistic_names_it() -> None:

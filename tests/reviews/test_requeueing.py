@@ -8,16 +8,15 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.accounts.roles import ReviewerKind, Role
+from apps.accounts.roles import Role
 from apps.common.jobs import waiting_jobs
 from apps.common.models import Job
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import import_labels, withdraw_labels
 from apps.projects.models import Item, Project
-from apps.projects.services import set_member
 from apps.reviews.models import Intervention, Purpose, Requeue, Slot
 from apps.reviews.quality import requeue
-from apps.reviews.quality.requeue import KIND, requeue_labels, requeueable, run_requeue
+from apps.reviews.quality.requeue import KIND, requeue_labels, run_requeue
 from labelhub.core.errors import Conflict
 from tests.factories.labels import draft
 from tests.factories.projects import member
@@ -73,20 +72,6 @@ def test_items_come_back_and_gold_follows(project: Project, person: User, put_ba
     assert row.provenance["requeued_by"]
 
 
-def test_others_get_the_places(project: Project, person: User, put_back: Put) -> None:
-    queued_items(project, 2)
-    for _ in range(2):
-        answer(claim(project, person), person, "bad")
-    put_back()
-
-    other = reviewer(project)
-    for _ in range(2):
-        answer(claim(project, other), other, "good")
-
-    assert set(Gold.objects.current().values_list("value", flat=True)) == {"good"}
-    assert Slot.objects.filter(label__isnull=False).count() == 2
-
-
 def test_it_is_logged_and_what_they_hold_is_freed(
     project: Project, person: User, put_back: Put
 ) -> None:
@@ -99,19 +84,6 @@ def test_it_is_logged_and_what_they_hold_is_freed(
     entry = Intervention.objects.get()
     assert (entry.action, entry.subject, entry.items) == ("requeue", person, 1)
     assert not Slot.objects.filter(holder=person).exists()
-
-
-def test_others_labels_stay(project: Project, person: User, put_back: Put) -> None:
-    project.overlap = 2
-    project.save()
-    items, other = queued_items(project, 2), reviewer(project)
-    worked(items, person, "bad")
-    worked(items, other, "good")
-
-    put_back()
-
-    assert len(standing(other)) == 2
-    assert set(ItemState.objects.values_list("stage", "queued")) == {("in_review", True)}
 
 
 def test_what_an_expert_has_decided_since_stays(
@@ -129,18 +101,6 @@ def test_what_an_expert_has_decided_since_stays(
     put_back()
 
     assert standing(person) == [items[0].pk]
-
-
-def test_what_they_decided_themselves_as_an_expert_comes_back(project: Project) -> None:
-    project.overlap = 2
-    project.save()
-    (item,) = queued_items(project, 1)
-    worked([item], reviewer(project), "bad")
-    worked([item], reviewer(project), "good")
-    specialist = expert(project)
-    decided(item, specialist, "good")
-
-    assert requeueable(project, specialist).count() == 1
 
 
 def test_answers_to_known_items_and_imported_ones_stay(
@@ -185,22 +145,6 @@ def test_only_labels_that_others_contradict(project: Project, person: User, put_
     put_back(only_wrong=True)
 
     assert sorted(standing(person)) == sorted([alone.pk, undecided.pk, agreed.pk])
-
-
-def test_a_kind_that_changed_hides_nothing(project: Project, person: User, put_back: Put) -> None:
-    items = queued_items(project, 2)
-    decided(items[0], person, "bad")
-    boss = member(project, Role.MANAGER)
-    set_member(
-        project=project, user=person, actor=boss, role=Role.REVIEWER, kind=ReviewerKind.EXPERT
-    )
-    project.known_member = None
-    decided(items[1], person, "bad")
-    assert Label.objects.values("annotator").distinct().count() == 2
-
-    put_back()
-
-    assert standing(person) == []
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 from apps.accounts.models import User
 from apps.labels.models import Annotator, Label
 from apps.projects.models import Project
+from tests.cases import all_cases
 from tests.factories.accounts import ApiKeyFactory
 from tests.factories.reviews import new_project, queued_items, reviewer, suggest
 
@@ -83,7 +84,7 @@ def test_the_same_label_again_is_200_and_the_same_row(project: Project, api: API
     assert first.json() == again.json()
 
 
-@pytest.mark.parametrize("label", [{"value": "good"}, {"reject": True}, {"abstain": True}])
+@all_cases("label", [{"value": "good"}, {"reject": True}, {"abstain": True}])
 def test_an_item_is_skipped_or_labelled(
     project: Project, api: APIClient, label: dict[str, Any]
 ) -> None:
@@ -96,8 +97,8 @@ def test_an_item_is_skipped_or_labelled(
     assert not Label.objects.filter(item=item).exists()
 
 
-@pytest.mark.parametrize(
-    ("sent", "status", "field"),
+@all_cases(
+    "sent, status, field",
     [
         ({"value": "ugly"}, 422, "value"),
         ({}, 422, "value"),

@@ -17,6 +17,7 @@ from apps.reviews.models import Comment, Decision
 from apps.reviews.search.matching import matching, terms
 from apps.reviews.search.query import FIELDS, Query, read_query
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 from tests.factories.agreement import decide
 from tests.factories.labels import draft, machine, open_item, person
 from tests.factories.labels import reviewer as reviewer_of
@@ -195,8 +196,8 @@ def test_whoever_is_to_audit_blind_learns_nothing_from_a_search(project: Project
     assert found(project, somebody) == ["audited", "other"]
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "words"),
+@all_cases(
+    "field, value, words",
     [
         ("stage", "nonsense", "Must be one of waiting"),
         ("kind", ["llm"], "Must be one of llm"),

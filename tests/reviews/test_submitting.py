@@ -67,35 +67,12 @@ def test_accept_fix_and_reject_are_told_apart(
     assert done.label.proposed_from == (None if value is None else proposed)
 
 
-def test_without_a_suggestion_a_label_is_new(project: Project) -> None:
-    queued_items(project, 1)
-    person = reviewer(project)
-
-    done = answer(claim(project, person), person, "good", seconds=2.5, comment=" clear ")
-
-    assert done.label.action == Label.Action.NEW
-    assert done.label.seconds == 2.5
-    assert done.label.provenance["comment"] == done.decision.comment == "clear"
-
-
 def test_provenance_names_the_guideline(project: Project) -> None:
     GuidelineFactory(project=project, version=3)
     queued_items(project, 1)
     person = reviewer(project)
 
     assert answer(claim(project, person), person, "good").label.provenance["guideline"] == 3
-
-
-def test_what_was_shown_counts_not_what_stands_now(project: Project) -> None:
-    (item,) = queued_items(project, 1)
-    person = reviewer(project)
-    slot = claim(project, person)
-    suggest(item, "good")
-
-    done = answer(slot, person, "good", shown=0)
-
-    assert done.label.action == Label.Action.NEW
-    assert (done.label.shown, done.label.proposed_from) == (None, None)
 
 
 def test_an_earlier_suggestion_may_have_been_shown(project: Project) -> None:
@@ -180,19 +157,6 @@ def test_a_second_thought_supersedes_the_first(project: Project) -> None:
     gold = ItemState.objects.select_related("gold").get(item=item).gold
     assert gold is not None
     assert gold.value == "bad"
-
-
-def test_a_late_answer_is_kept(project: Project) -> None:
-    queued_items(project, 1)
-    person = reviewer(project)
-    slot = claim(project, person)
-    lapse(slot)
-
-    done = answer(slot, person, "good")
-
-    assert done.decision.late
-    assert not done.decision.extra
-    assert claim_next_item(project=project, user=reviewer(project)) is None
 
 
 def test_a_late_answer_beside_another_holder_makes_the_others_extra(project: Project) -> None:

@@ -3,7 +3,6 @@
 import pytest
 
 from apps.accounts.models import User
-from apps.accounts.roles import Role
 from apps.labels.models import Gold, ItemState, Kind, Label
 from apps.labels.services import (
     NewGold,
@@ -17,10 +16,9 @@ from apps.labels.services import (
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from apps.reviews.queue.plan import change_review_plan
-from apps.reviews.queue.undo import return_to_queue
 from labelhub.core.schema.operations import Merge, Rename
 from tests.factories.labels import draft, machine
-from tests.factories.projects import ItemFactory, member
+from tests.factories.projects import ItemFactory
 from tests.factories.reviews import answer, claim, expert, new_project, reviewer
 from tests.factories.schema_changes import changed, taken_back
 from tests.reviews.test_adjudication import in_conflict, state_of
@@ -63,19 +61,6 @@ class TestThePlan:
             assert stands(item) == SETTLED
         replan(project)
         assert stands(item) == SETTLED
-
-    def test_a_manager_returns_it_to_the_queue(self, project: Project, judge: User) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, judge)
-
-        boss = member(project, Role.MANAGER)
-        return_to_queue(project=project, item_ids=[item.pk], by=boss, reason="New guideline.")
-
-        assert stands(item) == (Stage.NEW, True, False)
-        assert not Label.objects.current().exists()
-        for _ in range(2):
-            answer(claim(project, one := reviewer(project)), one, "good")
-        assert stands(item) == (Stage.DECIDED, False, True)
 
 
 class TestChangesOfLabels:

@@ -110,14 +110,6 @@ def test_what_a_project_shows_beside_the_item_rest_shows_too(project: Project) -
     assert ledger(reviewer(project), item) == [("crowd", "bad")]
 
 
-def test_what_is_decided_may_be_read(project: Project) -> None:
-    (item,) = queued_items(project, 1)
-    for person in (reviewer(project), reviewer(project)):
-        answer(claim(project, person), person, "good")
-
-    assert len(ledger(reviewer(project), item)) == 2
-
-
 def test_experts_read_what_waits_for_them_and_crowd_does_not(project: Project) -> None:
     item = in_conflict(project)
 

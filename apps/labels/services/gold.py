@@ -84,11 +84,7 @@ def _gold_by_people(overlap: int, labels: Sequence[Label]) -> Gold | None:
         return _gold_from(deciding, Gold.Basis.ADJUDICATION)
     if agreeing:
         return _gold_from(agreeing, Gold.Basis.REVIEW if len(labels) == 1 else Gold.Basis.AGREEMENT)
-    return _gold_by_one_expert(overlap, labels)
-
-
-def _gold_by_one_expert(overlap: int, labels: Sequence[Label]) -> Gold | None:
-    """What the one person who spoke here says, an expert, whenever the others' labels came."""
+    # What the one person who spoke here says, an expert, whenever the others' labels came.
     here = [label for label in labels if label.action != Label.Action.IMPORTED]
     if len(here) == 1 and _may_adjudicate(here[0]) and len(labels) > overlap:
         return _gold_from(here, Gold.Basis.ADJUDICATION)

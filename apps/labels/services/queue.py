@@ -96,22 +96,18 @@ def _change(project: Project, ids: Sequence[int], field: str, change: Change) ->
         return 0
     ItemState.objects.bulk_update(changed, [field])
     if field == "assignees":
-        _keep_rows(project, changed)
+        # A row for everybody whom these items are given to, and for nobody else.
+        wanted = {(state.item_id, user) for state in changed for user in state.assignees}
+        rows = Assignment.objects.filter(item__in=[state.item_id for state in changed])
+        there = {(row.item_id, row.user_id): row.pk for row in rows}
+        gone = [pk for pair, pk in there.items() if pair not in wanted]
+        rows.filter(pk__in=gone).delete()
+        Assignment.objects.bulk_create(
+            Assignment(item_id=item, user_id=user, project=project)
+            for item, user in sorted(wanted - there.keys())
+        )
     refresh_states(project, [state.item_id for state in changed])
     return len(changed)
-
-
-def _keep_rows(project: Project, states: Sequence[ItemState]) -> None:
-    """A row for everybody whom these items are given to, and for nobody else."""
-    wanted = {(state.item_id, user) for state in states for user in state.assignees}
-    rows = Assignment.objects.filter(item__in=[state.item_id for state in states])
-    there = {(row.item_id, row.user_id): row.pk for row in rows}
-    gone = [pk for pair, pk in there.items() if pair not in wanted]
-    rows.filter(pk__in=gone).delete()
-    Assignment.objects.bulk_create(
-        Assignment(item_id=item, user_id=user, project=project)
-        for item, user in sorted(wanted - there.keys())
-    )
 
 
 def _chunks(item_ids: Iterable[int]) -> Iterator[list[int]]:

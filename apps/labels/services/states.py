@@ -162,16 +162,12 @@ def _derive(project: Project, state: ItemState, ledger: ItemLedger) -> None:
     begun = people > 0 or bool(ledger.rejections)
     in_scope = project.review_scope == Project.ReviewScope.ALL or bool(state.reasons) or begun
     state.wanted = _wanted(project, state, ledger)
-    state.queued = people < state.wanted and (in_scope or _asked_for(state))
+    # Whether a manager wants it labelled, though the plan would not bring it to people.
+    state.queued = people < state.wanted and (in_scope or state.promoted or bool(state.assignees))
     state.kept = len(still_asked(state, ledger))
     state.audience = audience_of(state, ledger)
     state.known = gold is not None and gold.basis in KNOWN
     state.priority = priority_of(project.queue_order, state, gold)
-
-
-def _asked_for(state: ItemState) -> bool:
-    """Whether a manager wants it labelled, though the plan would not bring it to people."""
-    return state.promoted or bool(state.assignees)
 
 
 def _stage(

@@ -146,7 +146,12 @@ def waiting_states(project: Project) -> ItemStateQuerySet:
 def docket(project: Project, wanted: Wanted | None = None) -> Docket:
     """What waits, narrowed to what is ``wanted``. Three queries, or four where it is very much."""
     schema = current_schema(project).parsed
-    cases = _cases(project, schema)
+    rows = list(waiting_states(project).values_list("item_id", "disputed")[:MOST])
+    voices = _voices(project)
+    cases = [
+        _case(schema, item_id, voices.get(item_id, ()), disputed=disputed)
+        for item_id, disputed in rows
+    ]
     chosen = [case for case in cases if _is_wanted(case, wanted)] if wanted else cases
     by = Counter(
         voice.annotator_id for case in cases for voice in case.voices if voice.kind in PEOPLE
@@ -178,7 +183,12 @@ def next_case(
 ) -> int | None:
     """The next item that waits for ``user``: not what they left to others, nor what somebody else
     has just now. From the one ``after`` on, then from the beginning."""
-    states = waiting_states(project).filter(~Exists(_skips(user)), ~Exists(_held_by_others(user)))
+    skips = Decision.objects.skips().filter(reviewer=user, undone_at__isnull=True)
+    live = Slot.objects.live(timezone.now()).exclude(holder=user)
+    states = waiting_states(project).filter(
+        ~Exists(skips.filter(item=OuterRef("item_id"))),
+        ~Exists(live.filter(item=OuterRef("item_id"))),
+    )
     ids = list(states.exclude(item=after).values_list("item_id", flat=True)[:MOST])
     if wanted:
         among = {case.item_id for case in docket(project, wanted).cases}
@@ -204,15 +214,6 @@ def left_to_others(user: User, item_ids: Iterable[int]) -> set[int]:
     """Which of these items ``user`` skipped. One query."""
     skips = Decision.objects.skips().filter(reviewer=user, undone_at__isnull=True)
     return set(skips.filter(item__in=list(item_ids)).values_list("item_id", flat=True))
-
-
-def _cases(project: Project, schema: Schema) -> list[Case]:
-    rows = list(waiting_states(project).values_list("item_id", "disputed")[:MOST])
-    voices = _voices(project)
-    return [
-        _case(schema, item_id, voices.get(item_id, ()), disputed=disputed)
-        for item_id, disputed in rows
-    ]
 
 
 def _voices(project: Project) -> Mapping[int, Sequence[Voice]]:
@@ -255,16 +256,6 @@ def _is_wanted(case: Case, wanted: Wanted) -> bool:
         and (wanted.age not in AGES or case.since <= timezone.now() - AGES[wanted.age])
         and (not wanted.between or case.disputed == (wanted.between == WITH_A_MACHINE))
     )
-
-
-def _skips(user: User) -> Any:
-    skips = Decision.objects.skips().filter(reviewer=user, undone_at__isnull=True)
-    return skips.filter(item=OuterRef("item_id"))
-
-
-def _held_by_others(user: User) -> Any:
-    live = Slot.objects.live(timezone.now()).exclude(holder=user)
-    return live.filter(item=OuterRef("item_id"))
 
 
 #: So much of a text a row shows.

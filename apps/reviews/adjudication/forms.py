@@ -24,11 +24,18 @@ def read_ruling(data: QueryDict, task: LabelType) -> Ruling:
         InvalidInput: a field that no page of ours would send.
     """
     abstain = "abstain" in data
+    quotes = data.getlist("quote")
+    if len(quotes) > MOST_QUOTES:
+        raise InvalidInput.at("quote", f"at most {MOST_QUOTES} can be quoted.")
+    found: dict[str, list[str]] = {}
+    for raw in quotes:
+        name, phrase = _quote(raw)
+        found.setdefault(name, []).append(phrase)
     return Ruling(
         value=None if abstain else read_value(data, task),
         abstain=abstain,
         rationale=data.get("rationale", ""),
-        evidence=_evidence(data.getlist("quote")),
+        evidence=found,
         explain=data.get("explain", ""),
         seconds=_seconds(data.get("seconds", "")),
     )
@@ -52,16 +59,6 @@ def query_of(data: QueryDict) -> str:
         if data.get(name):
             kept[name] = str(data.get(name))
     return f"?{kept.urlencode()}" if kept else ""
-
-
-def _evidence(quotes: list[str]) -> dict[str, list[str]]:
-    if len(quotes) > MOST_QUOTES:
-        raise InvalidInput.at("quote", f"at most {MOST_QUOTES} can be quoted.")
-    found: dict[str, list[str]] = {}
-    for raw in quotes:
-        name, phrase = _quote(raw)
-        found.setdefault(name, []).append(phrase)
-    return found
 
 
 def _quote(raw: str) -> tuple[str, str]:

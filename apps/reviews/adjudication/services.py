@@ -19,9 +19,9 @@ from apps.reviews.adjudication.opinions import Opinions, opinions_on, quotes_in,
 from apps.reviews.comments.services import checked_text, write_comment
 from apps.reviews.models import Comment, Decision, Intervention, Purpose, Slot
 from apps.reviews.queue.answers import Answer, checked_value
-from apps.reviews.queue.leases import LEASE_SECONDS, check_standing, free_slots, take
+from apps.reviews.queue.leases import LEASE_SECONDS, check_may_work, free_slots, take
 from apps.reviews.queue.selectors import Place, open_places
-from apps.reviews.queue.submission import Submitted, ask_again, lock_state, submit_label
+from apps.reviews.queue.submission import ask_again, lock_state, submit_label
 from apps.reviews.queue.undo import undo_settling_label
 from labelhub.core.errors import Conflict, InvalidInput
 from labelhub.core.schema import value_words
@@ -62,9 +62,7 @@ class Adjudicated:
     created: bool = True
 
 
-def claim_to_adjudicate(
-    *, project: Project, user: User, item_id: int, lease_seconds: int = LEASE_SECONDS
-) -> Slot | None:
+def claim_to_adjudicate(*, project: Project, user: User, item_id: int) -> Slot | None:
     """A lease on what waits for an expert, also for one who has labelled it already; renewed where
     ``user`` has it. None where somebody else has it, or it does not wait.
 
@@ -73,9 +71,9 @@ def claim_to_adjudicate(
     Raises:
         ReviewerPaused: a manager has paused them.
     """
-    check_standing(project, user)
+    check_may_work(project, user)
     now = timezone.now()
-    until = now + timedelta(seconds=lease_seconds)
+    until = now + timedelta(seconds=LEASE_SECONDS)
     waiting = waiting_states(project).filter(item=item_id)
     held = Slot.objects.live(now).filter(item__in=waiting.values("item"), holder=user)
     slot = held.first()
@@ -119,7 +117,11 @@ def adjudicate(
         answer=_answer(case, ruling),
         lease_token=lease_token,
     )
-    overruled = _overruled(project, case, done)
+    # Who said something else and may still review here.
+    decided = said_key(done.label.value)
+    others = [one.label for one in case.people if said_key(one.label.value) != decided]
+    judge = done.decision.reviewer_id
+    overruled = [person for person in people_behind(project, others) if person.pk != judge]
     comment = None
     if told and done.created:
         comment = explain(project=project, user=user, item_id=item_id, text=told, to=overruled)
@@ -241,14 +243,6 @@ def _evidence(case: Opinions, ruling: Ruling) -> dict[str, list[str]]:
     return found
 
 
-def _overruled(project: Project, case: Opinions, done: Submitted) -> list[User]:
-    """Who said something else and may still review here."""
-    decided = said_key(done.label.value)
-    others = [one.label for one in case.people if said_key(one.label.value) != decided]
-    judge = done.decision.reviewer_id
-    return [person for person in people_behind(project, others) if person.pk != judge]
-
-
 @dataclass(frozen=True, slots=True)
 class SentBack:
     """Who is asked again, and what they are told."""
@@ -288,18 +282,15 @@ def send_back(*, project: Project, user: User, item_id: int, reason: str) -> Sen
             "Nobody who labelled this item reviews here any more: decide it, or skip it."
         )
     asked = {person.pk for person in people}
-    _withdraw_labels([each for each in theirs if each.annotator.user_id in asked], user, why)
+    labels = [each for each in theirs if each.annotator.user_id in asked]
+    for label in labels:
+        withdraw_label(label=label, provenance={"sent_back_by": user.username, "reason": why})
+    Slot.objects.filter(label__in=labels).update(label=None, holder=None)
     free_slots(Slot.objects.filter(item=item_id))
     assign_items(project, [item_id], people)
     ask_again(project=project, item_ids=[item_id], users=people)
     comment = tell_back(project=project, user=user, item_id=item_id, text=why, to=people)
     return SentBack(people, comment)
-
-
-def _withdraw_labels(labels: Sequence[Label], user: User, why: str) -> None:
-    for label in labels:
-        withdraw_label(label=label, provenance={"sent_back_by": user.username, "reason": why})
-    Slot.objects.filter(label__in=labels).update(label=None, holder=None)
 
 
 LEFT = (Decision.Action.SKIP, Decision.Action.POSTPONE)
@@ -327,7 +318,7 @@ def undo_adjudication(*, project: Project, user: User) -> Decision | None:
     Raises:
         ReviewerPaused: a manager has paused them.
     """
-    check_standing(project, user)
+    check_may_work(project, user)
     found = last_settled(project, user)
     if found is None:
         return None

@@ -87,12 +87,16 @@ def _provenance(plan: BulkPlan, job: BulkJob) -> dict[str, Any]:
 def _assign(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
     """To all of them, or to each in turn, leaving out who has labelled the item."""
     users = list(User.objects.filter(pk__in=plan.options["users"]).order_by("pk"))
-    spoken = _spoken(states, users)
+    said = Label.objects.standing().by_people()
+    said = said.filter(item__in=[one.item_id for one in states], annotator__user__in=users)
+    spoken = set(said.order_by().values_list("item_id", "annotator__user_id"))
     given: dict[tuple[int, ...], list[int]] = {}
     for at, state in enumerate(states):
         free = [one for one in users if (state.item_id, one.pk) not in spoken]
         if plan.options["share"] and free:
-            free = [_in_turn(users, free, job.done + at)]
+            # Whose turn it is; of somebody who has labelled the item, the next one's.
+            order = [users[((job.done + at) + step) % len(users)] for step in range(len(users))]
+            free = [next(one for one in order if one in free)]
         given.setdefault(tuple(one.pk for one in free), []).append(state.item_id)
     by_id = {one.pk: one for one in users}
     added = {item: list(who) for who, items in given.items() for item in items}
@@ -129,18 +133,6 @@ def _left(
     for item, pk, who in left.order_by("pk").values_list("item_id", "pk", "reviewer_id"):
         found.setdefault(item, []).append((pk, who))
     return found
-
-
-def _in_turn(users: Sequence[User], free: Sequence[User], turn: int) -> User:
-    """Whose turn it is; of somebody who has labelled the item, the next one's."""
-    order = [users[(turn + step) % len(users)] for step in range(len(users))]
-    return next(one for one in order if one in free)
-
-
-def _spoken(states: Sequence[ItemState], users: Sequence[User]) -> set[tuple[int, int | None]]:
-    said = Label.objects.standing().by_people()
-    said = said.filter(item__in=[one.item_id for one in states], annotator__user__in=users)
-    return set(said.order_by().values_list("item_id", "annotator__user_id"))
 
 
 def _keep(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:

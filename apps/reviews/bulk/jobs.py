@@ -197,7 +197,10 @@ def carry_out(run: JobRun) -> None:
 
 
 def _do(run: JobRun, job: BulkJob) -> None:
-    plan = plan_of(job, _asker(job))
+    # Who asked for it, if they still may.
+    if job.actor is None or role_in(job.actor, job.project) != Role.MANAGER:
+        raise Forbidden("Whoever asked for this is no manager here any more: it was stopped.")
+    plan = plan_of(job, job.actor)
     size = min(FIRST_CHUNK, CHUNK)
     while ahead := list(_ids_ahead(plan, job)):
         run.keep()
@@ -211,17 +214,6 @@ def _do(run: JobRun, job: BulkJob) -> None:
     with run.last_chunk():
         _finish(job, Status.DONE, passed_over=job.passed_over + left, counts=dict(counts))
         _log(job, job.actor, job.done)
-
-
-def _asker(job: BulkJob) -> User:
-    """Who asked for it, if they still may.
-
-    Raises:
-        Forbidden: they may not, or are gone.
-    """
-    if job.actor is None or role_in(job.actor, job.project) != Role.MANAGER:
-        raise Forbidden("Whoever asked for this is no manager here any more: it was stopped.")
-    return job.actor
 
 
 def _ids_ahead(plan: BulkPlan, job: BulkJob) -> QuerySet[Any, int]:
@@ -257,7 +249,9 @@ def _paced(size: int, seconds: float) -> int:
 
 def _undo(run: JobRun, job: BulkJob) -> None:
     size = min(FIRST_CHUNK, CHUNK)
-    while changes := _changes_ahead(job, size):
+    while changes := list(
+        BulkChange.objects.filter(job=job, item__gt=job.after).order_by("item")[:size]
+    ):
         began = time.monotonic()
         with run.chunk():
             states = lock_states([change.item_id for change in changes])
@@ -270,10 +264,6 @@ def _undo(run: JobRun, job: BulkJob) -> None:
         undoer = User.objects.filter(username=job.counts.get("undone_by", "")).first()
         _finish(job, Status.UNDONE)
         _log(job, undoer, job.counts.get("undone", 0), undone=True)
-
-
-def _changes_ahead(job: BulkJob, size: int) -> list[BulkChange]:
-    return list(BulkChange.objects.filter(job=job, item__gt=job.after).order_by("item")[:size])
 
 
 def _write(job: BulkJob, **fields: Any) -> None:

@@ -145,18 +145,14 @@ def _of_labels(plan: BulkPlan) -> dict[str, Q]:
         found["silent"] = Q(state__suggestion__isnull=True) | Q(state__suggestion__abstained=True)
     elif current_schema(plan.project).task.item_options:
         found["foreign"] = ~Q(options=[]) & ~Q(options__names=plan.options["value"])
-    return found | {
-        "others": _kept_for_others(plan),
-        "enough": Q(state__queued=False, state__labels_by_people__gt=0),
-        "held": Q(pk__in=live.values("item")),
-    }
-
-
-def _kept_for_others(plan: BulkPlan) -> Q:
     kind = reviewer_kind(plan.actor, plan.project)
     other = ReviewerKind.CROWD if kind == ReviewerKind.EXPERT else ReviewerKind.EXPERT
     named = Q(state__audience=ItemState.Audience.NAMED) & ~_given_to(plan.actor.pk)
-    return named | Q(state__audience=other)
+    return found | {
+        "others": (named | Q(state__audience=other)),
+        "enough": Q(state__queued=False, state__labels_by_people__gt=0),
+        "held": Q(pk__in=live.values("item")),
+    }
 
 
 def _labelled_by(user: int) -> Q:

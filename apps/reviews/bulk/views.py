@@ -103,29 +103,25 @@ def bulk_list(request: SignedInRequest, slug: str) -> HttpResponse:
     """All jobs, newest first; a confirmed preview makes one."""
     project = get_project(request.user, slug, Right.MANAGE)
     if request.method == "POST":
-        return _confirmed(request, project)
+        # As the preview was: what it froze comes with it.
+        form = OptionsForm(project, request.POST.get("do", ""), request.POST)
+        try:
+            plan = plan_job(
+                project,
+                request.user,
+                action=form.action,
+                query=read_query(asked_of(request.POST)),
+                options=form.options(),
+                frozen=request.POST,
+            )
+            job = start_job(plan)
+        except (InvalidInput, Conflict) as error:
+            messages.error(request, error.message)
+            return redirect("item_list", project.slug)
+        return redirect("bulk_detail", project.slug, job.pk)
     jobs = list_page(request, jobs_of(project), JOB_COLUMNS, caption="Bulk jobs, newest first")
     context = project_page(request, project, "items") | {"list": jobs}
     return render(request, "reviews/bulk_list.html", context)
-
-
-def _confirmed(request: SignedInRequest, project: Project) -> HttpResponse:
-    """As the preview was: what it froze comes with it."""
-    form = OptionsForm(project, request.POST.get("do", ""), request.POST)
-    try:
-        plan = plan_job(
-            project,
-            request.user,
-            action=form.action,
-            query=read_query(asked_of(request.POST)),
-            options=form.options(),
-            frozen=request.POST,
-        )
-        job = start_job(plan)
-    except (InvalidInput, Conflict) as error:
-        messages.error(request, error.message)
-        return redirect("item_list", project.slug)
-    return redirect("bulk_detail", project.slug, job.pk)
 
 
 @login_required

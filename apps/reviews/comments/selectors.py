@@ -124,10 +124,15 @@ def _seen_by(project: Project, user: User) -> QuerySet[Comment]:
     ``user``."""
     unread = Mention.objects.filter(comment=OuterRef("pk"), user=user.pk, seen_at__isnull=True)
     people = Prefetch("mentions", Mention.objects.select_related("user"))
+    # True or False, also where a part of the condition is neither.
     return (
         Comment.objects.filter(project=project)
         .annotate(
-            readable=_is_so(_readable(project, user)),
+            readable=Case(
+                When(_readable(project, user), then=True),
+                default=False,
+                output_field=BooleanField(),
+            ),
             unread=Exists(unread),
         )
         .select_related("author", "resolved_by")
@@ -142,30 +147,17 @@ def _readable(project: Project, user: User) -> Q:
     shown &= ~Q(item__state__reasons=ONLY_AUDITED)
     readable = Q(author=user) | (Q(explains=True) & _meant_for(user)) | shown
     readable |= ~unanswered(user.pk, item="item_id")
-    readable |= _settled_for(user)
+    # Comments on items that wait for nobody, and by which user cannot be checked.
+    readable |= Q(item__state__queued=False) & ~answer_hidden_from(user.pk, item="item_id")
     if reviewer_kind(user, project) == ReviewerKind.EXPERT:
-        readable |= _to_adjudicate()
+        # Comments on what waits for an expert, who is to see whatever was said.
+        waits = Q(item__state__stage=ItemState.Stage.CONFLICT) | Q(item__state__disputed=True)
+        readable |= waits & Q(item__state__queued=True)
     return readable
-
-
-def _is_so(condition: Q) -> Case:
-    """True or False, also where a part of the condition is neither."""
-    return Case(When(condition, then=True), default=False, output_field=BooleanField())
 
 
 def _meant_for(user: User) -> Q:
     return Q(Exists(Mention.objects.filter(comment=OuterRef("pk"), user=user.pk)))
-
-
-def _settled_for(user: User) -> Q:
-    """Comments on items that wait for nobody, and by which ``user`` cannot be checked."""
-    return Q(item__state__queued=False) & ~answer_hidden_from(user.pk, item="item_id")
-
-
-def _to_adjudicate() -> Q:
-    """Comments on what waits for an expert, who is to see whatever was said."""
-    waits = Q(item__state__stage=ItemState.Stage.CONFLICT) | Q(item__state__disputed=True)
-    return waits & Q(item__state__queued=True)
 
 
 def _is_readable(comment: Comment) -> bool:

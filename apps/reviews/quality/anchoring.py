@@ -361,20 +361,16 @@ def anchoring_report(project: Project) -> AnchoringReport:
         WITHHELD: answers.where(answers.withheld),
     }
     differences = {measure: difference_of(answers, arms, measure) for measure in MEASURES}
+    users = User.objects.in_bulk(np.unique(answers.user).tolist()) if len(answers.user) else {}
+    rows = [_one_person(user, answers.where(answers.user == user.pk)) for user in users.values()]
     return AnchoringReport(
         arms={str(arm): arm_of_answers(told) for arm, told in arms.items()},
         differences=differences,
-        people=_people(answers),
+        people=sorted(rows, key=lambda row: row.user.display_name.casefold()),
         sentence=sentence(differences["taken_over"]),
         warning=warning(project, any_withheld=bool(answers.withheld.any())),
         cut=cut,
     )
-
-
-def _people(answers: Answers) -> list[PersonArms]:
-    users = User.objects.in_bulk(np.unique(answers.user).tolist()) if len(answers.user) else {}
-    rows = [_one_person(user, answers.where(answers.user == user.pk)) for user in users.values()]
-    return sorted(rows, key=lambda row: row.user.display_name.casefold())
 
 
 def _one_person(user: User, own: Answers) -> PersonArms:

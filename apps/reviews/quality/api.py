@@ -12,7 +12,7 @@ from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right, Role
 from apps.projects.api.viewsets import ProjectViewSet
 from apps.projects.selectors import role_in
-from apps.reviews.models import Requeue, Standing
+from apps.reviews.models import Requeue, ReviewerStatus
 from apps.reviews.quality.anchoring import anchoring_report
 from apps.reviews.quality.reports import HUNDRED, WEEK, find_worker, people_report, person_report
 from apps.reviews.quality.requeue import requeue_labels, requeue_of
@@ -311,7 +311,9 @@ class WorkerViewSet(ProjectViewSet):
         code = status.HTTP_202_ACCEPTED if going_on else status.HTTP_200_OK
         return Response(RequeueSerializer(job).data, status=code)
 
-    def _switch(self, switch: Callable[..., Standing], request: SignedInApiRequest) -> Response:
+    def _switch(
+        self, switch: Callable[..., ReviewerStatus], request: SignedInApiRequest
+    ) -> Response:
         user = find_worker(self.project, self.kwargs["user_id"])
         sent = self.read_body(ReasonSerializer)
         standing = switch(project=self.project, user=user, by=request.user, **sent)

@@ -12,7 +12,7 @@ from apps.common.figures import share_words
 from apps.labels.models import Annotator, Assignment, ItemState
 from apps.projects.models import Item, Membership, Project
 from apps.projects.selectors import members, role_in
-from apps.reviews.models import Decision, Intervention, Purpose, Standing
+from apps.reviews.models import Decision, Intervention, Purpose, ReviewerStatus
 from apps.reviews.quality.comparison import Pair, compared
 from apps.reviews.quality.work import (
     ACCEPTED,
@@ -106,7 +106,7 @@ class PersonRow:
     @property
     def status_words(self) -> str:
         """How they stand, in words."""
-        return Standing.Status(self.status).label
+        return ReviewerStatus.Status(self.status).label
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ def people_report(project: Project) -> PeopleReport:
     team = {member.user_id: member for member in members(project)}
     ids = set(np.unique(work.user).tolist())
     left = User.objects.in_bulk(ids - set(team)) if ids - set(team) else {}
-    standings = {one.user_id: one for one in Standing.objects.filter(project=project)}
+    standings = {one.user_id: one for one in ReviewerStatus.objects.filter(project=project)}
     shared = compared(project)
     agreeing = shared.by_person()
     rows = []
@@ -213,7 +213,7 @@ def person_row(
     own: Work,
     *,
     place: tuple[str, str],
-    standing: Standing | None,
+    standing: ReviewerStatus | None,
     everybody: Limits | None,
     agreement: WithOthers | None,
 ) -> PersonRow:
@@ -233,12 +233,12 @@ def person_row(
     )
 
 
-def status_of(project: Project, standing: Standing | None, role: str) -> str:
+def status_of(project: Project, standing: ReviewerStatus | None, role: str) -> str:
     """Where somebody stands; who has not begun to qualify is qualifying."""
     if standing is not None:
         return str(standing.status)
     qualifying = project.qualify_items and role == Role.REVIEWER
-    return Standing.Status.QUALIFYING if qualifying else Standing.Status.ACTIVE
+    return ReviewerStatus.Status.QUALIFYING if qualifying else ReviewerStatus.Status.ACTIVE
 
 
 def doubtful_items(project: Project, most: int = 10) -> list[DoubtfulItem]:
@@ -341,7 +341,7 @@ def person_report(
         user,
         mine,
         place=(member.kind, member.role) if member else (ReviewerKind.CROWD, ""),
-        standing=Standing.objects.filter(project=project, user=user).first(),
+        standing=ReviewerStatus.objects.filter(project=project, user=user).first(),
         everybody=everybody,
         agreement=shared.by_person().get(user.pk),
     )
@@ -349,14 +349,29 @@ def person_report(
     given = Assignment.objects.filter(project=project, user=user, open=True).count()
     if own:
         return _for_themselves(row, mine, told, by, given)
+    # Of the latest, these first.
+    latest = mine.where(mine.too_fast(below(everybody))).item[::-1][:MOST_LISTED].tolist()
+    found = Item.objects.in_bulk(latest) if latest else {}
+    pairs = shared.pairs_of(user.pk)
+    users = User.objects.in_bulk([pair.other for pair in pairs if pair.other > 0])
+    ids = [-pair.other for pair in pairs if pair.other < 0]
+    others = Annotator.objects.in_bulk(ids) if ids else {}
     return PersonReport(
         row=row,
         stretches=told,
         by=by,
         changes=changes(told),
-        pairs=_named(shared.pairs_of(user.pk)),
+        pairs=[
+            NamedPair(
+                users[pair.other].display_name
+                if pair.other in users
+                else f"{others[-pair.other].name} ({NO_ACCOUNT})",
+                pair,
+            )
+            for pair in pairs
+        ],
         wrong=list(wrong_answers(project, user)[:MOST_LISTED]),
-        fast=_items_of(mine.where(mine.too_fast(below(everybody)))),
+        fast=[found[item] for item in latest if item in found],
         assigned=given,
         own=False,
     )
@@ -367,13 +382,6 @@ def wrong_answers(project: Project, user: User) -> QuerySet[Decision]:
     wrong = Decision.objects.filter(project=project, reviewer=user, correct=False)
     wrong = wrong.exclude(purpose=Purpose.WORK)
     return wrong.select_related("item__state__gold", "label").order_by("-pk")
-
-
-def _items_of(answers: Work) -> list[Item]:
-    """Of the latest, these first."""
-    latest = answers.item[::-1][:MOST_LISTED].tolist()
-    found = Item.objects.in_bulk(latest) if latest else {}
-    return [found[item] for item in latest if item in found]
 
 
 def interventions(project: Project, user: User | None = None) -> QuerySet[Intervention]:
@@ -402,18 +410,3 @@ def _for_themselves(
         assigned=given,
         own=True,
     )
-
-
-def _named(pairs: Sequence[Pair]) -> list[NamedPair]:
-    users = User.objects.in_bulk([pair.other for pair in pairs if pair.other > 0])
-    ids = [-pair.other for pair in pairs if pair.other < 0]
-    others = Annotator.objects.in_bulk(ids) if ids else {}
-    return [
-        NamedPair(
-            users[pair.other].display_name
-            if pair.other in users
-            else f"{others[-pair.other].name} ({NO_ACCOUNT})",
-            pair,
-        )
-        for pair in pairs
-    ]

@@ -170,13 +170,16 @@ def put_labels_back(run: JobRun) -> None:
     while found := list(_labels(requeue).order_by("pk").values_list("pk", "item_id")[:CHUNK]):
         last = found[-1][0]
         with run.chunk():
+            by = requeue.actor.username if requeue.actor else ""
             taken = withdraw_labels(
                 requeue.project,
                 [item for _, item in found],
                 _labels(requeue).filter(pk__lte=last),
-                provenance=_provenance(requeue),
+                provenance={"requeued_by": by, "reason": requeue.reason},
             )
-            _free_places(taken)
+            # Others may fill the places that these labels held.
+            places = Slot.objects.filter(label__in=[label.pk for label in taken])
+            places.update(label=None, holder=None, lease_token=None, lease_until=None)
             going.update(after=last, done=F("done") + len(taken))
         requeue.after = last
     with run.last_chunk():
@@ -188,17 +191,6 @@ def _labels(requeue: Requeue) -> QuerySet[Label]:
         requeue.project, requeue.user, since=requeue.since, only_wrong=requeue.only_wrong
     )
     return labels.filter(pk__gt=requeue.after, pk__lte=requeue.upto)
-
-
-def _provenance(requeue: Requeue) -> dict[str, str]:
-    by = requeue.actor.username if requeue.actor else ""
-    return {"requeued_by": by, "reason": requeue.reason}
-
-
-def _free_places(labels: list[Label]) -> None:
-    """Others may fill the places that these labels held."""
-    places = Slot.objects.filter(label__in=[label.pk for label in labels])
-    places.update(label=None, holder=None, lease_token=None, lease_until=None)
 
 
 def _end(requeue_id: int, status: str, message: str) -> None:

@@ -8,12 +8,12 @@ what changes by half as much again is called a change.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from django.db.models import Case, F, IntegerField, QuerySet, Value, When
+from django.db.models import Case, F, IntegerField, Value, When
 from django.db.models.functions import Least, Length
 from numpy.typing import NDArray
 
@@ -136,7 +136,20 @@ def read_work(project: Project, user_id: int | None = None) -> tuple[Work, int]:
     decisions = Decision.objects.filter(project=project)
     if user_id is not None:
         decisions = decisions.filter(reviewer=user_id)
-    rows = _columns(decisions.order_by().values_list("reviewer", "pk", "item", *_SIGNS))
+    # Of numbers; NULL is NaN. Shape (6, rows).
+    read: list[Floats] = []
+    chunk: list[Sequence[Any]] = []
+    for row in (
+        decisions.order_by()
+        .values_list("reviewer", "pk", "item", *_SIGNS)
+        .iterator(chunk_size=ROWS)
+    ):
+        chunk.append(row)
+        if len(chunk) == ROWS:
+            read.append(np.array(chunk, dtype=np.float64))
+            chunk = []
+    read.append(np.array(chunk, dtype=np.float64).reshape(-1, 6))
+    rows = np.concatenate(read).T
     gone, signs = np.isnan(rows[0]), rows[3].astype(np.int64)
     labels = (signs % CORRECT <= LABELLED) & (signs & ONLY_REJECTED == 0)
     orphans = int((gone & labels).sum())
@@ -144,7 +157,11 @@ def read_work(project: Project, user_id: int | None = None) -> tuple[Work, int]:
     rows = rows[:, np.lexsort((rows[1], rows[0]))]
     signs = rows[3].astype(np.int64)
     action = signs % CORRECT
-    choices = np.where(action == ACCEPTED, 1, _choices(project))
+    # Among how many answers to choose, at least; free text is one, items' own options are two.
+    schema = current_schema(project).parsed
+    choices = np.where(
+        action == ACCEPTED, 1, (2 if schema.task.item_options else max(1, len(schema.names)))
+    )
     return (
         Work(
             user=rows[0].astype(np.int64),
@@ -164,12 +181,6 @@ def read_work(project: Project, user_id: int | None = None) -> tuple[Work, int]:
     )
 
 
-def _choices(project: Project) -> int:
-    """Among how many answers to choose, at least; free text is one, items' own options are two."""
-    schema = current_schema(project).parsed
-    return 2 if schema.task.item_options else max(1, len(schema.names))
-
-
 def days_of(project: Project, user_id: int) -> Floats:
     """When one person's decisions were made, as seconds since 1970, in the order of their work."""
     decisions = Decision.objects.filter(project=project, reviewer=user_id).order_by("pk")
@@ -187,19 +198,6 @@ def usual_times(project: Project) -> Floats:
     )
     newest = answers.order_by("-pk").values_list("label__seconds", flat=True)[:MOST_TIMES]
     return np.array(list(newest), dtype=np.float64)
-
-
-def _columns(rows: "QuerySet[Decision, tuple[Any, ...]]") -> Floats:
-    """Of numbers; NULL is NaN. Shape (6, rows)."""
-    read: list[Floats] = []
-    chunk: list[Sequence[Any]] = []
-    for row in rows.iterator(chunk_size=ROWS):
-        chunk.append(row)
-        if len(chunk) == ROWS:
-            read.append(np.array(chunk, dtype=np.float64))
-            chunk = []
-    read.append(np.array(chunk, dtype=np.float64).reshape(-1, 6))
-    return np.concatenate(read).T
 
 
 def _sign(number: int, **condition: Any) -> Case:
@@ -295,7 +293,10 @@ def by_weeks(work: Work, moments: Floats) -> list[Stretch]:
     answers = _answers(work)
     days = (moments[answers] // 86_400).astype(np.int64)
     weeks, number = np.unique((days + 3) // 7, return_inverse=True)  # 1970 began on a Thursday
-    names = [_monday(int(week)).isoformat() for week in weeks]
+    names = [
+        (datetime(1969, 12, 29, tzinfo=UTC) + timedelta(weeks=int(week))).date().isoformat()
+        for week in weeks
+    ]
     return _stretches(work.where(answers), number, names)[-MOST_STRETCHES:]
 
 
@@ -364,7 +365,3 @@ def _matters(change: Change) -> bool:
 
 def _middle(times: Floats) -> float:
     return float(np.median(times))
-
-
-def _monday(week: int) -> date:
-    return (datetime(1969, 12, 29, tzinfo=UTC) + timedelta(weeks=week)).date()

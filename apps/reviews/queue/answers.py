@@ -117,14 +117,10 @@ def _evidence(schema: LabelSchema, item: Item, answer: Answer) -> dict[str, list
     for label, phrases in quoted.items():
         if offered and label not in offered:
             raise InvalidInput.at("evidence", f"'{label}' is not among the labels offered.")
-        _check_phrases(item, phrases)
+        for phrase in phrases:
+            if not phrase.strip() or phrase not in item.text:
+                raise InvalidInput.at("evidence", f"“{phrase[:80]}” does not stand in the text.")
     return {label: list(dict.fromkeys(phrases)) for label, phrases in quoted.items() if phrases}
-
-
-def _check_phrases(item: Item, phrases: Sequence[str]) -> None:
-    for phrase in phrases:
-        if not phrase.strip() or phrase not in item.text:
-            raise InvalidInput.at("evidence", f"“{phrase[:80]}” does not stand in the text.")
 
 
 def presentation_provenance(answer: Answer, offered: Sequence[str]) -> dict[str, Any]:

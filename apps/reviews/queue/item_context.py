@@ -107,13 +107,9 @@ def _draft(item: int, user: int) -> QuerySet[Draft]:
     return Draft.objects.filter(item=item, user=user)
 
 
-def explanations_for(item_id: int, user_id: int) -> list[Comment]:
-    """What an adjudicator explained to this person about the item, and nobody has settled yet."""
-    return _explanations(item_id, user_id)
-
-
 @prepared
-def _explanations(item: int, user: int) -> QuerySet[Comment]:
+def explanations_for(item: int, user: int) -> QuerySet[Comment]:
+    """What an adjudicator explained to this person about the item, and nobody has settled yet."""
     meant = Comment.objects.filter(item=item, explains=True, mentions__user=user)
     return meant.filter(resolved_at__isnull=True).select_related("author").order_by("pk")
 
@@ -360,17 +356,13 @@ def item_state(project: Project, item_id: int, user_id: int) -> ItemState:
     if state is None:
         raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
     if is_blind_for(user_id, project, state):
-        _hide_debate(state)
+        # As if the item had never been debated: what a person says of it is to owe nothing to it.
+        state.suggestion, state.signals, state.reasons = None, {}, []
+        if state.stage == ItemState.Stage.SUGGESTED:
+            state.stage = ItemState.Stage.NEW
     elif state.suggestion_id is not None:
         state.suggestion = _suggested.first(state.suggestion_id)
     return state
-
-
-def _hide_debate(state: ItemState) -> None:
-    """As if the item had never been debated: what a person says of it is to owe nothing to it."""
-    state.suggestion, state.signals, state.reasons = None, {}, []
-    if state.stage == ItemState.Stage.SUGGESTED:
-        state.stage = ItemState.Stage.NEW
 
 
 @prepared

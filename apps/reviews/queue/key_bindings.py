@@ -73,7 +73,14 @@ def change_keys(*, user: User, keys: Mapping[str, str]) -> None:
     taken: dict[str, str] = {}
     for action in ACTIONS:
         for key in own.get(action.name, action.keys).split():
-            _check_key(action.name, key)
+            if key in RESERVED:
+                raise InvalidInput.at(
+                    action.name, f"“{key}” has a use on every page; choose another."
+                )
+            if key not in _NAMED and (len(key) != 1 or not key.isprintable() or key != key.lower()):
+                raise InvalidInput.at(
+                    action.name, f"“{key}” is no single key, such as k, ö or Enter."
+                )
             if key in taken:
                 raise InvalidInput.at(
                     action.name, f"“{key}” is the key for “{taken[key]}” already; choose another."
@@ -83,10 +90,3 @@ def change_keys(*, user: User, keys: Mapping[str, str]) -> None:
         KeyMap.objects.update_or_create(user=user, defaults={"keys": own})
     else:
         KeyMap.objects.filter(user=user).delete()
-
-
-def _check_key(name: str, key: str) -> None:
-    if key in RESERVED:
-        raise InvalidInput.at(name, f"“{key}” has a use on every page; choose another.")
-    if key not in _NAMED and (len(key) != 1 or not key.isprintable() or key != key.lower()):
-        raise InvalidInput.at(name, f"“{key}” is no single key, such as k, ö or Enter.")

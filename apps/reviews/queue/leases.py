@@ -23,21 +23,31 @@ from apps.common.rows import insert_row
 from apps.labels.models import Label
 from apps.projects.models import Project
 from apps.reviews.comments.services import checked_words
-from apps.reviews.models import Decision, Draft, Intervention, Purpose, Slot, Standing
+from apps.reviews.models import Decision, Draft, Intervention, Purpose, ReviewerStatus, Slot
 from apps.reviews.queue.selectors import (
     Place,
-    first_known,
     held_slots,
     last_known,
     live_leases,
     must_qualify,
+    next_known,
     next_places,
     offered_to,
     open_places,
-    standing_of,
+    reviewer_status_of,
 )
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
 
+LEASE_SECONDS = 600
+#: What one page holds: the item on screen and the next one. More is only given back, by undo.
+MOST_HELD = 2
+#: Looks at the queue per claim. A place lost means that somebody else got it, so the queue moves on
+#: meanwhile, and so many losses in a row do not happen by chance.
+ROUNDS = 25
+NOT_HELD = {"lease_token": None, "lease_until": None}
+#: Seconds that a claim waits for those of others in the same process.
+LONGEST_WAIT = 1.0
+_claiming = threading.Lock()
 #: So long after somebody was paused what they send may have been on their screen.
 ON_SCREEN = timedelta(hours=1)
 #: Which of the known items comes, and whether one comes, is to be foreseen by nobody.
@@ -57,14 +67,14 @@ class NotAsked(InvalidInput):
     code = "not_asked"
 
 
-def check_standing(project: Project, user: User) -> Standing | None:
+def check_may_work(project: Project, user: User) -> ReviewerStatus | None:
     """Where ``user`` stands, if they may work.
 
     Raises:
         ReviewerPaused: they may not, with the reason that was given.
     """
-    standing = standing_of(project, user)
-    if standing is not None and standing.status == Standing.Status.PAUSED:
+    standing = reviewer_status_of(project, user)
+    if standing is not None and standing.status == ReviewerStatus.Status.PAUSED:
         reason = f" The reason given: {standing.reason}" if standing.reason else ""
         raise ReviewerPaused(
             f"Your work in '{project.name}' is paused.{reason} "
@@ -80,8 +90,8 @@ def check_asked(project: Project, user: User, label: Label) -> None:
     Raises:
         NotAsked: neither.
     """
-    standing = standing_of(project, user)
-    paused = standing is not None and standing.status == Standing.Status.PAUSED
+    standing = reviewer_status_of(project, user)
+    paused = standing is not None and standing.status == ReviewerStatus.Status.PAUSED
     if not (paused or must_qualify(project, user, standing)):
         return
     if standing and paused and standing.changed_at > timezone.now() - ON_SCREEN:
@@ -92,7 +102,7 @@ def check_asked(project: Project, user: User, label: Label) -> None:
     raise NotAsked(f"This item was not given to you: {why}. Nothing was stored.")
 
 
-def known_purpose(project: Project, user: User, standing: Standing | None) -> Purpose | None:
+def known_purpose(project: Project, user: User, standing: ReviewerStatus | None) -> Purpose | None:
     """What an item of known answer would be handed out for now; None: none is due."""
     if must_qualify(project, user, standing):
         return Purpose.QUALIFY
@@ -116,13 +126,6 @@ def take_again(
     return _lease_again(waiting.order_by("pk").first(), until, now)
 
 
-def take_item_again(project: Project, user: User, item_id: int, until: datetime) -> Slot | None:
-    """The same for one item, whatever became of it meanwhile."""
-    now = timezone.now()
-    theirs = Slot.objects.takeable(now).filter(project=project, holder=user, item=item_id)
-    return _lease_again(theirs.filter(number__isnull=True).first(), until, now)
-
-
 def _lease_again(slot: Slot | None, until: datetime, now: datetime) -> Slot | None:
     if slot is None:
         return None
@@ -137,43 +140,22 @@ def take_known(project: Project, user: User, purpose: Purpose, until: datetime) 
 
     Nobody else is kept from it: any number of people can be checked by one item at a time.
     """
-    item_id = _draw_known(project, user)
-    if item_id is None:
+    last = last_known.first(project.pk)
+    if last is None:
         return None
-    slot = Slot(
-        item_id=item_id,
-        project=project,
-        purpose=purpose,
-        holder=user,
-        **Slot.new_lease(until),
-    )
+    # From a random place on.
+    found = next_known.first(project.pk, user.pk, _draws.randrange(last[0]))
+    found = found or next_known.first(project.pk, user.pk, 0)
+    if found is None:
+        return None
+    lease = Slot.new_lease(until)
+    slot = Slot(item_id=found[0], project=project, purpose=purpose, holder=user, **lease)
     try:
         with transaction.atomic():
             slot.save(force_insert=True)
     except IntegrityError:
         return None  # another page of theirs has it
     return slot
-
-
-def _draw_known(project: Project, user: User) -> int | None:
-    """One of the known items that are new to ``user``, from a random place on."""
-    last = last_known(project)
-    if last is None:
-        return None
-    found = first_known(project, user, after=_draws.randrange(last))
-    return found or first_known(project, user, after=0)
-
-
-LEASE_SECONDS = 600
-#: What one page holds: the item on screen and the next one. More is only given back, by undo.
-MOST_HELD = 2
-#: Looks at the queue per claim. A place lost means that somebody else got it, so the queue moves on
-#: meanwhile, and so many losses in a row do not happen by chance.
-ROUNDS = 25
-NOT_HELD = {"lease_token": None, "lease_until": None}
-#: Seconds that a claim waits for those of others in the same process.
-LONGEST_WAIT = 1.0
-_claiming = threading.Lock()
 
 
 class QueueBusy(Conflict):
@@ -187,14 +169,13 @@ def claim_next_item(
     *,
     project: Project,
     user: User,
-    lease_seconds: int = LEASE_SECONDS,
     besides: Collection[UUID] = (),
     anew: bool = False,
     first: int | None = None,
 ) -> Slot | None:
-    """Hand out the next item to ``user``: the slot, held by them for ``lease_seconds``.
+    """Hand out the next item to ``user``: the slot, held by them for :data:`LEASE_SECONDS`.
 
-    Among what the queue has for them are mixed items whose answer is known (see ``known``).
+    Items whose answer is known are mixed in (see :func:`take_known`).
 
     An item they hold already comes first, with the same token and a renewed lease, so that asking
     twice strands nothing. ``besides`` names tokens to leave out: what a page has on screen when it
@@ -207,36 +188,25 @@ def claim_next_item(
         ReviewerPaused: a manager has paused them, or they did not qualify.
         QueueBusy: every place was taken by somebody else in the same moment.
     """
-    standing = check_standing(project, user)
+    standing = check_may_work(project, user)
     with _in_turn():
         now = timezone.now()
-        until = now + timedelta(seconds=lease_seconds)
-        held = held_slots(project, user, now)
+        until = now + timedelta(seconds=LEASE_SECONDS)
+        held = held_slots(now, project.pk, user.pk)
         for slot in sorted(held, key=lambda one: one.item_id != first):
             if slot.lease_token not in besides and _renew_one(slot, until, anew=anew):
                 return slot
         if len(held) >= MOST_HELD:
             return None
         purpose = known_purpose(project, user, standing)
-        return _take_new(project, user, until, purpose=purpose, besides=besides)
-
-
-def _take_new(
-    project: Project,
-    user: User,
-    until: datetime,
-    *,
-    purpose: Purpose | None,
-    besides: Collection[UUID],
-) -> Slot | None:
-    checks = purpose or project.check_share
-    if checks and (known := take_again(project, user, until, besides=besides)):
-        return known
-    if purpose and (known := take_known(project, user, purpose, until)):
-        return known
-    if purpose == Purpose.QUALIFY:
-        return None  # no real work before
-    return _take_first(project, user, until) or _take_postponed(project, user, until)
+        checks = purpose or project.check_share
+        if checks and (known := take_again(project, user, until, besides=besides)):
+            return known
+        if purpose and (known := take_known(project, user, purpose, until)):
+            return known
+        if purpose == Purpose.QUALIFY:
+            return None  # no real work before
+        return _take_first(project, user, until) or _take_postponed(project, user, until)
 
 
 @contextmanager
@@ -278,20 +248,20 @@ def claim_begun(*, project: Project, user: User, item_id: int) -> Slot | None:
     Raises:
         ReviewerPaused: a manager has paused them, or they did not qualify.
     """
-    standing = check_standing(project, user)
+    standing = check_may_work(project, user)
     begun = Draft.objects.filter(project=project, user=user, item=item_id)
     if must_qualify(project, user, standing) or not begun.exists():
         return None
     return claim_item(project=project, user=user, item_id=item_id)
 
 
-def claim_item(
-    *, project: Project, user: User, item_id: int, lease_seconds: int = LEASE_SECONDS
-) -> Slot | None:
+def claim_item(*, project: Project, user: User, item_id: int) -> Slot | None:
     """A lease on this very item for ``user``, or None where no place is free."""
     now = timezone.now()
-    until = now + timedelta(seconds=lease_seconds)
-    if known := take_item_again(project, user, item_id, until):
+    until = now + timedelta(seconds=LEASE_SECONDS)
+    # One of known answer is theirs still, whatever became of it meanwhile.
+    theirs = Slot.objects.takeable(now).filter(project=project, holder=user, item=item_id)
+    if known := _lease_again(theirs.filter(number__isnull=True).first(), until, now):
         return known
     offered = offered_to(project, user).filter(item=item_id)
     row = open_places(offered, user.pk, now, given=True).first()
@@ -335,15 +305,13 @@ def _renew_one(slot: Slot, until: datetime, *, anew: bool) -> bool:
     return bool(mine.update(lease_until=until, lease_token=slot.lease_token))
 
 
-def renew_leases(
-    *, project: Project, user: User, tokens: Iterable[UUID], lease_seconds: int = LEASE_SECONDS
-) -> list[UUID]:
+def renew_leases(*, project: Project, user: User, tokens: Iterable[UUID]) -> list[UUID]:
     """Prolong what ``user`` holds; returns the tokens that are (again) theirs.
 
     A lapsed lease that nobody took meanwhile is theirs again.
     """
     mine = Slot.objects.held_by(user, tokens).filter(project=project)
-    mine.update(lease_until=timezone.now() + timedelta(seconds=lease_seconds))
+    mine.update(lease_until=timezone.now() + timedelta(seconds=LEASE_SECONDS))
     kept = mine.values_list("lease_token", flat=True)
     return [token for token in kept if token is not None]
 

@@ -11,7 +11,7 @@ from apps.accounts.models import User
 from apps.labels.services import unassign_person
 from apps.projects.models import Project
 from apps.projects.selectors import role_in
-from apps.reviews.models import Decision, Intervention, Purpose, Standing
+from apps.reviews.models import Decision, Intervention, Purpose, ReviewerStatus
 from apps.reviews.queue.leases import release_all
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
 from labelhub.core.schema import unstorable
@@ -20,7 +20,7 @@ LONGEST_REASON = 2000
 
 
 @transaction.atomic
-def pause(*, project: Project, user: User, by: User, reason: str) -> Standing:
+def pause(*, project: Project, user: User, by: User, reason: str) -> ReviewerStatus:
     """Keep ``user`` from being given items; what they hold, or were given by name, goes back at
     once.
 
@@ -36,9 +36,9 @@ def pause(*, project: Project, user: User, by: User, reason: str) -> Standing:
     _check_works_here(project, user)
     # Before the standing is written: an answer that qualifies locks item, place, standing in turn.
     given = give_back(project=project, user=user)
-    standing = _moved(project, user, Standing.Status.PAUSED, reason)
+    standing = _moved(project, user, ReviewerStatus.Status.PAUSED, reason)
     if standing is None:
-        now = Standing.objects.get(project=project, user=user)
+        now = ReviewerStatus.objects.get(project=project, user=user)
         raise Conflict(f"{user.display_name} is paused already: {now.reason}")
     _log(project, by, Intervention.Action.PAUSE, user, reason=reason, data={"given_back": given})
     return standing
@@ -54,7 +54,7 @@ def give_back(*, project: Project, user: User) -> int:
 
 
 @transaction.atomic
-def resume(*, project: Project, user: User, by: User, reason: str) -> Standing:
+def resume(*, project: Project, user: User, by: User, reason: str) -> ReviewerStatus:
     """Let ``user`` work again, or without qualifying any further.
 
     Raises:
@@ -64,10 +64,10 @@ def resume(*, project: Project, user: User, by: User, reason: str) -> Standing:
     """
     reason = checked_reason(reason)
     _check_works_here(project, user)
-    unsaid = not Standing.objects.filter(project=project, user=user).exists()
+    unsaid = not ReviewerStatus.objects.filter(project=project, user=user).exists()
     if unsaid and not project.qualify_items:
         raise Conflict(f"Nothing keeps {user.display_name} from working.")
-    standing = _moved(project, user, Standing.Status.ACTIVE, "")
+    standing = _moved(project, user, ReviewerStatus.Status.ACTIVE, "")
     if standing is None:
         raise Conflict(f"{user.display_name} is at work already.")
     _log(project, by, Intervention.Action.RESUME, user, reason=reason)
@@ -75,7 +75,7 @@ def resume(*, project: Project, user: User, by: User, reason: str) -> Standing:
 
 
 @transaction.atomic
-def qualify(project: Project, user: User) -> Standing | None:
+def qualify(project: Project, user: User) -> ReviewerStatus | None:
     """Decide on ``user`` once they have answered enough items whose answers are known.
 
     Called after each answer to such an item. The first answer to each item counts, also when it
@@ -87,18 +87,18 @@ def qualify(project: Project, user: User) -> Standing | None:
     """
     wanted = project.qualify_items
     first = _first_answers(project, user)[:wanted]
-    standing = Standing.objects.filter(project=project, user=user).first()
-    if standing is not None and standing.status != Standing.Status.QUALIFYING:
+    standing = ReviewerStatus.objects.filter(project=project, user=user).first()
+    if standing is not None and standing.status != ReviewerStatus.Status.QUALIFYING:
         return standing
     if not wanted or len(first) < wanted:
         return standing
     right, needed = sum(first), needed_right(project)
     passed = right >= needed
     words = f"{right} of {wanted} right, {needed} {'was' if needed == 1 else 'were'} needed"
-    status = Standing.Status.ACTIVE if passed else Standing.Status.PAUSED
-    decided = _moved(project, user, status, words, only_from=Standing.Status.QUALIFYING)
+    status = ReviewerStatus.Status.ACTIVE if passed else ReviewerStatus.Status.PAUSED
+    decided = _moved(project, user, status, words, only_from=ReviewerStatus.Status.QUALIFYING)
     if decided is None:
-        return Standing.objects.get(project=project, user=user)
+        return ReviewerStatus.objects.get(project=project, user=user)
     action = Intervention.Action.QUALIFIED if passed else Intervention.Action.NOT_QUALIFIED
     counts = {"right": right, "answers": wanted, "needed": needed}
     _log(project, None, action, user, reason=words, items=wanted, data=counts)
@@ -139,16 +139,18 @@ def _check_works_here(project: Project, user: User) -> None:
 
 def _moved(
     project: Project, user: User, status: str, reason: str, *, only_from: str = ""
-) -> Standing | None:
+) -> ReviewerStatus | None:
     """The standing with its new status; None where it has that one, or is not what it comes from.
 
     Of two who change it at once one does it: the row is made once, and changed conditionally.
     """
     fields = {"status": status, "reason": reason, "changed_at": timezone.now()}
-    standing, made = Standing.objects.get_or_create(project=project, user=user, defaults=fields)
+    standing, made = ReviewerStatus.objects.get_or_create(
+        project=project, user=user, defaults=fields
+    )
     if made:
         return standing
-    rows = Standing.objects.filter(pk=standing.pk).exclude(status=status)
+    rows = ReviewerStatus.objects.filter(pk=standing.pk).exclude(status=status)
     if only_from:
         rows = rows.filter(status=only_from)
     if not rows.update(**fields):

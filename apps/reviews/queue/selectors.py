@@ -36,7 +36,7 @@ from apps.labels.blindness import (
 from apps.labels.models import Assignment, ItemState, Kind, Label
 from apps.projects.models import Item, Project
 from apps.projects.selectors import reviewer_kind, role_in
-from apps.reviews.models import Decision, Purpose, ReviewSettings, Slot, Standing
+from apps.reviews.models import Decision, Purpose, ReviewerStatus, ReviewSettings, Slot
 
 
 def review_settings(project: Project) -> ReviewSettings:
@@ -49,42 +49,26 @@ def _settings(project: int) -> QuerySet[ReviewSettings]:
     return ReviewSettings.objects.filter(project=project)
 
 
-def standing_of(project: Project, user: User) -> Standing | None:
+def reviewer_status_of(project: Project, user: User) -> ReviewerStatus | None:
     """Where ``user`` stands in ``project``; None where nothing was ever said of them. One query,
     put together once: it is asked with every item that is handed out."""
     return _standing.first(project.pk, user.pk)
 
 
 @prepared
-def _standing(project: int, user: int) -> QuerySet[Standing]:
-    return Standing.objects.filter(project=project, user=user)
+def _standing(project: int, user: int) -> QuerySet[ReviewerStatus]:
+    return ReviewerStatus.objects.filter(project=project, user=user)
 
 
-def must_qualify(project: Project, user: User, standing: Standing | None) -> bool:
+def must_qualify(project: Project, user: User, standing: ReviewerStatus | None) -> bool:
     """Whether real work waits until ``user`` has answered items of known answer."""
     if not project.qualify_items or role_in(user, project) != Role.REVIEWER:
         return False
-    return standing is None or standing.status == Standing.Status.QUALIFYING
+    return standing is None or standing.status == ReviewerStatus.Status.QUALIFYING
 
 
-def known_to_try(project: Project, user: User) -> QuerySet[ItemState]:
+def unseen_known(project: int, user: int) -> QuerySet[ItemState]:
     """Items of known answer that ``user`` has never been shown."""
-    return _unseen(project.pk, user.pk)
-
-
-def first_known(project: Project, user: User, *, after: int) -> int | None:
-    """The first of those beyond the item ``after``."""
-    row = _next_known.first(project.pk, user.pk, after)
-    return row[0] if row else None
-
-
-def last_known(project: Project) -> int | None:
-    """The newest item of known answer."""
-    row = _last_known.first(project.pk)
-    return row[0] if row else None
-
-
-def _unseen(project: int, user: int) -> QuerySet[ItemState]:
     said = Label.objects.filter(item=OuterRef("item"), annotator__user=user)
     left = Decision.objects.filter(item=OuterRef("item"), reviewer=user)
     held = Slot.objects.filter(item=OuterRef("item"), holder=user)
@@ -93,13 +77,15 @@ def _unseen(project: int, user: int) -> QuerySet[ItemState]:
 
 
 @prepared
-def _next_known(project: int, user: int, after: int) -> QuerySet[ItemState, tuple[int]]:
-    unseen = _unseen(project, user).filter(item__gt=after)
+def next_known(project: int, user: int, after: int) -> QuerySet[ItemState, tuple[int]]:
+    """The first item of known answer beyond the item ``after`` that ``user`` was never shown."""
+    unseen = unseen_known(project, user).filter(item__gt=after)
     return unseen.order_by("item").values_list("item")[:1]
 
 
 @prepared
-def _last_known(project: int) -> QuerySet[ItemState, tuple[int]]:
+def last_known(project: int) -> QuerySet[ItemState, tuple[int]]:
+    """The newest item of known answer."""
     known = ItemState.objects.filter(project=project, known=True)
     return known.order_by("-item").values_list("item")[:1]
 
@@ -113,22 +99,15 @@ def arm_of(project: Project, user_id: int, state: ItemState) -> Decision.Arm | N
     drawn = project.blind_share and state.suggestion_id is not None and not is_audit(state)
     if not drawn or state.stage == ItemState.Stage.CONFLICT or state.disputed:
         return None
-    return (
-        Decision.Arm.WITHHELD
-        if _drawn_share(user_id, state.item_id) < project.blind_share
-        else (Decision.Arm.SHOWN)
-    )
+    # A number from 0 to 1, spread evenly over people and items.
+    digest = blake2b(f"arm {user_id} {state.item_id}".encode(), digest_size=8).digest()
+    withheld = int.from_bytes(digest) / 2**64 < project.blind_share
+    return Decision.Arm.WITHHELD if withheld else Decision.Arm.SHOWN
 
 
 def is_blind_for(user_id: int, project: Project, state: ItemState) -> bool:
     """Whether ``user_id`` is to answer without learning what was suggested."""
     return is_audit(state) or arm_of(project, user_id, state) == Decision.Arm.WITHHELD
-
-
-def _drawn_share(user_id: int, item_id: int) -> float:
-    """A number from 0 to 1, spread evenly over people and items."""
-    digest = blake2b(f"arm {user_id} {item_id}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest) / 2**64
 
 
 class Look(NamedTuple):
@@ -140,10 +119,10 @@ class Look(NamedTuple):
 
 #: Places found per look.
 BREADTH = 8
-#: The last finds what somebody who is far ahead of the others has not labelled yet. What others
-#: hold may stand before it, but nobody holds more than a few items.
 #: Of what somebody was given by name so many are looked at, the oldest first.
 NAMED = 512
+#: The last finds what somebody who is far ahead of the others has not labelled yet. What others
+#: hold may stand before it, but nobody holds more than a few items.
 LOOKS = (Look(32), Look(512), Look(8192, offered=True))
 
 
@@ -272,14 +251,10 @@ def _places_within(look: Look) -> PreparedQuery[[int, int, datetime, str], tuple
     return prepared(places)
 
 
-def held_slots(project: Project, user: User, now: datetime) -> list[Slot]:
-    """The slots ``user`` holds in the project's queue, longest held first; what is on their desk
-    for a decision is no part of it."""
-    return _held(now, project.pk, user.pk)
-
-
 @prepared
-def _held(now: datetime, project: int, holder: int) -> QuerySet[Slot]:
+def held_slots(now: datetime, project: int, holder: int) -> QuerySet[Slot]:
+    """The slots that somebody holds in the project's queue, longest held first; what is on their
+    desk for a decision is no part of it."""
     live = Slot.objects.live(now).filter(project=project, holder=holder)
     live = live.exclude(purpose=Purpose.SETTLE)
     return live.order_by("lease_until", "pk")

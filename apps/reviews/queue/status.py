@@ -14,13 +14,13 @@ from apps.labels.blindness import SETTLED
 from apps.labels.models import Assignment, ItemState
 from apps.projects.models import Project
 from apps.projects.selectors import reviewer_kind
-from apps.reviews.models import Decision, DecisionQuerySet, Purpose, Slot, Standing
+from apps.reviews.models import Decision, DecisionQuerySet, Purpose, ReviewerStatus, Slot
 from apps.reviews.queue.selectors import (
-    known_to_try,
     must_qualify,
     offered_to,
     open_items,
-    standing_of,
+    reviewer_status_of,
+    unseen_known,
 )
 
 #: How many holders are named; the others are counted.
@@ -79,7 +79,7 @@ class QueueStatus(QueueProgress):
     decided: int
     unclear: int
     qualifying: Qualifying | None = None
-    paused: Standing | None = None
+    paused: ReviewerStatus | None = None
     held: list[Holding] = field(default_factory=list)
 
     @property
@@ -100,15 +100,28 @@ class QueueStatus(QueueProgress):
 def queue_progress(project: Project, user: User) -> QueueProgress:
     """How far it is, beside an item that ``user`` has. A few counts by indexes."""
     today = _labelled(project, user).filter(created_at__gte=_midnight(timezone.now()))
-    return QueueProgress(left=_left_for(project, user), done_today=_items_of(today))
+    # What waits for this person's kind, without what they have said or left to others; what was
+    # sent back to them waits for them again.
+    open_to = ["", reviewer_kind(user, project)]
+    waits = ItemState.objects.filter(project=project, queued=True, audience__in=open_to)
+    decided = Decision.objects.standing(project, user).undoable().order_by()
+    decided = decided.exclude(action=Decision.Action.POSTPONE)
+    mine = decided.filter(item__state__queued=True, item__state__audience__in=open_to)
+    given = Assignment.objects.filter(
+        project=project, user=user, open=True, item__state__audience=ItemState.Audience.NAMED
+    )
+    return QueueProgress(
+        left=max(0, waits.order_by().count() - _items_of(mine) + given.count()),
+        done_today=_items_of(today),
+    )
 
 
 def queue_status(project: Project, user: User) -> QueueStatus:
     """Where the queue stands for ``user`` who has no item. It looks at all that waits: not for the
     path that hands out items."""
     now = timezone.now()
-    standing = standing_of(project, user)
-    paused = standing if standing and standing.status == Standing.Status.PAUSED else None
+    standing = reviewer_status_of(project, user)
+    paused = standing if standing and standing.status == ReviewerStatus.Status.PAUSED else None
     states = ItemState.objects.filter(project=project).order_by()
     queued = states.filter(queued=True)
     settled = states.filter(stage__in=SETTLED).values_list("stage").annotate(n=Count("pk"))
@@ -154,26 +167,14 @@ def _items_of(decisions: DecisionQuerySet) -> int:
     return decisions.values("item").distinct().count()
 
 
-def _left_for(project: Project, user: User) -> int:
-    """What waits for this person's kind, without what they have said or left to others; what was
-    sent back to them waits for them again."""
-    open_to = ["", reviewer_kind(user, project)]
-    waits = ItemState.objects.filter(project=project, queued=True, audience__in=open_to)
-    decided = Decision.objects.standing(project, user).undoable().order_by()
-    decided = decided.exclude(action=Decision.Action.POSTPONE)
-    mine = decided.filter(item__state__queued=True, item__state__audience__in=open_to)
-    given = Assignment.objects.filter(
-        project=project, user=user, open=True, item__state__audience=ItemState.Audience.NAMED
-    )
-    return max(0, waits.order_by().count() - _items_of(mine) + given.count())
-
-
-def _qualifying(project: Project, user: User, standing: Standing | None) -> Qualifying | None:
+def _qualifying(project: Project, user: User, standing: ReviewerStatus | None) -> Qualifying | None:
     if not must_qualify(project, user, standing):
         return None
     tried = Decision.objects.filter(project=project, reviewer=user, purpose=Purpose.QUALIFY)
     tried = tried.exclude(label__rejected=True)
-    return Qualifying(tried.count(), project.qualify_items, known_to_try(project, user).count())
+    return Qualifying(
+        tried.count(), project.qualify_items, unseen_known(project.pk, user.pk).count()
+    )
 
 
 def _held_by_others(project: Project, user: User, now: datetime) -> Iterable[Holding]:

@@ -16,7 +16,7 @@ from apps.projects.models import Project
 from apps.reviews.comments.services import checked_words
 from apps.reviews.models import Comment, Decision, Intervention, Mention, Purpose, Slot
 from apps.reviews.queue.drafts import draft_again
-from apps.reviews.queue.leases import LEASE_SECONDS, check_standing, claim_item, free_slots
+from apps.reviews.queue.leases import LEASE_SECONDS, check_may_work, claim_item, free_slots
 from apps.reviews.queue.submission import lock_state
 from labelhub.core.errors import Conflict, InvalidInput
 
@@ -47,7 +47,7 @@ class Undone:
 
 
 @transaction.atomic
-def undo_last(*, project: Project, user: User, lease_seconds: int = LEASE_SECONDS) -> Undone | None:
+def undo_last(*, project: Project, user: User) -> Undone | None:
     """Take back the last decision of ``user`` that still stands; the item is theirs again.
 
     The label is withdrawn in the ledger, so gold and state follow; where it settled what others
@@ -57,17 +57,15 @@ def undo_last(*, project: Project, user: User, lease_seconds: int = LEASE_SECOND
     Raises:
         ReviewerPaused: a manager has paused them; the item would be theirs again.
     """
-    check_standing(project, user)
+    check_may_work(project, user)
     while found := _undoable(project, user).first():
-        if undone := _undo_locked(project, user, found, lease_seconds):
+        if undone := _undo_locked(project, user, found):
             return undone
     return None
 
 
 @transaction.atomic
-def undo_decision(
-    *, project: Project, user: User, decision_id: int, lease_seconds: int = LEASE_SECONDS
-) -> Undone:
+def undo_decision(*, project: Project, user: User, decision_id: int) -> Undone:
     """Take back that decision of ``user``, however long ago; otherwise as :func:`undo_last`.
 
     Raises:
@@ -75,9 +73,9 @@ def undo_decision(
         SettledMeanwhile: the item would wait for nobody, so they could not answer it anew.
         ReviewerPaused: as :func:`undo_last`.
     """
-    check_standing(project, user)
+    check_may_work(project, user)
     found = _undoable(project, user).filter(pk=decision_id).first()
-    undone = _undo_locked(project, user, found, lease_seconds) if found else None
+    undone = _undo_locked(project, user, found) if found else None
     if undone is None:
         raise NothingToUndo("This answer stands no longer: it was taken back, or sent back to you.")
     if found and found.label and not _waits(found):
@@ -95,9 +93,7 @@ def _waits(decision: Decision) -> bool:
     return ItemState.objects.filter(item=decision.item_id, queued=True).exists()
 
 
-def _undo_locked(
-    project: Project, user: User, found: Decision, lease_seconds: int
-) -> Undone | None:
+def _undo_locked(project: Project, user: User, found: Decision) -> Undone | None:
     """None when somebody else was quicker."""
     lock_state(project, found.item_id)
     decision = _undoable(project, user).filter(pk=found.pk).first()
@@ -105,16 +101,6 @@ def _undo_locked(
         return None
     decision.undone_at = timezone.now()
     decision.save(update_fields=["undone_at"])
-    return _undo(project, user, decision, lease_seconds)
-
-
-def _undoable(project: Project, user: User) -> QuerySet[Decision]:
-    """What stands of what ``user`` decided, the latest first."""
-    decisions = Decision.objects.standing(project, user).undoable()
-    return decisions.select_related("label__supersedes", "label__schema", "label__item")
-
-
-def _undo(project: Project, user: User, decision: Decision, lease_seconds: int) -> Undone:
     label = decision.label
     if label is not None and label.settles:
         if undo_settling_label(decision, label, user):
@@ -123,7 +109,13 @@ def _undo(project: Project, user: User, decision: Decision, lease_seconds: int) 
         withdraw_label(label=label, provenance={"undone_by": user.username})
     if label is not None:
         draft_again(project=project, user=user, label=label)
-    return Undone(decision, _slot_again(project, user, decision, lease_seconds))
+    return Undone(decision, _slot_again(project, user, decision))
+
+
+def _undoable(project: Project, user: User) -> QuerySet[Decision]:
+    """What stands of what ``user`` decided, the latest first."""
+    decisions = Decision.objects.standing(project, user).undoable()
+    return decisions.select_related("label__supersedes", "label__schema", "label__item")
 
 
 def take_up_skipped(*, project: Project, user: User) -> int:
@@ -150,18 +142,14 @@ def _take_back_rejection(project: Project, user: User, pk: int, item_id: int) ->
     return 1
 
 
-def _slot_again(
-    project: Project, user: User, decision: Decision, lease_seconds: int
-) -> Slot | None:
+def _slot_again(project: Project, user: User, decision: Decision) -> Slot | None:
     """The slot the label had filled, held by ``user`` anew; one without slot looks for a place."""
     filled = Slot.objects.filter(label=decision.label) if decision.label else Slot.objects.none()
     slot = filled.first()
     if slot is None:
-        return claim_item(
-            project=project, user=user, item_id=decision.item_id, lease_seconds=lease_seconds
-        )
+        return claim_item(project=project, user=user, item_id=decision.item_id)
     slot.label, slot.holder, slot.lease_token = None, user, uuid.uuid4()
-    slot.lease_until = timezone.now() + timedelta(seconds=lease_seconds)
+    slot.lease_until = timezone.now() + timedelta(seconds=LEASE_SECONDS)
     slot.leased_at = None  # they have read it before
     slot.purpose = Purpose.WORK if slot.number else slot.purpose
     slot.save(
@@ -232,42 +220,6 @@ def withdraw_all(item_id: int, *, provenance: dict[str, str]) -> Sequence[Label]
 def undo_settling_label(decision: Decision, label: Label, user: User) -> bool:
     """Take back the ``label`` that settled an item, which is locked, as :func:`undo_adjudication`
     does; whether what ``user`` had said before stands again."""
-    _untell(decision, user)
-    # A row that a change of labels wrote supersedes the very decision that it carries over.
-    before = None if label.change_id else label.supersedes
-    if before is None or before.withdrawn or before.rejected:
-        withdraw_label(label=label, provenance={"undone_by": user.username})
-        slots = Slot.objects.filter(label=label)
-        slots.update(label=None)
-        free_slots(Slot.objects.filter(item=label.item_id, holder=user))
-        return False
-    again = record_label(_as_before(before, label, user))
-    Slot.objects.filter(label=label).update(label=again)
-    Decision.objects.filter(label=before).update(label=again)
-    return True
-
-
-def _as_before(before: Label, label: Label, user: User) -> NewLabel:
-    return NewLabel(
-        item_id=label.item_id,
-        annotator=label.annotator,
-        schema=before.schema,
-        value=before.value,
-        abstained=before.abstained,
-        action=before.action,
-        role=before.role,
-        confidence=before.confidence,
-        rationale=before.rationale,
-        evidence=before.evidence,
-        seconds=before.seconds,
-        shown_id=before.shown_id,
-        proposed_from_id=before.proposed_from_id,
-        supersedes_id=label.pk,
-        provenance={**before.provenance, "undone_by": user.username},
-    )
-
-
-def _untell(decision: Decision, user: User) -> None:
     told = Comment.objects.filter(
         item=decision.item_id,
         author=user,
@@ -277,3 +229,33 @@ def _untell(decision: Decision, user: User) -> None:
     )
     Mention.objects.filter(comment__in=told.order_by(), seen_at__isnull=True).delete()
     told.update(resolved_at=timezone.now(), resolved_by=user)
+    # A row that a change of labels wrote supersedes the very decision that it carries over.
+    before = None if label.change_id else label.supersedes
+    if before is None or before.withdrawn or before.rejected:
+        withdraw_label(label=label, provenance={"undone_by": user.username})
+        slots = Slot.objects.filter(label=label)
+        slots.update(label=None)
+        free_slots(Slot.objects.filter(item=label.item_id, holder=user))
+        return False
+    again = record_label(
+        NewLabel(
+            item_id=label.item_id,
+            annotator=label.annotator,
+            schema=before.schema,
+            value=before.value,
+            abstained=before.abstained,
+            action=before.action,
+            role=before.role,
+            confidence=before.confidence,
+            rationale=before.rationale,
+            evidence=before.evidence,
+            seconds=before.seconds,
+            shown_id=before.shown_id,
+            proposed_from_id=before.proposed_from_id,
+            supersedes_id=label.pk,
+            provenance={**before.provenance, "undone_by": user.username},
+        )
+    )
+    Slot.objects.filter(label=label).update(label=again)
+    Decision.objects.filter(label=before).update(label=again)
+    return True

@@ -56,7 +56,11 @@ def preview_change(change: SchemaChange) -> dict[str, Any]:
 
     Nothing is written.
     """
-    labels, golds = _labels(change), _golds(change)
+    rows = Label.objects.current().filter(annotator__project=change.project_id, value__isnull=False)
+    rows = rows.exclude(change=change.reverts_id) if change.reverts_id else rows
+    counted = rows.order_by().values("value", "annotator__kind").annotate(n=Count("pk"))
+    labels = [(row["value"], row["annotator__kind"], row["n"]) for row in counted]
+    golds = _golds(change)
     said = _counted(change.plan, labels) + _restored(change)
     gold = _counted(change.plan, golds)
     seen = _looked(change) if change.carries else _Seen()
@@ -76,13 +80,6 @@ def preview_change(change: SchemaChange) -> dict[str, Any]:
         },
         "examples": seen.examples,
     }
-
-
-def _labels(change: SchemaChange) -> list[tuple[Value, str, int]]:
-    rows = Label.objects.current().filter(annotator__project=change.project_id, value__isnull=False)
-    rows = rows.exclude(change=change.reverts_id) if change.reverts_id else rows
-    counted = rows.order_by().values("value", "annotator__kind").annotate(n=Count("pk"))
-    return [(row["value"], row["annotator__kind"], row["n"]) for row in counted]
 
 
 def _restored(change: SchemaChange) -> Counter[str]:

@@ -40,7 +40,9 @@ def labels_change(request: SignedInRequest, slug: str) -> HttpResponse:
     form = ChangeForm(current.parsed, request.POST if editing else None)
     if editing and form.is_valid():
         try:
-            change = _previewed(request, project, form)
+            reason = form.whole.cleaned_data["reason"]
+            draft = draft_change(project, form.operations(), actor=request.user, reason=reason)
+            change = _stored(draft)
         except LabelhubError as error:
             show_refusal(form.whole, error)
         else:
@@ -86,12 +88,6 @@ def _done(request: SignedInRequest, project: Project, change: SchemaChange) -> S
         case _:
             messages.info(request, "That has been done already.")
     return change
-
-
-def _previewed(request: SignedInRequest, project: Project, form: ChangeForm) -> SchemaChange:
-    reason = form.whole.cleaned_data["reason"]
-    draft = draft_change(project, form.operations(), actor=request.user, reason=reason)
-    return _stored(draft)
 
 
 def _stored(draft: SchemaChange) -> SchemaChange:

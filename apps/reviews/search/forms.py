@@ -11,7 +11,6 @@ from apps.labels.models import Annotator, Gold, Kind
 from apps.projects.models import Membership, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.search.query import ACTIONS, COMMENTED, DIFFERING, STAGES
-from labelhub.core.schema import Schema
 
 MOST_NAMED = 200
 Choices = list[tuple[Any, str]]
@@ -79,11 +78,19 @@ class SearchForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.auto_id = "search-%s"
         schema = current_schema(project).parsed
-        annotators = _annotators(project)
+        # Not the authors: there may be as many as items.
+        found = Annotator.objects.filter(project=project).exclude(kind=Kind.AUTHOR)
+        rows = found.order_by("kind", "name").only("pk", "name", "kind")[:MOST_NAMED]
+        annotators = [(row.pk, f"{row.name} ({Kind(row.kind).label})") for row in rows]
         people = people_of(project)
         imports = [(one.pk, f"{one.file_name} ({one.pk})") for one in project.imports.all()[:50]]
         for name in ("label", "suggested", "gold"):
-            self._offer(name, _any(_values(schema)), free=not schema.names)
+            named = [(label.name, label.name) for label in schema.labels]
+            self._offer(
+                name,
+                _any([*named, ("[]", "None present")] if schema.task.several else named),
+                free=not schema.names,
+            )
         self._offer("annotator", _any(annotators))
         self._offer("not_by", _any(annotators, "—"))
         self._offer("assigned", _any([(0, "Nobody"), *people]))
@@ -116,18 +123,6 @@ GROUPS = (
     ("When and where from", ("batch", "created_from", "created_to", "labelled_from", "labelled_to",
                              "decided_from", "decided_to")),
 )  # fmt: skip
-
-
-def _values(schema: Schema) -> list[tuple[str, str]]:
-    named = [(label.name, label.name) for label in schema.labels]
-    return [*named, ("[]", "None present")] if schema.task.several else named
-
-
-def _annotators(project: Project) -> list[tuple[int, str]]:
-    """Not the authors: there may be as many as items."""
-    found = Annotator.objects.filter(project=project).exclude(kind=Kind.AUTHOR)
-    rows = found.order_by("kind", "name").only("pk", "name", "kind")[:MOST_NAMED]
-    return [(row.pk, f"{row.name} ({Kind(row.kind).label})") for row in rows]
 
 
 def people_of(project: Project) -> list[tuple[int, str]]:

@@ -143,8 +143,18 @@ class Row:
 
     @property
     def snippet(self) -> str:
-        """The part of the text that has the first of the words looked for."""
-        return _around(self.item.text, self.marks.get("", []))
+        """Some 220 characters of the text, with the first place that holds a word looked for."""
+        text = self.item.text
+        folded = text.casefold()
+        places = [
+            at for word in self.marks.get("", []) if (at := folded.find(word.casefold())) >= 0
+        ]
+        start = max(0, min(places, default=0) - 60)
+        # At the beginning of a word, in languages that part them.
+        blank = text.find(" ", start, start + 30) if start else -1
+        start = blank + 1 if blank >= 0 else start
+        cut = text[start : start + 220]
+        return f"{'…' if start else ''}{cut}{'…' if len(text) > start + 220 else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +198,9 @@ def _rows(project: Project, ids: Sequence[int], reader: User, query: Query) -> l
     )
     by_id = {item.pk: item for item in items.select_related("state__suggestion", "state__gold")}
     said = _said(ids, mine=reader if role_in(reader, project) == Role.REVIEWER else None)
-    remarks = _remarks(ids)
+    counted = Comment.objects.filter(item__in=ids).order_by().values("item_id")
+    told = counted.annotate(n=Count("pk"), left=Count("pk", filter=Q(resolved_at__isnull=True)))
+    remarks = {row["item_id"]: (row["n"], row["left"]) for row in told}
     assigned = _assigned(ids)
     marks = {"": terms(query.q)} if query.q else {}
     rows = []
@@ -239,27 +251,9 @@ def _said(ids: Iterable[int], *, mine: User | None) -> dict[int, list[Tally]]:
     }
 
 
-def _remarks(ids: Iterable[int]) -> dict[int, tuple[int, int]]:
-    counted = Comment.objects.filter(item__in=ids).order_by().values("item_id")
-    told = counted.annotate(n=Count("pk"), left=Count("pk", filter=Q(resolved_at__isnull=True)))
-    return {row["item_id"]: (row["n"], row["left"]) for row in told}
-
-
 def _assigned(ids: Iterable[int]) -> dict[int, list[str]]:
     given: dict[int, list[str]] = {}
     rows = Assignment.objects.filter(item__in=ids, open=True).order_by("user__username")
     for item, name in rows.values_list("item_id", "user__username"):
         given.setdefault(item, []).append(name)
     return given
-
-
-def _around(text: str, wanted: Sequence[str]) -> str:
-    """Some 220 characters, with the first place that holds one of the words."""
-    folded = text.casefold()
-    places = [at for word in wanted if (at := folded.find(word.casefold())) >= 0]
-    start = max(0, min(places, default=0) - 60)
-    # At the beginning of a word, in languages that part them.
-    blank = text.find(" ", start, start + 30) if start else -1
-    start = blank + 1 if blank >= 0 else start
-    cut = text[start : start + 220]
-    return f"{'…' if start else ''}{cut}{'…' if len(text) > start + 220 else ''}"

@@ -141,12 +141,6 @@ TELLING = (
 )  # fmt: skip
 
 
-def _as_waiting() -> Q:
-    """What waits as a reviewer of a project that withholds something is to see it: items of known
-    answer are handed out as any other, though they wait for nobody. Needs ``hidden``."""
-    return Q(state__queued=True) | Q(state__known=True, hidden=True)
-
-
 def matching(
     project: Project,
     query: Query,
@@ -207,7 +201,13 @@ def _conditions(project: Project, query: Query, *, blind: bool) -> Iterator[Q]:
         yield from holding(query.q)
     if query.stage:
         checked = blind and query.stage == "waiting" and withholds(project)
-        yield _as_waiting() if checked else _at_stage(query.stage, blind=blind)
+        # What waits as a reviewer of a project that withholds something is to see it: items of
+        # known answer are handed out as any other, though they wait for nobody. Needs hidden.
+        yield (
+            (Q(state__queued=True) | Q(state__known=True, hidden=True))
+            if checked
+            else _at_stage(query.stage, blind=blind)
+        )
     if query.batch is not None:
         yield Q(batch=query.batch)
     yield from _between("created_at", query.created_from, query.created_to)
@@ -292,21 +292,21 @@ def _by_people(project: Project, query: Query) -> Iterator[Q]:
         given = Assignment.objects.filter(project=project, open=True, user=query.assigned)
         yield Q(pk__in=given.values("item")) if query.assigned else Q(state__assignees=[])
     if query.comments or query.comment or query.comment_by is not None:
-        yield Q(pk__in=_remarks(project, query).values("item"))
+        remarks = Comment.objects.filter(project=project).order_by()
+        if query.comments in ("open", "resolved"):
+            remarks = remarks.filter(resolved_at__isnull=query.comments == "open")
+        if query.comment:
+            remarks = remarks.filter(text__icontains=query.comment)
+        yield Q(
+            pk__in=(
+                remarks if query.comment_by is None else remarks.filter(author=query.comment_by)
+            ).values("item")
+        )
     if query.skipped_by is not None:
         skips = Decision.objects.skips().filter(project=project, undone_at__isnull=True)
         if query.skipped_by != ANYBODY:
             skips = skips.filter(reviewer=query.skipped_by)
         yield Q(pk__in=skips.order_by().values("item"))
-
-
-def _remarks(project: Project, query: Query) -> QuerySet[Comment]:
-    remarks = Comment.objects.filter(project=project).order_by()
-    if query.comments in ("open", "resolved"):
-        remarks = remarks.filter(resolved_at__isnull=query.comments == "open")
-    if query.comment:
-        remarks = remarks.filter(text__icontains=query.comment)
-    return remarks if query.comment_by is None else remarks.filter(author=query.comment_by)
 
 
 def _between(field: str, first: date | None, last: date | None) -> Iterator[Q]:

@@ -110,16 +110,15 @@ def read_query(data: Mapping[str, Any], *, strict: bool = False) -> Query:
             faults.append({"field": name, "message": str(error)})
     if strict:
         strange = sorted(str(name) for name in data if name not in READERS)
-        faults += [{"field": name, "message": _no_such_field()} for name in strange]
+        faults += [
+            {"field": name, "message": f"There is no such field; a search has {', '.join(FIELDS)}."}
+            for name in strange
+        ]
     faults += _wrong_ways(found)
     if faults:
         words = " ".join(f"{fault['field']}: {fault['message']}" for fault in faults)
         raise InvalidInput(words, data={"errors": faults})
     return Query(**found)
-
-
-def _no_such_field() -> str:
-    return f"There is no such field; a search has {', '.join(FIELDS)}."
 
 
 def _narrows(value: Any) -> bool:

@@ -178,7 +178,19 @@ def apply_first(run: JobRun) -> None:
         # The labels that it asks for are gone: it finds nothing until it is saved anew.
         logger.warning("filter %s cannot be applied: %s", chosen.first_filter_id, error.message)
     with run.last_chunk():
-        _note_done(chosen, newest, changed)
+        # Unless another filter was chosen meanwhile: then it is that one's turn.
+        saved = chosen.first_filter
+        same = ReviewSettings.objects.filter(
+            pk=chosen.pk, first_filter=saved, first_upto=chosen.first_upto
+        )
+        same.update(first_upto=newest if saved else 0, first_at=timezone.now())
+        if changed:
+            Intervention.objects.create(
+                project=chosen.project,
+                action=Intervention.Action.PROMOTE,
+                items=changed,
+                data={"filter": saved.name if saved else ""},
+            )
 
 
 def _out_of_place(chosen: ReviewSettings, newest: int) -> Iterator[tuple[list[int], bool]]:
@@ -190,7 +202,11 @@ def _out_of_place(chosen: ReviewSettings, newest: int) -> Iterator[tuple[list[in
         yield from ((ids, True) for ids in _chunks(wanting))
     if saved is None or chosen.first_upto == 0:
         first = Item.objects.filter(project=project, state__promoted=True, pk__lte=newest)
-        others = first.filter(~Q(Exists(_by_hand()))).exclude(pk__in=found.values("pk"))
+        # What a manager put first item by item stays there.
+        put = BulkChange.objects.filter(item=OuterRef("pk"), job__action=BulkJob.Action.PROMOTE)
+        undone = (BulkJob.Status.UNDOING, BulkJob.Status.UNDONE)
+        kept = put.filter(job__options__promoted=True).exclude(job__status__in=undone)
+        others = first.filter(~Q(Exists(kept))).exclude(pk__in=found.values("pk"))
         if project.review_scope != Project.ReviewScope.ALL:
             # Returned to the queue: these wait for nothing else, and no filter has put them first.
             others = others.exclude(
@@ -199,32 +215,9 @@ def _out_of_place(chosen: ReviewSettings, newest: int) -> Iterator[tuple[list[in
         yield from ((ids, False) for ids in _chunks(others))
 
 
-def _by_hand() -> QuerySet[BulkChange]:
-    """What a manager put first item by item stays there."""
-    put = BulkChange.objects.filter(item=OuterRef("pk"), job__action=BulkJob.Action.PROMOTE)
-    kept = put.filter(job__options__promoted=True)
-    return kept.exclude(job__status__in=(BulkJob.Status.UNDOING, BulkJob.Status.UNDONE))
-
-
 def _chunks(items: QuerySet[Item]) -> Iterator[list[int]]:
     after = 0
     ordered = items.order_by("pk").values_list("pk", flat=True)
     while ids := list(ordered.filter(pk__gt=after)[:CHUNK]):
         yield ids
         after = ids[-1]
-
-
-def _note_done(chosen: ReviewSettings, newest: int, changed: int) -> None:
-    """Unless another filter was chosen meanwhile: then it is that one's turn."""
-    saved = chosen.first_filter
-    same = ReviewSettings.objects.filter(
-        pk=chosen.pk, first_filter=saved, first_upto=chosen.first_upto
-    )
-    same.update(first_upto=newest if saved else 0, first_at=timezone.now())
-    if changed:
-        Intervention.objects.create(
-            project=chosen.project,
-            action=Intervention.Action.PROMOTE,
-            items=changed,
-            data={"filter": saved.name if saved else ""},
-        )
