@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from apps.accounts.roles import Role
-from apps.agreement.report.label_matrix import read_sheet
+from apps.agreement.report.label_matrix import read_label_matrix
 from apps.labels.services import annotator_for, import_labels
 from apps.projects.models import Project
 from tests.factories.labels import draft, open_several
@@ -79,9 +79,9 @@ def test_the_picture_over_time_waits_for_its_turn(
 
     def looked(*given: Any) -> Any:
         taken.append(services._turns[project.pk].locked())
-        return read_sheet(*given)
+        return read_label_matrix(*given)
 
-    monkeypatch.setattr(over_time, "read_sheet", looked)
+    monkeypatch.setattr(over_time, "read_label_matrix", looked)
     page(project, "over-time/")
     assert taken == [True, True]
 

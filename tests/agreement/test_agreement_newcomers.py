@@ -1,7 +1,6 @@
 """What somebody who sees the agreement page for the first time must not be misled by."""
 
 import re
-from typing import Any
 
 import pytest
 
@@ -9,11 +8,11 @@ from apps.accounts.roles import Role
 from apps.agreement.report.sentences import sentences
 from apps.agreement.report.services import agreement_report
 from apps.agreement.report.slices import Slice
-from apps.agreement.report.tables import compared_kinds, trust_table
+from apps.agreement.report.tables import trust_table
 from apps.agreement.report.truths import truths_of
-from apps.labels.models import Gold, ItemState
+from apps.labels.models import ItemState
 from apps.projects.models import Project
-from tests.agreement.page_help import moods, page
+from tests.agreement.page_help import page
 from tests.agreement.report_help import six_moods
 from tests.factories.ledger import ledger
 from tests.factories.projects import ProjectFactory
@@ -55,21 +54,6 @@ def test_beside_a_label_stands_how_many_items_truly_have_it() -> None:
     assert [row.items for row in trust_table(earlier, truths_of(earlier)[0])[1]] == [None, None]
 
 
-@pytest.mark.thorough
-def test_only_those_who_get_a_label_wrong_are_named_with_it() -> None:
-    report: dict[str, Any] = dict(agreement_report(moods()))
-    against = {kind: dict(found) for kind, found in report["against_author"].items()}
-    perfect = {"value": 1.0, "low": 1.0, "high": 1.0, "n": 40}
-    against["expert"]["per_label"] = [
-        {**each, "f1": perfect} for each in against["expert"]["per_label"]
-    ]
-    report["against_author"] = against
-
-    (hardest,) = [one.text for one in sentences(report) if "wrong most" in one.text]
-    assert "the crowd" in hardest
-    assert "experts" not in hardest
-
-
 def test_texts_are_ranked_by_the_words_they_share(texts: Project) -> None:
     report = agreement_report(texts)
     first = sentences(report)[1]
@@ -81,12 +65,6 @@ def test_texts_are_ranked_by_the_words_they_share(texts: Project) -> None:
     )
     assert "; of the crowd " in first.text
     assert "Only 2 items tell so." in first.text
-
-
-def test_where_no_text_is_the_same_nobody_is_right_more_often(texts: Project) -> None:
-    assert "author" not in {one.truth.by for one in compared_kinds(agreement_report(texts))}
-    Gold.objects.filter(item__project=texts).delete()
-    assert "more often than whom" not in seen(texts)
 
 
 def test_behind_numbers_of_texts_stand_the_texts(texts: Project) -> None:

@@ -34,13 +34,6 @@ def test_an_unsettled_lead_is_called_so() -> None:
     assert "nothing is settled" in sentences(agreement_report(made))[1].text
 
 
-def test_without_any_truth_it_says_so() -> None:
-    made = ProjectFactory.create(definition=MOODS, overlap=20)
-    ledger(made, {"llm:a": [G, B, G], "llm:b": [G, B, B]})
-
-    assert "Nobody knows the truth here yet" in sentences(agreement_report(made))[0].text
-
-
 def test_hostile_names_stay_text() -> None:
     evil = "<script>alert(1)</script>"
     made = ProjectFactory.create(

@@ -6,9 +6,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from apps.agreement.report.over_time import why_not_over_time
 from apps.agreement.report.services import agreement_report
-from apps.agreement.report.slices import Slice
 from apps.agreement.report.tables import compared_kinds, p_words, points, sureness
 from apps.labels.services import import_labels
 from apps.projects.models import Project
@@ -112,22 +110,3 @@ def test_how_sure_a_machine_is_stands_beside_how_often_it_is_right() -> None:
     assert "Is a machine as right as it is sure?" in words
     assert "expected calibration error" in words
     assert "calibration error 10 points, Brier 0.20, n 40" in said(made)
-
-
-@pytest.mark.thorough
-def test_the_trust_table_can_be_taken_along(project: Project) -> None:
-    answer = page(project, "figures/trust.csv")
-
-    header, *rows = answer.content.decode().splitlines()
-    assert header.startswith("label,kind,value,low,high,n")
-    assert header.endswith("rightly said,wrongly said,missed")
-    assert len(rows) == 3 * 2
-
-
-def test_over_time_says_which_reason_it_has(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "All labels by people were given on one day." in seen(project, "over-time/")
-    monkeypatch.setattr("apps.agreement.report.over_time.MOST_LABELS", 10)
-    assert "200 labels by people are too many" in seen(project, "over-time/")
-    assert why_not_over_time(ProjectFactory.create(), Slice()) == "No labels by people yet."

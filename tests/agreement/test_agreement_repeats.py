@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from apps.agreement.models import StoredReport
-from apps.agreement.report.label_matrix import read_sheet
+from apps.agreement.report.label_matrix import read_label_matrix
 from apps.agreement.report.repeats import intra
 from apps.agreement.report.services import agreement_report
 from apps.agreement.report.slices import Slice
@@ -18,7 +18,7 @@ from apps.labels.services import annotator_for, import_labels, withdraw_label
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Item, Project
 from tests.factories.agreement import propose, run_of
-from tests.factories.labels import draft, machine, open_item, open_several, person, reviewer
+from tests.factories.labels import draft, machine, open_item, person, reviewer
 from tests.factories.ledger import ABSTAINS, ledger
 from tests.factories.llm import PromptVersionFactory
 from tests.factories.projects import MOODS, ProjectFactory
@@ -37,7 +37,7 @@ def project() -> Project:
 def found(project: Project, *, reader: int | None = None, **asked: Any) -> dict[str, Any]:
     """The part of the report that is about repeats."""
     part = Slice(**asked)
-    return intra(project, read_sheet(project, part, reader=reader), part, reader=reader)
+    return intra(project, read_label_matrix(project, part, reader=reader), part, reader=reader)
 
 
 def say(item: Item, by: Annotator, *values: Any, hours: float = 24, **fields: Any) -> None:
@@ -58,7 +58,7 @@ def test_without_repeats_there_is_nothing_and_it_costs_few_queries(
     project: Project, django_assert_num_queries: Any
 ) -> None:
     ledger(project, {"crowd:ann": [G, B], "crowd:bob": [G, G], "llm:m": [B, B]})
-    sheet = read_sheet(project)
+    sheet = read_label_matrix(project)
 
     with django_assert_num_queries(3):
         assert intra(project, sheet, Slice()) == {}
@@ -81,32 +81,6 @@ def test_all_answers_count_for_the_same_again_and_the_latest_between_people(
     assert (ann["annotator"], ann["items"], ann["percent"]["value"]) == ("ann", 2, 0.5)
     assert report["within"]["crowd"]["percent"]["value"] == 1.0
     assert report["sources"]["crowd"]["labels"] == 6
-
-
-@pytest.mark.thorough
-def test_the_number_of_queries_does_not_grow_with_the_repeats(
-    project: Project, django_assert_num_queries: Any
-) -> None:
-    for many in (1, 6):
-        for item in open_several(project, many):
-            say(item, person(project), G, B)
-            say(item, machine(project, "ecj: a"), G)
-            say(item, machine(project, "ecj: a #2"), G, replicate=2)
-        sheet = read_sheet(project)
-        with django_assert_num_queries(4):  # replicates, revisions, what they revise, schema
-            assert intra(project, sheet, Slice())
-
-
-def test_a_correction_within_the_time_of_a_lease_is_a_slip_and_no_second_judgement(
-    project: Project,
-) -> None:
-    ann = person(project)
-    at_once, later = open_several(project, 2)
-    say(at_once, ann, G, B, hours=0.1)
-    assert found(project) == {}
-
-    say(later, ann, G, B, hours=0.2)
-    assert counted(found(project)["crowd"]) == (1, 1, 1)
 
 
 def test_of_a_slip_and_a_later_answer_what_was_meant_and_the_later_are_compared(
@@ -139,18 +113,6 @@ def test_what_was_taken_back_does_not_count(project: Project) -> None:
     assert found(project) == {}
 
 
-def test_not_sure_is_an_answer_too(project: Project) -> None:
-    first, second = open_several(project, 2)
-    ann = person(project)
-    say(first, ann, ABSTAINS, G)
-    say(second, ann, B, B)
-
-    told = found(project)["crowd"]
-    assert (told["percent"]["value"], told["percent"]["n"]) == (1.0, 1)
-    assert told["percent_with_abstentions"]["value"] == 0.5
-    assert counted(told) == (1, 2, 2)
-
-
 def replicated(project: Project, answers: Sequence[Sequence[str]]) -> Any:
     """A run with a replicate for each column of ``answers``, an item for each row."""
     run = run_of(project, replicates=len(answers[0]))
@@ -170,12 +132,6 @@ def test_replicates_of_a_run_are_one_machine_that_answers_again(project: Project
     assert counted(told) == (1, 2, 4)
     assert told["percent"]["value"] == pytest.approx((1 + 1 / 3) / 2)
     assert [one["annotator"] for one in told["by_annotator"]] == ["ecj: a"]
-
-
-def test_a_name_that_ends_in_a_number_is_no_replicate_by_itself(project: Project) -> None:
-    ledger(project, {"llm:gpt": [G], "llm:gpt #2": [G], "crowd:w": [B], "crowd:w #2": [B]})
-
-    assert found(project) == {}
 
 
 def test_a_run_that_took_over_stored_answers_did_not_ask_again(project: Project) -> None:
@@ -219,19 +175,6 @@ def test_a_part_of_the_labels_is_about_that_part(project: Project) -> None:
     assert counted(found(project, tag="urgent")["crowd"]) == (1, 1, 1)
     assert found(project, until=date(2026, 11, 2)) == {}
     assert counted(found(project, since=date(2026, 11, 2))["crowd"]) == (1, 2, 2)
-
-
-def test_the_offline_matcher_beside_an_llm_is_a_model_here_as_in_the_rest_of_the_report(
-    project: Project,
-) -> None:
-    item = open_item(project)
-    offline = annotator_for(project, kind="llm", name="matcher", offline=True)
-    say(item, offline, G, B)
-    say(item, machine(project, "gpt"), G, G)
-
-    assert set(found(project)) == {"llm", "model"}
-    assert set(found(project, kind="llm")) == {"llm"}
-    assert set(found(project, kind="model")) == {"model"}
 
 
 def test_a_reviewer_does_not_learn_how_machines_answered_items_to_audit_blind(

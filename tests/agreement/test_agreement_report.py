@@ -7,17 +7,16 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.agreement.report.label_matrix import read_sheet
+from apps.agreement.report.label_matrix import read_label_matrix
 from apps.agreement.report.sentences import sentences
 from apps.agreement.report.services import agreement_report
-from apps.agreement.report.slices import Slice
 from apps.debates.models import Run
 from apps.labels.services import import_labels
 from apps.projects.models import Project
 from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.submission import submit_label
 from tests.agreement.report_help import B, G, get, six_moods
-from tests.factories.agreement import decide, propose, run_of
+from tests.factories.agreement import propose, run_of
 from tests.factories.labels import draft, open_item
 from tests.factories.ledger import ledger
 from tests.factories.projects import MOODS, ProjectFactory
@@ -91,29 +90,6 @@ def test_the_numbers_are_those_of_hand(project: Project) -> None:
     assert body["against_gold"]["crowd"]["majority_accuracy"]["value"] == pytest.approx(3 / 6)
 
 
-def test_how_much_gold_was_made_with_a_suggestion_in_view_comes_first() -> None:
-    project = new_project()
-    items = queued_items(project, 5)
-    people = reviewer(project)
-    suggested = {item: suggest(item, G).pk for item in (*items[:3], items[4])} | {items[3]: 0}
-    for item, value in zip(items[:4], (G, B, G, G), strict=True):
-        shown = suggested[item] if item != items[2] else 0
-        submit_label(
-            project=project, user=people, item_id=item.pk, answer=Answer(value=value, shown=shown)
-        )
-    decide(items[4], G)  # by a file: nobody knows what was in view
-
-    report = agreement_report(project)
-
-    told = report["gold_in_view"]
-    assert (told["value"], told["n"]) == (0.5, 4)
-    first = sentences(report)[0].text
-    assert first.startswith(
-        "50 % of the gold decided here was made with a suggestion in view (2 of 4)"
-    )
-    assert agreement_report(project, Slice(tag="nowhere"))["gold_in_view"]["value"] is None
-
-
 def test_gold_of_which_nobody_knows_what_was_in_view_is_counted_apart() -> None:
     project = new_project()
     first, second, third = queued_items(project, 3)
@@ -131,15 +107,6 @@ def test_gold_of_which_nobody_knows_what_was_in_view_is_counted_apart() -> None:
     report = agreement_report(project)
     assert (report["gold_in_view"]["n"], report["gold_view_unknown"]) == (1, 2)
     assert sentences(report)[0].text.endswith("(0 of 1). Of 2 more it is not known.")
-
-
-def test_of_imported_gold_nobody_knows_how_it_was_made() -> None:
-    project = new_project()
-    for item in queued_items(project, 3):
-        suggest(item, G)
-        decide(item, G)
-    first = sentences(agreement_report(project))[0].text
-    assert first == "The gold was imported: what was in view when it was made is not known."
 
 
 @pytest.mark.thorough
@@ -198,14 +165,6 @@ def test_the_command_prints_the_same_object(project: Project) -> None:
     assert json.loads(out.getvalue()) == get(project).json()
 
 
-def test_a_project_without_labels_is_told_what_to_do() -> None:
-    made = ProjectFactory.create(definition=MOODS)
-    with pytest.raises(CommandError, match="no labels yet"):
-        call_command("agreement", made.slug)
-    with pytest.raises(CommandError, match="'yesterday' is no day"):
-        call_command("agreement", made.slug, since="yesterday")
-
-
 @pytest.mark.thorough
 def test_costs_are_those_of_labels_not_of_trials(project: Project) -> None:
     item = project.items.order_by("pk")[0]
@@ -234,7 +193,7 @@ def test_items_without_a_user_stand_alone() -> None:
     ]
     ledger(made, {"crowd:a": [G, B, G, B, G]}, items)
 
-    clusters = read_sheet(made).clusters
+    clusters = read_label_matrix(made).clusters
 
     assert clusters is not None
     assert clusters.tolist() == [0, 1, 1, 2, 3]

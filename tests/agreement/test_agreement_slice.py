@@ -64,47 +64,11 @@ def offered(answer: Any) -> list[str]:
     return re.findall(r'<option value="([^"]*)"', listed[0])
 
 
-def measured(answer: Any) -> dict[str, int]:
-    """Kind → labels of the report on the page."""
-    return {kind: told["labels"] for kind, told in answer.context["report"]["sources"].items()}
-
-
 def test_the_form_suggests_the_busiest_annotators_and_names_no_author(project: Project) -> None:
     assert [words.split(" #")[0] for words in offered(page(project))] == [
         "ann, Crowd", "ann, Expert", "bob, Crowd",
     ]  # fmt: skip
     assert "writer" not in page(project).content.decode()
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("how", ["{key}", "ann, Expert #{key}", "#{key}"])
-def test_an_annotator_is_chosen_by_number_alone_or_as_suggested(project: Project, how: str) -> None:
-    key = project.annotators.get(kind="expert").pk
-
-    answer = page(project, annotator=how.format(key=key))
-
-    assert measured(answer) == {"expert": 3}
-    assert fields(answer)["annotator"].get("value") == f"ann, Expert #{key}"
-    assert f"annotator={key}" in answer.context["query"]
-
-
-@pytest.mark.parametrize(
-    ("said", "words"),
-    [
-        ("ann", "Several are called “ann”"),
-        ("zoe", "Nobody is called “zoe”"),
-        ("writer", "Nobody is called “writer”"),
-        ("999999", "This project has no annotator 999999."),
-        ("9" * 30, "Nobody is called"),
-    ],
-)
-def test_a_name_that_is_not_one_annotators_is_refused_beside_the_field(
-    project: Project, said: str, words: str
-) -> None:
-    answer = page(project, annotator=said)
-
-    assert answer.status_code == 422
-    assert fault(answer, "annotator").startswith(words)
 
 
 def test_an_author_whom_an_address_means_is_not_named(project: Project) -> None:

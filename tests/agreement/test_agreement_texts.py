@@ -5,7 +5,7 @@ import json
 import pytest
 
 from apps.agreement.models import StoredReport
-from apps.agreement.report.label_matrix import read_sheet
+from apps.agreement.report.label_matrix import read_label_matrix
 from apps.agreement.report.services import agreement_report
 from apps.agreement.report.slices import Slice
 from apps.projects.models import Project
@@ -32,7 +32,7 @@ def project() -> Project:
 
 
 def test_a_sheet_has_the_words_of_texts_as_numbers(project: Project) -> None:
-    sheet = read_sheet(project)
+    sheet = read_label_matrix(project)
     assert sheet.texts is not None
     # red car; hush, a red car; red bus!; bus; red  bus: spelt otherwise, so another text.
     assert sheet.texts.bags.sizes.tolist() == [2, 4, 2, 1, 2]

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.agreement.automation.guarantee import audit_of, switch_on
@@ -17,7 +16,7 @@ from apps.labels.models import Label
 from apps.labels.services import annotator_for, record_label
 from apps.labels.services import import_labels as import_rows
 from apps.projects.models import Item, Project
-from tests.agreement.automation_world import answer, asked, debated_project, decide, drawn
+from tests.agreement.automation_world import answer, asked, debated_project, drawn
 from tests.debates.routing_world import debated
 from tests.factories.labels import draft, open_several, person
 from tests.factories.projects import member
@@ -93,24 +92,6 @@ def test_who_takes_the_word_back_after_the_drawing_does_not_take_the_error_out(
     meant(items_of(project)[:50], None, withdrawn=True, supersedes_own=True, created_at=now)
     meant(items_of(project)[50:100], "good", supersedes_own=True, created_at=now)
     assert sample_of(made) == before
-
-
-@pytest.mark.thorough
-def test_the_plan_and_rest_count_what_authors_decided(project: Project) -> None:
-    items = items_of(project)
-    meant(items[:70], "good")
-    decide(items[60:80])
-    assert count_pool(project).decided == 80
-    made = drawn(project)
-    by = dict(standing(project).decided_before)
-    authors = sum(item.pk in set(made.sample) for item in items[:70])
-    others = sum(item.pk in set(made.sample) for item in items[70:80])
-    assert by == {"by their authors": authors, "by gold that came with the items": others}
-    caller = APIClient()
-    caller.force_authenticate(member(project, Role.VIEWER))
-    told = caller.get(f"/api/v1/projects/{project.slug}/automation/").json()
-    assert told["sample"]["decided_before"] == authors + others
-    assert told["sample"]["pending"] == 122 - authors - others
 
 
 @pytest.mark.thorough

@@ -1,7 +1,5 @@
 """A promise from the drawing of its sample to its end, on a project that is labelled for it."""
 
-from typing import Any
-
 import pytest
 
 from apps.accounts.roles import Role
@@ -14,14 +12,13 @@ from apps.agreement.automation.guarantee import (
     switch_on,
 )
 from apps.agreement.automation.page import standing
-from apps.agreement.automation.pool import read_pool
 from apps.agreement.automation.sample import queue_sample, sample_of
 from apps.agreement.models import Guarantee
 from apps.debates.models import Debate
 from apps.debates.selectors import rule_of
 from apps.debates.services import change_routing_rule, reroute
 from apps.labels.blindness import ONLY_AUDITED
-from apps.labels.models import VIEW_UNKNOWN, ItemState, Label
+from apps.labels.models import ItemState, Label
 from apps.labels.services import record_label
 from apps.projects.models import Project
 from apps.reviews.queue.plan import change_review_plan
@@ -32,11 +29,10 @@ from tests.agreement.automation_world import (
     all_wrong,
     answer,
     debated_project,
-    decide,
     drawn,
     promised,
 )
-from tests.debates.routing_world import debated, run_of
+from tests.debates.routing_world import run_of
 from tests.factories.labels import draft, person
 from tests.factories.projects import member
 
@@ -57,19 +53,6 @@ def test_the_drawn_items_wait_for_people_who_are_asked_blind(project: Project) -
 
 
 @pytest.mark.thorough
-def test_who_was_led_by_the_suggestion_is_neither_drawn_nor_counted(project: Project) -> None:
-    who = person(project)
-    debates = list(Debate.objects.filter(run__project=project).select_related("item")[:20])
-    unknown: dict[str, Any] = {"provenance": {VIEW_UNKNOWN: True}}
-    for debate in debates:
-        led = {"proposed_from_id": debate.label_id, "action": Label.Action.ACCEPTED}
-        record_label(draft(debate.item, who, "good", **(led if debate.pk % 2 else unknown)))
-    pool = read_pool(project)
-    assert len(pool.drawable) == 180
-    assert not {debate.item_id for debate in debates} & set(drawn(project).sample)
-
-
-@pytest.mark.thorough
 def test_an_item_of_the_sample_that_somebody_was_led_on_is_dropped(project: Project) -> None:
     made = drawn(project)
     debate = Debate.objects.select_related("item").get(item=made.sample[0])
@@ -80,22 +63,6 @@ def test_an_item_of_the_sample_that_somebody_was_led_on_is_dropped(project: Proj
     assert (found.led, len(found.known), found.pending) == ([debate.item_id], 121, [])
     on = switch_on(made, actor=member(project, Role.MANAGER))
     assert (on.calibrated, on.errors) == (121, 0)
-
-
-@pytest.mark.thorough
-def test_what_an_experiment_was_tried_on_is_not_drawn(project: Project) -> None:
-    trial = run_of(project, trial=True)
-    tried = [debate.item for debate in Debate.objects.filter(run__trial=False)[:50]]
-    for item in tried:
-        debated(item, run=trial)
-    assert len(read_pool(project).drawable) == 150
-
-
-@pytest.mark.thorough
-def test_what_a_run_showed_to_models_as_a_precedent_is_not_drawn(project: Project) -> None:
-    decide([debate.item for debate in Debate.objects.select_related("item")[:30]])
-    run_of(project, spec_hash="b" * 64, protocol_settings={"precedents": 3})
-    assert len(read_pool(project).drawable) == 170
 
 
 @pytest.mark.thorough
@@ -172,13 +139,6 @@ def test_there_is_one_promise_at_a_time(project: Project) -> None:
     drawn(project)
     with pytest.raises(Conflict, match="has a sample or a promise already"):
         drawn(project)
-
-
-def test_too_few_items_are_told_beforehand() -> None:
-    project = debated_project(20)
-    with pytest.raises(Conflict, match="takes at least 29 items") as refused:
-        drawn(project)
-    assert refused.value.data == {"needed": 29, "available": 20}
 
 
 @pytest.mark.thorough

@@ -8,16 +8,13 @@ from django.test import Client
 
 from apps.accounts.roles import Role
 from apps.agreement.automation import pool
-from apps.agreement.automation.guarantee import KIND, watch
-from apps.common.jobs import waiting_jobs
+from apps.agreement.automation.guarantee import watch
 from apps.debates.services import reroute
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import ItemState
-from apps.labels.services import record_label
 from apps.projects.models import Project
 from tests.agreement.automation_world import answer, debated_project, drawn, promised
-from tests.debates.routing_world import debated
-from tests.factories.labels import draft, open_several, person
+from tests.factories.labels import person
 from tests.factories.projects import member
 
 pytestmark = pytest.mark.django_db
@@ -82,19 +79,6 @@ def test_who_looks_moves_no_item(project: Project) -> None:
     assert list(ItemState.objects.order_by("pk").values()) == before
     watch(made)
     assert ItemState.objects.filter(reasons=ONLY_AUDITED).count() == len(made.sample)
-
-
-@pytest.mark.thorough
-def test_a_promise_that_broke_is_carried_out_in_the_background(
-    project: Project,
-) -> None:
-    made, _, who = promised(project)
-    for item in open_several(project, 8):
-        debated(item, uncertainty=0.0, reasons=ONLY_AUDITED)
-        record_label(draft(item, who, "bad"))
-    assert "has ended" in page(project)
-    made.refresh_from_db()
-    assert (made.ending, made.applied, waiting_jobs(KIND)) == ("broken", False, [made.pk])
 
 
 def test_a_drawn_item_gives_a_reviewer_nothing_away_at_its_own_address(project: Project) -> None:

@@ -6,13 +6,11 @@ import pytest
 from django.utils import timezone
 
 from apps.accounts.roles import Role
-from apps.agreement.automation import tasks
 from apps.agreement.automation.decisions import words_of_authors
-from apps.agreement.automation.guarantee import KIND, audit_of, switch_off, switch_on, watch
+from apps.agreement.automation.guarantee import audit_of, switch_off, switch_on
 from apps.agreement.automation.pool import count_pool, known_to_people, read_pool
-from apps.agreement.automation.sample import freeze, sample_of
+from apps.agreement.automation.sample import sample_of
 from apps.agreement.models import Guarantee
-from apps.common.jobs import waiting_jobs, work_on
 from apps.debates.models import Debate
 from apps.debates.selectors import rule_of
 from apps.debates.services import change_routing_rule
@@ -107,16 +105,6 @@ def test_of_an_undecided_item_the_blind_label_before_the_led_one_counts(project:
 
 
 @pytest.mark.thorough
-def test_another_debate_of_the_items_changes_no_verdict(project: Project) -> None:
-    made = drawn(project)
-    answer(project, person(project), all_wrong)
-    watch(made)
-    Debate.objects.filter(run__project=project).update(value="bad")
-    assert errors_of(Guarantee.objects.get(pk=made.pk)) == 122
-    assert freeze(made).known == sample_of(made).known
-
-
-@pytest.mark.thorough
 def test_the_audit_counts_what_was_said_first(project: Project) -> None:
     made, _, who = promised(project)
     items = list(open_several(project, 12))
@@ -143,19 +131,6 @@ def test_switching_off_leaves_a_rule_that_was_changed_meanwhile(project: Project
     assert (made.ending, made.applied, rule_of(project)) == ("rule_changed", True, wanted)
     project.refresh_from_db()
     assert project.review_scope == Project.ReviewScope.DOUBTFUL
-
-
-@pytest.mark.thorough
-def test_a_promise_is_looked_at_again_after_a_while_or_once_something_happened(
-    project: Project,
-) -> None:
-    made, manager, _ = promised(project)
-    assert waiting_jobs(KIND) == [made.pk]
-    work_on(KIND, made.pk)
-    tasks.keep_guarantees()
-    assert waiting_jobs(KIND) == [], "it was looked at just now"
-    switch_off(Guarantee.objects.get(pk=made.pk), actor=manager)
-    assert waiting_jobs(KIND) == [made.pk], "there is something new to do"
 
 
 @pytest.mark.thorough

@@ -9,8 +9,6 @@ from rest_framework.test import APIClient
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.agreement.automation.guarantee import live_guarantee
-from apps.agreement.models import Guarantee
 from apps.debates.selectors import rule_of
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import ItemState
@@ -23,7 +21,7 @@ from tests.agreement.automation_world import (
     promised,
 )
 from tests.factories.labels import person
-from tests.factories.projects import ProjectFactory, member
+from tests.factories.projects import member
 
 pytestmark = pytest.mark.django_db
 ASKED = {"do": "draw", "target": "10", "confidence": "95", "coverage": "50"}
@@ -91,46 +89,6 @@ def test_errors_are_not_told_before_the_sample_is_complete(project: Project) -> 
 
 
 @pytest.mark.thorough
-def test_a_sample_that_failed_is_not_forgotten_when_it_is_given_up(project: Project) -> None:
-    client, caller = browser(project), api(project)
-    client.post(address(project), ASKED)
-    read = caller.get(rest(project)).json()
-    assert (read["judged"], read["failure"]) == (False, "")
-    answer(project, person(project), all_wrong)
-    client.get(address(project))
-    read = caller.get(rest(project)).json()
-    assert (read["state"], read["judged"]) == ("drawn", True)
-    assert "too many were wrong already" in read["failure"]
-    told = words(client.post(address(project), {"do": "off"}, follow=True))
-    assert "The last sample failed: nothing is accepted under a promise" in told
-    assert "at most 10 % wrong was to be borne out at a confidence of 95 %" in told
-    assert "122 of 122 were wrong" in told
-    assert "Drawing again until one passes promises more than it keeps" in told
-    assert "The sample failed, 122 of 122 were wrong; it was given up" in told
-    ended = caller.get(rest(project)).json()
-    assert (ended["state"], ended["judged"], ended["failure"]) == ("off", False, "")
-    assert ended["ended"]["judged"] is True
-    assert ended["ended"]["failure"] == read["failure"]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(("target", "advised"), [("49", True), ("50", False)])
-def test_more_errors_than_can_be_promised_are_not_advised(
-    project: Project, target: str, *, advised: bool
-) -> None:
-    client = browser(project)
-    client.post(address(project), ASKED | {"target": target})
-    answer(project, person(project), all_wrong)
-    told = words(client.get(address(project)))
-    assert ("Allow more errors, or improve the debate" in told) is advised
-    assert "mprove the debate" in told
-    few = debated_project(3)
-    told = words(browser(few).get(address(few), ASKED | {"target": target}))
-    assert "Too few items may be drawn" in told
-    assert ("allow more errors" in told) is advised
-
-
-@pytest.mark.thorough
 def test_rest_from_the_drawing_to_the_end(project: Project) -> None:
     caller = api(project)
     plan = caller.get(rest(project), {"target": "0.1", "confidence": "0.95"}).json()
@@ -155,34 +113,6 @@ def test_rest_from_the_drawing_to_the_end(project: Project) -> None:
     off = caller.delete(rest(project))
     assert (off.status_code, off.json()["ended"]["reason"]) == (200, "switched_off")
     assert caller.delete(rest(project)).status_code == 409
-
-
-@pytest.mark.thorough
-def test_the_corrected_share_of_a_label_knows_the_errors_of_the_debates(
-    project: Project,
-) -> None:
-    client = browser(project)
-    client.post(address(project), ASKED)
-    answer(project, person(project), lambda item: "bad" if item.pk % 4 == 0 else "good")
-    body = api(project).get(rest(project)).json()
-    corrected = {each["label"]: each["corrected"]["value"] for each in body["shares"]}
-    truth = 1 - sum(each % 4 == 0 for each in live(project).sample) / 122
-    assert corrected["good"] == pytest.approx(truth)
-
-
-def live(project: Project) -> Guarantee:
-    found = live_guarantee(project)
-    assert found is not None
-    return found
-
-
-def test_a_project_without_debates_and_one_of_free_texts_say_what_will_be_here() -> None:
-    empty = ProjectFactory.create()
-    assert "No item has been debated yet" in words(browser(empty).get(address(empty)))
-    text = ProjectFactory.create(definition={"task": "text", "question": "Sum it up."})
-    assert "Not for free texts" in words(browser(text).get(address(text)))
-    refused = api(text).post(rest(text), {"target": 0.1}, format="json")
-    assert "no error to bound" in refused.json()["detail"]
 
 
 def test_too_few_items_are_said_before_anybody_draws() -> None:
@@ -223,10 +153,3 @@ def test_reviewers_of_the_sample_see_no_suggestion(project: Project) -> None:
     state = ItemState.objects.get(item=given["item"]["id"])
     assert state.reasons == ONLY_AUDITED
     assert given["suggestion"] is None
-
-
-def test_the_part_that_follows_the_fields_says_what_is_wrong_with_them(project: Project) -> None:
-    tried = ASKED | {"target": "77"}
-    told = browser(project).get(address(project), tried, HTTP_HX_REQUEST="true")
-    assert told.status_code == 200
-    assert "less than or equal to 50" in words(told)

@@ -71,15 +71,6 @@ def test_what_is_said_later_takes_no_error_out(project: Project, made: Guarantee
     assert sample_of(made).known[item.pk][1]
 
 
-def test_what_was_decided_before_stays_the_truth(project: Project, made: Guarantee) -> None:
-    item, (user, _) = last(made), judge_of(project)
-    rule(item, user, "good")
-
-    rule(item, user)
-
-    assert not sample_of(made).known[item.pk][1]
-
-
 def test_an_audit_of_it_is_an_error_too(project: Project) -> None:
     made, *_ = promised(project)
     (item,) = audited(project, 1)

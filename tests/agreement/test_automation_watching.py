@@ -187,18 +187,6 @@ def test_what_is_live_or_undone_is_a_job(force: tuple[Guarantee, User, Annotator
 
 
 @pytest.mark.thorough
-def test_a_large_project_is_brought_into_line_in_the_background(
-    force: tuple[Guarantee, User, Annotator], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made, manager, _ = force
-    Job.objects.all().delete()
-    monkeypatch.setattr(tasks, "AT_ONCE", 10)
-    switch_off(made, actor=manager)
-    tasks.carry_out(made)
-    assert (waiting_jobs(KIND), made.applied) == ([made.pk], False)
-
-
-@pytest.mark.thorough
 def test_looking_costs_as_many_queries_for_more_answers(
     force: tuple[Guarantee, User, Annotator], django_assert_num_queries: pytest.FixtureRequest
 ) -> None:

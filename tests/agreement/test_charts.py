@@ -5,14 +5,11 @@ from typing import TypeVar
 import pytest
 
 from apps.agreement.automation.page import risk_coverage
-from apps.agreement.charts import Offer, cost_quality, sentence, step_of
+from apps.agreement.charts import Offer, cost_quality, sentence
 from apps.agreement.report.charts import (
     MOST_LABELS,
-    MOST_MACHINES,
-    MOST_SOURCES,
     Series,
     Source,
-    draw_agreeing,
     draw_confusion,
     draw_heatmap,
     draw_winning_rates,
@@ -21,7 +18,6 @@ from apps.agreement.report.over_time import draw_over_time
 from apps.common.charts import Cell, Chart, Line, Mark, Point, Rule
 from labelhub.core.agreement.figures import undefined
 from tests.agreement.chart_help import (
-    AGREEING,
     CHARTS,
     EMPTY,
     TESTS,
@@ -87,22 +83,6 @@ def test_a_cell_shows_its_number_and_n_and_on_hover_the_interval_or_the_reason()
     assert cell_of(chart, "Crowd and Author").words.endswith("No item has labels of both.")
 
 
-def test_five_steps_from_little_to_full_agreement() -> None:
-    cases = {-0.4: 1, 0.19: 1, 0.2: 2, 0.59: 3, 0.6: 4, 0.8: 5, 1: 5}
-    assert {value: step_of(value) for value in cases} == cases
-
-
-def test_annotators_are_grouped_by_kind_and_no_more_than_forty_are_drawn() -> None:
-    sources = annotators(MOST_SOURCES + 5)
-    mixed = [*sources[:20], Source("m", "judge", "llm"), *sources[20:]]
-    chart = made(draw_heatmap(mixed, {(0, 1): fig(-0.05), ("m", 0): fig(1.0, 0)}, of="kappa"))
-    cells = marks_of(chart, Cell)
-    assert len(cells) == MOST_SOURCES**2
-    assert chart.y.names[0].text == "judge"
-    assert "6 more are not drawn" in chart.description
-    assert {cell.text for cell in cells if cell.step} == {"−.05", "1"}
-
-
 def test_rows_have_their_value_interval_and_n_and_a_line_to_compare_with() -> None:
     chart = made(bars())
     single, majority = marks_of(chart, Point)
@@ -121,36 +101,12 @@ def test_rows_have_their_value_interval_and_n_and_a_line_to_compare_with() -> No
     }  # fmt: skip
 
 
-def test_a_matrix_marks_what_is_right_and_shades_by_what_was_said() -> None:
-    counts = {("a", "a"): 90, ("a", "b"): 10, ("b", "b"): 5}
-    chart = made(draw_confusion(["a", "b"], counts, truth="gold"))
-    cells = marks_of(chart, Cell)
-    assert [cell.framed for cell in cells] == [True, False, False, True]
-    assert [cell.step for cell in cells] == [5, 1, 0, 5]
-    assert cells[1].words == "10 items: said a, gold b; 10% of what was said"
-    assert [list(row.values()) for row in chart.rows] == [
-        ["a", "a", 90, "right"], ["a", "b", 10, "wrong"],
-        ["b", "a", 0, "wrong"], ["b", "b", 5, "right"],
-    ]  # fmt: skip
-
-
 def test_twelve_labels_are_drawn_and_thirteen_are_a_table() -> None:
     for count in (MOST_LABELS, MOST_LABELS + 1):
         labels = [str(number) for number in range(count)]
         chart = made(draw_confusion(labels, {("0", "0"): 1}))
         assert bool(chart.marks) is (count <= MOST_LABELS)
         assert chart.rows[0] == {"said": "0", "true": "0", "items": 1, "note": "right"}
-
-
-def test_the_more_agree_the_further_right_with_the_items_counted_below() -> None:
-    chart = made(draw_agreeing({"expert": AGREEING[:1], "llm": AGREEING}))
-    assert [line.name for line in marks_of(chart, Line)] == ["LLM", "Expert"]
-    low, high, _ = marks_of(chart, Point)
-    assert low.x < high.x
-    assert (low.y, high.y, high.y_ends) == (0.6, 0.9, (0.8, 0.95))
-    assert [(name.kind, counts) for name, counts in chart.counts] == [
-        ("llm", {2: 40, 3: 60}), ("expert", {2: 40}),
-    ]  # fmt: skip
 
 
 def test_winning_rates_mark_the_used_epsilon_half_and_the_verdict_of_each_machine() -> None:
@@ -161,15 +117,6 @@ def test_winning_rates_mark_the_used_epsilon_half_and_the_verdict_of_each_machin
     half, used = marks_of(chart, Rule)
     assert (half.y, used.x, used.name) == (0.5, 0.1, "ε 0.1 used")
     assert [(point.label, point.y) for point in marks_of(chart, Point)] == [("A", 0.8), ("B", 0.3)]
-
-
-def test_more_machines_than_can_be_told_apart_are_in_the_table_only() -> None:
-    tests = {f"m{number}": TESTS["bold"] for number in range(MOST_MACHINES + 2)}
-    chart = made(draw_winning_rates(tests))
-    assert len(marks_of(chart, Line)) == MOST_MACHINES
-    assert "2 more are in the table" in chart.description
-    assert len({row["machine"] for row in chart.rows}) == MOST_MACHINES + 2
-    assert [point.label for point in marks_of(chart, Point)] == ["ABCDEFG"]
 
 
 def test_a_period_without_a_number_breaks_the_line() -> None:

@@ -28,16 +28,6 @@ def evaluate(*arguments: Any, **options: Any) -> str:
     return out.getvalue()
 
 
-def test_people_read_figures_and_counts_in_words(project: Project) -> None:
-    compared_project(project, [("good", "good"), ("good", "bad"), ("bad", "bad")])
-
-    said = evaluate(project.slug)
-
-    assert "ecj offline: 3 items compared, 0 unanswered" in said
-    assert "accuracy             0.667 [0.208, 0.939]" in said
-    assert "predicted yes: gold yes 1, gold no 1; predicted no: gold yes 0, gold no 1" in said
-
-
 def test_a_run_a_replicate_or_an_annotator_can_be_asked_for(project: Project) -> None:
     item = open_item(project)
     decide(item, "good")

@@ -71,32 +71,6 @@ def test_a_cell_lists_its_items_with_debate_and_both_values(
     assert f"/p/{aspects.slug}/items/{item.pk}/" in html
 
 
-def test_a_choice_among_labels_has_one_matrix_whose_cells_lead_to_items(client: Client) -> None:
-    project = ProjectFactory.create()
-    run, items = compared_project(project, [("good", "bad"), ("bad", "bad")])
-    viewer_of(project, client)
-
-    html = page(client, project)
-    behind = page(client, project, "?predicted=good&gold=bad", "items/")
-
-    link = f"items/?run={run.pk}&amp;predicted=good&amp;gold=bad"
-    assert f'{link}" aria-label="1 item: predicted good, gold bad"' in html
-    assert items[0].external_id in behind
-    assert items[1].external_id not in behind
-
-
-def test_the_chosen_source_becomes_the_address(client: Client) -> None:
-    project = ProjectFactory.create()
-    viewer_of(project, client)
-
-    answer = client.get(
-        f"/p/{project.slug}/evaluation/", {"of": "run=3&replicate=2&next=//evil.example"}
-    )
-
-    assert answer.status_code == 302
-    assert answer["Location"] == f"/p/{project.slug}/evaluation/?run=3&replicate=2"
-
-
 @pytest.mark.parametrize(
     ("pairs", "gold_only", "words"),
     [

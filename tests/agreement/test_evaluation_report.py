@@ -18,7 +18,6 @@ from apps.agreement.evaluation import (
     source_choices,
     suggestions_right,
 )
-from apps.labels.models import Annotator
 from apps.labels.services import record_label
 from apps.projects.models import Project
 from apps.reviews.queue.answers import Answer
@@ -78,19 +77,6 @@ def test_a_run_is_measured_by_hand_counted_numbers(aspects: Project) -> None:
     assert overall["accuracy"]["value"] == pytest.approx(6 / 8)
 
 
-def test_the_newest_run_is_measured_unless_another_is_asked_for(moods: Project) -> None:
-    item = open_item(moods)
-    decide(item, "good")
-    first, second = run_of(moods), run_of(moods)
-    propose(first, item, "good")
-    propose(second, item, "bad")
-
-    assert evaluation_report(moods).evaluation.overall["accuracy"]["value"] == 0.0
-    asked = evaluation_report(moods, run_id=first.pk)
-    assert asked.evaluation.overall["accuracy"]["value"] == 1.0
-    assert asked.to_json()["run"] == first.pk
-
-
 def test_replicates_of_a_run_are_measured_apart(moods: Project) -> None:
     item = open_item(moods)
     decide(item, "good")
@@ -106,19 +92,6 @@ def test_replicates_of_a_run_are_measured_apart(moods: Project) -> None:
     assert [value["value"] for value in values] == [1.0, 0.0]
     with pytest.raises(NotFound, match="replicate"):
         evaluation_report(moods, run_id=run.pk, replicate=3)
-
-
-def test_a_person_is_measured_by_what_they_say_now(moods: Project) -> None:
-    item = open_item(moods)
-    decide(item, "good")
-    somebody = person(moods)
-    before = record_label(draft(item, somebody, "bad"))
-    record_label(draft(item, somebody, "good", supersedes_id=before.pk))
-
-    report = evaluation_report(moods, annotator_id=somebody.pk)
-
-    assert report.evaluation.overall["accuracy"]["value"] == 1.0
-    assert report.to_json()["kind"] == "crowd"
 
 
 def test_gold_that_a_person_decided_is_told_apart_when_they_are_measured(moods: Project) -> None:
@@ -147,18 +120,6 @@ def test_debates_and_people_without_an_answer_are_counted_as_unanswered(moods: P
     assert list(of_person.unanswered) == [items[0].pk]
 
 
-def test_a_machine_that_was_imported_is_measured_when_there_is_no_run(moods: Project) -> None:
-    Annotator.objects.create(project=moods, kind="llm", name="never spoke")
-    item = open_item(moods)
-    decide(item, "good")
-    record_label(draft(item, machine(moods, "gpt"), "good"))
-
-    report = evaluation_report(moods)
-
-    assert report.compared.source is not None
-    assert report.compared.source.name == "gpt"
-
-
 def test_every_cell_knows_its_items(aspects: Project) -> None:
     _, items = compared_project(
         aspects, [(["Food"], ["Food"]), (["Food"], []), ([], ["Food"]), ([], [])]
@@ -177,34 +138,6 @@ def test_every_cell_knows_its_items(aspects: Project) -> None:
         items_in_cell(compared, label="Gone", cell="yes-no")
     with pytest.raises(InvalidInput, match="outcome"):
         items_by_outcome(compared, "so-so")
-
-
-def test_runs_and_annotators_of_another_project_are_not_found(moods: Project) -> None:
-    other = ProjectFactory.create()
-
-    with pytest.raises(NotFound, match="run"):
-        evaluation_report(moods, run_id=run_of(other).pk)
-    with pytest.raises(NotFound, match="annotator"):
-        evaluation_report(moods, annotator_id=machine(other).pk)
-
-
-def test_what_can_be_compared_is_offered_in_groups(
-    moods: Project, django_assert_num_queries: Any
-) -> None:
-    item = open_item(moods)
-    run = run_of(moods, replicates=2)
-    propose(run, item, "good")
-    run_of(moods)  # has said nothing
-    record_label(draft(item, person(moods), "good"))
-
-    with django_assert_num_queries(2):  # runs with labels, annotators with labels of no run
-        choices = source_choices(moods)
-
-    assert [choice.address for choice in choices["Runs"]] == [
-        f"run={run.pk}",
-        f"run={run.pk}&replicate=2",
-    ]
-    assert len(choices["Annotators"]) == 1
 
 
 def test_a_report_takes_as_many_queries_as_one_item_needs(

@@ -12,7 +12,6 @@ from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
 from tests.agreement.test_experiment_report import Trial, trial_of
 from tests.factories.labels import open_several
-from tests.factories.llm import ModelSpecFactory
 from tests.factories.projects import member
 
 pytestmark = pytest.mark.django_db
@@ -42,15 +41,6 @@ def compared() -> Trial:
     return trial
 
 
-def test_the_list_shows_every_experiment_with_few_queries(django_assert_num_queries: Any) -> None:
-    trial = compared()
-    client = signed_in(trial.project)
-    # session, user, project by membership, count, experiments, their runs, debates' counts
-    with django_assert_num_queries(8):
-        page = client.get(reverse("experiment_list", args=[trial.project.slug]))
-    assert at(trial, "experiment_detail") in page.content.decode()
-
-
 def test_an_experiment_is_previewed_and_started(sent: list[int]) -> None:
     trial = trial_of(["good"] * 3)
     client, slug = signed_in(trial.project), trial.project.slug
@@ -75,37 +65,6 @@ def test_an_experiment_is_previewed_and_started(sent: list[int]) -> None:
     assert [run.protocol_settings.get("samples") for run in runs] == [None, None, 6]
     assert {run.replicates for run in runs} == {2}
     assert sorted(sent) == [run.pk for run in runs]
-
-
-def test_several_models_play_alone_together_or_both_ways() -> None:
-    trial = trial_of(["good"] * 2)
-    models = [ModelSpecFactory.create() for _ in range(2)]
-    client, slug = signed_in(trial.project), trial.project.slug
-    form: dict[str, Any] = {"title": "T", "models": [model.pk for model in models]}
-    form |= {"replicates": 1, "arm_single": "on", "arm_ecj": "on", "arm_vote": "on", "mix": "both"}
-    shown = client.get(reverse("experiment_preview", args=[slug]), form).content.decode()
-    together = f"{models[0].name} + {models[1].name}"
-    # single alone; ecj and vote each alone with both and together
-    assert shown.count(together) == 2
-    assert shown.count('<th scope="row">') == 2 + 3 + 3
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"arm_single": ""}, "Choose at least one way to label."),
-        ({"replicates": 99}, "less than or equal to 20"),
-        ({"models": []}, "This field is required."),
-    ],
-)
-def test_what_cannot_be_started_is_said_in_place(change: dict[str, Any], words: str) -> None:
-    trial = trial_of(["good"])
-    form = {"title": "T", "models": [ensure_builtin().pk], "replicates": 1, "arm_single": "on"}
-    address = reverse("experiment_create", args=[trial.project.slug])
-    answer = signed_in(trial.project).post(address, form | change)
-    assert answer.status_code == 422
-    assert words in answer.content.decode()
-    assert Experiment.objects.count() == 1
 
 
 def test_an_experiment_under_way_polls_and_then_shows_the_comparison() -> None:

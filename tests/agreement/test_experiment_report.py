@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 from apps.agreement.experiments.page import (
-    against_votes,
     cost_quality_of,
     finding,
     pair_rows,
-    table_rows,
 )
 from apps.agreement.experiments.report import (
     ArmReport,
@@ -133,14 +131,6 @@ def test_counts_costs_and_calls_of_an_arm() -> None:
     assert arm.to_json()["cost_usd"]["value"] == pytest.approx(3e-6)
 
 
-def test_items_whose_gold_is_gone_are_left_out() -> None:
-    trial = trial_of(["good", "good"])
-    trial.arm("single", ["good", "bad"])
-    other = open_several(trial.project, 1)[0]
-    Debate.objects.create(run=trial.runs[0], item=other, status="done", value="bad")
-    assert only(trial.report()).passes == 2
-
-
 def test_a_reliably_better_arm_is_named_with_its_price() -> None:
     trial = trial_of(["good"] * 20)
     trial.arm("single", ["good"] * 8 + ["bad"] * 12)
@@ -154,18 +144,6 @@ def test_a_reliably_better_arm_is_named_with_its_price() -> None:
     assert "3 times the calls" in words
     better, worse = (row.cells[1 - at].outcome for at, row in enumerate(pair_rows(report)))
     assert (better, worse) == ("worse", "better")
-
-
-def test_a_vote_of_equal_budget_is_known_as_such() -> None:
-    trial = trial_of(["good"] * 6)
-    trial.arm("ecj", ["good"] * 6, calls=3)
-    trial.arm("self_consistency", ["bad"] * 6, settings={"samples": 3}, calls=3)
-    trial.arm("self_consistency", ["bad"] * 6, settings={"samples": 4}, calls=4)
-    report = trial.report()
-    assert [arm.votes_for for arm in report.arms] == [[], ["A"], []]
-    assert report.arms[1].title == "Self-consistency (3 samples)"
-    (said,) = against_votes(report)
-    assert said.startswith("A (Extractor, critic, judge) and the vote of equal budget, B")
 
 
 def test_the_front_is_drawn_from_cost_and_accuracy() -> None:
@@ -186,22 +164,6 @@ def test_the_front_is_drawn_from_cost_and_accuracy() -> None:
         ("A", False), ("B", True), ("C", False),
     ]  # fmt: skip
     assert points[0].name == f"A {report.arms[0].title}"
-
-
-def test_rows_are_sorted_and_what_is_unknown_comes_last() -> None:
-    trial = trial_of(["good", "good"])
-    trial.arm("single", ["good", "bad"], cost=None)
-    trial.arm("cot", ["good", "good"], cost=5)
-    trial.arm("ecj", ["bad", "bad"], cost=7)
-    report = trial.report()
-    order = {
-        sort: "".join(row.arm.letter for row in table_rows(report, sort))
-        for sort in ("", "-accuracy", "accuracy", "cost", "-cost", "nonsense")
-    }
-    assert order == {
-        "": "ABC", "-accuracy": "BAC", "accuracy": "CAB", "cost": "BCA", "-cost": "CBA",
-        "nonsense": "ABC",
-    }  # fmt: skip
 
 
 def test_changes_of_a_discussion_by_round_and_the_agreement_of_its_annotators() -> None:
@@ -262,21 +224,6 @@ def test_the_judges_of_a_courtroom_and_items_that_samples_call_ambiguous() -> No
     assert court.voices.parts["ambiguous items"].percent["value"] == pytest.approx(1 / 3)
 
 
-def test_options_of_their_own_get_no_kappa() -> None:
-    project = ProjectFactory.create(definition={"task": "per_item"})
-    items = open_several(project, 2, question="?", options=["a", "b"])
-    for item in items:
-        decide(item, "a")
-    trial = Trial(project, Experiment.objects.create(project=project, title="T"), items)
-    told = [{"first": "a", "votes": [["a", 2], ["b", 1]], "d_rate": 0.3}] * 2
-    trial.arm("vote", ["a", "b"], told)
-    arm = only(trial.report())
-    assert arm.scores.accuracy["value"] == 0.5
-    assert arm.scores.labels == []
-    assert arm.voices is not None
-    assert "options differ" in arm.voices.parts["all items"].fleiss["reason"]
-
-
 def test_debates_worth_reading_lead_to_the_overruled_critic() -> None:
     trial = trial_of([["Food"], [], ["Service"]], ASPECTS)
     told = [
@@ -319,15 +266,6 @@ def test_more_arms_take_no_more_queries(django_assert_num_queries: Any) -> None:
     # gold, debates, turns, changes of labels
     with django_assert_num_queries(4):
         make_report(trial.experiment, arms)
-
-
-def test_an_arm_of_unknown_price_is_not_called_the_cheapest() -> None:
-    trial = trial_of(["good"] * 4)
-    trial.arm("ecj", ["good"] * 4, calls=3, cost=None)
-    trial.arm("single", ["good"] * 4, calls=1, cost=1000)
-    assert finding(trial.report()).startswith(
-        "No set-up is reliably better than B (Single annotator), the one with the fewest calls."
-    )
 
 
 def test_an_item_just_at_the_bound_is_ambiguous_however_its_passes_add_up() -> None:

@@ -6,11 +6,10 @@ from django.urls import reverse
 from apps.debates.models import Run
 from apps.debates.services import start_experiment
 from apps.llm.services import ensure_builtin
-from tests.agreement.test_experiment_pages import at, signed_in
+from tests.agreement.test_experiment_pages import signed_in
 from tests.agreement.test_experiment_report import trial_of
 from tests.factories.debates import plan_for
 from tests.factories.labels import open_several
-from tests.factories.projects import ASPECTS
 
 pytestmark = pytest.mark.django_db
 
@@ -55,15 +54,3 @@ def test_an_arm_is_put_to_use_within_bounds(sent: list[int]) -> None:
     real = Run.objects.get(experiment=None)
     assert (real.debates.count(), real.budget_nanousd) == (2, 500_000_000)
     assert sent == [real.pk]
-
-
-def test_a_run_that_cannot_start_says_why(sent: list[int]) -> None:
-    trial = trial_of([["Food"]], ASPECTS)
-    trial.arm("single", [["Food"]])
-    run = trial.runs[0]
-    Run.objects.filter(pk=run.pk).update(protocol="courtroom", protocol_settings={})
-    address = at(trial, "experiment_use", run.pk)
-    client = signed_in(trial.project)
-    assert "a trial weighs two answers" in client.get(address).content.decode()
-    assert client.post(address).status_code == 422
-    assert sent == []

@@ -5,32 +5,26 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from django.test import Client
-from django.urls import reverse
 from django.utils import timezone
 
-from apps.accounts.roles import Role
 from apps.agreement.experiments.report import ExperimentReport, make_report
 from apps.authors.services.answers import SubmittedAnswer, record_answer
 from apps.authors.services.privacy import erase_author
 from apps.debates.models import Debate, Experiment, Run, Turn
 from apps.debates.selectors.experiments import arms_of
 from apps.debates.services import run_slice, start_experiment, start_run
-from apps.debates.services.author_examples import AuthorExamples, read_answers
+from apps.debates.services.author_examples import AuthorExamples
 from apps.labels.models import Label
 from apps.labels.services import annotator_for, record_label
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Item, Project
-from apps.projects.selectors import current_schema
 from labelhub.core.agreement.resampling import BY_AUTHOR
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.types import Call
-from labelhub.core.schema.operations import Rename
 from tests.factories.authors import TEXT, asked, author_of, shown_to, site_with_features
 from tests.factories.debates import QUICK, Script, plan_for
 from tests.factories.labels import draft, open_item
-from tests.factories.projects import ProjectFactory, member
-from tests.factories.schema_changes import changed
+from tests.factories.projects import ProjectFactory
 
 # Runs are driven by threads of their own: they see only what is committed.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -126,28 +120,6 @@ def test_arms_show_the_same_examples_and_every_item_has_as_many() -> None:
         assert re.sub(r"\n(calm|cross)\n</text", "\nglad\n</text", content) == llm[text]
 
 
-def test_the_offline_model_stands_for_llms_only_where_there_is_none() -> None:
-    project = authors_project(users=1, answers=2)
-    first, second = project.items.order_by("pk")
-    say(first, "llm", "cross", name="offline", offline=True)
-    say(second, "llm", "cross", name="offline", offline=True)
-    schema = current_schema(project).parsed
-    assert {row.labels["llm"] for row in read_answers(project, schema)} == {("cross",)}
-    say(first, "llm", "glad", name="an LLM")
-    assert [row.labels["llm"] for row in read_answers(project, schema)] == [("glad",), ()]
-
-
-def test_answers_are_read_by_as_many_queries_however_many_there_are(
-    django_assert_num_queries: Any,
-) -> None:
-    project = authors_project(users=3, answers=9, others={"llm": "calm"})
-    settings = {"labels_by": "llm", "examples": 2}
-    schema = current_schema(project).parsed
-    with django_assert_num_queries(2):  # labels, items
-        book = AuthorExamples(read_answers(project, schema), {"author", "llm"}, settings)
-        assert len(book.predictable()) == len(book) == 27
-
-
 def test_without_enough_answers_there_is_no_experiment() -> None:
     project = authors_project(users=2, answers=2)
     with pytest.raises(InvalidInput, match="No author has 2 more answers"):
@@ -171,27 +143,6 @@ def test_labels_that_came_after_the_start_change_no_example() -> None:
     after = AuthorExamples.of_run(run)
     assert {pk: after.for_item(Item.objects.get(pk=pk)) for pk in shown} == shown
     assert after.for_item(fresh) == ()
-
-
-def test_one_annotator_for_all_authors_is_no_person() -> None:
-    project = authors_project(users=0)
-    for _ in range(3):
-        answered_item(project, "whoever wrote", "calm", meta={})
-    schema = current_schema(project).parsed
-    assert read_answers(project, schema) == []
-    answered_item(project, "whoever wrote", "calm")  # its meta data name the author
-    assert len(read_answers(project, schema)) == 1
-
-
-def test_answers_under_changed_labels_are_no_truth() -> None:
-    project = ProjectFactory.create()
-    for at in range(4):
-        answered_item(project, "ann", "good", options=[], question=f"Is {at} good?")
-    experiment = start(project, "author", examples=1)
-    driven(experiment, Script("Final Decision: good"))
-    changed(project, Rename("good", "bad one"))
-    report = make_report(experiment, arms_of(experiment))
-    assert (report.items, report.arms[0].scores.accuracy["value"]) == (0, None)
 
 
 def test_a_prediction_is_no_label() -> None:
@@ -236,31 +187,3 @@ def test_hostile_answers_stay_between_their_delimiters() -> None:
         for at in range(1, len(parts)):
             before = "".join(parts[:at])
             assert before.count("<text id=") == before.count("</text id=") + 1
-
-
-def test_the_form_makes_an_arm_of_each_source_and_offers_none_for_use() -> None:
-    project = authors_project(users=2, answers=3, others={"llm": "calm"})
-    client = Client()
-    client.force_login(member(project, Role.MANAGER))
-    address = reverse("experiment_create", args=[project.slug])
-    page = client.get(address).content.decode()
-    assert "Predict the author" in page
-    data = {
-        "title": "Whose labels?", "models": [ensure_builtin().pk], "replicates": 1,
-        "arm_predict": "on", "set_predict_labels_by": ["author", "llm"],
-        "set_predict_examples": "1",
-    }  # fmt: skip
-    assert client.post(address, data).status_code == 302
-    experiment = Experiment.objects.get()
-    settings = [run.protocol_settings for run in experiment.runs.order_by("pk")]
-    assert settings == [
-        {"labels_by": "author", "examples": 1},
-        {"labels_by": "llm", "examples": 1},
-    ]
-    driven(experiment, Script(last_label))
-    page = client.get(
-        reverse("experiment_detail", args=[project.slug, experiment.pk])
-    ).content.decode()
-    assert "right is what their authors answered" in page
-    assert "author example labels" in page
-    assert "Use this one" not in page

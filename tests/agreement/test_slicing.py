@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apps.agreement.report.label_matrix import read_sheet
+from apps.agreement.report.label_matrix import read_label_matrix
 from apps.agreement.report.slices import Slice, moments
 from apps.labels.models import Kind, Label
 from apps.projects.models import Project
@@ -53,7 +53,7 @@ def project(db: None) -> Project:
 def test_any_slice_is_measured_or_refused_in_words(project: Project, asked: Slice) -> None:
     sheet, refused = None, ""
     try:
-        sheet = read_sheet(project, asked)
+        sheet = read_label_matrix(project, asked)
     except (InvalidInput, NotFound) as error:
         refused = str(error)
     if sheet is None:

@@ -1,7 +1,6 @@
 """The demo's library desk: one minute on its agreement page tells whom to trust for what."""
 
 import json
-from collections import Counter
 from io import StringIO
 from typing import Any
 
@@ -10,11 +9,10 @@ from django.core.management import call_command
 
 from apps.accounts.models import User
 from apps.accounts.services import create_user
-from apps.dashboards.services import DATA, DESK_SLUG, PROTOCOLS, prepare_demo_agreement
+from apps.dashboards.services import DATA, DESK_SLUG, prepare_demo_agreement
 from apps.debates.models import Run
 from apps.labels.models import Annotator, Gold, ItemState, Kind, Label
 from apps.projects.models import ImportBatch, Project
-from labelhub.core.schema import TASKS, parse_schema
 
 MESSAGES = DATA / "desk_messages.jsonl"
 
@@ -54,14 +52,6 @@ def by_author(found: dict[str, Any], figure: str = "accuracy") -> dict[str, floa
     return {kind: one[figure]["value"] for kind, one in found["against_author"].items()}
 
 
-def test_each_answer_is_offered_by_the_schema_and_chosen_by_authors_often() -> None:
-    asked = parse_schema(json.loads((DATA / "desk_schema.json").read_text(encoding="utf-8")))
-    meant = Counter(row["labels"][0]["value"] for row in rows())
-    assert asked.task is TASKS["single"]
-    assert set(meant) == set(asked.names)
-    assert min(meant.values()) >= 15
-
-
 @pytest.mark.thorough
 def test_the_project_is_made_once(desk: Project) -> None:
     made = counts()
@@ -72,18 +62,6 @@ def test_the_project_is_made_once(desk: Project) -> None:
     batch = ImportBatch.objects.get(project=desk)
     assert (batch.created, batch.failed, batch.conflicts) == (len(rows()), 0, 0)
     assert "written for this demo" in desk.description
-
-
-@pytest.mark.thorough
-def test_a_run_that_is_missing_is_made_up_for(desk: Project) -> None:
-    Run.objects.filter(project=desk, protocol="self_refine").delete()
-
-    prepare_demo_agreement(manager())
-
-    runs = Run.objects.filter(project=desk).order_by("pk")
-    assert [(run.protocol, run.status) for run in runs] == [
-        (protocol, Run.Status.DONE) for protocol in PROTOCOLS
-    ]
 
 
 @pytest.mark.thorough

@@ -64,24 +64,6 @@ def test_offers_of_two_weeks_were_shown_and_clicked_and_have_taught_relevance(ec
     assert echo.learnt > rewards
 
 
-@pytest.mark.thorough
-def test_an_experiment_with_dozens_of_sample_visitors_has_ended(echo: Echo) -> None:
-    experiment = echo.experiments.get()
-    assert "sample visitors" in experiment.name
-    assert experiment.started_at is not None
-    assert experiment.ended_at is not None
-    assert experiment.created_at < experiment.started_at < experiment.ended_at < timezone.now()
-    assigned = experiment.decisions.all()
-    within = assigned.filter(
-        message_at__gte=experiment.started_at, message_at__lt=experiment.ended_at
-    )
-    assert within.count() == assigned.count()
-    report = make_report(echo, experiment)
-    assert sum(arm.figures.units for arm in report.arms) >= 24
-    assert {arm.policy for arm in report.arms} == {"echo", "keyword", "nothing"}
-    assert report.undecided == 0
-
-
 def _counts(echo: Echo) -> tuple[int, ...]:
     kept = (Message.objects, Answer.objects, echo.decisions, echo.experiments, echo.log)
     return tuple(each.count() for each in kept)

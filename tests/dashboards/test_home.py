@@ -6,10 +6,8 @@ import pytest
 from django.test import Client
 
 from apps.accounts.roles import Role
-from apps.labels.services import record_label
 from tests.factories.accounts import UserFactory
-from tests.factories.agreement import decide
-from tests.factories.labels import draft, open_item, open_several, person
+from tests.factories.labels import open_item
 from tests.factories.projects import MembershipFactory, ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -20,21 +18,6 @@ def home(client: Client) -> str:
     response = client.get("/")
     assert response.status_code == 200
     return response.content.decode()
-
-
-def test_it_counts_what_people_reviewed_what_has_gold_and_what_waits(client: Client) -> None:
-    project = ProjectFactory.create(name="Reviews of cafés")
-    first, second, _ = open_several(project, 3)
-    record_label(draft(first, person(project), "good"))
-    decide(second, "bad")
-    client.force_login(member(project, Role.VIEWER))
-
-    html = home(client)
-
-    assert "Reviews of cafés" in html
-    assert "Viewer" in html
-    assert "1 of 3" in html
-    assert "2 with gold, 2 waiting for a person" in html
 
 
 def test_only_my_projects_are_there(client: Client) -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from pytest_django.asserts import assertInHTML
 
 from apps.accounts.roles import Role
 from apps.dashboards.selectors import next_step, overview
@@ -22,14 +21,6 @@ pytestmark = pytest.mark.django_db
 def project() -> Project:
     """A single project of good or bad."""
     return ProjectFactory.create()
-
-
-def page(client: Client, project: Project, role: Role = Role.VIEWER) -> str:
-    """The page's HTML as a new member sees it."""
-    client.force_login(member(project, role))
-    response = client.get(f"/p/{project.slug}/")
-    assert response.status_code == 200
-    return response.content.decode()
 
 
 def step(project: Project, role: str, *, expert: bool = True) -> str:
@@ -64,15 +55,6 @@ def test_what_waits_is_told_apart_by_reason(project: Project) -> None:
     assert (view.waiting, view.conflicts, view.doubtful, view.plain) == (3, 1, 0, 2)
 
 
-def test_what_reviewers_disagree_on_alone_is_for_experts(project: Project) -> None:
-    item, *_ = open_several(project, 1)
-    record_label(draft(item, person(project), None, abstained=True))
-
-    assert step(project, Role.REVIEWER) == "Adjudicate"
-    assert step(project, Role.MANAGER) == "Adjudicate"
-    assert step(project, Role.REVIEWER, expert=False) == ""
-
-
 def test_what_a_machine_disputes_is_for_experts_as_well(project: Project) -> None:
     Project.objects.filter(pk=project.pk).update(dispute_above=0.9)
     project.refresh_from_db()
@@ -101,17 +83,6 @@ def test_the_next_step_follows_the_project(project: Project) -> None:
     assert step(project, Role.MANAGER) == "Review"
     record_label(draft(item, person(project), "good"))
     assert step(project, Role.MANAGER) == "Export gold"
-
-
-def test_the_page_says_how_far_and_how_good(project: Project, client: Client) -> None:
-    compared_project(project, [("good", "good"), ("good", "bad"), ("bad", None)])
-
-    html = page(client, project)
-
-    assertInHTML('<progress aria-label="With gold" value="2" max="3"></progress>', html)
-    assert "50 %" in html
-    assert "Where they fail" in html
-    assert "ecj offline" in html
 
 
 def test_it_takes_the_same_queries_however_much_there_is(

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from apps.accounts.models import User
-from apps.dashboards.work import ON_A_PAGE, PastAnswer, past_answers
+from apps.dashboards.work import PastAnswer, past_answers
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
 from apps.reviews.adjudication.services import Ruling, adjudicate
@@ -54,18 +54,6 @@ def test_the_latest_answer_stands_first_in_the_words_of_the_labels(project: Proj
 
     assert [one.words for one in listed(project, person)] == ["skipped", "bad", "good"]
     assert all(one.stands for one in listed(project, person))
-
-
-def test_older_ones_are_a_page_away(project: Project) -> None:
-    person = reviewer(project)
-    made = label(project, person, *["good"] * (ON_A_PAGE + 1))
-
-    first = past_answers(project, person)
-    assert len(first.answers) == ON_A_PAGE
-    assert first.older == made[1].pk
-    rest = past_answers(project, person, before=first.older)
-    assert [one.decision.pk for one in rest.answers] == [made[0].pk]
-    assert rest.older is None
 
 
 def test_many_answers_take_one_query(project: Project, django_assert_num_queries: Any) -> None:
@@ -134,19 +122,6 @@ def test_an_answer_to_what_was_settled_meanwhile_stands(project: Project) -> Non
     assert Decision.objects.get(pk=mine.pk).undone_at is None
     assert not Slot.objects.filter(holder=person, label__isnull=True).exists()
     assert not Draft.objects.exists()
-
-
-def test_a_decision_is_taken_back_once(project: Project) -> None:
-    person = reviewer(project)
-    (decision,) = label(project, person, "good")
-    client = signed_in(person)
-    take_back(client, project, decision)
-    held = Slot.objects.get(holder=person)
-
-    page = take_back(client, project, decision)
-
-    assert "stands no longer" in page.content.decode()
-    assert Slot.objects.get(holder=person).lease_token == held.lease_token
 
 
 def test_nobody_takes_back_what_another_answered(project: Project) -> None:

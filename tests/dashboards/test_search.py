@@ -28,21 +28,6 @@ def search(client: Client, words: str) -> str:
     return response.content.decode()
 
 
-def test_it_finds_projects_by_name_and_items_by_id_and_text(
-    project: Project, client: Client
-) -> None:
-    by_text = open_item(project, text="We looked over the harbour.")
-    by_id = open_item(project, text="Nothing.", external_id="harbour-7")
-    other = open_item(project, text="Nothing either.")
-
-    html = search(client, "HARBOUR")
-
-    assert f"/p/{project.slug}/" in html
-    for item in (by_text, by_id):
-        assert f"/p/{project.slug}/items/{item.pk}/" in html
-    assert f"/items/{other.pk}/" not in html
-
-
 def test_nothing_of_other_peoples_projects_is_found(project: Project, client: Client) -> None:
     foreign = ProjectFactory.create(name="Their harbour")
     open_item(foreign, text="The harbour is theirs.")

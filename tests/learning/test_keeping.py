@@ -12,14 +12,12 @@ from apps.common import jobs
 from apps.labels.models import ItemState
 from apps.learning import tasks
 from apps.learning.learner import ChildLearner, LearnerDied, LearnerRefused
-from apps.learning.models import LearningSwitch, TrainedModel
+from apps.learning.models import TrainedModel
 from apps.learning.services import (
-    CLEAR,
     due_projects,
     reopen_for_new_items,
     run_training,
     start_training,
-    switch_learning,
 )
 from labelhub.core.learning import Document, Lesson, Shape
 from tests.factories.learning import BAD, GOOD, decide_items, open_texts, taught_project, train
@@ -77,16 +75,6 @@ def test_twenty_more_labels_are_due_and_nineteen_are_not() -> None:
     assert due_projects() == []
     decide_items(open_texts(project, [GOOD]), ["good"])
     assert due_projects() == [(project, 60)]
-
-
-def test_a_project_that_is_switched_off_is_left_alone() -> None:
-    project, _ = taught_project()
-    switch_learning(project=project, on=False, actor=None)
-    jobs.cancel_job(CLEAR, project.pk)
-    LearningSwitch.objects.update(ranked=True)
-    tasks.keep_learning()
-    assert jobs.waiting_jobs(CLEAR) == [project.pk]
-    assert not TrainedModel.objects.exists()
 
 
 @pytest.mark.thorough

@@ -39,18 +39,6 @@ def with_suspect(text: str = "dirty room and rude staff once more") -> Project:
     return project
 
 
-@pytest.mark.thorough
-def test_a_trained_model_is_shown_with_its_doubt() -> None:
-    project, _ = taught_project(gold=110)
-    train(project)
-    shown = page(project)
-    assert "Version 1 was taught by 110 decisions" in shown
-    assert "It is better than always giving the most frequent answer." in shown
-    assert "95 % interval:" in shown
-    assert 'id="plot-learning-curves"' in shown
-    assert "Always the most frequent answer" in shown
-
-
 def test_probable_errors_lead_to_their_items() -> None:
     project = with_suspect("<script> dirty room and rude staff on visit")
     score = Score.objects.get(suspicion__isnull=False)
@@ -85,14 +73,6 @@ def test_a_manager_switches_it_on_and_it_begins(
         answer = client.post(f"/p/{project.slug}/learning/", {"do": "on"}, follow=True)
     assert "the first version is being trained" in answer.content.decode()
     assert sent_jobs == [("learning.train", TrainedModel.objects.get().pk)]
-
-
-def test_switched_off_what_is_under_way_ends() -> None:
-    project, _ = taught_project()
-    start_training(project=project)
-    browser(project).post(f"/p/{project.slug}/learning/", {"do": "off"})
-    assert TrainedModel.objects.get().status == TrainedModel.Status.CANCELLED
-    assert "Learning is off" in page(project)
 
 
 def test_progress_is_shown_until_it_ends() -> None:

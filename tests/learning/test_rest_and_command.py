@@ -3,7 +3,6 @@
 import json
 from functools import partial
 from io import StringIO
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -11,7 +10,6 @@ from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.learning.management.commands import learn
-from apps.learning.models import LearningSwitch, TrainedModel
 from apps.learning.services import run_training
 from apps.projects.models import Project
 from tests.factories.learning import decide_items, open_texts, taught_project, train
@@ -50,21 +48,6 @@ def test_reviewers_are_told_all_but_that() -> None:
     assert told["suspects"] is None
 
 
-def test_it_is_switched_and_begun_in_one_request(
-    sent_jobs: list[tuple[str, int]], django_capture_on_commit_callbacks: Any
-) -> None:
-    project, _ = taught_project()
-    LearningSwitch.objects.all().delete()
-    with django_capture_on_commit_callbacks(execute=True):
-        told = rest(project).post(
-            f"/api/v1/projects/{project.slug}/learning/", {"on": True, "train": True}, "json"
-        )
-    assert told.json()["training"]["status"] == "queued"
-    assert sent_jobs == [("learning.train", TrainedModel.objects.get().pk)]
-    off = rest(project).post(f"/api/v1/projects/{project.slug}/learning/", {"on": False}, "json")
-    assert (off.json()["on"], off.json()["training"]) == (False, None)
-
-
 def test_the_command_trains_and_tells(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learn, "run_training", partial(run_training, open_learner=NearLearner()))
     project, _ = taught_project()
@@ -83,10 +66,3 @@ def test_the_command_says_in_one_line_what_is_missing() -> None:
         call_command("learn", project.slug)
     with pytest.raises(CommandError, match="no project 'nowhere'"):
         call_command("learn", "nowhere")
-
-
-def test_the_command_leaves_it_to_a_worker_that_is_at_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learn, "run_training", lambda _pk: None)
-    project, _ = taught_project()
-    with pytest.raises(CommandError, match="A worker is at version 1"):
-        call_command("learn", project.slug)

@@ -82,19 +82,6 @@ def test_a_label_of_the_model_is_nobodys_suggestion_and_decides_nothing() -> Non
 
 
 @pytest.mark.thorough
-def test_only_what_has_changed_is_written_again() -> None:
-    project, waiting = taught_project()
-    train(project)
-    decide_items(open_texts(project, [f"{GOOD} and view {at}" for at in range(20)]), ["good"] * 20)
-    second = train(project)
-    assert (second.version, second.applied, second.written) == (2, 4, 0)
-    assert Label.objects.filter(item__in=waiting).count() == 4
-    assert set(Score.objects.filter(item__in=waiting).values_list("model", flat=True)) == {
-        second.pk
-    }
-
-
-@pytest.mark.thorough
 def test_another_opinion_supersedes_the_earlier_one() -> None:
     project, (first, *_) = taught_project(gold=40, waiting=1)
     train(project)
@@ -149,15 +136,6 @@ def test_what_was_decided_meanwhile_is_left_alone() -> None:
     assert (model.applied, model.written) == (3, 3)
     assert not Score.objects.filter(item=first).exists()
     assert state(first.pk).learned is None
-
-
-def test_gold_that_changes_while_it_learns_is_learnt_next_time() -> None:
-    project, waiting = taught_project()
-    model = start_training(project=project)
-    decide_items(waiting[:1], ["bad"])
-    run_training(model.pk, open_learner=NearLearner())
-    model.refresh_from_db()
-    assert (model.examples, model.applied) == (40, 3)
 
 
 def test_a_decision_that_was_changed_since_is_suspected_no_more() -> None:

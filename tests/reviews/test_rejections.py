@@ -12,6 +12,8 @@ from rest_framework.test import APIClient
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.agreement.report.label_matrix import read_sheet
+from apps.agreement.automation.decisions import led_items
+from apps.agreement.report.label_matrix import read_label_matrix
 from apps.agreement.report.queries import costs
 from apps.agreement.report.repeats import read_repeats
 from apps.agreement.report.slices import Slice
@@ -246,7 +248,7 @@ def test_no_figure_changes_and_every_statistic_names_it() -> None:
 
 def figures(project: Project) -> dict[str, Any]:
     """All that is measured of a project's labels, and apart the rejections."""
-    sheet = read_sheet(project)
+    sheet = read_label_matrix(project)
     told = report(sheet).to_json()
     rejections = {
         kind: counts.pop("rejections")

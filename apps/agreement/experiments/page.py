@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from apps.agreement.charts import Offer, cost_quality
@@ -32,94 +32,84 @@ def finding(report: ExperimentReport) -> str:
     if not known:
         return "Nothing to compare yet: no debate about a verified item has ended."
     if len(known) == 1:
-        only = known[0]
-        return f"There is only {only.title}: it is {_right(only)}. Nothing to compare with."
-    plain = min(known, key=lambda arm: _cheapness(report, arm))
-    better = [(arm, pair) for arm in known if (pair := _beats(report, arm, plain)) is not None]
-    if not better:
-        return _none_better(report, known, plain)
-    best, pair = max(better, key=lambda each: _accuracy(each[0]))
-    return (
-        f"{_name(best)} is reliably better than {_plainest(report, plain)}: "
-        f"{_won(report, pair, best, plain)} ({p_words(pair.p_holm)}){_times(best, plain)}."
+        drawn = draw_figure(known[0].scores.accuracy, percent=True)
+        sure = f"95 % interval {drawn.low} to {drawn.high}, " if drawn.low else ""
+        right = f"{drawn.value} right ({sure}n = {drawn.n})"
+        return f"There is only {known[0].title}: it is {right}. Nothing to compare with."
+    by_cost = report.axis == "cost"
+    # By cost where it is known of all, then calls; of equally cheap arms the better one.
+    plain = min(
+        known,
+        key=lambda arm: (
+            (arm.cost["value"] or 0.0) if by_cost else 0.0,
+            arm.calls["value"] or 0.0,
+            -_accuracy(arm),
+        ),
     )
+    plainest = f"{_name(plain)}, {'the cheapest' if by_cost else 'the one with the fewest calls'}"
+    better = [arm for arm in known if _beats(report, arm, plain)]
+    ahead = max(better or known, key=_accuracy)
+    if better:
+        more, less = ahead.calls["value"], plain.calls["value"]
+        times = f", at {more / less:.2g} times the calls" if more and less else ""
+        words, p = _against(report, ahead, plain)
+        return f"{_name(ahead)} is reliably better than {plainest}: {words} ({p}){times}."
+    found = f"No set-up is reliably better than {plainest}."
+    if _accuracy(ahead) > _accuracy(plain):
+        words, p = _against(report, ahead, plain)
+        found += f" {_name(ahead)} is {words}, which chance may explain ({p})."
+    if beaten := [arm.letter for arm in known if _beats(report, plain, arm)]:
+        found += f" Reliably worse than {plain.letter}: {', '.join(beaten)}."
+    if report.items < FEW_ITEMS:
+        found += f" With {report.items} verified items only large differences can be told from"
+        found += " chance."
+    return found
 
 
 def against_votes(report: ExperimentReport) -> list[str]:
     """For every debate with a vote of equal budget beside it: whether the talk was worth it."""
-    said = []
+    found = []
     for vote in report.arms:
         for letter in vote.votes_for:
             debate = next(arm for arm in report.arms if arm.letter == letter)
-            said.append(_debate_and_vote(report, debate, vote))
-    return said
+            pair = _pair(report, debate, vote)
+            verdict = f"no reliable difference ({pair.b + pair.c} items differ)"
+            if pair.winner is not None:
+                winner = report.arms[pair.winner]
+                won, lost = (pair.b, pair.c) if pair.winner == pair.one else (pair.c, pair.b)
+                verdict = f"{_name(winner)} is better, {won} items against {lost}"
+            names = f"{_name(debate)} and the vote of equal budget, {_name(vote)}"
+            found.append(f"{names}: {verdict}.")
+    return found
 
 
-def p_words(p: float) -> str:
-    """``p = 0.032``, or ``p < 0.001``."""
+def _against(report: ExperimentReport, arm: ArmReport, other: ArmReport) -> tuple[str, str]:
+    """On how many items ``arm`` does better and worse than ``other``, and the p of it."""
+    pair = _pair(report, arm, other)
+    won, lost = (pair.b, pair.c) if report.arms[pair.one] is arm else (pair.c, pair.b)
+    if report.repeated:
+        words = f"right more often on {won} items, less often on {lost}"
+    else:
+        words = f"right on {won} items that {other.letter} gets wrong, wrong on {lost} that it gets"
+        words += " right"
+    return words, _p_words(pair.p_holm)
+
+
+def _p_words(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
-def won_words(won: int, lost: int, other: str, *, repeated: bool) -> str:
-    """On how many items an arm does better and worse than the one of the letter ``other``."""
-    if repeated:
-        return f"right more often on {won} items, less often on {lost}"
-    return f"right on {won} items that {other} gets wrong, wrong on {lost} that it gets right"
+def _beats(report: ExperimentReport, arm: ArmReport, other: ArmReport) -> bool:
+    """Whether ``arm`` is reliably better."""
+    if arm is other:
+        return False
+    winner = _pair(report, arm, other).winner
+    return winner is not None and report.arms[winner] is arm
 
 
-def _none_better(report: ExperimentReport, known: Sequence[ArmReport], plain: ArmReport) -> str:
-    ahead = max(known, key=_accuracy)
-    few = (
-        f" With {report.items} verified items only large differences can be told from chance."
-        if report.items < FEW_ITEMS
-        else ""
-    )
-    none = f"No set-up is reliably better than {_plainest(report, plain)}."
-    if _accuracy(ahead) <= _accuracy(plain):
-        return f"{none}{_worse(report, known, plain)}{few}"
-    pair = _pair(report, ahead, plain)
-    return (
-        f"{none} {_name(ahead)} is {_won(report, pair, ahead, plain)}, which chance may explain "
-        f"({p_words(pair.p_holm)}).{_worse(report, known, plain)}{few}"
-    )
-
-
-def _worse(report: ExperimentReport, known: Sequence[ArmReport], plain: ArmReport) -> str:
-    """The arms that the plainest one beats, as a sentence; empty where there is none."""
-    beaten = [arm.letter for arm in known if _beats(report, plain, arm) is not None]
-    return f" Reliably worse than {plain.letter}: {', '.join(beaten)}." if beaten else ""
-
-
-def _debate_and_vote(report: ExperimentReport, debate: ArmReport, vote: ArmReport) -> str:
-    pair = _pair(report, debate, vote)
-    names = f"{_name(debate)} and the vote of equal budget, {_name(vote)}"
-    winner = None if pair.winner is None else report.arms[pair.winner]
-    if winner is None:
-        return f"{names}: no reliable difference ({pair.b + pair.c} items differ)."
-    won, lost = _won_and_lost(report, pair, winner)
-    return f"{names}: {_name(winner)} is better, {won} items against {lost}."
-
-
-def _beats(report: ExperimentReport, arm: ArmReport, plain: ArmReport) -> Pair | None:
-    if arm is plain:
-        return None
-    pair = _pair(report, arm, plain)
-    winner = pair.winner
-    return pair if winner is not None and report.arms[winner] is arm else None
-
-
-def _pair(report: ExperimentReport, one: ArmReport, other: ArmReport) -> Pair:
-    places = {report.arms.index(one), report.arms.index(other)}
+def _pair(report: ExperimentReport, arm: ArmReport, other: ArmReport) -> Pair:
+    places = {report.arms.index(arm), report.arms.index(other)}
     return next(pair for pair in report.pairs if {pair.one, pair.other} == places)
-
-
-def _won_and_lost(report: ExperimentReport, pair: Pair, arm: ArmReport) -> tuple[int, int]:
-    return (pair.b, pair.c) if report.arms[pair.one] is arm else (pair.c, pair.b)
-
-
-def _times(best: ArmReport, plain: ArmReport) -> str:
-    more, less = best.calls["value"], plain.calls["value"]
-    return f", at {more / less:.2g} times the calls" if more and less else ""
 
 
 def _name(arm: ArmReport) -> str:
@@ -130,47 +120,15 @@ def _accuracy(arm: ArmReport) -> float:
     return arm.scores.accuracy["value"] or 0.0
 
 
-def _right(arm: ArmReport) -> str:
-    """``83 % right (95 % interval 44 % to 97 %, n = 6)``."""
-    drawn = draw_figure(arm.scores.accuracy, percent=True)
-    sure = f"95 % interval {drawn.low} to {drawn.high}, " if drawn.low else ""
-    return f"{drawn.value} right ({sure}n = {drawn.n})"
-
-
-def _won(report: ExperimentReport, pair: Pair, arm: ArmReport, plain: ArmReport) -> str:
-    won, lost = _won_and_lost(report, pair, arm)
-    return won_words(won, lost, plain.letter, repeated=report.repeated)
-
-
-def _plainest(report: ExperimentReport, arm: ArmReport) -> str:
-    """The arm that the others are held against, and why it is that one."""
-    why = "the cheapest" if report.axis == "cost" else "the one with the fewest calls"
-    return f"{_name(arm)}, {why}"
-
-
-def _cheapness(report: ExperimentReport, arm: ArmReport) -> tuple[float, float, float]:
-    """By cost where it is known of all, then calls; of equally cheap arms the better one."""
-    cost = arm.cost["value"] if report.axis == "cost" else None
-    return cost or 0.0, arm.calls["value"] or 0.0, -_accuracy(arm)
-
-
-COLUMNS: dict[str, Callable[[ArmReport], Figure]] = {
-    "accuracy": lambda arm: arm.scores.accuracy,
-    "macro_f1": lambda arm: arm.scores.macro_f1,
-    "cost": lambda arm: arm.cost,
-    "seconds": lambda arm: arm.seconds,
-    "calls": lambda arm: arm.calls,
-    "unparsed": lambda arm: arm.scores.unparsed,
+#: Name → words, the figure, and how an amount that is no share is said.
+COLUMNS: dict[str, tuple[str, Callable[[ArmReport], Figure], Callable[[float], str] | None]] = {
+    "accuracy": ("Accuracy", lambda arm: arm.scores.accuracy, None),
+    "macro_f1": ("Macro F1", lambda arm: arm.scores.macro_f1, None),
+    "cost": ("Cost", lambda arm: arm.cost, money),
+    "seconds": ("Seconds", lambda arm: arm.seconds, duration),
+    "calls": ("Calls", lambda arm: arm.calls, "{:.3g}".format),
+    "unparsed": ("No usable label", lambda arm: arm.scores.unparsed, None),
 }
-WORDS = {
-    "accuracy": "Accuracy",
-    "macro_f1": "Macro F1",
-    "cost": "Cost",
-    "seconds": "Seconds",
-    "calls": "Calls",
-    "unparsed": "No usable label",
-}
-SHARES = ("accuracy", "macro_f1", "unparsed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,101 +163,75 @@ class PairRow:
 
 def table_rows(report: ExperimentReport, sort: str = "") -> list[TableRow]:
     """The arms as rows, sorted by a column's name, with - before it the other way round."""
-    most = {name: _highest(report, name) for name in COLUMNS}
-    words = WORDS | ({"accuracy": "Whole set right"} if report.task.several else {})
-    rows = [
-        TableRow(
-            arm,
-            [(words[name], _cell(name, of(arm), most[name])) for name, of in COLUMNS.items()],
+    columns = []
+    for name, (words, figure_of, say) in COLUMNS.items():
+        figures = [figure_of(arm) for arm in report.arms]
+        most = max((each.get("high") or each["value"] or 0.0 for each in figures), default=0.0)
+        of_sets = name == "accuracy" and report.task.several
+        columns.append(
+            [
+                (
+                    "Whole set right" if of_sets else words,
+                    draw_amount(figure, most, say) if say else draw_figure(figure, percent=True),
+                )
+                for figure in figures
+            ]
         )
-        for arm in report.arms
+    rows = [
+        TableRow(arm, [column[place] for column in columns])
+        for place, arm in enumerate(report.arms)
     ]
-    name = sort.removeprefix("-")
+    name, falling = sort.removeprefix("-"), sort.startswith("-")
     if name in COLUMNS:
-        rows.sort(key=lambda row: _order(COLUMNS[name](row.arm), falling=sort.startswith("-")))
+
+        def order(row: TableRow) -> float:
+            value = COLUMNS[name][1](row.arm)["value"]
+            return math.inf if value is None else -value if falling else value
+
+        rows.sort(key=order)
     return rows
 
 
 def pair_rows(report: ExperimentReport) -> list[PairRow]:
     """Every arm against every other."""
-    known = {(pair.one, pair.other): pair for pair in report.pairs}
-    places = range(len(report.arms))
     return [
-        PairRow(
-            arm,
-            [
-                PairCell("self") if row == column else _pair_cell(report, known, row, column)
-                for column in places
-            ],
-        )
-        for row, arm in enumerate(report.arms)
+        PairRow(arm, [_pair_cell(report, place, column) for column in range(len(report.arms))])
+        for place, arm in enumerate(report.arms)
     ]
+
+
+def _pair_cell(report: ExperimentReport, row: int, column: int) -> PairCell:
+    if row == column:
+        return PairCell("self")
+    arm, other = report.arms[row], report.arms[column]
+    pair = _pair(report, arm, other)
+    won, lost = (pair.b, pair.c) if pair.one == row else (pair.c, pair.b)
+    words, p = _against(report, arm, other)
+    return PairCell(
+        outcome="level" if pair.winner is None else "better" if pair.winner == row else "worse",
+        won=won,
+        lost=lost,
+        p=p,
+        words=f"{arm.letter} against {other.letter}: {words}; {p} after Holm, "
+        f"{_p_words(pair.p)} before, on {pair.items} items",
+    )
 
 
 def draw_amount(figure: Figure, most: float, say: Callable[[float], str]) -> DrawnFigure:
     """As ``draw_figure`` for what is no share: the bar runs from 0 to ``most``."""
-    value = figure["value"]
+
+    def place(value: float) -> str:
+        return f"{min(max(value / most, 0), 1) * 100:.1f}" if most else "0.0"
+
+    value, low, high = figure["value"], figure.get("low"), figure.get("high")
     if value is None:
         return DrawnFigure(reason=figure.get("reason", ""))
-    low, high = figure.get("low"), figure.get("high")
-    known = low is not None and high is not None
-    return DrawnFigure(
-        value=say(value),
-        low=say(low) if known and low is not None else "",
-        high=say(high) if known and high is not None else "",
-        n=f"{figure['n']:,}",
-        x=_share(value, most),
-        x_low=_share(low or 0, most) if known else "",
-        x_high=_share(high or 0, most) if known else "",
-        method=figure.get("method", ""),
+    drawn = DrawnFigure(
+        value=say(value), n=f"{figure['n']:,}", x=place(value), method=figure.get("method", "")
     )
-
-
-def number(value: float) -> str:
-    """Three digits at most: ``3``, ``3.2``, ``0.31``."""
-    return f"{value:.3g}"
-
-
-def _cell(name: str, figure: Figure, most: float) -> DrawnFigure:
-    if name in SHARES:
-        return draw_figure(figure, percent=True)
-    say = {"cost": money, "seconds": duration, "calls": number}[name]
-    return draw_amount(figure, most, say)
-
-
-def _highest(report: ExperimentReport, name: str) -> float:
-    figures = [COLUMNS[name](arm) for arm in report.arms]
-    ends = [figure.get("high") or figure["value"] or 0.0 for figure in figures]
-    return max(ends, default=0.0)
-
-
-def _share(value: float, most: float) -> str:
-    return f"{min(max(value / most, 0), 1) * 100:.1f}" if most else "0.0"
-
-
-def _order(figure: Figure, *, falling: bool) -> float:
-    value = figure["value"]
-    if value is None:
-        return math.inf
-    return -value if falling else value
-
-
-def _pair_cell(
-    report: ExperimentReport, known: dict[tuple[int, int], Pair], row: int, column: int
-) -> PairCell:
-    pair = known[min(row, column), max(row, column)]
-    won, lost = (pair.b, pair.c) if pair.one == row else (pair.c, pair.b)
-    outcome = "level" if pair.winner is None else "better" if pair.winner == row else "worse"
-    one, other = report.arms[row].letter, report.arms[column].letter
-    counted = won_words(won, lost, other, repeated=report.repeated)
-    return PairCell(
-        outcome=outcome,
-        won=won,
-        lost=lost,
-        p=p_words(pair.p_holm),
-        words=f"{one} against {other}: {counted}; {p_words(pair.p_holm)} after Holm, "
-        f"{p_words(pair.p)} before, on {pair.items} items",
-    )
+    if low is None or high is None:
+        return drawn
+    return replace(drawn, low=say(low), high=say(high), x_low=place(low), x_high=place(high))
 
 
 #: The accuracy for which the page says beforehand how wide its interval will be.
@@ -397,7 +329,7 @@ def expected_width(planned: Sequence[PlannedArm], chosen: int) -> dict[str, Any]
             {
                 "arm": each,
                 "title": title_of(each.plan.protocol, each.plan.settings),
-                "models": _models(each),
+                "models": " + ".join(dict.fromkeys(m.name for m in each.plan.models.values())),
                 "vote": place >= chosen,
             }
             for place, each in enumerate(planned)
@@ -433,10 +365,6 @@ def _items(readings: Sequence[Reading]) -> dict[int, tuple[str, str]]:
 def _shown(reading: Reading, letter: str, items: dict[int, tuple[str, str]]) -> ShownReading:
     text, external_id = items.get(reading.item_id, ("", ""))
     return ShownReading(reading, letter, text, external_id)
-
-
-def _models(each: PlannedArm) -> str:
-    return " + ".join(dict.fromkeys(model.name for model in each.plan.models.values()))
 
 
 def _sum(parts: Sequence[float | None]) -> float | None:

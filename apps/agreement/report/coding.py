@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from django.db.models import Aggregate, BigIntegerField, Func, QuerySet, TextField
 from django.db.models.sql.compiler import SQLCompiler
 
+from apps.projects.models import Item, Project
 from labelhub.core.agreement.ratings import Ints
 from labelhub.core.agreement.texts import Texts, texts_of
 from labelhub.core.schema import TASKS, LabelType, Schema, fold
@@ -134,6 +135,14 @@ class Coder:
         self._sets: dict[frozenset[str], int] = {}
         self._texts: dict[int, dict[str, int]] = {}
         self.itemwise = not schema.task.labelled
+
+    @classmethod
+    def of_project(cls, project: Project, schema: Schema, label: str = "") -> Self:
+        """With the options of the project's items, where items bring their own; then a query."""
+        options: Mapping[int, Sequence[str]] = {}
+        if schema.task.item_options:
+            options = dict(Item.objects.filter(project=project).values_list("pk", "options"))
+        return cls(schema, options, label)
 
     @property
     def known(self) -> Mapping[str, int]:

@@ -202,7 +202,7 @@ def texts_said(
     project: Project, asked: Slice, sheet: Sheet, item_ids: Sequence[int], reader: int | None
 ) -> dict[int, Answers]:
     """Item → what each kind wrote of it, the most frequent first; ``sheet`` is what was read of
-    ``asked``. ``reader``: see ``read_sheet``."""
+    ``asked``. ``reader``: see ``read_label_matrix``."""
     kinds = {
         rater.id: rater.kind
         for rater in sheet.raters

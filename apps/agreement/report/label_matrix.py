@@ -36,7 +36,6 @@ from apps.projects.models import Item, Project
 from apps.projects.selectors import CLUSTER_KEYS, current_schema
 from labelhub.core.agreement.ratings import Ints, Ratings
 from labelhub.core.agreement.reports.sheet import KINDS, Rater, Sheet
-from labelhub.core.schema import Schema
 
 #: Items whose meta data are looked at for a key.
 LOOKED_AT = 500
@@ -95,7 +94,7 @@ _ABSTAINS, _OTHER, _CODES = 62, 63, 64
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Labels:
     """Labels as they come, of shape (labels,); codes ABSTAINED and UNKNOWN are not yet left out."""
 
     items: Ints
@@ -103,17 +102,9 @@ class _Said:
     codes: Ints
 
 
-@dataclass(frozen=True, slots=True)
-class _Spans:
-    """Between which ids the project's items and annotators lie."""
-
-    first_item: int
-    last_item: int
-    first_annotator: int
-    last_annotator: int
-
-
-def read_sheet(project: Project, asked: Slice | None = None, *, reader: int | None = None) -> Sheet:
+def read_label_matrix(
+    project: Project, asked: Slice | None = None, *, reader: int | None = None
+) -> Sheet:
     """The part of the ledger that ``asked`` means; the number of queries does not grow with it.
 
     ``reader``: id of the reviewer who is to read what is made of it. What machines say of items
@@ -125,13 +116,17 @@ def read_sheet(project: Project, asked: Slice | None = None, *, reader: int | No
     asked = asked or Slice()
     schema = current_schema(project).parsed
     check_slice(project, schema, asked)
-    coder = Coder(schema, _options(project, schema), asked.label)
+    coder = Coder.of_project(project, schema, asked.label)
     raters = _raters(project)
-    said = _said(project, asked, coder, raters, reader)
-    gold = list(_gold(project, asked, reader).values_list("item_id", "raw", "decided_by__kind"))
-    truth = [(item, coder.of(item, raw), kind) for item, raw, kind in gold if raw is not None]
+    labels = _read_labels(project, asked, coder, raters, reader)
+    gold = current_gold(project).filter(items_with(project, asked.tag)).annotate(raw=_raw())
+    if reader is not None:
+        gold = gold.exclude(hidden_from(reader, item="item_id"), decided_by__kind__in=MACHINES)
+    decided = list(gold.values_list("item_id", "raw", "decided_by__kind"))
+    truth = [(item, coder.of(item, raw), kind) for item, raw, kind in decided if raw is not None]
     sheet = replace(
-        _sheet(project, coder, raters, said, truth), rejections=_rejections(project, asked, raters)
+        _matrix(project, coder, raters, labels, truth),
+        rejections=_rejections(project, asked, raters),
     )
     return _narrowed(sheet, asked)
 
@@ -184,32 +179,19 @@ def _rejections(project: Project, asked: Slice, raters: Sequence[Rater]) -> Mapp
     return found
 
 
-def _options(project: Project, schema: Schema) -> Mapping[int, list[str]]:
-    if not schema.task.item_options:
-        return {}
-    return dict(Item.objects.filter(project=project).values_list("pk", "options"))
-
-
-def _gold(project: Project, asked: Slice, reader: int | None) -> QuerySet[Any]:
-    found = current_gold(project).filter(items_with(project, asked.tag)).annotate(raw=_raw())
-    if reader is None:
-        return found
-    return found.exclude(hidden_from(reader, item="item_id"), decided_by__kind__in=MACHINES)
-
-
 def _raw() -> Cast:
     """An answer's JSON as the database keeps it; a cast spares parsing a million of them."""
     return Cast("value", TextField())
 
 
-def _said(
+def _read_labels(
     project: Project, asked: Slice, coder: Coder, raters: list[Rater], reader: int | None
-) -> _Said:
+) -> _Labels:
     ids = [rater.id for rater in raters] or [0]
-    items = Item.objects.filter(project=project).aggregate(low=Min("pk"), high=Max("pk"))
-    spans = _Spans(items["low"] or 0, items["high"] or 0, min(ids), max(ids))
-    parts = [_fetch(rows, coder, spans) for rows in wanted_labels(project, asked, raters, reader)]
-    return _joined(parts)
+    span = Item.objects.filter(project=project).aggregate(low=Min("pk"), high=Max("pk"))
+    items, annotators = (span["low"] or 0, span["high"] or 0), (min(ids), max(ids))
+    wanted = wanted_labels(project, asked, raters, reader)
+    return _joined([_fetch(rows, coder, items, annotators) for rows in wanted])
 
 
 def wanted_labels(
@@ -235,21 +217,24 @@ def wanted_labels(
     yield labels_of_run(project.pk, run.uid).filter(narrowed, replicate=asked.replicate)
 
 
-def _fetch(rows: QuerySet[Any], coder: Coder, spans: _Spans) -> _Said:
-    known, low = coder.known, spans.first_annotator
-    span = spans.last_annotator - low + 1
+def _fetch(
+    rows: QuerySet[Any], coder: Coder, item_ids: tuple[int, int], annotator_ids: tuple[int, int]
+) -> _Labels:
+    """``item_ids`` and ``annotator_ids``: the lowest and the highest of the project."""
+    known, low = coder.known, annotator_ids[0]
+    span = annotator_ids[1] - low + 1
     if not known:
         return _as_they_are(rows, coder)
     code = Numbered(_raw(), known, null=_ABSTAINS, other=_OTHER)
     place = F("item_id") * span + F("annotator_id") - low
-    packed = numbers(rows, place * _CODES + code, (spans.first_item, spans.last_item))
+    packed = numbers(rows, place * _CODES + code, item_ids)
     places, codes = np.divmod(packed, _CODES)
     listed = codes != _OTHER
     if not listed.all():
         places, codes = places[listed], codes[listed]
     codes[codes == _ABSTAINS] = ABSTAINED
     items, annotators = np.divmod(places, span)
-    found = _Said(items, annotators + low, codes)
+    found = _Labels(items, annotators + low, codes)
     if listed.all():
         return found
     unlisted = rows.annotate(raw=_raw()).exclude(raw__in=list(known)).exclude(raw=None)
@@ -257,14 +242,14 @@ def _fetch(rows: QuerySet[Any], coder: Coder, spans: _Spans) -> _Said:
     return _joined([found, rest])
 
 
-def _joined(parts: Sequence[_Said]) -> _Said:
+def _joined(parts: Sequence[_Labels]) -> _Labels:
     if len(parts) == 1:
         return parts[0]
     columns = [(each.items, each.annotators, each.codes) for each in parts]
-    return _Said(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+    return _Labels(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
-def _as_they_are(rows: QuerySet[Any], coder: Coder) -> _Said:
+def _as_they_are(rows: QuerySet[Any], coder: Coder) -> _Labels:
     # What the schema does not list is numbered as it comes: in one order, however it is looked up.
     rows = rows.order_by("pk").annotate(raw=_raw())
     items, annotators, codes = [], [], []
@@ -272,32 +257,34 @@ def _as_they_are(rows: QuerySet[Any], coder: Coder) -> _Said:
         items.append(item)
         annotators.append(annotator)
         codes.append(ABSTAINED if raw is None else coder.of(item, raw))
-    return _Said(*(np.array(column, dtype=np.int64) for column in (items, annotators, codes)))
+    return _Labels(*(np.array(column, dtype=np.int64) for column in (items, annotators, codes)))
 
 
-def _sheet(
+def _matrix(
     project: Project,
     coder: Coder,
     raters: list[Rater],
-    said: _Said,
-    truth: list[tuple[int, int, str | None]],
+    labels: _Labels,
+    truth: Sequence[tuple[int, int, str | None]],
 ) -> Sheet:
-    item_ids = present(said.items)
+    item_ids = present(labels.items)
     number_of = Numbers(np.array([rater.id for rater in raters], dtype=np.int64))
-    annotators = number_of(said.annotators)
-    abstained, usable = said.codes == ABSTAINED, said.codes >= 0
+    annotators = number_of(labels.annotators)
+    abstained, usable = labels.codes == ABSTAINED, labels.codes >= 0
     items = Numbers(item_ids)
     categories = coder.categories
-    columns = items(said.items[usable]), annotators[usable], said.codes[usable]
+    columns = items(labels.items[usable]), annotators[usable], labels.codes[usable]
     ratings = Ratings(*columns, len(item_ids), len(raters), max(len(categories), 1))
-    together = clusters_of(project, item_ids, _wrote(said, raters))
+    together = clusters_of(project, item_ids, _wrote(labels, raters))
     gold, gold_kind = _truth(items, len(item_ids), truth)
+    reason = NOT_AN_OPTION if coder.itemwise else NOT_IN_SCHEMA
+    unknown = int((labels.codes == UNKNOWN).sum())
     return Sheet(
         task=coder.task,
         categories=categories,
         ratings=ratings,
         raters=raters,
-        abstained=np.column_stack([items(said.items[abstained]), annotators[abstained]]),
+        abstained=np.column_stack([items(labels.items[abstained]), annotators[abstained]]),
         gold=gold,
         gold_kind=gold_kind,
         author=_author(ratings, raters),
@@ -308,26 +295,21 @@ def _sheet(
         texts=coder.texts_of(item_ids),
         clusters=None if together is None else together.numbers,
         unit="items" if together is None else together.unit,
-        left_out=_left_out(said, coder),
+        left_out={reason: unknown} if unknown else {},
     )
 
 
-def _wrote(said: _Said, raters: list[Rater]) -> dict[int, int]:
+def _wrote(labels: _Labels, raters: list[Rater]) -> dict[int, int]:
     """Item → annotator, of those who say something of their own texts."""
     authors = [rater.id for rater in raters if rater.kind == Kind.AUTHOR]
     if not authors:
         return {}
-    own = _first_last(np.flatnonzero(np.isin(said.annotators, authors)), said.annotators)
-    return dict(zip(said.items[own].tolist(), said.annotators[own].tolist(), strict=True))
-
-
-def _left_out(said: _Said, coder: Coder) -> dict[str, int]:
-    unknown = int((said.codes == UNKNOWN).sum())
-    return {NOT_AN_OPTION if coder.itemwise else NOT_IN_SCHEMA: unknown} if unknown else {}
+    own = _first_last(np.flatnonzero(np.isin(labels.annotators, authors)), labels.annotators)
+    return dict(zip(labels.items[own].tolist(), labels.annotators[own].tolist(), strict=True))
 
 
 def _truth(
-    items: Numbers, size: int, truth: list[tuple[int, int, str | None]]
+    items: Numbers, size: int, truth: Sequence[tuple[int, int, str | None]]
 ) -> tuple[Ints, Ints]:
     """Gold and who decided it, of the items that have labels; -1 elsewhere."""
     gold, kinds = np.full(size, -1), np.full(size, -1)

@@ -10,7 +10,7 @@ from django.utils.timezone import localdate
 
 from apps.agreement.charts import figure_columns
 from apps.agreement.report.charts import Series, series_marks
-from apps.agreement.report.label_matrix import read_sheet
+from apps.agreement.report.label_matrix import read_label_matrix
 from apps.agreement.report.services import turn
 from apps.agreement.report.slices import Slice
 from apps.agreement.report.tables import MAIN_WORDS
@@ -56,7 +56,8 @@ def agreement_over_time(project: Project, asked: Slice, task: LabelType) -> Char
     name = "alpha_nominal" if asked.label else task.coefficients[0]
     with turn(project.pk):
         sheets = [
-            read_sheet(project, replace(asked, since=each.first, until=each.last)) for each in found
+            read_label_matrix(project, replace(asked, since=each.first, until=each.last))
+            for each in found
         ]
         series = [
             Series(WORDS[kind], kind, [within(sheet, kind).get(name) for sheet in sheets])

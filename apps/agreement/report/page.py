@@ -1,8 +1,6 @@
 """What the agreement page is made of."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +16,14 @@ from apps.agreement.report.tables import (
     against,
     coefficients,
     compared_kinds,
-    is_share,
     main_coefficient,
     mistaken,
     sureness,
     trust_table,
-    with_words,
 )
 from apps.agreement.report.truths import Report, doubts, interval_methods, part_words, truths_of
 from apps.debates.models import Debate
 from apps.projects.models import Item, Project
-from labelhub.core.agreement.figures import Figure
 from labelhub.core.schema import TASKS
 
 SNIPPET = 160
@@ -40,41 +35,52 @@ BESIDE = {"alpha_nominal": "AC1", "alpha_ordinal": "AC2"}
 ELSEWHERE = ("annotators", "trust")
 
 
-@dataclass(frozen=True, slots=True)
-class KindRow:
-    """A kind in the table of counts; ``figures`` beside the names of the columns, and whether
-    they are shares."""
-
-    kind: str
-    counts: Mapping[str, int]
-    figures: Sequence[tuple[str, bool, Figure]]
-    offline: bool
-
-
-@dataclass(frozen=True, slots=True)
-class DividedItem:
-    """An item that divides people, one click from its text and debate."""
-
-    item: Item
-    snippet: str
-    disagreement: float
-    labels: int
-    debate_id: int | None
-
-
-def standing_page(project: Project, report: Report) -> dict[str, Any]:
+def report_page(project: Project, report: Report) -> dict[str, Any]:
     """Context of the report's part of the page."""
-    main = main_coefficient(report)
-    first = list(dict.fromkeys((main, FIRST)))
+    main, truths, offline = main_coefficient(report), truths_of(report), report["offline"]
+    trust_kinds, trust_rows = trust_table(report, truths[0]) if truths else ([], [])
+    first = [COEFFICIENT_WORDS.get(name, name) for name in dict.fromkeys((main, FIRST))]
+    own = coefficients(report)
     return {
         "report": report,
         "label_type": TASKS[report["task"]],
         "sentences": sentences(report),
         "part": part_words(report, annotator_called(project, report["slice"].get("annotator"))),
-        **_by_truth(report),
-        "kind_rows": [_kind_row(report, kind, first) for kind in report["sources"]],
-        "coefficients": coefficients(report),
-        "differing": _differing(report),
+        # Who is right: by the first truth in full, by the others in numbers.
+        "truth": truths[0] if truths else None,
+        "truths": [(truth, against(report, truth)) for truth in truths],
+        "trust_kinds": [(kind, kind in offline) for kind in trust_kinds],
+        "trust_rows": trust_rows,
+        "compared": compared_kinds(report),
+        "mistaken": mistaken(report, truths[0]) if truths else {},
+        "kind_rows": [
+            {
+                "kind": column.kind,
+                "offline": column.offline,
+                "counts": report["sources"][column.kind],
+                "figures": [
+                    (row.words, row.percent, row.cells[place][1])
+                    for row in own.rows
+                    if row.words in first
+                ],
+            }
+            for place, column in enumerate(own.columns)
+            if column.kind in report["sources"]
+        ],
+        "coefficients": own,
+        # Pairs of kinds, or one kind twice, that share an item: where they can differ.
+        "differing": [
+            *(
+                (pair["a"], pair["b"])
+                for pair in report["between"]
+                if pair["level"] == "kind" and pair["items"]
+            ),
+            *(
+                (kind, kind)
+                for kind, found in report["within"].items()
+                if found[FIRST]["value"] is not None
+            ),
+        ],
         "sureness": sureness(report),
         "methods": interval_methods(report),
         "doubts": doubts(report),
@@ -85,14 +91,14 @@ def standing_page(project: Project, report: Report) -> dict[str, Any]:
         },
         "several": sum(pair["level"] == "annotator" for pair in report["between"]) > 1,
         "machines": [
-            (name, told, name in report["offline"].get(told["kind"], ()))
-            for name, told in report["alt_test"].items()
+            (name, found, name in offline.get(found["kind"], ()))
+            for name, found in report["alt_test"].items()
         ],
         "divided": _divided(project, report),
         "main": MAIN_WORDS[main],
         "where_one_prevails": BESIDE.get(main, ""),
         "costs": [
-            (kind, report["cost"][kind], kind in report["offline"])
+            (kind, report["cost"][kind], kind in offline)
             for kind in report["sources"]
             if kind in report["cost"]
         ],
@@ -100,62 +106,21 @@ def standing_page(project: Project, report: Report) -> dict[str, Any]:
     }
 
 
-def _by_truth(report: Report) -> dict[str, Any]:
-    """Who is right: by the first truth in full, by the others in numbers."""
-    truths = truths_of(report)
-    kinds, rows = trust_table(report, truths[0]) if truths else ([], [])
-    return {
-        "truth": truths[0] if truths else None,
-        "truths": [(truth, against(report, truth)) for truth in truths],
-        "trust_kinds": [(kind, kind in report["offline"]) for kind in kinds],
-        "trust_rows": rows,
-        "compared": compared_kinds(report),
-        "mistaken": mistaken(report, truths[0]) if truths else {},
-    }
-
-
-def _kind_row(report: Report, kind: str, columns: Sequence[str]) -> KindRow:
-    figures = report["within"][kind]
-    return KindRow(
-        kind=kind,
-        counts=report["sources"][kind],
-        figures=[
-            (COEFFICIENT_WORDS.get(name, name), is_share(name), with_words(report, figures[name]))
-            for name in columns
-            if name in figures
-        ],
-        offline=kind in report["offline"],
-    )
-
-
-def _differing(report: Report) -> list[tuple[str, str]]:
-    """Pairs of kinds, or one kind twice, that share an item: where they can differ."""
-    pairs = [
-        (pair["a"], pair["b"])
-        for pair in report["between"]
-        if pair["level"] == "kind" and pair["items"]
-    ]
-    within = [
-        (kind, kind) for kind, told in report["within"].items() if told[FIRST]["value"] is not None
-    ]
-    return pairs + within
-
-
-def _divided(project: Project, report: Report) -> list[DividedItem]:
-    told = {row["item"]: row for row in report["most_divided"]}
-    items = {item.pk: item for item in Item.objects.filter(project=project, pk__in=list(told))}
-    debates = Debate.objects.filter(item__in=list(items), run__trial=False).order_by("pk")
+def _divided(project: Project, report: Report) -> list[dict[str, Any]]:
+    """Items that divide people, one click from their text and debate."""
+    ids = [row["item"] for row in report["most_divided"]]
+    items = Item.objects.filter(project=project).in_bulk(ids)
+    debates = Debate.objects.filter(item__in=ids, run__trial=False).order_by("pk")
     held = dict(debates.values_list("item_id", "pk"))
     return [
-        DividedItem(
-            item=items[key],
-            snippet=items[key].text[:SNIPPET],
-            disagreement=row["disagreement"],
-            labels=row["labels"],
-            debate_id=held.get(key),
-        )
-        for key, row in told.items()
-        if key in items
+        {
+            **row,
+            "item": items[row["item"]],
+            "snippet": items[row["item"]].text[:SNIPPET],
+            "debate_id": held.get(row["item"]),
+        }
+        for row in report["most_divided"]
+        if row["item"] in items
     ]
 
 
@@ -181,7 +146,4 @@ def alone(page: str) -> str:
 
 
 def _read(path: str) -> str:
-    place = find(path)
-    if place is None:
-        raise FileNotFoundError(path)
-    return Path(str(place)).read_text(encoding="utf-8")
+    return Path(str(find(path))).read_text(encoding="utf-8")

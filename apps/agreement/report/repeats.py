@@ -25,13 +25,12 @@ from apps.labels.blindness import hidden_from
 from apps.labels.models import MACHINES, Label
 from apps.labels.selectors import labels_of_run
 from apps.projects.changes import Translator
-from apps.projects.models import Item, LabelSchema, Project
+from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.queue.leases import LEASE_SECONDS
 from labelhub.core.agreement.ratings import Ints, Ratings
 from labelhub.core.agreement.reports.repeats import repeats
 from labelhub.core.agreement.reports.sheet import Rater, Sheet
-from labelhub.core.schema import Schema
 
 #: A person who revises so soon corrects what they meant.
 SLIP = timedelta(seconds=LEASE_SECONDS)
@@ -55,7 +54,7 @@ def read_repeats(
     """``sheet`` with all answers where there may be several; None where nobody was asked again.
 
     At most seven queries; without any repeats two short ones. ``asked``, ``reader``: as for
-    ``read_sheet``, which made ``sheet``. With a run chosen all of its replicates count.
+    ``read_label_matrix``, which made ``sheet``. With a run chosen all of its replicates count.
     """
     replicates = _replicates(sheet.raters)
     wanted = _wanted(project, asked, replicates, sheet.raters, reader)
@@ -65,8 +64,7 @@ def read_repeats(
     answers = [one for rows in wanted for one in _answers(current, rows) if one[1] in chosen]
     if not answers:
         return None
-    schema = current.parsed
-    coder = Coder(schema, _options(project, schema), asked.label)
+    coder = Coder.of_project(project, current.parsed, asked.label)
     return _sheet(sheet, coder, answers, replicates)
 
 
@@ -153,12 +151,6 @@ def _answers(schema: LabelSchema, rows: QuerySet[Any]) -> Iterable[Answer]:
             yield item, annotator, raw
         elif (now := told.value(version, json.loads(raw))) is not None:
             yield item, annotator, json.dumps(now)
-
-
-def _options(project: Project, schema: Schema) -> dict[int, list[str]]:
-    if not schema.task.item_options:
-        return {}
-    return dict(Item.objects.filter(project=project).values_list("pk", "options"))
 
 
 def _sheet(

@@ -17,7 +17,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.agreement.models import StoredReport
-from apps.agreement.report.label_matrix import read_sheet
+from apps.agreement.report.label_matrix import read_label_matrix
 from apps.agreement.report.queries import calibrations, costs
 from apps.agreement.report.repeats import intra
 from apps.agreement.report.slices import Slice, check_slice
@@ -168,7 +168,7 @@ def state_of(project: Project) -> str:
 
 def _computed(project: Project, asked: Slice, *, reader: int | None = None) -> dict[str, Any]:
     schema = current_schema(project).parsed
-    sheet = read_sheet(project, asked, reader=reader)
+    sheet = read_label_matrix(project, asked, reader=reader)
     found = report(sheet).to_json()
     found["most_divided"] = [
         {"item": each.item_id, "disagreement": each.disagreement, "labels": each.labels}

@@ -155,23 +155,28 @@ def compared_kinds(report: Report) -> list[ComparedKinds]:
     """One table for each truth by which two kinds can be compared."""
     found = []
     for truth in truths_of(report):
-        told = report["comparisons"].get(truth.by)
-        pairs = [pair for pair in told["pairs"] if pair["items"]] if told else []
+        test = report["comparisons"].get(truth.by)
+        pairs = [pair for pair in test["pairs"] if pair["items"]] if test else []
         # Of free texts right is the same word for word: where none is, it tells nothing.
-        if TASKS[report["task"]].written and not any(
-            each["only_a"] + each["only_b"] for each in pairs
-        ):
+        alone = any(pair["only_a"] + pair["only_b"] for pair in pairs)
+        if not pairs or (TASKS[report["task"]].written and not alone):
             continue
-        if pairs:
-            found.append(
-                ComparedKinds(
-                    truth=truth,
-                    overall=_overall(told),
-                    pairs=[_pair(report, truth, pair) for pair in pairs],
-                    methods=_different([told["method"], *(pair["method"] for pair in pairs)]),
-                    doubts=_different(plain(pair.get("doubt") or "") for pair in pairs),
-                )
+        answered = f"the {test['items']:,} items that all {len(test['kinds'])} answered"
+        if test["cochran_q"] is None:
+            overall = f"On {answered} nothing tells them apart."
+        else:
+            q, p = number_words(test["cochran_q"]), p_words(test["p"])
+            overall = f"Over {answered}: Q {q}, p {p}."
+        doubts = (plain(pair.get("doubt") or "") for pair in pairs)
+        found.append(
+            ComparedKinds(
+                truth=truth,
+                overall=overall,
+                pairs=[_compared(report, truth, pair) for pair in pairs],
+                methods=list(dict.fromkeys([test["method"], *(each["method"] for each in pairs)])),
+                doubts=list(dict.fromkeys(doubt for doubt in doubts if doubt)),
             )
+        )
     return found
 
 
@@ -187,23 +192,23 @@ def p_words(p: float | None) -> str:
 
 def points(figure: Mapping[str, Any], *, turned: bool = False) -> str:
     """A difference of shares in percentage points: ``+13 (0 to +26)``."""
-    value, low, high = figure["value"], figure.get("low"), figure.get("high")
-    if value is None:
+    ends = [figure["value"], figure.get("low"), figure.get("high")]
+    if ends[0] is None:
         return "–"
     if turned:
-        value = -value
-        low, high = (None, None) if low is None or high is None else (-high, -low)
-    doubt = f" ({_signed(low)} to {_signed(high)})" if low is not None and high is not None else ""
-    return f"{_signed(value)}{doubt}"
+        value, low, high = (None if end is None else -end for end in ends)
+        ends = [value, high, low]
+    known = [round(end * 100) + 0 for end in ends if end is not None]
+    words = [f"{end:+d}".replace("-", "−") if end else "0" for end in known]
+    return f"{words[0]} ({words[1]} to {words[2]})" if len(words) > 2 else words[0]
 
 
-def _pair(report: Report, truth: Truth, pair: Mapping[str, Any]) -> ComparedPair:
+def _compared(report: Report, truth: Truth, pair: Mapping[str, Any]) -> ComparedPair:
     turned = (pair["difference"]["value"] or 0) < 0
-    better, worse = (pair["b"], pair["a"]) if turned else (pair["a"], pair["b"])
-    only = (pair["only_b"], pair["only_a"]) if turned else (pair["only_a"], pair["only_b"])
+    first, second = ("b", "a") if turned else ("a", "b")
+    better, worse = pair[first], pair[second]
     names = [short_name(report, kind) for kind in (better, worse)]
     settled = bool(pair["reliable"])
-    own = [kind for kind in (better, worse) if truth.found[kind]["own_decisions"]]
     return ComparedPair(
         better=better,
         worse=worse,
@@ -211,31 +216,13 @@ def _pair(report: Report, truth: Truth, pair: Mapping[str, Any]) -> ComparedPair
         settled=settled,
         difference=points(pair["difference"], turned=turned),
         items=pair["items"],
-        only_better=only[0],
-        only_worse=only[1],
+        only_better=pair[f"only_{first}"],
+        only_worse=pair[f"only_{second}"],
         p=p_words(pair["p_holm"]),
         p_alone=p_words(pair["p"]),
         p_items=p_words(pair["p_items"]) if pair.get("p_items") is not None else "",
-        own=own,
+        own=[kind for kind in (better, worse) if truth.found[kind]["own_decisions"]],
     )
-
-
-def _overall(told: Mapping[str, Any]) -> str:
-    """Whether any kind differs from any other."""
-    kinds = len(told["kinds"])
-    if told["cochran_q"] is None:
-        return f"On the {told['items']:,} items that all {kinds} answered nothing tells them apart."
-    words = f"Over the {told['items']:,} items that all {kinds} answered"
-    return f"{words}: Q {number_words(told['cochran_q'])}, p {p_words(told['p'])}."
-
-
-def _signed(share: float) -> str:
-    whole = round(share * 100) + 0
-    return "0" if whole == 0 else f"{whole:+d}".replace("-", "−")
-
-
-def _different(words: Any) -> list[str]:
-    return list(dict.fromkeys(one for one in words if one))
 
 
 NOT_HERE = undefined("Does not apply here.")
@@ -425,25 +412,42 @@ class TrustRow:
 
 def trust_table(report: Report, truth: Truth) -> tuple[Sequence[str], Sequence[TrustRow]]:
     """The kinds in their order, and a row for each label; empty without shared labels."""
-    kinds = [kind for kind in truth.kinds if truth.found[kind]["per_label"]]
-    kinds = [kind for kind in kinds if not (kind == "author" and truth.key == "against_author")]
-    if not kinds:
-        return [], []
+    kinds = [
+        kind
+        for kind in truth.kinds
+        if truth.found[kind]["per_label"] and not (kind == truth.by == "author")
+    ]
     scores = {
         kind: {score["label"]: score for score in truth.found[kind]["per_label"]} for kind in kinds
     }
-    labels = list(scores[kinds[0]])
-    judged = [kind in truth.independent for kind in kinds]
     # Reports that were stored by earlier versions do not count the truths.
     truly = (report.get("truths") or {}).get(truth.by, {})
-    return kinds, [
-        TrustRow(
-            label,
-            truly.get(label),
-            _cells({kind: scores[kind][label] for kind in kinds}, judged, report["reasons"]),
-        )
-        for label in labels
-    ]
+    rows = []
+    for label in scores[kinds[0]] if kinds else ():
+        # A kind that decided some of the truth itself is not compared with the others.
+        fair = {kind: scores[kind][label]["f1"]["value"] for kind in kinds}
+        fair = {kind: value for kind, value in fair.items() if kind in truth.independent}
+        known = [value for value in fair.values() if value is not None]
+        best = max(known) if len(known) > 1 else None
+        cells = []
+        for kind in kinds:
+            score = scores[kind][label]
+            drawn, counts = draw_figure(score["f1"]), score["counts"]
+            cells.append(
+                TrustCell(
+                    kind=kind,
+                    value=drawn.value or "–",
+                    step=0 if drawn.reason else step_of(score["f1"]["value"]),
+                    best=best is not None and fair.get(kind) == best,
+                    right=int(counts["predicted_yes_gold_yes"]),
+                    wrong=int(counts["predicted_yes_gold_no"]),
+                    missed=int(counts["predicted_no_gold_yes"]),
+                    interval=f"{drawn.low} to {drawn.high}" if drawn.low else "",
+                    reason=report["reasons"].get(drawn.reason, drawn.reason),
+                )
+            )
+        rows.append(TrustRow(label, truly.get(label), cells))
+    return kinds, rows
 
 
 def mistaken(report: Report, truth: Truth) -> Mapping[str, Sequence[Mistaken]]:
@@ -461,35 +465,3 @@ def mistaken(report: Report, truth: Truth) -> Mapping[str, Sequence[Mistaken]]:
         if cells:
             found[kind] = sorted(cells, key=lambda cell: -cell.items)[:MOST_MISTAKEN]
     return found
-
-
-def _cells(
-    found: Mapping[str, Mapping[str, Any]], judged: Sequence[bool], reasons: Mapping[str, str]
-) -> list[TrustCell]:
-    """``judged``: the kinds that did not decide any of the truth themselves; ``reasons``: words
-    for why a figure is null."""
-    told = [score["f1"]["value"] for score in found.values()]
-    values = [value if fair else None for value, fair in zip(told, judged, strict=True)]
-    known = [value for value in values if value is not None]
-    best = max(known) if len(known) > 1 else None
-    return [
-        _cell(kind, score, reasons, best=value is not None and value == best)
-        for (kind, score), value in zip(found.items(), values, strict=True)
-    ]
-
-
-def _cell(
-    kind: str, score: Mapping[str, Any], reasons: Mapping[str, str], *, best: bool
-) -> TrustCell:
-    drawn, counts = draw_figure(score["f1"]), score["counts"]
-    return TrustCell(
-        kind=kind,
-        value=drawn.value or "–",
-        step=0 if drawn.reason else step_of(score["f1"]["value"]),
-        best=best,
-        right=int(counts["predicted_yes_gold_yes"]),
-        wrong=int(counts["predicted_yes_gold_no"]),
-        missed=int(counts["predicted_no_gold_yes"]),
-        interval=f"{drawn.low} to {drawn.high}" if drawn.low else "",
-        reason=reasons.get(drawn.reason, drawn.reason),
-    )

@@ -22,9 +22,9 @@ from apps.agreement.report.items import (
     places_behind,
     texts_said,
 )
-from apps.agreement.report.label_matrix import read_sheet
+from apps.agreement.report.label_matrix import read_label_matrix
 from apps.agreement.report.over_time import agreement_over_time, why_not_over_time
-from apps.agreement.report.page import alone, standing_page
+from apps.agreement.report.page import alone, report_page
 from apps.agreement.report.services import agreement_report, is_stored, offline_kinds, turn
 from apps.agreement.report.slices import Slice, SliceForm, annotator_called, compared, read_slice
 from apps.agreement.report.truths import part_words
@@ -119,7 +119,7 @@ def agreement_file(request: SignedInRequest, slug: str) -> HttpResponse:
     project = get_project(request.user, slug, Right.VIEW)
     asked = read_slice(project, request.GET)
     report = agreement_report(project, asked, user=request.user)
-    context = standing_page(project, report) | {"project": project, "alone": True}
+    context = report_page(project, report) | {"project": project, "alone": True}
     page = render_to_string("agreement/agreement_file.html", context, request)
     answer = HttpResponse(alone(page))
     answer["Content-Disposition"] = attachment((slug, "agreement"), asked.given, "html")
@@ -129,7 +129,7 @@ def agreement_file(request: SignedInRequest, slug: str) -> HttpResponse:
 def _measured(request: SignedInRequest, project: Project, asked: Slice) -> dict[str, Any]:
     """Context of everything that the one report of a slice says."""
     report = agreement_report(project, asked, user=request.user)
-    context = standing_page(project, report) | {"asked": asked, "query": asked.query}
+    context = report_page(project, report) | {"asked": asked, "query": asked.query}
     if asked.given and not is_stored(project, asked):
         # What is not kept would be computed a second time for the part that is fetched later.
         context["annotators"] = CHARTS["annotators"](report)
@@ -160,7 +160,7 @@ def agreement_items(request: SignedInRequest, slug: str) -> HttpResponse:
         asked = read_slice(project, request.GET)
         behind = Behind(**{name: request.GET.get(name, "") for name in NAMES})
         with turn(project.pk):
-            sheet = read_sheet(project, asked, reader=request.user.pk)
+            sheet = read_label_matrix(project, asked, reader=request.user.pk)
             places = places_behind(sheet, behind).tolist()
         places = _shown(project, request.user.pk, sheet, places)
     except InvalidInput as error:
