@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.debates.views import debates, prompts, routing, runs
+from apps.debates.views import prompts, routing, runs
 
 urlpatterns = [
     path("p/<slug:slug>/runs/", runs.run_list, name="run_list"),
@@ -19,8 +19,8 @@ urlpatterns = [
     path("p/<slug:slug>/runs/<int:run_id>/pause/", runs.run_pause, name="run_pause"),
     path("p/<slug:slug>/runs/<int:run_id>/resume/", runs.run_resume, name="run_resume"),
     path("p/<slug:slug>/runs/<int:run_id>/cancel/", runs.run_cancel, name="run_cancel"),
-    path("p/<slug:slug>/debates/<int:debate_id>/", debates.debate_detail, name="debate_detail"),
-    path("p/<slug:slug>/debates/<int:debate_id>/calls/", debates.debate_calls, name="debate_calls"),
+    path("p/<slug:slug>/debates/<int:debate_id>/", runs.debate_detail, name="debate_detail"),
+    path("p/<slug:slug>/debates/<int:debate_id>/calls/", runs.debate_calls, name="debate_calls"),
     path("p/<slug:slug>/routing/", routing.routing_rule, name="routing_rule"),
     path("p/<slug:slug>/routing/preview/", routing.routing_preview, name="routing_preview"),
     path("p/<slug:slug>/prompts/", prompts.prompt_list, name="prompt_list"),

@@ -1,8 +1,10 @@
 """Pages: a file in (choose, match columns, watch, see the outcome), files out."""
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
+from django import forms
 from django.contrib.auth.decorators import login_required
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse, StreamingHttpResponse
@@ -15,8 +17,9 @@ from apps.accounts.roles import Right
 from apps.exchange import readers
 from apps.exchange.downloads import export_response, refuse_who_is_blind, withheld_from
 from apps.exchange.exporters import FORMATS
-from apps.exchange.forms import ColumnsForm, UploadForm
+from apps.exchange.readers import accepted
 from apps.exchange.selectors import (
+    Preview,
     export_counts,
     faults_of,
     import_of,
@@ -29,6 +32,63 @@ from apps.projects.models import ImportBatch, Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_schema, get_project
 from labelhub.core.errors import InvalidInput, Unavailable
+
+NONE = ""
+WORDS = {
+    "text": ("Text", "What is to be labelled."),
+    "id": ("Id", "Recognises an item when a file is imported again; made from the text if absent."),
+    "question": ("Question", "Asked of this item in particular."),
+    "gold": ("Gold", "The decided value, where there is one."),
+    "answer": ("Answer", "Which of the questions in this file is the one that the project asks."),
+}
+
+
+class UploadForm(forms.Form):
+    """One file."""
+
+    file = forms.FileField(
+        label="File",
+        widget=forms.ClearableFileInput(attrs={"accept": accepted()}),
+        error_messages={"empty": "The file is empty."},
+        max_length=500,
+    )
+
+
+class ColumnsForm(forms.Form):
+    """Field → column of an uploaded file."""
+
+    strict = forms.BooleanField(
+        label="Import nothing if any row has a fault",
+        required=False,
+        help_text="Otherwise the good rows go in and the others are listed.",
+    )
+
+    def __init__(self, preview: Preview, *args: Any, **kwargs: Any) -> None:
+        """``preview`` says which columns there are and what they seem to be."""
+        super().__init__(*args, **kwargs)
+        for name, (label, help_text) in WORDS.items():
+            offered = preview.questions if name == "answer" else preview.choices
+            if name == "answer" and not offered:
+                continue
+            required = name in ("text", "answer")
+            self.fields[name] = forms.ChoiceField(
+                label=label,
+                help_text=help_text,
+                required=required,
+                choices=_choices(offered, required=required),
+                initial=preview.guess.get(name, NONE),
+            )
+        self.order_fields([*WORDS, "strict"])
+
+    def columns(self) -> dict[str, str]:
+        """The choice; a field without a column is left out of the import."""
+        return {name: self.cleaned_data[name] for name in WORDS if name in self.fields}
+
+
+def _choices(columns: Sequence[str], *, required: bool) -> list[tuple[str, str]]:
+    first = "Choose a column" if required else "None"
+    return [(NONE, first), *((name, name) for name in columns)]
+
 
 MOVING = (ImportBatch.Status.QUEUED, ImportBatch.Status.RUNNING)
 SHOWN_FAULTS = 200

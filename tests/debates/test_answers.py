@@ -46,13 +46,6 @@ def test_the_same_text_is_asked_about_once() -> None:
     assert run.debates.filter(status="done").count() == 6
 
 
-def test_one_model_in_three_seats_is_asked_three_times() -> None:
-    run = started_run(project_with_items(1), "vote", model=ModelSpecFactory.create())
-    script = Script(seconds=0.02)
-    drive(run, script)
-    assert len(script.calls) == 3
-
-
 def test_a_later_run_takes_the_answers_of_an_earlier_one() -> None:
     project, model = project_with_items(3), ModelSpecFactory.create()
     drive(started_run(project, model=model), Script())

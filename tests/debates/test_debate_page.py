@@ -9,7 +9,6 @@ from django.urls import reverse
 from apps.accounts.roles import Role
 from apps.debates.models import Debate, Turn
 from tests.debates.test_conversation import debate_of, end, say
-from tests.factories.agreement import decide
 from tests.factories.projects import member
 
 pytestmark = pytest.mark.django_db
@@ -25,46 +24,6 @@ def seen(debate: Debate, name: str = "debate_detail", query: str = "", **headers
     response = client.get(f"{address}{query}", headers=headers)
     assert response.status_code == 200
     return response.content.decode()
-
-
-def test_the_head_says_what_came_of_it_and_what_it_took() -> None:
-    debate = debate_of("ecj")
-    for role, value in (("extractor", "bad"), ("critic", "bad"), ("judge", "good")):
-        say(
-            debate,
-            role,
-            role,
-            value,
-            tokens_in=1000,
-            tokens_out=50,
-            cost_nanousd=2_000_000,
-            seconds=1.5,
-            reused=role == "critic",
-            tokens_reasoning=7,
-            tokens_cached=900,
-            model_answered="other-model",
-        )
-    end(debate, "good", first="bad", flips={"critic": ["bad", "good"], "extractor": []})
-    Debate.objects.filter(pk=debate.pk).update(
-        flags=["critic_differs", "lenient"], reasons=["critic_differs"], uncertainty=0.4
-    )
-    decide(debate.item, "good")
-    page = seen(debate)
-    for words in (
-        "changed for the better",
-        "agrees",
-        "critic and judge differ",
-        "an answer did not keep to the form",
-        "the judge decides otherwise on bad, good",
-        "3 calls (1 reused)",
-        "3,000 + 150 tokens",
-        "answered as other-model",
-        "(7 thinking)",
-        "(900 cached)",
-        reverse("item_detail", args=[debate.run.project.slug, debate.item_id]),
-        reverse("run_detail", args=[debate.run.project.slug, debate.run_id]),
-    ):
-        assert words in page, words
 
 
 def test_hostile_words_are_only_words() -> None:

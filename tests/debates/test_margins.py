@@ -8,6 +8,8 @@ import pytest
 
 from apps.debates.models import Debate, Run, Turn
 from apps.debates.selectors import DebateFilter, comparable_debates
+from apps.debates.models import Run, Turn
+from apps.debates.selectors import DebateFilters, find_debates
 from apps.debates.services import run_slice
 from apps.debates.services.routing import change_routing_rule
 from apps.labels.models import ItemState
@@ -93,26 +95,3 @@ def test_a_cascade_goes_on_where_the_margin_is_small_or_unknown(model_server: Fa
     again = run.debates.filter(signals__stage="then").select_related("item")
     assert {debate.item.text for debate in again} == {"hardly", "somewhat", "no telling"}
     assert Turn.objects.count() == 5 + 3 * 3
-
-
-def test_the_second_best_answer_of_a_hearing_may_come_from_its_probabilities(
-    model_server: FakeServer,
-) -> None:
-    """The hearing names one answer alone; the endpoint knows which was the next."""
-
-    def say(body: dict[str, Any]) -> tuple[int, Any]:
-        label: Piece = (" good", {" good": 0.5, " fine": 0.3, " bad": 0.2})
-        hearing = "second" in body["messages"][-1]["content"].casefold()
-        pieces = ["First choice:" if hearing else "Final Decision:", label]
-        status, answer, _ = answer_in_tokens(body, pieces)
-        return status, answer
-
-    model_server.answer_with(say)
-    model = ModelSpecFactory.create(provider__base_url=model_server.base_url)
-    names = [{"name": name} for name in ("bad", "good", "fine")]
-    project = project_with_items(1, definition={"task": "single", "labels": names})
-    run = started_run(project, "courtroom", model=model)
-    run_slice(run.pk, pace=QUICK)
-    signals = Debate.objects.get(run=run).signals
-    assert (signals["candidates"], signals["second_by"]) == (["good", "fine"], "probabilities")
-    assert signals["margin"] == pytest.approx(0.2)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from apps.debates.models import Debate, Run, Turn
+from apps.debates.models import Debate, Run
 from apps.debates.services import run_slice
 from apps.llm.completion import CallRecord
 from apps.llm.models import ModelSpec
@@ -34,19 +34,6 @@ class Giving(Script):
 def run_at(server: FakeServer, count: int, name: str = "ecj") -> Run:
     model = ModelSpecFactory.create(provider__base_url=server.base_url)
     return started_run(project_with_items(count), name, model=model)
-
-
-@pytest.mark.thorough
-def test_an_extractor_a_critic_and_a_judge_speak_over_http(model_server: FakeServer) -> None:
-    run = run_at(model_server, 12)
-    run_slice(run.pk, pace=PACE)
-    run.refresh_from_db()
-    assert run.status == Run.Status.DONE, run.message
-    assert model_server.stats["requests"] == Turn.objects.count() == 36
-    turn = Turn.objects.order_by("pk")[0]
-    assert turn.attempts[0]["http_status"] == 200
-    assert turn.tokens_in > 0
-    assert turn.cost_nanousd
 
 
 @pytest.mark.thorough

@@ -75,13 +75,6 @@ def test_by_label_as_the_schema_lists_them_the_most_similar_first() -> None:
     assert found[0].key == Item.objects.get(text="The soup was very good").external_id
 
 
-def test_of_a_label_at_most_three() -> None:
-    project = ProjectFactory.create()
-    for number in range(5):
-        verified(project, f"The soup number {number}", "good")
-    assert len(found_for(project, asked(project))) == module.PER_LABEL == 3
-
-
 def test_never_the_item_itself() -> None:
     project = ProjectFactory.create()
     item = verified(project, "The soup was good", "good")
@@ -104,13 +97,6 @@ def test_only_items_of_the_same_project() -> None:
     verified(ProjectFactory.create(), "The soup was very good", "good")
     project = ProjectFactory.create()
     assert found_for(project, asked(project)) == []
-
-
-@pytest.mark.parametrize("basis", ["review", "agreement", "adjudication", "imported"])
-def test_every_way_in_which_people_decide_counts(basis: str) -> None:
-    project = ProjectFactory.create()
-    verified(project, "Good soup", "good", basis=basis)
-    assert found_for(project, asked(project)) == [("good", "Good soup")]
 
 
 def test_what_only_an_llm_said_is_no_precedent() -> None:
@@ -183,17 +169,6 @@ def test_options_of_an_item_have_the_precedents_of_the_same_options() -> None:
     ]
     assert found_for(project, asked(project, options=["a", "b"]), run) == []
     assert found_for(project, asked(project, options=[]), run) == []
-
-
-def test_under_another_question_of_the_item_there_is_no_precedent() -> None:
-    """A precedent is shown without its question: yes to another one would mislead."""
-    project = ProjectFactory.create(definition=CHOICE)
-    options = ["yes", "no"]
-    for text, question in (("Hot soup", "Is it hot?"), ("Cold soup", "is it  HOT?"), ("Soup", "")):
-        verified(project, text, "yes", item__options=options, item__question=question)
-    item = asked(project, options=options, question="Is it hot?")
-    texts = {text for _, text in found_for(project, item)}
-    assert texts == {"Hot soup", "Cold soup"}
 
 
 @pytest.mark.parametrize(

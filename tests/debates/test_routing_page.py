@@ -1,7 +1,6 @@
 """The routing rule by page and over REST: who may, what it shows, what is refused."""
 
 import re
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -9,8 +8,8 @@ from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.debates.models import RoutingRule
-from apps.debates.routing_form import GROUPS
 from apps.debates.selectors import rule_of
+from apps.debates.views.routing import GROUPS
 from apps.labels.models import ItemState
 from apps.projects.models import Project
 from labelhub.core.debate.routing import FLAGS
@@ -99,20 +98,6 @@ def test_saving_and_applying_routes_the_items_anew(project: Project) -> None:
     assert "2 items have changed their way" in told
     assert "earlier rule" not in told
     assert ItemState.objects.filter(queued=True).count() == 3
-
-
-@pytest.mark.thorough
-def test_the_page_takes_as_many_queries_for_more_items(
-    project: Project, django_assert_num_queries: Any
-) -> None:
-    client = browser(project, Role.MANAGER)
-    for _ in range(2):
-        with django_assert_num_queries(12):
-            client.get(page(project))
-        with django_assert_num_queries(10):
-            client.get(page(project, "preview/"), {"audit": "3"})
-        for item in open_several(project, 20):
-            debated(item)
 
 
 @pytest.fixture

@@ -198,17 +198,6 @@ def test_an_answered_audit_stays_one_when_fewer_are_audited(project: Project) ->
     assert sample.behind == 0
 
 
-@pytest.mark.thorough
-def test_rerouting_takes_as_many_queries_for_more_items(
-    project: Project, django_assert_max_num_queries: Any
-) -> None:
-    for item in open_several(project, 40):
-        debated(item, flags=["tie"], reasons=["tie"])
-    save(project, NOTHING)
-    with django_assert_max_num_queries(14):
-        reroute(project)
-
-
 def test_a_run_under_way_follows_a_rule_and_a_plan_that_changed(project: Project) -> None:
     item = open_item(project)
     reporter = Reporter(run_of(project))

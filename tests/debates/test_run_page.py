@@ -239,3 +239,14 @@ def test_shares_of_the_bar_add_up() -> None:
         ("done", 2), ("unparsed", 0), ("failed", 1), ("waiting", 1)
     ]  # fmt: skip
     assert [(x, width) for *_, x, width in found] == [(0, 50), (50, 0), (50, 25), (75, 25)]
+
+
+def test_the_list_of_runs_asks_no_more_for_more_runs(django_assert_num_queries: Any) -> None:
+    project = project_with_items(2)
+    client = signed_in(project)
+    address = reverse("run_list", args=[project.slug])
+    for _ in range(3):
+        started_run(project, "ecj")
+    # session, user, project by membership, count, runs, their roles, their debates' counts
+    with django_assert_num_queries(8):
+        assert client.get(address).status_code == 200

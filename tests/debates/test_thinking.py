@@ -46,18 +46,6 @@ def test_one_call_is_paid_twice_and_no_other(
     assert model_server.stats["outcomes"]["cut_off"] == 1
 
 
-def test_the_largest_cap_that_the_endpoint_takes_is_learnt_too(model_server: FakeServer) -> None:
-    model_server.options.thinks, model_server.options.longest = 3000, 4000
-    run = drive(started_run(project_with_items(3), model=model_at(model_server)))
-    assert (run.status, progress(run).done) == (Run.Status.DONE, 3), run.message
-    # Who is refused pays nothing.
-    outcomes = model_server.stats["outcomes"]
-    assert (outcomes["cut_off"], outcomes["ok"]) == (1, 3)
-    model = ModelSpec.objects.get()
-    assert model.output_limit == 4000
-    assert [each["field"] for each in model.learnt] == ["thinking_tokens", "output_limit"]
-
-
 def test_an_answer_cut_off_amid_its_words_is_asked_for_again_with_twice_the_room(
     model_server: FakeServer,
 ) -> None:

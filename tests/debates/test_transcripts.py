@@ -11,7 +11,6 @@ from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.debates.models import Run
-from apps.debates.selectors import all_with_turns
 from tests.factories.debates import finished_debate, project_with_items, started_run
 from tests.factories.projects import member
 
@@ -56,10 +55,3 @@ def test_the_command_writes_the_same(tmp_path: Path) -> None:
     call = ("export_debates", run.project.slug, "--run", str(run.pk), "--output", str(target))
     call_command(*call, "--json", stdout=out)
     assert json.loads(out.getvalue())["debates"] == len(parsed(target.read_bytes())) == 3
-
-
-def test_the_queries_do_not_grow_with_the_debates(django_assert_num_queries: Any) -> None:
-    for count in (2, 6):
-        run = ended(count)
-        with django_assert_num_queries(3):  # debates, turns, that there are no more debates
-            assert len(list(all_with_turns(run))) == count

@@ -141,20 +141,6 @@ def test_a_row_may_say_that_it_revises_whatever_its_annotator_said_before(
     assert (told["created"], told["unchanged"], told["conflicts"]) == (0, 3, 0)
 
 
-def test_long_form_csv_with_several_labels(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    names = [{"name": "food"}, {"name": "room"}]
-    project = ProjectFactory.create(definition={"task": "multi", "labels": names})
-    imported(project, lines({"id": "1", "text": "a"}))
-    head = b"item_id,annotator_id,annotator_type,seconds,confidence,labels\n"
-    content = head + b'1,w,crowd,2.5,,"room, food"\n'
-    told = run(capsys, "import_labels", project.slug, written(tmp_path, content, "x.csv"))
-    assert told["created"] == 1
-    label = Label.objects.get()
-    assert (label.value, label.seconds, label.confidence) == (["food", "room"], 2.5, None)
-
-
 def test_labels_of_items_that_are_not_there_are_bad_input(tmp_path: Path) -> None:
     project = ProjectFactory.create()
     imported(project, lines({"id": "another", "text": "a"}))

@@ -6,7 +6,6 @@ from django.test import Client
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.projects.models import Project
-from apps.reviews.models import ReviewSettings
 from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer
 
@@ -31,14 +30,4 @@ def test_who_has_yet_to_answer_gets_no_file() -> None:
     assert exported(project, member(project, Role.MANAGER)) == 200
 
     answer(claim(project, second), second, "good")
-    assert exported(project, second) == 200
-
-
-def test_a_project_that_shows_opinions_shows_files() -> None:
-    project = new_project(overlap=2)
-    queued_items(project, 1)
-    first, second = reviewer(project), reviewer(project)
-    answer(claim(project, first), first, "good")
-    ReviewSettings.objects.create(project=project, show_opinions=True)
-
     assert exported(project, second) == 200

@@ -178,22 +178,6 @@ def test_any_ledger_survives_any_format(rows: list[dict[str, Any]], name: str) -
     assert ledger(other) == ledger(project)
 
 
-def test_rows_carry_their_whole_provenance() -> None:
-    row = ledger(lived_in())[0]
-    proposed, accepted, rejection, *_ = row["labels"]
-    assert (rejection["rejected"], rejection["abstained"]) == (True, False)
-    assert (rejection["shown"], rejection["proposed_from"]) == (proposed["uid"], None)
-    assert (proposed["offline"], proposed["note"]) == (True, "not an LLM")
-    assert "offline" not in accepted
-    assert accepted["proposed_from"] == proposed["uid"]
-    assert set(proposed) >= {
-        "uid", "annotator", "kind", "value", "abstained", "withdrawn", "action", "confidence",
-        "rationale", "evidence", "seconds", "cost_nanousd", "supersedes", "run", "replicate",
-        "schema_version", "provenance", "created_at", "role",
-    }  # fmt: skip
-    assert row["gold_history"][0]["evidence"] == [accepted["uid"]]
-
-
 def test_schema_versions_are_kept_where_they_exist() -> None:
     project = lived_in()
     LabelSchemaFactory.create(project=project, version=2)

@@ -117,18 +117,6 @@ def test_what_people_send_by_mistake_is_named(
         read(tmp_path, content, name)
 
 
-@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
-def test_text_in_any_script_is_text(tmp_path: Path, codec: str) -> None:
-    for said in ("plain", "né à Nîmes", "Привет мир", "你好，世界", "emoji 🙂"):
-        content = f"id,text\n1,{said}\n2,{said}\n".encode(codec)
-        assert texts(read(tmp_path, content, "x.csv")) == [said, said]
-
-
-def test_a_row_with_a_control_character_does_not_make_the_file_binary(tmp_path: Path) -> None:
-    rows = read(tmp_path, b"id,text\n1,a\x00b\n2,good\n3,fine\n", "x.csv")
-    assert texts(rows) == ["good", "fine"]
-
-
 def test_a_quote_that_is_never_closed_costs_its_own_row_only(tmp_path: Path) -> None:
     rows = read(tmp_path, b'id,text\n1,"never closed\n2,good\n3,fine\n', "x.csv")
     assert [row.number for row in rows if row.error] == [2]

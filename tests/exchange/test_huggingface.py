@@ -9,13 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from apps.exchange.exporters import FORMATS, export_pieces
-from apps.exchange.exporters import ledger as ledger_module
 from apps.labels.services import annotator_for, record_label
 from apps.projects.models import Item, Project
 from apps.projects.services import set_guideline
 from tests.exchange.helpers import exported, imported, lines
-from tests.factories.labels import draft, open_several, person
+from tests.factories.labels import draft, person
 from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
@@ -114,13 +112,3 @@ def test_no_name_of_a_person_is_in_it() -> None:
     told = json.dumps(table.to_pylist()) + text
     assert names
     assert not [name for name in names if name in told or name.encode() in content]
-
-
-def test_it_is_written_in_pieces_and_the_same_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger_module, "CHUNK", 2)
-    project = ProjectFactory.create()
-    open_several(project, 5)
-    pieces = list(export_pieces(project, FORMATS["huggingface"]))
-    assert len(pieces) >= 4
-    assert b"".join(pieces) == exported(project, "huggingface")
-    assert opened(project)[0].num_rows == 5

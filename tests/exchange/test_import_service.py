@@ -66,14 +66,6 @@ def test_rows_become_items_with_gold_labels_and_states() -> None:
     assert Item.objects.get(external_id="3").meta == {"topic": "x"}
 
 
-def test_the_same_file_twice_changes_nothing() -> None:
-    project = ProjectFactory.create()
-    imported(project, THREE)
-    before = ledger(project)
-    assert counts(imported(project, THREE)) == (0, 3, 0, 0)
-    assert ledger(project) == before
-
-
 @pytest.mark.parametrize(
     ("row", "field", "said"),
     [
@@ -108,15 +100,6 @@ def test_an_id_twice_in_a_file_is_unchanged_or_a_conflict() -> None:
     )
     assert counts(batch) == (1, 1, 1, 0)
     assert "already that of row 1" in batch.errors[0]["message"]
-
-
-def test_faulty_rows_are_told_and_good_ones_kept() -> None:
-    content = lines({"text": "a"}, {"text": "b", "gold": "ugly"}, {"text": ""}, {"text": "c"})
-    project = ProjectFactory.create()
-    batch = imported(project, content)
-    assert counts(batch) == (2, 0, 0, 2)
-    assert [(note["row"], note["field"]) for note in batch.errors] == [(2, "gold"), (3, "text")]
-    assert project.items.count() == 2
 
 
 def test_strict_writes_nothing_when_a_row_is_at_fault(short_chunks: None) -> None:

@@ -58,15 +58,6 @@ def test_what_a_file_has_and_lacks_is_told(
     assert "item_id, annotator_id, annotator_type, label" in fault.message
 
 
-@pytest.mark.django_db
-def test_a_wrong_time_is_told_with_its_column_and_what_stands_there(tmp_path: Path) -> None:
-    row = {"item_id": "1", "annotator": "w", "label": "good", "created_at": "2026-13-45" + "x" * 99}
-    (fault,) = _faults(tmp_path, row)
-
-    assert fault.field == "label.created_at"
-    assert fault.message == f"'2026-13-45{'x' * 30}' is no time such as 2026-11-21T09:30:00Z."
-
-
 def _faults(tmp_path: Path, row: dict[str, str]) -> list[Note]:
     project = ProjectFactory.create()
     imported(project, lines({"id": "1", "text": "a"}))

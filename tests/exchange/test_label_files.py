@@ -93,15 +93,3 @@ def test_an_item_is_brought_into_line_once_in_a_file_that_goes_by_annotators(
     taken(project, [(item, who, "good") for who in "uvw" for item in names], tmp_path)
 
     assert len(refreshed) == len(set(refreshed)) == len(names)
-
-
-def test_faults_are_told_in_the_order_of_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(label_files, "CHUNK_ROWS", 2)
-    monkeypatch.setattr(label_files, "MAX_NOTES", 5)
-    items = ["1", "2"] * 5
-    result = taken(project_of("1", "2"), [(item, "w", "neither") for item in items], tmp_path)
-
-    assert [note.row for note in result.tally.notes] == [1, 2, 3, 4, 5]
-    assert result.tally.failed == 10

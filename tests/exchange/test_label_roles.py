@@ -81,35 +81,6 @@ def test_files_of_before_make_the_same_ledger() -> None:
     ]
 
 
-@pytest.mark.django_db
-def test_odd_keys_of_before_mean_what_they_meant() -> None:
-    """A key that the rules of before did not heed for such a label is dropped."""
-    cases: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
-        ("vote", {"kind": "crowd"}, {"adjudicates": True}),
-        ("vote", {"kind": "crowd"}, {"aside": "skip"}),
-        ("vote", {"kind": "crowd"}, {"check": False, "learned": 1, "advisory": True}),
-        ("vote", {"kind": "author"}, {"check": True, "unasked": True}),
-        ("vote", {"kind": "llm"}, {"check": True}),
-        ("vote", {"kind": "crowd", **NOBODY}, {"check": True}),
-        ("extra", {"kind": "crowd"}, {"adjudicates": True, "unasked": True}),
-        ("gold_question", {"kind": "expert"}, {"adjudicates": True, "check": True}),
-        ("adjudication", {"kind": "expert"}, {"adjudicates": True, "unasked": True}),
-        ("adjudication", {"kind": "expert"}, {"adjudicates": True, "unclear": True}),
-        ("trained", {"kind": "model"}, {"learned": None}),
-        ("empty", {"kind": "crowd", **NOBODY}, {"aside": {"odd": 1}}),
-        ("extra", {"kind": "crowd", "role": ""}, {"unasked": True}),
-    ]
-    rows = [
-        {"annotator": str(number), "value": "good", "provenance": told, **row}
-        for number, (_, row, told) in enumerate(cases)
-    ]
-    project = ProjectFactory.create()
-    imported(project, lines({"id": "1", "text": "Fine.", "labels": rows}))
-    found = sorted(ledger(project)[0]["labels"], key=lambda one: int(one["annotator"]))
-    assert [one["role"] for one in found] == [role for role, _, _ in cases]
-    assert not any(one["provenance"] for one in found)
-
-
 def test_a_role_that_does_not_fit_is_told() -> None:
     misfits: list[dict[str, Any]] = [
         {"kind": "crowd", "value": "good", "role": "boss"},

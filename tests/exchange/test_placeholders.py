@@ -48,14 +48,6 @@ def test_texts_that_come_later_fill_what_came_by_id_only(tmp_path: Path) -> None
     assert (filled.meta, filled.batch, filled.pk) == ({"topic": "x"}, batch, keys[0])
 
 
-def test_of_two_texts_for_one_placeholder_the_first_fills_it(tmp_path: Path) -> None:
-    project = labels_of(tmp_path, "a")
-    rows = [{"id": "a", "text": one} for one in ("first", "first", "second")]
-    batch = imported(project, lines(*rows))
-    assert (counts(batch), batch.filled) == ((0, 1, 1, 0), 1)
-    assert Item.objects.get().text == "first"
-
-
 def test_labels_and_gold_of_the_text_join_those_that_are_there(tmp_path: Path) -> None:
     project = labels_of(tmp_path, "a", "b", gold="good")
     labels = [

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -224,17 +222,6 @@ def test_an_entity_bomb_in_a_workbook_is_refused(tmp_path: Path) -> None:
             new.writestr(part, bomb if part.endswith("sheet1.xml") else old.read(part))
     with pytest.raises(UnreadableFile):
         list(open_rows(path, "xlsx"))
-
-
-def test_parquet_types_become_json(tmp_path: Path) -> None:
-    path = tmp_path / "x.parquet"
-    table = pa.table({"text": ["a", "b"], "aspects": [["x"], None], "n": [1, 2]})
-    pq.write_table(table, path)
-    rows = list(open_rows(path, "parquet"))
-    assert [row.data for row in rows] == [
-        {"text": "a", "aspects": ["x"], "n": 1},
-        {"text": "b", "n": 2},
-    ]
 
 
 @pytest.mark.parametrize("content", [b"PAR1", b"PAR1" + b"x" * 100 + b"PAR1", b"nothing"])

@@ -85,17 +85,3 @@ def test_a_file_of_labels_may_bring_rejections(
     assert (state.labels_by_people, state.queued) == (0, True)
     again = import_label_file(project=project, path=path, file_name=path.name).tally
     assert again.created == 0
-
-
-def test_a_file_does_not_turn_a_rejection_into_an_abstention(tmp_path: Path) -> None:
-    project, rejection = rejected_one()
-    row = {
-        "item_id": "one", "annotator_id": rejection.annotator.name, "annotator_type": "crowd",
-        "abstained": True,
-    }  # fmt: skip
-    path = tmp_path / "labels.jsonl"
-    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
-
-    tally = import_label_file(project=project, path=path, file_name=path.name).tally
-
-    assert (tally.created, tally.unchanged, tally.conflicts) == (0, 0, 1)

@@ -12,7 +12,6 @@ from apps.exchange.services import import_label_file, label_files
 from apps.labels.models import Label
 from apps.labels.services import import_labels, withdraw_label
 from apps.projects.models import Project
-from tests.exchange.helpers import counts, imported
 from tests.factories.labels import draft, open_several, person
 from tests.factories.projects import MOODS, ProjectFactory
 
@@ -78,26 +77,6 @@ def test_the_first_and_all_that_revise_it_come_in_once(
     assert (second.created, second.failed) == (0, 0)
 
 
-def test_sessions_in_files_of_their_own_are_told_apart_by_their_time(tmp_path: Path) -> None:
-    project = project_of_one()
-    for day in ("2026-11-01", "2026-11-08", "2026-11-15"):
-        path = written(tmp_path, [("w", "good", True)], created_at=f"{day}T09:00:00Z")
-        import_label_file(project=project, path=path, file_name=path.name)
-
-    assert said(project, "w") == ["good"] * 3
-
-
-def test_labels_inside_items_may_revise_too() -> None:
-    project = ProjectFactory.create(definition=MOODS)
-    told = [{"annotator": "w", "value": "good"}, {"annotator": "w", "value": "bad"} | AGAIN]
-
-    for created in (1, 0):
-        content = json.dumps({"id": "1", "text": "a", "labels": told}).encode()
-        assert counts(imported(project, content))[0] == created
-
-    assert said(project, "w") == ["good", "bad"]
-
-
 @pytest.mark.parametrize("chunk", [1, 1000])
 def test_what_a_file_takes_back_stays_taken_back_when_it_comes_again(
     chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -127,13 +106,3 @@ def test_what_somebody_says_after_taking_it_back_revises_nothing() -> None:
 
     assert Label.objects.current().get().value == "bad"
     assert Label.objects.current().get().supersedes is None
-
-
-def test_nobody_revises_what_somebody_else_said() -> None:
-    project = project_of_one()
-    item = project.items.get()
-    import_labels(project, [draft(item, person(project), "good")])
-
-    import_labels(project, [draft(item, person(project), "bad", supersedes_own=True)])
-
-    assert Label.objects.current().count() == 2

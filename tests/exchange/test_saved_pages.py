@@ -101,14 +101,6 @@ def test_hostile_names_are_escaped(project: Project) -> None:
     assert export.file_name.encode() in page
 
 
-def test_the_list_costs_few_queries(project: Project, django_assert_max_num_queries: Any) -> None:
-    for _ in range(3):
-        saved(project)
-    client = browser(project)
-    with django_assert_max_num_queries(6):
-        client.get(at("saved_list", project))
-
-
 def test_over_rest(project: Project) -> None:
     client = rest(project)
     asked = client.post(at("api_saved_export_list", project), {"format": "jsonl"})

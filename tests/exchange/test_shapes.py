@@ -12,7 +12,7 @@ from apps.exchange.readers import RawRow
 from apps.exchange.rows import ItemRow, RowError, read_row
 from apps.exchange.selectors import preview_batch
 from apps.exchange.services import receive_upload, store_upload
-from apps.exchange.shapes import SHAPES, label_studio_min, shape_of
+from apps.exchange.shapes import SHAPES, shape_of
 from apps.labels.models import Label
 from labelhub.core.schema import parse_schema
 from tests.exchange.helpers import counts, imported, lines
@@ -191,18 +191,6 @@ def test_a_row_per_annotation_is_an_item_with_them_all() -> None:
     first = said[0]
     assert (first.seconds, first.rationale, first.evidence) == (2.5, "Because.", {"good": ["Ann"]})
     assert first.item.meta == {"lang": "en"}
-
-
-@pytest.mark.parametrize("schema", [MOOD, TAGS])
-@pytest.mark.parametrize(
-    "said", [{}, {"comment": "Hm."}, {"mood": ""}, {"mood": None}, {"mood": "", "comment": "Hm."}]
-)
-def test_a_row_without_an_answer_says_nothing(schema: Any, said: dict[str, Any]) -> None:
-    bare = {key: MIN[key] for key in ("text", "id", *label_studio_min.OWN)}
-    (label,) = good({**bare, **said}, schema, answer="mood").labels
-    assert (label.value, label.abstained, label.withdrawn) == (None, False, True)
-    assert label.role == "empty"
-    assert label.provenance.get("comment") == said.get("comment")
 
 
 def test_which_column_has_the_answer_is_not_guessed() -> None:

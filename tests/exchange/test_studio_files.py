@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.exchange.helpers import counts, imported, ledger
+from tests.exchange.helpers import counts, imported
 from tests.exchange.studio_cases import (
     CASES,
     EXPORTS,
@@ -12,7 +12,6 @@ from tests.exchange.studio_cases import (
     check_labels,
     check_origins,
 )
-from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
 #: As Label Studio writes its tables: the newest annotation of a task first.
@@ -40,17 +39,3 @@ def test_what_was_done_there_comes_in(name: str, origin: str, export: str) -> No
     again = imported(project, content, f"x.{EXPORTS[export]}")
     assert counts(again) == (0, batch.rows_done, 0, 0)
     assert by_text(case, project) == before
-
-
-def test_a_row_without_a_time_is_a_label_and_no_gold() -> None:
-    project = ProjectFactory.create(definition=TONES)
-    assert counts(imported(project, TABLE.encode(), "x.csv")) == (3, 0, 0, 0)
-    rows = {row["text"]: row for row in ledger(project)}
-    assert [row["gold"] for row in rows.values()] == [None, None, None]
-    first, second = rows["Fine."]["labels"]
-    assert (first["value"], first["seconds"]) == ("up", 1.5)
-    assert (second["value"], second["seconds"]) == ("down, really", None)
-    assert (second["supersedes"], second["annotator"]) == (first["uid"], "Label Studio user 1")
-    (empty,) = rows["Bad."]["labels"]
-    assert (empty["abstained"], empty["role"]) == (False, "empty")
-    assert rows["Nobody looked."]["labels"] == []

@@ -149,28 +149,6 @@ def test_what_was_annotated_there_since_comes_back_beside_ours() -> None:
     assert len(after) == len(before) + 2
 
 
-def test_gold_that_somebody_changed_there_is_their_label() -> None:
-    project = ProjectFactory.create(definition=DEFINITIONS["single"])
-    imported(project, lines(*({"id": name, "text": name, "gold": "good"} for name in "abc")))
-    tasks_ = json.loads(exported(project, "labelstudio"))
-    for at, task in enumerate(tasks_):
-        (one,) = task["annotations"]
-        one |= {"import_id": one["id"], "id": 9000 + at, "completed_by": 1}
-    tasks_[1]["annotations"][0]["result"][0]["value"] = {"choices": ["bad"]}
-    tasks_[2]["annotations"][0]["was_cancelled"] = True
-    back = json.dumps(tasks_).encode()
-    other = ProjectFactory.create(definition=DEFINITIONS["single"])
-    assert counts(imported(other, back, "back.json")) == (3, 0, 0, 0)
-    rows = ledger(other)
-    assert [row["gold"] for row in rows] == ["good", "good", "good"]
-    same, changed, skipped = (row["labels"] for row in rows)
-    assert same == []
-    assert [(one["annotator"], one["value"]) for one in changed] == [("Label Studio user 1", "bad")]
-    assert [one["role"] for one in skipped] == ["skip"]
-    assert counts(imported(other, back, "back.json")) == (0, 3, 0, 0)
-    assert counts(imported(project, back, "back.json")) == (0, 1, 2, 0)
-
-
 def test_gold_decided_here_moves_the_mark() -> None:
     project = ProjectFactory.create(definition=DEFINITIONS["single"])
     result = {"from_name": "mood", "to_name": "body", "type": "choices"}

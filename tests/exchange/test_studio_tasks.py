@@ -116,13 +116,6 @@ def test_an_annotation_without_an_answer_says_nothing(definition: Any, results: 
     assert label.provenance.get("comment", "") == ("Hm." if results else "")
 
 
-@pytest.mark.parametrize(
-    ("result", "gold"), [(NOTED, None), (chosen(), []), (chosen("bad"), ["bad"])]
-)
-def test_only_an_answer_is_gold(result: dict[str, Any], gold: Any) -> None:
-    assert good(annotated(result, ground_truth=True), SET).gold == gold
-
-
 def test_what_an_annotation_was_made_from_is_told_even_of_bare_ids() -> None:
     made = {"id": 7, "model_version": "m1", "score": 0.5, "result": [chosen("bad")]}
     row = annotated(chosen("good"), parent_prediction=7, prediction=made)

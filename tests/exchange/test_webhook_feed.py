@@ -14,7 +14,6 @@ from apps.labels.models import Label
 from apps.labels.services import record_label, withdraw_label
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
-from tests.exchange.helpers import imported, lines
 from tests.factories.exchange import derived, webhook_of
 from tests.factories.labels import draft, open_several, person
 from tests.factories.projects import ProjectFactory
@@ -63,17 +62,6 @@ def test_every_event_is_queued_once_however_often_it_is_looked_for() -> None:
         "gold.decided", "gold.withdrawn", "label.created", "label.created", "run.finished",
     ]  # fmt: skip
     assert {each.run_id for each in found} == {None, run.pk}
-
-
-def test_a_run_that_goes_on_and_ends_again_is_told_again() -> None:
-    project = ProjectFactory.create()
-    webhook = webhook_of(project)
-    run = run_of(project)
-    assert events(webhook) == ["run.finished"]
-    Run.objects.update(finished_at=timezone.now() + timedelta(seconds=1))
-    first, second = derived(webhook)
-    assert first.uid != second.uid
-    assert run.pk == first.run_id == second.run_id
 
 
 def test_batches_are_bounded_and_a_long_line_takes_up_nothing_new(
@@ -151,22 +139,6 @@ def test_replay_sends_again_what_was_sent_and_what_was_before() -> None:
     assert rows[0].label_id == after.pk
     told = set(webhook.deliveries.exclude(label=None).values_list("label", flat=True))
     assert told == {after.pk, *(label.pk for label in before)}
-
-
-def test_replay_leaves_out_what_is_older_and_what_came_since(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(event_feed, "BATCH", 1)
-    project = ProjectFactory.create()
-    said = {"annotator": "ann", "value": "good", "created_at": "2019-05-01T10:00:00Z"}
-    imported(project, lines({"id": "1", "text": "a", "labels": [said]}))
-    labels = labelled(project, 3)
-    webhook = webhook_of(project, events=["label.created"])
-    services.replay_since(webhook=webhook, since=timezone.now() - timedelta(hours=1))
-    labelled(project)
-    assert len(replayed(webhook)) == 3
-    told = webhook.deliveries.order_by("pk").values_list("label", flat=True)
-    assert list(told) == [label.pk for label in labels]
 
 
 def test_old_deliveries_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

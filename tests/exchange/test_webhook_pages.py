@@ -129,16 +129,6 @@ def test_deliveries_are_shown_and_sent_again(project: Project) -> None:
     assert b"has not come yet" in future
 
 
-def test_pages_cost_few_queries(project: Project, django_assert_max_num_queries: Any) -> None:
-    webhook, client = webhook_of(project), browser(project)
-    webhook_of(project)
-    ended(project, webhook, 5)
-    with django_assert_max_num_queries(6):
-        client.get(at("webhook_list", project))
-    with django_assert_max_num_queries(8):
-        client.get(at("webhook_detail", project, webhook.pk))
-
-
 def test_there_is_an_end_to_how_many(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(services, "MOST_WEBHOOKS", 1)
     monkeypatch.setattr(services, "MOST_PINGS", 1)

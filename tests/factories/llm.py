@@ -6,7 +6,6 @@ from factory.declarations import Sequence, SubFactory
 from factory.django import DjangoModelFactory
 
 from apps.llm.models import ModelSpec, PromptVersion, Provider
-from apps.llm.selectors import OFFLINE_MODEL, OFFLINE_PROVIDER
 
 
 class ProviderFactory(DjangoModelFactory[Provider]):
@@ -27,20 +26,6 @@ class ModelSpecFactory(DjangoModelFactory[ModelSpec]):
     price_in = Decimal("0.15")
     price_out = Decimal("0.60")
     thinking_tokens = 0
-
-    class Meta:
-        model = ModelSpec
-
-
-class OfflineModelFactory(DjangoModelFactory[ModelSpec]):
-    """The built-in offline model."""
-
-    provider = SubFactory(
-        ProviderFactory, name=OFFLINE_PROVIDER, kind=Provider.Kind.OFFLINE, base_url=""
-    )
-    name = OFFLINE_MODEL
-    price_in = Decimal(0)
-    price_out = Decimal(0)
 
     class Meta:
         model = ModelSpec

@@ -7,7 +7,7 @@ import pytest
 
 from apps.llm.gateway import Gateway
 from apps.llm.wire import MOST_ROOM
-from labelhub.core.llm.errors import ContextTooLong, RequestRejected
+from labelhub.core.llm.errors import RequestRejected
 from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import Learnt, make_call, make_json_call, make_spec, opened
 from tests.llm.tiny_endpoint import Answer, Heard, TinyEndpoint, always, error, said, tiny_endpoint
@@ -37,19 +37,6 @@ def _no_form(heard: Heard) -> Answer:
     if form:
         return 400, error(f"response_format of type {form} is not supported"), {}
     return 200, said(), {}
-
-
-async def test_a_form_is_given_up_step_by_step_and_once() -> None:
-    learnt = Learnt()
-    async with tiny_endpoint(_no_form) as endpoint:
-        spec = spec_of(endpoint, structured="json_schema")
-        async with opened(spec, learnt=learnt) as gateway:
-            done = await gateway.complete(spec, make_json_call())
-            await gateway.complete(spec, make_json_call())
-    assert [each.value for each in learnt.seen] == ["json_object", "none"]
-    assert [attempt.http_status for attempt in done.attempts] == [400, 400, 200]
-    assert len(endpoint.heard) == 4
-    assert learnt.seen[0].said == "response_format of type json_schema is not supported"
 
 
 async def test_calls_in_flight_together_never_unlearn_what_one_of_them_learnt() -> None:
@@ -84,16 +71,6 @@ async def test_what_the_filter_refuses_to_read_is_a_refusal_and_no_failure() -> 
     assert done.usage.estimated
     assert [attempt.http_status for attempt in done.attempts] == [400]
     assert done.effective_params["temperature"] == 0
-
-
-async def test_messages_that_do_not_fit_are_told_from_other_refusals() -> None:
-    too_long = error("the request exceeds the available context size", code=400)
-    async with tiny_endpoint(lambda _: (400, too_long, {})) as endpoint:
-        spec = spec_of(endpoint)
-        async with opened(spec) as gateway:
-            with pytest.raises(ContextTooLong) as caught:
-                await gateway.complete(spec, make_call())
-    assert (caught.value.code, caught.value.stops_run) == ("context_length", False)
 
 
 async def test_our_headers_and_fields_are_sent_and_their_values_told_nobody() -> None:

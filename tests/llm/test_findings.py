@@ -35,14 +35,6 @@ def test_lessons_of_two_processes_are_both_kept() -> None:
     assert not kept.takes_seed
 
 
-def test_a_newer_lesson_replaces_the_older_and_both_can_be_forgotten() -> None:
-    model = ModelSpecFactory.create(thinking_tokens=None)
-    for tokens in (0, 4096, 8192):
-        services.learn_capability(model, Capability("thinking_tokens", tokens))
-    assert [each["value"] for each in ModelSpec.objects.get().learnt] == [8192]
-    assert services.forget_learnt(model).thinking_tokens is None
-
-
 def test_a_day_of_use_adds_up_and_ends() -> None:
     provider = ProviderFactory.create(rpd=10)
     assert services.used_today(provider) == (0, 0)

@@ -11,14 +11,12 @@ import pytest
 from django.conf import settings
 
 from apps.llm.capabilities import Capability
-from apps.llm.completion import FormTrial
-from apps.llm.failures import Cause, Failure
 from apps.llm.models import ModelSpec
 from apps.llm.structured import answer_schema
 from labelhub.core.debate import PROTOCOLS
 from labelhub.core.debate.calls import Caller
 from labelhub.core.debate.outcome import DebateItem
-from labelhub.core.llm.types import Call, Completion
+from labelhub.core.llm.types import Call
 from labelhub.core.prompts import PromptLibrary
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
 from tests.cases import all_cases
@@ -130,44 +128,6 @@ async def test_http_500_on_a_schema_teaches_once_another_form_is_answered(messag
     assert [(each.field, each.value, each.said) for each in learnt.seen] == [
         ("structured", "json_object", message)
     ]
-
-
-async def test_two_faults_in_a_row_teach_nothing_of_a_form_that_was_kept_to_before() -> None:
-    learnt = Learnt()
-
-    def say(heard: Heard) -> Answer:
-        fault = heard.before in (1, 2)
-        return (500, error("Internal error"), {}) if fault else (200, ANSWERED, {})
-
-    async with tiny_endpoint(say) as endpoint:
-        spec = make_spec(provider={"base_url": endpoint.base_url}, structured="json_schema")
-        for _ in range(3):
-            # What is known outlasts the line.
-            async with opened(spec, learnt=learnt) as gateway:
-                await gateway.complete(spec, make_json_call())
-    assert kinds_asked(endpoint.heard) == ["json_schema", "json_schema", "json_schema",
-                                           "json_object", "json_schema"]  # fmt: skip
-    assert learnt.seen == []
-
-
-@pytest.mark.parametrize(
-    ("told", "teaches"),
-    [(["Internal error"] * 2, False), (["Internal error", "failed to parse grammar"], True)],
-    ids=["unnamed", "named in the end"],
-)
-def test_a_form_that_another_call_is_answered_in_meanwhile_is_kept_unless_it_was_named(
-    told: list[str], teaches: bool
-) -> None:
-    kept: set[str] = set()
-    trial = FormTrial(make_json_call(), kept)
-    for message in told:
-        fault = Failure(Cause.ANSWERED, status=500, message=message)
-        trial.heed(fault, {"response_format": {"type": "json_schema"}})
-    kept.add("json_schema")
-    assert trial.structured == "json_object"
-    answered = Completion(text="{}")
-    learnt = trial.heed(answered, {"response_format": {"type": "json_object"}})
-    assert (learnt is not None) == teaches
 
 
 ODD = "Invalid schema for response_format 'answer': 'enum' values must not contain newlines"

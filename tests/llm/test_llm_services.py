@@ -1,7 +1,5 @@
 """Setting up providers and models, and finding them again."""
 
-from dataclasses import dataclass
-
 import pytest
 from asgiref.sync import async_to_sync
 from pytest_django import Settings
@@ -95,13 +93,6 @@ def test_a_wrong_provider_is_refused_by_field(field: str, given: object, words: 
 def test_nothing_else_in_the_environment_is_ever_sent_as_a_key(name: str) -> None:
     with pytest.raises(InvalidInput, match=f"{name} is not a variable for keys.*_API_KEY"):
         services.check_key_name(name)
-
-
-@dataclass(frozen=True)
-class SomePrompt:
-    name: str = "ecj/judge"
-    hash: str = "ab" * 32
-    body: str = "Decide."
 
 
 def test_what_was_learnt_reaches_the_database(model_server: FakeServer) -> None:

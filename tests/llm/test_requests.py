@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from apps.llm.structured import answer_schema
 from apps.llm.wire import build_request, effective_params
 from labelhub.core.llm.types import Call, Message
 from labelhub.core.schema import parse_schema, schema_from_names
@@ -68,20 +67,6 @@ def test_a_schema_offers_our_labels_and_nothing_else() -> None:
     assert quoted["properties"]["name"] == names
     assert quoted["required"] == ["name", "quotes"]
     assert schema["additionalProperties"] is quoted["additionalProperties"] is False
-
-
-def test_points_of_a_scale_go_by_their_names_as_in_the_prompt() -> None:
-    labels = [{"name": "bad", "point": 1}, {"name": "so-so", "point": 2.5}]
-    schema = parse_schema({"task": "ordinal", "labels": labels})
-    call = replace(with_schema("single"), schema=schema)
-    assert answer_schema(call)["properties"]["label"]["enum"] == ["bad", "so-so"]
-
-
-def test_own_options_are_offered_once_each_and_free_text_is_free() -> None:
-    per_item = replace(with_schema("single"), options=("a", "b", "a"), schema=_task("per_item"))
-    assert answer_schema(per_item)["properties"]["label"]["enum"] == ["a", "b"]
-    text = answer_schema(replace(with_schema("single"), schema=_task("text")))["properties"]
-    assert (list(text), text["label"]) == (["quotes", "label"], {"type": "string"})
 
 
 def _task(task: str) -> Any:

@@ -15,7 +15,6 @@ from apps.llm.models import ModelSpec
 from labelhub.core.llm.errors import (
     ModelError,
     ModelUnreachable,
-    QuotaExhausted,
     RequestRejected,
     UnknownModel,
     WrongKey,
@@ -182,16 +181,6 @@ async def test_what_fails_before_the_first_text_is_tried_again(
         heard = await hear(gateway, spec)
     assert (heard.text, heard.error) == ("Yes.", None)
     assert sleeper.slept == [0.5, 1.0]
-
-
-async def test_a_rate_limit_is_waited_out_and_a_quota_is_not(model_server: FakeServer) -> None:
-    sleeper, spec = Sleeper(), make_spec(model_server)
-    model_server.script({"fault": "rate_limit", "retry_after": 2}, "Yes.")
-    async with opened(spec, sleeper=sleeper) as gateway:
-        assert (await hear(gateway, spec)).text == "Yes."
-        model_server.script({"fault": "insufficient_quota"})
-        assert isinstance((await hear(gateway, spec)).error, QuotaExhausted)
-    assert sleeper.slept == [2.0]
 
 
 @pytest.mark.parametrize(

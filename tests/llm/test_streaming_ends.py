@@ -53,16 +53,6 @@ async def test_what_was_said_before_a_fault_stays_said_and_nothing_is_tried_agai
     assert heard.used[0].tokens_out > 0
 
 
-async def test_a_connection_that_breaks_in_the_middle_is_a_fault() -> None:
-    async def write(answering: Answering) -> None:
-        await answering.say("A bike ")
-        answering.break_off()
-
-    heard = await heard_from(write)
-    assert heard.text == "A bike "
-    assert "broke off" in str(heard.error)
-
-
 async def test_a_filter_stops_an_answer_without_a_second_try() -> None:
     async def refuse(answering: Answering) -> None:
         await answering.refuse(400, message="No.", code="content_filter")

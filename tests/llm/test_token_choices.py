@@ -8,8 +8,8 @@ from apps.llm.models import ModelSpec
 from labelhub.core.llm.parsing import label_probabilities
 from labelhub.core.llm.types import Completion
 from tests.fakes.token_choices import Piece, answer_in_tokens
-from tests.llm.asking_helpers import Learnt, make_call, make_spec, opened
-from tests.llm.tiny_endpoint import Answer, Heard, TinyEndpoint, error, tiny_endpoint
+from tests.llm.asking_helpers import make_call, make_spec, opened
+from tests.llm.tiny_endpoint import Answer, Heard, TinyEndpoint, tiny_endpoint
 
 ANSWER: list[Piece] = ["Final Decision:", (" Dov", {" Dov": 0.6, " Hawk": 0.3, " The": 0.1}), "ish"]
 
@@ -46,31 +46,3 @@ async def test_alternatives_are_asked_for_with_log_probabilities_and_never_witho
             await gateway.complete(spec, make_call(**asked))
     (heard,) = endpoint.heard
     assert (heard.body.get("logprobs"), heard.body.get("top_logprobs")) == sent
-
-
-@pytest.mark.parametrize(
-    "refusal",
-    [
-        (403, "You are not allowed to request logprobs from this model."),
-        (400, "Logprobs is not enabled for models/flash"),
-        (422, "Unknown parameter: 'top_logprobs'."),
-        (400, "top_logprobs must be between 0 and 3"),
-    ],
-)
-async def test_a_model_without_them_is_asked_without_them_from_then_on(
-    refusal: tuple[int, str],
-) -> None:
-    def say(heard: Heard) -> Answer:
-        if "logprobs" in heard.body:
-            return refusal[0], error(refusal[1]), {}
-        return answering(heard)
-
-    learnt = Learnt()
-    async with tiny_endpoint(say) as endpoint:
-        spec = spec_at(endpoint)
-        async with opened(spec, learnt=learnt) as gateway:
-            first = await gateway.complete(spec, make_call(logprobs=True))
-            await gateway.complete(spec, make_call(logprobs=True))
-    assert [attempt.http_status for attempt in first.attempts] == [refusal[0], 200]
-    assert (len(endpoint.heard), [each.field for each in learnt.seen]) == (3, ["logprobs"])
-    assert "top_logprobs" not in endpoint.heard[-1].body

@@ -116,17 +116,6 @@ async def test_what_limits_the_speed_is_told(model_server: FakeServer) -> None:
     assert [(change.old, change.new) for change in after.changes] == [(8, 16)]
 
 
-async def test_the_next_line_begins_where_the_last_one_ended(model_server: FakeServer) -> None:
-    spec = make_spec(model_server)
-    model_server.options.latency = 0.01
-    begun = []
-    for _ in range(2):
-        async with opened(spec) as gateway:
-            begun.append(gateway.limit_of(spec.provider))
-            await ask(gateway, spec, 40)
-    assert begun[0] == 8 < begun[1]
-
-
 @pytest.mark.thorough
 async def test_two_lines_share_one_limit() -> None:
     async with tiny_endpoint(answering({})) as endpoint:

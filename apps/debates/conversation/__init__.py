@@ -5,19 +5,12 @@ and what is to be said of it (``speech``), ``layout`` puts turns into rows,
 ``summary`` says what came of it all.
 """
 
-from apps.debates.conversation.layout import Conversation, Row, Stage, conversation
-from apps.debates.conversation.speech import Cell, Part, Record, Speech, records_of
-from apps.debates.conversation.summary import DebateSummary, Fact, summarize_debate
+from apps.debates.conversation.layout import Conversation, Stage, conversation
+from apps.debates.conversation.speech import records_of
+from apps.debates.conversation.summary import summarize_debate
 
 __all__ = [
-    "Cell",
     "Conversation",
-    "DebateSummary",
-    "Fact",
-    "Part",
-    "Record",
-    "Row",
-    "Speech",
     "Stage",
     "conversation",
     "records_of",

@@ -1,6 +1,5 @@
 """Runs of debates: planning, starting, steering and driving them."""
 
-from apps.debates.services.driving.store import finish_run
 from apps.debates.services.driving.worker import SliceEnd, WorkerTimings, run_slice
 from apps.debates.services.experiments import (
     experiment_plans,
@@ -8,7 +7,7 @@ from apps.debates.services.experiments import (
     preview_experiment,
     start_experiment,
 )
-from apps.debates.services.plans import RunPlan, checked_cast, selected_items, warnings_of
+from apps.debates.services.plans import RunPlan, warnings_of
 from apps.debates.services.preview import Preview, preview
 from apps.debates.services.role_assignment import models_for_roles, seats_for
 from apps.debates.services.routing import change_routing_rule, reroute
@@ -41,9 +40,7 @@ __all__ = [
     "WorkerTimings",
     "cancel_run",
     "change_routing_rule",
-    "checked_cast",
     "experiment_plans",
-    "finish_run",
     "go_on",
     "interrupted_run",
     "models_for_roles",
@@ -56,7 +53,6 @@ __all__ = [
     "resume_run",
     "run_slice",
     "seats_for",
-    "selected_items",
     "set_budget",
     "start_experiment",
     "start_run",

@@ -1,4 +1,4 @@
-"""Pages: runs, and one run as it goes."""
+"""Pages: runs, one run as it goes, its debates, and one debate."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,23 +11,26 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from apps.accounts.http import SignedInRequest
-from apps.accounts.roles import Right
+from apps.accounts.roles import Right, Role
 from apps.common.forms import show_refusal
 from apps.common.lists import Column, list_page
 from apps.debates import selectors, services, tasks
+from apps.debates.conversation import conversation, records_of, summarize_debate
 from apps.debates.forecast import faults_of, forecast
 from apps.debates.forms import BudgetForm, RunForm
 from apps.debates.models import Debate, Run
 from apps.debates.naming import reason_words
 from apps.debates.selectors import DebateFilter
+from apps.debates.selectors import DebateFilter
 from apps.debates.transcripts import transcript_response
-from apps.debates.views.frame import page_frame
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
+from apps.projects.pages import project_page
 from apps.projects.selectors import current_schema, get_project
-from labelhub.core.errors import Conflict, LabelhubError
+from labelhub.core.errors import Conflict, LabelhubError, NotFound
 
 RUNS_A_PAGE = 25
 RUN_COLUMNS = (
@@ -47,6 +50,12 @@ DEBATE_COLUMNS = (
     Column("Uncertainty", numeric=True, sort="uncertainty"),
     Column("Why people look first"),
 )
+
+
+def page_frame(request: SignedInRequest, project: Project) -> dict[str, Any]:
+    """The project's frame with the runs marked as where one is, and whether the person manages."""
+    page = project_page(request, project, "runs")
+    return page | {"manages": page["role"] == Role.MANAGER}
 
 
 @login_required
@@ -273,3 +282,39 @@ def _progress(run: Run) -> dict[str, Any]:
     if run.status == Run.Status.PAUSED and run.pause_code == "budget":
         context["budget"] = BudgetForm(initial={"budget": selectors.budget_to_finish(run, found)})
     return context
+
+
+@login_required
+@require_safe
+def debate_detail(request: SignedInRequest, slug: str, debate_id: int) -> HttpResponse:
+    """Who said what, and who changed their mind."""
+    project = get_project(request.user, slug, Right.VIEW)
+    debate = selectors.debate_with_turns(project, debate_id, request.user)
+    filters = DebateFilter(request.GET, selectors.comparable_debates(debate.run, request.user))
+    context = {"debate": debate, "run": debate.run, "filters": filters}
+    context |= {"talk": conversation(debate), "standing": summarize_debate(debate)}
+    context["neighbours"] = selectors.neighbours(debate, filters)
+    return render(request, "debates/debate_detail.html", page_frame(request, project) | context)
+
+
+@login_required
+@require_safe
+@vary_on_headers("HX-Request")
+def debate_calls(request: SignedInRequest, slug: str, debate_id: int) -> HttpResponse:
+    """The record of a debate's calls, or of one: prompt as sent, parameters, answer as it came."""
+    project = get_project(request.user, slug, Right.VIEW)
+    debate = selectors.calls_of(project, debate_id, request.user, _turn(request))
+    context = {"debate": debate, "run": debate.run, "records": records_of(debate.turns.all())}
+    if "HX-Request" in request.headers:
+        return render(request, "debates/debate_calls.html#calls", context)
+    return render(request, "debates/debate_calls.html", page_frame(request, project) | context)
+
+
+def _turn(request: SignedInRequest) -> int | None:
+    """Which call is asked for; None for all."""
+    wanted = request.GET.get("turn", "")
+    if not wanted:
+        return None
+    if not (wanted.isascii() and wanted.isdigit() and len(wanted) < len(str(2**63))):
+        raise NotFound("There is no such call in this debate.")
+    return int(wanted)

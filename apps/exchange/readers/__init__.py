@@ -35,7 +35,6 @@ MAX_BYTES_HERE = 1024 * 1024
 
 __all__ = [
     "FORMATS",
-    "Format",
     "RawRow",
     "ReadingFault",
     "RowFault",

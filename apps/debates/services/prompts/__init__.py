@@ -1,8 +1,6 @@
 """Prompts as a project uses them: versions, variants of its own, what they render to, trials."""
 
 from apps.debates.services.prompts.library import (
-    Group,
-    Listed,
     Version,
     key_of,
     listed,
@@ -11,27 +9,22 @@ from apps.debates.services.prompts.library import (
     version_called,
     versions,
 )
-from apps.debates.services.prompts.rendering import Rendered, Rendering, rendering
-from apps.debates.services.prompts.trials import (
-    preview_trial,
-    start_trial,
-    trial_plans,
-    trial_roles,
-)
+from apps.debates.services.prompts.rendering import Rendering, rendering
 from apps.debates.services.prompts.variants import (
     Checked,
     checked_draft,
     draft_variant,
     make_variant,
+    preview_trial,
     retire_variant,
+    start_trial,
+    trial_plans,
+    trial_roles,
     warnings_about,
 )
 
 __all__ = [
     "Checked",
-    "Group",
-    "Listed",
-    "Rendered",
     "Rendering",
     "Version",
     "checked_draft",
