@@ -11,7 +11,6 @@ from apps.accounts.services import create_user
 from apps.authors.models import Answer, Message
 from apps.dashboards.demo_site import MESSAGES, prepare_demo_site, sample_lines
 from apps.echo.models import Echo, LogEvent, OfferEvent, Scored
-from apps.echo.reporting.click_through import make_report
 from apps.echo.services.learning import rebuild_state
 from apps.llm.services import ensure_builtin
 from labelhub.core.echo.plateau import LEAST_ANSWERS

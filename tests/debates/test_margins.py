@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from apps.debates.models import Debate, Run, Turn
-from apps.debates.selectors import DebateFilter, comparable_debates
 from apps.debates.models import Run, Turn
-from apps.debates.selectors import DebateFilters, find_debates
+from apps.debates.selectors import DebateFilter, comparable_debates
 from apps.debates.services import run_slice
 from apps.debates.services.routing import change_routing_rule
 from apps.labels.models import ItemState

@@ -11,8 +11,6 @@ from rest_framework.test import APIClient
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.agreement.report.label_matrix import read_sheet
-from apps.agreement.automation.decisions import led_items
 from apps.agreement.report.label_matrix import read_label_matrix
 from apps.agreement.report.queries import costs
 from apps.agreement.report.repeats import read_repeats

@@ -5,9 +5,7 @@ from typing import Any
 
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
-from rest_framework import status
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
@@ -27,11 +25,9 @@ from apps.debates.api.serializers import (
     RunRequestSerializer,
     RunSerializer,
 )
-from apps.debates.models import Run
-from apps.debates.selectors import DebateFilter
 from apps.debates.conversation.summary import gold_of, verdict_of
 from apps.debates.models import Debate, Run, RunRole, Turn
-from apps.debates.selectors import DebateFilters, RunProgress, progress
+from apps.debates.selectors import DebateFilter, RunProgress, progress
 from apps.debates.services import RunPlan
 from apps.debates.transcripts import DEBATE_FIELDS, TURN_FIELDS, transcript_response
 from apps.llm.models import ModelSpec
@@ -231,7 +227,6 @@ class DebateDetailSerializer(DebateSerializer):
 
     class Meta(DebateSerializer.Meta):
         fields = [*DebateSerializer.Meta.fields, "turns"]
-
 
 
 @extend_schema(tags=["runs"])

@@ -7,13 +7,13 @@ from apps.debates.selectors.debates import (
     debates_of,
     visible_debate,
 )
+from apps.debates.selectors.errors import not_taken, troubles
 from apps.debates.selectors.filters import (
     DebateFilter,
     choices_of,
     comparable_debates,
     neighbours,
 )
-from apps.debates.selectors.errors import not_taken, troubles
 from apps.debates.selectors.progress import RunProgress, budget_to_finish, limited_by, progress
 from apps.debates.selectors.prompts import get_variant, variants_of
 from apps.debates.selectors.rules import rule_of, stored_rule

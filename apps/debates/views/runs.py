@@ -24,7 +24,6 @@ from apps.debates.forms import BudgetForm, RunForm
 from apps.debates.models import Debate, Run
 from apps.debates.naming import reason_words
 from apps.debates.selectors import DebateFilter
-from apps.debates.selectors import DebateFilter
 from apps.debates.transcripts import transcript_response
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
