@@ -63,8 +63,8 @@ def debate_hidden_from(user_id: int, *, item: str = "pk") -> Q:
 
 def handed_blind(user_id: int, *, item: str = "pk") -> Q:
     """Rows about items that were handed to this person, whatever their role, to answer without a
-    suggestion, until their lease of it runs out; what is before them because people disagree they
-    may know all of."""
+    suggestion, until their lease of it runs out (``Slot.is_over``); what is before them because
+    people disagree they may know all of."""
     still_theirs = Q(item__slots__purpose="work", item__slots__lease_until__gt=timezone.now())
     handed = ItemState.objects.filter(
         _BLIND,
