@@ -26,7 +26,13 @@ from apps.labels.selectors import current_gold, labels_of_run, rejected_suggesti
 from apps.projects.changes import Translator
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
-from labelhub.core.agreement.evaluation import Evaluation, Pair, evaluate, is_right, known_names
+from labelhub.core.agreement.evaluation import (
+    Evaluation,
+    LabelledPair,
+    evaluate,
+    is_right,
+    known_names,
+)
 from labelhub.core.agreement.figures import Figure, share
 from labelhub.core.errors import InvalidInput, NotFound
 from labelhub.core.schema import Schema
@@ -174,7 +180,7 @@ class Comparison:
     project: Project
     schema: Schema
     source: PredictionSource | None
-    pairs: Sequence[Pair]
+    pairs: Sequence[LabelledPair]
     gold: Mapping[int, Any]
     gold_by_basis: Mapping[str, int]
     own_gold: int
@@ -252,7 +258,7 @@ def compare_with_gold(project: Project, source: PredictionSource | None) -> Comp
         schema=schema.parsed,
         source=source,
         pairs=[
-            Pair(item_id, predicted[item_id], value)
+            LabelledPair(item_id, predicted[item_id], value)
             for item_id, value in gold.items()
             if item_id in predicted
         ],

@@ -7,7 +7,7 @@ from typing import Any
 from apps.authors.selectors.funnel import Traffic, TrafficBar
 from apps.authors.stages import STAGES, stage_name
 from apps.common.charts import Axis, Bar, Chart, Name, number_tick
-from labelhub.core.interview.funnel import Funnel, Rate, rates
+from labelhub.core.interview.funnel import Funnel, FunnelRate, rates
 
 #: The rates below the funnel, and how they are named there.
 SIDE_RATES: Mapping[str, str] = {
@@ -44,7 +44,7 @@ class Named:
     definition: str
 
 
-def figure_of(rate: Rate) -> dict[str, Any]:
+def figure_of(rate: FunnelRate) -> dict[str, Any]:
     """The rate as the figure component takes it."""
     return asdict(rate)
 

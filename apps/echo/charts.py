@@ -13,7 +13,7 @@ from apps.echo.reporting.click_through import ArmComparison, OfferReport
 from apps.echo.reporting.funnel import OfferFunnel
 from apps.echo.selectors.learning import FeatureHistory
 from apps.echo.selectors.predictions import FEW_POINTS, Tally, points
-from labelhub.core.echo.experiments.click_through import Part, percent_change
+from labelhub.core.echo.experiments.click_through import ArmPart, percent_change
 from labelhub.core.wilson import wilson_bounds
 
 _Z = 1.96
@@ -204,7 +204,7 @@ class Table:
     title: str
     head: str
     note: str
-    rows: Sequence[tuple[str, Sequence[Part | None]]]
+    rows: Sequence[tuple[str, Sequence[ArmPart | None]]]
     left: str = ""
 
 
@@ -322,13 +322,13 @@ def tables(report: OfferReport) -> list[Table]:
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-def _cells(found: Sequence[Mapping[Any, Part]], key: Any) -> list[Part | None]:
+def _cells(found: Sequence[Mapping[Any, ArmPart]], key: Any) -> list[ArmPart | None]:
     return [each.get(key) for each in found]
 
 
-def _cumulated(report: OfferReport, day: date) -> list[Part | None]:
+def _cumulated(report: OfferReport, day: date) -> list[ArmPart | None]:
     """What was known by the end of that day, also where an arm showed nothing on it."""
-    found: list[Part | None] = []
+    found: list[ArmPart | None] = []
     for arm in report.arms:
         until = [each.cumulated for each in arm.days if each.day <= day]
         found.append(until[-1] if until else None)

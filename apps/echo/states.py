@@ -19,11 +19,11 @@ from labelhub.core.echo.snapshot import (
     unpack_selector,
 )
 from labelhub.core.echo.state import EchoState
-from labelhub.core.echo.trust import LEAST, Trust
+from labelhub.core.echo.trust import LEAST, AuthorBelief
 from labelhub.core.errors import InvalidInput
 
 _AT_ONCE = 500
-_TRUST = Trust._fields
+_TRUST = AuthorBelief._fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def stored_state(echo: Echo, parts: Parts = WHOLE) -> EchoState:
     if parts.authors is not None:
         trusts = trusts.filter(author__in=parts.authors)
     state.models = {row.feature: unpack_model(bytes(row.packed)) for row in models}
-    state.trusts = {row[0]: Trust(*row[1:]) for row in trusts.values_list("author", *_TRUST)}
+    state.trusts = {row[0]: AuthorBelief(*row[1:]) for row in trusts.values_list("author", *_TRUST)}
     return state
 
 
@@ -138,7 +138,7 @@ def snapshot_state(snapshot: Snapshot) -> EchoState:
         state = unpack_selector(b64decode(whole["selector"]))
         models = whole["models"].items()
         state.models = {key: unpack_model(b64decode(packed)) for key, packed in models}
-        state.trusts = {author: Trust(*told) for author, told in whole["trusts"].items()}
+        state.trusts = {author: AuthorBelief(*told) for author, told in whole["trusts"].items()}
     except (zlib.error, ValueError, KeyError, TypeError) as error:
         raise InvalidInput(f"Snapshot {snapshot.number} cannot be read: {error}.") from None
     return state

@@ -23,7 +23,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from labelhub.core.echo.examples import Example, ExampleIndex, Wanted
-from labelhub.core.echo.prediction import FeatureTask, Moment, PredictPlan, predict_call
+from labelhub.core.echo.prediction import FeatureTask, MessageContext, PredictPlan, predict_call
 from labelhub.core.interview.calls import (
     ROLES,
     definition_of,
@@ -76,7 +76,9 @@ def measured(answers: int, tokens: int, most: int) -> dict[str, dict[str, Any]]:
     predicting = PredictPlan(prompt=LIBRARY.get("echo", "predict"), salt="s")
     bare, full = (
         [
-            predict_call(_task(each), Moment(TEXT), predicting, examples=found.get(each.key, ()))
+            predict_call(
+                _task(each), MessageContext(TEXT), predicting, examples=found.get(each.key, ())
+            )
             for each in features[:most]
         ]
         for found in ({}, shown)

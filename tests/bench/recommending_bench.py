@@ -27,7 +27,7 @@ from labelhub.core.echo.recommending.catalogue import read_catalogue
 from labelhub.core.echo.recommending.item_index import ItemIndex, Selected
 from labelhub.core.echo.recommending.items import Item
 from labelhub.core.echo.recommending.matching import Meanings
-from labelhub.core.echo.recommending.policies import ECHO, KEYWORD, POLICIES, RANDOM, Moment
+from labelhub.core.echo.recommending.policies import ECHO, KEYWORD, POLICIES, RANDOM, OfferContext
 from labelhub.core.interview.features import Feature, starter_library
 
 BUDGET_MS = 20.0
@@ -92,13 +92,13 @@ def _made(size: int, rng: np.random.Generator) -> list[Item]:
     return made
 
 
-def _moment(items: Sequence[Item], count: int, rng: np.random.Generator) -> Moment:
+def _moment(items: Sequence[Item], count: int, rng: np.random.Generator) -> OfferContext:
     library = starter_library()["shopping"]
     features = [library[at % len(library)] for at in range(count)]
     selected = [_selected(each, rng) for each in features]
     texts = [items[int(rng.integers(len(items)))].text for _ in range(3)]
     said = " ".join(texts[0].split()[:15])
-    return Moment(
+    return OfferContext(
         message_text=f"I am looking for a tent or a lamp: {said}",
         context=texts[1:],
         selected=selected,

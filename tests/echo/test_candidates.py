@@ -11,6 +11,8 @@ from apps.authors.services.trust import set_ruling
 from apps.echo.models import Echo, OfferEvent
 from apps.echo.reporting.off_policy import evaluate_candidates
 from labelhub.core.echo.off_policy import Evaluation
+from apps.echo.reporting import evaluate_candidates
+from labelhub.core.echo.off_policy import PolicyEvaluation
 from tests.factories.authors import author_of
 from tests.factories.offers import chosen, decision_of
 
@@ -33,7 +35,7 @@ def moments() -> Iterator[datetime]:
     return (START + timedelta(minutes=number) for number in range(1_000_000))
 
 
-def evaluation(echo: Echo, name: str) -> Evaluation:
+def evaluation(echo: Echo, name: str) -> PolicyEvaluation:
     return next(c.evaluation for c in evaluate_candidates(echo).candidates if c.name == name)
 
 

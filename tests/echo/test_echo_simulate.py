@@ -13,6 +13,14 @@ from django.core.management import CommandError, call_command
 from apps.echo.learning_curves import ARM_NAMES
 from apps.echo.management.commands import echo_simulate
 from labelhub.core.echo.simulation.report import ARMS, Arm, Trace, curves, figures
+from apps.echo.play_output import figure_words
+from labelhub.core.echo.simulation.report import (
+    ARMS,
+    SimulatedArm,
+    SimulationTrace,
+    curves,
+    figures,
+)
 from labelhub.core.echo.simulation.world import Settings
 from labelhub.core.echo.uncertainty import BINS
 from tests.cases import all_cases
@@ -20,12 +28,12 @@ from tests.cases import all_cases
 SMALL = ("--features", "40", "--k", "5", "--questions", "80", "--seeds", "3")
 
 
-def traces(seeds: int, messages: int = 200) -> dict[str, list[Trace]]:
+def traces(seeds: int, messages: int = 200) -> dict[str, list[SimulationTrace]]:
     """What plays might have left; of each arm another accuracy."""
     draws = np.random.default_rng(0)
 
-    def one(arm: Arm) -> Trace:
-        return Trace(
+    def one(arm: SimulatedArm) -> SimulationTrace:
+        return SimulationTrace(
             regret=draws.uniform(0, 0.2, messages),
             accuracy=draws.uniform(0.4, 0.9, messages),
             found=draws.uniform(0, 1, messages),

@@ -15,7 +15,7 @@ from apps.debates.services.experiments import setup_key, vote_for
 from apps.labels.models import Kind, Label
 from apps.projects.changes import comparable_versions
 from apps.projects.models import LabelSchema, Project
-from labelhub.core.agreement.arms import Codes, Tally, tally
+from labelhub.core.agreement.arms import ArmTally, Codes, tally
 from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.debate import predict, protocol
 from labelhub.core.debate.ballots import tally as tally_ballots
@@ -135,7 +135,7 @@ class ArmAnswers:
     said: Ints
     values: Sequence[Any]
     told: Mapping[str, Sequence[Any]]
-    counts: Tally
+    counts: ArmTally
     spent: Spent
 
 

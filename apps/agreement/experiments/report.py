@@ -39,6 +39,7 @@ from labelhub.core.agreement.arms import (
     mean_per_pass,
     scores,
 )
+from labelhub.core.agreement.arms import ArmPair, ArmScores, compare, front, mean_per_pass, scores
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.resampling import Resample, clustered_share, resample
 from labelhub.core.debate import protocol
@@ -192,7 +193,7 @@ class ExperimentReport:
     task: LabelType
     items: int
     arms: Sequence[ArmReport]
-    pairs: Sequence[Pair]
+    pairs: Sequence[ArmPair]
     axis: str
     ambiguous_items: int | None
     repeated: bool

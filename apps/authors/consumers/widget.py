@@ -44,7 +44,7 @@ from apps.common.outages import find_outage
 from apps.common.sealing import digest
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.frames import BadFrame, Frame, Hello, read_frame
-from labelhub.core.interview.identity import Ident
+from labelhub.core.interview.identity import VerifiedVisitor
 
 #: Seconds between two signs of life of the widget.
 HEARTBEAT = 25
@@ -157,7 +157,7 @@ def _words(known: KnownSite, **fields: Any) -> dict[str, Any]:
     return nobody | always | fields
 
 
-def _owner(known: KnownSite, arrival: Arrival) -> tuple[Author | None, Ident | None]:
+def _owner(known: KnownSite, arrival: Arrival) -> tuple[Author | None, VerifiedVisitor | None]:
     """The author that a signature or a token names; none is made, and nothing of them changes."""
     ident = check_ident(known.site, arrival.ident)
     if ident is not None:

@@ -34,7 +34,7 @@ from apps.authors.services.locking import lock_author_where, lock_or_create_auth
 from apps.authors.services.messages import Incoming, StoredMessage, store_message, verdict
 from apps.common.sealing import digest, keyed_hash
 from labelhub.core.errors import LabelhubError
-from labelhub.core.interview.identity import Ident, read_ident
+from labelhub.core.interview.identity import VerifiedVisitor, read_ident
 
 #: An author who was here so recently goes on where they were.
 RESUMED_WITHIN = timedelta(minutes=10)
@@ -168,7 +168,7 @@ def check_consent(known: KnownSite, arrival: Arrival) -> None:
         raise ConsentOutdated("The text to agree to has changed; ask again.")
 
 
-def check_ident(site: Site, token: str) -> Ident | None:
+def check_ident(site: Site, token: str) -> VerifiedVisitor | None:
     """The identity that the host signed; None without a signature.
 
     Raises:
@@ -233,7 +233,7 @@ def opt_in(author: Author) -> None:
 
 
 def _author(
-    site: Site, arrival: Arrival, ident: Ident | None, now: datetime
+    site: Site, arrival: Arrival, ident: VerifiedVisitor | None, now: datetime
 ) -> tuple[Author, str, bool]:
     """The author, locked, the token to come back with, and whether they are new."""
     remembered = None

@@ -17,7 +17,7 @@ from apps.authors.services.locking import lock_author, retry_on_deadlock
 from apps.authors.services.rewards import restore, void
 from apps.labels.models import ItemState
 from labelhub.core.interview.trust import (
-    Trust,
+    AuthorTrust,
     TrustEvidence,
     elicits,
     judge_trust,
@@ -182,7 +182,7 @@ def judge_due_authors() -> int:
     return len(due)
 
 
-def judge_author(author_id: int) -> Trust | None:
+def judge_author(author_id: int) -> AuthorTrust | None:
     """Judge one author again and apply the result to their answers. Excluded answers are kept with
     the reason, and count again when the judgement changes."""
     seen = (
@@ -268,7 +268,7 @@ def _exclude(answer: Answer, why: str) -> None:
     void(answer, why)
 
 
-def _as_json(trust: Trust) -> dict[str, object]:
+def _as_json(trust: AuthorTrust) -> dict[str, object]:
     telling = [signal for signal in trust.signals if signal.strength > 0]
     return {
         "score": round(trust.score, 4),

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from apps.echo.models import Echo, OfferEvent
-from labelhub.core.echo.off_policy import Decision as Logged
-from labelhub.core.echo.off_policy import Evaluation, evaluate
+from labelhub.core.echo.off_policy import LoggedDecision as Logged
+from labelhub.core.echo.off_policy import PolicyEvaluation, evaluate
 from labelhub.core.echo.recommending.policies import ECHO
 
 #: Above this the chances of all candidates together say that Echo had a preference: without one
@@ -39,7 +39,7 @@ class Candidate:
 
     name: str
     words: str
-    evaluation: Evaluation
+    evaluation: PolicyEvaluation
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from labelhub.core.echo.recommending.policies import (
     ECHO,
     NOTHING,
     POLICIES,
-    Moment,
+    OfferContext,
     OfferHistory,
     OfferRule,
     decide,
@@ -45,7 +45,7 @@ class Ranked:
     """What was decided, by which selection; the decision is None where the policy is not ours."""
 
     selection: Selection | None
-    decision: policies.Decision
+    decision: policies.OfferDecision
 
 
 def rank(echo: Echo, message: Message, place: Place, now: datetime) -> Ranked:
@@ -58,7 +58,7 @@ def rank(echo: Echo, message: Message, place: Place, now: datetime) -> Ranked:
     selected = selected_of(selection, {each.key: each for each in definitions})
     matches = policy_of(policy)(
         index_of(echo),
-        Moment(
+        OfferContext(
             message_text=message.text,
             context=[text for role, text in as_asked(message).context],
             selected=selected,

@@ -29,7 +29,7 @@ from apps.reviews.quality.work import (
     usual_times,
 )
 from labelhub.core.agreement.figures import Figure, share, undefined
-from labelhub.core.agreement.pace import Limits, Pace, known_times, least_seconds, limits, pace
+from labelhub.core.agreement.pace import Pace, PaceLimits, known_times, least_seconds, limits, pace
 from labelhub.core.agreement.with_others import NOTHING_SHARED, WithOthers
 from labelhub.core.errors import NotFound
 
@@ -174,17 +174,17 @@ def people_report(project: Project) -> PeopleReport:
     )
 
 
-def usual_pace(project: Project) -> Limits | None:
+def usual_pace(project: Project) -> PaceLimits | None:
     """Where the times of answers here, whoever gave them, have their outliers. One query."""
     return limits(known_times(usual_times(project)))
 
 
-def below(everybody: Limits | None) -> float:
+def below(everybody: PaceLimits | None) -> float:
     """Seconds below which an answer is too fast by what is usual here."""
     return everybody.low if everybody else 0.0
 
 
-def count(work: Work, everybody: Limits | None) -> Counted:
+def count(work: Work, everybody: PaceLimits | None) -> Counted:
     """One person's decisions in figures."""
     suggested = work.answered & (work.action <= REJECTED)
     first = work.first_known
@@ -214,7 +214,7 @@ def person_row(
     *,
     place: tuple[str, str],
     standing: ReviewerStatus | None,
-    everybody: Limits | None,
+    everybody: PaceLimits | None,
     agreement: WithOthers | None,
 ) -> PersonRow:
     """One line. ``place``: kind and role; ``everybody``: where the times of all have outliers."""

@@ -88,7 +88,7 @@ NO_ANSWER_YET = "no debate has ended yet"
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class ArmTally:
     """What an arm said, by item; each array has shape (items,), those of labels (items, labels)."""
 
     passes: Ints
@@ -130,7 +130,7 @@ class ArmScores:
     labels: Sequence[LabelFigures]
 
 
-def tally(codes: Codes, gold: Ints, rows: Ints, said: Ints) -> Tally:
+def tally(codes: Codes, gold: Ints, rows: Ints, said: Ints) -> ArmTally:
     """Count the answers ``said`` about the items at ``rows`` against ``gold``.
 
     Args:
@@ -142,7 +142,7 @@ def tally(codes: Codes, gold: Ints, rows: Ints, said: Ints) -> Tally:
     items = len(gold)
     table = codes.indicators()
     predicted, decided = table[said], table[gold[rows]]
-    return Tally(
+    return ArmTally(
         passes=_count(rows, items),
         right=_count(rows[said == gold[rows]], items),
         unparsed=_count(rows[said == NOTHING], items),
@@ -152,7 +152,7 @@ def tally(codes: Codes, gold: Ints, rows: Ints, said: Ints) -> Tally:
     )
 
 
-def scores(sample: Resample, counts: Tally, names: Sequence[str]) -> ArmScores:
+def scores(sample: Resample, counts: ArmTally, names: Sequence[str]) -> ArmScores:
     """Figures of an arm; ``names`` are the labels, none where values are not made of labels."""
     labels, macro = _label_figures(sample, counts, names)
     passes = counts.passes
@@ -170,7 +170,7 @@ def mean_per_pass(sample: Resample, sums: Columns, passes: Ints) -> Figure:
 
 
 def _label_figures(
-    sample: Resample, counts: Tally, names: Sequence[str]
+    sample: Resample, counts: ArmTally, names: Sequence[str]
 ) -> tuple[list[LabelFigures], Figure]:
     if not names:
         return [], undefined("answers of this kind have no labels to average over")
@@ -195,13 +195,13 @@ class _Drawn:
         return divided(2 * self.tp, 2 * self.tp + self.fp + self.fn)
 
 
-def _drawn(sample: Resample, counts: Tally, size: int) -> _Drawn:
+def _drawn(sample: Resample, counts: ArmTally, size: int) -> _Drawn:
     sums = sample.sums(np.hstack([counts.tp, counts.fp, counts.fn]))
     method = sample.method(counts.passes)
     return _Drawn(sample, sums[:, :size], sums[:, size : 2 * size], sums[:, 2 * size :], method)
 
 
-def _of_label(counts: Tally, drawn: _Drawn, at: int, name: str) -> LabelFigures:
+def _of_label(counts: ArmTally, drawn: _Drawn, at: int, name: str) -> LabelFigures:
     tp, fp, fn = (each[:, at] for each in (counts.tp, counts.fp, counts.fn))
     yes, wrong, missed = (int(each.sum()) for each in (tp, fp, fn))
     rest = int(counts.passes.sum()) - yes - wrong - missed
@@ -234,7 +234,7 @@ def _f1(both: int, differing: int, drawn: _Drawn, at: int, n: int) -> Figure:
     return figure(both / (both + differing), low=low, high=high, n=n, method=drawn.method)
 
 
-def _macro(found: Sequence[LabelFigures], drawn: _Drawn, counts: Tally) -> Figure:
+def _macro(found: Sequence[LabelFigures], drawn: _Drawn, counts: ArmTally) -> Figure:
     values = [each.f1["value"] for each in found if each.f1["value"] is not None]
     if not values:
         return undefined("no label is predicted or in gold")
@@ -266,7 +266,7 @@ BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class ArmPair:
     """Arm ``one`` against arm ``other`` (their places) on ``items`` that both answered.
 
     ``b``: items that only ``one`` gets right, or more often; ``c``: that only ``other`` does.
@@ -300,13 +300,13 @@ class Pair:
         return {name: getattr(self, name) for name in names}
 
 
-def compare(sample: Resample, arms: Sequence[Tally]) -> list[Pair]:
+def compare(sample: Resample, arms: Sequence[ArmTally]) -> list[ArmPair]:
     """Every two arms, adjusted for their number by Holm."""
     places = list(combinations(range(len(arms)), 2))
     tested = [_tested(sample, arms[one], arms[other]) for one, other in places]
     adjusted = holm([each.p for each in tested])
     return [
-        Pair(
+        ArmPair(
             one=one,
             other=other,
             p_holm=p_holm,
@@ -338,7 +338,7 @@ def sign_flip(differences: Floats) -> float:
     return (1 + as_large) / (1 + FLIPS)
 
 
-def difference(sample: Resample, one: Tally, other: Tally) -> Figure:
+def difference(sample: Resample, one: ArmTally, other: ArmTally) -> Figure:
     """Accuracy of ``one`` less that of ``other`` on the items that both answered."""
     common = (one.passes > 0) & (other.passes > 0)
     if not common.any():
@@ -368,7 +368,7 @@ class _Test(NamedTuple):
     method: str
 
 
-def _tested(sample: Resample, one: Tally, other: Tally) -> _Test:
+def _tested(sample: Resample, one: ArmTally, other: ArmTally) -> _Test:
     """Items both answered; those either gets right more often; whether that is chance."""
     common = (one.passes > 0) & (other.passes > 0)
     ours, theirs = one.right * other.passes, other.right * one.passes

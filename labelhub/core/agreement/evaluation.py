@@ -17,7 +17,7 @@ from labelhub.core.schema import Schema, Value, fold, value_key
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class LabelledPair:
     """One item's predicted and gold value, both canonical."""
 
     item_id: int
@@ -126,7 +126,7 @@ class Evaluation:
         }
 
 
-def evaluate(schema: Schema, pairs: Sequence[Pair]) -> Evaluation:
+def evaluate(schema: Schema, pairs: Sequence[LabelledPair]) -> Evaluation:
     """Compare predictions with gold as the schema's task asks.
 
     multi: per label and micro, macro, exact match; single and ordinal: also the matrix, ordinal the
@@ -280,7 +280,7 @@ def _matrix(names: Sequence[str], predicted: Bools, gold: Bools) -> dict[str, di
     }
 
 
-def _mean_absolute_error(pairs: Sequence[Pair]) -> Figure:
+def _mean_absolute_error(pairs: Sequence[LabelledPair]) -> Figure:
     errors = np.array([distance(pair.predicted, pair.gold) for pair in pairs])
     # Whole numbers, because the bootstrap groups equal rows.
     rows = np.round(errors * 1_000_000).astype(np.int64)[:, None]
@@ -291,6 +291,6 @@ def _mean_absolute_error(pairs: Sequence[Pair]) -> Figure:
     )
 
 
-def _by_equality(pairs: Sequence[Pair]) -> Evaluation:
+def _by_equality(pairs: Sequence[LabelledPair]) -> Evaluation:
     hits = np.array([equal(pair.predicted, pair.gold) for pair in pairs])
     return Evaluation(len(pairs), {"accuracy": _share(hits)})

@@ -33,7 +33,7 @@ REACTION, PER_BIT = 0.2, 0.15
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class PaceLimits:
     """Times outside are outliers; None where too few are known."""
 
     low: float
@@ -47,7 +47,7 @@ class Pace:
     seconds: Figure
     slow: int
     fast: int
-    limits: Limits | None
+    limits: PaceLimits | None
 
 
 def least_seconds(characters: ArrayLike, choices: ArrayLike) -> Floats:
@@ -72,7 +72,7 @@ def known_times(seconds: ArrayLike) -> Floats:
     return np.maximum(times[np.isfinite(times) & (times >= 0)], SHORTEST)
 
 
-def limits(times: Floats) -> Limits | None:
+def limits(times: Floats) -> PaceLimits | None:
     """Where outliers begin: the median times and by the factor of three robust deviations, which is
     at least ``LEAST_FACTOR``. None below six times."""
     if len(times) < FEWEST_FOR_MEDIAN:
@@ -81,7 +81,7 @@ def limits(times: Floats) -> Limits | None:
     middle = float(np.median(logs))
     spread = AWAY * PER_MAD * float(np.median(np.abs(logs - middle)))
     spread = max(spread, log(LEAST_FACTOR))
-    return Limits(exp(middle - spread), exp(middle + spread))
+    return PaceLimits(exp(middle - spread), exp(middle + spread))
 
 
 def pace(seconds: ArrayLike) -> Pace:

@@ -6,7 +6,7 @@ Every outcome has, under ``signals``:
 values          step → the value read there, None where there is none
 statuses        step → how the call ended
 off_menu        step → the answer given there that is not offered, where one was
-injection       codes of the signs of orders in what strangers wrote below
+injection       codes of the signs of orders in what strangers wrote
 rung            the highest rung of the parsing ladder that was needed
 margin          of the deciding answer: probability of the first label over the second, of a set
                 that of its least sure label's being in or out over the contrary; or None

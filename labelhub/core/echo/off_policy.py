@@ -19,8 +19,8 @@ from labelhub.core.echo.experiments.clusters import (
     FEW_UNITS,
     UNKNOWN,
     Bounds,
+    ClusteredFigure,
     Clusters,
-    Figure,
     figure,
     quantile,
     spread_of,
@@ -54,7 +54,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class LoggedDecision:
     """One logged decision.
 
     Args:
@@ -75,7 +75,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class PolicyEvaluation:
     """What the candidate would have earned per decision, by three estimates.
 
     Args:
@@ -92,9 +92,9 @@ class Evaluation:
     effective_sample_size: float
     max_weight: float
     mean_weight: float
-    ips: Figure
-    snips: Figure
-    doubly_robust: Figure
+    ips: ClusteredFigure
+    snips: ClusteredFigure
+    doubly_robust: ClusteredFigure
     warning: str
 
 
@@ -108,7 +108,7 @@ class _Log(NamedTuple):
     expected: Floats
 
 
-def evaluate(decisions: Sequence[Decision]) -> Evaluation:
+def evaluate(decisions: Sequence[LoggedDecision]) -> PolicyEvaluation:
     """The candidate's value with 95 % intervals, clustered by author.
 
     All three figures are null, with the reason, where the effective sample size is too small; the
@@ -121,7 +121,7 @@ def evaluate(decisions: Sequence[Decision]) -> Evaluation:
     total = float(log.weight.sum())
     effective = total**2 / float((log.weight**2).sum()) if total else 0.0
     ips, snips, robust = _estimates(log, effective)
-    return Evaluation(
+    return PolicyEvaluation(
         n=len(decisions),
         authors=int(log.author.max(initial=-1)) + 1,
         effective_sample_size=effective,
@@ -134,7 +134,9 @@ def evaluate(decisions: Sequence[Decision]) -> Evaluation:
     )
 
 
-def _estimates(log: _Log, effective: float) -> tuple[Figure, Figure, Figure]:
+def _estimates(
+    log: _Log, effective: float
+) -> tuple[ClusteredFigure, ClusteredFigure, ClusteredFigure]:
     if effective < LEAST_EFFECTIVE:
         why = f"the log says too little: of this it tells as much as {floor(effective)} messages"
         nothing = undefined(f"{why}, {LEAST_EFFECTIVE} are needed")
@@ -150,7 +152,7 @@ def _estimates(log: _Log, effective: float) -> tuple[Figure, Figure, Figure]:
     return ips, snips, _figure(log, corrected, each, DR)
 
 
-def _figure(log: _Log, events: Floats, exposure: Floats, name: str) -> Figure:
+def _figure(log: _Log, events: Floats, exposure: Floats, name: str) -> ClusteredFigure:
     """A ratio of sums, clustered by author."""
     found = Clusters(
         np.bincount(log.author, events).astype(np.float64),
@@ -209,7 +211,7 @@ def _warning(log: _Log, effective: float) -> str:
     return " ".join(found)
 
 
-def _columns(decisions: Sequence[Decision]) -> _Log:
+def _columns(decisions: Sequence[LoggedDecision]) -> _Log:
     propensity = np.array([row.propensity for row in decisions], dtype=np.float64)
     candidate = np.array([row.candidate for row in decisions], dtype=np.float64)
     reward = np.array([row.reward for row in decisions], dtype=np.float64)

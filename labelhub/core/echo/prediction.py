@@ -67,7 +67,7 @@ class FeatureTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class MessageContext:
     """A message as models may see it.
 
     Args:
@@ -101,7 +101,7 @@ class PredictPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
+class ReadPrediction:
     """What a reply says of a feature.
 
     Args:
@@ -119,7 +119,7 @@ class Prediction:
 
 def predict_call(
     task: FeatureTask,
-    moment: Moment,
+    moment: MessageContext,
     plan: PredictPlan,
     *,
     instruction: str = "",
@@ -159,23 +159,23 @@ def predict_call(
     )
 
 
-def read_prediction(task: FeatureTask, reply: Reply, leaks: Leaks = no_leaks) -> Prediction:
+def read_prediction(task: FeatureTask, reply: Reply, leaks: Leaks = no_leaks) -> ReadPrediction:
     """What a reply to :func:`predict_call` says; never raises.
 
     ``leaks``: whether words hold personal data; asked of free words alone.
     """
     value = reply.value
     if not reply.ok or not isinstance(value, str):
-        return Prediction("", str(Status.UNPARSED if reply.ok else reply.status))
+        return ReadPrediction("", str(Status.UNPARSED if reply.ok else reply.status))
     if task.values:
         if value not in task.values:
-            return Prediction("", "not_offered")
-        return Prediction(value, probabilities=shares_told(task.values, reply.probabilities))
+            return ReadPrediction("", "not_offered")
+        return ReadPrediction(value, probabilities=shares_told(task.values, reply.probabilities))
     if len(value.split()) > MOST_WORDS or len(value) > MOST_CHARACTERS:
-        return Prediction("", "too_long")
+        return ReadPrediction("", "too_long")
     if not value.strip() or any(unicodedata.category(char)[0] == "C" for char in value):
-        return Prediction("", "not_fit_to_show")
-    return Prediction("", "not_fit_to_show") if leaks(value) else Prediction(value)
+        return ReadPrediction("", "not_fit_to_show")
+    return ReadPrediction("", "not_fit_to_show") if leaks(value) else ReadPrediction(value)
 
 
 def same_answer(task: FeatureTask, one: str, other: str) -> bool:
@@ -213,13 +213,13 @@ def _inputs(task: FeatureTask, examples: Sequence[Example]) -> dict[str, Any]:
     return {**free, **task.signs, "answers": answers}
 
 
-def _told(example: Example, task: FeatureTask, moment: Moment, salt: str) -> dict[str, str]:
+def _told(example: Example, task: FeatureTask, moment: MessageContext, salt: str) -> dict[str, str]:
     """An example as prompts show it; an answer is a stranger's word where any word will do."""
     answer = example.value if task.values else fence(example.value, salt)
     return {"whose": _whose(example, moment), "text": fence(example.text, salt), "answer": answer}
 
 
-def _whose(example: Example, moment: Moment) -> str:
+def _whose(example: Example, moment: MessageContext) -> str:
     if moment.conversation and example.conversation == moment.conversation:
         return "of the same author in the same conversation"
     if moment.author and example.author == moment.author:
@@ -227,7 +227,7 @@ def _whose(example: Example, moment: Moment) -> str:
     return "of another author" if moment.author and example.author else "from elsewhere"
 
 
-def _item_block(moment: Moment, salt: str) -> str:
+def _item_block(moment: MessageContext, salt: str) -> str:
     """The message as prompts show it, what was said before it first."""
     before = "\n".join(f"{role}: {text}" for role, text in moment.context)
     parts = [f"What was said before:\n{fence(before, salt)}"] if before else []

@@ -27,8 +27,8 @@ import numpy as np
 
 from labelhub.core.echo.examples import MOST_TEXT_TOKENS, Example, ExampleIndex, Wanted, shortened
 from labelhub.core.echo.experiments.clusters import (
+    ClusteredFigure,
     Clusters,
-    Figure,
     clusters,
     figure,
     quantile,
@@ -45,7 +45,7 @@ from labelhub.core.echo.instructions import (
 )
 from labelhub.core.echo.prediction import (
     FeatureTask,
-    Moment,
+    MessageContext,
     PredictPlan,
     predict_call,
     read_prediction,
@@ -172,7 +172,7 @@ def chance(challenger: Trial, present: Trial, labels: Sequence[Example]) -> floa
     return float(Fraction(sum(ways[reach + seen :]), 2 ** len(leads)))
 
 
-def accuracy(trial: Trial, labels: Sequence[Example], doubt: str = "") -> Figure:
+def accuracy(trial: Trial, labels: Sequence[Example], doubt: str = "") -> ClusteredFigure:
     """Share of the labels predicted rightly, its interval by authors."""
     right: dict[str, float] = defaultdict(float)
     tried: dict[str, float] = defaultdict(float)
@@ -188,7 +188,7 @@ def accuracy(trial: Trial, labels: Sequence[Example], doubt: str = "") -> Figure
 
 def difference(
     challenger: Trial, present: Trial, labels: Sequence[Example], confidence: float
-) -> Figure:
+) -> ClusteredFigure:
     """By how much more often the challenger is right, paired by label, its interval by authors."""
     leads = _leads(challenger, present, labels)
     if not leads:
@@ -310,7 +310,7 @@ class Found:
     labels: Mapping[str, int] = field(default_factory=dict)
     chance: float | None = None
     level: float | None = None
-    figures: Mapping[str, Figure] = field(default_factory=dict)
+    figures: Mapping[str, ClusteredFigure] = field(default_factory=dict)
     candidates: tuple[Mapping[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -515,7 +515,7 @@ def _trial_call(
     """The very call of a real prediction."""
     return predict_call(
         run.task,
-        Moment(label.text, label.context, label.conversation, label.author),
+        MessageContext(label.text, label.context, label.conversation, label.author),
         run.plan.predicting,
         instruction=trial.instruction,
         examples=shown,

@@ -25,7 +25,7 @@ from labelhub.core.echo.relevance import (
     new_relevance,
     reward,
 )
-from labelhub.core.echo.trust import Trust
+from labelhub.core.echo.trust import AuthorBelief
 from labelhub.core.echo.uncertainty import (
     BEGUN_RATE,
     Uncertainty,
@@ -56,7 +56,7 @@ class EchoState:
     relevance: Relevance = field(default_factory=lambda: new_relevance(0))
     uncertainty: Uncertainty = field(default_factory=lambda: new_uncertainty(0))
     models: dict[str, FeatureModel] = field(default_factory=dict)
-    trusts: dict[str, Trust] = field(default_factory=dict)
+    trusts: dict[str, AuthorBelief] = field(default_factory=dict)
     places: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -72,7 +72,7 @@ class EchoState:
         """The feature's model, an empty one where nobody has answered about it."""
         return self.models.get(key) or FeatureModel()
 
-    def trust(self, author: str) -> Trust:
+    def trust(self, author: str) -> AuthorBelief:
         """What speaks for an author."""
         return self.trusts.get(author, trust.NEW)
 

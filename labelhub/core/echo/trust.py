@@ -32,7 +32,7 @@ _LIKE_OTHERS, _SUREST = 1.0, 0.98
 _AT_RANDOM = 2.0
 
 
-class Trust(NamedTuple):
+class AuthorBelief(NamedTuple):
     """What speaks for an author.
 
     answers, clicks: log-odds that these are meant. offers: how many they were shown. expected: how
@@ -67,10 +67,10 @@ class Trust(NamedTuple):
 
 
 #: Of an author nobody has seen yet.
-NEW = Trust()
+NEW = AuthorBelief()
 
 
-def answered(before: Trust, *, sigma: float, matched: bool, values: int) -> Trust:
+def answered(before: AuthorBelief, *, sigma: float, matched: bool, values: int) -> AuthorBelief:
     """The trust after one more answer.
 
     Args:
@@ -84,7 +84,7 @@ def answered(before: Trust, *, sigma: float, matched: bool, values: int) -> Trus
     return before._replace(answers=_moved(before.answers, told))
 
 
-def offered(before: Trust, *, chance: float, value: float) -> Trust:
+def offered(before: AuthorBelief, *, chance: float, value: float) -> AuthorBelief:
     """The trust after one more offer.
 
     Args:

@@ -13,18 +13,18 @@ _Z = NormalDist().inv_cdf(0.975)
 LEAST_EXPECTED = 5
 
 
-class Interval(NamedTuple):
+class ShareInterval(NamedTuple):
     """Lower and upper end of a share."""
 
     low: float
     high: float
 
 
-def wilson(part: int, whole: int) -> Interval:
+def wilson(part: int, whole: int) -> ShareInterval:
     """95 % score interval of a share (Wilson 1927); nothing known (0 to 1) when ``whole`` is 0."""
     if whole == 0:
-        return Interval(0.0, 1.0)
-    return Interval(*wilson_bounds(part / whole, whole, _Z))
+        return ShareInterval(0.0, 1.0)
+    return ShareInterval(*wilson_bounds(part / whole, whole, _Z))
 
 
 def binomial_tail(least: int, n: int, share: float) -> float:

@@ -49,7 +49,7 @@ class Funnel:
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class FunnelRate:
     """A share with its 95 % interval and what it is the share of.
 
     ``value``, ``low`` and ``high`` are None when it cannot be computed; ``reason`` says why then.
@@ -92,7 +92,7 @@ class _Share(NamedTuple):
     n: int
 
 
-def rates(funnel: Funnel) -> dict[str, Rate]:
+def rates(funnel: Funnel) -> dict[str, FunnelRate]:
     """Every rate of ``funnel`` by its name; dropping stages as ``dropped:<stage>``."""
     return {name: _rate(name, share) for name, share in _shares(funnel).items()}
 
@@ -142,13 +142,13 @@ def _shares(funnel: Funnel) -> dict[str, _Share]:
     }
 
 
-def _rate(name: str, share: _Share) -> Rate:
+def _rate(name: str, share: _Share) -> FunnelRate:
     definition, part, n = share
     reason = _why_not(part, n)
     if reason:
-        return Rate(name, definition, part, n, None, None, None, method="", reason=reason)
+        return FunnelRate(name, definition, part, n, None, None, None, method="", reason=reason)
     low, high = wilson(part, n)
-    return Rate(name, definition, part, n, part / n, low, high, method=METHOD, reason="")
+    return FunnelRate(name, definition, part, n, part / n, low, high, method=METHOD, reason="")
 
 
 def _why_not(part: int, n: int) -> str:
@@ -175,5 +175,5 @@ def _risen(name: str, now: Funnel, before: Funnel) -> Iterator[Alert]:
         yield Alert(name, f"{words} Chance alone explains this in {p:.2g} of cases.", p)
 
 
-def _percent(rate: Rate) -> str:
+def _percent(rate: FunnelRate) -> str:
     return f"{rate.part / rate.n:.1%} ({rate.part} of {rate.n})"

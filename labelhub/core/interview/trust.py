@@ -399,7 +399,7 @@ class TrustSignal:
 
 
 @dataclass(frozen=True, slots=True)
-class Trust:
+class AuthorTrust:
     """How far an author's answers may count: 0 to 1, ``low`` below 0.5, and why (gravest first).
     ``proven``: there is enough to judge by, and it speaks for them: they may be paid."""
 
@@ -438,7 +438,7 @@ SIGNS: dict[str, Sign] = {
 }
 
 
-def judge_trust(evidence: TrustEvidence) -> Trust:
+def judge_trust(evidence: TrustEvidence) -> AuthorTrust:
     """What ``evidence`` says together; the same evidence always says the same."""
     found = [
         TrustSignal(name, round(strength, 4), detail)
@@ -451,7 +451,7 @@ def judge_trust(evidence: TrustEvidence) -> Trust:
     against -= min(against, SENSE * sense(evidence))
     odds = START + VOUCHED * evidence.verified - against
     score = round(1 / (1 + exp(-odds)), 4)
-    return Trust(score, score < LOW, tuple(found), score >= LOW and _proven(evidence, found))
+    return AuthorTrust(score, score < LOW, tuple(found), score >= LOW and _proven(evidence, found))
 
 
 def _proven(evidence: TrustEvidence, found: Sequence[TrustSignal]) -> bool:

@@ -130,7 +130,7 @@ LEAST_TERMS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ClassifiedItem:
     """What the classifier says of one item: the numbers of its labels, how likely these are, how
     far ahead of the next likely ones, and how likely what somebody else said is."""
 
@@ -164,7 +164,7 @@ class Model:
 
     def say(
         self, documents: Sequence[Document], beside: Sequence[Sequence[int] | None]
-    ) -> list[Said]:
+    ) -> list[ClassifiedItem]:
         """What it says of each document, and how likely it takes ``beside`` to be."""
         if not documents:
             return []
@@ -176,7 +176,7 @@ class Model:
         theirs = marks_of([each or () for each in beside], len(self.names))
         others = probability_of(self.shape, likely, theirs)
         return [
-            Said(
+            ClassifiedItem(
                 labels=np.flatnonzero(marks[at]).tolist(),
                 probability=float(sure[at]),
                 margin=float(ahead[at]),

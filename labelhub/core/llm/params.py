@@ -51,7 +51,7 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class StopTexts:
     """One to ``most`` texts that are not empty; one may stand alone."""
 
     most: int
@@ -72,12 +72,12 @@ class Texts:
 
 
 #: Those of chat completions that change answers; what form they have, a protocol decides.
-PARAMS: Mapping[str, NumberRange | OneOf | Texts] = {
+PARAMS: Mapping[str, NumberRange | OneOf | StopTexts] = {
     "temperature": NumberRange(0, 2),
     "top_p": NumberRange(0, 1),
     "max_tokens": NumberRange(1, MOST_TOKENS, whole=True),
     "seed": NumberRange(-MOST_SEED - 1, MOST_SEED, whole=True),
-    "stop": Texts(4),
+    "stop": StopTexts(4),
     "presence_penalty": NumberRange(-2, 2),
     "frequency_penalty": NumberRange(-2, 2),
     "logprobs": OneOf((True, False)),

@@ -22,7 +22,8 @@ def from_matrix(table: object, n_categories: int | None = None) -> Ratings:
     items, raters = np.nonzero(said >= 0)
     codes = said[items, raters].astype(np.int64)
     most = int(codes.max(initial=-1)) + 1
-    return Ratings(items, raters, codes, *said.shape, n_categories or most)
+    n_items, n_raters = said.shape
+    return Ratings(items, raters, codes, n_items, n_raters, n_categories or most)
 
 
 def sheet(

@@ -35,7 +35,7 @@ TABLES = arrays(
 NOTHING = [(0, 0, 0), (3, 2, 0), (3, 2, 4), (0, 3, 2)]
 
 
-def labels(posterior: Floats) -> Ints:
+def labels(posterior: Floats | Ints) -> Ints:
     return only(winners(posterior))
 
 
@@ -228,6 +228,7 @@ def plain_em(ratings: Ratings, rounds: int) -> tuple[Any, Any, float]:
     said = np.zeros((ratings.n_items, ratings.n_raters, ratings.n_categories))
     np.add.at(said, (ratings.items, ratings.raters, ratings.codes), 1)
     posterior = said.sum(axis=1) / said.sum(axis=(1, 2))[:, None]
+    class_shares, log_likelihood = posterior, 0.0
     for _ in range(rounds):
         class_shares = posterior.mean(axis=0)
         confusion = np.einsum("it,ira->rta", posterior, said)

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from labelhub.core.agreement.arms import (
     FLIPPED,
     ArmScores,
+    ArmTally,
     Codes,
-    Tally,
     compare,
     scores,
     sign_flip,
     tally,
 )
-from labelhub.core.agreement.evaluation import Pair, evaluate, is_right
+from labelhub.core.agreement.evaluation import LabelledPair, evaluate, is_right
 from labelhub.core.agreement.ratings import Ints
 from labelhub.core.agreement.resampling import resample
 from labelhub.core.schema import Schema, parse_schema
@@ -42,7 +42,7 @@ VALUES: dict[str, tuple[Schema, Any]] = {
 }
 
 
-def counted(schema: Schema, gold: Sequence[Any], answers: Sequence[tuple[int, Any]]) -> Tally:
+def counted(schema: Schema, gold: Sequence[Any], answers: Sequence[tuple[int, Any]]) -> ArmTally:
     codes = Codes(schema)
     coded = codes.all_of(gold)
     said = codes.all_of([value for _, value in answers])
@@ -71,7 +71,7 @@ def test_codes_are_equal_where_values_say_the_same(task: str) -> None:
 def test_with_one_pass_it_is_what_the_evaluation_says(pairs: list[tuple[str, str]]) -> None:
     if not pairs:
         return
-    whole = [Pair(at, said, gold) for at, (said, gold) in enumerate(pairs)]
+    whole = [LabelledPair(at, said, gold) for at, (said, gold) in enumerate(pairs)]
     known = evaluate(MOODS, whole)
     found = scored(
         MOODS, [gold for _, gold in pairs], [(at, said) for at, (said, _) in enumerate(pairs)]
@@ -124,11 +124,11 @@ def test_with_replicates_an_item_is_for_whoever_is_right_more_often() -> None:
     assert pair.to_json()["method"] == FLIPPED
 
 
-def arm_of(right: Ints, passes: int) -> Tally:
+def arm_of(right: Ints, passes: int) -> ArmTally:
     """An arm by how often it gets each item right."""
     nothing = np.zeros((len(right), 0), dtype=np.int64)
     every = np.full(len(right), passes)
-    return Tally(every, right, np.zeros_like(right), nothing, nothing, nothing)
+    return ArmTally(every, right, np.zeros_like(right), nothing, nothing, nothing)
 
 
 @pytest.mark.thorough

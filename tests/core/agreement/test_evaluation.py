@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.agreement.evaluation import Confusion, Pair, evaluate, is_right
+from labelhub.core.agreement.evaluation import Confusion, LabelledPair, evaluate, is_right
 from labelhub.core.schema import Value, parse_schema, schema_from_names
 
 REFERENCE = Path(__file__).resolve().parents[4] / "shared" / "reference" / "paper_tables.json"
@@ -17,12 +17,14 @@ MULTI = schema_from_names("multi", ["Food", "Price"])
 SINGLE = schema_from_names("single", ["yes", "no", "maybe"])
 
 
-def pairs(*values: tuple[Value, Value]) -> list[Pair]:
+def pairs(*values: tuple[Value, Value]) -> list[LabelledPair]:
     """Pairs of (predicted, gold), numbered."""
-    return [Pair(at, predicted, gold) for at, (predicted, gold) in enumerate(values)]
+    return [LabelledPair(at, predicted, gold) for at, (predicted, gold) in enumerate(values)]
 
 
-def paired_from_counts(yes: int, only_predicted: int, only_gold: int, neither: int) -> list[Pair]:
+def paired_from_counts(
+    yes: int, only_predicted: int, only_gold: int, neither: int
+) -> list[LabelledPair]:
     """Single-aspect pairs with exactly these counts."""
     return pairs(
         *[(["Food"], ["Food"])] * yes,

@@ -64,7 +64,8 @@ def test_good_predictions_shorten_the_interval_and_bad_ones_do_not_harm() -> Non
 
 def test_without_further_predictions_the_labels_decide() -> None:
     result = ppi_mean([1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [])
-    assert (result["value"], result["n"]) == (pytest.approx(1 / 3), 3)
+    assert result["value"] == pytest.approx(1 / 3)
+    assert result["n"] == 3
     assert ppi_mean([1.0], [1.0], [0.0]) == {"value": None, "reason": "too_few_labels", "n": 1}
     for wrong in ([1.0, float("nan")], [[1.0], [0.0]], [1.0]):
         with pytest.raises(InvalidInput):

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from labelhub.core.echo import off_policy
-from labelhub.core.echo.experiments.clusters import Figure
-from labelhub.core.echo.off_policy import Decision, evaluate
+from labelhub.core.echo.experiments.clusters import ClusteredFigure
+from labelhub.core.echo.off_policy import LoggedDecision, evaluate
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
 
@@ -20,9 +20,9 @@ ACTIONS, RUNS = 4, 1000
 EXPLORES = 0.1
 
 
-def rows(n: int, weight: float = 1.0, reward: float = 0.0) -> list[Decision]:
+def rows(n: int, weight: float = 1.0, reward: float = 0.0) -> list[LoggedDecision]:
     """Alike decisions, each of an author of its own."""
-    return [Decision(0.5, 0.5 * weight, reward) for _ in range(n)]
+    return [LoggedDecision(0.5, 0.5 * weight, reward) for _ in range(n)]
 
 
 def chances(scores: Floats, explores: float) -> Floats:
@@ -74,7 +74,7 @@ class World:
         )
 
 
-def inside(found: Figure, truth: float) -> bool:
+def inside(found: ClusteredFigure, truth: float) -> bool:
     """Whether the interval holds the truth."""
     low, high = found["low"], found["high"]
     return low is not None and high is not None and low <= truth <= high
@@ -103,7 +103,7 @@ def test_intervals_hold_what_the_candidate_earns(base: float, apart: float, alik
 def test_estimates_are_those_of_their_definitions() -> None:
     rng = np.random.default_rng(2)
     log = [
-        Decision(0.25 + 0.5 * a, 0.5 * b + 0.2, float(c > 0.5), "", d, e)
+        LoggedDecision(0.25 + 0.5 * a, 0.5 * b + 0.2, float(c > 0.5), "", d, e)
         for a, b, c, d, e in rng.random((500, 5)).tolist()
     ]
     weights = np.array([row.candidate / row.propensity for row in log])
@@ -130,11 +130,11 @@ def test_where_the_log_says_too_little_no_number_is_given() -> None:
 
 
 def test_thin_overlap_is_told_though_there_are_numbers() -> None:
-    heavy = [*rows(3000, weight=0.01), *[Decision(0.001, 0.2, 0.0)] * 120]
+    heavy = [*rows(3000, weight=0.01), *[LoggedDecision(0.001, 0.2, 0.0)] * 120]
     found = evaluate(heavy)
     assert found.ips["value"] is not None
     assert "Overlap is thin: 3120 messages tell as much as" in found.warning
-    one = [*rows(2000), Decision(0.001, 0.12, 1.0)]
+    one = [*rows(2000), LoggedDecision(0.001, 0.12, 1.0)]
     assert "one message carries 6 % of all weight" in evaluate(one).warning
 
 
@@ -147,20 +147,20 @@ def test_of_what_was_never_done_nothing_is_told() -> None:
 
 
 def test_decisions_of_one_author_tell_less() -> None:
-    apart = [Decision(0.5, 0.5, float(i % 10 == 0)) for i in range(1000)]
-    alike = [Decision(0.5, 0.5, float(i < 100), f"a{i // 10}") for i in range(1000)]
+    apart = [LoggedDecision(0.5, 0.5, float(i % 10 == 0)) for i in range(1000)]
+    alike = [LoggedDecision(0.5, 0.5, float(i < 100), f"a{i // 10}") for i in range(1000)]
     one, other = evaluate(apart), evaluate(alike)
     assert other.authors == 100
     assert one.snips["high"] is not None
     assert other.snips["high"] is not None
     assert other.snips["high"] - 0.1 > 2 * (one.snips["high"] - 0.1)
-    assert evaluate([Decision(0.5, 0.5, 1.0, "ann")] * 200).ips["low"] is None
+    assert evaluate([LoggedDecision(0.5, 0.5, 1.0, "ann")] * 200).ips["low"] is None
 
 
 @pytest.mark.thorough
 @given(st.lists(st.tuples(*[st.floats(0.01, 1)] * 2, st.floats(-5, 5)), min_size=100, max_size=150))
 def test_any_log_gives_finite_numbers_or_reasons(log: list[tuple[float, float, float]]) -> None:
-    found = evaluate([Decision(*row, "", 0.1, 0.1) for row in log])
+    found = evaluate([LoggedDecision(*row, "", 0.1, 0.1) for row in log])
     for figure in (found.ips, found.snips, found.doubly_robust):
         if figure["value"] is None:
             assert figure["reason"]
@@ -173,17 +173,17 @@ def test_any_log_gives_finite_numbers_or_reasons(log: list[tuple[float, float, f
 @all_cases(
     ("wrong", "field"),
     [
-        (Decision(0.0, 0.5, 1), "propensity"),
-        (Decision(-0.1, 0.5, 1), "propensity"),
-        (Decision(1.01, 0.5, 1), "propensity"),
-        (Decision(float("nan"), 0.5, 1), "propensity"),
-        (Decision(0.5, 1.5, 1), "candidate"),
-        (Decision(0.5, -0.5, 1), "candidate"),
-        (Decision(0.5, 0.5, float("inf")), "reward"),
-        (Decision(0.5, 0.5, 1, "", float("nan"), 0), "predicted"),
-        (Decision(0.5, 0.5, 1, "", 0, float("inf")), "expected"),
+        (LoggedDecision(0.0, 0.5, 1), "propensity"),
+        (LoggedDecision(-0.1, 0.5, 1), "propensity"),
+        (LoggedDecision(1.01, 0.5, 1), "propensity"),
+        (LoggedDecision(float("nan"), 0.5, 1), "propensity"),
+        (LoggedDecision(0.5, 1.5, 1), "candidate"),
+        (LoggedDecision(0.5, -0.5, 1), "candidate"),
+        (LoggedDecision(0.5, 0.5, float("inf")), "reward"),
+        (LoggedDecision(0.5, 0.5, 1, "", float("nan"), 0), "predicted"),
+        (LoggedDecision(0.5, 0.5, 1, "", 0, float("inf")), "expected"),
     ],
 )
-def test_impossible_rows_are_refused_by_number(wrong: Decision, field: str) -> None:
+def test_impossible_rows_are_refused_by_number(wrong: LoggedDecision, field: str) -> None:
     with pytest.raises(InvalidInput, match=f"{field}: Row 3"):
         evaluate([*rows(2), wrong, *rows(2)])

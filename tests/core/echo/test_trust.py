@@ -12,7 +12,7 @@ from labelhub.core.echo.trust import (
     MOST_STEP,
     NEW,
     OPTIONS,
-    Trust,
+    AuthorBelief,
     answered,
     offered,
 )
@@ -23,7 +23,7 @@ sigmas = st.floats(0.001, 0.999)
 
 def moved(trust: float, *, sigma: float, matched: bool, values: int) -> float:
     """The log-odds that answers are meant, after one more."""
-    return answered(Trust(trust), sigma=sigma, matched=matched, values=values).answers
+    return answered(AuthorBelief(trust), sigma=sigma, matched=matched, values=values).answers
 
 
 def histories(answers: int, values: int, *, earnest: bool, seed: int = 0) -> np.ndarray:

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.interview.identity import Ident, IdentExpired, IdentInvalid, read_ident
+from labelhub.core.interview.identity import IdentExpired, IdentInvalid, VerifiedVisitor, read_ident
 from tests.cases import all_cases
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -40,7 +40,9 @@ def unsigned(header: dict[str, Any], payload: object, signature: str = "") -> st
     return ".".join([*written, signature])
 
 
-def read(written: str, secrets: dict[str, bytes] | None = None, now: datetime = NOW) -> Ident:
+def read(
+    written: str, secrets: dict[str, bytes] | None = None, now: datetime = NOW
+) -> VerifiedVisitor:
     return read_ident(written, secrets or {"new": NEW}, audience=SITE, now=now)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 from statistics import median
 
-from labelhub.core.interview.trust import Trust, TrustEvidence, judge_trust
+from labelhub.core.interview.trust import AuthorTrust, TrustEvidence, judge_trust
 from tests.cases import all_cases
 
 OPTIONS, USUAL = 4, 0.6
@@ -131,13 +131,13 @@ def evidence_of(
     )
 
 
-def judged(habit: Habit, asked: int, usual: float | None = USUAL) -> list[Trust]:
+def judged(habit: Habit, asked: int, usual: float | None = USUAL) -> list[AuthorTrust]:
     """Many people of one habit."""
     chances = map(Random, (f"simulated {asked} {person}" for person in range(PEOPLE)))
     return [judge_trust(evidence_of(habit, chance, asked, usual)) for chance in chances]
 
 
-def share(found: list[Trust], which: str) -> float:
+def share(found: list[AuthorTrust], which: str) -> float:
     return sum(bool(getattr(item, which)) for item in found) / len(found)
 
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from labelhub.core.echo.experiments.clusters import (
     FEW_UNITS,
     Bounds,
-    Figure,
-    Rate,
+    ClusteredFigure,
+    ClusteredRate,
     clusters,
     difference_bounds,
     figure,
@@ -98,15 +98,15 @@ class ArmFigures:
     impressions: int
     clicks: int
     clicked: int
-    click_through: Figure
-    clicked_share: Figure
-    shown_share: Figure
-    clicks_per_eligible: Figure
-    clicks_per_unit: Figure
+    click_through: ClusteredFigure
+    clicked_share: ClusteredFigure
+    shown_share: ClusteredFigure
+    clicks_per_eligible: ClusteredFigure
+    clicks_per_unit: ClusteredFigure
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ClickComparison:
     """An arm against the control.
 
     ``ratio``: 5.4 is "5.4 times". ``percent_change``: +440 is "440 % more", the same thing.
@@ -114,9 +114,9 @@ class Comparison:
     """
 
     per: Per
-    ratio: Figure
-    percent_change: Figure
-    difference: Figure
+    ratio: ClusteredFigure
+    percent_change: ClusteredFigure
+    difference: ClusteredFigure
 
 
 def totals(
@@ -166,7 +166,7 @@ def arm_figures(found: Totals) -> ArmFigures:
     )
 
 
-def clicks_per(found: Totals, per: Per) -> Figure:
+def clicks_per(found: Totals, per: Per) -> ClusteredFigure:
     """Clicks per impression, eligible message or unit; may exceed 1."""
     rate = rate_per(found, per)
     if rate is None:
@@ -175,7 +175,7 @@ def clicks_per(found: Totals, per: Per) -> Figure:
     return _figure(rate.value, mean_bounds(rate), [rate], method)
 
 
-def rate_per(found: Totals, per: Per) -> Rate | None:
+def rate_per(found: Totals, per: Per) -> ClusteredRate | None:
     """Clicks per impression, eligible message or unit; None where there is nothing to divide by."""
     exposure = {
         "impressions": found.impressions,
@@ -185,12 +185,12 @@ def rate_per(found: Totals, per: Per) -> Rate | None:
     return rate_of(clusters(found.clicks, exposure))
 
 
-def clicked_share(found: Totals) -> Figure:
+def clicked_share(found: Totals) -> ClusteredFigure:
     """The share of impressions that were clicked, once or more."""
     return _share(found.clicked, found.impressions, _EMPTY["impressions"])
 
 
-def compare(arm: Totals, control: Totals, per: Per) -> Comparison:
+def compare(arm: Totals, control: Totals, per: Per) -> ClickComparison:
     """Ratio and difference of the clicks per impression, eligible message or assigned unit.
 
     Only the latter two compare what was assigned: an arm may show less and so look better per
@@ -200,12 +200,12 @@ def compare(arm: Totals, control: Totals, per: Per) -> Comparison:
     if rate is None or base is None:
         where = "in this arm" if rate is None else "in the control"
         nothing = undefined(f"{_EMPTY[per]} {where}")
-        return Comparison(per, nothing, nothing, nothing)
+        return ClickComparison(per, nothing, nothing, nothing)
     value, both = rate.value - base.value, [rate, base]
     difference = _figure(value, difference_bounds(rate, base), both, DIFFERENCE)
     if base.value == 0:
         nothing = undefined("no clicks in the control")
-        return Comparison(per, nothing, nothing, difference)
+        return ClickComparison(per, nothing, nothing, difference)
     method = RATIO if rate.value > 0 else NO_CLICKS
     bounds = ratio_bounds(rate, base)
     ratio = _figure(rate.value / base.value, bounds, both, method)
@@ -215,7 +215,7 @@ def compare(arm: Totals, control: Totals, per: Per) -> Comparison:
         both,
         CHANGE.format(ratio=method),
     )
-    return Comparison(per, ratio, change, difference)
+    return ClickComparison(per, ratio, change, difference)
 
 
 def percent_change(ratio: float) -> float:
@@ -234,7 +234,7 @@ def _totals(units: Sequence[Unit], sums: Mapping[str, NDArray[np.int64]]) -> Tot
     return Totals(eligible, table[:, 0], table[:, 1], table[:, 2])
 
 
-def _share(part: NDArray[np.int64], whole: NDArray[np.int64], reason: str) -> Figure:
+def _share(part: NDArray[np.int64], whole: NDArray[np.int64], reason: str) -> ClusteredFigure:
     rate = rate_of(clusters(part, whole))
     if rate is None:
         return undefined(reason)
@@ -243,13 +243,15 @@ def _share(part: NDArray[np.int64], whole: NDArray[np.int64], reason: str) -> Fi
     return _figure(rate.value, share_bounds(rate), [rate], SHARE)
 
 
-def _figure(value: float, bounds: Bounds, rates: Sequence[Rate], method: str) -> Figure:
+def _figure(
+    value: float, bounds: Bounds, rates: Sequence[ClusteredRate], method: str
+) -> ClusteredFigure:
     doubt = _doubt(rates)
     n = round(sum(rate.exposure for rate in rates))
     return figure(value, bounds, n=n, method=method, doubt=doubt)
 
 
-def _doubt(rates: Sequence[Rate]) -> str:
+def _doubt(rates: Sequence[ClusteredRate]) -> str:
     if any(rate.alone for rate in rates):
         return ALONE
     if any(rate.effective_units < FEW_UNITS for rate in rates):
@@ -265,12 +267,12 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ArmPart:
     """Some of an arm's impressions."""
 
     impressions: int
     clicks: int
-    click_through: Figure
+    click_through: ClusteredFigure
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,15 +280,15 @@ class Day:
     """One day in the given time zone, and all days up to its end."""
 
     day: date
-    alone: Part
-    cumulated: Part
+    alone: ArmPart
+    cumulated: ArmPart
 
 
 @dataclass(frozen=True, slots=True)
 class Verticals:
     """By vertical, most impressions first; ``too_few`` are those below the minimum, unrated."""
 
-    told: tuple[tuple[str, Part], ...]
+    told: tuple[tuple[str, ArmPart], ...]
     too_few: tuple[tuple[str, int], ...]
     least: int
 
@@ -302,7 +304,7 @@ def by_day(impressions: Iterable[Impression], zone: tzinfo) -> list[Day]:
     return found
 
 
-def by_weekday(impressions: Iterable[Impression], zone: tzinfo) -> list[Part]:
+def by_weekday(impressions: Iterable[Impression], zone: tzinfo) -> list[ArmPart]:
     """Monday to Sunday in ``zone``: seven parts, also those in which nothing was shown."""
     days = _grouped(impressions, lambda impression: impression.at.astimezone(zone).weekday())
     return [_part(days.get(weekday, [])) for weekday in range(7)]
@@ -324,7 +326,7 @@ def by_vertical(impressions: Iterable[Impression], least: int = LEAST_IMPRESSION
     )
 
 
-def by_exposure(impressions: Iterable[Impression]) -> dict[int, Part]:
+def by_exposure(impressions: Iterable[Impression]) -> dict[int, ArmPart]:
     """By whole days (of 24 hours) since the author's first impression: does the new wear off?
 
     Who came late cannot have been there long: later days are of fewer and other authors, so that a
@@ -354,7 +356,7 @@ def _grouped(
     return groups
 
 
-def _part(shown: Sequence[Impression]) -> Part:
+def _part(shown: Sequence[Impression]) -> ArmPart:
     found = of_impressions(shown)
     clicks = int(found.clicks.sum())
-    return Part(len(shown), clicks, clicks_per(found, "impressions"))
+    return ArmPart(len(shown), clicks, clicks_per(found, "impressions"))

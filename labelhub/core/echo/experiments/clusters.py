@@ -19,7 +19,7 @@ from labelhub.core.wilson import wilson_bounds
 CONFIDENCE = 0.95
 
 
-class Figure(TypedDict, total=False):
+class ClusteredFigure(TypedDict, total=False):
     """``{"value", "low", "high", "n", "method"}``, or ``{"value": None, "reason"}``.
 
     ``doubt``: why the interval is missing or covers less than it says, where it does.
@@ -36,16 +36,16 @@ class Figure(TypedDict, total=False):
 
 def figure(
     value: float, bounds: tuple[float, float], *, n: int, method: str, doubt: str = ""
-) -> Figure:
+) -> ClusteredFigure:
     """A known number; an end of its interval that could not be computed is null, never NaN."""
     low, high = (end if math.isfinite(end) else None for end in bounds)
-    found: Figure = {"value": value, "low": low, "high": high, "n": n, "method": method}
+    found: ClusteredFigure = {"value": value, "low": low, "high": high, "n": n, "method": method}
     if doubt:
         found["doubt"] = doubt
     return found
 
 
-def undefined(reason: str) -> Figure:
+def undefined(reason: str) -> ClusteredFigure:
     """A number that cannot be computed, and why."""
     return {"value": None, "reason": reason}
 
@@ -69,7 +69,7 @@ class Clusters:
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class ClusteredRate:
     """Events per exposure, and how sure it is.
 
     Args:
@@ -116,7 +116,7 @@ def clusters(events: ArrayLike, exposure: ArrayLike) -> Clusters:
     return found
 
 
-def rate_of(found: Clusters) -> Rate | None:
+def rate_of(found: Clusters) -> ClusteredRate | None:
     """The rate over all units; None where there was no exposure.
 
     The variance is that of a ratio of sums with each unit's residual over one minus its share of
@@ -133,13 +133,13 @@ def rate_of(found: Clusters) -> Rate | None:
     alike = float((found.exposure**2).sum()) / exposure
     effective = exposure / alike
     if units < 2:
-        return Rate(value, exposure, units, effective, inf, 1.0)
+        return ClusteredRate(value, exposure, units, effective, inf, 1.0)
     spread, freedom = spread_of(found)
     # Events on their own vary by no less than 1 - value; less is chance.
     dispersion = max(spread / exposure / value, 1 - value) if value > 0 else 0.0
     # Every outcome the same: nothing tells how alike a unit's are, so they are taken as wholly so.
     dispersion = dispersion if dispersion > NOTHING else alike
-    return Rate(value, exposure, units, effective, dispersion, freedom)
+    return ClusteredRate(value, exposure, units, effective, dispersion, freedom)
 
 
 def spread_of(found: Clusters) -> tuple[float, float]:
@@ -163,7 +163,7 @@ def quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
     return float(special.stdtrit(freedom, 0.5 + confidence / 2))
 
 
-def mean_bounds(rate: Rate) -> Bounds:
+def mean_bounds(rate: ClusteredRate) -> Bounds:
     """95 % score interval of a rate of events, which may exceed 1.
 
     The rates from which the one seen is not too far, if the variance grows with the rate as that
@@ -176,7 +176,7 @@ def mean_bounds(rate: Rate) -> Bounds:
     return max(0.0, rate.value + shift - half), rate.value + shift + half
 
 
-def share_bounds(rate: Rate) -> Bounds:
+def share_bounds(rate: ClusteredRate) -> Bounds:
     """95 % interval of a share (Wilson 1927) of the effective number that the clusters leave."""
     if rate.alone:
         return UNKNOWN
@@ -185,7 +185,7 @@ def share_bounds(rate: Rate) -> Bounds:
     return wilson_bounds(rate.value, effective, quantile(rate.freedom))
 
 
-def ratio_bounds(rate: Rate, control: Rate) -> Bounds:
+def ratio_bounds(rate: ClusteredRate, control: ClusteredRate) -> Bounds:
     """95 % interval of ``rate`` / ``control``; above 0 events in the control.
 
     The delta method on the log scale with Student's t (degrees of freedom by Satterthwaite 1946).
@@ -201,7 +201,7 @@ def ratio_bounds(rate: Rate, control: Rate) -> Bounds:
     return value * exp(-half), value * exp(half)
 
 
-def difference_bounds(rate: Rate, control: Rate) -> Bounds:
+def difference_bounds(rate: ClusteredRate, control: ClusteredRate) -> Bounds:
     """95 % interval of ``rate`` - ``control`` from both arms' own (Zou and Donner 2008)."""
     (low, high), (other_low, other_high) = mean_bounds(rate), mean_bounds(control)
     value = rate.value - control.value
@@ -210,7 +210,7 @@ def difference_bounds(rate: Rate, control: Rate) -> Bounds:
     return value - down, value + up
 
 
-def joint_freedom(rate: Rate, control: Rate) -> float:
+def joint_freedom(rate: ClusteredRate, control: ClusteredRate) -> float:
     """Degrees of freedom of the variance of a log ratio (Satterthwaite 1946)."""
     one, other = _relative(rate, control)
     # As shares of the total, so that squares of tiny variances do not vanish.
@@ -218,7 +218,7 @@ def joint_freedom(rate: Rate, control: Rate) -> float:
     return 1 / (share**2 / rate.freedom + (1 - share) ** 2 / control.freedom)
 
 
-def _relative(rate: Rate, control: Rate) -> tuple[float, float]:
+def _relative(rate: ClusteredRate, control: ClusteredRate) -> tuple[float, float]:
     """Variances of both logarithms; an arm without events is taken as having half a one."""
     return (
         rate.dispersion / max(rate.events, 0.5),
@@ -226,7 +226,7 @@ def _relative(rate: Rate, control: Rate) -> tuple[float, float]:
     )
 
 
-def _highest_ratio(rate: Rate, control: Rate) -> float:
+def _highest_ratio(rate: ClusteredRate, control: ClusteredRate) -> float:
     """The largest ratio at which no event in the arm is not too unlikely."""
     exposure, other = rate.exposure / rate.dispersion, control.exposure / control.dispersion
     _, high = wilson_bounds(0.0, control.value * other, quantile(joint_freedom(rate, control)))

@@ -21,7 +21,7 @@ MERGE_WITHIN = 5.0
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Shown:
+class ShownContent:
     """Content was on an author's screen; each display, and each reload, is an event.
 
     Args:
@@ -50,7 +50,7 @@ class Click:
     content: str
 
 
-Event = TypeVar("Event", Shown, Click)
+Event = TypeVar("Event", ShownContent, Click)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Counted:
     conflicts: int
 
 
-def count(events: Iterable[Shown | Click], merge_within: float = MERGE_WITHIN) -> Counted:
+def count(events: Iterable[ShownContent | Click], merge_within: float = MERGE_WITHIN) -> Counted:
     """The impressions and clicks of a log.
 
     An author's impressions (in the same unit) whose messages follow one another within less than
@@ -101,9 +101,9 @@ def count(events: Iterable[Shown | Click], merge_within: float = MERGE_WITHIN) -
     if not (math.isfinite(merge_within) and merge_within >= 0):
         raise InvalidInput.at("merge_within", "Seconds between messages are 0 or more.")
     every = set(events)
-    if any(isinstance(event, Shown) and event.message_at.tzinfo is None for event in every):
+    if any(isinstance(event, ShownContent) and event.message_at.tzinfo is None for event in every):
         raise InvalidInput.at("message_at", "A message's time comes with its time zone.")
-    displays, shown_twice = _by_id(event for event in every if isinstance(event, Shown))
+    displays, shown_twice = _by_id(event for event in every if isinstance(event, ShownContent))
     clicks, clicked_twice = _by_id(event for event in every if isinstance(event, Click))
     on: defaultdict[str, int] = defaultdict(int)
     for click in clicks:
@@ -126,18 +126,18 @@ def _by_id(events: Iterable[Event]) -> tuple[list[Event], int]:
     return list(first.values()), len(several)
 
 
-def _first_displays(displays: Iterable[Shown]) -> list[Shown]:
+def _first_displays(displays: Iterable[ShownContent]) -> list[ShownContent]:
     """The earliest display of each content, in order of time."""
-    first: dict[str, Shown] = {}
+    first: dict[str, ShownContent] = {}
     for display in sorted(displays, key=lambda shown: (_sent(shown), shown)):
         first.setdefault(display.content, display)
     return list(first.values())
 
 
-def _merged(displays: Iterable[Shown], merge_within: float) -> list[list[Shown]]:
+def _merged(displays: Iterable[ShownContent], merge_within: float) -> list[list[ShownContent]]:
     """Displays in order of time, those in one row of quick messages together."""
-    rows: list[list[Shown]] = []
-    latest: dict[tuple[str, str], list[Shown]] = {}
+    rows: list[list[ShownContent]] = []
+    latest: dict[tuple[str, str], list[ShownContent]] = {}
     for display in displays:
         row = latest.get((display.author, display.unit))
         if row and _sent(display) - _sent(row[-1]) < merge_within:
@@ -148,12 +148,12 @@ def _merged(displays: Iterable[Shown], merge_within: float) -> list[list[Shown]]
     return rows
 
 
-def _sent(display: Shown) -> float:
+def _sent(display: ShownContent) -> float:
     """Seconds; times of one zone are compared by its clocks, which are put back once a year."""
     return display.message_at.timestamp()
 
 
-def _impression(row: list[Shown], clicks: dict[str, int]) -> Impression:
+def _impression(row: list[ShownContent], clicks: dict[str, int]) -> Impression:
     first = row[0]
     return Impression(
         contents=tuple(display.content for display in row),

@@ -21,8 +21,8 @@ from labelhub.core.echo.experiments.click_through import Per, Totals, rate_per
 from labelhub.core.echo.experiments.clusters import (
     CONFIDENCE,
     Bounds,
-    Figure,
-    Rate,
+    ClusteredFigure,
+    ClusteredRate,
     figure,
     joint_freedom,
     undefined,
@@ -55,7 +55,7 @@ class Look:
         clicks: effective number of clicks so far, in both arms.
     """
 
-    ratio: Figure
+    ratio: ClusteredFigure
     p: float
     may_stop: bool
     clicks: float
@@ -121,7 +121,9 @@ def look(found: Plan, arm: Totals, control: Totals, before: Look | None = None) 
     return look_at(found, rate, base, before)
 
 
-def look_at(found: Plan, rate: Rate | None, base: Rate | None, before: Look | None = None) -> Look:
+def look_at(
+    found: Plan, rate: ClusteredRate | None, base: ClusteredRate | None, before: Look | None = None
+) -> Look:
     """``look`` of rates; None for an arm in which there was nothing to count."""
     least_p = before.p if before else 1.0
     seen = None if rate is None or base is None else _seen(rate, base)
@@ -137,7 +139,7 @@ def look_at(found: Plan, rate: Rate | None, base: Rate | None, before: Look | No
     return Look(told, p, p <= found.alpha, seen.n)
 
 
-def _seen(rate: Rate, base: Rate) -> _Seen | None:
+def _seen(rate: ClusteredRate, base: ClusteredRate) -> _Seen | None:
     if rate.alone or base.alone:
         return None
     return _Seen(

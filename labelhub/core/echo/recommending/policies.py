@@ -93,7 +93,7 @@ class OfferHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class OfferDecision:
     """What to show, if anything.
 
     Args:
@@ -132,7 +132,7 @@ def decide(
     success: float,
     sensitive: bool,
     draw: float,
-) -> Decision:
+) -> OfferDecision:
     """Whether to offer one of ``matches`` to the author of the present message.
 
     An offer is rare, never the same one again and again, never beside what is sensitive, and only
@@ -156,11 +156,11 @@ def decide(
     """
     _check(draw, success)
     if forbidden := _forbidden(rule, history, sensitive=sensitive):
-        return Decision(None, forbidden, 1.0)
+        return OfferDecision(None, forbidden, 1.0)
     resting = resting_items(rule, history)
     left = [match for match in matches if match.item.id not in resting]
     if not left:
-        return Decision(None, Why.SHOWN_BEFORE if matches else Why.NO_MATCH, 1.0)
+        return OfferDecision(None, Why.SHOWN_BEFORE if matches else Why.NO_MATCH, 1.0)
     chosen, why = _chosen(rule, left, success)
     odds = _odds(rule, left, chosen)
     if draw < rule.exploring:
@@ -168,7 +168,7 @@ def decide(
         at = min(math.floor(draw / rule.exploring * len(left)), len(left) - 1)
         chosen, why = left[at], Why.EXPLORING
     propensity = odds[chosen.item.id] if chosen else 1.0 - rule.exploring
-    return Decision(chosen, why, propensity, why is Why.EXPLORING, odds)
+    return OfferDecision(chosen, why, propensity, why is Why.EXPLORING, odds)
 
 
 def _check(draw: float, success: float) -> None:
@@ -212,7 +212,7 @@ ECHO, KEYWORD, RANDOM, NOTHING = "echo", "keyword", "random", "nothing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class OfferContext:
     """All that a policy may know of a message; each takes what it needs.
 
     Args:
@@ -245,10 +245,10 @@ class Moment:
 
 
 #: Matches for a moment, the best first.
-Policy: TypeAlias = Callable[[ItemIndex, Moment], list[Match]]
+Policy: TypeAlias = Callable[[ItemIndex, OfferContext], list[Match]]
 
 
-def echo(index: ItemIndex, moment: Moment) -> list[Match]:
+def echo(index: ItemIndex, moment: OfferContext) -> list[Match]:
     """By the message and the selected features: :func:`.matching.match`."""
     return match(
         index,
@@ -262,7 +262,7 @@ def echo(index: ItemIndex, moment: Moment) -> list[Match]:
     )
 
 
-def keyword(index: ItemIndex, moment: Moment) -> list[Match]:
+def keyword(index: ItemIndex, moment: OfferContext) -> list[Match]:
     """By how many of the message's words are in an item's title or tags; no features.
 
     The score is that number; equally good items keep the order of the catalogue.
@@ -282,7 +282,7 @@ def keyword(index: ItemIndex, moment: Moment) -> list[Match]:
     ]
 
 
-def random(index: ItemIndex, moment: Moment) -> list[Match]:
+def random(index: ItemIndex, moment: OfferContext) -> list[Match]:
     """One item, each as likely as any other; the propensity says how likely."""
     among = [item for item in index.items if item.id not in moment.exclude]
     if not among or moment.count < 1:
@@ -291,7 +291,7 @@ def random(index: ItemIndex, moment: Moment) -> list[Match]:
     return [Match(item, 0.0, propensity=1.0 / len(among))]
 
 
-def nothing(_index: ItemIndex, _moment: Moment) -> list[Match]:
+def nothing(_index: ItemIndex, _moment: OfferContext) -> list[Match]:
     """Never anything: what happens without offers."""
     return []
 

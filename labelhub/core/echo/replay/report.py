@@ -1,4 +1,4 @@
-"""Replays of labelled texts and what they say, over orders: how right each arm ends, what choosing wins, the curves.
+"""Replays of labelled texts, and over orders how right each arm ends and what choosing wins.
 
 Arms are compared within an order, where the same texts are held out; intervals are of the mean over
 orders, by Student's t. Orders share their texts: an interval says what the chance of the order
@@ -58,7 +58,7 @@ class Order:
 
 
 @dataclass(slots=True)
-class Trace:
+class ReplayTrace:
     """What an arm did on one order.
 
     The curve's points, (points,): asked: questions put so far; held_out: accuracy on the texts that
@@ -79,7 +79,7 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ReplayedPrediction:
     """What was predicted of one text: what it is doubted by, and how much."""
 
     prediction: Prediction
@@ -96,14 +96,16 @@ class Replayed:
         self.state = EchoState()
         self.state.index(FEATURE)
 
-    def predict(self, text: int) -> Said:
+    def predict(self, text: int) -> ReplayedPrediction:
         """What is expected of a text, and how likely that is wrong."""
         model = self.state.model(FEATURE)
         prediction = predict(model, self.vectors[text], self.data.values)
         signs = signs_of(self.state, FEATURE, prediction)
-        return Said(prediction, signs, float(sigma(self.state.uncertainty, signs[None, :])[0]))
+        return ReplayedPrediction(
+            prediction, signs, float(sigma(self.state.uncertainty, signs[None, :])[0])
+        )
 
-    def choose(self, said: Sequence[Said], most: int) -> Ints:
+    def choose(self, said: Sequence[ReplayedPrediction], most: int) -> Ints:
         """Places in a window of the texts to ask about."""
         if self.arm == RANDOM:
             return self.draws.choice(len(said), most, replace=False)
@@ -119,7 +121,7 @@ class Replayed:
         )
         return choose(values, most, self.draws).chosen
 
-    def answered(self, text: int, said: Said) -> None:
+    def answered(self, text: int, said: ReplayedPrediction) -> None:
         """Learn from the stored label of a text, as a site learns from its log."""
         value, top = self.data.values[self.data.labels[text]], said.prediction.top
         lesson = Answered(
@@ -144,7 +146,7 @@ def parts_of(data: Labelled, order: Order) -> tuple[Ints, Ints]:
     return drawn[:held], drawn[held:]
 
 
-def play(data: Labelled, order: Order, arm: str) -> Trace:
+def play(data: Labelled, order: Order, arm: str) -> ReplayTrace:
     """Let an arm go through one order of the texts."""
     held, streamed = parts_of(data, order)
     learner = Replayed(data, arm, np.random.default_rng([order.seed, 2]))
@@ -164,7 +166,7 @@ def play(data: Labelled, order: Order, arm: str) -> Trace:
             points.append((int(put.sum()), *_tested(learner, held)))
     asked, accuracy, loss = (np.array(each) for each in zip(*points, strict=True))
     commonest = _commonest(np.array(data.labels), held, streamed)
-    return Trace(asked, accuracy, loss, right, put, bins, commonest)
+    return ReplayTrace(asked, accuracy, loss, right, put, bins, commonest)
 
 
 def _windows(count: int) -> Iterator[tuple[int, int, bool]]:
@@ -175,7 +177,7 @@ def _windows(count: int) -> Iterator[tuple[int, int, bool]]:
         yield at * WINDOW, end, at in points
 
 
-def _is_right(data: Labelled, text: int, said: Said) -> bool:
+def _is_right(data: Labelled, text: int, said: ReplayedPrediction) -> bool:
     return said.prediction.top == data.values[data.labels[text]]
 
 
@@ -193,7 +195,7 @@ def _commonest(labels: Ints, held: Ints, streamed: Ints) -> float:
     return float((labels[held] == named).mean())
 
 
-Traces: TypeAlias = Mapping[str, Sequence[Trace]]
+Traces: TypeAlias = Mapping[str, Sequence[ReplayTrace]]
 
 OVER = "orders"
 #: What a comparison comes to: its interval is above nothing, below it, holds it; or there is none.
@@ -271,16 +273,16 @@ def _curve(
     return points
 
 
-def _final(trace: Trace) -> float:
+def _final(trace: ReplayTrace) -> float:
     return float(trace.held_out[-1])
 
 
-def _rise(trace: Trace) -> float:
+def _rise(trace: ReplayTrace) -> float:
     quarter = max(1, len(trace.held_out) // 4)
     return float(trace.held_out[-quarter:].mean() - trace.held_out[:quarter].mean())
 
 
-def _area(trace: Trace) -> float:
+def _area(trace: ReplayTrace) -> float:
     """Between its first and its last point, by the trapezoidal rule."""
     span = trace.asked[-1] - trace.asked[0]
     if not span:
@@ -288,17 +290,19 @@ def _area(trace: Trace) -> float:
     return float(np.trapezoid(trace.held_out, trace.asked) / span)
 
 
-def _unasked(trace: Trace) -> float:
+def _unasked(trace: ReplayTrace) -> float:
     half = len(trace.right) // 2
     return float(trace.right[half:][~trace.put[half:]].mean())
 
 
-def _by_arm(traces: Traces, figure: Callable[[Trace], float]) -> dict[str, Figure]:
+def _by_arm(traces: Traces, figure: Callable[[ReplayTrace], float]) -> dict[str, Figure]:
     return {name: _mean([figure(trace) for trace in each]) for name, each in traces.items()}
 
 
 def _gain(
-    echo: Sequence[Trace], other: Sequence[Trace], figure: Callable[[Trace], float]
+    echo: Sequence[ReplayTrace],
+    other: Sequence[ReplayTrace],
+    figure: Callable[[ReplayTrace], float],
 ) -> Figure:
     return _mean([figure(one) - figure(two) for one, two in zip(echo, other, strict=True)])
 

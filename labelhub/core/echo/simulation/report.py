@@ -1,4 +1,4 @@
-"""Runs of the simulator and what they say, over seeds: the figures of ``echo.md`` and the learning curves.
+"""Runs of the simulator, and over seeds the figures of ``echo.md`` and the learning curves.
 
 Arms are compared within a seed, where they saw the same messages and had the same luck; intervals
 are of the mean over seeds, by Student's t.
@@ -50,7 +50,7 @@ BELIEVED, BEGIN_VARIANCE = 0.5, 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Arm:
+class SimulatedArm:
     """A way to ask and to select.
 
     asks: "echo", "random" (any features), "shown" (any of those that go downstream), or "nothing".
@@ -62,16 +62,16 @@ class Arm:
     selects: bool = True
 
 
-ECHO = Arm("echo", "echo")
-RANDOM = Arm("random", "random")
-RANDOM_SHOWN = Arm("random_shown", "shown")
-NO_ASKING = Arm("no_asking", "nothing")
-NO_LEARNING = Arm("no_learning", "nothing", selects=False)
+ECHO = SimulatedArm("echo", "echo")
+RANDOM = SimulatedArm("random", "random")
+RANDOM_SHOWN = SimulatedArm("random_shown", "shown")
+NO_ASKING = SimulatedArm("no_asking", "nothing")
+NO_LEARNING = SimulatedArm("no_learning", "nothing", selects=False)
 ARMS = (ECHO, RANDOM, RANDOM_SHOWN, NO_ASKING, NO_LEARNING)
 
 
 @dataclass(slots=True)
-class Trace:
+class SimulationTrace:
     """What an arm did, message by message; the arrays are (messages,).
 
     regret: the best chance of a click less the arm's. accuracy: of the models of the k features
@@ -99,7 +99,7 @@ class Predicted:
 class Learner:
     """All that an arm has learnt."""
 
-    def __init__(self, world: World, arm: Arm, draws: np.random.Generator) -> None:
+    def __init__(self, world: World, arm: SimulatedArm, draws: np.random.Generator) -> None:
         count = world.settings.features
         self.arm, self.k, self.draws = arm, world.settings.k, draws
         mean = BELIEVED * world.begun
@@ -170,7 +170,7 @@ class Learner:
         )
 
 
-def play(settings: Settings, seed: int, arm: Arm) -> Trace:
+def play(settings: Settings, seed: int, arm: SimulatedArm) -> SimulationTrace:
     """Let an arm go through the whole of one seed's world."""
     world = World(settings, seed)
     learner = Learner(world, arm, np.random.default_rng([seed, 3]))
@@ -193,8 +193,8 @@ def play(settings: Settings, seed: int, arm: Arm) -> Trace:
     return trace
 
 
-def _empty_trace(count: int) -> Trace:
-    return Trace(
+def _empty_trace(count: int) -> SimulationTrace:
+    return SimulationTrace(
         regret=np.zeros(count),
         accuracy=np.zeros(count),
         found=np.zeros(count),
@@ -212,7 +212,7 @@ def _survey(learner: Learner, message: Seen, said: Predicted, shown: Ints) -> in
     return len(questions)
 
 
-def _write(trace: Trace, at: int, world: World, shown: Ints, right: Bools) -> None:
+def _write(trace: SimulationTrace, at: int, world: World, shown: Ints, right: Bools) -> None:
     best = world.best
     trace.regret[at] = world.optimum() - world.success(shown, right[shown])
     trace.accuracy[at] = right[best].mean()
@@ -231,7 +231,7 @@ def final(values: Floats) -> float:
     return float(values[-WINDOW:].mean())
 
 
-def question_share(echo: Trace, random: Trace) -> float | None:
+def question_share(echo: SimulationTrace, random: SimulationTrace) -> float | None:
     """Share of its questions with which Echo reaches what random asking ends with; None: never."""
     running = _running(echo.accuracy)
     reached = np.flatnonzero(running >= final(random.accuracy) - _ROUNDING)
@@ -241,7 +241,7 @@ def question_share(echo: Trace, random: Trace) -> float | None:
     return float(echo.asked[last] / echo.asked[-1])
 
 
-def figures(traces: Mapping[str, Sequence[Trace]]) -> dict[str, Any]:
+def figures(traces: Mapping[str, Sequence[SimulationTrace]]) -> dict[str, Any]:
     """All figures; ``traces`` by the arm's name, of the same seeds in the same order.
 
     Each is {"value", "low", "high", "n", "method"}, n counting seeds, or {"value": None, "reason"}.
@@ -266,7 +266,7 @@ def figures(traces: Mapping[str, Sequence[Trace]]) -> dict[str, Any]:
     }
 
 
-def curves(traces: Mapping[str, Sequence[Trace]]) -> list[dict[str, Any]]:
+def curves(traces: Mapping[str, Sequence[SimulationTrace]]) -> list[dict[str, Any]]:
     """Points of the learning curves: rows of {"arm", "messages", "asked", "figure", "value", "low",
     "high"}; ``figure`` is "accuracy", "found" or "regret" (per message)."""
     return [
@@ -277,17 +277,17 @@ def curves(traces: Mapping[str, Sequence[Trace]]) -> list[dict[str, Any]]:
     ]
 
 
-def _gain(echo: Sequence[Trace], other: Sequence[Trace]) -> Figure:
+def _gain(echo: Sequence[SimulationTrace], other: Sequence[SimulationTrace]) -> Figure:
     pairs = zip(echo, other, strict=True)
     return mean_figure([final(one.accuracy) - final(two.accuracy) for one, two in pairs])
 
 
-def _regret_ratio(echo: Sequence[Trace], other: Sequence[Trace]) -> Figure:
+def _regret_ratio(echo: Sequence[SimulationTrace], other: Sequence[SimulationTrace]) -> Figure:
     pairs = zip(echo, other, strict=True)
     return mean_figure([float(one.regret.sum() / two.regret.sum()) for one, two in pairs])
 
 
-def _share_figure(echo: Sequence[Trace], random: Sequence[Trace]) -> Figure:
+def _share_figure(echo: Sequence[SimulationTrace], random: Sequence[SimulationTrace]) -> Figure:
     """The median; a seed that never gets there counts as more than all of its questions."""
     shares = sorted(
         math.inf if share is None else share for share in map(question_share, echo, random)
@@ -316,7 +316,7 @@ def _running(values: Floats) -> Floats:
     return means
 
 
-def _curve(name: str, figure: str, traces: Sequence[Trace]) -> list[dict[str, Any]]:
+def _curve(name: str, figure: str, traces: Sequence[SimulationTrace]) -> list[dict[str, Any]]:
     length = len(traces[0].asked)
     ends = np.unique(np.linspace(0, length, POINTS + 1).astype(int))
     points = []
@@ -344,7 +344,7 @@ def simulate(
     settings: Settings,
     seeds: int = 20,
     *,
-    arms: Sequence[Arm] = ARMS,
+    arms: Sequence[SimulatedArm] = ARMS,
     told: Told | None = None,
 ) -> dict[str, Any]:
     """Play every arm in the worlds of seeds 0, 1, …; the figures, and "curves".

@@ -42,7 +42,7 @@ _SAYS_OF_WHAT = re.compile(r"aspects|labels|none of", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class StatedDecision:
     """Where an answer is stated and in which words.
 
     ``complete`` tells that the model wrote on after it, so a cut-off answer cannot have cut it.
@@ -59,7 +59,7 @@ class Decision:
     retracted: bool = False
 
 
-def last_decision(text: str, schema: Schema) -> Decision | None:
+def last_decision(text: str, schema: Schema) -> StatedDecision | None:
     """The statement that counts, by rank first and then the last of its rank; None without one."""
     finals = list(_FINAL.finditer(text))
     if finals:
@@ -70,7 +70,7 @@ def last_decision(text: str, schema: Schema) -> Decision | None:
     return stated or _hashtags(text)
 
 
-def _final(text: str, match: re.Match[str], schema: Schema) -> Decision:
+def _final(text: str, match: re.Match[str], schema: Schema) -> StatedDecision:
     rest = match["rest"] or ""
     if rest.strip() not in {"", "**", "__"}:
         content, end = rest, match.end()
@@ -79,7 +79,7 @@ def _final(text: str, match: re.Match[str], schema: Schema) -> Decision:
         content, end = _below(text, match.end())
         complete = end < len(text.rstrip())
     retracted = not schema.task.written and _TAKEN_BACK.search(text, end) is not None
-    return Decision(match.start(), content, complete, final=True, retracted=retracted)
+    return StatedDecision(match.start(), content, complete, final=True, retracted=retracted)
 
 
 def _below(text: str, at: int) -> tuple[str, int]:
@@ -98,9 +98,9 @@ def _below(text: str, at: int) -> tuple[str, int]:
     return "\n".join(names), end
 
 
-def _statements(text: str, schema: Schema) -> Iterator[Decision]:
+def _statements(text: str, schema: Schema) -> Iterator[StatedDecision]:
     for match in _PRESENT.finditer(text):
-        yield Decision(match.start(), match["rest"], match.end() < len(text))
+        yield StatedDecision(match.start(), match["rest"], match.end() < len(text))
     if schema.task.several:
         yield from _nothing(text)
     sentence = _last_sentence(text)
@@ -108,29 +108,29 @@ def _statements(text: str, schema: Schema) -> Iterator[Decision]:
         yield sentence
 
 
-def _nothing(text: str) -> Iterator[Decision]:
+def _nothing(text: str) -> Iterator[StatedDecision]:
     """The last line, where it says that no aspect is present.
 
     A bare "none" counts as the whole answer alone; below a heading it may speak of one aspect.
     """
     before, _, last = text.strip().rpartition("\n")
     if says_nothing_present(last) and (not before or _SAYS_OF_WHAT.search(last)):
-        yield Decision(len(text.rstrip()) - len(last), last, text.endswith("\n"))
+        yield StatedDecision(len(text.rstrip()) - len(last), last, text.endswith("\n"))
 
 
-def _last_sentence(text: str) -> Decision | None:
+def _last_sentence(text: str) -> StatedDecision | None:
     """The last "the label is …" outside of quotations; later words about it take it back."""
     stated = list(_stated(text))
     if not stated:
         return None
     at, end = stated[-1]
     if _ANY_SENTENCE.search(text, end) or _TAKEN_BACK.search(text, end):
-        return Decision(at, "", complete=True, retracted=True)
+        return StatedDecision(at, "", complete=True, retracted=True)
     rest = text[end:].split("\n", 1)[0]
     stop = _SENTENCE_END.search(rest)
     content = (rest[: stop.end()] if stop else rest).lstrip(" \t:")
     asked = stop is not None and stop[0] == "?"
-    return Decision(at, content, end + len(rest) < len(text), prose=True, retracted=asked)
+    return StatedDecision(at, content, end + len(rest) < len(text), prose=True, retracted=asked)
 
 
 def _stated(text: str) -> Iterator[tuple[int, int]]:
@@ -147,14 +147,14 @@ def _stated(text: str) -> Iterator[tuple[int, int]]:
                 yield line.start() + match.start(), line.start() + at
 
 
-def _hashtags(text: str) -> Decision | None:
+def _hashtags(text: str) -> StatedDecision | None:
     """The last line of nothing but hashtags, where at most notes on single hashtags follow it."""
     end = len(text.rstrip())
     for line in reversed(text.rstrip().split("\n")):
         at = end - len(line)
         pieces = [piece.strip() for piece in line.split(",") if piece.strip()]
         if pieces and all(re.match(r"#[^#\s]", piece) for piece in pieces):
-            return Decision(at, line, end < len(text))
+            return StatedDecision(at, line, end < len(text))
         if line.strip() and not _TAG_LINE.match(line):
             return None
         end = at - 1

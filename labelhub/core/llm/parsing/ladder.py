@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from labelhub.core.llm.parsing.cleaning import one_line_end, readable
-from labelhub.core.llm.parsing.decision import Decision, last_decision
+from labelhub.core.llm.parsing.decision import StatedDecision, last_decision
 from labelhub.core.llm.parsing.structured import MISSING, embedded_answer, read_json, whole_answer
 from labelhub.core.schema import Schema, Value, ValueNotOffered, fold
 from labelhub.core.schema.content import NoAnswer, offered, one_name, read_content
@@ -230,7 +230,7 @@ def is_refusal(text: str) -> bool:
 
 
 def _stated(
-    decision: Decision, text: str, schema: Schema, options: Sequence[str], *, cut_off: bool
+    decision: StatedDecision, text: str, schema: Schema, options: Sequence[str], *, cut_off: bool
 ) -> tuple[Value, int]:
     if cut_off and not decision.complete:
         raise NoAnswer("The answer was cut off in its last line.")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.echo.experiments.impressions import Click, Shown, count
+from labelhub.core.echo.experiments.impressions import Click, ShownContent, count
 from labelhub.core.errors import InvalidInput
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
@@ -14,10 +14,10 @@ START = datetime(2026, 3, 2, tzinfo=UTC)
 
 def shown(
     event: str, content: str, seconds: float = 0, author: str = "ann", unit: str = ""
-) -> Shown:
+) -> ShownContent:
     """Content that followed a message sent after so many seconds."""
     at = START + timedelta(seconds=seconds)
-    return Shown(event, content, author, unit or author, "tea", at)
+    return ShownContent(event, content, author, unit or author, "tea", at)
 
 
 DISPLAYS = st.builds(
@@ -33,9 +33,9 @@ EVENTS = st.lists(st.one_of(DISPLAYS, CLICKS), max_size=25)
 
 @given(EVENTS, st.data())
 def test_order_and_repetition_change_nothing(
-    events: list[Shown | Click], data: st.DataObject
+    events: list[ShownContent | Click], data: st.DataObject
 ) -> None:
-    again: list[Shown | Click] = (
+    again: list[ShownContent | Click] = (
         data.draw(st.lists(st.sampled_from(events), max_size=10)) if events else []
     )
     mixed = events + again
@@ -44,7 +44,7 @@ def test_order_and_repetition_change_nothing(
 
 
 @given(EVENTS)
-def test_no_click_is_lost(events: list[Shown | Click]) -> None:
+def test_no_click_is_lost(events: list[ShownContent | Click]) -> None:
     found = count(events)
     clicks = {event.id for event in events if isinstance(event, Click)}
     assert sum(i.clicks for i in found.impressions) + found.unmatched == len(clicks)
@@ -53,7 +53,7 @@ def test_no_click_is_lost(events: list[Shown | Click]) -> None:
 
 
 def test_unusable_times_are_refused() -> None:
-    naive = Shown("1", "a", "ann", "ann", "", datetime(2026, 3, 2))  # noqa: DTZ001
+    naive = ShownContent("1", "a", "ann", "ann", "", datetime(2026, 3, 2))  # noqa: DTZ001
     with pytest.raises(InvalidInput, match="zone"):
         count([naive, shown("2", "b")])
     for seconds in (-1.0, float("nan")):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.echo.experiments.clusters import Clusters, Rate, rate_of
+from labelhub.core.echo.experiments.clusters import ClusteredRate, Clusters, rate_of
 
 Floats = NDArray[np.float64]
 #: Of a clicked impression, how many clicks come on top of the first, on average.
@@ -53,7 +53,9 @@ def drawn(rng: np.random.Generator, arm: Planted) -> tuple[Clusters, Clusters]:
     )
 
 
-def rates(rng: np.random.Generator, arm: Planted, runs: int) -> list[tuple[Rate, Rate]]:
+def rates(
+    rng: np.random.Generator, arm: Planted, runs: int
+) -> list[tuple[ClusteredRate, ClusteredRate]]:
     """``drawn`` again and again, as rates."""
     found = []
     for _ in range(runs):

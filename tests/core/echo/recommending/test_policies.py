@@ -16,8 +16,8 @@ from labelhub.core.echo.recommending.policies import (
     NOTHING,
     POLICIES,
     RANDOM,
-    Decision,
-    Moment,
+    OfferContext,
+    OfferDecision,
     OfferHistory,
     OfferRule,
     Why,
@@ -37,7 +37,7 @@ WEAK, ASIDE = Match(ware("c"), 0.2, 0.2), Match(ware("d"), 0.9, 0.0)
 
 def decided(
     *matches: Match, rule: OfferRule = RULE, history: OfferHistory = NEW, **more: Any
-) -> Decision:
+) -> OfferDecision:
     given = {"success": 0.5, "sensitive": False, "draw": 0.5} | more
     return decide(rule, matches, history, **given)
 
@@ -111,12 +111,14 @@ def test_all_policies_keep_to_count_and_exclusions(name: str) -> None:
     everything = [item.id for item in demo_index().items]
     text = "tent lamp kettle backpack blanket"
     for draw in (0.0, 0.5, 0.999):
-        moment = Moment(message_text=text, exclude=everything[:40], count=2, draw=draw)
+        moment = OfferContext(message_text=text, exclude=everything[:40], count=2, draw=draw)
         found = policy_of(name)(demo_index(), moment)
         assert len(found) <= 2
         assert not set(ids(found)) & set(everything[:40])
         assert found == policy_of(name)(demo_index(), moment)
-        assert policy_of(name)(demo_index(), Moment(message_text=text, exclude=everything)) == []
+        assert (
+            policy_of(name)(demo_index(), OfferContext(message_text=text, exclude=everything)) == []
+        )
         assert policy_of(name)(ItemIndex([]), moment) == []
 
 
@@ -131,7 +133,7 @@ def test_all_policies_keep_to_count_and_exclusions(name: str) -> None:
 )
 def test_each_is_decided_on_its_own_scale_under_the_same_caps(name: str, why: Why) -> None:
     rule = rule_of(name, OfferRule(least_success=0.2, exploring=0.0))
-    moment = Moment(message_text="a warm lamp", draw=0.4)
+    moment = OfferContext(message_text="a warm lamp", draw=0.4)
     matches = policy_of(name)(INDEX, moment)
     found = decide(rule, matches, OfferHistory(), success=0.5, sensitive=False, draw=0.5)
     assert found.why is why
@@ -146,4 +148,4 @@ def test_what_is_no_policy_is_refused() -> None:
     with pytest.raises(InvalidInput, match="echo, keyword, random, nothing"):
         policy_of("luck")
     with pytest.raises(InvalidInput, match="draw"):
-        Moment(message_text="", draw=1.0)
+        OfferContext(message_text="", draw=1.0)

@@ -17,7 +17,7 @@ from labelhub.core.echo.replay.report import (
     MOST_ORDERS,
     RANDOM,
     UNTOLD,
-    Trace,
+    ReplayTrace,
     curves,
     figures,
     replay,
@@ -27,11 +27,11 @@ from labelhub.core.errors import InvalidInput
 from tests.core.echo.replay.plants import texts_with
 
 
-def trace(heights: Sequence[float], *, right: str = "1010", commonest: float = 0.3) -> Trace:
+def trace(heights: Sequence[float], *, right: str = "1010", commonest: float = 0.3) -> ReplayTrace:
     """A curve with a point at every second answer; of four streamed texts the last was asked."""
     bins = new_bins()
     bins[:, 3] = 100, 35, 30
-    return Trace(
+    return ReplayTrace(
         asked=2 * np.arange(1, len(heights) + 1),
         held_out=np.array(heights),
         log_loss=1 - np.array(heights),
@@ -42,7 +42,7 @@ def trace(heights: Sequence[float], *, right: str = "1010", commonest: float = 0
     )
 
 
-def all_arms(echo: list[Trace]) -> dict[str, list[Trace]]:
+def all_arms(echo: list[ReplayTrace]) -> dict[str, list[ReplayTrace]]:
     others = [trace([0.2, 0.3, 0.3, 0.4]), trace([0.2, 0.2, 0.3, 0.3])][: len(echo)]
     return {ECHO: echo, RANDOM: others, MARGIN: echo}
 

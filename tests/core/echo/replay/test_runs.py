@@ -16,7 +16,7 @@ from labelhub.core.echo.replay.report import (
     WINDOW,
     Order,
     Replayed,
-    Trace,
+    ReplayTrace,
     parts_of,
     play,
 )
@@ -35,10 +35,10 @@ def relabelled(data: Labelled, changed: set[int]) -> Labelled:
     return replace(data, labels=tuple(labels))
 
 
-def same(one: Trace, other: Trace) -> bool:
+def same(one: ReplayTrace, other: ReplayTrace) -> bool:
     return all(
         np.array_equal(getattr(one, name), getattr(other, name))
-        for name in Trace.__dataclass_fields__
+        for name in ReplayTrace.__dataclass_fields__
     )
 
 

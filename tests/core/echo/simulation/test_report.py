@@ -19,7 +19,7 @@ from labelhub.core.echo.simulation.report import (
     RANDOM,
     WINDOW,
     Floats,
-    Trace,
+    SimulationTrace,
     figures,
     play,
     question_share,
@@ -33,12 +33,12 @@ from tests.cases import all_cases
 LENGTH = 4 * WINDOW
 
 
-def trace(accuracy: Floats | float, regret: float = 0.1, *, asks: bool = True) -> Trace:
+def trace(accuracy: Floats | float, regret: float = 0.1, *, asks: bool = True) -> SimulationTrace:
     """One question on each message, or none."""
     length = LENGTH if isinstance(accuracy, float) else len(accuracy)
     bins = np.zeros((3, BINS))
     bins[:, 3] = 100, 35, 30
-    return Trace(
+    return SimulationTrace(
         regret=np.full(length, regret),
         accuracy=np.broadcast_to(accuracy, length).astype(float),
         found=np.full(length, 0.5),
@@ -47,12 +47,12 @@ def trace(accuracy: Floats | float, regret: float = 0.1, *, asks: bool = True) -
     )
 
 
-def step(at: int, low: float = 0.4, high: float = 0.9) -> Trace:
+def step(at: int, low: float = 0.4, high: float = 0.9) -> SimulationTrace:
     """Right with the chance ``low`` before the message ``at``, and with ``high`` from then on."""
     return trace(np.where(np.arange(LENGTH) < at, low, high))
 
 
-def share_of(echo: list[Trace], random: float = 0.8) -> dict[str, object]:
+def share_of(echo: list[SimulationTrace], random: float = 0.8) -> dict[str, object]:
     others = [trace(random) for _ in echo]
     silent = [trace(0.3, asks=False) for _ in echo]
     found = figures({ECHO.name: echo, RANDOM.name: others, NO_ASKING.name: silent})

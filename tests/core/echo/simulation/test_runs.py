@@ -10,9 +10,9 @@ from labelhub.core.echo.simulation.report import (
     NO_ASKING,
     RANDOM,
     RANDOM_SHOWN,
-    Arm,
     Learner,
-    Trace,
+    SimulatedArm,
+    SimulationTrace,
     play,
 )
 from labelhub.core.echo.simulation.world import (
@@ -29,13 +29,13 @@ SMALL = Settings(features=40, k=5, messages=100)
 COUNT = SMALL.messages
 
 
-def learner(arm: Arm, settings: Settings = SMALL, seed: int = 0) -> tuple[World, Learner]:
+def learner(arm: SimulatedArm, settings: Settings = SMALL, seed: int = 0) -> tuple[World, Learner]:
     world = World(settings, seed)
     return world, Learner(world, arm, np.random.default_rng([seed, 3]))
 
 
-def bits(trace: Trace) -> list[bytes]:
-    return [getattr(trace, name).tobytes() for name in Trace.__dataclass_fields__]
+def bits(trace: SimulationTrace) -> list[bytes]:
+    return [getattr(trace, name).tobytes() for name in SimulationTrace.__dataclass_fields__]
 
 
 def beliefs(of: Learner) -> dict[str, bytes]:
@@ -48,7 +48,7 @@ def beliefs(of: Learner) -> dict[str, bytes]:
 
 @pytest.mark.thorough
 @all_cases("arm", ARMS, ids=lambda arm: str(arm.name))
-def test_a_play_is_the_same_each_time_and_its_trace_is_whole(arm: Arm) -> None:
+def test_a_play_is_the_same_each_time_and_its_trace_is_whole(arm: SimulatedArm) -> None:
     trace = play(SMALL, 0, arm)
     assert bits(trace) == bits(play(SMALL, 0, arm))
     assert trace.regret.min() >= 0
@@ -65,7 +65,7 @@ def test_all_arms_of_a_seed_see_the_same_messages_and_have_the_same_luck(
     seen: dict[str, list[object]] = {}
     original = World.next_message
 
-    def watched(arm: Arm) -> None:
+    def watched(arm: SimulatedArm) -> None:
         def told(self: World) -> object:
             found = original(self)
             answers = found.values.tobytes() + found.answers.tobytes() + found.heard.tobytes()
@@ -93,7 +93,7 @@ def test_of_whom_nothing_is_believed_nothing_is_learnt_but_trust() -> None:
     world, echo = learner(ECHO)
     message = world.next_message()
     said = echo.predict(message.vector)
-    doubted = trust.Trust(answers=trust.LEAST - 1)
+    doubted = trust.AuthorBelief(answers=trust.LEAST - 1)
     echo.trusts[message.author] = doubted
     begun = beliefs(echo)
     echo.rewarded(message, said, echo.select(said), clicked=True)
@@ -117,7 +117,7 @@ def test_spammers_click_every_other_time_whatever_is_shown(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("arm", [ECHO, RANDOM_SHOWN], ids=lambda arm: str(arm.name))
-def test_of_what_goes_downstream_four_different_features_are_asked_about(arm: Arm) -> None:
+def test_of_what_goes_downstream_four_different_features_are_asked_about(arm: SimulatedArm) -> None:
     world, echo = learner(arm)
     for _ in range(20):
         said = echo.predict(world.next_message().vector)
