@@ -194,6 +194,13 @@ class Slot(models.Model):
             "shown": None,
         }
 
+    @property
+    def is_over(self) -> bool:
+        """Whether its holder may see by now what it was to withhold; a check withholds it until it
+        is answered. In SQL: ``apps.labels.blindness.handed_blind``."""
+        until = self.lease_until
+        return self.purpose == Purpose.WORK and until is not None and until <= timezone.now()
+
 
 class Decision(models.Model):
     """What a reviewer did with an item that the queue handed to them."""

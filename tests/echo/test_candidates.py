@@ -10,8 +10,6 @@ from apps.authors.models import Author
 from apps.authors.services.trust import set_ruling
 from apps.echo.models import Echo, OfferEvent
 from apps.echo.reporting.off_policy import evaluate_candidates
-from labelhub.core.echo.off_policy import Evaluation
-from apps.echo.reporting import evaluate_candidates
 from labelhub.core.echo.off_policy import PolicyEvaluation
 from tests.factories.authors import author_of
 from tests.factories.offers import chosen, decision_of

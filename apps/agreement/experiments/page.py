@@ -19,7 +19,7 @@ from apps.common.figures import DrawnFigure, draw_figure, duration, money
 from apps.debates.selectors.experiments import Arm
 from apps.debates.services.experiments import PlannedArm
 from apps.projects.models import Item
-from labelhub.core.agreement.arms import Pair
+from labelhub.core.agreement.arms import ArmPair
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.intervals import wilson
 
@@ -107,7 +107,7 @@ def _beats(report: ExperimentReport, arm: ArmReport, other: ArmReport) -> bool:
     return winner is not None and report.arms[winner] is arm
 
 
-def _pair(report: ExperimentReport, arm: ArmReport, other: ArmReport) -> Pair:
+def _pair(report: ExperimentReport, arm: ArmReport, other: ArmReport) -> ArmPair:
     places = {report.arms.index(arm), report.arms.index(other)}
     return next(pair for pair in report.pairs if {pair.one, pair.other} == places)
 

@@ -32,14 +32,13 @@ from apps.debates.models import Experiment
 from apps.debates.selectors.experiments import Arm, state_of
 from labelhub.core.agreement.arms import (
     NOTHING,
+    ArmPair,
     ArmScores,
-    Pair,
     compare,
     front,
     mean_per_pass,
     scores,
 )
-from labelhub.core.agreement.arms import ArmPair, ArmScores, compare, front, mean_per_pass, scores
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.resampling import Resample, clustered_share, resample
 from labelhub.core.debate import protocol

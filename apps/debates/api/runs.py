@@ -17,14 +17,6 @@ from apps.common.api.negotiation import OneRenderer
 from apps.common.api.viewsets import ApiViewSet
 from apps.common.figures import nanousd
 from apps.debates import selectors, services, tasks
-from apps.debates.api.serializers import (
-    DebateDetailSerializer,
-    DebateSerializer,
-    ResumeSerializer,
-    RunDetailSerializer,
-    RunRequestSerializer,
-    RunSerializer,
-)
 from apps.debates.conversation.summary import gold_of, verdict_of
 from apps.debates.models import Debate, Run, RunRole, Turn
 from apps.debates.selectors import DebateFilter, RunProgress, progress

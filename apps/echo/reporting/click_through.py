@@ -31,9 +31,9 @@ from labelhub.core.echo.experiments.assignment import (
 )
 from labelhub.core.echo.experiments.click_through import (
     ArmFigures,
-    Comparison,
+    ArmPart,
+    ClickComparison,
     Day,
-    Part,
     Totals,
     Unit,
     Verticals,
@@ -46,8 +46,14 @@ from labelhub.core.echo.experiments.click_through import (
     in_words,
     totals,
 )
-from labelhub.core.echo.experiments.clusters import Rate, clusters, rate_of
-from labelhub.core.echo.experiments.impressions import Click, Counted, Impression, Shown, count
+from labelhub.core.echo.experiments.clusters import ClusteredRate, clusters, rate_of
+from labelhub.core.echo.experiments.impressions import (
+    Click,
+    Counted,
+    Impression,
+    ShownContent,
+    count,
+)
 from labelhub.core.echo.experiments.looks import Look, look_at, plan
 
 #: What the one arm is called where there is no experiment.
@@ -189,7 +195,7 @@ def _read(
 ) -> Records:
     units = dict(known)
     unit_of: dict[int, str] = {}
-    shown: list[Shown] = []
+    shown: list[ShownContent] = []
     eligible: list[Moment] = []
     doubted: set[int] = set()
     undecided = 0
@@ -219,10 +225,10 @@ def _read(
     )
 
 
-def _shown(row: _Row, unit: str) -> Shown:
+def _shown(row: _Row, unit: str) -> ShownContent:
     """Each decision's offer is content of its own; a reload shows the same again."""
     content = str(row.pk)
-    return Shown(content, content, str(row.author), unit, row.vertical, row.message_at)
+    return ShownContent(content, content, str(row.author), unit, row.vertical, row.message_at)
 
 
 def _clicks(rows: QuerySet[Decision], unit_of: Mapping[int, str]) -> Iterator[tuple[Click, Moment]]:
@@ -275,7 +281,7 @@ def daily_looks(records: Records, zone: tzinfo) -> Mapping[str, Sequence[DayLook
 
 def _rates_by_day(
     records: Records, zone: tzinfo
-) -> Iterable[tuple[date, Mapping[str, Rate | None]]]:
+) -> Iterable[tuple[date, Mapping[str, ClusteredRate | None]]]:
     """Clicks per eligible message of each arm, from the start to the end of each day."""
     places = {unit.unit: at for at, unit in enumerate(records.units)}
     within = {
@@ -327,9 +333,9 @@ class ArmReport:
     control: bool
     figures: ArmFigures
     days: Sequence[Day]
-    weekdays: Sequence[Part]
+    weekdays: Sequence[ArmPart]
     verticals: Verticals
-    exposure: Mapping[int, Part]
+    exposure: Mapping[int, ArmPart]
 
     @property
     def words(self) -> str:
@@ -351,8 +357,8 @@ class ArmComparison:
 
     arm: str
     control: str
-    assigned: Comparison
-    shown: Comparison
+    assigned: ClickComparison
+    shown: ClickComparison
     words: str
     note: str
     looks: Sequence[DayLook]

@@ -166,7 +166,7 @@ class Tried:
 
     text: str
     dropped: str
-    decision: policies.Decision | None
+    decision: policies.OfferDecision | None
     matches: Sequence[Match]
     selected: Sequence[Selected]
 
@@ -179,7 +179,9 @@ def try_text(of: Echo, text: str, open_models: OpenModels = shared_gateway) -> T
     message = Message(author=Author(site=of.site), text=run.text, language=run.language)
     definitions = config_of(of.site).definitions
     selected = selected_of(selection_if(message), {each.key: each for each in definitions})
-    moment = Moment(message_text=run.text, selected=selected, meanings=meanings_of(definitions))
+    moment = OfferContext(
+        message_text=run.text, selected=selected, meanings=meanings_of(definitions)
+    )
     matches = policies.echo(index_of(of), moment)
     decision = decide(
         rule_for(of),

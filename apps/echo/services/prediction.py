@@ -20,7 +20,7 @@ from apps.authors.services.message_lease import leaks_in, salt_of
 from apps.echo.models import Echo
 from apps.echo.selectors.predictions import predicted_value_of, value_of
 from labelhub.core.echo.examples import Example, ExampleIndex, Wanted
-from labelhub.core.echo.prediction import FeatureTask, Moment, PredictPlan, predict_call
+from labelhub.core.echo.prediction import FeatureTask, MessageContext, PredictPlan, predict_call
 from labelhub.core.interview.calls import definition_of, meanings_of, signs_of
 from labelhub.core.interview.features import Feature
 from labelhub.core.interview.pipeline import AuthorMessage
@@ -154,7 +154,7 @@ class Predicting:
         tokens: of the examples in one call.
     """
 
-    moment: Moment
+    moment: MessageContext
     plan: PredictPlan
     indexes: Mapping[str, ExampleIndex]
     instructions: Mapping[str, str]
@@ -188,7 +188,9 @@ def predicting_for(
     """What is needed to predict a message; ``doubted``: authors whose answers are no examples."""
     author = message.author
     return Predicting(
-        moment=Moment(shown.text, shown.context, str(message.conversation_id), author.uid.hex),
+        moment=MessageContext(
+            shown.text, shown.context, str(message.conversation_id), author.uid.hex
+        ),
         plan=predict_plan(author.site),
         indexes=indexes_of(author.site_id, doubted) if echo.example_tokens else {},
         instructions=instructions,

@@ -213,10 +213,7 @@ def _view(submission: Submission) -> _View:
         if shown is None or shown.abstained or shown.annotator.kind not in MACHINES:
             raise InvalidInput.at("suggestion", f"item {state.item_id} has no suggestion {named}.")
         shown = translated_label(shown, submission.history)
-    # What a place was to withhold they could see once its lease had lapsed (``handed_blind``).
-    until = place.lease_until if place and place.purpose == Purpose.WORK else None
-    lapsed = until is not None and until <= timezone.now()
-    noted = place is not None and place.leased_at is not None and not lapsed
+    noted = place is not None and place.leased_at is not None and not place.is_over
     unknown = proposal is not None and not (shown or noted or answer.shown is not None)
     as_drawn = not unknown and (drawn == Decision.Arm.SHOWN) == (shown is not None)
     return _View(shown, unknown=unknown, arm=drawn if as_drawn else None)
