@@ -5,7 +5,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import AnonymousUser
 
-from apps.debates.conversation import Conversation, Stage, conversation, summarize_debate
+from apps.debates.conversation import (
+    Conversation,
+    Stage,
+    conversation,
+    summarize_debate,
+)
 from apps.debates.conversation.layout import agreement, vote_bars
 from apps.debates.conversation.speech import Kind, expected, place_of, stage_of, stage_settings
 from apps.debates.models import Debate, Turn
@@ -236,3 +241,18 @@ def test_strange_signals_break_nothing() -> None:
     found = read(debate)
     assert summarize_debate(found).facts
     assert conversation(found).stages[0].why == ()
+
+
+def test_the_head_says_what_numbers_mean() -> None:
+    debate = debate_of("self_consistency")
+    for at in range(1, 6):
+        say(debate, f"sample/{at}", "annotator", "good", cost_nanousd=None if at == 5 else 1)
+    votes = [["good", 3], ["bad", 2]]
+    end(debate, "good", d_rate=0.2, entropy=0.97, votes=votes, first="bad", margin=0.31)
+    decide(debate.item, "good")
+    found = summarize_debate(read(debate))
+    facts = {fact.title: (fact.number, fact.words) for fact in found.facts}
+    assert facts["Lead (D_rate)"] == ("0.2", "the first answer leads by 1 of 5 votes")
+    assert facts["Probability margin"] == ("0.31", "the label is 31% likelier than the next")
+    assert (found.agrees, found.turned, found.calls) == (True, "better", 5)
+    assert found.cost_nanousd is None

@@ -14,7 +14,7 @@ from apps.debates.services import (
     run_slice,
     start_experiment,
 )
-from apps.debates.services.experiments import equal_budget_vote
+from apps.debates.services.experiments import chosen_items, equal_budget_vote
 from apps.debates.services.preview import UnknownPrice
 from apps.labels.models import Label
 from apps.llm.models import ModelSpec
@@ -25,7 +25,7 @@ from labelhub.core.debate import protocol
 from labelhub.core.errors import InvalidInput, NotFound
 from labelhub.core.schema import TASKS, schema_from_names
 from tests.factories.agreement import decide
-from tests.factories.debates import plan_for, project_with_items
+from tests.factories.debates import add_items, plan_for, project_with_items
 from tests.factories.llm import ModelSpecFactory
 from tests.factories.projects import ProjectFactory
 
@@ -152,3 +152,13 @@ def test_experiments_are_found_in_their_project_only(project: Project) -> None:
         selectors.get_experiment(ProjectFactory.create(), made.pk)
     (row,) = selectors.experiment_rows([made])
     assert (row.arms, row.going, row.total, row.finished) == (1, 1, 4, 0)
+
+
+def test_of_many_items_a_sample_is_drawn_that_stays_the_same(project: Project) -> None:
+    for item in add_items(project, 20):
+        decide(item, "bad")
+    drawn = chosen_items(project, 5)
+    assert drawn == chosen_items(project, 5) == sorted(drawn)
+    assert len(drawn) == 5
+    assert drawn != chosen_items(project, None)[:5]
+    assert set(drawn) < set(chosen_items(project, 9))

@@ -145,3 +145,18 @@ def test_what_is_refused_keeps_what_was_written(field: str, text: str, said: str
     assert said in page
     assert "the one who disagrees" in page if field == "user" else "First your verdicts" in page
     assert not PromptVariant.objects.exists()
+
+
+def test_the_list_shows_every_prompt_with_its_version(django_assert_num_queries: Any) -> None:
+    project = project_with_items(1)
+    started_run(project, "ecj")
+    variant = variant_of(project)
+    client = signed_in(project, Role.VIEWER)
+    # session, user, project by membership, variants, runs by prompt
+    with django_assert_num_queries(6):
+        page = client.get(reverse("prompt_list", args=[project.slug])).content.decode()
+    for group in prompts.listed(project):
+        for each in group.prompts:
+            assert each.prompt.hash[:12] in page
+    assert variant.title in page
+    assert "Paper 000" in page

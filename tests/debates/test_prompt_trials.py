@@ -9,7 +9,7 @@ from django.urls import reverse
 from apps.accounts.roles import Role
 from apps.common.jobs import waiting_jobs
 from apps.debates.forms import TrialForm
-from apps.debates.models import PromptVariant, Run
+from apps.debates.models import Debate, PromptVariant, Run
 from apps.debates.services import prompts, run_slice
 from apps.debates.tasks import KIND
 from apps.labels.models import Gold
@@ -99,3 +99,31 @@ def test_a_retired_variant_is_offered_no_more() -> None:
         usual_models(variant),
     )
     assert "retired" in tried.content.decode()
+
+
+def test_a_trial_page_asks_no_more_for_more_items(django_assert_num_queries: Any) -> None:
+    project = project_with_items(5)
+    variant = variant_of(project)
+    models = dict.fromkeys(prompts.trial_roles(variant)[1], ensure_builtin())
+    plans = prompts.trial_plans(project, variant, models)
+    tried, _ = prompts.start_trial(project=project, actor=None, plans=plans)
+    assert Debate.objects.count() == 10
+    client = signed_in(project, Role.VIEWER)
+    address = reverse("prompt_trial", args=[project.slug, tried.pk])
+    # session, user, project; run, variant, the run beside; debates, gold, unread answers;
+    # unread comments
+    with django_assert_num_queries(11):
+        assert client.get(address).status_code == 200
+    wrong = reverse("prompt_trial", args=[project.slug, tried.pk + 1])
+    assert client.get(wrong).status_code == 404
+
+
+def test_without_scripts_the_cost_of_a_trial_is_shown_before_it_starts() -> None:
+    project = project_with_items(1)
+    variant, client = variant_of(project), signed_in(project)
+    address = reverse("prompt_try", args=[project.slug, variant.pk])
+    assert 'name="show"' in client.get(address).content.decode()
+    shown = client.post(address, usual_models(variant) | {"show": "yes"})
+    assert shown.status_code == 200
+    assert "What each of the two runs takes" in shown.content.decode()
+    assert not Run.objects.exists()

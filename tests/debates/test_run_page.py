@@ -250,3 +250,15 @@ def test_the_list_of_runs_asks_no_more_for_more_runs(django_assert_num_queries: 
     # session, user, project by membership, count, runs, their roles, their debates' counts
     with django_assert_num_queries(8):
         assert client.get(address).status_code == 200
+
+
+def test_what_limits_a_run_is_told_as_its_worker_reported_it() -> None:
+    run = paid_run()
+    line = {"provider": "Here", "limit": 8, "in_flight": 8, "waiting": 3, "refused_share": 0.06}
+    pulse: dict[str, Any] = {"at": timezone.now().isoformat(), "calls": 8, "limited_by": ""}
+    Run.objects.update(status="running", started_at=timezone.now(), pulse=pulse)
+    assert "Nothing holds it back: 8 calls under way." in page_of(run, "run_progress")
+    Run.objects.update(pulse=pulse | {"limits": [line | {"changes": ["8 to 6: refusals"]}, "odd"]})
+    part = page_of(run, "run_progress")
+    assert "8 of 8 calls under way, 3 waiting, 6 % refused of late" in part
+    assert "8 to 6: refusals" in part

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from apps.accounts.roles import Role
 from apps.exchange import selectors
+from apps.exchange.exporters import FORMATS
 from apps.exchange.services import KIND, run_import
 from apps.projects.models import ImportBatch, Project
 from tests.exchange.helpers import all_places_taken, imported, ledger, lines, queued
@@ -111,3 +112,25 @@ def test_earlier_imports_are_listed(django_assert_max_num_queries: Any) -> None:
     with django_assert_max_num_queries(8):
         page = client.get(reverse("import_create", args=[project.slug]))
     assert page.content.count(b"1 created") == 3
+
+
+def test_the_text_column_must_be_chosen() -> None:
+    project = ProjectFactory.create()
+    client = browser(project)
+    answer = upload(client, project, b"a,b\n1,2\n")
+    page = client.post(answer.url, {"text": "", "gold": "nothere"})
+    assert page.status_code == 422
+    assert ImportBatch.objects.get().status == "uploaded"
+
+
+@pytest.mark.parametrize("only", ["", "gold"])
+def test_the_export_page_offers_every_format(only: str) -> None:
+    project = ProjectFactory.create()
+    imported(project, lines({"text": "a", "gold": "good"}))
+    client = browser(project, Role.VIEWER)
+    page = client.get(reverse("export_page", args=[project.slug]), {"only": only})
+    for name in FORMATS:
+        assert f"?format={name}".encode() in page.content
+    address = reverse("export_download", args=[project.slug])
+    file = client.get(address, {"format": "csv", "only": only})
+    assert file.getvalue().startswith(b"labelhub,id,text")

@@ -145,3 +145,9 @@ def test_the_command_writes_a_manifest(
     assert manifest["counts"] == {
         "items": 2, "labels": {}, "rejections": {}, "offline_labels": 0, "gold": {"imported": 1},
     }  # fmt: skip
+
+
+def test_deleting_takes_the_file_along(project: Project) -> None:
+    export = saved(project)
+    browser(project).post(at("saved_delete", project, export.pk))
+    assert (SavedExport.objects.count(), files.stored_names()) == (0, [])

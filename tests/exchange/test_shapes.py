@@ -260,3 +260,10 @@ def test_every_tool_knows_its_own_rows_only() -> None:
     assert [title_of(row) for row in rows] == [shape.title for shape in SHAPES]
     others: list[dict[str, Any]] = [{"text": "a", "label": ["x"]}, {"fields": {}}, {}]
     assert not any(title_of(row) for row in others)
+
+
+def test_a_chat_of_argilla_is_its_last_turn_after_its_context() -> None:
+    chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"}]
+    found = good({"fields": {"chat": chat}, "metadata": {}})
+    assert (found.text, found.context) == ("Yes?", [{"role": "user", "text": "Hi"}])
+    assert good({"fields": {"chat": chat}, "metadata": {}}, text="chat") == found

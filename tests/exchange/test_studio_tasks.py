@@ -135,3 +135,10 @@ def test_an_edited_annotation_is_no_unchanged_one() -> None:
     again = imported(project, json.dumps([annotated(chosen("bad"), id=5)]).encode(), "a.json")
     assert counts(again) == (0, 0, 1, 0)
     assert Label.objects.filter(item__project=project).count() == 1
+
+
+def test_options_of_the_task_are_those_of_the_item() -> None:
+    row = annotated(chosen("b"))
+    row["data"]["choices"] = [{"value": "a"}, {"value": "b"}]
+    found = good(row, {"task": "per_item"})
+    assert (found.options, found.labels[0].value) == (["a", "b"], "b")

@@ -10,10 +10,12 @@ from apps.debates.models import Run
 from apps.exchange.models import Delivery, Webhook
 from apps.exchange.webhooks import delivery_queue, event_feed, services
 from apps.exchange.webhooks.event_feed import highest_ids, queue_events
+from apps.exchange.webhooks.services import switch_off
 from apps.labels.models import Label
 from apps.labels.services import record_label, withdraw_label
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
+from labelhub.core.errors import Conflict, InvalidInput, NotFound
 from tests.factories.exchange import derived, webhook_of
 from tests.factories.labels import draft, open_several, person
 from tests.factories.projects import ProjectFactory
@@ -157,3 +159,19 @@ def test_old_deliveries_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     Webhook.objects.update(label_settled=highest_ids().label)
     delivery_queue.trim(webhook.pk)
     assert [each.pk for each in webhook.deliveries.order_by("pk")] == [rows[3].pk, rows[4].pk]
+
+
+def test_what_cannot_be_replayed() -> None:
+    project = ProjectFactory.create()
+    webhook, other = webhook_of(project), webhook_of(project)
+    labelled(project)
+    theirs = derived(other)
+    with pytest.raises(InvalidInput, match="not come yet"):
+        services.replay_since(webhook=webhook, since=timezone.now() + timedelta(days=1))
+    with pytest.raises(InvalidInput, match="Choose between"):
+        services.send_again(webhook=webhook, ids=[])
+    with pytest.raises(NotFound):
+        services.send_again(webhook=webhook, ids=[theirs[0].pk])
+    switch_off(webhook=webhook)
+    with pytest.raises(Conflict, match="switch it on"):
+        services.replay_since(webhook=webhook, since=timezone.now())

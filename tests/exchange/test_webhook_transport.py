@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import socket
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -207,3 +208,22 @@ def test_numbers_in_disguise_lead_nowhere(url: str, settings: LazySettings) -> N
     answer = post(url)
     assert answer.status is None
     assert "not in the open network" in answer.error
+
+
+def test_nobody_there_is_told_in_words(settings: LazySettings) -> None:
+    settings.LABELHUB_WEBHOOK_LOOPBACK = True
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+        answer = post(f"http://127.0.0.1:{port}/")
+    assert answer.status is None
+    assert "connection failed" in answer.error
+
+
+def test_a_second_address_is_tried_when_the_first_is_dead(
+    hook: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket(socket.AF_INET6) as held:
+        held.bind(("::1", 0))  # nobody listens there
+        named(monkeypatch, "::1", "127.0.0.1")
+        assert post(f"http://receiver.example.org:{hook.address.split(':')[2]}").ok
