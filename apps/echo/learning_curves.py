@@ -135,7 +135,15 @@ def curves_file(name: str | None) -> Path | None:
         raise InvalidInput.at("curves", "must end in .svg.")
     if not target.parent.is_dir():
         raise InvalidInput.at("curves", f"there is no folder {target.parent}.")
-    _try_to_write(target)
+    there = target.exists()
+    try:
+        target.open("a").close()
+    except OSError as error:
+        raise InvalidInput.at(
+            "curves", f"cannot be written: {target} ({error.strerror})."
+        ) from None
+    if not there:
+        target.unlink()
     return target
 
 
@@ -146,16 +154,3 @@ def figure_words(figure: Mapping[str, Any]) -> str:
     if figure["low"] is None or figure["high"] is None:
         return f"{figure['value']:.3f} (n {figure['n']})"
     return f"{figure['value']:.3f} ({figure['low']:.3f} to {figure['high']:.3f}, n {figure['n']})"
-
-
-def _try_to_write(target: Path) -> None:
-    """Leaves nothing where nothing was."""
-    there = target.exists()
-    try:
-        target.open("a").close()
-    except OSError as error:
-        raise InvalidInput.at(
-            "curves", f"cannot be written: {target} ({error.strerror})."
-        ) from None
-    if not there:
-        target.unlink()

@@ -35,7 +35,11 @@ async def on_message(session: Session, frame: Frame) -> None:
     """Store what was written; what the models make of it comes when it comes."""
     sent = cast(frames.Msg, frame.d)
     if not session.author_id:
-        await _chat_only(session, frame, sent)
+        if session.mode != "chat":
+            raise NotYours("You agreed to chat only.")
+        await session.check()
+        await session.socket.ack(frame.id)
+        await begin_reply(session, sent)
         return
     await session.check()
     heard, task = await session.act(_hear, _incoming(session, sent), session.busy < MOST_AT_ONCE)
@@ -46,15 +50,6 @@ async def on_message(session: Session, frame: Frame) -> None:
         session.spawn(_ask(session, task))
     if session.mode == "chat" and sent.role == "author" and heard.fresh:
         await begin_reply(session, sent, heard.message.text)
-
-
-async def _chat_only(session: Session, frame: Frame, sent: frames.Msg) -> None:
-    """A reply, and nothing that stays."""
-    if session.mode != "chat":
-        raise NotYours("You agreed to chat only.")
-    await session.check()
-    await session.socket.ack(frame.id)
-    await begin_reply(session, sent)
 
 
 async def on_shown(session: Session, frame: Frame) -> None:

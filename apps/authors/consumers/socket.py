@@ -63,7 +63,8 @@ class Socket:
         """Whether this frame is not one too many, before anything of it is read. What does not fit
         is to be sent again, each later than the one before, when there is room for all of them;
         who goes on regardless is found in :attr:`floods`."""
-        ping = _looks_like_ping(raw)
+        # Told from its outside. What only looks like one has the fewer tokens for it.
+        ping = isinstance(raw, str) and len(raw) <= MOST_OF_PING and bool(_PING.search(raw))
         bucket = self._pings if ping else self._bucket
         if bucket.take():
             self.refused = self.refused if ping else 0
@@ -136,11 +137,6 @@ class Socket:
             await self._send({"type": "websocket.close", "code": code, "reason": short})
         except (OSError, RuntimeError):
             return
-
-
-def _looks_like_ping(raw: str | bytes) -> bool:
-    """Told from its outside. What only looks like one has the fewer tokens for it."""
-    return isinstance(raw, str) and len(raw) <= MOST_OF_PING and bool(_PING.search(raw))
 
 
 def frame_id(raw: str | bytes) -> str:

@@ -345,37 +345,13 @@ def _record(
         return known
     if author.opted_out_at is not None:
         raise OptedOut("You asked not to be asked again.")
-    answer = _answer(question, author, sent, received)
-    answer.consent = consent or _standing_consent.first(author.pk)
-    if answer.consent is None:
-        raise ConsentOutdated("There is no consent of yours any more.")
-    insert_row(answer)
-    question.status = Question.Status.NOFIT if sent.nofit else Question.Status.ANSWERED
-    question.closed_at = received
-    update_row(question, "status", "closed_at")
-    sync_label(answer)
-    credit(answer)
-    if not author.judge_due:
-        author.judge_due = True
-        update_row(author, "judge_due")
-    return answer
-
-
-def _answer(
-    question: Question, author: Author, sent: SubmittedAnswer, received: datetime
-) -> Answer:
-    """The answer as it is to be stored.
-
-    Raises:
-        AlreadyAnswered, Expired, TooEarly, BadField: it is not to be.
-    """
     if question.status not in (*OPEN, Question.Status.EXPIRED):
         raise AlreadyAnswered("This question has been answered or sent away.")
     if received > question.expires_at + LATEST:
         raise Expired("This question was about a moment that is long gone.")
     timing = check_timing(question, sent, received)
     option = chosen_option(question, sent)
-    return Answer(
+    answer = Answer(
         question=question,
         author=author,
         ref=sent.ref,
@@ -391,6 +367,19 @@ def _answer(
         excluded_at=None if author.counts else received,
         excluded_for="" if author.counts else _why_excluded(author),
     )
+    answer.consent = consent or _standing_consent.first(author.pk)
+    if answer.consent is None:
+        raise ConsentOutdated("There is no consent of yours any more.")
+    insert_row(answer)
+    question.status = Question.Status.NOFIT if sent.nofit else Question.Status.ANSWERED
+    question.closed_at = received
+    update_row(question, "status", "closed_at")
+    sync_label(answer)
+    credit(answer)
+    if not author.judge_due:
+        author.judge_due = True
+        update_row(author, "judge_due")
+    return answer
 
 
 def _as_of_now(author: Author) -> Author:

@@ -184,17 +184,12 @@ def check_ident(site: Site, token: str) -> VerifiedVisitor | None:
             token, signing_secrets(site), audience=site.public_key, now=timezone.now()
         )
     except LabelhubError as error:
-        _note_refused(site, error.code)
+        # So many a minute: forged tokens must not fill the disk.
+        lately = timezone.now() - timedelta(minutes=1)
+        noted = Event.objects.filter(site=site, kind=Event.Kind.IDENT, at__gt=lately)
+        if noted.order_by()[:MOST_REFUSALS].count() < MOST_REFUSALS:
+            Event.objects.create(site=site, kind=Event.Kind.IDENT, data={"code": error.code})
         raise
-
-
-def _note_refused(site: Site, code: str) -> None:
-    """Note a refused signature, at most :data:`MOST_REFUSALS` a minute: forged tokens must not fill
-    the disk."""
-    lately = timezone.now() - timedelta(minutes=1)
-    noted = Event.objects.filter(site=site, kind=Event.Kind.IDENT, at__gt=lately)
-    if noted.order_by()[:MOST_REFUSALS].count() < MOST_REFUSALS:
-        Event.objects.create(site=site, kind=Event.Kind.IDENT, data={"code": code})
 
 
 @transaction.atomic

@@ -124,7 +124,13 @@ def reserve(site: Site, kind: str, person: Person) -> None:
             if person.network:
                 named = f"{kind} network {person.network}"
                 _take(site, day, named, site.replies_network, "this network")
-            _take_call(site, day)
+            # The call of the site last: its row is everybody's, and locked until the end.
+            if budget_spent(site):
+                raise LimitReached("The site's budget for today is spent.")
+            open_day(site.pk)
+            room = SiteUse.objects.filter(site=site, day=day, calls__lt=site.calls_per_day)
+            if not room.update(calls=F("calls") + 1):
+                raise LimitReached("The site's model calls for today are used up.")
     except LimitReached:
         open_day(site.pk)
         SiteUse.objects.filter(site=site, day=day).update(refused=F("refused") + 1)
@@ -184,16 +190,6 @@ def _move(author: Author, before: str, now: str) -> None:
             site=site, day=day, who=_holder_hash(site, day, f"{kind} {before}")
         )
         used.update(who=_holder_hash(site, day, f"{kind} {now}"))
-
-
-def _take_call(site: Site, day: date) -> None:
-    """One call of the site, last: its row is everybody's, and locked until the end."""
-    if budget_spent(site):
-        raise LimitReached("The site's budget for today is spent.")
-    open_day(site.pk)
-    room = SiteUse.objects.filter(site=site, day=day, calls__lt=site.calls_per_day)
-    if not room.update(calls=F("calls") + 1):
-        raise LimitReached("The site's model calls for today are used up.")
 
 
 KEPT = timedelta(days=90)

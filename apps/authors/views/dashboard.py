@@ -19,8 +19,6 @@ from apps.authors.pages import site_page
 from apps.authors.pictures import charts, dropped_rates, figure_of, funnel_steps, side_rates
 from apps.authors.selectors.funnel import (
     WINDOWS,
-    Answers,
-    Traffic,
     answers_since,
     funnels_by_feature,
     position_check_of,
@@ -69,7 +67,7 @@ def site_overview(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
             "traffic": traffic,
             "answers": answers,
             "seconds": None if answers.median_ms is None else answers.median_ms / 1000,
-            "label_cost": _cost_per_label(traffic, answers),
+            "label_cost": (traffic.cost_nanousd / answers.labels if answers.labels else None),
             "answered": figure_of(found["answered"]),
             "nofit": figure_of(found["nofit"]),
             "funnel": funnel_steps(traffic),
@@ -115,10 +113,6 @@ def _most_asked(rows: list[FeatureRow]) -> dict[str, Any]:
 def _days(request: HttpRequest) -> int:
     given = request.GET.get("days", "")
     return int(given) if given.isdecimal() and int(given) in WINDOWS else USUAL_DAYS
-
-
-def _cost_per_label(traffic: Traffic, answers: Answers) -> float | None:
-    return traffic.cost_nanousd / answers.labels if answers.labels else None
 
 
 @login_required

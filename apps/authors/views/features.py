@@ -77,8 +77,17 @@ def feature_import(request: SignedInRequest, slug: str, site_id: int) -> HttpRes
         try:
             made = import_features(site=site, name=file.name, data=file.read(MOST_BYTES + 1))
         except InvalidInput as error:
-            faults = _row_faults(error)
-            form.add_error("file", "Nothing was imported." if faults else _words_of(error))
+            faults = [
+                fault | {"field": str(fault["field"]).split(".", 2)[-1]}
+                for fault in error.data.get("errors", ())
+                if "row" in fault
+            ]
+            form.add_error(
+                "file",
+                "Nothing was imported."
+                if faults
+                else " ".join(str(fault["message"]) for fault in error.data.get("errors", ())),
+            )
         else:
             counts = f"{made.added:,} features are new, {made.changed:,} changed."
             messages.success(request, f"Imported: {counts}")
@@ -149,19 +158,6 @@ def _speaks_of(feature: Feature, words: str) -> bool:
         f"{feature.key} {definition.get('name', '')} {definition.get('definition', '')}".casefold()
     )
     return all(word in searched for word in words.casefold().split())
-
-
-def _row_faults(error: InvalidInput) -> list[dict[str, Any]]:
-    """Row, field and message of each fault; empty where the file as a whole is at fault."""
-    return [
-        fault | {"field": str(fault["field"]).split(".", 2)[-1]}
-        for fault in error.data.get("errors", ())
-        if "row" in fault
-    ]
-
-
-def _words_of(error: InvalidInput) -> str:
-    return " ".join(str(fault["message"]) for fault in error.data.get("errors", ()))
 
 
 def _feature(site: Site, key: str) -> Feature:

@@ -83,9 +83,20 @@ def evaluate_candidates(echo: Echo) -> OffPolicy:
     taken = [each.reward for each in choices if each.offered]
     mean = float(np.mean(taken)) if taken else 0.0
     found = [
-        Candidate("logged", "Echo as it was", evaluate([_as_it_was(c, mean) for c in choices])),
         Candidate(
-            "greedy", "Echo without offers at random", evaluate([_greedy(c, mean) for c in choices])
+            "logged",
+            "Echo as it was",
+            evaluate([_logged(c, c.done, offers=float(c.offered), mean=mean) for c in choices]),
+        ),
+        Candidate(
+            "greedy",
+            "Echo without offers at random",
+            evaluate(
+                [
+                    _logged(c, float(c.preferred), offers=float(c.prefers), mean=mean)
+                    for c in choices
+                ]
+            ),
         ),
         Candidate(
             "random_where_echo",
@@ -124,14 +135,6 @@ def _preferred(chances: Mapping[str, float]) -> str:
     if sum(chances.values()) < PREFERS:
         return ""
     return max(chances, key=lambda ref: chances[ref])
-
-
-def _as_it_was(choice: _Choice, mean: float) -> Logged:
-    return _logged(choice, choice.done, offers=float(choice.offered), mean=mean)
-
-
-def _greedy(choice: _Choice, mean: float) -> Logged:
-    return _logged(choice, float(choice.preferred), offers=float(choice.prefers), mean=mean)
 
 
 def _drawn(choice: _Choice, mean: float, *, always: bool) -> Logged:

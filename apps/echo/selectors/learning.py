@@ -189,7 +189,9 @@ def model_summary(echo: Echo, key: str) -> ModelSummary:
     model = unpack_model(bytes(row.packed))
     weights = part_weights(model)
     return ModelSummary(
-        {name: weights[name] for name in _heard(model)}, _value_counts(model), len(model.places)
+        {name: weights[name] for name in PARTS if name != "llm" or model.llm_asked},
+        _value_counts(model),
+        len(model.places),
     )
 
 
@@ -206,11 +208,6 @@ def _latest_sigmas(echo: Echo) -> dict[str, float]:
         for key, told in predicted.items():
             found.setdefault(key, []).append(told["sigma"])
     return {key: float(np.mean(each)) for key, each in found.items()}
-
-
-def _heard(model: FeatureModel) -> Sequence[str]:
-    """The parts that have spoken: a language model only where one was asked."""
-    return [name for name in PARTS if name != "llm" or model.llm_asked]
 
 
 def _value_counts(model: FeatureModel) -> list[tuple[str, float]]:

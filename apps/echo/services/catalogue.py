@@ -34,7 +34,8 @@ def index_of(echo: Echo) -> ItemIndex:
     kept = _kept.get(echo.pk)
     if kept is not None and now - kept.looked_at < FRESH:
         return kept.index
-    stamp = _stamp(echo)
+    told = echo.items.aggregate(at=Max("changed_at"), count=Count("pk", filter=Q(active=True)))
+    stamp = told["at"], told["count"]
     if kept is None or kept.stamp != stamp:
         rows = CatalogueItem.objects.filter(echo=echo, active=True).order_by("pk")
         index = ItemIndex([read_item(row.definition) for row in rows.iterator()])
@@ -49,12 +50,6 @@ def index_of(echo: Echo) -> ItemIndex:
 def forget_index(echo_id: int) -> None:
     """Look at that catalogue anew the next time."""
     _kept.pop(echo_id, None)
-
-
-def _stamp(echo: Echo) -> tuple[datetime | None, int]:
-    """What differs once anything of the catalogue does."""
-    told = echo.items.aggregate(at=Max("changed_at"), count=Count("pk", filter=Q(active=True)))
-    return told["at"], told["count"]
 
 
 #: Items that are written at once, and faults (or what is of no use) that are told.

@@ -202,7 +202,9 @@ def _begun(echo: Echo, until: int) -> _Start:
         snapshot = echo.snapshots.first()
         return _opened(snapshot) if snapshot is not None else _Start(EchoState(), 0, whole=True)
     try:
-        return _going_on(echo, until)
+        if until - echo.learnt > SNAPSHOT_EVERY:
+            return _Start(stored_state(echo), echo.learnt, whole=True)
+        return _Start(stored_state(echo, _concerned(echo, until)), echo.learnt, whole=False)
     except InvalidInput as fault:
         logger.warning("Echo of site %s is learnt anew. %s", echo.pk, fault)
         return _anew(echo)
@@ -212,13 +214,6 @@ def _anew(echo: Echo) -> _Start:
     """Nothing that was made of the log before is used again."""
     echo.snapshots.all().delete()
     return _Start(EchoState(), 0, whole=True)
-
-
-def _going_on(echo: Echo, until: int) -> _Start:
-    """Where the stored state stands; of few news the parts that they are about."""
-    if until - echo.learnt > SNAPSHOT_EVERY:
-        return _Start(stored_state(echo), echo.learnt, whole=True)
-    return _Start(stored_state(echo, _concerned(echo, until)), echo.learnt, whole=False)
 
 
 def _opened(snapshot: Snapshot) -> _Start:

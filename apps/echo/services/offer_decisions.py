@@ -25,8 +25,8 @@ from apps.authors.translations import RIGHT_TO_LEFT, translated
 from apps.common.sealing import keyed_hash
 from apps.echo.models import Decision
 from apps.echo.offer_words import CHOSEN_BY, helpful_words
-from apps.echo.services.experiments import Place, place_of
-from apps.echo.services.offer_ranking import Ranked, rank
+from apps.echo.services.experiments import place_of
+from apps.echo.services.offer_ranking import rank
 from apps.llm.models import ModelSpec
 from apps.llm.services import remember_prompt
 from apps.llm.shared_gateway import close_all, shared_gateway
@@ -87,7 +87,23 @@ def decide_about(message_id: int, open_models: OpenModels = shared_gateway) -> D
         return decision if _stored(decision) else None
     place = place_of(decision.echo, decision.message.author, decision.message_at)
     ranked = rank(decision.echo, decision.message, place, timezone.now())
-    _fill(decision, place, ranked)
+    found = ranked.decision
+    decision.selection = ranked.selection
+    decision.policy, decision.arm, decision.unit = place.policy, place.arm, place.unit
+    decision.experiment = place.experiment
+    decision.why, decision.propensity = str(found.why), found.propensity
+    decision.propensities = dict(found.item_propensities)
+    decision.status = Decision.Status.NOTHING
+    if found.match is not None:
+        match = found.match
+        decision.status = Decision.Status.WAITING
+        decision.item = decision.echo.items.filter(ref=match.item.id).first()
+        decision.item_ref, decision.vertical = match.item.id, match.item.vertical
+        decision.score = match.score
+        decision.reasons = [
+            {"key": each.key, "value": each.value, "part": round(each.part, 4)}
+            for each in match.reasons
+        ]
     if ranked.decision.match is not None:
         item = ranked.decision.match.item
         offer, spent = _worded(item, decision.message, open_models)
@@ -134,26 +150,6 @@ def _claimed(message: Message, now: datetime) -> bool:
     except IntegrityError:
         return False
     return True
-
-
-def _fill(decision: Decision, place: Place, ranked: Ranked) -> None:
-    found = ranked.decision
-    decision.selection = ranked.selection
-    decision.policy, decision.arm, decision.unit = place.policy, place.arm, place.unit
-    decision.experiment = place.experiment
-    decision.why, decision.propensity = str(found.why), found.propensity
-    decision.propensities = dict(found.item_propensities)
-    decision.status = Decision.Status.NOTHING
-    if found.match is not None:
-        match = found.match
-        decision.status = Decision.Status.WAITING
-        decision.item = decision.echo.items.filter(ref=match.item.id).first()
-        decision.item_ref, decision.vertical = match.item.id, match.item.vertical
-        decision.score = match.score
-        decision.reasons = [
-            {"key": each.key, "value": each.value, "part": round(each.part, 4)}
-            for each in match.reasons
-        ]
 
 
 def _worded(item: Item, message: Message, open_models: OpenModels) -> tuple[Offer, list[int]]:

@@ -212,7 +212,17 @@ def _go_on(run: JobRun, found: PromptSearch, open_models: OpenModels) -> None:
             _stop(found.pk, "no_feature", "The site asks about it no more.")
         return
     known = {row.key: row for row in found.replies.all()}
-    steps = search(task_of(feature), labels_of(found), _plan(found))
+    steps = search(
+        task_of(feature),
+        labels_of(found),
+        SearchPlan(
+            instruct=prompt("instruct"),
+            predicting=predict_plan(found.echo.site),
+            present=found.present,
+            examples=MOST_EXAMPLES,
+            tokens=found.echo.example_tokens,
+        ),
+    )
     try:
         calls = next(steps)
         while not (missing := _missing(calls, kit.spec, known)):
@@ -224,16 +234,6 @@ def _go_on(run: JobRun, found: PromptSearch, open_models: OpenModels) -> None:
     some = missing[: min(AT_A_TIME, calls_left(found.echo))]
     _ask_some(run, found, some, kit.spec, open_models)
     raise Postponed("Others get their turn.")
-
-
-def _plan(found: PromptSearch) -> SearchPlan:
-    return SearchPlan(
-        instruct=prompt("instruct"),
-        predicting=predict_plan(found.echo.site),
-        present=found.present,
-        examples=MOST_EXAMPLES,
-        tokens=found.echo.example_tokens,
-    )
 
 
 def _missing(
