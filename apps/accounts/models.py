@@ -4,7 +4,13 @@ from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.utils import timezone
 
-from apps.accounts.querysets import ApiKeyQuerySet
+
+class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
+    """API keys."""
+
+    def active(self) -> "ApiKeyQuerySet":
+        """Keys that still open the door."""
+        return self.filter(revoked_at__isnull=True, user__is_active=True)
 
 
 class User(AbstractUser):

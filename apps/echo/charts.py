@@ -14,6 +14,8 @@ from apps.echo.reporting.funnel import OfferFunnel
 from apps.echo.selectors.learning import FeatureHistory
 from apps.echo.selectors.predictions import FEW_POINTS, Tally, points
 from labelhub.core.echo.experiments.click_through import ArmPart, percent_change
+from apps.echo.selectors.predictions import FEW_POINTS, Tally, merged_tallies
+from labelhub.core.echo.experiments.click_through import Part, percent_change
 from labelhub.core.wilson import wilson_bounds
 
 _Z = 1.96
@@ -21,7 +23,7 @@ _METHOD = "Wilson score interval; answers are taken to be independent"
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class RelevanceBar:
     """A relevance beside the others, 0 to 100 from the left; ``start``: where 0 is."""
 
     start: str
@@ -32,11 +34,11 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FeatureRow:
     """A feature in the table."""
 
     learnt: FeatureHistory
-    bar: Bar
+    bar: RelevanceBar
     right: Mapping[str, Any]
     spark: str
     spark_words: str
@@ -60,7 +62,7 @@ def share_figure(part: int, n: int, reason: str) -> dict[str, Any]:
 
 def accuracy_chart(tallies: Sequence[Tally]) -> Chart | None:
     """The share of right predictions over the answers; None where there are too few for a line."""
-    stretches = points(tallies)
+    stretches = merged_tallies(tallies)
     if len(stretches) < 2:
         return None
     bounds = [wilson_bounds(tally.right, tally.n, _Z) for tally in stretches]
@@ -146,30 +148,32 @@ def reliability_chart(parts: Sequence[Tally]) -> Chart | None:
     )
 
 
-def rows(features: Sequence[FeatureHistory]) -> list[Row]:
+def feature_rows(features: Sequence[FeatureHistory]) -> list[FeatureRow]:
     """The features of one page of the table, their relevance to one scale."""
     scale = Axis(
         low=min([0.0, *(feature.low for feature in features)]),
         high=max([0.05, *(feature.high for feature in features)]),
     )
     return [
-        Row(feature, _bar(feature, scale), right_figure(feature.all), *_spark(feature.tallies))
+        FeatureRow(
+            feature, _bar(feature, scale), right_figure(feature.all), *_spark(feature.tallies)
+        )
         for feature in features
     ]
 
 
-def _bar(feature: FeatureHistory, scale: Axis) -> Bar:
+def _bar(feature: FeatureHistory, scale: Axis) -> RelevanceBar:
     zero, end, low, high = (
         round(100 * scale.share(value), 1)
         for value in (0, feature.relevance, feature.low, feature.high)
     )
     left, width = str(min(zero, end)), str(round(abs(end - zero), 1))
-    return Bar(start=str(zero), left=left, width=width, low=str(low), high=str(high))
+    return RelevanceBar(start=str(zero), left=left, width=width, low=str(low), high=str(high))
 
 
 def _spark(tallies: Sequence[Tally]) -> tuple[str, str]:
     """The points of a small curve and its words; empty where two would be too few answers."""
-    stretches = points(tallies, FEW_POINTS)
+    stretches = merged_tallies(tallies, FEW_POINTS)
     if len(stretches) < 2:
         return "", ""
     step = 96 / (len(stretches) - 1)
@@ -187,7 +191,7 @@ SMALLEST_BAR = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FunnelStep:
     """One bar of the funnel: of what it is a share, and how many."""
 
     name: str
@@ -197,7 +201,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ImpressionTable:
     """Parts of the impressions: a row for each, a cell for each arm."""
 
     key: str
@@ -208,7 +212,7 @@ class Table:
     left: str = ""
 
 
-def offer_steps(found: OfferFunnel) -> list[Step]:
+def offer_steps(found: OfferFunnel) -> list[FunnelStep]:
     """From a message to a click."""
     told = (
         ("Messages", "that could have had an offer", found.eligible),
@@ -217,10 +221,12 @@ def offer_steps(found: OfferFunnel) -> list[Step]:
         ("Shown", "on the author's screen", found.shown),
         ("Clicked", "once or more", found.clicked),
     )
-    return [Step(name, words, count, _width(count, found.eligible)) for name, words, count in told]
+    return [
+        FunnelStep(name, words, count, _width(count, found.eligible)) for name, words, count in told
+    ]
 
 
-def forest(comparisons: Sequence[ArmComparison]) -> Chart | None:
+def ratio_chart(comparisons: Sequence[ArmComparison]) -> Chart | None:
     """The ratio of each arm to the control, on a logarithmic scale; None without arms."""
     if not comparisons:
         return None
@@ -264,7 +270,7 @@ def forest(comparisons: Sequence[ArmComparison]) -> Chart | None:
     )
 
 
-def curve(comparison: ArmComparison, control: str) -> Chart | None:
+def daily_ratio_chart(comparison: ArmComparison, control: str) -> Chart | None:
     """The ratio at the end of each day; None before there are two."""
     known = [look for look in comparison.looks if ends(look.look.ratio)]
     if len(known) < 2:
@@ -300,17 +306,19 @@ def curve(comparison: ArmComparison, control: str) -> Chart | None:
     )
 
 
-def tables(report: OfferReport) -> list[Table]:
+def impression_tables(report: OfferReport) -> list[ImpressionTable]:
     """By day, cumulated, weekday, vertical and time since the first offer, arm beside arm."""
     days = sorted({day.day for arm in report.arms for day in arm.days})
     alone = [{day.day: day.alone for day in arm.days} for arm in report.arms]
     return [
-        Table("day", "By day", "Day", "", [(f"{d:%-d %b %Y}", _cells(alone, d)) for d in days]),
-        Table(
+        ImpressionTable(
+            "day", "By day", "Day", "", [(f"{d:%-d %b %Y}", _cells(alone, d)) for d in days]
+        ),
+        ImpressionTable(
             "cumulated", "Added up, day by day", "Up to", "All impressions until the end of a day.",
             [(f"{day:%-d %b %Y}", _cumulated(report, day)) for day in days],
         ),
-        Table(
+        ImpressionTable(
             "weekday", "By weekday", "Weekday", "",
             [(name, [arm.weekdays[at] for arm in report.arms]) for at, name in enumerate(WEEKDAYS)],
         ),
@@ -335,7 +343,7 @@ def _cumulated(report: OfferReport, day: date) -> list[ArmPart | None]:
     return found
 
 
-def _verticals(report: OfferReport) -> Table:
+def _verticals(report: OfferReport) -> ImpressionTable:
     found = [dict(arm.verticals.told) for arm in report.arms]
     names = list(dict.fromkeys(name for each in found for name in each))
     few = sorted({name for arm in report.arms for name, _ in arm.verticals.too_few} - set(names))
@@ -343,14 +351,14 @@ def _verticals(report: OfferReport) -> Table:
     left = f"Fewer than {least} impressions: {', '.join(map(_vertical, few))}." if few else ""
     note = f"Only with {least} impressions or more."
     rows = [(_vertical(name), _cells(found, name)) for name in names]
-    return Table("vertical", "By category", "Category", note, rows, left)
+    return ImpressionTable("vertical", "By category", "Category", note, rows, left)
 
 
 def _vertical(name: str) -> str:
     return name or "without a category"
 
 
-def _exposure(report: OfferReport) -> Table:
+def _exposure(report: OfferReport) -> ImpressionTable:
     found = [arm.exposure for arm in report.arms]
     days = sorted({day for each in found for day in each})
     note = (
@@ -358,7 +366,9 @@ def _exposure(report: OfferReport) -> Table:
         "fewer and other authors, so a fall is not proven to be habit."
     )
     rows = [(f"day {day + 1}", _cells(found, day)) for day in days]
-    return Table("exposure", "By time since the first offer", "Since the first", note, rows)
+    return ImpressionTable(
+        "exposure", "By time since the first offer", "Since the first", note, rows
+    )
 
 
 def _open_ends(figure: Mapping[str, Any]) -> tuple[float, float]:

@@ -24,7 +24,7 @@ _COLOURS = ("author", "llm", "crowd", "expert", "other")
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class CurvesPicture:
     """What is drawn: one panel per figure, one line per arm.
 
     arms: what each is called, in the order of the legend. titles: of the panels, by figure.
@@ -37,7 +37,7 @@ class Picture:
     along_name: str
 
 
-SIMULATED = Picture(
+SIMULATED = CurvesPicture(
     ARM_NAMES,
     {
         "accuracy": "Right about the features that matter most",
@@ -49,7 +49,7 @@ SIMULATED = Picture(
 )
 
 
-REPLAYED = Picture(
+REPLAYED = CurvesPicture(
     {"echo": "Echo", "random": "random asking", "margin": "margin sampling"},
     {"accuracy": "Right about texts held out", "log_loss": "Log-loss there, nats"},
     "asked",
@@ -57,7 +57,7 @@ REPLAYED = Picture(
 )
 
 
-def draw_curves(points: Sequence[Mapping[str, Any]], picture: Picture = SIMULATED) -> str:
+def draw_curves(points: Sequence[Mapping[str, Any]], picture: CurvesPicture = SIMULATED) -> str:
     """SVG of the curves with 95 % bands, one panel below the other.
 
     ``points``: rows of {"arm", "figure", "value", "low", "high"} and where along they are, as
@@ -66,7 +66,7 @@ def draw_curves(points: Sequence[Mapping[str, Any]], picture: Picture = SIMULATE
     return svg_file(*(_panel(figure, picture, points) for figure in picture.titles))
 
 
-def _panel(figure: str, picture: Picture, points: Sequence[Mapping[str, Any]]) -> Chart:
+def _panel(figure: str, picture: CurvesPicture, points: Sequence[Mapping[str, Any]]) -> Chart:
     shown = [point for point in points if point["figure"] == figure]
     # Of one world alone there is no interval.
     ends = [point[end] for point in shown for end in _ENDS if point[end] is not None]

@@ -14,9 +14,9 @@ from apps.authors.services.limits import budget_spent
 from apps.common.figures import share_words
 from apps.echo.charts import (
     accuracy_chart,
+    feature_rows,
     reliability_chart,
     right_figure,
-    rows,
     share_figure,
 )
 from apps.echo.models import Echo, PromptSearch
@@ -37,11 +37,11 @@ from apps.echo.selectors.predictions import (
     answers_about,
     calibration_error,
     choices_of,
-    curve,
-    points,
+    merged_tallies,
     reliability,
+    tallies_of,
+    total_tally,
     value_words,
-    whole,
 )
 from apps.echo.selectors.prompt_searches import SHOWN, instruction_about, searches_now
 from apps.echo.services.prompt_search import LEAST_ANSWERS, NEW_ANSWERS, calls_left
@@ -150,7 +150,7 @@ def moving_parts(echo: Echo, given: Mapping[str, str]) -> dict[str, Any]:
             "q": words,
             "page": page,
             "searched": bool(words) or page.paginator.num_pages > 1,
-            "rows": rows(histories_of(echo, state, list(page))),
+            "rows": feature_rows(histories_of(echo, state, list(page))),
             "results": results,
             "clicks": share_figure(
                 results.clicked, results.offers, "no offer has had its time yet"
@@ -176,7 +176,7 @@ def feature_parts(echo: Echo, feature: RankedFeature, *, manages: bool) -> dict[
         | instruction_parts(echo, feature.key)
         | {
             "mark": mark_of(echo),
-            "row": rows(learnt)[0],
+            "row": feature_rows(learnt)[0],
             "weights": [
                 (PART_NAMES[name], share_words(part)) for name, part in told.weights.items()
             ],
@@ -199,11 +199,11 @@ def nothing_yet(site: Site) -> dict[str, Any]:
 
 
 def _curves(echo: Echo, feature: str = "") -> dict[str, Any]:
-    tallies, parts = curve(echo, feature), reliability(echo, feature)
+    tallies, parts = tallies_of(echo, feature), reliability(echo, feature)
     error = calibration_error(parts)
     return {
-        "all": right_figure(whole(tallies) if tallies else None),
-        "newest": right_figure(points(tallies)[-1] if tallies else None),
+        "all": right_figure(total_tally(tallies) if tallies else None),
+        "newest": right_figure(merged_tallies(tallies)[-1] if tallies else None),
         "accuracy": accuracy_chart(tallies),
         "reliability": reliability_chart(parts),
         "ece": error,

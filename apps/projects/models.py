@@ -1,15 +1,17 @@
 """What is labelled, under which question, by whose team."""
 
+from collections.abc import Iterable
 from functools import cached_property
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils import timezone
 
-from apps.accounts.roles import ReviewerKind, Role
+from apps.accounts.models import User
+from apps.accounts.roles import ROLES_WITH, ReviewerKind, Right, Role
 from apps.projects.changes import SchemaChange
-from apps.projects.querysets import ImportBatchQuerySet, ItemQuerySet, ProjectQuerySet
 from labelhub.core.schema import LabelType, Schema, parse_schema
 
 __all__ = [
@@ -23,6 +25,53 @@ __all__ = [
 ]
 
 _SHARE = [MinValueValidator(0), MaxValueValidator(1)]
+
+
+class ProjectQuerySet(models.QuerySet["Project"]):
+    """Projects."""
+
+    def open_to(self, user: User | AnonymousUser, right: Right) -> "ProjectQuerySet":
+        """Projects in which ``user`` holds a role that includes ``right``.
+
+        Operators (superusers) hold every right everywhere.
+        """
+        if not user.is_authenticated:
+            return self.none()
+        if user.is_superuser:
+            return self
+        # A person is a member once: the join cannot double a row.
+        return self.filter(memberships__user=user, memberships__role__in=ROLES_WITH[right])
+
+    def visible_to(self, user: User | AnonymousUser) -> "ProjectQuerySet":
+        """Projects that ``user`` may know of."""
+        return self.open_to(user, Right.VIEW)
+
+
+class ItemQuerySet(models.QuerySet["Item"]):
+    """Items."""
+
+    def visible_to(self, user: User | AnonymousUser) -> "ItemQuerySet":
+        """Items of projects that ``user`` may know of."""
+        if not user.is_authenticated:
+            return self.none()
+        return self if user.is_superuser else self.filter(project__memberships__user=user)
+
+    def named(self, project: "Project", external_ids: Iterable[str]) -> "ItemQuerySet":
+        """The project's items of these ids, by id.
+
+        The order is what makes SQLite look each of them up: by itself it takes a project for a few
+        items and reads all of a million for each thousand ids.
+        """
+        found = self.filter(project=project, external_id__in=list(external_ids))
+        return found.order_by("external_id")
+
+
+class ImportBatchQuerySet(models.QuerySet["ImportBatch"]):
+    """Imports."""
+
+    def unfinished(self) -> "ImportBatchQuerySet":
+        """Imports that somebody started and that have not ended."""
+        return self.filter(status__in=["queued", "running"])
 
 
 class Project(models.Model):

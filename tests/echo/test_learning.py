@@ -21,7 +21,7 @@ from apps.echo.services import learning, selection
 from apps.echo.services.configuration import (
     freeze,
     is_frozen,
-    tell_priors,
+    log_priors,
     update_echo,
 )
 from apps.echo.services.learning import KIND, keep_up_with, rebuild_state
@@ -357,8 +357,8 @@ def test_what_the_owner_expects_is_told_once_for_each_change(echo: Echo) -> None
     assert feature is not None
     feature.definition = {**feature.definition, "prior": 1.0}
     feature.save()
-    assert tell_priors(echo) == 1
-    assert tell_priors(echo) == 0
+    assert log_priors(echo) == 1
+    assert log_priors(echo) == 0
     keep_up_with(echo)
     state = stored_state(Echo.objects.get())
     assert state.relevance.matters[state.places[feature.key]] > 0.7

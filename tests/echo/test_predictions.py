@@ -13,9 +13,9 @@ from apps.echo.models import Echo, LogEvent, PromptSearch, Selection
 from apps.echo.services.configuration import switch_echo, update_echo
 from apps.echo.services.experiments import place_of
 from apps.echo.services.learning import keep_up_with, rebuild_state
-from apps.echo.services.offer_ranking import rank
+from apps.echo.services.offer_ranking import rank_offers
 from apps.echo.services.prompt_search import drop_instruction, use_instruction
-from apps.echo.services.selection import heads_for
+from apps.echo.services.selection import model_chooser_for
 from apps.echo.states import stored_state
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec
@@ -138,10 +138,10 @@ def test_a_message_waits_for_no_more_rounds_of_calls_than_without_echo(
 def test_a_message_that_is_not_asked_about_makes_no_call(echo: Echo, author: Author) -> None:
     labelled(author, NEAR, "urgency", "right_now")
     message = message_of(author, TEXT)
-    chooser = heads_for(message, list(echo.site.features.asked()))
+    chooser = model_chooser_for(message, list(echo.site.features.asked()))
     assert chooser is not None
     assert chooser.looked_at([each.parsed for each in echo.site.features.asked()], 5) == {}
-    ranked = rank(echo, message, place_of(echo, author, message.received_at), timezone.now())
+    ranked = rank_offers(echo, message, place_of(echo, author, message.received_at), timezone.now())
     assert ranked.selection is not None
     assert {each["said"] for each in ranked.selection.predicted.values()} == {""}
 

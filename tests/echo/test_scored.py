@@ -15,12 +15,12 @@ from apps.echo.selectors import predictions
 from apps.echo.selectors.predictions import (
     Tally,
     calibration_error,
-    curve,
-    curves,
+    merged_tallies,
     newest_scored,
-    points,
     reliability,
-    whole,
+    tallies_by_feature,
+    tallies_of,
+    total_tally,
 )
 from apps.echo.services.learning import keep_up_with
 from tests.factories.authors import author_of
@@ -70,24 +70,29 @@ def test_it_goes_with_its_author(echo: Echo) -> None:
 def test_the_answers_are_counted_in_their_order(echo: Echo) -> None:
     log_answers(echo, "urgency", [(1.0, 0.8), (1.0, 0.6), (0.0, 0.4), (0.0, 0.2)])
     log_answers(echo, "budget", [(0.25, 0.3)])
-    told = curve(echo)
+    told = tallies_of(echo)
     assert [each.wrong for each in told] == [1.0, 1.0, 0.0, 0.0, 0.25]
-    assert (whole(told).n, whole(told).wrong) == (5, 2.25)
-    assert whole(told).sigma == pytest.approx(2.3)
-    assert {key: whole(each).n for key, each in curves(echo, ["urgency", "budget"]).items()} == {
+    assert (total_tally(told).n, total_tally(told).wrong) == (5, 2.25)
+    assert total_tally(told).sigma == pytest.approx(2.3)
+    assert {
+        key: total_tally(each).n
+        for key, each in tallies_by_feature(echo, ["urgency", "budget"]).items()
+    } == {
         "urgency": 4,
         "budget": 1,
     }
-    assert whole(curve(echo, "budget")).right == 0.75
+    assert total_tally(tallies_of(echo, "budget")).right == 0.75
 
 
 def test_neighbours_are_put_together_until_each_point_has_about_as_many() -> None:
-    told = points([Tally(10, 1.0, 1.0)] * 10, most=5)
+    told = merged_tallies([Tally(10, 1.0, 1.0)] * 10, most=5)
     assert [each.n for each in told] == [20] * 5
     assert [each.upto for each in told] == [20, 40, 60, 80, 100]
-    assert [each.n for each in points([Tally(1, 0.0, 0.5)] * 30)] == [12, 18]
-    assert points([]) == []
-    assert [each.n for each in points([Tally(1, 0, 0), Tally(90, 1, 1), Tally(2, 0, 0)], 2)] == [93]
+    assert [each.n for each in merged_tallies([Tally(1, 0.0, 0.5)] * 30)] == [12, 18]
+    assert merged_tallies([]) == []
+    assert [
+        each.n for each in merged_tallies([Tally(1, 0, 0), Tally(90, 1, 1), Tally(2, 0, 0)], 2)
+    ] == [93]
 
 
 def test_the_calibration_is_what_was_told_beside_what_came(echo: Echo) -> None:
@@ -108,13 +113,15 @@ def test_a_hundred_times_the_answers_take_as_many_rows(
     many = rows_read(echo)
     assert few <= many <= predictions.FINE + predictions.COARSE + predictions.PARTS + 3
     monkeypatch.setattr(predictions, "WINDOW", 500)
-    assert whole(curve(echo)).n == 500
+    assert total_tally(tallies_of(echo)).n == 500
 
 
 def rows_read(echo: Echo) -> int:
     """Rows that the database hands over for all that a page counts; three queries."""
     with CaptureQueriesContext(connection) as queries:
-        read: list[Any] = [*curve(echo), *reliability(echo)]
-        read += [each for tallies in curves(echo, ["urgency"]).values() for each in tallies]
+        read: list[Any] = [*tallies_of(echo), *reliability(echo)]
+        read += [
+            each for tallies in tallies_by_feature(echo, ["urgency"]).values() for each in tallies
+        ]
     assert len(queries) == 3
     return len(read)

@@ -10,7 +10,7 @@ from apps.echo.models import Decision, Selection
 from apps.echo.services import offer_decisions
 from apps.echo.services.catalogue import import_catalogue
 from apps.echo.services.configuration import update_echo
-from apps.echo.services.offer_ranking import rank
+from apps.echo.services.offer_ranking import rank_offers
 from apps.echo.services.selection import select_unasked
 from apps.echo.views.catalogue import SAMPLE
 from tests.factories.authors import message_of
@@ -50,9 +50,9 @@ def test_an_author_may_be_erased_while_an_offer_is_decided(
 
     def erased_first(*args: Any) -> Any:
         erase_author(author)
-        return rank(*args)
+        return rank_offers(*args)
 
-    monkeypatch.setattr(offer_decisions, "rank", erased_first)
+    monkeypatch.setattr(offer_decisions, "rank_offers", erased_first)
     assert offer_decisions.decide_about(message.pk) is None
     assert not Decision.objects.exists()
     assert not Selection.objects.exists()

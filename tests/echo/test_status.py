@@ -5,7 +5,7 @@ import pytest
 from apps.echo.models import Echo
 from apps.echo.selectors.learning import status_of
 from apps.echo.services.configuration import freeze
-from apps.echo.services.events import log
+from apps.echo.services.events import log_events
 from apps.echo.services.learning import keep_up_with
 from labelhub.core.echo.events import Restored, Rewarded, Withdrawn
 from tests.factories.echo import echo_of, log_answers
@@ -18,7 +18,7 @@ def echo() -> Echo:
     """Five answers, then three rewards: events 1 to 8."""
     made = echo_of(name="Corner shop")
     log_answers(made, "urgency", [(0.0, 0.5)] * 5)
-    log(made, [(Rewarded(f"reward-{at}", "a", True, (), 1.0), None) for at in range(3)])
+    log_events(made, [(Rewarded(f"reward-{at}", "a", True, (), 1.0), None) for at in range(3)])
     keep_up_with(made)
     return Echo.objects.get(pk=made.pk)
 
@@ -42,8 +42,8 @@ def test_what_came_while_it_was_frozen_does_not(echo: Echo) -> None:
 
 def test_what_was_withdrawn_does_not_until_it_is_restored(echo: Echo) -> None:
     first, second = echo.log.filter(kind="answered").values_list("ref", flat=True)[:2]
-    log(echo, [(Withdrawn("w-1", first), None), (Withdrawn("w-2", second), None)])
-    log(echo, [(Withdrawn("w-3", "reward-1"), None), (Restored("r-2", second), None)])
+    log_events(echo, [(Withdrawn("w-1", first), None), (Withdrawn("w-2", second), None)])
+    log_events(echo, [(Withdrawn("w-3", "reward-1"), None), (Restored("r-2", second), None)])
     assert learnt(echo) == (4, 2)
 
 

@@ -14,7 +14,7 @@ from apps.authors.services.questions import Models, interview, store_questions
 from apps.echo.models import Echo, PromptSearch, Scored
 from apps.echo.services import prediction
 from apps.echo.services.configuration import switch_echo
-from apps.echo.services.events import log
+from apps.echo.services.events import log_events
 from apps.echo.services.selection import forget_known
 from apps.echo.states import stored_state
 from apps.llm.models import ModelSpec
@@ -173,7 +173,7 @@ def answers_about(echo: Echo, key: str, count: int, authors: int = 0) -> list[An
 def log_answers(echo: Echo, feature: str, told: Sequence[tuple[float, float]]) -> None:
     """Answers about a feature as the log has them, each (loss, σ told before); nobody gave them."""
     events = [_answered(echo, feature, at, loss) for at, (loss, _) in enumerate(told)]
-    log(echo, [(event, None) for event in events])
+    log_events(echo, [(event, None) for event in events])
     rows = echo.log.filter(ref__in=[event.id for event in events]).order_by("number")
     Scored.objects.bulk_create(
         Scored(event=row, echo=echo, number=row.number, feature=feature, loss=loss, sigma=sigma)

@@ -42,7 +42,20 @@ async def on_message(session: Session, frame: Frame) -> None:
         await begin_reply(session, sent)
         return
     await session.check()
-    heard, task = await session.act(_hear, _incoming(session, sent), session.busy < MOST_AT_ONCE)
+    header = session.known.site.country_header
+    country = session.socket.header(header) if header else ""
+    heard, task = await session.act(
+        _hear,
+        messages.Incoming(
+            ref=sent.mid,
+            conversation=sent.conv,
+            role=sent.role,
+            text=sent.text,
+            language=session.language,
+            country=country if _COUNTRY.fullmatch(country) else "",
+        ),
+        session.busy < MOST_AT_ONCE,
+    )
     await session.socket.ack(frame.id)
     if is_crisis(heard.message):
         session.spawn(session.registry.retract(session.registry.of(session.author_id)))
@@ -219,19 +232,6 @@ async def _ask(session: Session, task: Task) -> None:
     if asked and here:
         first = session if session in here else here[0]
         await first.send_question(asked[0], of=len(asked))
-
-
-def _incoming(session: Session, sent: frames.Msg) -> messages.Incoming:
-    header = session.known.site.country_header
-    country = session.socket.header(header) if header else ""
-    return messages.Incoming(
-        ref=sent.mid,
-        conversation=sent.conv,
-        role=sent.role,
-        text=sent.text,
-        language=session.language,
-        country=country if _COUNTRY.fullmatch(country) else "",
-    )
 
 
 def _hear(

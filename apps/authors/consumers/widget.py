@@ -78,7 +78,22 @@ async def admit(socket: Socket, frame: Frame, network: str) -> Admission | None:
     session.network = network_hash(network)
     enter = _as_author if "questions" in hello.consent.scope else _as_unknown
     try:
-        words = await enter(session, _arrival(hello, network))
+        consented_ms = hello.consent.at
+        words = await enter(
+            session,
+            Arrival(
+                token=hello.tok,
+                sid=hello.sid,
+                ident=hello.ident,
+                consent_version=hello.consent.v,
+                consent_hash=hello.consent.hash,
+                consent_by=hello.consent.by,
+                consented_at=datetime.fromtimestamp(consented_ms / 1000, UTC)
+                if consented_ms
+                else None,
+                network=network,
+            ),
+        )
         return Admission(session, frame.id, words, hello.last)
     except LabelhubError as error:
         await socket.nack(frame.id, error.code, error.message, retry=error.retryable)
@@ -100,20 +115,6 @@ async def greet(entry: Admission) -> None:
         await session.push_question()
     except LabelhubError as error:  # such as: their data was deleted at this moment
         await session.refuse(entry.re, error)
-
-
-def _arrival(hello: Hello, network: str) -> Arrival:
-    consented_ms = hello.consent.at
-    return Arrival(
-        token=hello.tok,
-        sid=hello.sid,
-        ident=hello.ident,
-        consent_version=hello.consent.v,
-        consent_hash=hello.consent.hash,
-        consent_by=hello.consent.by,
-        consented_at=datetime.fromtimestamp(consented_ms / 1000, UTC) if consented_ms else None,
-        network=network,
-    )
 
 
 async def _as_author(session: Session, arrival: Arrival) -> dict[str, Any]:

@@ -137,7 +137,32 @@ def sync_label(answer: Answer) -> None:
     current = _label_of(answer)
     wanted = answer.undone_at is None and answer.excluded_at is None
     if wanted and current is None:
-        label = record_label(_draft(answer))
+        question = answer.question
+        item, annotator = item_of(question), annotator_of(answer.author)
+        nofit = answer.outcome == Answer.Outcome.NOFIT
+        provenance = {
+            "question": str(question.uid),
+            "consent": answer.consent.text.version if answer.consent else None,
+            "timing": answer.timing,
+            "verified": answer.author.verified,
+        }
+        decides = question.site.answers_decide and not answer.late
+        label = record_label(
+            NewLabel(
+                item_id=item.pk,
+                annotator=annotator,
+                schema=current_schema(question.site.project),
+                value=None if nofit else answer.value,
+                abstained=nofit,
+                action=Label.Action.NEW,
+                role=Label.Role.VOTE if decides else Label.Role.ADVISORY,
+                seconds=round(answer.server_ms / 1000, 3),
+                cost_nanousd=question.cost_nanousd,
+                # The word of somebody whom no option fits is what to make the next options of.
+                rationale=f"None of these fits: {answer.value}" if nofit and answer.value else "",
+                provenance=provenance,
+            )
+        )
         answer.label_uid = label.uid
         update_row(answer, "label_uid")
     elif not wanted and current is not None:
@@ -198,33 +223,6 @@ def _shown(message: Message) -> dict[str, str]:
         return {"role": "user", "text": message.text}
     short = message.text[:SHOWN_OF_REPLIES]
     return {"role": "assistant", "text": short + ("…" if short != message.text else "")}
-
-
-def _draft(answer: Answer) -> NewLabel:
-    question = answer.question
-    item, annotator = item_of(question), annotator_of(answer.author)
-    nofit = answer.outcome == Answer.Outcome.NOFIT
-    provenance = {
-        "question": str(question.uid),
-        "consent": answer.consent.text.version if answer.consent else None,
-        "timing": answer.timing,
-        "verified": answer.author.verified,
-    }
-    decides = question.site.answers_decide and not answer.late
-    return NewLabel(
-        item_id=item.pk,
-        annotator=annotator,
-        schema=current_schema(question.site.project),
-        value=None if nofit else answer.value,
-        abstained=nofit,
-        action=Label.Action.NEW,
-        role=Label.Role.VOTE if decides else Label.Role.ADVISORY,
-        seconds=round(answer.server_ms / 1000, 3),
-        cost_nanousd=question.cost_nanousd,
-        # The word of somebody whom no option fits is what to make the next options of.
-        rationale=f"None of these fits: {answer.value}" if nofit and answer.value else "",
-        provenance=provenance,
-    )
 
 
 def _label_of(answer: Answer) -> Label | None:

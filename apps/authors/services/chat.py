@@ -169,18 +169,6 @@ def chat_messages(site: Site, history: Sequence[ChatTurn]) -> tuple[Message, ...
     Raises:
         InvalidInput: the last message is empty, or not the author's.
     """
-    turns = list(_turns(_recent(history)))
-    if not turns or turns[-1].role != "user" or not history[-1][1].strip():
-        raise InvalidInput.at("history", "it must end with a message of the author.")
-    instructions = site.chat_instructions.strip()
-    system, last = _prompt().render(
-        site=site.chat_title or site.name, instructions=instructions, message=turns[-1].content
-    )
-    return (system, *turns[:-1], last)
-
-
-def _recent(history: Sequence[ChatTurn]) -> list[ChatTurn]:
-    """The last messages that fit, oldest first."""
     kept: list[ChatTurn] = []
     room = READ_CHARACTERS
     for role, text in reversed(history[-READ:]):
@@ -188,7 +176,14 @@ def _recent(history: Sequence[ChatTurn]) -> list[ChatTurn]:
         if kept and room < 0:
             break
         kept.append((role, text))
-    return kept[::-1]
+    turns = list(_turns(kept[::-1]))
+    if not turns or turns[-1].role != "user" or not history[-1][1].strip():
+        raise InvalidInput.at("history", "it must end with a message of the author.")
+    instructions = site.chat_instructions.strip()
+    system, last = _prompt().render(
+        site=site.chat_title or site.name, instructions=instructions, message=turns[-1].content
+    )
+    return (system, *turns[:-1], last)
 
 
 def _turns(history: Sequence[ChatTurn]) -> Iterator[Message]:

@@ -58,7 +58,22 @@ def dry_run(site: Site, text: str, open_models: OpenModels = shared_gateway) -> 
         return _dry_run(screened, spec, [])
     spent: list[int] = []
     try:
-        asked = asyncio.run(_asked(_task(site, screened, spec), spent, open_models))
+        message = Message(author=Author(site=site), text=screened.text, language=screened.language)
+        features = list(site.features.asked())
+        asked = asyncio.run(
+            _asked(
+                Task(
+                    message=message,
+                    spec=spec,
+                    author_message=AuthorMessage(text=screened.text, language=screened.language),
+                    plan=plan_of(site, [feature.parsed for feature in features], {}),
+                    propensity=1.0,
+                    features={feature.key: feature for feature in features},
+                ),
+                spent,
+                open_models,
+            )
+        )
     except LabelhubError as error:
         screened.note("model", passed=False, reason=error.message)
         return _dry_run(screened, spec, [], sum(spent))
@@ -73,20 +88,6 @@ async def _asked(task: Task, spent: list[int], open_models: OpenModels) -> Inter
             return await interview(task, models, spent)
     finally:
         await close_all()
-
-
-def _task(site: Site, screened: Screening, spec: ModelSpec) -> Task:
-    """As of a message of somebody who has never written before; neither is saved."""
-    message = Message(author=Author(site=site), text=screened.text, language=screened.language)
-    features = list(site.features.asked())
-    return Task(
-        message=message,
-        spec=spec,
-        author_message=AuthorMessage(text=screened.text, language=screened.language),
-        plan=plan_of(site, [feature.parsed for feature in features], {}),
-        propensity=1.0,
-        features={feature.key: feature for feature in features},
-    )
 
 
 def _dry_run(

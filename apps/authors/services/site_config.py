@@ -4,7 +4,7 @@ Choosers of features and makers of offers register here once, when the server st
 """
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Protocol, TypeAlias
@@ -53,20 +53,14 @@ def config_of(site: Site) -> SiteConfig:
     if len(_configs) > 1000:
         _configs.clear()
     features = tuple(Feature.objects.filter(site=site).asked())
-    _keep_parsed(known.features if known else (), features)
-    kit = SiteConfig(features, site.model or ensure_builtin(), now)
-    _configs[site.public_key] = kit
-    return kit
-
-
-def _keep_parsed(before: Iterable[Feature], now: Iterable[Feature]) -> None:
-    """What was read of the same definitions before need not be read again: of a thousand features
-    that takes longer than fetching them."""
-    read = {row.pk: row for row in before}
-    for row in now:
+    read = {row.pk: row for row in (known.features if known else ())}
+    for row in features:
         old = read.get(row.pk)
         if old is not None and "parsed" in vars(old) and old.definition == row.definition:
             vars(row)["parsed"] = old.parsed
+    kit = SiteConfig(features, site.model or ensure_builtin(), now)
+    _configs[site.public_key] = kit
+    return kit
 
 
 class MessageChooser(Chooser, Protocol):

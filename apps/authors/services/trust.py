@@ -33,7 +33,8 @@ MACHINE_LIKE = "machine_like"
 
 def evidence_of(author: Author, now: datetime) -> TrustEvidence:
     """The counts of the last weeks, in six queries."""
-    messages = _messages(author, now)
+    recent = Message.objects.by_authors().filter(author=author, received_at__gt=now - WINDOW)
+    messages = list(recent.order_by("-pk")[:MOST])[::-1]
     questions = _questions(author, now)
     answers = [answer for question in questions for answer in question.answers.all()]
     answers = [answer for answer in answers if answer.undone_at is None]
@@ -51,7 +52,8 @@ def evidence_of(author: Author, now: datetime) -> TrustEvidence:
     expected = [
         answers_one.value == q.predicted
         for q in questions
-        if _tells(q) and (answers_one := by_question.get(q.pk)) is not None
+        if (bool(q.predicted) and len(q.options) == 4 and not q.reask_of_id)
+        and (answers_one := by_question.get(q.pk)) is not None
     ]
     return TrustEvidence(
         answers=len(answers),
@@ -88,11 +90,6 @@ def evidence_of(author: Author, now: datetime) -> TrustEvidence:
     )
 
 
-def _messages(author: Author, now: datetime) -> list[Message]:
-    recent = Message.objects.by_authors().filter(author=author, received_at__gt=now - WINDOW)
-    return list(recent.order_by("-pk")[:MOST])[::-1]
-
-
 def _questions(author: Author, now: datetime) -> list[Question]:
     recent = Question.objects.filter(author=author, created_at__gt=now - WINDOW)
     related = recent.select_related("feature").prefetch_related("answers")
@@ -120,12 +117,6 @@ def _peak(moments: Sequence[datetime], span: timedelta) -> float:
             first += 1
         most = max(most, last - first + 1)
     return most
-
-
-def _tells(question: Question) -> bool:
-    """Whether a random click would agree with what was expected one time in four: a repetition is
-    compared with the first answer instead."""
-    return bool(question.predicted) and len(question.options) == 4 and not question.reask_of_id
 
 
 def _usual_agreement(author: Author, now: datetime) -> float | None:
@@ -195,7 +186,17 @@ def judge_author(author_id: int) -> AuthorTrust | None:
     trust = judge_trust(evidence_of(author, timezone.now()))
     # What spoke against them before their data was deleted speaks on, until a manager rules.
     before = distrusted_before(author, timezone.now())
-    stored = _as_json(trust) | ({"summary": WHY} if before else {})
+    telling = [signal for signal in trust.signals if signal.strength > 0]
+    stored = {
+        "score": round(trust.score, 4),
+        "low": trust.low,
+        "summary": "; ".join(signal.detail for signal in telling[:3]),
+        "signals": [
+            {"name": signal.name, "strength": round(signal.strength, 3), "detail": signal.detail}
+            for signal in telling
+        ],
+        "judged_at": timezone.now().isoformat(timespec="seconds"),
+    } | ({"summary": WHY} if before else {})
     trusted = not (trust.low or before)
     Author.objects.filter(pk=author_id).update(
         trust=stored, trusted=trusted, proven=trusted and trust.proven
@@ -266,17 +267,3 @@ def _exclude(answer: Answer, why: str) -> None:
     answer.save(update_fields=["excluded_at", "excluded_for"])
     sync_label(answer)
     void(answer, why)
-
-
-def _as_json(trust: AuthorTrust) -> dict[str, object]:
-    telling = [signal for signal in trust.signals if signal.strength > 0]
-    return {
-        "score": round(trust.score, 4),
-        "low": trust.low,
-        "summary": "; ".join(signal.detail for signal in telling[:3]),
-        "signals": [
-            {"name": signal.name, "strength": round(signal.strength, 3), "detail": signal.detail}
-            for signal in telling
-        ],
-        "judged_at": timezone.now().isoformat(timespec="seconds"),
-    }

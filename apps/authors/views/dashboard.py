@@ -1,12 +1,11 @@
 """A site's first page, its live feed, and the console that tries a message."""
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
@@ -25,7 +24,7 @@ from apps.authors.selectors.funnel import (
     site_traffic,
     start_of,
 )
-from apps.authors.selectors.messages import ASKED, SHOWN, WAITING, FeedRow, feed
+from apps.authors.selectors.messages import ASKED, SHOWN, WAITING, feed
 from apps.authors.selectors.sites import get_site, use_of_today
 from apps.authors.services.console import dry_run
 from apps.authors.stages import STAGES, reason_words, stage_name, stage_rows
@@ -53,7 +52,11 @@ class FeatureRow:
 def site_overview(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
     """The funnel, its rates, by feature and by day."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
-    days, now = _days(request), timezone.now()
+    given = request.GET.get("days", "")
+    days, now = (
+        (int(given) if given.isdecimal() and int(given) in WINDOWS else USUAL_DAYS),
+        timezone.now(),
+    )
     start = start_of(days, now)
     traffic, answers = site_traffic(site, days, now), answers_since(site, start)
     features = list(site.features.order_by("-active", "position"))
@@ -110,11 +113,6 @@ def _most_asked(rows: list[FeatureRow]) -> dict[str, Any]:
     return {"features": rows, "features_left": max(0, len(listed) - MOST_ROWS)}
 
 
-def _days(request: HttpRequest) -> int:
-    given = request.GET.get("days", "")
-    return int(given) if given.isdecimal() and int(given) in WINDOWS else USUAL_DAYS
-
-
 @login_required
 @require_safe
 def site_live(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
@@ -145,11 +143,6 @@ def _feed_context(request: SignedInRequest, site: Site) -> dict[str, Any]:
     only = request.GET.get("stage", "")
     only = only if only in {ASKED, WAITING, *STAGES} else ""
     rows = feed(site, only)
-    return {"only": only, "rows": rows, "most": SHOWN, "state": _state(rows)}
-
-
-def _state(rows: Sequence[FeedRow]) -> str:
-    """Changes with anything that the list shows."""
     shown = [
         (
             row.message.pk,
@@ -158,7 +151,12 @@ def _state(rows: Sequence[FeedRow]) -> str:
         )
         for row in rows
     ]
-    return hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
+    return {
+        "only": only,
+        "rows": rows,
+        "most": SHOWN,
+        "state": hashlib.sha256(repr(shown).encode()).hexdigest()[:16],
+    }
 
 
 #: Messages to try with one press, and what each shows.

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from apps.authors.api.access import SiteViewSet
 from apps.common.api.parsers import TABLE, TableParser
 from apps.echo.models import CatalogueItem
-from apps.echo.selectors.offers import item_called, items_of
+from apps.echo.selectors.offers import get_item_by_ref, items_of
 from apps.echo.services.catalogue import import_catalogue, set_active
 from apps.echo.services.configuration import ensure_echo
 from labelhub.core.echo.recommending.catalogue import MOST_BYTES
@@ -181,7 +181,7 @@ class CatalogueItemViewSet(SiteViewSet):
 
         As it was imported.
         """
-        return Response(self.get_serializer(item_called(self.site, ref)).data)
+        return Response(self.get_serializer(get_item_by_ref(self.site, ref)).data)
 
     @extend_schema(request=CatalogueItemSerializer)
     def partial_update(self, request: Request, ref: str, **_: str) -> Response:
@@ -190,7 +190,7 @@ class CatalogueItemViewSet(SiteViewSet):
         Only ``active`` changes here; everything else by importing the item again.
         """
         active = self.read_body(CatalogueItemSerializer)["active"]
-        item = item_called(self.site, ref)
+        item = get_item_by_ref(self.site, ref)
         set_active(item, active=active)
         return Response(self.get_serializer(item).data)
 

@@ -29,10 +29,10 @@ from apps.authors.selectors.sites import check_open
 from apps.authors.services.site_config import config_of, next_offer, record_offer_event
 from apps.echo.api.learning import FiniteField
 from apps.echo.models import Decision, Selection
-from apps.echo.selectors.offers import message_called, offer_called, selection_called
-from apps.echo.services.events import tell_outcome
+from apps.echo.selectors.offers import get_message, get_offer, get_selection
+from apps.echo.services.events import record_outcome
 from apps.echo.services.offer_ranking import selected_of
-from apps.echo.services.selection import check_on, selection_for
+from apps.echo.services.selection import check_switched_on, selection_for
 
 _LIMITED = {429: OpenApiResponse(description="Too many requests with this key; see Retry-After.")}
 _MESSAGE = OpenApiExample(
@@ -185,7 +185,7 @@ class EchoMessageViewSet(SiteServerViewSet):
         """
         asked = self.read_query(MessageQuerySerializer)
         author = self.author(asked["author"]) if asked["author"] else None
-        message = message_called(self.site, asked["id"], author, timezone.now())
+        message = get_message(self.site, asked["id"], author, timezone.now())
         return Response(_body(message, self.site))
 
     @extend_schema(
@@ -204,7 +204,7 @@ class EchoMessageViewSet(SiteServerViewSet):
         As ``messages/`` takes it, and asked about where that is due. ``selection`` has the k
         features that matter most once the models were asked: send ``wait``, or fetch it later.
         """
-        check_on(self.site)
+        check_switched_on(self.site)
         heard = receive(request)
         code = status.HTTP_201_CREATED if heard.fresh else status.HTTP_200_OK
         return Response(_body(heard.message, self.site), code)
@@ -222,7 +222,7 @@ class SelectionViewSet(SiteServerViewSet):
 
         As it was when it was made.
         """
-        return Response(selection_told(selection_called(self.site, selection_uid), self.site))
+        return Response(selection_told(get_selection(self.site, selection_uid), self.site))
 
     @extend_schema(
         operation_id="site_echo_reward",
@@ -245,8 +245,8 @@ class SelectionViewSet(SiteServerViewSet):
         frozen. Tell failures too (``0``): from successes alone nothing can be told apart.
         """
         sent = self.read_body(ToldRewardSerializer)
-        selection = selection_called(self.site, selection_uid)
-        outcome = tell_outcome(selection, sent["id"], sent["value"], timezone.now())
+        selection = get_selection(self.site, selection_uid)
+        outcome = record_outcome(selection, sent["id"], sent["value"], timezone.now())
         code = status.HTTP_201_CREATED if outcome.fresh else status.HTTP_200_OK
         return Response({"id": sent["id"], "value": outcome.value}, code)
 
@@ -282,7 +282,7 @@ class OfferEventViewSet(SiteServerViewSet):
         """
         sent = self.read_body(OfferEventSerializer)
         author = self.author(sent["author"])
-        offer = offer_called(author.site, offer_uid)
+        offer = get_offer(author.site, offer_uid)
         record_offer_event(author, offer_uid, sent["what"], sent["id"])
         offer.refresh_from_db(fields=["status"])
         return Response({"oid": offer_uid, "status": offer.status})

@@ -13,7 +13,7 @@ from apps.authors.api.access import SiteViewSet
 from apps.echo.api.learning import FiniteField
 from apps.echo.models import Experiment
 from apps.echo.reporting.click_through import make_report
-from apps.echo.selectors.offers import experiment_called, experiments_of
+from apps.echo.selectors.offers import experiments_of, get_experiment
 from apps.echo.services.configuration import ensure_echo
 from apps.echo.services.experiments import create_experiment, end_experiment, start_experiment
 from labelhub.core.echo.experiments.assignment import Arm, Window
@@ -112,7 +112,7 @@ class ExperimentViewSet(SiteViewSet):
 
     def experiment(self) -> Experiment:
         """The one of the address."""
-        return experiment_called(self.site, self.kwargs["echo_experiment_id"])
+        return get_experiment(self.site, self.kwargs["echo_experiment_id"])
 
     @extend_schema(
         operation_id="site_echo_experiments", responses=OfferExperimentRowSerializer(many=True)

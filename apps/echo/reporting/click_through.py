@@ -211,7 +211,10 @@ def _read(
         undecided += not row.policy
         if row.shown_at is not None:
             unit_of[row.pk] = unit
-            shown.append(_shown(row, unit))
+            content = str(row.pk)
+            shown.append(
+                ShownContent(content, content, str(row.author), unit, row.vertical, row.message_at)
+            )
     clicks = list(_clicks(rows, unit_of))
     return Records(
         arms=arms,
@@ -223,12 +226,6 @@ def _read(
         doubted=len(doubted),
         undecided=undecided,
     )
-
-
-def _shown(row: _Row, unit: str) -> ShownContent:
-    """Each decision's offer is content of its own; a reload shows the same again."""
-    content = str(row.pk)
-    return ShownContent(content, content, str(row.author), unit, row.vertical, row.message_at)
 
 
 def _clicks(rows: QuerySet[Decision], unit_of: Mapping[int, str]) -> Iterator[tuple[Click, Moment]]:

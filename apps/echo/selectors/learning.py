@@ -16,9 +16,9 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from apps.authors.models import Feature, Site
 from apps.echo.models import Echo, LogEvent
-from apps.echo.selectors.predictions import Tally, curves, whole
+from apps.echo.selectors.predictions import Tally, tallies_by_feature, total_tally
 from apps.echo.selectors.prompt_searches import searches_mark
-from labelhub.core.echo.models import PARTS, FeatureModel, part_weights
+from labelhub.core.echo.models import PARTS, part_weights
 from labelhub.core.echo.relevance import relevance_bounds
 from labelhub.core.echo.snapshot import unpack_model, unpack_selector
 from labelhub.core.echo.state import EchoState
@@ -169,7 +169,7 @@ def histories_of(
 ) -> list[FeatureHistory]:
     """With their answers over time, in their order; two queries for any number."""
     keys = [each.key for each in features]
-    tallies = curves(echo, keys)
+    tallies = tallies_by_feature(echo, keys)
     rows = Feature.objects.filter(site=echo.site_id, key__in=keys)
     priors = dict(rows.values_list("key", "definition__prior"))
     low, high = relevance_bounds(state.relevance)
@@ -188,9 +188,10 @@ def model_summary(echo: Echo, key: str) -> ModelSummary:
         return ModelSummary()
     model = unpack_model(bytes(row.packed))
     weights = part_weights(model)
+    pairs = zip(model.values, model.counts.tolist(), strict=True)
     return ModelSummary(
         {name: weights[name] for name in PARTS if name != "llm" or model.llm_asked},
-        _value_counts(model),
+        sorted(pairs, key=lambda pair: -pair[1]),
         len(model.places),
     )
 
@@ -210,11 +211,6 @@ def _latest_sigmas(echo: Echo) -> dict[str, float]:
     return {key: float(np.mean(each)) for key, each in found.items()}
 
 
-def _value_counts(model: FeatureModel) -> list[tuple[str, float]]:
-    pairs = zip(model.values, model.counts.tolist(), strict=True)
-    return sorted(pairs, key=lambda pair: -pair[1])
-
-
 def _history(
     feature: RankedFeature,
     bounds: tuple[float, float],
@@ -231,7 +227,7 @@ def _history(
         high=high,
         prior=float(prior or 0.0),
         tallies=tallies,
-        all=whole(tallies) if tallies else None,
+        all=total_tally(tallies) if tallies else None,
     )
 
 
@@ -280,7 +276,10 @@ def status_of(echo: Echo) -> EchoStatus:
     ]
     learnt = echo.log.filter(_outside(freezes), number__lte=echo.learnt)
     logged, all_learnt = _counts(echo.log.all()), _counts(learnt)
-    withdrawn = _counts(learnt.filter(ref__in=_withdrawn(echo)))
+    later = echo.log.filter(about=OuterRef("about"), number__gt=OuterRef("number"))
+    withdrawn = _counts(
+        learnt.filter(ref__in=echo.log.filter(~Exists(later), kind=_KIND.WITHDRAWN).values("about"))
+    )
     return EchoStatus(
         frozen=bool(freezes and freezes[-1][1]),
         lag=echo.logged - echo.learnt,
@@ -319,12 +318,6 @@ def _outside(freezes: list[tuple[int, bool]]) -> Q:
             within = Q(number__gt=start) if end is None else Q(number__range=(start, end))
             found &= ~within
     return found
-
-
-def _withdrawn(echo: Echo) -> QuerySet[LogEvent, Any]:
-    """Names of events whose last word is that they are withdrawn."""
-    later = echo.log.filter(about=OuterRef("about"), number__gt=OuterRef("number"))
-    return echo.log.filter(~Exists(later), kind=_KIND.WITHDRAWN).values("about")
 
 
 def _counts(rows: QuerySet[LogEvent]) -> dict[str, int]:

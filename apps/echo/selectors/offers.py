@@ -119,7 +119,7 @@ def decisions_of(site: Site) -> QuerySet[Decision]:
     return Decision.objects.filter(echo=site.pk).select_related(*related)
 
 
-def selection_called(site: Site, uid: UUID) -> Selection:
+def get_selection(site: Site, uid: UUID) -> Selection:
     """The selection of that id, with its Echo.
 
     Raises:
@@ -129,7 +129,7 @@ def selection_called(site: Site, uid: UUID) -> Selection:
     return _found(rows, "There is no such selection.")
 
 
-def offer_called(site: Site, uid: UUID) -> Decision:
+def get_offer(site: Site, uid: UUID) -> Decision:
     """The offer of that id.
 
     Raises:
@@ -139,7 +139,7 @@ def offer_called(site: Site, uid: UUID) -> Decision:
     return _found(rows, "There is no such offer.")
 
 
-def message_called(site: Site, ref: str, author: Author | None, now: datetime) -> Message:
+def get_message(site: Site, ref: str, author: Author | None, now: datetime) -> Message:
     """The message of the sender's id: of an author, or the one message that lately had it.
 
     Raises:
@@ -169,7 +169,7 @@ def items_of(site: Site, words: str = "", *, active: bool | None = None) -> Quer
     return rows if active is None else rows.filter(active=active)
 
 
-def item_called(site: Site, ref: str) -> CatalogueItem:
+def get_item_by_ref(site: Site, ref: str) -> CatalogueItem:
     """The item of that id.
 
     Raises:
@@ -183,7 +183,7 @@ def experiments_of(site: Site) -> QuerySet[Experiment]:
     return Experiment.objects.filter(echo=site.pk).select_related("echo")
 
 
-def experiment_called(site: Site, number: int) -> Experiment:
+def get_experiment(site: Site, number: int) -> Experiment:
     """The experiment of that id.
 
     Raises:

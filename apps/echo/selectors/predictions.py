@@ -76,14 +76,14 @@ def newest_scored(echo: Echo, feature: str = "") -> QuerySet[Scored]:
     return found.filter(feature=feature) if feature else found
 
 
-def curve(echo: Echo, feature: str = "") -> list[Tally]:
+def tallies_of(echo: Echo, feature: str = "") -> list[Tally]:
     """The answers over time, in at most :data:`FINE` stretches, oldest first."""
     found = newest_scored(echo, feature).annotate(stretch=_stretch(echo, FINE)).values("stretch")
     rows = found.annotate(**_SUMS).order_by("stretch").values_list("n", "wrong", "doubt")
     return [Tally(*row) for row in rows]
 
 
-def curves(echo: Echo, features: Iterable[str]) -> dict[str, list[Tally]]:
+def tallies_by_feature(echo: Echo, features: Iterable[str]) -> dict[str, list[Tally]]:
     """The same for many features in one query, in at most :data:`COARSE` stretches each."""
     found = newest_scored(echo).filter(feature__in=list(features))
     rows = (
@@ -106,13 +106,13 @@ def reliability(echo: Echo, feature: str = "") -> list[Tally]:
     return [Tally(*row) for row in found.order_by("part").values_list("n", "wrong", "doubt")]
 
 
-def whole(tallies: Sequence[Tally]) -> Tally:
+def total_tally(tallies: Sequence[Tally]) -> Tally:
     """All of them as one."""
     n = sum(each.n for each in tallies)
     return Tally(n, sum(each.wrong for each in tallies), sum(each.sigma for each in tallies), n)
 
 
-def points(tallies: Sequence[Tally], most: int = POINTS) -> list[Tally]:
+def merged_tallies(tallies: Sequence[Tally], most: int = POINTS) -> list[Tally]:
     """Neighbours put together until each has about as many answers, :data:`LEAST_A_POINT` and
     more where there are so many: at most ``most``."""
     least = max(sum(each.n for each in tallies) / most, LEAST_A_POINT)
@@ -137,7 +137,7 @@ def calibration_error(parts: Sequence[Tally]) -> float | None:
 
 
 def _ending(tallies: Sequence[Tally], upto: int) -> Tally:
-    told = whole(tallies)
+    told = total_tally(tallies)
     return Tally(told.n, told.wrong, told.sigma, upto)
 
 
@@ -155,7 +155,7 @@ SELECTIONS, ANSWERS = 10, 20
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ChosenFeature:
     """A feature of a selection; ``place``: its rank by worth among those it could be asked of."""
 
     name: str
@@ -171,21 +171,21 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class AskedChoice:
     """One message and what was chosen for it; what was most worth asking about first."""
 
     selection: Selection
     text: str
-    shown: Sequence[Shown]
+    shown: Sequence[ChosenFeature]
 
     @property
-    def asked(self) -> Sequence[Shown]:
+    def asked(self) -> Sequence[ChosenFeature]:
         """What its author was asked about."""
         return [each for each in self.shown if each.asked]
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ScoredAnswer:
     """An answer beside what was expected; ``text`` of the message, where it is kept."""
 
     expected: str
@@ -196,7 +196,7 @@ class Given:
     text: str
 
 
-def choices_of(echo: Echo) -> list[Choice]:
+def choices_of(echo: Echo) -> list[AskedChoice]:
     """The last :data:`SELECTIONS` selections, the newest first."""
     rows = list(echo.selections.select_related("message").order_by("-pk")[:SELECTIONS])
     keys = {key for row in rows for key in row.selected}
@@ -204,14 +204,14 @@ def choices_of(echo: Echo) -> list[Choice]:
     return [_choice(row, known) for row in rows]
 
 
-def answers_about(echo: Echo, feature: Definition) -> list[Given]:
+def answers_about(echo: Echo, feature: Definition) -> list[ScoredAnswer]:
     """The last :data:`ANSWERS` answers about a feature, the newest first."""
     scores = newest_scored(echo, feature.key).order_by("-number")
     told = scores.values("loss", "sigma", "event__ref", "event__data", "event__at")
     rows = list(told[:ANSWERS])
     texts = _texts([row["event__ref"] for row in rows])
     return [
-        Given(
+        ScoredAnswer(
             expected=value_words(feature, row["event__data"]["predicted"]),
             value=value_words(feature, row["event__data"]["value"]),
             loss=row["loss"],
@@ -230,7 +230,7 @@ def _texts(refs: Sequence[str]) -> dict[str, str]:
     return {f"answer-{pk}": text for pk, text in told}
 
 
-def _choice(row: Selection, known: Mapping[str, Definition]) -> Choice:
+def _choice(row: Selection, known: Mapping[str, Definition]) -> AskedChoice:
     ranked = sorted(row.asked, key=lambda key: -row.asked[key]["worth"])
     shown = [
         _shown(key, known.get(key), row, ranked.index(key) + 1)
@@ -238,12 +238,12 @@ def _choice(row: Selection, known: Mapping[str, Definition]) -> Choice:
         if key in row.asked
     ]
     by_worth = sorted(shown, key=lambda each: each.place)
-    return Choice(row, row.message.text if row.message else "", by_worth)
+    return AskedChoice(row, row.message.text if row.message else "", by_worth)
 
 
-def _shown(key: str, feature: Definition | None, row: Selection, place: int) -> Shown:
+def _shown(key: str, feature: Definition | None, row: Selection, place: int) -> ChosenFeature:
     told, asked = row.predicted[key], row.asked[key]
-    return Shown(
+    return ChosenFeature(
         name=feature.name if feature else key,
         value=value_words(feature, told["value"]),
         probability=told["probability"],

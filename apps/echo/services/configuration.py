@@ -13,7 +13,7 @@ from apps.authors.selectors.sites import current_consent
 from apps.authors.services.features import add_features
 from apps.authors.services.sites import set_consent_text
 from apps.echo.models import Echo
-from apps.echo.services.events import log
+from apps.echo.services.events import log_events
 from apps.echo.services.selection import forget_known
 from labelhub.core.echo.events import Event, Expected, Frozen
 from labelhub.core.errors import InvalidInput
@@ -33,7 +33,7 @@ def switch_echo(site: Site, *, on: bool) -> Echo:
         echo.on = on
         echo.save(update_fields=["on"])
     if on:
-        tell_priors(echo)
+        log_priors(echo)
     forget_known(site.pk)
     return echo
 
@@ -66,7 +66,7 @@ def update_echo(echo: Echo, **changes: Any) -> Echo:
     return echo
 
 
-def tell_priors(echo: Echo) -> int:
+def log_priors(echo: Echo) -> int:
     """Write the owner's expectations of features into the log where they have changed."""
     told = {
         row["feature"]: row["data"]["prior"]
@@ -77,7 +77,7 @@ def tell_priors(echo: Echo) -> int:
         prior = feature.parsed.prior or 0.0
         if prior != told.get(feature.key, 0.0):
             news.append((Expected(f"expected-{uuid.uuid4().hex}", feature.key, prior), None))
-    return log(echo, news)
+    return log_events(echo, news)
 
 
 @transaction.atomic
@@ -87,7 +87,7 @@ def freeze(echo: Echo, *, on: bool) -> bool:
     locked = Echo.objects.select_for_update(no_key=True).get(pk=echo.pk)
     if is_frozen(locked) == on:
         return False
-    log(locked, [(Frozen(f"frozen-{uuid.uuid4().hex}", on), None)])
+    log_events(locked, [(Frozen(f"frozen-{uuid.uuid4().hex}", on), None)])
     return True
 
 
@@ -134,4 +134,4 @@ def set_priors(site: Site, priors: Mapping[str, float | None]) -> None:
     ]
     if changed:
         add_features(site=site, features=changed)
-    tell_priors(ensure_echo(site))
+    log_priors(ensure_echo(site))

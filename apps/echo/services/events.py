@@ -62,7 +62,7 @@ from labelhub.core.errors import Conflict, NotFound
 
 
 @transaction.atomic
-def log(
+def log_events(
     echo: Echo,
     events: Sequence[tuple[Event, int | None]],
     *,
@@ -161,7 +161,7 @@ def gather_answers(echo: Echo, now: datetime) -> int:
     fresh = untold.select_related(*_RELATED).order_by("received_at", "pk")[:AT_ONCE]
     news = [(_answered(answer), answer) for answer in fresh]
     with transaction.atomic():
-        count = log(echo, [(event, answer.author_id) for event, answer in news])
+        count = log_events(echo, [(event, answer.author_id) for event, answer in news])
         _note_scores(echo, {event.id: _sigma(answer) for event, answer in news})
     return count
 
@@ -275,7 +275,7 @@ def gather_rewards(echo: Echo, now: datetime) -> int:
         first = next(each for each in decision.events.all() if each.kind in SAID)
         value = float(first.kind == OfferEvent.Kind.HELPFUL)
         events.append(_rewarded(decision, f"helpful-{decision.pk}", value, HELPFUL))
-    return log(echo, events)
+    return log_events(echo, events)
 
 
 _REWARD_RELATED = ("author", "selection", "message")
@@ -290,7 +290,7 @@ def _shown(since: datetime, prefix: str) -> "QuerySet[Any]":
 
 
 @transaction.atomic
-def tell_outcome(selection: Selection, ref: str, value: float, now: datetime) -> Outcome:
+def record_outcome(selection: Selection, ref: str, value: float, now: datetime) -> Outcome:
     """Write a reward into the log, once; whatever is told again, the first stands.
 
     Args:
@@ -327,7 +327,7 @@ def tell_outcome(selection: Selection, ref: str, value: float, now: datetime) ->
         value=value,
         signal=TASK,
     )
-    log(selection.echo, [(event, author.pk)], at=now)
+    log_events(selection.echo, [(event, author.pk)], at=now)
     return Outcome(value, fresh=True)
 
 
@@ -407,7 +407,7 @@ def withdraw_fallen(echo: Echo) -> int:
     rewards = doubtful_rewards().filter(echo=echo)
     refs += list(rewards.values_list("ref", "author")[:AT_ONCE])
     _let_stand(echo, [ref for ref, _ in refs], stands=False)
-    return log(
+    return log_events(
         echo, [(Withdrawn(f"withdrawn-{uuid.uuid4().hex}", ref), author) for ref, author in refs]
     )
 
@@ -421,7 +421,9 @@ def restore_standing(echo: Echo) -> int:
     stands = {f"{ANSWER}{pk}" for pk in standing.values_list("pk", flat=True)}
     refs = [ref for ref in told if ref in stands or not ref.startswith(ANSWER)][:AT_ONCE]
     _let_stand(echo, refs, stands=True)
-    return log(echo, [(Restored(f"restored-{uuid.uuid4().hex}", ref), told[ref]) for ref in refs])
+    return log_events(
+        echo, [(Restored(f"restored-{uuid.uuid4().hex}", ref), told[ref]) for ref in refs]
+    )
 
 
 def _let_stand(echo: Echo, refs: Sequence[str], *, stands: bool) -> None:

@@ -29,7 +29,7 @@ from labelhub.core.errors import Conflict, InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ArmPlace:
     """Where a message stands: in which arm of which experiment, assigned as what; outside of
     experiments Echo decides."""
 
@@ -108,22 +108,22 @@ def end_experiment(experiment: Experiment) -> Experiment:
     return experiment
 
 
-def place_of(echo: Echo, author: Author, at: datetime) -> Place:
+def place_of(echo: Echo, author: Author, at: datetime) -> ArmPlace:
     """Which arm decides about a message of an author."""
     # Of one that has ended since, too: who wrote while it ran was assigned.
     lasted = Q(ended_at__isnull=True) | Q(ended_at__gt=at)
     running = echo.experiments.filter(lasted, started_at__lte=at).first()
     if running is None:
-        return Place()
+        return ArmPlace()
     found, key = design_of(running), key_of(running)
     if not found.windows:
         arm = arm_of_author(found, key, author.uid.hex)
-        return Place(arm.policy, arm.name, author.uid.hex, running)
+        return ArmPlace(arm.policy, arm.name, author.uid.hex, running)
     window = window_of(found, at)
     if window is None:
-        return Place()
+        return ArmPlace()
     arm = arm_of_window(found, key, window)
-    return Place(arm.policy, arm.name, str(window), running)
+    return ArmPlace(arm.policy, arm.name, str(window), running)
 
 
 def design_of(experiment: Experiment) -> Design:

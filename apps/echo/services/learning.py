@@ -279,7 +279,7 @@ def _thin_out(echo: Echo) -> None:
         Snapshot.objects.filter(pk__in=old[1::2]).delete()
 
 
-def learn_without_them(instance: Erasure, **_signal: Any) -> None:
+def forget_erased_author(instance: Erasure, **_signal: Any) -> None:
     """Whose data was deleted has taught nothing: their events are gone, the rest is learnt anew.
     What models said in a search that is under way may have been said of their words."""
     SearchReply.objects.filter(search__echo=instance.site_id).delete()

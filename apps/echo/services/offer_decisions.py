@@ -26,7 +26,7 @@ from apps.common.sealing import keyed_hash
 from apps.echo.models import Decision
 from apps.echo.offer_words import CHOSEN_BY, helpful_words
 from apps.echo.services.experiments import place_of
-from apps.echo.services.offer_ranking import rank
+from apps.echo.services.offer_ranking import rank_offers
 from apps.llm.models import ModelSpec
 from apps.llm.services import remember_prompt
 from apps.llm.shared_gateway import close_all, shared_gateway
@@ -86,7 +86,7 @@ def decide_about(message_id: int, open_models: OpenModels = shared_gateway) -> D
     if in_quiet_period(decision.message):
         return decision if _stored(decision) else None
     place = place_of(decision.echo, decision.message.author, decision.message_at)
-    ranked = rank(decision.echo, decision.message, place, timezone.now())
+    ranked = rank_offers(decision.echo, decision.message, place, timezone.now())
     found = ranked.decision
     decision.selection = ranked.selection
     decision.policy, decision.arm, decision.unit = place.policy, place.arm, place.unit

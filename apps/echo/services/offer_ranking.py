@@ -14,8 +14,8 @@ from apps.authors.services.questions import OpenModels
 from apps.authors.services.site_config import config_of
 from apps.echo.models import Decision, Echo, Selection
 from apps.echo.services.catalogue import index_of
-from apps.echo.services.experiments import Place
-from apps.echo.services.selection import known_echo, select_unasked, selection_if
+from apps.echo.services.experiments import ArmPlace
+from apps.echo.services.selection import known_echo, preview_selection, select_unasked
 from apps.llm.shared_gateway import shared_gateway
 from labelhub.core.echo.events import CLICK
 from labelhub.core.echo.recommending import policies
@@ -41,18 +41,18 @@ LOOKED_AT, MESSAGES = 50, 400
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedOffer:
     """What was decided, by which selection; the decision is None where the policy is not ours."""
 
     selection: Selection | None
     decision: policies.OfferDecision
 
 
-def rank(echo: Echo, message: Message, place: Place, now: datetime) -> Ranked:
+def rank_offers(echo: Echo, message: Message, place: ArmPlace, now: datetime) -> RankedOffer:
     """Decide what to offer at a message, by the policy of its arm."""
     selection = Selection.objects.filter(message=message).first() or select_unasked(message)
     policy = place.policy if place.policy in POLICIES else NOTHING
-    rule = rule_of(policy, rule_for(echo))
+    rule = rule_of(policy, offer_rule_of(echo))
     history = history_of(message, now)
     definitions = config_of(message.author.site).definitions
     selected = selected_of(selection, {each.key: each for each in definitions})
@@ -75,7 +75,7 @@ def rank(echo: Echo, message: Message, place: Place, now: datetime) -> Ranked:
         sensitive=message.dropped_at == "sensitive",
         draw=_draw(message, "offer"),
     )
-    return Ranked(selection, decision)
+    return RankedOffer(selection, decision)
 
 
 def selected_of(selection: Selection | None, known: Mapping[str, Feature]) -> list[Selected]:
@@ -116,7 +116,7 @@ def history_of(message: Message, now: datetime) -> OfferHistory:
     )
 
 
-def rule_for(echo: Echo) -> OfferRule:
+def offer_rule_of(echo: Echo) -> OfferRule:
     """The site's limits."""
     return OfferRule(
         least_match=echo.offer_least_match,
@@ -153,7 +153,7 @@ NOT_DRAWN = 0.999
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class OfferPreview:
     """What would become of a text.
 
     Args:
@@ -171,27 +171,27 @@ class Tried:
     selected: Sequence[Selected]
 
 
-def try_text(of: Echo, text: str, open_models: OpenModels = shared_gateway) -> Tried:
+def preview_offer(of: Echo, text: str, open_models: OpenModels = shared_gateway) -> OfferPreview:
     """Match a text as the first message of somebody; Echo without its exploring share."""
     run = dry_run(of.site, text, open_models)
     if not _is_ordinary(run):
-        return Tried(run.text, run.reason or run.dropped_at, None, (), ())
+        return OfferPreview(run.text, run.reason or run.dropped_at, None, (), ())
     message = Message(author=Author(site=of.site), text=run.text, language=run.language)
     definitions = config_of(of.site).definitions
-    selected = selected_of(selection_if(message), {each.key: each for each in definitions})
+    selected = selected_of(preview_selection(message), {each.key: each for each in definitions})
     moment = OfferContext(
         message_text=run.text, selected=selected, meanings=meanings_of(definitions)
     )
     matches = policies.echo(index_of(of), moment)
     decision = decide(
-        rule_for(of),
+        offer_rule_of(of),
         matches,
         OfferHistory(),
         success=success_of(message, selected),
         sensitive=False,
         draw=NOT_DRAWN,
     )
-    return Tried(run.text, "", decision, matches, selected)
+    return OfferPreview(run.text, "", decision, matches, selected)
 
 
 def _is_ordinary(run: DryRun) -> bool:

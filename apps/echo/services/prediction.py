@@ -143,7 +143,7 @@ MOST_EXAMPLES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Predicting:
+class PredictionCalls:
     """What the calls about one message need; making them reads nothing more.
 
     Args:
@@ -178,16 +178,16 @@ class Predicting:
         )
 
 
-def predicting_for(
+def prediction_calls_for(
     message: Message,
     shown: AuthorMessage,
     echo: Echo,
     instructions: Mapping[str, str],
     doubted: Collection[str],
-) -> Predicting:
+) -> PredictionCalls:
     """What is needed to predict a message; ``doubted``: authors whose answers are no examples."""
     author = message.author
-    return Predicting(
+    return PredictionCalls(
         moment=MessageContext(
             shown.text, shown.context, str(message.conversation_id), author.uid.hex
         ),

@@ -23,7 +23,7 @@ from apps.authors.services.locking import lock_author
 from apps.authors.services.site_config import config_of
 from apps.echo.models import Echo, Selection
 from apps.echo.selectors.prompt_searches import instructions_of
-from apps.echo.services.prediction import Predicting, predicting_for
+from apps.echo.services.prediction import PredictionCalls, prediction_calls_for
 from apps.echo.states import Parts, doubted_authors, newer_state, stored_state
 from labelhub.core.echo.models import Prediction, predict
 from labelhub.core.echo.prediction import shares_told
@@ -48,7 +48,7 @@ _PLACES = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownEcho:
     """What a process knows of a site's Echo, and since when; instructions by feature, and authors
     whose answers teach nothing."""
 
@@ -59,10 +59,10 @@ class Known:
     read_at: float
 
 
-_known: dict[int, Known] = {}
+_known: dict[int, KnownEcho] = {}
 
 
-def known_echo(site: Site) -> Known:
+def known_echo(site: Site) -> KnownEcho:
     """The site's Echo, as old as what a process believes of a site may be; never changed."""
     now = time.monotonic()
     known = _known.get(site.pk)
@@ -72,15 +72,15 @@ def known_echo(site: Site) -> Known:
         _known.clear()
     echo = Echo.objects.filter(site=site, on=True).first()
     if echo is None:
-        found = Known(None, EchoState(), {}, (), now)
+        found = KnownEcho(None, EchoState(), {}, (), now)
     else:
         state = _state_of(echo, known)
-        found = Known(echo, state, instructions_of(echo), doubted_authors(echo), now)
+        found = KnownEcho(echo, state, instructions_of(echo), doubted_authors(echo), now)
     _known[site.pk] = found
     return found
 
 
-def _state_of(echo: Echo, known: Known | None) -> EchoState:
+def _state_of(echo: Echo, known: KnownEcho | None) -> EchoState:
     """What has been learnt; of a thousand models those alone are read that have learnt since. Of
     what cannot be read nothing is known until it has been learnt anew: asking goes on."""
     try:
@@ -107,16 +107,16 @@ def chooser_for(
     asked: Sequence[AskedQuestion],
 ) -> "EchoChooser | None":
     """Echo, where the message's site has it on; with a language model for what matters most."""
-    chooser = heads_for(message, features, asked)
+    chooser = model_chooser_for(message, features, asked)
     if chooser is not None:
         known = known_echo(message.author.site)
-        chooser.predicting = predicting_for(
+        chooser.predicting = prediction_calls_for(
             message, shown, chooser.echo, known.instructions, known.doubted
         )
     return chooser
 
 
-def heads_for(
+def model_chooser_for(
     message: Message, features: Sequence[Feature], asked: Sequence[AskedQuestion] = ()
 ) -> "EchoChooser | None":
     """Echo without a language model: what authors' answers alone have taught, and no call."""
@@ -125,7 +125,9 @@ def heads_for(
         return None
     # What is new begins as it would in the log.
     state = known.state.knowing([feature.key for feature in features])
-    return EchoChooser(message, known.echo, state, _answers(asked))
+    ended = [each.status for each in asked if each.status not in OPEN]
+    answered = sum(status in _SAID for status in ended)
+    return EchoChooser(message, known.echo, state, ((answered + _ANSWERED) / (len(ended) + _SHOWN)))
 
 
 class EchoChooser:
@@ -133,9 +135,10 @@ class EchoChooser:
 
     def __init__(self, message: Message, echo: Echo, state: EchoState, answered: float) -> None:
         self._message, self.echo, self._state = message, echo, state
-        self.predicting: Predicting | None = None
+        self.predicting: PredictionCalls | None = None
         self._answered = answered
-        self._draws = np.random.default_rng(_seed(echo, message))
+        told = f"{echo.pk} {message.author_id} {message.ref} {echo.learnt}".encode()
+        self._draws = np.random.default_rng(int.from_bytes(hashlib.sha256(told).digest()[:8]))
         self._drawn: dict[str, float] = {}
         self._predicted: dict[str, dict[str, Any]] = {}
         self._selected: list[str] = []
@@ -253,19 +256,6 @@ class EchoChooser:
         }
 
 
-def _answers(asked: Sequence[AskedQuestion]) -> float:
-    """Chance that this author answers now, from how they answered before."""
-    ended = [each.status for each in asked if each.status not in OPEN]
-    answered = sum(status in _SAID for status in ended)
-    return (answered + _ANSWERED) / (len(ended) + _SHOWN)
-
-
-def _seed(echo: Echo, message: Message) -> int:
-    """The same draws for the same message and state, whoever takes it up."""
-    told = f"{echo.pk} {message.author_id} {message.ref} {echo.learnt}".encode()
-    return int.from_bytes(hashlib.sha256(told).digest()[:8])
-
-
 #: What these drop no selection is made of: it is not worth it, nobody's business, or too late.
 NEVER = ("screen", "sensitive", "left", "interrupted")
 
@@ -299,7 +289,7 @@ def select_unasked(message: Message) -> Selection | None:
     return Selection.objects.filter(message=message).first()
 
 
-def selection_if(message: Message) -> Selection | None:
+def preview_selection(message: Message) -> Selection | None:
     """What would be selected of a message that nobody has sent; nothing is stored."""
     chooser = _chosen(message)
     return None if chooser is None else chooser.made()
@@ -308,7 +298,7 @@ def selection_if(message: Message) -> Selection | None:
 def _chosen(message: Message) -> EchoChooser | None:
     """The choice by the feature models alone; None where Echo is off."""
     kit = config_of(message.author.site)
-    chooser = heads_for(message, kit.features)
+    chooser = model_chooser_for(message, kit.features)
     if chooser is None:
         return None
     ranked = chooser.ranked(kit.definitions)
@@ -317,7 +307,7 @@ def _chosen(message: Message) -> EchoChooser | None:
     return chooser
 
 
-def check_on(site: Site) -> None:
+def check_switched_on(site: Site) -> None:
     """Refuse to select where Echo is off.
 
     Raises:

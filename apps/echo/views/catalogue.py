@@ -25,7 +25,7 @@ from apps.echo.selectors.learning import echo_of, get_echo
 from apps.echo.selectors.offers import get_item, item_counts, items_of
 from apps.echo.selectors.predictions import value_words
 from apps.echo.services.catalogue import import_catalogue, set_active
-from apps.echo.services.offer_ranking import Tried, try_text
+from apps.echo.services.offer_ranking import OfferPreview, preview_offer
 from labelhub.core.echo.recommending.catalogue import MOST_BYTES, MOST_ROWS, NAMES, REQUIRED
 from labelhub.core.echo.recommending.item_index import Selected
 from labelhub.core.echo.recommending.matching import Reason
@@ -130,7 +130,7 @@ def catalogue_try(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
     form = TryForm(request.POST if sent else None)
     context = offers_page(request, site, echo, "catalogue") | {"form": form}
     if form.is_valid():
-        tried = try_text(echo, form.cleaned_data["text"])
+        tried = preview_offer(echo, form.cleaned_data["text"])
         context |= {
             "tried": tried,
             "dropped": reason_words(tried.dropped),
@@ -143,7 +143,7 @@ def catalogue_try(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
     return render(request, page, context, status=status)
 
 
-def _worded(site: Site, tried: Tried) -> dict[str, Any]:
+def _worded(site: Site, tried: OfferPreview) -> dict[str, Any]:
     """What was expected and what spoke for an item, in the words of its features' values."""
     known = {each.key: each for each in config_of(site).definitions}
 

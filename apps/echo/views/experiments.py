@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
@@ -19,6 +19,7 @@ from apps.authors.selectors.sites import get_site
 from apps.common.forms import show_refusal
 from apps.common.lists import Column, list_page
 from apps.echo.charts import curve, forest, tables
+from apps.echo.charts import daily_ratio_chart, impression_tables, ratio_chart
 from apps.echo.forms import ExperimentForm
 from apps.echo.models import Echo, Experiment
 from apps.echo.offer_words import arm_words, finding, policy_words
@@ -26,7 +27,7 @@ from apps.echo.pages import offers_page
 from apps.echo.reporting.click_through import experiment_mark, make_report
 from apps.echo.reporting.off_policy import evaluate_candidates
 from apps.echo.selectors.learning import echo_of, get_echo
-from apps.echo.selectors.offers import counted_experiments, experiment_called, running_experiment
+from apps.echo.selectors.offers import counted_experiments, get_experiment, running_experiment
 from apps.echo.services.experiments import (
     create_experiment,
     design_of,
@@ -90,7 +91,7 @@ def offer_experiment_detail(
     """How it was fixed, and what it shows so far."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
     echo = get_echo(site)
-    experiment = experiment_called(site, offer_experiment_id)
+    experiment = get_experiment(site, offer_experiment_id)
     context = offers_page(request, site, echo, "experiments") | _design(experiment)
     if experiment.started_at is not None:
         context |= _results(experiment) | {"off_policy": evaluate_candidates(echo)}
@@ -107,7 +108,7 @@ def offer_experiment_parts(
 ) -> HttpResponse:
     """What moves of it alone; nothing (204) to who has seen it as it is."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
-    experiment = experiment_called(site, offer_experiment_id)
+    experiment = get_experiment(site, offer_experiment_id)
     design = _design(experiment)
     if request.headers.get("X-Seen") == design["mark"]:
         return HttpResponse(status=204)
@@ -124,7 +125,7 @@ def offer_experiment_change(
 ) -> HttpResponse:
     """Start it, or end it; neither can be undone."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
-    experiment = experiment_called(site, offer_experiment_id)
+    experiment = get_experiment(site, offer_experiment_id)
     wanted = request.POST.get("do", "")
     if wanted == "start":
         start_experiment(experiment)
@@ -142,7 +143,12 @@ def _created(echo: Echo, form: ExperimentForm) -> Experiment | None:
     try:
         windows: Sequence[Window] = ()
         if data["by"] == "window":
-            windows = hourly(_next_hour(), data["hours"] or 4, data["planned_days"])
+            now = timezone.now()
+            windows = hourly(
+                (now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)),
+                data["hours"] or 4,
+                data["planned_days"],
+            )
         return create_experiment(
             echo,
             name=data["name"],
@@ -154,11 +160,6 @@ def _created(echo: Echo, form: ExperimentForm) -> Experiment | None:
     except LabelhubError as error:
         show_refusal(form, error)
         return None
-
-
-def _next_hour() -> datetime:
-    now = timezone.now()
-    return now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
 
 
 def _design(experiment: Experiment) -> dict[str, Any]:
@@ -195,9 +196,11 @@ def _results(experiment: Experiment) -> dict[str, Any]:
         "findings": findings,
         "told_arms": [(arm_words(arm.name), arm.figures) for arm in report.arms],
         "compared": [(arm_words(each.arm), each.looks) for each in report.comparisons],
-        "forest": forest(report.comparisons),
+        "forest": ratio_chart(report.comparisons),
         "curves": [
-            drawn for each in report.comparisons if (drawn := curve(each, arm_words(each.control)))
+            drawn
+            for each in report.comparisons
+            if (drawn := daily_ratio_chart(each, arm_words(each.control)))
         ],
-        "parts": tables(report),
+        "parts": impression_tables(report),
     }

@@ -17,7 +17,7 @@ from apps.authors.pages import sites_page
 from apps.authors.selectors.funnel import WINDOWS, start_of
 from apps.authors.selectors.sites import get_site
 from apps.common.forms import show_refusal
-from apps.echo.charts import offer_steps, tables
+from apps.echo.charts import impression_tables, offer_steps
 from apps.echo.forms import OfferSettingsForm
 from apps.echo.models import Echo
 from apps.echo.offer_words import why_words
@@ -46,7 +46,7 @@ def site_offers(request: SignedInRequest, slug: str, site_id: int) -> HttpRespon
             "windows": [(each, _WINDOW_WORDS[each]) for each in WINDOWS],
             "items_on": item_counts(echo)[0],
             "running": running_experiment(echo),
-            "parts": tables(context["report"]),
+            "parts": impression_tables(context["report"]),
         }
     return render(request, "echo/site_offers.html", context)
 
