@@ -70,26 +70,6 @@ class DollarsField(forms.DecimalField):
         return None if dollars is None else int(dollars * NANO)
 
 
-def language_field() -> forms.ChoiceField:
-    """The language a site falls back to."""
-    return forms.ChoiceField(
-        label="Default language",
-        choices=list(LANGUAGES.items()),
-        help_text="Asked in where the author's language is not known or not offered.",
-    )
-
-
-def more_languages_field() -> forms.MultipleChoiceField:
-    """The others."""
-    return forms.MultipleChoiceField(
-        label="Also asked in",
-        choices=list(LANGUAGES.items()),
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text="A question is asked in the language of the message, if it is among these.",
-    )
-
-
 def library_choices() -> list[tuple[str, list[tuple[str, str]]]]:
     """The starter library for a field of checkboxes: set → ("set/key", name)."""
     return [
@@ -112,8 +92,18 @@ def picked_features(picked: list[str]) -> list[Feature]:
 class LanguagesForm(forms.Form):
     """Default language and others, which make one list."""
 
-    language = language_field()
-    more_languages = more_languages_field()
+    language = forms.ChoiceField(
+        label="Default language",
+        choices=list(LANGUAGES.items()),
+        help_text="Asked in where the author's language is not known or not offered.",
+    )
+    more_languages = forms.MultipleChoiceField(
+        label="Also asked in",
+        choices=list(LANGUAGES.items()),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="A question is asked in the language of the message, if it is among these.",
+    )
 
     def languages(self) -> list[str]:
         """The default first, the others in their usual order."""

@@ -137,16 +137,6 @@ def reserve(site: Site, kind: str, person: Person) -> None:
         raise
 
 
-def keep_uses(author: Author, kept: CarriedLimits) -> None:
-    """Put aside what an anonymous author has used today, before they are deleted."""
-    _move(author, _key(author), _kept_key(kept))
-
-
-def inherit_uses(author: Author, kept: CarriedLimits) -> None:
-    """Count it for a new author, who is taken for the one that went."""
-    _move(author, _kept_key(kept), _key(author))
-
-
 def forget_uses(now: datetime) -> None:
     """Delete what was counted before yesterday."""
     DailyUse.objects.filter(day__lt=now.date() - timedelta(days=1)).delete()
@@ -226,7 +216,7 @@ def keep_limits(author: Author) -> CarriedLimits | None:
         before.delete()
     kept.save()
     if not author.verified:
-        keep_uses(author, kept)
+        _move(author, _key(author), _kept_key(kept))
     return kept
 
 
@@ -245,7 +235,7 @@ def inherit_limits(author: Author) -> CarriedLimits | None:
     author.trust = {} if found.trusted else {"summary": WHY}
     author.save(update_fields=["carried", "ruling", "ruling_reason", "trusted", "trust"])
     if not author.verified:
-        inherit_uses(author, found)
+        _move(author, _kept_key(found), _key(author))
     return found
 
 

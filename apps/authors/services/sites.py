@@ -238,7 +238,13 @@ def _change(site: Site, changes: Mapping[str, Any]) -> None:
     for field, value in changes.items():
         setattr(site, field, value.strip() if isinstance(value, str) else value)
     if "allowed_origins" in changes:
-        site.allowed_origins = read_origins(site.allowed_origins)
+        if not isinstance(site.allowed_origins, list) or len(site.allowed_origins) > MOST_ORIGINS:
+            raise InvalidInput.at("allowed_origins", f"Must be a list of at most {MOST_ORIGINS}.")
+        site.allowed_origins = list(
+            dict.fromkeys(
+                _origin(str(given).strip()) for given in site.allowed_origins if str(given).strip()
+            )
+        )
     if "languages" in changes:
         site.languages = _read_languages(site.languages)
     check_model(site, exclude=["created_by", "project"])
@@ -247,17 +253,6 @@ def _change(site: Site, changes: Mapping[str, Any]) -> None:
 
 
 _ORIGIN = re.compile(r"https?://[^\s/?#@]+")
-
-
-def read_origins(raw: Any) -> list[str]:
-    """Origins as browsers send them: scheme, host and port, lower case, no path.
-
-    Raises:
-        InvalidInput: one of them is none; the message names it.
-    """
-    if not isinstance(raw, list) or len(raw) > MOST_ORIGINS:
-        raise InvalidInput.at("allowed_origins", f"Must be a list of at most {MOST_ORIGINS}.")
-    return list(dict.fromkeys(_origin(str(given).strip()) for given in raw if str(given).strip()))
 
 
 def _origin(given: str) -> str:
