@@ -12,8 +12,10 @@ database of its own and asks a server of its own.
 """
 
 import argparse
+import hashlib
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -26,10 +28,16 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
-from tests.bench.agreement_children import ONE_THREAD, told_by
-from tests.bench.agreement_http import Shop, requests
-from tests.bench.agreement_peers import peers_python
+from tests.bench.agreement_http import ONE_THREAD, Shop, requests, told_by
 
+#: Other packages; no dependencies of ours: some are GPL, some ask for other versions.
+WHOLE = (
+    "krippendorff==0.9.0", "scikit-learn==1.9.1",
+    "pandas==3.1.1", "attrs", "nltk", "tqdm",
+)  # fmt: skip
+#: Asks for hundreds of MB that what is measured here never imports.
+ALONE = ("crowd-kit==1.4.2",)
+READY = "import krippendorff, sklearn.metrics, crowdkit.aggregation"
 HERE = Path(__file__).parent
 ROUNDS = 3
 MOST_MB = 150
@@ -215,6 +223,44 @@ def _table(rows: Iterable[Row]) -> str:
 
 def _never() -> float:
     return float("inf")
+
+
+def peers_python() -> Path | None:
+    """The environment's Python, made the first time; None, and a line on why, where it cannot."""
+    asked = "\n".join((sys.version, *WHOLE, *ALONE))
+    folder = _cache() / f"agreement-peers-{hashlib.sha256(asked.encode()).hexdigest()[:10]}"
+    python, done = folder / "bin" / "python", folder / "done"
+    try:
+        if not done.exists():
+            _install(folder, python)
+            done.touch()
+    except (OSError, subprocess.SubprocessError) as error:
+        told = getattr(error, "stderr", "") or str(error)
+        why = (told.strip().splitlines() or ["it failed"])[-1]
+        print(f"The other packages are left out, they cannot be installed: {why}", file=sys.stderr)
+        return None
+    return python
+
+
+def _cache() -> Path:
+    """The data folder that was named, else the user's cache."""
+    if named := os.environ.get("LABELHUB_DATA_DIR"):
+        return Path(named) / "bench"
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "labelhub"
+
+
+def _install(folder: Path, python: Path) -> None:
+    print(f"installing what is compared with into {folder} ...", file=sys.stderr, flush=True)
+    _run(sys.executable, "-m", "venv", "--clear", str(folder))
+    pip = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    _run(*pip, *WHOLE)
+    _run(*pip, "--no-deps", *ALONE)
+    _run(str(python), "-c", READY)
+
+
+def _run(*command: str) -> None:
+    subprocess.run(command, check=True, capture_output=True, text=True, timeout=900)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from labelhub.core.agreement.coefficients import chance, pairwise, sums
 from labelhub.core.agreement.intervals import weights
 from labelhub.core.agreement.ratings import Ratings
 from tests.bench import agreement_data as data
-from tests.bench.agreement_clock import Work, measured, peak_mb, resident_mb, tell
+from tests.bench.agreement_data import Work, measured, peak_mb, resident_mb, tell
 
 #: Below any gain: EM does as many iterations as it is told.
 NEVER = -1.0

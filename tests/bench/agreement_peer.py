@@ -1,4 +1,4 @@
-"""The same statistics by other packages, in their own Python (see ``agreement_peers.py``).
+"""The same statistics by other packages, in their own Python (see ``agreement_bench.py``).
 
     python tests/bench/agreement_peer.py FOLDER NAME
 
@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 import numpy as np
 
 from tests.bench import agreement_data as data
-from tests.bench.agreement_clock import Work, measured, tell
+from tests.bench.agreement_data import Work, measured, tell
 
 
 def krippendorff(said: data.Ratings) -> Work:

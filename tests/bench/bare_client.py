@@ -8,6 +8,7 @@ requests). Sends the prompts of an ECJ debate; prints one JSON object.
 
 import asyncio
 import json
+import random
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -21,12 +22,21 @@ from labelhub.core.debate.outcome import DebateItem
 from labelhub.core.llm.types import Reply
 from labelhub.core.prompts import PromptLibrary
 from labelhub.core.schema import schema_from_names
-from tests.bench.debate_texts import LABELS, texts_of_words
 
 Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[bytes]]
+LABELS = ("Food", "Service", "Price", "Rooms", "Place")
+SEED = 7
 ROOT = Path(__file__).resolve().parent.parent.parent
 ROLES = ("extractor", "critic", "judge")
 SAID = 'The words that count are those about Food.\n- Food: "words"\nFinal Decision: Food'
+
+
+def texts_of_words(count: int, words: int = 30) -> list[str]:
+    """``count`` different texts of so many words; the same every time."""
+    rng = random.Random(SEED)  # noqa: S311 - data, not secrets
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    known = ["".join(rng.choices(letters, k=rng.randint(2, 9))) for _ in range(2000)]
+    return [" ".join(rng.choices(known, k=words)).capitalize() + "." for _ in range(count)]
 
 
 def requests(count: int) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from django.db.models import Count, QuerySet  # noqa: E402
 
 from apps.debates.models import Debate, Run, Turn  # noqa: E402
 from apps.labels.models import ItemState, Label  # noqa: E402
-from tests.bench.debate_texts import LABELS, texts_of_words  # noqa: E402
+from tests.bench.bare_client import LABELS, texts_of_words  # noqa: E402
 
 
 def prepare(folder: Path, counts: dict[str, int]) -> dict[str, Any]:

@@ -28,8 +28,7 @@ from typing import Any, Self, TypeAlias
 
 from aiohttp import web
 
-from tests.fakes.streamed import streamed
-
+_PIECE = re.compile(r"\s*\S{1,12}\s*")
 Handler: TypeAlias = Callable[["FakeServer", web.Request, dict[str, Any]], Awaitable[web.Response]]
 Entry: TypeAlias = str | dict[str, Any]
 #: The status and the JSON body of the answer to a request.
@@ -421,6 +420,40 @@ def _parsed_faults(text: str) -> dict[str, float]:
     if unknown:
         sys.exit(f"Unknown faults: {', '.join(unknown)}. Known: {', '.join(FAULTS)}.")
     return faults
+
+
+async def streamed(
+    request: web.Request, body: dict[str, Any], answer: web.Response
+) -> web.StreamResponse:
+    """``answer`` as the events that ``body`` asks for; as it is where it asks for none."""
+    if not body.get("stream") or answer.status != 200 or answer.content_type != "application/json":
+        return answer
+    whole = json.loads(answer.body or b"")  # type: ignore[arg-type]  # bytes, as json_response made
+    if not whole.get("choices"):
+        return answer
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    for event in _events(whole, body):
+        await response.write(f"data: {json.dumps(event)}\n\n".encode())
+    await response.write(b"data: [DONE]\n\n")
+    return response
+
+
+def _events(whole: dict[str, Any], body: dict[str, Any]) -> list[dict[str, Any]]:
+    choice = whole["choices"][0]
+    pieces = _PIECE.findall(choice["message"]["content"] or "")
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+    deltas += [{"content": piece} for piece in pieces]
+    events = [_event(whole, delta, None) for delta in deltas]
+    events.append(_event(whole, {}, choice["finish_reason"]))
+    if body.get("stream_options", {}).get("include_usage") and whole["usage"]:
+        events.append({"model": whole["model"], "choices": [], "usage": whole["usage"]})
+    return events
+
+
+def _event(whole: dict[str, Any], delta: dict[str, Any], finish: str | None) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return {"object": "chat.completion.chunk", "model": whole["model"], "choices": [choice]}
 
 
 def main() -> None:
