@@ -12,10 +12,8 @@ from apps.echo.offer_words import arm_words
 from apps.echo.reporting.click_through import ArmComparison, OfferReport
 from apps.echo.reporting.funnel import OfferFunnel
 from apps.echo.selectors.learning import FeatureHistory
-from apps.echo.selectors.predictions import FEW_POINTS, Tally, points
-from labelhub.core.echo.experiments.click_through import ArmPart, percent_change
 from apps.echo.selectors.predictions import FEW_POINTS, Tally, merged_tallies
-from labelhub.core.echo.experiments.click_through import Part, percent_change
+from labelhub.core.echo.experiments.click_through import ArmPart, percent_change
 from labelhub.core.wilson import wilson_bounds
 
 _Z = 1.96

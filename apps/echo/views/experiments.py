@@ -18,7 +18,6 @@ from apps.accounts.roles import Right
 from apps.authors.selectors.sites import get_site
 from apps.common.forms import show_refusal
 from apps.common.lists import Column, list_page
-from apps.echo.charts import curve, forest, tables
 from apps.echo.charts import daily_ratio_chart, impression_tables, ratio_chart
 from apps.echo.forms import ExperimentForm
 from apps.echo.models import Echo, Experiment
