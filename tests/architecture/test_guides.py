@@ -1,6 +1,7 @@
 """What the guides point at is there."""
 
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,3 +30,17 @@ def test_it_is_there(guide: Path) -> None:
 
 def test_there_is_something_to_look_at() -> None:
     assert sum(len(list(pointed_at(guide))) for guide in GUIDES) > 20
+
+
+def test_the_picture_shows_the_rooms_as_the_import_contract_orders_them() -> None:
+    picture = (ROOT / "docs/pictures/rooms.svg").read_text()
+    drawn = [
+        re.findall(r'class="name"[^>]*>(\w+)<', row)
+        for row in re.findall(r'<g class="row">(.*?)\n</g>', picture, re.DOTALL)
+    ]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers = contracts["contracts"][0]["layers"]
+    assert drawn == [layer.split(" | ") for layer in layers]
+    core = set(re.findall(r'class="core">.*?class="name"[^>]*>(\w+)<', picture))
+    parts = {part.parent.name for part in (ROOT / "labelhub/core").glob("*/__init__.py")}
+    assert core == parts
