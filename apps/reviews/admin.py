@@ -38,16 +38,8 @@ class DecisionAdmin(ReadOnlyAdmin):
     """What reviewers did."""
 
     list_display = [
-        "id",
-        "project",
-        "item",
-        "reviewer",
-        "action",
-        "late",
-        "extra",
-        "undone_at",
-        "created_at",
-    ]
+        "id", "project", "item", "reviewer", "action", "late", "extra", "undone_at", "created_at",
+    ]  # fmt: skip
     list_filter = ["action", "late", "extra", "created_at", "project"]
     list_select_related = ["project", "item", "reviewer"]
     search_fields = ["item__external_id", "reviewer__username", "project__slug", "comment"]

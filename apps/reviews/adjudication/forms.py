@@ -1,13 +1,13 @@
 """What the pages of adjudication post, and the filters in their addresses."""
 
 import json
-import math
 
 from django.http import QueryDict
 
+from apps.common.addresses import row_number
 from apps.reviews.adjudication.docket import AGES, BETWEEN_PEOPLE, WITH_A_MACHINE, Wanted
 from apps.reviews.adjudication.services import Ruling
-from apps.reviews.queue.forms import read_value
+from apps.reviews.queue.forms import read_number, read_value
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import LabelType
 
@@ -37,7 +37,7 @@ def read_ruling(data: QueryDict, task: LabelType) -> Ruling:
         rationale=data.get("rationale", ""),
         evidence=found,
         explain=data.get("explain", ""),
-        seconds=_seconds(data.get("seconds", "")),
+        seconds=read_number(data.get("seconds", "")),
     )
 
 
@@ -46,7 +46,7 @@ def read_wanted(data: QueryDict) -> Wanted:
     by, age, between = data.get("by", ""), data.get("age", ""), data.get("between", "")
     return Wanted(
         against=data.get("against", "")[:200],
-        by=int(by) if by.isascii() and by.isdigit() and len(by) < 19 else None,
+        by=row_number(by),
         age=age if age in AGES else "",
         between=between if between in (BETWEEN_PEOPLE, WITH_A_MACHINE) else "",
     )
@@ -70,11 +70,3 @@ def _quote(raw: str) -> tuple[str, str]:
         case [str(name), str(phrase)]:
             return name, phrase
     raise InvalidInput.at("quote", "must be a label and a phrase.")
-
-
-def _seconds(raw: str) -> float | None:
-    try:
-        seconds = float(raw)
-    except ValueError:
-        return None
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None

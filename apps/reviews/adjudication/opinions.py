@@ -12,7 +12,7 @@ from apps.accounts.models import User
 from apps.common.highlight import verbatim
 from apps.debates.models import Debate, Turn
 from apps.labels.blindness import is_audit
-from apps.labels.models import PEOPLE, Gold, ItemState, Kind, Label
+from apps.labels.models import MACHINES, PEOPLE, Gold, ItemState, Kind, Label
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.adjudication.docket import CANNOT_TELL
@@ -22,7 +22,6 @@ from labelhub.core.schema import LabelDef, LabelType, Value, value_key, value_wo
 
 #: Choices beyond the ninth have no key of their own.
 KEYS = 9
-MACHINES = (Kind.LLM, Kind.MODEL)
 #: Of the debates of an item, the newest are shown.
 DEBATES = 3
 
@@ -262,15 +261,14 @@ def arguments(project: Project, item_id: int) -> list[tuple[Debate, list[list[Tu
         .prefetch_related(Prefetch("turns", queryset=turns))
         .order_by("-pk")[:DEBATES]
     )
-    return [(debate, _by_side(debate.turns.all())) for debate in debates]
-
-
-def _by_side(turns: Any) -> list[list[Turn]]:
-    sides: dict[str, list[Turn]] = {}
-    for turn in turns:
-        if turn.value is not None:
-            sides.setdefault(value_key(turn.value), []).append(turn)
-    return sorted(sides.values(), key=len, reverse=True)
+    found = []
+    for debate in debates:
+        sides: dict[str, list[Turn]] = {}
+        for turn in debate.turns.all():
+            if turn.value is not None:
+                sides.setdefault(value_key(turn.value), []).append(turn)
+        found.append((debate, sorted(sides.values(), key=len, reverse=True)))
+    return found
 
 
 def _says(value: Any, name: str, point: float | None) -> bool:

@@ -124,45 +124,41 @@ def adjudicate(
     overruled = [person for person in people_behind(project, others) if person.pk != judge]
     comment = None
     if told and done.created:
-        comment = explain(project=project, user=user, item_id=item_id, text=told, to=overruled)
+        comment = tell_people(
+            Intervention.Action.EXPLAIN,
+            project=project,
+            user=user,
+            item_id=item_id,
+            text=told,
+            people=overruled,
+        )
     gold = Gold.objects.current().filter(item=item_id).select_related("decided_by").first()
     return Adjudicated(done.label, gold, overruled, comment, done.created)
 
 
-def explain(
-    *, project: Project, user: User, item_id: int, text: str, to: Sequence[User]
+def tell_people(
+    action: Intervention.Action,
+    *,
+    project: Project,
+    user: User,
+    item_id: int,
+    text: str,
+    people: Sequence[User],
 ) -> Comment:
-    """Tell people why an item was decided as it was; who labelled it reads that beside it.
+    """Tell people why an item was decided as it was, or comes back to them; it stands beside it.
 
     Raises:
         NotFound, InvalidInput: as :func:`~apps.reviews.comments.services.write_comment`.
     """
-    return _tell(Intervention.Action.EXPLAIN, project, user, (item_id, text, to))
-
-
-def tell_back(
-    *, project: Project, user: User, item_id: int, text: str, to: Sequence[User]
-) -> Comment:
-    """Tell people why an item comes back to them. Raises as :func:`explain`."""
-    return _tell(Intervention.Action.SEND_BACK, project, user, (item_id, text, to))
-
-
-def _tell(
-    action: Intervention.Action,
-    project: Project,
-    user: User,
-    told: tuple[int, str, Sequence[User]],
-) -> Comment:
-    item_id, text, to = told
     comment = write_comment(
         project=project,
         user=user,
         item_id=item_id,
         text=text,
         explains=True,
-        to=[person.pk for person in to],
+        to=[person.pk for person in people],
     ).comment
-    subjects: list[User | None] = [*to] or [None]
+    subjects: list[User | None] = [*people] or [None]
     Intervention.objects.bulk_create(
         Intervention(
             project=project,
@@ -289,7 +285,14 @@ def send_back(*, project: Project, user: User, item_id: int, reason: str) -> Sen
     free_slots(Slot.objects.filter(item=item_id))
     assign_items(project, [item_id], people)
     ask_again(project=project, item_ids=[item_id], users=people)
-    comment = tell_back(project=project, user=user, item_id=item_id, text=why, to=people)
+    comment = tell_people(
+        Intervention.Action.SEND_BACK,
+        project=project,
+        user=user,
+        item_id=item_id,
+        text=why,
+        people=people,
+    )
     return SentBack(people, comment)
 
 

@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
@@ -202,7 +201,9 @@ def _do(run: JobRun, job: BulkJob) -> None:
         raise Forbidden("Whoever asked for this is no manager here any more: it was stopped.")
     plan = plan_of(job, job.actor)
     size = min(FIRST_CHUNK, CHUNK)
-    while ahead := list(_ids_ahead(plan, job)):
+    while ahead := list(
+        plan.items().filter(pk__gt=job.after).order_by("pk").values_list("pk", flat=True)[:AHEAD]
+    ):
         run.keep()
         while ahead:
             began = time.monotonic()
@@ -214,11 +215,6 @@ def _do(run: JobRun, job: BulkJob) -> None:
     with run.last_chunk():
         _finish(job, Status.DONE, passed_over=job.passed_over + left, counts=dict(counts))
         _log(job, job.actor, job.done)
-
-
-def _ids_ahead(plan: BulkPlan, job: BulkJob) -> QuerySet[Any, int]:
-    found = plan.items().filter(pk__gt=job.after).order_by("pk")
-    return found.values_list("pk", flat=True)[:AHEAD]
 
 
 def _do_chunk(plan: BulkPlan, job: BulkJob, ids: Sequence[int]) -> None:

@@ -120,7 +120,9 @@ def write_comment(
         project=project, item_id=item_id, author=user, text=words, explains=explains
     )
     said = called(words)
-    members = _members_called(project, said)
+    names = {name for possible in said.values() for name in possible}
+    found = Membership.objects.filter(project=project, user__username__in=names)
+    members = dict(found.values_list("user__username", "user")) if names else {}
     people = {*members.values(), *to} - {user.pk}
     Mention.objects.bulk_create([Mention(comment=comment, user_id=each) for each in sorted(people)])
     known = meant(said, members)
@@ -184,11 +186,3 @@ def checked_text(field: str, words: str) -> str:
             field, f"{len(words):,} characters are too many; {LONGEST:,} is the most."
         )
     return words
-
-
-def _members_called(project: Project, said: dict[str, list[str]]) -> dict[str, int]:
-    names = {name for each in said.values() for name in each}
-    if not names:
-        return {}
-    found = Membership.objects.filter(project=project, user__username__in=names)
-    return dict(found.values_list("user__username", "user"))

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
+from apps.common.addresses import row_number
 from apps.projects.models import Item, Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
@@ -52,7 +53,10 @@ def item_comments(request: SignedInRequest, slug: str, item_id: int) -> HttpResp
     except InvalidInput as error:
         fault = error.message
     else:
-        text, fault = "", _unknown(written.strangers)
+        text = ""
+        if written.strangers:
+            called = ", ".join(f"@{name[:60]}" for name in written.strangers[:5])
+            fault = f"Said. Nobody in this project is called {called}."
     if not request.headers.get("HX-Request"):
         if fault:
             messages.warning(request, fault)
@@ -81,8 +85,7 @@ def comment_resolve(request: SignedInRequest, slug: str, comment_id: int) -> Htt
 def comments_seen(request: SignedInRequest, slug: str) -> HttpResponse:
     """Take what is meant for me as read: of one ``item``, or all of it."""
     project = get_project(request.user, slug, Right.VIEW)
-    raw = request.POST.get("item", "")
-    item_id = int(raw) if raw.isascii() and raw.isdigit() and len(raw) < 19 else None
+    item_id = row_number(request.POST.get("item", ""))
     see_mentions(project=project, user=request.user, item_id=item_id)
     if request.headers.get("HX-Request"):
         return HttpResponse()
@@ -111,10 +114,3 @@ def _thread(
         "comment_fault": fault,
     }
     return render(request, "reviews/comments.html", context)
-
-
-def _unknown(names: tuple[str, ...]) -> str:
-    if not names:
-        return ""
-    called = ", ".join(f"@{name[:60]}" for name in names[:5])
-    return f"Said. Nobody in this project is called {called}."

@@ -104,8 +104,9 @@ def quality(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_GET
 def quality_person(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
     """One person closely; themselves with less."""
-    project, user = _looked_at(request, slug, user_id)
-    return _person_page(request, project, user, ReasonForm())
+    own = user_id == request.user.pk
+    project = get_project(request.user, slug, Right.REVIEW if own else Right.MANAGE)
+    return _person_page(request, project, find_worker(project, user_id), ReasonForm())
 
 
 @login_required
@@ -154,13 +155,6 @@ def quality_requeue_progress(request: SignedInRequest, slug: str, user_id: int) 
     user = find_worker(project, user_id)
     context = {"project": project, "worker": user, "requeue": requeue_of(project, user)}
     return render(request, "reviews/quality_person.html#requeue", context)
-
-
-def _looked_at(request: SignedInRequest, slug: str, user_id: int) -> tuple[Project, User]:
-    """The project and the person; everybody else's page is for managers."""
-    own = user_id == request.user.pk
-    project = get_project(request.user, slug, Right.REVIEW if own else Right.MANAGE)
-    return project, find_worker(project, user_id)
 
 
 def _change(

@@ -8,6 +8,7 @@ from uuid import UUID
 from django import forms
 from django.http import QueryDict
 
+from apps.common.addresses import row_number
 from apps.projects.models import Project
 from apps.reviews.models import ReviewSettings
 from apps.reviews.queue.answers import Answer, EvidenceSpan
@@ -39,11 +40,11 @@ def read_answer(data: QueryDict, task: LabelType) -> Answer:
         value=value,
         reject=reject,
         abstain=abstain,
-        seconds=_number(data.get("seconds", "")),
+        seconds=read_number(data.get("seconds", "")),
         comment=data.get("comment", ""),
         shown=read_id(data, "shown") if data.get("shown") else None,
         rationale=data.get("rationale", ""),
-        confidence=_number(data.get("confidence", "")),
+        confidence=read_number(data.get("confidence", "")),
         spans=_spans(data.get("spans", "")),
         order=[str(one) for one in _json_list(data.get("order", ""))],
         schema_version=read_id(data, "schema") if data.get("schema") else None,
@@ -78,10 +79,10 @@ def read_id(data: QueryDict, name: str) -> int:
     Raises:
         InvalidInput: the field is missing or no number.
     """
-    raw = data.get(name, "")
-    if not (raw.isascii() and raw.isdigit() and len(raw) < 19):
+    number = row_number(data.get(name, ""))
+    if number is None:
         raise InvalidInput(f"{name}: must be the number of a row.")
-    return int(raw)
+    return number
 
 
 def read_token(raw: str) -> UUID | None:
@@ -92,7 +93,8 @@ def read_token(raw: str) -> UUID | None:
         return None
 
 
-def _number(raw: str) -> float | None:
+def read_number(raw: str) -> float | None:
+    """A number that is not negative, None for anything else."""
     try:
         number = float(raw)
     except ValueError:

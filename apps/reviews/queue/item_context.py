@@ -50,16 +50,14 @@ class Conversation:
 
 def read_conversation(context: Sequence[Mapping[str, Any]]) -> Conversation:
     """The five most recent messages, and those before them; see ``Item.context``."""
-    turns = tuple(_context_message(turn) for turn in context)
-    return Conversation(turns[:-RECENT], turns[-RECENT:])
-
-
-def _context_message(turn: Mapping[str, Any]) -> ContextMessage:
-    role, text = str(turn.get("role", "")), str(turn.get("text", ""))
-    if role not in _MODELS or len(text) <= REPLY:
-        return ContextMessage(role, text)
-    at = text.rfind(" ", REPLY - 40, REPLY) + 1 or REPLY  # not in the middle of a word
-    return ContextMessage(role, text[:at], text[at:])
+    turns = []
+    for turn in context:
+        role, text = str(turn.get("role", "")), str(turn.get("text", ""))
+        at = len(text)
+        if role in _MODELS and len(text) > REPLY:
+            at = text.rfind(" ", REPLY - 40, REPLY) + 1 or REPLY  # not in the middle of a word
+        turns.append(ContextMessage(role, text[:at], text[at:]))
+    return Conversation(tuple(turns[:-RECENT]), tuple(turns[-RECENT:]))
 
 
 #: Of this many earlier answers of a person the most frequent are offered again.

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db.models import Count, Max
 from django.utils import timezone
@@ -136,6 +136,12 @@ def queue_status(project: Project, user: User) -> QueueStatus:
     held = Slot.objects.live(now).filter(project=project, holder=user).order_by()
     holds = Counter(held.values_list("purpose", flat=True))
     on_desk = holds.pop(Purpose.SETTLE, 0)
+    qualifying = None
+    if must_qualify(project, user, standing):
+        tried = Decision.objects.filter(project=project, reviewer=user, purpose=Purpose.QUALIFY)
+        done = tried.exclude(label__rejected=True).count()
+        left = unseen_known(project.pk, user.pk).count()
+        qualifying = Qualifying(done, project.qualify_items, left)
     return QueueStatus(
         items=states.count(),
         waiting=queued.count(),
@@ -152,7 +158,7 @@ def queue_status(project: Project, user: User) -> QueueStatus:
         for_others=named.count() + queued.filter(audience=audience.CROWD).count() * expert,
         decided=stages[ItemState.Stage.DECIDED],
         unclear=stages[ItemState.Stage.UNCLEAR],
-        qualifying=_qualifying(project, user, standing),
+        qualifying=qualifying,
         paused=paused,
         held=list(_held_by_others(project, user, now)),
     )
@@ -165,16 +171,6 @@ def _labelled(project: Project, user: User) -> DecisionQuerySet:
 def _items_of(decisions: DecisionQuerySet) -> int:
     """Whoever answers an item again has labelled one item."""
     return decisions.values("item").distinct().count()
-
-
-def _qualifying(project: Project, user: User, standing: ReviewerStatus | None) -> Qualifying | None:
-    if not must_qualify(project, user, standing):
-        return None
-    tried = Decision.objects.filter(project=project, reviewer=user, purpose=Purpose.QUALIFY)
-    tried = tried.exclude(label__rejected=True)
-    return Qualifying(
-        tried.count(), project.qualify_items, unseen_known(project.pk, user.pk).count()
-    )
 
 
 def _held_by_others(project: Project, user: User, now: datetime) -> Iterable[Holding]:
@@ -196,7 +192,4 @@ def _held_by_others(project: Project, user: User, now: datetime) -> Iterable[Hol
 
 
 def _midnight(now: datetime) -> datetime:
-    local = timezone.localtime(now)
-    return local - timedelta(
-        hours=local.hour, minutes=local.minute, seconds=local.second, microseconds=local.microsecond
-    )
+    return timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -78,19 +78,15 @@ def undo_decision(*, project: Project, user: User, decision_id: int) -> Undone:
     undone = _undo_locked(project, user, found) if found else None
     if undone is None:
         raise NothingToUndo("This answer stands no longer: it was taken back, or sent back to you.")
-    if found and found.label and not _waits(found):
+    # One of known answer waits for whoever had it.
+    known = undone.decision.purpose in (Purpose.CHECK, Purpose.QUALIFY)
+    waits = known or ItemState.objects.filter(item=undone.decision.item_id, queued=True).exists()
+    if undone.decision.label and not waits:
         raise SettledMeanwhile(
             "This item was settled meanwhile and would not come back to you, so your answer stands "
             "as you gave it. Comment on the item if you see it otherwise now."
         )
     return undone
-
-
-def _waits(decision: Decision) -> bool:
-    """Whether the item is to be had again; one of known answer waits for whoever had it."""
-    if decision.purpose in (Purpose.CHECK, Purpose.QUALIFY):
-        return True
-    return ItemState.objects.filter(item=decision.item_id, queued=True).exists()
 
 
 def _undo_locked(project: Project, user: User, found: Decision) -> Undone | None:

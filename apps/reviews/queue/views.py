@@ -345,7 +345,7 @@ def review_revoke(request: SignedInRequest, slug: str) -> HttpResponse:
     """Take leases away."""
     project = get_project(request.user, slug, Right.MANAGE)
     sent = request.POST.getlist("slot")
-    wanted = [int(raw) for raw in sent if raw.isascii() and raw.isdigit() and len(raw) < 19]
+    wanted = [number for raw in sent if (number := row_number(raw)) is not None]
     reason = request.POST.get("reason", "")
     count = revoke_leases(project=project, slot_ids=wanted[:500], by=request.user, reason=reason)
     messages.success(
@@ -366,16 +366,12 @@ def review_keys(request: SignedInRequest) -> HttpResponse:
             change_keys(user=request.user, keys={})
             messages.success(request, "The keys are as they were at first.")
             return redirect("review_keys")
-        if form.is_valid() and _keys_changed(request, form):
-            messages.success(request, "Your keys are changed, on every review screen.")
-            return redirect("review_keys")
+        if form.is_valid():
+            try:
+                change_keys(user=request.user, keys=form.cleaned_data)
+            except InvalidInput as error:
+                show_refusal(form, error)
+            else:
+                messages.success(request, "Your keys are changed, on every review screen.")
+                return redirect("review_keys")
     return render(request, "reviews/keys.html", {"form": form})
-
-
-def _keys_changed(request: SignedInRequest, form: KeyForm) -> bool:
-    try:
-        change_keys(user=request.user, keys=form.cleaned_data)
-    except InvalidInput as error:
-        show_refusal(form, error)
-        return False
-    return True

@@ -6,7 +6,7 @@ differ from what happens.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,7 +60,9 @@ def preview_change(change: SchemaChange) -> dict[str, Any]:
     rows = rows.exclude(change=change.reverts_id) if change.reverts_id else rows
     counted = rows.order_by().values("value", "annotator__kind").annotate(n=Count("pk"))
     labels = [(row["value"], row["annotator__kind"], row["n"]) for row in counted]
-    golds = _golds(change)
+    decided = Gold.objects.current().filter(item__project=change.project_id, value__isnull=False)
+    counted = decided.order_by().values("value").annotate(n=Count("pk"))
+    golds = [(row["value"], "gold", row["n"]) for row in counted]
     said = _counted(change.plan, labels) + _restored(change)
     gold = _counted(change.plan, golds)
     seen = _looked(change) if change.carries else _Seen()
@@ -91,12 +93,6 @@ def _restored(change: SchemaChange) -> Counter[str]:
     return Counter({f"restored:{kind}": n for kind, n in counted})
 
 
-def _golds(change: SchemaChange) -> list[tuple[Value, str, int]]:
-    rows = Gold.objects.current().filter(item__project=change.project_id, value__isnull=False)
-    counted = rows.order_by().values("value").annotate(n=Count("pk"))
-    return [(row["value"], "gold", row["n"]) for row in counted]
-
-
 def _counted(plan: SchemaPlan, rows: Iterable[tuple[Value, str, int]]) -> Counter[str]:
     """``carried:crowd`` → how many, and so on."""
     found: Counter[str] = Counter()
@@ -113,24 +109,18 @@ def _part(
     change: SchemaChange, operation: Operation, labels: Counts, golds: Counts
 ) -> dict[str, Any]:
     """One operation and the labels that it touches."""
-    touched = _touched(operation)
+    old = change.from_schema.parsed
+    given: Sequence[str] = ()
+    if isinstance(operation, Merge):
+        given = operation.labels
+    elif isinstance(operation, Rename | Split | Retire):
+        given = [operation.label]
+    touched = {label.name for name in given if (label := old.label(name))}
     found: Counter[str] = Counter()
-    for value, kind, n in (*labels, *golds) if touched else ():
-        found[f"of:{kind}"] += n * _has(change, value, touched)
+    for value, kind, n in (*labels, *golds) if given else ():
+        found[f"of:{kind}"] += n * (not touched.isdisjoint(old.names_in(value)))
     words = operation_words(operation)
     return {"words": words, "labels": kinds_of(found, "of"), "gold": found["of:gold"]}
-
-
-def _touched(operation: Operation) -> frozenset[str]:
-    if isinstance(operation, Merge):
-        return frozenset(operation.labels)
-    return frozenset([operation.label] if isinstance(operation, Rename | Split | Retire) else ())
-
-
-def _has(change: SchemaChange, value: Value, names: frozenset[str]) -> bool:
-    old = change.from_schema.parsed
-    touched = {found.name for name in names if (found := old.label(name))}
-    return not touched.isdisjoint(old.names_in(value))
 
 
 def _looked(change: SchemaChange) -> _Seen:

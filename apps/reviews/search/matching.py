@@ -116,7 +116,8 @@ def value_is(field: str, name: str, raw: str, schema: Schema) -> Q:
             return Q(**{field: []})
         known = schema.label(raw)
         if known is None:
-            raise InvalidInput.at(name, f"'{raw}' is none of the labels: {_menu(schema)}.")
+            menu = ", ".join(schema.names[:12]) + (" …" if len(schema.names) > 12 else "")
+            raise InvalidInput.at(name, f"'{raw}' is none of the labels: {menu}.")
         return Q(**{f"{field}__names": known.name})
     if not schema.task.labelled:
         return Q(**{field: raw})
@@ -124,10 +125,6 @@ def value_is(field: str, name: str, raw: str, schema: Schema) -> Q:
         return Q(**{field: schema.normalise(raw)})
     except InvalidInput as error:
         raise InvalidInput.at(name, error.message) from None
-
-
-def _menu(schema: Schema) -> str:
-    return ", ".join(schema.names[:12]) + (" …" if len(schema.names) > 12 else "")
 
 
 #: What tells something of what a debate said of an item: to who is to answer it without that, even

@@ -76,7 +76,13 @@ class Query:
 
     def to_json(self) -> dict[str, Any]:
         """The fields that narrow anything, as :func:`read_query` takes them."""
-        return {name: _plain(value) for name, value in asdict(self).items() if _narrows(value)}
+        told = {name: value for name, value in asdict(self).items() if value not in (None, "", ())}
+        for name, value in told.items():
+            if isinstance(value, date):
+                told[name] = value.isoformat()
+            elif isinstance(value, tuple):
+                told[name] = list(value)
+        return told
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -119,16 +125,6 @@ def read_query(data: Mapping[str, Any], *, strict: bool = False) -> Query:
         words = " ".join(f"{fault['field']}: {fault['message']}" for fault in faults)
         raise InvalidInput(words, data={"errors": faults})
     return Query(**found)
-
-
-def _narrows(value: Any) -> bool:
-    return value not in (None, "", ())
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, date):
-        return value.isoformat()
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _wrong_ways(found: Mapping[str, Any]) -> Iterable[dict[str, str]]:
