@@ -95,6 +95,11 @@ def writing(*parts: bytes) -> Write:
     return lambda answering: answering.write(*parts)
 
 
+def first_then(first: Write, then: Write) -> Write:
+    """``first`` for the first request, ``then`` for all others."""
+    return lambda answering: (then if answering.number else first)(answering)
+
+
 @asynccontextmanager
 async def streaming_endpoint(write: Write) -> AsyncIterator[StreamingEndpoint]:
     """The endpoint, in the test's own event loop."""

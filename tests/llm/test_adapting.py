@@ -187,3 +187,42 @@ async def test_an_answer_at_its_cap_is_cut_off_however_its_endpoint_says_so() ->
         if done.finish_reason != reason:
             failures.append((case, done.finish_reason))
     assert not failures
+
+
+async def test_an_answer_in_a_form_that_has_no_end_is_asked_for_as_free_text() -> None:
+    def say(heard: Heard) -> Answer:
+        if "response_format" in heard.body:
+            return 200, said('{"reasoning": "' + " " * 50, finish_reason="length"), {}
+        return 200, said("Final Decision: Price"), {}
+
+    async with tiny_endpoint(say) as endpoint:
+        spec = spec_of(endpoint, structured="json_schema")
+        async with opened(spec) as gateway:
+            done = await gateway.complete(spec, make_json_call(max_tokens=9))
+    assert [heard.body["max_tokens"] for heard in endpoint.heard] == [9, 9]
+    assert (done.text, len(done.attempts)) == ("Final Decision: Price", 2)
+    assert (done.usage.tokens_in, done.usage.tokens_out) == (20, 10)
+    assert done.effective_params == {"max_tokens": 9}
+
+
+async def test_a_form_that_a_server_fails_at_without_a_word_of_it_is_given_up_for_good() -> None:
+    schema, json_object, text = "json_schema", "json_object", "text"
+    cases = {
+        "no schema": (_bare_500(schema), json_object, [500, 500, 200, 200]),
+        "no form at all": (_bare_500(schema, json_object), "none", [500, 500, 500, 200, 200]),
+        "one passing trouble": (_bare_500(schema, before=1), schema, [500, 200, 200]),
+        "trouble without a form too": (
+            _bare_500(schema, json_object, text, before=4), schema, [500, 500, 500, 500, 200, 200]),
+    }  # fmt: skip
+    failures = []
+    for case, (say, form, statuses) in cases.items():
+        learnt = Learnt()
+        async with tiny_endpoint(say) as endpoint:
+            spec = spec_of(endpoint, structured="json_schema")
+            async with opened(spec, learnt=learnt) as gateway:
+                asked = [await gateway.complete(spec, make_json_call()) for _ in range(2)]
+        found = [attempt.http_status for each in asked for attempt in each.attempts]
+        told = {each.said for each in learnt.seen} - {"Internal Server Error"}
+        if (spec.structured, found) != (form, statuses) or told:
+            failures.append((case, spec.structured, found, told))
+    assert not failures

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from apps.llm.gateway import Gateway
+from apps.llm.models import ModelSpec
 from labelhub.core.llm.errors import WrongKey
 from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import make_call, make_spec, opened
@@ -130,3 +131,19 @@ def test_the_client_library_is_not_loaded_at_start_up() -> None:
         "sys.exit('openai' in sys.modules or 'aiohttp' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+async def test_texts_that_no_wire_can_carry_are_mended(model_server: FakeServer) -> None:
+    model_server.script({"text": "a\0b\ud800c"})
+    spec = make_spec(model_server)
+    async with opened(spec) as gateway:
+        done = await gateway.complete(spec, make_call("lone \ud800 surrogate and \0"))
+    assert done.text == "ab?c"
+
+
+async def test_the_offline_model_answers_without_any_line() -> None:
+    spec = make_spec(provider={"kind": "offline"}, name="offline")
+    async with opened(spec) as gateway:
+        done = await gateway.complete(spec, make_call("The price was far too high."))
+    assert "Price" in done.text
+    assert isinstance(spec, ModelSpec)

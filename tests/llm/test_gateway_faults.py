@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import socket
 import time
 from typing import Any
 
@@ -240,3 +241,34 @@ async def test_only_what_a_model_may_have_written_is_counted(
                                                        tell=told.append)]  # fmt: skip
     assert (caught.value.data["usage"]["tokens_in"] > 0) is paid
     assert (told[0].tokens_in > 0) is paid
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("unavailable", "status 503"),
+        ("reset", "broke off"),
+        ("malformed", "not JSON"),
+        ("no_choices", "no choices"),
+    ],
+)
+async def test_a_lasting_trouble_fails_the_call(
+    model_server: FakeServer, fault: str, words: str
+) -> None:
+    model_server.options.faults = {fault: 1.0}
+    spec = make_spec(model_server)
+    async with opened(spec) as gateway:
+        with pytest.raises(ModelError, match=words) as caught:
+            await gateway.complete(spec, make_call())
+    assert len(statuses(caught.value)) == 5
+    assert not caught.value.stops_run
+
+
+async def test_nobody_there_is_said_with_host_and_port() -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+        spec = make_spec(provider={"base_url": f"http://127.0.0.1:{port}/v1"})
+        async with opened(spec) as gateway:
+            with pytest.raises(ModelUnreachable, match=rf"Nobody.*127\.0\.0\.1:{port}"):
+                await gateway.complete(spec, make_call())

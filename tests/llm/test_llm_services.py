@@ -1,5 +1,7 @@
 """Setting up providers and models, and finding them again."""
 
+from dataclasses import dataclass
+
 import pytest
 from asgiref.sync import async_to_sync
 from pytest_django import Settings
@@ -8,7 +10,7 @@ from apps.llm import selectors, services
 from apps.llm.addresses import AddressRefused
 from apps.llm.capabilities import Capability
 from apps.llm.gateway import Gateway
-from apps.llm.models import ModelSpec, Provider
+from apps.llm.models import ModelSpec, PromptVersion, Provider
 from labelhub.core.errors import InvalidInput
 from tests.factories.llm import ModelSpecFactory, ProviderFactory
 from tests.fakes.openai_server import FakeServer
@@ -158,3 +160,35 @@ def test_the_models_of_another_endpoint_are_learnt_anew(moved: bool) -> None:
     known = (model.structured, model.thinking_tokens, model.learnt == [])
     assert known == (("json_schema", None, True) if moved else ("none", 4096, False))
     assert (model.provider.rate_limited == {}) is moved
+
+
+def test_a_model_is_found_by_name_or_by_provider_and_name() -> None:
+    model = ModelSpecFactory.create(provider__name="Lab", name="meta/llama")
+    assert selectors.find_model("meta/llama") == model
+    assert selectors.find_model(" Lab/meta/llama ") == model
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    ModelSpecFactory.create(name="known-one")
+    with pytest.raises(selectors.UnknownModelName, match="known-one"):
+        selectors.find_model("other")
+
+
+def test_a_name_that_two_providers_have_must_be_told_apart() -> None:
+    ModelSpecFactory.create(provider__name="A", name="same")
+    ModelSpecFactory.create(provider__name="B", name="same")
+    with pytest.raises(selectors.AmbiguousModelName, match="A/same, B/same"):
+        services.model_for_run("same")
+
+
+@dataclass(frozen=True)
+class SomePrompt:
+    name: str = "ecj/judge"
+    hash: str = "ab" * 32
+    body: str = "Decide."
+
+
+def test_a_prompt_is_remembered_once_by_its_hash() -> None:
+    first = services.remember_prompt(SomePrompt())
+    assert services.remember_prompt(SomePrompt(body="anything else")) == first
+    assert PromptVersion.objects.get().body == "Decide."

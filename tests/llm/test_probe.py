@@ -1,7 +1,10 @@
 """The test button's words, by what is found at the address."""
 
+import socket
+
 import pytest
 
+from apps.llm import services
 from apps.llm.probe import check_provider
 from tests.factories.llm import ModelSpecFactory, ProviderFactory
 from tests.fakes.openai_server import FakeServer
@@ -41,3 +44,27 @@ def test_an_endpoint_without_a_list_of_models_is_asked_a_tiny_question(
     model = ModelSpecFactory.create(provider__base_url=model_server.base_url)
     assert check_provider(model.provider).words == f"Reachable; '{model.name}' answers."
     assert model_server.requests[0]["max_tokens"] == 5
+
+
+def test_a_key_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SOME_API_KEY", raising=False)
+    assert (
+        "SOME_API_KEY is not set"
+        in check_provider(ProviderFactory.create(api_key_env="SOME_API_KEY")).words
+    )
+
+
+def test_nobody_there_is_said_with_the_address() -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+        found = check_provider(ProviderFactory.create(base_url=f"http://127.0.0.1:{port}/v1"))
+    assert not found.ok
+    assert "Nobody answers at provider" in found.words
+    assert f"127.0.0.1:{port}" in found.words
+
+
+def test_the_offline_model_is_always_there() -> None:
+    found = check_provider(services.ensure_builtin().provider)
+    assert found.ok
+    assert "not a language model" in found.words

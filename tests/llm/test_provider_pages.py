@@ -109,3 +109,22 @@ def test_any_signed_in_user_lists_models_by_rest_without_addresses(client: Clien
     }
     assert not rows["dear"]["prices_known"]
     assert "127.0.0.1" not in answer.content.decode()
+
+
+def test_a_model_name_given_twice_is_said_in_place(operator: Client) -> None:
+    model = ModelSpecFactory.create()
+    at = reverse("model_create", args=[model.provider.pk])
+    answer = operator.post(at, MODEL | {"name": model.name})
+    assert answer.status_code == 422
+    assert "already exists" in answer.content.decode()
+
+
+def test_the_built_in_provider_and_what_is_not_there_are_not_found(operator: Client) -> None:
+    builtin = services.ensure_builtin().provider
+    for name, args in [
+        ("provider_edit", [builtin.pk]),
+        ("model_create", [builtin.pk]),
+        ("provider_edit", [999]),
+        ("model_edit", [ProviderFactory.create().pk, 999]),
+    ]:
+        assert operator.get(reverse(name, args=args)).status_code == 404

@@ -28,6 +28,7 @@ from tests.llm.streaming_endpoint import (
     StreamingEndpoint,
     Write,
     event,
+    first_then,
     said,
     saying,
     streaming_endpoint,
@@ -263,3 +264,29 @@ async def test_a_model_that_thinks_before_it_speaks_is_given_room(
     assert spec.thinking_tokens == 4096
     assert learnt.seen[0].field == "thinking_tokens"
     assert told[0].tokens_out >= 1024 + 3000
+
+
+@pytest.mark.parametrize(
+    "error", [{"error": {"message": "Busy."}}, {"object": "error", "code": 503}]
+)
+async def test_an_error_in_place_of_text_is_tried_again(error: dict[str, Any]) -> None:
+    async with line(first_then(writing(event(**error)), saying("Yes."))) as (
+        gateway,
+        spec,
+        endpoint,
+    ):
+        assert (await hear(gateway, spec)).text == "Yes."
+    assert len(endpoint.bodies) == 2
+
+
+async def test_a_model_that_never_speaks_is_given_up_with_what_to_set(
+    model_server: FakeServer,
+) -> None:
+    model_server.options.thinks = 10**6
+    told: list[Usage] = []
+    spec = make_spec(model_server, thinking_tokens=32_768)
+    async with opened(spec) as gateway:
+        with pytest.raises(ModelError, match="Spent all 33,792 tokens on thinking"):
+            [each async for each in gateway.stream(spec, MESSAGES, tell=told.append)]
+    assert len(model_server.requests) == 1
+    assert told[0].tokens_out == 33_792

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from apps.llm import client, streaming
 from apps.llm.streaming import ThoughtFilter
 from labelhub.core.llm.errors import ModelError, ModelUnreachable, RequestRejected
-from labelhub.core.llm.types import Usage
+from labelhub.core.llm.offline.chat import chat_reply
+from labelhub.core.llm.types import Message, Usage
+from tests.llm.asking_helpers import make_spec, opened
 from tests.llm.streaming_endpoint import DONE, Answering, event, said, saying, writing
 from tests.llm.test_streaming import KEY, MESSAGES, UMLAUT, hear, heard_from, line
 
@@ -217,3 +219,24 @@ def test_thoughts_are_taken_out_wherever_text_is_cut(
         heard += spoken.hear(whole[start:cut])
         start = max(start, cut)
     assert heard + spoken.rest() == said.lstrip()
+
+
+async def test_a_connection_that_breaks_in_the_middle_is_a_fault() -> None:
+    async def write(answering: Answering) -> None:
+        await answering.say("A bike ")
+        answering.break_off()
+
+    heard = await heard_from(write)
+    assert heard.text == "A bike "
+    assert "broke off" in str(heard.error)
+
+
+async def test_the_offline_model_speaks_in_pieces_too() -> None:
+    spec = make_spec(provider={"kind": "offline"}, name="offline")
+    messages = (*MESSAGES, Message("assistant", "Which size?"), Message("user", "a red one, 200 €"))
+    async with opened(spec) as gateway:
+        heard = await hear(gateway, spec, messages, instructions="We sell bikes.")
+    said_so_far = [(each.role, each.content) for each in messages[1:]]
+    assert heard.text == chat_reply(said_so_far, "We sell bikes.")
+    assert len(heard.texts) > 5
+    assert heard.used[0].estimated

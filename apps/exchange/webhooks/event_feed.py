@@ -100,7 +100,7 @@ def highest_ids() -> HighestIds:
 def queue_events(webhook: Webhook, ends: HighestIds) -> int:
     """Queue what the webhook was not told of yet; how many deliveries."""
     now, found, changes = timezone.now(), [], dict[str, Any]()
-    if _is_behind(webhook, ends) and has_room(webhook):
+    if (webhook.label_seen < ends.label or webhook.gold_seen < ends.gold) and has_room(webhook):
         labels, label_seen = rows_after(
             labels_of(webhook), webhook.label_seen, ends.label, LABEL_FIELDS
         )
@@ -125,10 +125,6 @@ def waiting(webhook: Webhook) -> "QuerySet[Delivery]":
     """What is still to be sent."""
     open_ = [Delivery.Status.WAITING, Delivery.Status.SENDING]
     return Delivery.objects.filter(webhook=webhook, status__in=open_)
-
-
-def _is_behind(webhook: Webhook, ends: HighestIds) -> bool:
-    return webhook.label_seen < ends.label or webhook.gold_seen < ends.gold
 
 
 def _write(webhook: Webhook, found: Sequence[Delivery], changes: dict[str, Any]) -> int:

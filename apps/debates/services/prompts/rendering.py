@@ -127,7 +127,7 @@ def _first_calls(
     info: ProtocolInfo, item: DebateItem, spec: DebateSpec, said: Mapping[str, Reply]
 ) -> Iterator[Call]:
     """Of the calls that are made side by side the first of each prompt."""
-    answers = _answers(spec.schema, item.options)
+    answers = spec.schema.task.values(spec.schema, item.options) or [""]
     debate = info.start(item, spec)
     try:
         calls = next(debate)
@@ -150,10 +150,6 @@ def _made_up(call: Call, answers: list[Value], at: int) -> Reply:
         return Reply(text=f"{words}.", rung=3)
     decision = f"{words}, with reasons.\nFinal Decision: {value_words(value)}"
     return Reply(text=decision, value=value, ranking=tuple(answers[:2]), rung=3)
-
-
-def _answers(schema: Schema, options: tuple[str, ...]) -> list[Value]:
-    return schema.task.values(schema, options) or [""]
 
 
 def _precedents(schema: Schema, item: Item) -> tuple[Precedent, ...]:
