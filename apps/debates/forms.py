@@ -18,6 +18,7 @@ from labelhub.core.debate import LABELLING, PROTOCOLS, CallCount, ProtocolInfo
 from labelhub.core.debate.info import Group
 from labelhub.core.debate.settings import InvalidSetting, Setting
 from labelhub.core.prompts import MOST_BODY
+from labelhub.core.debate.info import Group, InvalidSetting, Setting
 from labelhub.core.schema import LabelType
 
 #: More than any project has; a database counts no further than it can.

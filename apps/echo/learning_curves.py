@@ -61,7 +61,7 @@ def draw_curves(points: Sequence[Mapping[str, Any]], picture: CurvesPicture = SI
     """SVG of the curves with 95 % bands, one panel below the other.
 
     ``points``: rows of {"arm", "figure", "value", "low", "high"} and where along they are, as
-    :func:`labelhub.core.echo.simulation.report.curves` gives them.
+    :func:`labelhub.core.echo.simulator.curves` gives them.
     """
     return svg_file(*(_panel(figure, picture, points) for figure in picture.titles))
 

@@ -12,13 +12,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from apps.echo.models import AuthorTrust, Echo, ModelState, Snapshot
-from labelhub.core.echo.snapshot import (
+from labelhub.core.echo.state import (
+    EchoState,
     pack_model,
     pack_selector,
     unpack_model,
     unpack_selector,
 )
-from labelhub.core.echo.state import EchoState
 from labelhub.core.echo.trust import LEAST, AuthorBelief
 from labelhub.core.errors import InvalidInput
 

@@ -19,6 +19,8 @@ from apps.labels.services import annotator_for, record_label
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Item, Project
 from labelhub.core.agreement.resampling import BY_AUTHOR
+from apps.projects.selectors import current_schema
+from labelhub.core.agreement.figures import BY_AUTHOR
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.types import Call
 from tests.factories.authors import TEXT, asked, author_of, shown_to, site_with_features

@@ -30,8 +30,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from labelhub.core.echo.events import Answered, Rewarded
 from labelhub.core.echo.models import predict
-from labelhub.core.echo.snapshot import pack_model, pack_selector, unpack_model, unpack_selector
-from labelhub.core.echo.state import EchoState, learn
+from labelhub.core.echo.state import (
+    EchoState,
+    learn,
+    pack_model,
+    pack_selector,
+    unpack_model,
+    unpack_selector,
+)
 from labelhub.core.echo.uncertainty import inputs
 from labelhub.core.echo.vectors import Sparse, vector_of
 

@@ -18,8 +18,15 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import ComplementNB, MultinomialNB
 
-from labelhub.core.echo.models import VARIANCE, FeatureModel, predict, teach
-from labelhub.core.echo.online_classifier import OnlineClassifier, learn, probabilities
+from labelhub.core.echo.models import (
+    VARIANCE,
+    FeatureModel,
+    OnlineClassifier,
+    learn,
+    predict,
+    probabilities,
+    teach,
+)
 from labelhub.core.echo.replay.labelled_texts import Columns, Labelled, read_labelled
 from labelhub.core.echo.vectors import PLACES, Sparse, vector_of
 

@@ -1,6 +1,6 @@
 """Forms of an English word count as one word."""
 
-from labelhub.core.stems import stem
+from labelhub.core.similarity import stem
 from tests.cases import all_cases
 
 

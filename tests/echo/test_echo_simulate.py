@@ -13,13 +13,15 @@ from django.core.management import CommandError, call_command
 from apps.echo.learning_curves import ARM_NAMES
 from apps.echo.management.commands import echo_simulate
 from labelhub.core.echo.simulation.report import (
+from apps.echo.play_output import figure_words
+from labelhub.core.echo.simulator import (
     ARMS,
+    Settings,
     SimulatedArm,
     SimulationTrace,
     curves,
     figures,
 )
-from labelhub.core.echo.simulation.world import Settings
 from labelhub.core.echo.uncertainty import BINS
 from tests.cases import all_cases
 

@@ -19,7 +19,7 @@ from apps.echo.services.selection import forget_known
 from apps.echo.states import stored_state
 from apps.llm.models import ModelSpec
 from labelhub.core.echo.events import Answered
-from labelhub.core.echo.snapshot import digest
+from labelhub.core.echo.state import digest
 from labelhub.core.echo.vectors import vector_of
 from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.types import Call, Completion

@@ -13,7 +13,7 @@ from apps.debates.services import RunPlan, models_for_roles, seats_for
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import default_models, list_models
 from labelhub.core.debate import PROTOCOLS, ProtocolInfo, check_task
-from labelhub.core.debate.settings import InvalidSetting, Setting
+from labelhub.core.debate.info import InvalidSetting, Setting
 from labelhub.core.schema import LabelType
 
 USUAL = ("single", "ecj", "self_refine")

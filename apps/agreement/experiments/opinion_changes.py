@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from apps.agreement.experiments.answers import Answers, ArmAnswers, Rounds
+from apps.agreement.experiments.answers import Answers, ArmAnswers
+from apps.agreement.experiments.opinions import Rounds
+from labelhub.core.agreement.figures import Resample
 from labelhub.core.agreement.opinions import Changes, changes
 from labelhub.core.agreement.ratings import Ints
-from labelhub.core.agreement.resampling import Resample
 from labelhub.core.debate import protocol
 from labelhub.core.debate.info import Opinions
 

@@ -38,7 +38,7 @@ from apps.labels.services import (
 )
 from apps.projects.models import Item
 from apps.projects.selectors import current_schema
-from labelhub.core.interview.reading_time import Timing, judge_timing
+from labelhub.core.interview.limits import Timing, judge_timing
 from labelhub.core.interview.redaction import finder, redact
 from labelhub.core.schema import unstorable
 

@@ -12,9 +12,9 @@ from apps.llm.models import ModelSpec
 from apps.llm.services import ensure_builtin
 from apps.llm.shared_gateway import close_all, shared_gateway
 from labelhub.core.errors import LabelhubError
+from labelhub.core.interview.limits import minimum_ms
 from labelhub.core.interview.pipeline import AuthorMessage, InterviewResult
 from labelhub.core.interview.questions import Draft, shuffled
-from labelhub.core.interview.reading_time import minimum_ms
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,10 +37,9 @@ from apps.llm.retry import Patience
 from apps.llm.services import remember_prompt
 from apps.llm.shared_gateway import close_all, shared_gateway
 from labelhub.core.errors import LabelhubError
-from labelhub.core.interview.limits import sampled
+from labelhub.core.interview.limits import minimum_ms, sampled
 from labelhub.core.interview.pipeline import InterviewResult, ask
 from labelhub.core.interview.questions import Draft, shuffled
-from labelhub.core.interview.reading_time import minimum_ms
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.prices import cost_nanousd, estimate_usage

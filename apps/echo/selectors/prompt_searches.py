@@ -8,7 +8,7 @@ from django.db.models import Count, Max, Q, QuerySet, Sum
 
 from apps.authors.models import Site
 from apps.echo.models import Echo, PromptSearch
-from labelhub.core.echo.instructions import instruction_faults
+from labelhub.core.echo.prediction import instruction_faults
 from labelhub.core.echo.prompt_search import LABELS, most_calls
 
 #: Searches of a feature that its page shows.

@@ -38,8 +38,7 @@ from apps.echo.states import (
     take_snapshot,
 )
 from labelhub.core.echo.events import Controls, Entry, from_json
-from labelhub.core.echo.snapshot import digest
-from labelhub.core.echo.state import EchoState, learn
+from labelhub.core.echo.state import EchoState, digest, learn
 from labelhub.core.errors import Conflict, InvalidInput
 
 logger = logging.getLogger(__name__)

@@ -49,10 +49,9 @@ from labelhub.core.echo.prompt_search import (
 )
 from labelhub.core.errors import Conflict, NotFound
 from labelhub.core.llm.errors import ModelError
-from labelhub.core.llm.identity import call_key
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.prices import cost_nanousd, estimate_usage
-from labelhub.core.llm.types import Call, Completion, Reply, Status, Usage
+from labelhub.core.llm.types import Call, Completion, Reply, Status, Usage, call_key
 
 KIND = "echo.search"
 #: Answers about a feature since its last search without which there is no other.

@@ -13,10 +13,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labelhub.core.agreement.figures import Figure, figure, undefined
+from labelhub.core.agreement.figures import Figure, divided, figure, undefined
 from labelhub.core.agreement.intervals import BOOTSTRAP, bootstrap, t_cdf
 from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings, latest, on_items
-from labelhub.core.agreement.resampling import divided
 from labelhub.core.agreement.significance import benjamini_yekutieli
 from labelhub.core.errors import InvalidInput
 

@@ -14,18 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelhub.core.agreement.evaluation import Confusion, known_names
-from labelhub.core.agreement.figures import Figure, figure, share, undefined
-from labelhub.core.agreement.intervals import SEED
-from labelhub.core.agreement.ratings import Floats, Ints
-from labelhub.core.agreement.resampling import (
+from labelhub.core.agreement.figures import (
     SAME,
     Columns,
+    Figure,
     Resample,
     clustered_share,
     divided,
     ends,
+    figure,
     ratio,
+    share,
+    undefined,
 )
+from labelhub.core.agreement.intervals import SEED
+from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.agreement.significance import EXACT, LEVEL, holm, mcnemar, mcnemar_mid_p
 from labelhub.core.schema import Schema, Value, fold, value_key
 

@@ -13,10 +13,9 @@ import numpy as np
 import scipy.special
 
 from labelhub.core.agreement.coefficients.sums import Value
-from labelhub.core.agreement.figures import Figure, figure, share, undefined
+from labelhub.core.agreement.figures import Figure, divided, ends, figure, share, undefined
 from labelhub.core.agreement.intervals import BOOTSTRAP, CONFIDENCE, DRAWS, SEED, Interval, weights
 from labelhub.core.agreement.ratings import Floats, Ints
-from labelhub.core.agreement.resampling import divided, ends
 
 #: Nothing varies, so chance alone would give full agreement.
 NO_VARIATION = "no_variation"

@@ -12,10 +12,17 @@ from numpy.typing import NDArray
 
 from labelhub.core.agreement.coefficients.chance import fleiss_kappa, percent
 from labelhub.core.agreement.coefficients.sums import Value, parts
-from labelhub.core.agreement.figures import Figure, figure, undefined
+from labelhub.core.agreement.figures import (
+    CLUSTERED,
+    Figure,
+    Resample,
+    clustered_share,
+    ends,
+    figure,
+    undefined,
+)
 from labelhub.core.agreement.intervals import BOOTSTRAP
 from labelhub.core.agreement.ratings import Floats, Ints
-from labelhub.core.agreement.resampling import CLUSTERED, Resample, clustered_share, ends
 
 #: Before and after, as people read it and as addresses name it.
 KINDS = ("right-right", "right-wrong", "wrong-right", "wrong-wrong")

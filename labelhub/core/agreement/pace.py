@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.ratings import Floats
-from labelhub.core.agreement.two_groups import FEWEST_FOR_MEDIAN, median
+from labelhub.core.agreement.significance import FEWEST_FOR_MEDIAN, median
 
 #: So many robust deviations away a time is an outlier.
 AWAY = 3.0

@@ -20,9 +20,16 @@ from labelhub.core.debate import (
     single,
     vote,
 )
-from labelhub.core.debate.info import CallCount, Group, Opinions, Part, ProtocolInfo, Settings
+from labelhub.core.debate.info import (
+    CallCount,
+    Group,
+    Opinions,
+    Part,
+    ProtocolInfo,
+    Setting,
+    Settings,
+)
 from labelhub.core.debate.outcome import CallMaker, Debate, DebateItem, DebateSpec, Outcome
-from labelhub.core.debate.settings import Setting
 from labelhub.core.llm.types import Call
 
 FIRST, THEN = "first", "then"

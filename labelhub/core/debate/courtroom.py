@@ -22,6 +22,7 @@ from labelhub.core.debate.info import (
     Opinions,
     Part,
     ProtocolInfo,
+    Setting,
     Settings,
     exactly,
 )
@@ -34,7 +35,6 @@ from labelhub.core.debate.outcome import (
     Precedent,
     Untrusted,
 )
-from labelhub.core.debate.settings import Setting
 from labelhub.core.debate.signals import flags, told
 from labelhub.core.llm.types import Call, Reply, Status
 from labelhub.core.schema import Value

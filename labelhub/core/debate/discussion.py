@@ -12,7 +12,7 @@ from typing import Any
 
 from labelhub.core.debate.ballots import Tally, tally
 from labelhub.core.debate.evidence import merged_evidence, rationale, words
-from labelhub.core.debate.info import CallCount, Group, Opinions, ProtocolInfo, Settings
+from labelhub.core.debate.info import CallCount, Group, Opinions, ProtocolInfo, Setting, Settings
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome, Untrusted
 from labelhub.core.debate.panel import (
     ANNOTATORS,
@@ -23,7 +23,6 @@ from labelhub.core.debate.panel import (
     seats,
     supporters,
 )
-from labelhub.core.debate.settings import Setting
 from labelhub.core.debate.signals import flags, told, voted
 from labelhub.core.llm.types import Reply, Status
 

@@ -9,9 +9,8 @@ from typing import Any
 
 from labelhub.core.debate.ballots import Tally, tally
 from labelhub.core.debate.evidence import merged_evidence, rationale
-from labelhub.core.debate.info import Part, Settings
+from labelhub.core.debate.info import Part, Setting, Settings
 from labelhub.core.debate.outcome import DebateItem, DebateSpec, Outcome
-from labelhub.core.debate.settings import Setting
 from labelhub.core.debate.signals import flags, told, voted
 from labelhub.core.llm.types import Reply, Status
 from labelhub.core.schema import Schema

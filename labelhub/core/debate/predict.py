@@ -10,9 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from labelhub.core.debate.info import Group, ProtocolInfo, always, each_by_prompt
+from labelhub.core.debate.info import Group, ProtocolInfo, Setting, always, each_by_prompt
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Untrusted
-from labelhub.core.debate.settings import Setting
 from labelhub.core.debate.single import asked_once
 
 NAME, ROLE = "predict", "predictor"

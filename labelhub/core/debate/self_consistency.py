@@ -4,10 +4,16 @@ Source: paper 001, section 3.1: five reasoning paths at temperature 0.7, majorit
 which the first answer leads is D_rate (paper 002, section 4.2), the measure of ambiguity.
 """
 
-from labelhub.core.debate.info import Group, Opinions, ProtocolInfo, each_by_prompt, exactly
+from labelhub.core.debate.info import (
+    Group,
+    Opinions,
+    ProtocolInfo,
+    Setting,
+    each_by_prompt,
+    exactly,
+)
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
 from labelhub.core.debate.panel import NOT_VOTABLE, elected
-from labelhub.core.debate.settings import Setting
 
 ROLE = "annotator"
 

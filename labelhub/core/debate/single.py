@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from labelhub.core.debate.evidence import merged_evidence, rationale
-from labelhub.core.debate.info import Group, Part, ProtocolInfo, Settings, always
+from labelhub.core.debate.info import Group, Part, ProtocolInfo, Setting, Settings, always
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
-from labelhub.core.debate.settings import Setting
 from labelhub.core.debate.signals import flags, margin, told
 from labelhub.core.llm.types import Reply, Status
 

@@ -8,15 +8,71 @@ predictions were worth, each tested on an answer before learning from it (preque
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.echo.online_classifier import OnlineClassifier, learn, probabilities
 from labelhub.core.echo.vectors import Ints, Sparse
 
 Floats: TypeAlias = NDArray[np.float64]
+
+
+def dot(rows: Floats, vector: Floats) -> Floats:
+    """``rows @ vector``, (…, places) by (…, places): the sums over the last axis.
+
+    Added up in pairs, in the same order on every processor and however the rows lie in memory.
+    ``@`` is left to a linear algebra library that adds up in another order on another processor,
+    and a state is compared with its log bit by bit.
+    """
+    products: Floats = np.multiply(rows, vector, order="C")
+    sums: Floats = products.sum(axis=-1)
+    return sums
+
+
+#: An author's slip or mischief: with this chance an answer says nothing of the message.
+LAPSE = 0.03
+
+
+class OnlineClassifier(NamedTuple):
+    """What is believed of the weights: ``mean`` and ``var``, both (…, values, places)."""
+
+    mean: Floats
+    var: Floats
+
+
+def probabilities(head: OnlineClassifier, vector: Floats) -> Floats:
+    """How likely each value is, (…, values); what is unsure is nearer to equal shares."""
+    scores = dot(head.mean, vector)
+    spread = dot(head.var, vector * vector)
+    return _softmax(scores / np.sqrt(1 + np.pi * spread / 8))
+
+
+def learn(head: OnlineClassifier, vector: Floats, value: int, weight: float = 1.0) -> None:
+    """Move the belief of one head, (values, places), in place towards the answer ``value``.
+
+    ``weight``: 0 to 1, how much the answer counts.
+    """
+    likely = probabilities(head, vector)
+    values = len(likely)
+    # What a slip explains as well teaches less.
+    honest = (1 - LAPSE) * likely[value]
+    weight *= float(honest / (honest + LAPSE / values))
+    step = head.var * vector
+    spread = dot(step, vector)
+    steepness = weight * likely * (1 - likely)
+    shrink = 1 / (1 + steepness * spread)
+    error = -weight * likely
+    error[value] += weight
+    head.mean[...] += step * (error * shrink)[:, None]
+    head.var[...] -= step * step * (steepness * shrink)[:, None]
+
+
+def _softmax(scores: Floats) -> Floats:
+    raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    shares: Floats = raised / raised.sum(axis=-1, keepdims=True)
+    return shares
+
 
 RATE, HEAD, LLM = "rate", "head", "llm"
 PARTS = (RATE, HEAD, LLM)

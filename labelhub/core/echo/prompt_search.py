@@ -37,17 +37,15 @@ from labelhub.core.echo.experiments.clusters import (
     spread_of,
     undefined,
 )
-from labelhub.core.echo.instructions import (
-    MOST_CHARACTERS,
-    instruction_faults,
-    instruction_key,
-    read_instructions,
-)
 from labelhub.core.echo.prediction import (
+    MOST_INSTRUCTION,
     FeatureTask,
     MessageContext,
     PredictPlan,
+    instruction_faults,
+    instruction_key,
     predict_call,
+    read_instructions,
     read_prediction,
     same_answer,
     value_schema,
@@ -381,7 +379,7 @@ def _instruct_call(
             present=fence(plan.present, salt) if plan.present else "",
             examples=[_told(each, task, salt) for each in part],
             count=count,
-            characters=MOST_CHARACTERS,
+            characters=MOST_INSTRUCTION,
         ),
         prompt_hash=plan.instruct.hash,
         schema=schema,

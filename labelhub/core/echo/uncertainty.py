@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.echo.online_classifier import dot
+from labelhub.core.echo.models import dot
 
 Floats: TypeAlias = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from typing import Any
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import CHOICE, OPTIONS, WORD, Feature, Template
 from labelhub.core.llm.parsing import without_thinking
-from labelhub.core.llm.parsing.cleaning import one_line_end, without_echo
+from labelhub.core.llm.parsing.decision import one_line_end, without_echo
 from labelhub.core.schema import fold
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from labelhub.core.schema import fold
-from labelhub.core.stems import stem
+from labelhub.core.similarity import stem
 
 _SOURCE = Path(__file__).with_name("wording.toml")
 _FALLBACK = "en"

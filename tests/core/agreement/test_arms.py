@@ -20,8 +20,8 @@ from labelhub.core.agreement.arms import (
     tally,
 )
 from labelhub.core.agreement.evaluation import LabelledPair, evaluate, is_right
+from labelhub.core.agreement.figures import resample
 from labelhub.core.agreement.ratings import Ints
-from labelhub.core.agreement.resampling import resample
 from labelhub.core.schema import Schema, parse_schema
 from tests.cases import all_cases
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from labelhub.core.agreement.arms import front
 from labelhub.core.agreement.coefficients import chance
+from labelhub.core.agreement.figures import resample
 from labelhub.core.agreement.opinions import NO_VARIATION, TOO_FEW, agreement, changes
-from labelhub.core.agreement.resampling import resample
 
 POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=20)
 

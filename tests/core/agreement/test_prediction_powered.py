@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from labelhub.core.agreement.figures import Figure
-from labelhub.core.agreement.prediction_powered import ppi_mean
+from labelhub.core.agreement.risk_control import ppi_mean
 from labelhub.core.errors import InvalidInput
 
 Floats = NDArray[np.float64]

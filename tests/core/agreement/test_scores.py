@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from labelhub.core.agreement.evaluation import Confusion
-from labelhub.core.agreement.grouped import grouped
 from labelhub.core.agreement.scores import (
     ConfusionMatrix,
     cohen_kappa,
     f1,
+    grouped,
     macro,
     matthews,
     ordinal,

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from labelhub.core.agreement.two_groups import fisher, mann_whitney, median, newcombe
+from labelhub.core.agreement.significance import fisher, mann_whitney, median, newcombe
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
 

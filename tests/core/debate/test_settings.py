@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from labelhub.core.debate import PROTOCOLS, CallCount, check_task, protocol
-from labelhub.core.debate.settings import InvalidSetting
+from labelhub.core.debate.info import InvalidSetting
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import TASKS, LabelType
 from tests.cases import all_cases

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.echo.instructions import (
-    LEAST_CHARACTERS,
+from labelhub.core.echo.prediction import (
+    LEAST_INSTRUCTION,
     LONGEST_QUOTE,
-    MOST_CHARACTERS,
+    MOST_INSTRUCTION,
     instruction_faults,
     instruction_key,
     read_instructions,
@@ -85,14 +85,14 @@ def test_any_text_is_judged_and_read(text: str) -> None:
     faults = instruction_faults(text, shown=[text])
     assert faults
     assert all(each.detail for each in faults)
-    fits = LEAST_CHARACTERS <= len(text.strip()) <= MOST_CHARACTERS
+    fits = LEAST_INSTRUCTION <= len(text.strip()) <= MOST_INSTRUCTION
     assert (faults[0].code == "length") is not fits
     for each in read_instructions(f"Instruction: {text}"):
         assert each == " ".join(each.split())
         assert instruction_key(each) in instruction_key(text)
 
 
-@given(st.text(alphabet="a <>{}`\n", min_size=1, max_size=MOST_CHARACTERS))
+@given(st.text(alphabet="a <>{}`\n", min_size=1, max_size=MOST_INSTRUCTION))
 def test_what_could_close_a_delimiter_is_always_refused(text: str) -> None:
     if set(text) & set("<>{}`\n"):
         assert instruction_faults(f"Look at what the author says of {text}a")

@@ -17,7 +17,7 @@ from labelhub.core.echo.models import (
     predict,
     teach,
 )
-from labelhub.core.echo.snapshot import pack_model
+from labelhub.core.echo.state import pack_model
 from labelhub.core.echo.vectors import vector_of
 
 VALUES = ("now", "later", "never")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from labelhub.core.echo.online_classifier import Floats, OnlineClassifier, learn, probabilities
+from labelhub.core.echo.models import Floats, OnlineClassifier, learn, probabilities
 
 PLACES = 4
 numbers = st.floats(-3, 3)
@@ -93,7 +93,7 @@ def test_a_planted_rule_is_learnt_through_slips() -> None:
 LEARNT = """
 from random import Random
 from labelhub.core.echo.events import Answered, Rewarded
-from labelhub.core.echo.snapshot import digest
+from labelhub.core.echo.state import digest
 from labelhub.core.echo.state import EchoState, learn
 from labelhub.core.echo.vectors import vector_of
 

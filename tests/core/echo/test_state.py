@@ -24,14 +24,16 @@ from labelhub.core.echo.events import (
     kind_of,
     to_json,
 )
-from labelhub.core.echo.snapshot import (
+from labelhub.core.echo.state import (
+    EchoState,
+    Lesson,
     digest,
+    learn,
     pack_model,
     pack_selector,
     unpack_model,
     unpack_selector,
 )
-from labelhub.core.echo.state import EchoState, Lesson, learn
 from labelhub.core.echo.vectors import vector_of
 
 VALUES = ("now", "later", "never")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from labelhub.core.interview.reading_time import LEAST_MS, MOST_MS, Timing, judge_timing, minimum_ms
+from labelhub.core.interview.limits import LEAST_MS, MOST_MS, Timing, judge_timing, minimum_ms
 from tests.cases import all_cases
 
 PUSHED = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

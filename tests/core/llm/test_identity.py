@@ -6,8 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.llm.identity import call_key
-from labelhub.core.llm.types import Call, Message
+from labelhub.core.llm.types import Call, Message, call_key
 from labelhub.core.schema import schema_from_names
 from tests.cases import all_cases
 

@@ -24,7 +24,6 @@ from apps.llm.thinking import thought_only
 from apps.llm.traffic import LineState
 from apps.llm.wire import add_usage, clean, doubled_cap, output_cap
 from labelhub.core.llm.errors import ContextTooLong, ModelError
-from labelhub.core.llm.identity import call_key
 from labelhub.core.llm.parsing.ladder import AFTER_REASK
 from labelhub.core.llm.types import (
     Attempt,
@@ -34,6 +33,7 @@ from labelhub.core.llm.types import (
     Reply,
     Status,
     Usage,
+    call_key,
 )
 
 #: An answer that cannot be read is asked for once more, by the same prompt and this line; one that

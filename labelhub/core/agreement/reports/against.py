@@ -33,7 +33,6 @@ from labelhub.core.agreement.estimation import (
 )
 from labelhub.core.agreement.evaluation import LabelScore
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
-from labelhub.core.agreement.grouped import Grouped, grouped
 from labelhub.core.agreement.intervals import CONFIDENCE, t_quantile
 from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings
 from labelhub.core.agreement.reports import reasons
@@ -50,6 +49,7 @@ from labelhub.core.agreement.reports.sets import (
 )
 from labelhub.core.agreement.reports.sheet import KINDS, Sheet
 from labelhub.core.agreement.reports.texts import against_texts
+from labelhub.core.agreement.scores import Grouped, grouped
 
 HALVES = "of two labels in the middle each counts half"
 #: Items (or different ones) times cells of the table of median and truth, and cells of the tables

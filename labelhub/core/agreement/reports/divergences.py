@@ -16,10 +16,9 @@ from labelhub.core.agreement.estimation import (
     interval,
     method_of,
 )
-from labelhub.core.agreement.figures import Figure, figure, undefined
+from labelhub.core.agreement.figures import Figure, ends, figure, undefined
 from labelhub.core.agreement.intervals import Interval
 from labelhub.core.agreement.ratings import Floats
-from labelhub.core.agreement.resampling import ends
 from labelhub.core.errors import InvalidInput
 
 

@@ -12,12 +12,11 @@ from labelhub.core.agreement import scores
 from labelhub.core.agreement.aggregation.majority import winners
 from labelhub.core.agreement.estimation import Units, clustered, estimated, estimated_share, units
 from labelhub.core.agreement.evaluation import LabelScore
-from labelhub.core.agreement.figures import Figure
-from labelhub.core.agreement.grouped import Grouped
+from labelhub.core.agreement.figures import Figure, divided
 from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.sheet import Sheet
-from labelhub.core.agreement.resampling import divided
+from labelhub.core.agreement.scores import Grouped
 
 WITH = ("without", "with")
 #: What is reported of sets against a truth.

@@ -14,8 +14,7 @@ from scipy import sparse
 
 from labelhub.core.echo.recommending.items import Item
 from labelhub.core.schema import fold
-from labelhub.core.similarity import words
-from labelhub.core.stems import stem
+from labelhub.core.similarity import stem, words
 
 
 @dataclass(frozen=True, slots=True)

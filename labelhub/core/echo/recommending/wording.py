@@ -24,7 +24,7 @@ from labelhub.core.echo.recommending.offer_faults import (
     offer_table,
 )
 from labelhub.core.llm.parsing import without_thinking
-from labelhub.core.llm.parsing.cleaning import one_line_end, without_echo
+from labelhub.core.llm.parsing.decision import one_line_end, without_echo
 from labelhub.core.llm.types import Call, Reply
 from labelhub.core.prompts import Prompt, fence
 from labelhub.core.schema import Schema, parse_schema

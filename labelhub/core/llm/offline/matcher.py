@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from labelhub.core.schema import LabelDef
-from labelhub.core.stems import stem
+from labelhub.core.similarity import stem
 
 #: The stems of a word or of a short phrase.
 Term: TypeAlias = tuple[str, ...]

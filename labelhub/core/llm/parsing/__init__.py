@@ -15,7 +15,7 @@ number the prompt shows: ``Dovish``, ``0``, ``0: Dovish``. A name that is not of
 reply ``unparsed``, with the name in ``off_menu``. Nothing is ever matched by likeness.
 """
 
-from labelhub.core.llm.parsing.cleaning import without_thinking
+from labelhub.core.llm.parsing.decision import without_thinking
 from labelhub.core.llm.parsing.ladder import AFTER_REASK, UNPARSED
 from labelhub.core.llm.parsing.likelihood import label_probabilities, margin, set_margin
 from labelhub.core.llm.parsing.replies import (

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from labelhub.core.llm.parsing.cleaning import one_line_end, readable
-from labelhub.core.llm.parsing.decision import StatedDecision, last_decision
+from labelhub.core.llm.parsing.decision import StatedDecision, last_decision, one_line_end, readable
 from labelhub.core.llm.parsing.structured import MISSING, embedded_answer, read_json, whole_answer
 from labelhub.core.schema import Schema, Value, ValueNotOffered, fold
 from labelhub.core.schema.content import NoAnswer, offered, one_name, read_content

@@ -6,8 +6,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
-from labelhub.core.llm.parsing.cleaning import without_thinking
-from labelhub.core.llm.parsing.decision import last_decision
+from labelhub.core.llm.parsing.decision import last_decision, without_thinking
 from labelhub.core.llm.parsing.ladder import climb, is_refusal, prepared
 from labelhub.core.llm.parsing.likelihood import label_probabilities, presence_probabilities
 from labelhub.core.llm.parsing.structured import (

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
-from labelhub.core.echo.simulation.report import (
+from labelhub.core.echo.simulator import (
     ARMS,
     ECHO,
     MEDIAN,
@@ -19,13 +19,13 @@ from labelhub.core.echo.simulation.report import (
     RANDOM,
     WINDOW,
     Floats,
+    Settings,
     SimulationTrace,
     figures,
     play,
     question_share,
     simulate,
 )
-from labelhub.core.echo.simulation.world import Settings
 from labelhub.core.echo.uncertainty import BINS
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases

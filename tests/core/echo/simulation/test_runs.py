@@ -4,23 +4,21 @@ import numpy as np
 import pytest
 
 from labelhub.core.echo import trust
-from labelhub.core.echo.simulation.report import (
+from labelhub.core.echo.simulator import (
     ARMS,
     ECHO,
     NO_ASKING,
     RANDOM,
     RANDOM_SHOWN,
-    Learner,
-    SimulatedArm,
-    SimulationTrace,
-    play,
-)
-from labelhub.core.echo.simulation.world import (
     SURVEY_EVERY,
     SURVEY_SIZE,
+    Learner,
     Seen,
     Settings,
+    SimulatedArm,
+    SimulationTrace,
     World,
+    play,
 )
 from labelhub.core.echo.uncertainty import calibration_error
 from tests.cases import all_cases

@@ -7,14 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.echo.simulation.world import (
-    MATTER,
-    MOVED,
-    PLACES,
-    Seen,
-    Settings,
-    World,
-)
+from labelhub.core.echo.simulator import MATTER, MOVED, PLACES, Seen, Settings, World
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
 
