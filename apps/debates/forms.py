@@ -15,10 +15,8 @@ from apps.debates.services.prompts import Version, protocol_of, trial_roles
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import default_models, list_models
 from labelhub.core.debate import LABELLING, PROTOCOLS, CallCount, ProtocolInfo
-from labelhub.core.debate.info import Group
-from labelhub.core.debate.settings import InvalidSetting, Setting
-from labelhub.core.prompts import MOST_BODY
 from labelhub.core.debate.info import Group, InvalidSetting, Setting
+from labelhub.core.prompts import MOST_BODY
 from labelhub.core.schema import LabelType
 
 #: More than any project has; a database counts no further than it can.

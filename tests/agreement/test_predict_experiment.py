@@ -18,8 +18,6 @@ from apps.labels.models import Label
 from apps.labels.services import annotator_for, record_label
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Item, Project
-from labelhub.core.agreement.resampling import BY_AUTHOR
-from apps.projects.selectors import current_schema
 from labelhub.core.agreement.figures import BY_AUTHOR
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.types import Call

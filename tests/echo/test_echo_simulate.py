@@ -12,8 +12,6 @@ from django.core.management import CommandError, call_command
 
 from apps.echo.learning_curves import ARM_NAMES
 from apps.echo.management.commands import echo_simulate
-from labelhub.core.echo.simulation.report import (
-from apps.echo.play_output import figure_words
 from labelhub.core.echo.simulator import (
     ARMS,
     Settings,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from apps.llm import client, streaming
 from apps.llm.streaming import ThoughtFilter
 from labelhub.core.llm.errors import ModelError, ModelUnreachable, RequestRejected
-from labelhub.core.llm.offline.chat import chat_reply
+from labelhub.core.llm.offline.model import chat_reply
 from labelhub.core.llm.types import Message, Usage
 from tests.llm.asking_helpers import make_spec, opened
 from tests.llm.streaming_endpoint import DONE, Answering, event, said, saying, writing

@@ -35,7 +35,7 @@ from apps.labels.selectors import verified_as_of
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.agreement.figures import Figure
-from labelhub.core.agreement.prediction_powered import ppi_mean
+from labelhub.core.agreement.risk_control import ppi_mean
 from labelhub.core.debate import routing
 from labelhub.core.debate.routing import AT_MOST, THRESHOLDS, Rule, Threshold
 from labelhub.core.schema import Schema, value_key, value_words

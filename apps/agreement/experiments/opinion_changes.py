@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 
 from apps.agreement.experiments.answers import Answers, ArmAnswers, Rounds
-from apps.agreement.experiments.answers import Answers, ArmAnswers
-from apps.agreement.experiments.opinions import Rounds
 from labelhub.core.agreement.figures import Resample
 from labelhub.core.agreement.opinions import Changes, changes
 from labelhub.core.agreement.ratings import Ints

@@ -39,9 +39,6 @@ from labelhub.core.agreement.arms import (
     mean_per_pass,
     scores,
 )
-from labelhub.core.agreement.figures import Figure, undefined
-from labelhub.core.agreement.resampling import Resample, clustered_share, resample
-from labelhub.core.agreement.arms import ArmPair, ArmScores, compare, front, mean_per_pass, scores
 from labelhub.core.agreement.figures import Figure, Resample, clustered_share, resample, undefined
 from labelhub.core.debate import protocol
 from labelhub.core.errors import InvalidInput

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from apps.agreement.experiments.answers import Answers, ArmAnswers, first_voices, own_d_rate
 from labelhub.core.agreement.arms import NOTHING
-from labelhub.core.agreement.figures import Figure, share
-from labelhub.core.agreement.figures import Resample
+from labelhub.core.agreement.figures import Figure, Resample, share
 from labelhub.core.agreement.opinions import Agreement, agreement
 from labelhub.core.agreement.ratings import Ints
 from labelhub.core.debate import protocol

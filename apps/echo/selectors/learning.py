@@ -21,8 +21,6 @@ from apps.echo.selectors.prompt_searches import searches_mark
 from labelhub.core.echo.models import PARTS, part_weights
 from labelhub.core.echo.relevance import relevance_bounds
 from labelhub.core.echo.state import EchoState, unpack_model, unpack_selector
-from labelhub.core.echo.snapshot import unpack_model, unpack_selector
-from labelhub.core.echo.state import EchoState
 from labelhub.core.errors import Conflict
 
 

@@ -38,7 +38,7 @@ from apps.echo.states import doubted_authors
 from apps.llm.models import ModelSpec
 from apps.llm.shared_gateway import close_all, shared_gateway
 from labelhub.core.echo.examples import Example
-from labelhub.core.echo.instructions import instruction_faults
+from labelhub.core.echo.prediction import instruction_faults
 from labelhub.core.echo.prompt_search import (
     LEAST_AUTHORS,
     LEAST_KEPT_BACK,

@@ -21,11 +21,19 @@ from apps.reviews.models import Decision
 from apps.reviews.quality.comparison import Compared, compared
 from apps.reviews.quality.requeue import SETTLED
 from apps.reviews.quality.work import Bools, Floats, Ints
-from labelhub.core.agreement.figures import Figure, figure, share, undefined
+from labelhub.core.agreement.figures import (
+    Figure,
+    clustered_share,
+    divided,
+    ends,
+    figure,
+    resample,
+    share,
+    undefined,
+)
 from labelhub.core.agreement.intervals import DRAWS, SEED
 from labelhub.core.agreement.pace import known_times
-from labelhub.core.agreement.resampling import clustered_share, divided, ends, resample
-from labelhub.core.agreement.two_groups import NEWCOMBE, median, newcombe
+from labelhub.core.agreement.significance import NEWCOMBE, median, newcombe
 from labelhub.core.agreement.with_others import comparisons
 from labelhub.core.schema import value_key
 

@@ -22,8 +22,7 @@ from apps.projects.selectors import current_schema
 from apps.reviews.models import Decision, Purpose
 from labelhub.core.agreement.figures import Figure, share
 from labelhub.core.agreement.pace import MOST_CHARACTERS, known_times, least_seconds
-from labelhub.core.agreement.significance import LEVEL, holm
-from labelhub.core.agreement.two_groups import fisher, mann_whitney, median
+from labelhub.core.agreement.significance import LEVEL, fisher, holm, mann_whitney, median
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -6,10 +6,6 @@ from typing import Any
 
 from apps.common.commands import LabelhubCommand
 from apps.echo.learning_curves import ARM_NAMES, curves_file, draw_curves, figure_words, progress
-from labelhub.core.echo.simulation.report import simulate
-from labelhub.core.echo.simulation.world import SURVEY_EVERY, SURVEY_SIZE, Settings
-from apps.echo.charts.curves import ARM_NAMES, draw_curves
-from apps.echo.play_output import curves_file, figure_words, progress
 from labelhub.core.echo.simulator import SURVEY_EVERY, SURVEY_SIZE, Settings, simulate
 from labelhub.core.errors import InvalidInput
 
