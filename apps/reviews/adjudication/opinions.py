@@ -135,12 +135,12 @@ class Opinions:
     @property
     def people(self) -> list[Opinion]:
         """Of these, those of the crowd and of experts."""
-        return [one for one in self.said if one.label.annotator.kind in PEOPLE]
+        return [opinion for opinion in self.said if opinion.label.annotator.kind in PEOPLE]
 
     @property
     def debated(self) -> bool:
         """Whether a debate among these may be read."""
-        return any(one.label.annotator.kind == Kind.LLM for one in self.said)
+        return any(opinion.label.annotator.kind == Kind.LLM for opinion in self.said)
 
     @cached_property
     def sides(self) -> list[OpinionSide]:
@@ -148,7 +148,7 @@ class Opinions:
         groups: dict[str, list[Opinion]] = {}
         for opinion in self.said:
             groups.setdefault(said_key(opinion.label.value), []).append(opinion)
-        sides = [self._side(each) for each in groups.values()]
+        sides = [self._side(group) for group in groups.values()]
         if not self.task.one_of_several:
             return sides
         order = {option.title: at for at, option in enumerate(self.options)}
@@ -162,12 +162,14 @@ class Opinions:
 
     def own(self, user: User) -> Opinion | None:
         """What ``user`` says."""
-        return next((one for one in self.said if one.label.annotator.user_id == user.pk), None)
+        return next(
+            (opinion for opinion in self.said if opinion.label.annotator.user_id == user.pk), None
+        )
 
     def _side(self, opinions: Sequence[Opinion]) -> OpinionSide:
         value = opinions[0].label.value
         offered = value is not None and self._is_offered(value)
-        same = (each for each in self.options if each.title == value_words(value))
+        same = (option for option in self.options if option.title == value_words(value))
         option = next(same, None) if not self.task.several else None
         key, says = (option.key, option.value) if option else ("", "")
         return OpinionSide(value, tuple(opinions), offered, key, says)
@@ -182,8 +184,8 @@ class Opinions:
     def _option(self, name: str, at: int) -> Option:
         label = self.schema.parsed.label(name)
         point = label.point if label is not None else None
-        spoken = [one.label for one in self.said if one.label.value is not None]
-        saying = [one.annotator.kind for one in spoken if _says(one.value, name, point)]
+        spoken = [opinion.label for opinion in self.said if opinion.label.value is not None]
+        saying = [label.annotator.kind for label in spoken if _says(label.value, name, point)]
         title = name if point is None or not self.task.ordered else f"{point:g}"
         return Option(
             value=name,

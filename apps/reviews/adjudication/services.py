@@ -119,7 +119,7 @@ def adjudicate(
     )
     # Who said something else and may still review here.
     decided = said_key(done.label.value)
-    others = [one.label for one in case.people if said_key(one.label.value) != decided]
+    others = [said.label for said in case.people if said_key(said.label.value) != decided]
     judge = done.decision.reviewer_id
     overruled = [person for person in people_behind(project, others) if person.pk != judge]
     comment = None
@@ -186,7 +186,9 @@ def _check_open(case: Opinions, user: User) -> None:
     if case.waits or (own is not None and own.label.settles):
         return
     if case.state.stage == ItemState.Stage.UNCLEAR:
-        found = next(one for one in reversed(case.people) if one.label.role == Label.Role.UNCLEAR)
+        found = next(
+            opinion for opinion in reversed(case.people) if opinion.label.role == Label.Role.UNCLEAR
+        )
         raise _decided_by(found.label.annotator.name, "cannot be told")
     if case.state.stage != ItemState.Stage.DECIDED or case.gold is None:
         raise DecidedMeanwhile("Reviewers do not disagree on this item any more; it goes on.")
@@ -270,7 +272,9 @@ def send_back(*, project: Project, user: User, item_id: int, reason: str) -> Sen
     if not case.waits:
         raise DecidedMeanwhile("This item does not wait for a decision any more.")
     theirs = [
-        one.label for one in case.people if one.label.annotator.user_id not in (None, user.pk)
+        opinion.label
+        for opinion in case.people
+        if opinion.label.annotator.user_id not in (None, user.pk)
     ]
     people = people_behind(project, theirs)
     if not people:
@@ -278,7 +282,7 @@ def send_back(*, project: Project, user: User, item_id: int, reason: str) -> Sen
             "Nobody who labelled this item reviews here any more: decide it, or skip it."
         )
     asked = {person.pk for person in people}
-    labels = [each for each in theirs if each.annotator.user_id in asked]
+    labels = [label for label in theirs if label.annotator.user_id in asked]
     for label in labels:
         withdraw_label(label=label, provenance={"sent_back_by": user.username, "reason": why})
     Slot.objects.filter(label__in=labels).update(label=None, holder=None)

@@ -193,7 +193,9 @@ def _again(request: SignedInRequest, item_id: int) -> dict[str, Any]:
     if undone is None or undone.label is None:
         return {}
     label = undone.label
-    quotes = [json.dumps([name, one]) for name, said in label.evidence.items() for one in said]
+    quotes = [
+        json.dumps([name, phrase]) for name, said in label.evidence.items() for phrase in said
+    ]
     schema = label.schema.parsed.of_item(label.item.options)
     values = sorted(schema.names_in(label.value))
     return {

@@ -30,7 +30,9 @@ def apply_action(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> l
 
 def _accept(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
     """What is suggested, as it stands: that is what they were asked about."""
-    proposed = Label.objects.in_bulk([one.suggestion_id for one in states if one.suggestion_id])
+    proposed = Label.objects.in_bulk(
+        [state.suggestion_id for state in states if state.suggestion_id]
+    )
 
     def accepted(state: ItemState) -> dict[str, Any]:
         suggestion = proposed[state.suggestion_id or 0]
@@ -88,17 +90,17 @@ def _assign(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[B
     """To all of them, or to each in turn, leaving out who has labelled the item."""
     users = list(User.objects.filter(pk__in=plan.options["users"]).order_by("pk"))
     said = Label.objects.standing().by_people()
-    said = said.filter(item__in=[one.item_id for one in states], annotator__user__in=users)
+    said = said.filter(item__in=[state.item_id for state in states], annotator__user__in=users)
     spoken = set(said.order_by().values_list("item_id", "annotator__user_id"))
     given: dict[tuple[int, ...], list[int]] = {}
     for at, state in enumerate(states):
-        free = [one for one in users if (state.item_id, one.pk) not in spoken]
+        free = [user for user in users if (state.item_id, user.pk) not in spoken]
         if plan.options["share"] and free:
             # Whose turn it is; of somebody who has labelled the item, the next one's.
             order = [users[((job.done + at) + step) % len(users)] for step in range(len(users))]
-            free = [next(one for one in order if one in free)]
-        given.setdefault(tuple(one.pk for one in free), []).append(state.item_id)
-    by_id = {one.pk: one for one in users}
+            free = [next(user for user in order if user in free)]
+        given.setdefault(tuple(user.pk for user in free), []).append(state.item_id)
+    by_id = {user.pk: user for user in users}
     added = {item: list(who) for who, items in given.items() for item in items}
     skips = _left(states, users)
     for who, items in given.items():
@@ -125,7 +127,7 @@ def _left(
 ) -> dict[int, list[tuple[int, int | None]]]:
     """By item: the decisions to leave it to others or for later that stand, and whose they are."""
     left = Decision.objects.filter(
-        item__in=[one.item_id for one in states], label__isnull=True, undone_at__isnull=True
+        item__in=[state.item_id for state in states], label__isnull=True, undone_at__isnull=True
     )
     if users is not None:
         left = left.filter(reviewer__in=users)
@@ -136,22 +138,24 @@ def _left(
 
 
 def _keep(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
-    keep_for_kind(plan.project, [one.item_id for one in states], plan.options["kind"])
+    keep_for_kind(plan.project, [state.item_id for state in states], plan.options["kind"])
     return [
-        Change(job=job, item_id=one.item_id, before={"kind": one.assigned_kind}) for one in states
+        Change(job=job, item_id=state.item_id, before={"kind": state.assigned_kind})
+        for state in states
     ]
 
 
 def _promote(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
-    ids = [one.item_id for one in states]
+    ids = [state.item_id for state in states]
     promote_items(plan.project, ids, promoted=plan.options["promoted"])
     return [
-        Change(job=job, item_id=one.item_id, before={"promoted": one.promoted}) for one in states
+        Change(job=job, item_id=state.item_id, before={"promoted": state.promoted})
+        for state in states
     ]
 
 
 def _return(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
-    ids = [one.item_id for one in states]
+    ids = [state.item_id for state in states]
     said: dict[int, list[int]] = {}
     labels = Label.objects.standing().by_people().filter(item__in=ids)
     for label in labels.exclude(action=Label.Action.IMPORTED).order_by("pk"):
@@ -167,14 +171,14 @@ def _return(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[B
     return [
         Change(
             job=job,
-            item_id=one.item_id,
+            item_id=state.item_id,
             before={
-                "labels": said.get(one.item_id, []),
-                "skips": [pk for pk, _ in skips.get(one.item_id, ())],
-                "promoted": one.promoted,
+                "labels": said.get(state.item_id, []),
+                "skips": [pk for pk, _ in skips.get(state.item_id, ())],
+                "promoted": state.promoted,
             },
         )
-        for one in states
+        for state in states
     ]
 
 
@@ -248,33 +252,24 @@ def _leave_again(changes: Sequence[BulkChange]) -> None:
 
 
 def _audience(job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
-    def unchanged(state: ItemState) -> bool:
-        return bool(state.assigned_kind == job.options["kind"])
-
-    groups = _grouped(changes, states, "kind", unchanged)
+    groups = _unchanged(changes, states, "kind", assigned_kind=job.options["kind"])
     return sum(keep_for_kind(job.project, ids, kind) for kind, ids in groups.items())
 
 
 def _promoted(job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
-    def unchanged(state: ItemState) -> bool:
-        return bool(state.promoted == job.options["promoted"])
-
-    groups = _grouped(changes, states, "promoted", unchanged)
+    groups = _unchanged(changes, states, "promoted", promoted=job.options["promoted"])
     return sum(promote_items(job.project, ids, promoted=was) for was, ids in groups.items())
 
 
-def _grouped(
-    changes: Sequence[BulkChange],
-    states: States,
-    name: str,
-    unchanged: Callable[[ItemState], bool],
+def _unchanged(
+    changes: Sequence[BulkChange], states: States, before: str, **done: Any
 ) -> dict[Any, list[int]]:
-    """What was before → the items, of those that still are as the job left them."""
+    """What was before → the items, of those that still are as the job has ``done`` them."""
     groups: dict[Any, list[int]] = {}
     for change in changes:
         state = states.get(change.item_id)
-        if state is not None and unchanged(state):
-            groups.setdefault(change.before[name], []).append(change.item_id)
+        if state and all(getattr(state, name) == value for name, value in done.items()):
+            groups.setdefault(change.before[before], []).append(change.item_id)
     return groups
 
 

@@ -73,11 +73,11 @@ class OptionsForm(forms.Form):
     def posted(self) -> list[tuple[str, str]]:
         """What was chosen, as hidden fields send it again."""
         names = [self.add_prefix(name) for name in self.fields]
-        return [(name, one) for name in names for one in self._given.getlist(name)]
+        return [(name, value) for name in names for value in self._given.getlist(name)]
 
     def take(self, error: InvalidInput) -> bool:
         """Show a refusal at its field; False where it is about none of these."""
-        faults = [one for one in error.data.get("errors", []) if one["field"] in self.fields]
+        faults = [fault for fault in error.data.get("errors", []) if fault["field"] in self.fields]
         for fault in faults:
             # Beside the form's own words for the same, one is enough.
             self.errors.pop(fault["field"], None)

@@ -2,7 +2,7 @@
 the same conditions that are asked again, with the items locked, when it is done.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -91,7 +91,7 @@ class Preview:
 def told(passed: Mapping[str, int]) -> list[tuple[int, str]]:
     """How many items were passed over, and why, the largest number first."""
     found = [(count, PASSED[reason]) for reason, count in passed.items() if count]
-    return sorted(found, key=lambda one: -one[0])
+    return sorted(found, key=lambda counted: -counted[0])
 
 
 def preview(plan: BulkPlan) -> Preview:
@@ -209,23 +209,40 @@ def read_options(project: Project, action: str, data: Mapping[str, Any]) -> dict
     """
     if action not in BulkJob.Action.values:
         raise InvalidInput.at("action", f"Must be one of {', '.join(BulkJob.Action.values)}.")
-    return _READERS[BulkJob.Action(action)](project, data)
-
-
-def _no_options(_project: Project, _data: Mapping[str, Any]) -> dict[str, Any]:
+    match action:
+        case Action.LABEL:
+            return {"value": _value_option(project, data.get("value"))}
+        case Action.ASSIGN:
+            return _people_option(project, data)
+        case Action.AUDIENCE:
+            kind = data.get("kind", "")
+            if kind not in KINDS:
+                raise InvalidInput.at("kind", "Must be crowd, expert or empty (for everybody).")
+            return {"kind": kind}
+        case Action.PROMOTE:
+            return {"promoted": _flag(data, "promoted", default=True)}
+        case Action.RETURN:
+            return {"reason": _reason_option(data.get("reason", ""))}
     return {}
 
 
-def _value_option(project: Project, data: Mapping[str, Any]) -> dict[str, Any]:
-    schema, raw = current_schema(project).parsed, data.get("value")
+def _reason_option(raw: Any) -> str:
+    reason = raw.strip() if isinstance(raw, str) else ""
+    if not reason or unstorable(reason) or len(reason) > LONGEST_REASON:
+        raise InvalidInput.at("reason", f"Say why, in at most {LONGEST_REASON} characters.")
+    return reason
+
+
+def _value_option(project: Project, raw: Any) -> Any:
+    schema = current_schema(project).parsed
     if raw in (None, ""):
         raise InvalidInput.at("value", "Choose the label that all are to have.")
     if schema.task.item_options:
         if not isinstance(raw, str) or not raw.strip() or unstorable(raw):
             raise InvalidInput.at("value", "Must be one of the items' options, as text.")
-        return {"value": raw.strip()}
+        return raw.strip()
     try:
-        return {"value": schema.normalise(raw)}
+        return schema.normalise(raw)
     except InvalidInput as error:
         raise InvalidInput.at("value", error.message) from None
 
@@ -238,33 +255,13 @@ def _people_option(project: Project, data: Mapping[str, Any]) -> dict[str, Any]:
     known: dict[str, int] = {}
     for pk, name in members.values_list("user_id", "user__username"):
         known |= {str(pk): pk, name: pk}
-    strange = [str(one) for one in raw if str(one) not in known]
+    strange = [str(person) for person in raw if str(person) not in known]
     if strange:
         raise InvalidInput.at("users", f"'{strange[0][:80]}' does not review in this project.")
-    users = sorted({known[str(one)] for one in raw})
+    users = sorted({known[str(person)] for person in raw})
     if len(users) > MOST_PEOPLE:
         raise InvalidInput.at("users", f"At most {MOST_PEOPLE} people at once.")
     return {"users": users, "share": _flag(data, "share", default=False)}
-
-
-def _audience_option(_project: Project, data: Mapping[str, Any]) -> dict[str, Any]:
-    kind = data.get("kind", "")
-    if kind not in KINDS:
-        raise InvalidInput.at("kind", "Must be crowd, expert or empty (for everybody).")
-    return {"kind": kind}
-
-
-def _promoted_option(_project: Project, data: Mapping[str, Any]) -> dict[str, Any]:
-    return {"promoted": _flag(data, "promoted", default=True)}
-
-
-def _reason_option(_project: Project, data: Mapping[str, Any]) -> dict[str, Any]:
-    raw = data.get("reason", "")
-    reason = raw.strip() if isinstance(raw, str) else ""
-    if not reason or unstorable(reason) or len(reason) > LONGEST_REASON:
-        words = f"Say why, in at most {LONGEST_REASON} characters."
-        raise InvalidInput.at("reason", words)
-    return {"reason": reason}
 
 
 def _flag(data: Mapping[str, Any], name: str, *, default: bool) -> bool:
@@ -274,13 +271,3 @@ def _flag(data: Mapping[str, Any], name: str, *, default: bool) -> bool:
     if raw in (False, "false", "", "0", "no"):
         return False
     raise InvalidInput.at(name, "Must be true or false.")
-
-
-_READERS: dict[BulkJob.Action, Callable[[Project, Mapping[str, Any]], dict[str, Any]]] = {
-    BulkJob.Action.ACCEPT: _no_options,
-    BulkJob.Action.LABEL: _value_option,
-    BulkJob.Action.ASSIGN: _people_option,
-    BulkJob.Action.AUDIENCE: _audience_option,
-    BulkJob.Action.PROMOTE: _promoted_option,
-    BulkJob.Action.RETURN: _reason_option,
-}

@@ -52,7 +52,9 @@ class Thread:
     @property
     def told(self) -> list[Comment]:
         """What an adjudicator told those who labelled the item, and nobody has resolved."""
-        return [each for each in self.comments if each.explains and each.resolved_at is None]
+        return [
+            comment for comment in self.comments if comment.explains and comment.resolved_at is None
+        ]
 
 
 def thread_on(project: Project, user: User, item_id: int) -> Thread:

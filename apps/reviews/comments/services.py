@@ -124,7 +124,9 @@ def write_comment(
     found = Membership.objects.filter(project=project, user__username__in=names)
     members = dict(found.values_list("user__username", "user")) if names else {}
     people = {*members.values(), *to} - {user.pk}
-    Mention.objects.bulk_create([Mention(comment=comment, user_id=each) for each in sorted(people)])
+    Mention.objects.bulk_create(
+        [Mention(comment=comment, user_id=person) for person in sorted(people)]
+    )
     known = meant(said, members)
     return Written(comment, tuple(name for name in said if name not in known))
 

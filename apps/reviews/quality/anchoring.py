@@ -64,7 +64,7 @@ class Answers:
 
     def where(self, kept: Bools) -> "Answers":
         """Only those."""
-        return Answers(*(getattr(self, one.name)[kept] for one in fields(self)))
+        return Answers(*(getattr(self, column.name)[kept] for column in fields(self)))
 
     def counts(self, measure: str) -> tuple[Ints, Ints]:
         """Part and whole of each answer."""
@@ -233,7 +233,7 @@ def too_few(sizes: Mapping[Any, int], fewest: int) -> str:
 def newcombe_of(arms: Mapping[Any, Answers], measure: str) -> Figure:
     """The same by Newcombe's interval, of whole answers."""
     (part, whole), (other, other_whole) = (
-        tuple(int(each.sum()) for each in arms[arm].counts(measure)) for arm in ARMS
+        tuple(int(counts.sum()) for counts in arms[arm].counts(measure)) for arm in ARMS
     )
     low, high = newcombe(part, whole, other, other_whole)
     value = part / whole - other / other_whole
@@ -253,7 +253,7 @@ def _drawn(answers: Answers, part: Ints, whole: Ints, unit: str) -> Figure:
         columns = sums
     drawn = resample(len(columns)).sums(columns)
     low, high = ends(divided(drawn[:, 0], drawn[:, 1]) - divided(drawn[:, 2], drawn[:, 3]))
-    a, n, b, m = (float(each) for each in columns.sum(axis=0))
+    a, n, b, m = (float(total) for total in columns.sum(axis=0))
     method = DRAWN.format(unit=unit, draws=DRAWS, seed=SEED)
     return figure(a / n - b / m, low=low, high=high, n=int((whole > 0).sum()), method=method)
 

@@ -143,7 +143,9 @@ def people_report(project: Project) -> PeopleReport:
     team = {member.user_id: member for member in members(project)}
     ids = set(np.unique(work.user).tolist())
     left = User.objects.in_bulk(ids - set(team)) if ids - set(team) else {}
-    standings = {one.user_id: one for one in ReviewerStatus.objects.filter(project=project)}
+    standings = {
+        status.user_id: status for status in ReviewerStatus.objects.filter(project=project)
+    }
     shared = compared(project)
     agreeing = shared.by_person()
     rows = []
@@ -398,12 +400,12 @@ def _for_themselves(
     right = int((first.correct[:known] == 1).sum())
     accuracy = share(right, known, reason=NOT_TOLD) if known else undefined(NOT_TOLD)
     counted = replace(row.counted, accuracy=accuracy)
-    quiet = [replace(one, right=0, known=0) for one in told]
+    quiet = [replace(stretch, right=0, known=0) for stretch in told]
     return PersonReport(
         row=replace(row, counted=counted, changes=(), alerts=()),
         stretches=quiet,
         by=by,
-        changes=[one for one in changes(quiet) if one.measure == "seconds"],
+        changes=[change for change in changes(quiet) if change.measure == "seconds"],
         pairs=(),
         wrong=(),
         fast=(),

@@ -223,7 +223,9 @@ def _anchoring(project: Project) -> dict[str, Any]:
         }
         for key, words in ARM_ROWS
     ]
-    people = [{"of": one, "difference": in_points(one.difference)} for one in report.people]
+    people = [
+        {"of": person, "difference": in_points(person.difference)} for person in report.people
+    ]
     return {
         "report": report,
         "rows": rows,

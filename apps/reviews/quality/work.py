@@ -73,7 +73,7 @@ class Work:
 
     def where(self, kept: Any) -> "Work":
         """Only those decisions, given as anything that picks from an array."""
-        return Work(*(getattr(self, one.name)[kept] for one in fields(self)))
+        return Work(*(getattr(self, column.name)[kept] for column in fields(self)))
 
     def of(self, user_id: int) -> "Work":
         """One person's."""
@@ -336,12 +336,15 @@ def _stretches(answers: Work, number: Ints, names: Sequence[str]) -> list[Stretc
                 times=known_times(answers.seconds[here]),
             )
         )
-    return [one for one in found if one.labels]
+    return [stretch for stretch in found if stretch.labels]
 
 
 def _accuracy_test(stretches: Sequence[Stretch], at: int) -> Change | None:
     now, before = stretches[at], stretches[:at]
-    right, known = sum(one.right for one in before), sum(one.known for one in before)
+    right, known = (
+        sum(stretch.right for stretch in before),
+        sum(stretch.known for stretch in before),
+    )
     if not (known and now.known):
         return None
     p = fisher(now.right, now.known, right, known)
@@ -350,7 +353,7 @@ def _accuracy_test(stretches: Sequence[Stretch], at: int) -> Change | None:
 
 def _speed_test(stretches: Sequence[Stretch], at: int) -> Change | None:
     now = stretches[at].times
-    before = np.concatenate([one.times for one in stretches[:at]])
+    before = np.concatenate([stretch.times for stretch in stretches[:at]])
     p = mann_whitney(now, before)
     if p is None:
         return None

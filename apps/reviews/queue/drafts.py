@@ -42,7 +42,7 @@ def save_draft(
         kept[SCHEMA] = under
     # In characters: as they are, not as escapes of six signs each.
     if len(json.dumps(kept, ensure_ascii=False)) > MOST_CHARS or any(
-        unstorable(one) for given in kept.values() for one in given
+        unstorable(value) for given in kept.values() for value in given
     ):
         raise InvalidInput.at("draft", "it is too long to be kept, or holds what cannot be stored.")
     if not Item.objects.filter(project=project, pk=item_id).exists():

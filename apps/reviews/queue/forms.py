@@ -46,7 +46,7 @@ def read_answer(data: QueryDict, task: LabelType) -> Answer:
         rationale=data.get("rationale", ""),
         confidence=read_number(data.get("confidence", "")),
         spans=_spans(data.get("spans", "")),
-        order=[str(one) for one in _json_list(data.get("order", ""))],
+        order=[str(name) for name in _json_list(data.get("order", ""))],
         schema_version=read_id(data, "schema") if data.get("schema") else None,
     )
 
@@ -70,7 +70,7 @@ def read_value(data: QueryDict, task: LabelType, prefix: str = "") -> list[str] 
 
 def read_draft(data: QueryDict) -> dict[str, list[str]]:
     """The fields of a form that was begun."""
-    return {name: [str(one) for one in data.getlist(name)] for name in (*FIELDS, SCHEMA)}
+    return {name: [str(value) for value in data.getlist(name)] for name in (*FIELDS, SCHEMA)}
 
 
 def read_id(data: QueryDict, name: str) -> int:
@@ -118,8 +118,8 @@ def _spans(raw: str) -> list[EvidenceSpan]:
     """
     try:
         return [
-            EvidenceSpan(str(one["label"]), int(one["start"]), int(one["end"]))
-            for one in _json_list(raw)
+            EvidenceSpan(str(span["label"]), int(span["start"]), int(span["end"]))
+            for span in _json_list(raw)
         ]
     except (KeyError, TypeError, ValueError, OverflowError):
         raise InvalidInput.at("spans", "each needs label, start and end.") from None

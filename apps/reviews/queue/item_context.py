@@ -82,7 +82,7 @@ def _as_called_now(fields: dict[str, list[str]], schema: LabelSchema) -> dict[st
         now = (names.get(name, name) for name in fields["value"])
         fields["value"] = list(dict.fromkeys(name for name in now if name is not None))
     if "spans" in fields:
-        fields["spans"] = [_marked_now(one, names) for one in fields["spans"]]
+        fields["spans"] = [_marked_now(spans, names) for spans in fields["spans"]]
     return fields
 
 

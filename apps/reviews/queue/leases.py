@@ -193,7 +193,7 @@ def claim_next_item(
         now = timezone.now()
         until = now + timedelta(seconds=LEASE_SECONDS)
         held = held_slots(now, project.pk, user.pk)
-        for slot in sorted(held, key=lambda one: one.item_id != first):
+        for slot in sorted(held, key=lambda slot: slot.item_id != first):
             if slot.lease_token not in besides and _renew_one(slot, until, anew=anew):
                 return slot
         if len(held) >= MOST_HELD:

@@ -187,7 +187,9 @@ def _held_by_others(project: Project, user: User, now: datetime) -> Iterable[Hol
     yield from found[:NAMED]
     if rest := found[NAMED:]:
         yield Holding(
-            f"{len(rest)} others", sum(one.items for one in rest), max(one.until for one in rest)
+            f"{len(rest)} others",
+            sum(holding.items for holding in rest),
+            max(holding.until for holding in rest),
         )
 
 

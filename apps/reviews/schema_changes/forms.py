@@ -96,7 +96,7 @@ class ChangeForm:
     def __init__(self, schema: Schema, data: Mapping[str, Any] | None = None) -> None:
         self.schema = schema
         self.rows = FateRows(
-            data, initial=[{"name": each} for each in schema.names], prefix="label"
+            data, initial=[{"name": name} for name in schema.names], prefix="label"
         )
         self.whole = WholeForm(data, initial={"question": schema.question}, prefix="schema")
         if not schema.task.ordered:

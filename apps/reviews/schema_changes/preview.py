@@ -75,7 +75,7 @@ def preview_change(change: SchemaChange) -> dict[str, Any]:
         "schema": change.plan.new.to_json(),
         "labels": {what: kinds_of(said, what) for what in (*WHAT, "restored")},
         "gold": {what: gold[f"{what}:gold"] for what in WHAT},
-        "operations": [_part(change, each, labels, golds) for each in change.parsed],
+        "operations": [_part(change, operation, labels, golds) for operation in change.parsed],
         "decisions": {
             "looked_at": seen.items,
             "all": seen.all_of_them,

@@ -83,7 +83,9 @@ class SearchForm(forms.Form):
         rows = found.order_by("kind", "name").only("pk", "name", "kind")[:MOST_NAMED]
         annotators = [(row.pk, f"{row.name} ({Kind(row.kind).label})") for row in rows]
         people = people_of(project)
-        imports = [(one.pk, f"{one.file_name} ({one.pk})") for one in project.imports.all()[:50]]
+        imports = [
+            (batch.pk, f"{batch.file_name} ({batch.pk})") for batch in project.imports.all()[:50]
+        ]
         for name in ("label", "suggested", "gold"):
             named = [(label.name, label.name) for label in schema.labels]
             self._offer(

@@ -243,7 +243,8 @@ def _said(ids: Iterable[int], *, mine: User | None) -> dict[int, list[Tally]]:
         item: [
             Tally(kind, values[key], count)
             for (kind, key), count in sorted(
-                counts.items(), key=lambda one: (order.index(one[0][0]), -one[1], one[0][1])
+                counts.items(),
+                key=lambda counted: (order.index(counted[0][0]), -counted[1], counted[0][1]),
             )
         ]
         for item, counts in counted.items()

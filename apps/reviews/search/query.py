@@ -183,7 +183,7 @@ def _ids(raw: Any) -> tuple[int, ...]:
         raise ValueError("Must be a list of items' ids.")
     if len(listed) > MOST_ITEMS:
         raise ValueError(f"At most {MOST_ITEMS:,} items; a search takes as many as there are.")
-    return tuple(sorted({_id(one) for one in listed}))
+    return tuple(sorted({_id(item) for item in listed}))
 
 
 RANGES = (
@@ -193,7 +193,7 @@ RANGES = (
     ("labelled_from", "labelled_to"),
     ("decided_from", "decided_to"),
 )
-FIELDS = tuple(one.name for one in fields(Query))
+FIELDS = tuple(field.name for field in fields(Query))
 READERS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("q", "label", "suggested", "gold", "reason", "comment"), _words),
     **dict.fromkeys(("annotator", "not_by", "assigned", "comment_by", "skipped_by", "batch"), _id),

@@ -41,7 +41,7 @@ def filter_rows(project: Project, seconds: float = COUNTING_SECONDS) -> list[Fil
     """The project's filters by name, each with how many items it holds now; counting begins for as
     long as ``seconds`` have not passed: each may go through a million texts."""
     end = time.monotonic() + seconds
-    return [_row(project, *each, end=end) for each in saved_filters(project)]
+    return [_row(project, *saved, end=end) for saved in saved_filters(project)]
 
 
 def saved_filters(project: Project) -> list[tuple[SavedFilter, str]]:

@@ -38,7 +38,7 @@ def asked_of(data: QueryDict) -> dict[str, Any]:
     """The fields of a search in an address; of the ids of items there may be several."""
     found: dict[str, Any] = {name: str(data[name]).strip() for name in FIELDS if data.get(name)}
     if chosen := data.getlist("items"):
-        found["items"] = [pk for one in chosen for pk in one.split(",") if pk]
+        found["items"] = [pk for listed in chosen for pk in listed.split(",") if pk]
     return found
 
 
