@@ -1,10 +1,13 @@
-"""Making people and keys."""
+"""Making people and keys, also by ``create_api_key``."""
+
+from io import StringIO
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from apps.accounts.models import ApiKey, User
 from apps.accounts.selectors import find_user
-from apps.accounts.services import create_api_key, create_user
+from apps.accounts.services import create_api_key, create_user, key_digest
 from labelhub.core.errors import InvalidInput
 from tests.factories.accounts import UserFactory
 
@@ -67,3 +70,20 @@ def test_an_address_means_whose_it_is() -> None:
     UserFactory.create(username="boss@example.org", email="eve@example.org")
     boss = UserFactory.create(username="boss", email="boss@example.org")
     assert find_user("boss@example.org") == boss
+
+
+def run(*args: str) -> str:
+    out = StringIO()
+    call_command("create_api_key", *args, stdout=out)
+    return out.getvalue()
+
+
+def test_the_key_stands_alone_on_the_last_line() -> None:
+    UserFactory.create(username="ada")
+    plain = run("ada").splitlines()[-1]
+    assert ApiKey.objects.get(digest=key_digest(plain)).scope == "write"
+
+
+def test_an_unknown_person_is_named() -> None:
+    with pytest.raises(CommandError, match="no user 'eve'"):
+        run("eve")

@@ -1,4 +1,4 @@
-"""An answer is stored once, from whom it was asked, not before it could be read."""
+"""An answer is stored once, from whom it was asked; and questions that are asked twice."""
 
 import threading
 from datetime import timedelta
@@ -21,7 +21,8 @@ from apps.authors.errors import (
     TooLate,
     UnknownQuestion,
 )
-from apps.authors.models import Answer, Author, Event, Question, Reward
+from apps.authors.models import Answer, Author, Event, Message, Question, Reward
+from apps.authors.selectors.messages import question_words
 from apps.authors.services.answers import SubmittedAnswer, dismiss, record_answer, undo
 from apps.authors.services.authors import opt_out
 from apps.authors.services.limits import asked_before, history_of
@@ -401,3 +402,47 @@ def test_of_two_tabs_that_answer_at_once_one_is_heard() -> None:
         thread.join()
     assert sorted(outcomes) == ["already_answered"] * 3 + ["taken"]
     assert Answer.objects.count() == Label.objects.count() == Reward.objects.count() == 1
+
+
+FIRST = "I need a quiet laptop for my studies by tomorrow, it is urgent."
+SECOND = "Do you have any blue blankets as well? There is no hurry at all."
+
+
+@pytest.fixture
+def reasked_author() -> Author:
+    return author_of(site_with_features(reask_share=1.0, most_questions=4))
+
+
+def answered_before(reasked_author: Author, minutes_ago: int) -> Question:
+    """A question about FIRST, asked and answered_before so long ago."""
+    (first,) = asked(reasked_author, FIRST, features=["urgency"])
+    index = timezone.now() - timedelta(minutes=minutes_ago)
+    Question.objects.update(status=Question.Status.ANSWERED)
+    Message.objects.update(received_at=index)
+    sent = first.options[0]["label"]
+    first.answers.create(
+        author=reasked_author, ref="a-1", outcome="answer", value=sent, server_ms=6000, timing="ok",
+        received_at=index,
+    )  # fmt: skip
+    return first
+
+
+def test_it_is_asked_again_about_what_was_said_then(reasked_author: Author) -> None:
+    first = answered_before(reasked_author, 10)
+    questions = asked(reasked_author, SECOND, features=["budget"])
+    assert [question.reask_of for question in questions] == [None, first]
+    fresh, again = (question_words(question, reasked_author, of=2) for question in questions)
+    assert again["re"] == first.message.ref != fresh["re"]
+    assert again["conv"] == first.message.conversation.ref
+    assert again["text"] == first.text
+
+
+@pytest.mark.parametrize(
+    ("minutes", "conversation"), [(2, "talk"), (45, "talk"), (10, "another talk")]
+)
+def test_not_at_once_not_late_and_not_in_another_conversation(
+    reasked_author: Author, minutes: int, conversation: str
+) -> None:
+    answered_before(reasked_author, minutes)
+    questions = asked(reasked_author, SECOND, features=["budget"], conversation=conversation)
+    assert [question.reask_of for question in questions] == [None]

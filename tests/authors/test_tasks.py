@@ -1,6 +1,7 @@
-"""What is kept in order every few seconds, and that looking costs next to nothing."""
+"""What is kept in order every few seconds, what is loaded ahead, and that looking costs little."""
 
 from datetime import timedelta
+from unittest.mock import patch
 
 import pytest
 from django.db import connection
@@ -11,8 +12,11 @@ from apps.authors import tasks
 from apps.authors.models import Author, Message, Question
 from apps.authors.selectors import messages, sites
 from apps.authors.selectors.messages import authors_to_wake
-from apps.authors.services.message_lease import unfinished_messages
+from apps.authors.services.message_lease import prompts, unfinished_messages
+from apps.authors.services.messages import screen_text
 from apps.authors.services.questions import expire_questions, mark_shown, next_question
+from apps.authors.tasks import warm_up
+from labelhub.core.interview.language import detect_language
 from tests.factories.authors import asked, author_of, message_of, site_with_features
 
 pytestmark = pytest.mark.django_db
@@ -100,3 +104,20 @@ def test_a_quiet_round_writes_nothing_and_reads_by_indexes(author: Author) -> No
                 cursor.execute(f"EXPLAIN QUERY PLAN {statement}")
                 plan = " ".join(str(row) for row in cursor.fetchall())
                 assert "INDEX" in plan, statement
+
+
+def test_prompts_are_read_where_there_is_a_site() -> None:
+    site_with_features()
+    prompts.cache_clear()
+    with patch.object(tasks, "screen_text", wraps=screen_text) as screened:
+        warm_up()
+    assert screened.call_count == 1
+    assert prompts.cache_info().currsize == 1
+    assert detect_language("Ich suche eine Lampe", ["de", "en"], "en") == "de"
+
+
+def test_nothing_is_loaded_where_nobody_could_wait() -> None:
+    site_with_features(enabled=False)
+    with patch.object(tasks, "screen_text") as screened:
+        warm_up()
+    assert not screened.called

@@ -1,8 +1,10 @@
-"""Rounds of learning over all sites: what has happened is found, and quiet sites cost nothing."""
+"""Rounds of learning over all sites, how far each has learnt, and making a state anew."""
 
 from datetime import timedelta
+from io import StringIO
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -10,12 +12,25 @@ from django.utils import timezone
 from apps.authors.models import Answer
 from apps.authors.services.trust import set_ruling
 from apps.common.jobs import waiting_jobs
-from apps.echo.models import Echo, LogEvent
+from apps.common.models import Job
+from apps.echo.models import Echo, LogEvent, ModelState
+from apps.echo.selectors.learning import status_of
 from apps.echo.services import events
-from apps.echo.services.events import gather_answers
-from apps.echo.services.learning import KIND, echoes_with_news, keep_up, keep_up_with
-from tests.factories.authors import author_of
-from tests.factories.echo import TEXT, answer, answers_about, ask_author, echo_of
+from apps.echo.services.configuration import freeze
+from apps.echo.services.events import gather_answers, log_events
+from apps.echo.services.learning import KIND, echoes_with_news, keep_up, keep_up_with, rebuild_state
+from labelhub.core.echo.events import Restored, Rewarded, Withdrawn
+from labelhub.core.errors import Conflict
+from tests.factories.authors import author_of, site_with_features
+from tests.factories.echo import (
+    TEXT,
+    answer,
+    answers_about,
+    ask_author,
+    echo_of,
+    learnt_digest,
+    log_answers,
+)
 from tests.factories.offers import decision_of
 
 pytestmark = pytest.mark.django_db
@@ -90,13 +105,13 @@ def test_an_offer_is_news_once_it_was_clicked_or_its_time_is_over(echo: Echo) ->
 def test_everything_of_who_is_not_believed_is_withdrawn_in_one_round(
     echo: Echo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(events, "AT_ONCE", 1)
     author = author_of(echo.site)
     for text in (TEXT, "A normal price is fine for the lamp. My daughter would like one."):
         given = next(each for each in ask_author(author, text) if each.options)
         answer(author, given)
         author.questions.exclude(status="answered").update(status="skipped")
     learn()
+    monkeypatch.setattr(events, "AT_ONCE", 1)
     set_ruling(author, trusted=False, reason="clicks without reading")
     assert news(trust=False) == set()
     learn()
@@ -118,3 +133,91 @@ def test_eleven_quiet_sites_cost_as_many_queries_as_one(echo: Echo) -> None:
     learn()
     assert queries_of_a_round() == one
     assert one <= 9
+
+
+@pytest.fixture
+def rewarded_echo() -> Echo:
+    """Five answers, then three rewards: events 1 to 8."""
+    made = echo_of(name="Corner shop")
+    log_answers(made, "urgency", [(0.0, 0.5)] * 5)
+    log_events(made, [(Rewarded(f"reward-{at}", "a", True, (), 1.0), None) for at in range(3)])
+    keep_up_with(made)
+    return Echo.objects.get(pk=made.pk)
+
+
+def counted(rewarded_echo: Echo) -> tuple[int, int]:
+    """Answers and rewards that count, once the worker has counted from the log."""
+    keep_up_with(rewarded_echo)
+    status = status_of(Echo.objects.get(pk=rewarded_echo.pk))
+    return status.answers, status.rewards
+
+
+def test_what_came_while_it_was_frozen_does_not(rewarded_echo: Echo) -> None:
+    freeze(rewarded_echo, on=True)
+    log_answers(rewarded_echo, "budget", [(1.0, 0.5)] * 2)
+    assert status_of(rewarded_echo).frozen
+    freeze(rewarded_echo, on=False)
+    log_answers(rewarded_echo, "format", [(1.0, 0.5)])
+    assert counted(rewarded_echo) == (6, 3)
+    assert not status_of(rewarded_echo).frozen
+
+
+def test_what_was_withdrawn_does_not_until_it_is_restored(rewarded_echo: Echo) -> None:
+    first, second = rewarded_echo.log.filter(kind="answered").values_list("ref", flat=True)[:2]
+    log_events(rewarded_echo, [(Withdrawn("w-1", first), None), (Withdrawn("w-2", second), None)])
+    log_events(
+        rewarded_echo, [(Withdrawn("w-3", "reward-1"), None), (Restored("r-2", second), None)]
+    )
+    assert counted(rewarded_echo) == (4, 2)
+
+
+def test_who_freezes_what_is_frozen_changes_nothing(rewarded_echo: Echo) -> None:
+    stale = Echo.objects.get()
+    assert freeze(rewarded_echo, on=True)
+    assert not freeze(stale, on=True)
+    assert rewarded_echo.log.filter(kind="frozen").count() == 1
+
+
+@pytest.fixture
+def learnt_echo() -> Echo:
+    """Thirty answers were learnt."""
+    learnt_echo = echo_of()
+    log_answers(learnt_echo, "urgency", [(float(number % 2), 0.4) for number in range(30)])
+    keep_up_with(learnt_echo)
+    return learnt_echo
+
+
+def rebuilt(public_key: str) -> str:
+    """What the command prints."""
+    out = StringIO()
+    call_command("rebuild_echo", public_key, stdout=out)
+    return out.getvalue()
+
+
+def test_an_intact_state_stays_the_same(learnt_echo: Echo) -> None:
+    before = learnt_digest(learnt_echo)
+    printed = rebuilt(learnt_echo.site.public_key)
+    assert printed == "Rebuilt from 30 events.\nThe stored state was the same.\n"
+    assert learnt_digest(learnt_echo) == before
+
+
+@pytest.mark.parametrize("damage", [b"\0" * 8, b"cut"])
+def test_a_damaged_state_is_replaced(learnt_echo: Echo, damage: bytes) -> None:
+    before = learnt_digest(learnt_echo)
+    row = ModelState.objects.get(echo=learnt_echo)
+    row.packed = bytes(row.packed)[:-8] + damage
+    row.save()
+    assert "was different" in rebuilt(learnt_echo.site.public_key)
+    assert learnt_digest(learnt_echo) == before
+
+
+def test_while_a_worker_is_learning_it_is_refused(learnt_echo: Echo) -> None:
+    until = timezone.now() + timedelta(seconds=30)
+    Job.objects.create(kind=KIND, subject=learnt_echo.pk, lease_until=until)
+    with pytest.raises(Conflict, match="try again"):
+        rebuild_state(learnt_echo)
+
+
+def test_a_site_that_never_had_echo_on_is_refused() -> None:
+    with pytest.raises(CommandError, match="never on"):
+        rebuilt(site_with_features().public_key)

@@ -1,8 +1,10 @@
-"""From a message to an offer, from an offer to what is learnt of it."""
+"""From a message to an offer, from an offer to what is learnt of it, and its form in the widget."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -458,3 +460,23 @@ class TestCatalogue:
     def test_a_file_without_a_usable_row_is_refused(self, echo: Echo) -> None:
         with pytest.raises(InvalidInput, match="link"):
             import_catalogue(echo, 'id,title,text,link\nx,Trap,"Click.",javascript:alert(1)\n')
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "widget-protocol.md"
+
+
+def test_an_offer_has_the_fields_that_the_guide_lists() -> None:
+    echo = echo_of()
+    import_catalogue(echo, CATALOGUE)
+    forget_index(echo.pk)
+    update_echo(echo, offers_on=True, offer_every_messages=1, offer_min_seconds=0)
+    author = author_of(echo.site)
+    message = processed(author, TEXT)
+    assert messages_due(timezone.now()) == [message.pk]
+    decide_about(message.pk, offline)
+    sent = next_offer(author)
+    assert sent is not None
+    (told,) = re.findall(r"^\| `offer` \| `(.*)` \|$", GUIDE.read_text(), re.MULTILINE)
+    told = told.replace("{ask yes no}", "")
+    assert set(told.split()) == set(sent)
+    assert set(sent["helpful"]) == {"ask", "yes", "no"}

@@ -1,4 +1,4 @@
-"""Making and changing projects and their teams."""
+"""Making and changing projects, their teams and the versions of their schemas."""
 
 from typing import Any
 
@@ -8,17 +8,19 @@ from apps.accounts.roles import ReviewerKind, Role
 from apps.projects.models import Project
 from apps.projects.selectors import current_guideline, reviewer_kind, role_in
 from apps.projects.services import (
+    SchemaInUse,
     change_project,
     create_project,
     remove_member,
     set_guideline,
     set_member,
+    set_schema,
     update_project,
 )
 from labelhub.core.errors import InvalidInput, NotFound
-from labelhub.core.schema import schema_from_names
+from labelhub.core.schema import Schema, parse_schema, schema_from_names
 from tests.factories.accounts import UserFactory
-from tests.factories.projects import ProjectFactory, member
+from tests.factories.projects import ASPECTS, ItemFactory, ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
 MOODS = schema_from_names("single", ["good", "bad"])
@@ -118,3 +120,67 @@ def test_several_changes_are_one() -> None:
     with pytest.raises(InvalidInput):
         change_project(project=project, actor=None, guideline="New", name="")
     assert current_guideline(project) is None
+
+
+def schema(*names: str, task: str = "multi", **first: Any) -> Schema:
+    labels: list[dict[str, Any]] = [{"name": name} for name in names]
+    if first:
+        labels[0].update(first)
+    return parse_schema({"task": task, "labels": labels})
+
+
+@pytest.fixture
+def project() -> Project:
+    return ProjectFactory.create(definition=ASPECTS)
+
+
+def test_a_change_is_a_new_version_and_the_old_one_stays(project: Project) -> None:
+    new = set_schema(project=project, schema=schema("Food"), actor=None)
+    assert new.version == 2
+    assert project.schemas.get(version=1).parsed.names == ("Food", "Service")
+
+
+def test_the_same_schema_makes_no_version(project: Project) -> None:
+    assert set_schema(project=project, schema=schema("Food", "Service"), actor=None).version == 1
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        schema("Food", "Service", "Price"),
+        schema("Price", "Food", "Service"),
+        schema("Food", "Service", description="What is eaten"),
+        schema("Food", "Service", examples_for=["Great soup"]),
+    ],
+)
+def test_with_items_labels_are_added_and_described(project: Project, wanted: Schema) -> None:
+    ItemFactory.create(project=project)
+    assert set_schema(project=project, schema=wanted, actor=None).version == 2
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        (schema("Food"), "'Service' is missing"),
+        (schema("Meals", "Service"), "'Food' is missing"),
+        (schema("food", "Service"), "'Food' is missing"),
+        (schema("Service", "Food"), "keep their order"),
+        (schema("Food", "Service", task="single"), "its task stays 'multi'"),
+    ],
+)
+def test_with_items_nothing_is_taken_away(project: Project, wanted: Schema, words: str) -> None:
+    ItemFactory.create(project=project)
+    with pytest.raises(SchemaInUse, match=words):
+        set_schema(project=project, schema=wanted, actor=None)
+    assert project.schemas.count() == 1
+
+
+def test_with_items_scale_points_stay() -> None:
+    scale = {"task": "ordinal", "labels": [{"name": "low"}, {"name": "high"}]}
+    project = ProjectFactory.create(definition=scale)
+    ItemFactory.create(project=project)
+    moved = schema("low", "high", task="ordinal")
+    longer = schema("lowest", "low", "high", task="ordinal")
+    assert set_schema(project=project, schema=moved, actor=None).version == 1
+    with pytest.raises(SchemaInUse, match="stays 1"):
+        set_schema(project=project, schema=longer, actor=None)

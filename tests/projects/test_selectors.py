@@ -1,15 +1,17 @@
-"""Who finds which project, as what."""
+"""Who finds which project, as what; and items by their ids."""
 
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
+from django.db import connection
 
 from apps.accounts.roles import ReviewerKind, Right, Role
 from apps.projects.models import Item, Project
 from apps.projects.selectors import get_project, reviewer_kind, role_in
 from labelhub.core.errors import Forbidden, NotFound
 from tests.factories.accounts import UserFactory
+from tests.factories.labels import open_item
 from tests.factories.projects import ItemFactory, ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -86,3 +88,22 @@ def test_finding_a_project_takes_one_query(django_assert_num_queries: Any) -> No
     user = member(project, Role.VIEWER)
     with django_assert_num_queries(1):
         get_project(user, project.slug, Right.VIEW)
+
+
+def test_only_the_projects_own_come_in_order() -> None:
+    project, other = ProjectFactory.create(), ProjectFactory.create()
+    for name in ("b", "a", "c"):
+        open_item(project, external_id=name)
+    open_item(other, external_id="a")
+
+    found = Item.objects.named(project, {"b", "a", "none"})
+
+    assert [(item.external_id, item.project) for item in found] == [("a", project), ("b", project)]
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL counts its rows by itself")
+def test_each_id_is_looked_up_however_large_the_project() -> None:
+    """SQLite went through the whole project for each thousand rows of an import."""
+    plan = Item.objects.named(ProjectFactory.create(), [f"t{at}" for at in range(1000)]).explain()
+
+    assert "project_id=? AND external_id=?" in plan
