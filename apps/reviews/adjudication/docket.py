@@ -31,6 +31,8 @@ LONGEST = 120
 CANNOT_TELL = "cannot tell"
 AGES = {"day": timedelta(days=1), "week": timedelta(weeks=1)}
 BETWEEN_PEOPLE, WITH_A_MACHINE = "people", "machine"
+#: So much of a text a row shows.
+BEGINNING = 280
 
 
 class Voice(NamedTuple):
@@ -256,10 +258,6 @@ def _is_wanted(case: Case, wanted: Wanted) -> bool:
         and (wanted.age not in AGES or case.since <= timezone.now() - AGES[wanted.age])
         and (not wanted.between or case.disputed == (wanted.between == WITH_A_MACHINE))
     )
-
-
-#: So much of a text a row shows.
-BEGINNING = 280
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from labelhub.core.schema import value_words
 
 #: What is quoted for no label.
 FOR_NONE = ""
+LEFT = (Decision.Action.SKIP, Decision.Action.POSTPONE)
 
 
 class DecidedMeanwhile(Conflict):
@@ -298,9 +299,6 @@ def send_back(*, project: Project, user: User, item_id: int, reason: str) -> Sen
         people=people,
     )
     return SentBack(people, comment)
-
-
-LEFT = (Decision.Action.SKIP, Decision.Action.POSTPONE)
 
 
 def last_settled(project: Project, user: User) -> Decision | None:

@@ -21,6 +21,7 @@ from apps.reviews.queue.undo import return_to_queue
 BULK = "bulk"
 Change = BulkChange
 Action = BulkJob.Action
+States = dict[int, ItemState]
 
 
 def apply_action(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
@@ -190,7 +191,6 @@ _ACTS: dict[Action, Callable[[BulkPlan, BulkJob, Sequence[ItemState]], list[Bulk
     Action.PROMOTE: _promote,
     Action.RETURN: _return,
 }
-States = dict[int, ItemState]
 
 
 def undo_changes(job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:

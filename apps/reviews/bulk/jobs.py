@@ -33,6 +33,20 @@ KIND = "reviews.bulk"
 UNDOABLE = (Status.DONE, Status.FAILED)
 #: Among the counts: who asked for the undoing.
 UNDONE_BY = "undone_by"
+#: Items of one transaction: as many as take no longer than this, for reviewers wait for it.
+CHUNK, FIRST_CHUNK = 500, 25
+SECONDS = 0.25
+#: SQLite wakes nobody: whoever waits to write looks again after up to a tenth of a second.
+PAUSE = 0.05
+#: Ids that are looked up at once: a search may take long, what follows it does not.
+AHEAD = 10_000
+GOING = (Status.QUEUED, Status.RUNNING, Status.UNDOING)
+LOGGED = {
+    BulkJob.Action.ASSIGN: Intervention.Action.ASSIGN,
+    BulkJob.Action.AUDIENCE: Intervention.Action.ASSIGN,
+    BulkJob.Action.PROMOTE: Intervention.Action.PROMOTE,
+    BulkJob.Action.RETURN: Intervention.Action.RETURN,
+}
 
 
 class NothingToDo(Conflict):
@@ -147,22 +161,6 @@ def _frozen(project: Project, given: Mapping[str, Any]) -> tuple[int, datetime]:
     if moment is None or timezone.is_naive(moment):
         raise InvalidInput.at("asked_at", "Must be the time that the preview gave.")
     return min(int(str(raw_upto)), newest), min(moment, now)
-
-
-#: Items of one transaction: as many as take no longer than this, for reviewers wait for it.
-CHUNK, FIRST_CHUNK = 500, 25
-SECONDS = 0.25
-#: SQLite wakes nobody: whoever waits to write looks again after up to a tenth of a second.
-PAUSE = 0.05
-#: Ids that are looked up at once: a search may take long, what follows it does not.
-AHEAD = 10_000
-GOING = (Status.QUEUED, Status.RUNNING, Status.UNDOING)
-LOGGED = {
-    BulkJob.Action.ASSIGN: Intervention.Action.ASSIGN,
-    BulkJob.Action.AUDIENCE: Intervention.Action.ASSIGN,
-    BulkJob.Action.PROMOTE: Intervention.Action.PROMOTE,
-    BulkJob.Action.RETURN: Intervention.Action.RETURN,
-}
 
 
 def run_job(job_id: int) -> BulkJob:

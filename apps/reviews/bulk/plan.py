@@ -42,6 +42,9 @@ PASSED = {
     "unsaid": "nobody has labelled",
 }
 _UNCLEAR = Q(state__stage=ItemState.Stage.UNCLEAR)
+KINDS = ("", "crowd", "expert")
+MOST_PEOPLE = 50
+LONGEST_REASON = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,11 +193,6 @@ def get_job(project: Project, job_id: int) -> BulkJob:
     if job is None:
         raise NotFound(f"There is no bulk job {job_id} in the project '{project.slug}'.")
     return job
-
-
-KINDS = ("", "crowd", "expert")
-MOST_PEOPLE = 50
-LONGEST_REASON = 500
 
 
 def read_options(project: Project, action: str, data: Mapping[str, Any]) -> dict[str, Any]:

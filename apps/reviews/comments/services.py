@@ -22,6 +22,7 @@ _CALLED = re.compile(r"(?<![\w.@+-])@([\w.@+-]{1,150})")
 _PUNCTUATION = ".@+-"
 #: More people than this nobody calls by name at once.
 MOST = 50
+LONGEST = 10_000
 
 
 def called(text: str) -> dict[str, list[str]]:
@@ -74,9 +75,6 @@ def checked_words(name: str, words: str) -> str:
     if bad := unstorable(words):
         raise InvalidInput.at(name, f"must not contain {bad}.")
     return words.strip()
-
-
-LONGEST = 10_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,16 @@ ARMS = (SHOWN, WITHHELD)
 ARM_WORDS = {SHOWN: "with the suggestion", WITHHELD: "without it"}
 #: The newest answers that are looked at.
 MOST_ANSWERS = 200_000
+#: Fewer answers in an arm say next to nothing.
+FEWEST = 20
+#: With fewer people they cannot be drawn: their spread is hardly known.
+FEWEST_PEOPLE = 10
+DRAWN = "percentile bootstrap over {unit}, {draws} draws, seed {seed}"
+SQUARED = "difference of medians, from both intervals (square and add)"
+FEW_PEOPLE = f"answers are drawn, not people: fewer than {FEWEST_PEOPLE} people gave them"
+MEASURES = ("taken_over", "agreement", "accuracy", "seconds")
+#: Of one person fewer answers will do to look, not to judge.
+FEWEST_OF_ONE = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,15 +170,6 @@ def _shared(found: Compared | None) -> dict[tuple[int, int], tuple[int, int]]:
             strict=True,
         )
     }  # fmt: skip
-
-
-#: Fewer answers in an arm say next to nothing.
-FEWEST = 20
-#: With fewer people they cannot be drawn: their spread is hardly known.
-FEWEST_PEOPLE = 10
-DRAWN = "percentile bootstrap over {unit}, {draws} draws, seed {seed}"
-SQUARED = "difference of medians, from both intervals (square and add)"
-FEW_PEOPLE = f"answers are drawn, not people: fewer than {FEWEST_PEOPLE} people gave them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,11 +330,6 @@ def warning(project: Project, *, any_withheld: bool) -> str:
         "Every suggestion is shown, so nothing tells whether people follow it. Set the share "
         f"of items that are shown without in the review plan; 10 % is a good beginning.{kept}"
     )
-
-
-MEASURES = ("taken_over", "agreement", "accuracy", "seconds")
-#: Of one person fewer answers will do to look, not to judge.
-FEWEST_OF_ONE = 10
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,14 @@ TWENTY_WORDS = 120
 FAST_SHARE = 0.05
 #: So many people must have answered a known item before its answer is doubted.
 DOUBTING = 3
+#: People see their accuracy by so many answers at a time: were it renewed with each, they could
+#: tell which item was a known one, and what its answer is.
+TOLD_BY = 20
+NOT_TOLD = f"told once you have answered {TOLD_BY} items whose answers are known"
+WEEK, HUNDRED = "week", "hundred"
+#: Wrong answers that are listed, and fast ones.
+MOST_LISTED = 50
+NO_ACCOUNT = "without account"
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,16 +284,6 @@ def _alerts(project: Project, counted: Counted, changed: Sequence[Change]) -> li
         else:
             alerts.append("faster than before" if change.worse else "slower than before")
     return alerts
-
-
-#: People see their accuracy by so many answers at a time: were it renewed with each, they could
-#: tell which item was a known one, and what its answer is.
-TOLD_BY = 20
-NOT_TOLD = f"told once you have answered {TOLD_BY} items whose answers are known"
-WEEK, HUNDRED = "week", "hundred"
-#: Wrong answers that are listed, and fast ones.
-MOST_LISTED = 50
-NO_ACCOUNT = "without account"
 
 
 @dataclass(frozen=True, slots=True)

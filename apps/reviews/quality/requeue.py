@@ -20,6 +20,11 @@ from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
 
 #: Decisions that outrank reviewers: their items want nobody's label again.
 SETTLED = (Gold.Basis.ADJUDICATION, Gold.Basis.AUTHOR, Gold.Basis.IMPORTED)
+#: Labels taken back in one transaction: others write to the same project meanwhile.
+CHUNK = 200
+#: So few are taken back while the manager waits.
+AT_ONCE = 400
+KIND = "reviews.requeue"
 
 
 def requeueable(
@@ -77,13 +82,6 @@ def _contradicted(labels: QuerySet[Label], user: User) -> QuerySet[Label]:
 def requeue_of(project: Project, user: User) -> Requeue | None:
     """The latest time that labels of ``user`` were put back, at work or ended."""
     return Requeue.objects.filter(project=project, user=user).select_related("actor").first()
-
-
-#: Labels taken back in one transaction: others write to the same project meanwhile.
-CHUNK = 200
-#: So few are taken back while the manager waits.
-AT_ONCE = 400
-KIND = "reviews.requeue"
 
 
 def requeue_labels(

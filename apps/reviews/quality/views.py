@@ -36,6 +36,13 @@ from apps.reviews.quality.requeue import requeue_labels, requeue_of, requeueable
 from apps.reviews.queue.reviewer_status import LONGEST_REASON, pause, resume
 from labelhub.core.errors import LabelhubError
 
+LOG_ROWS = 30
+ARM_ROWS = (
+    ("taken_over", "Said what was suggested"),
+    ("agreement", "Agreed with other people"),
+    ("accuracy", "Right, where that is known"),
+)
+
 
 class ReasonForm(forms.Form):
     """Why somebody is paused or let go on."""
@@ -73,14 +80,6 @@ class RequeueForm(WhichLabelsForm):
     """The same, with the reason."""
 
     reason = ReasonForm.base_fields["reason"]
-
-
-LOG_ROWS = 30
-ARM_ROWS = (
-    ("taken_over", "Said what was suggested"),
-    ("agreement", "Agreed with other people"),
-    ("accuracy", "Right, where that is known"),
-)
 
 
 @login_required

@@ -44,6 +44,12 @@ CHARACTERS = 1024
 ROWS = 20_000
 #: So many answers tell what is usual.
 MOST_TIMES = 50_000
+HUNDRED = 100
+#: More stretches make tests weaker and pictures wider.
+MOST_STRETCHES = 24
+#: A change of speed by less is learning, or chance that a large number of answers makes certain.
+MATTERS = 1.5
+NONE_KNOWN = "no answer to an item of known answer in this stretch"
 
 
 @dataclass(frozen=True, slots=False, eq=False)
@@ -226,12 +232,6 @@ _SIGNS = (
     F("label__seconds"),
     F("within"),
 )
-HUNDRED = 100
-#: More stretches make tests weaker and pictures wider.
-MOST_STRETCHES = 24
-#: A change of speed by less is learning, or chance that a large number of answers makes certain.
-MATTERS = 1.5
-NONE_KNOWN = "no answer to an item of known answer in this stretch"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

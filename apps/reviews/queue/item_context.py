@@ -29,6 +29,10 @@ RECENT = 5
 #: Characters of what a model replied; people's own messages are shown whole.
 REPLY = 300
 _MODELS = frozenset({"assistant", "bot", "model", "system"})
+#: Of this many earlier answers of a person the most frequent are offered again.
+REMEMBERED, OFFERED = 300, 8
+#: Choices beyond the ninth have no key of their own.
+KEYS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +62,6 @@ def read_conversation(context: Sequence[Mapping[str, Any]]) -> Conversation:
             at = text.rfind(" ", REPLY - 40, REPLY) + 1 or REPLY  # not in the middle of a word
         turns.append(ContextMessage(role, text[:at], text[at:]))
     return Conversation(tuple(turns[:-RECENT]), tuple(turns[-RECENT:]))
-
-
-#: Of this many earlier answers of a person the most frequent are offered again.
-REMEMBERED, OFFERED = 300, 8
 
 
 def draft_of(item_id: int, user_id: int, schema: LabelSchema) -> dict[str, list[str]]:
@@ -217,10 +217,6 @@ def debate_behind(project: Project, item_id: int) -> Debate | None:
     return (
         debates.filter(Q(label__in=suggested) | carried).first() or debates.order_by("-pk").first()
     )
-
-
-#: Choices beyond the ninth have no key of their own.
-KEYS = 9
 
 
 @dataclass(frozen=True, slots=True)

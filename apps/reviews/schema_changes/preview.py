@@ -22,14 +22,6 @@ from labelhub.core.schema import Value, value_key
 from labelhub.core.schema.carrying import Fate, SchemaPlan
 from labelhub.core.schema.operations import Merge, Operation, Rename, Retire, Split
 
-
-def kinds_of(counts: Mapping[str, int], what: str) -> dict[str, int]:
-    """Of counts such as ``labels:crowd``: kind → count, in the kinds' own order."""
-    return {
-        str(kind): counts[f"{what}:{kind}"] for kind in Kind.values if counts.get(f"{what}:{kind}")
-    }
-
-
 LOOKED_AT = 1000
 EXAMPLES = 8
 LONGEST_TEXT = 240
@@ -37,6 +29,13 @@ LONGEST_TEXT = 240
 WHAT = ("carried", "asked", "withdrawn")
 #: Values, whose they are, how many.
 Counts = list[tuple[Value, str, int]]
+
+
+def kinds_of(counts: Mapping[str, int], what: str) -> dict[str, int]:
+    """Of counts such as ``labels:crowd``: kind → count, in the kinds' own order."""
+    return {
+        str(kind): counts[f"{what}:{kind}"] for kind in Kind.values if counts.get(f"{what}:{kind}")
+    }
 
 
 @dataclass(slots=True)

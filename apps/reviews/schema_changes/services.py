@@ -29,6 +29,14 @@ from labelhub.core.schema.carrying import Fate, SchemaPlan
 from labelhub.core.schema.operations import InvalidChange, Operation, to_json
 
 _WITH = ("from_schema", "to_schema", "created_by", "reverts__from_schema", "project")
+#: The fields of a search that hold a label.
+NAMING = ("label", "suggested", "gold")
+CHUNK = 1000
+#: From here on the database plans its queries anew.
+MANY_ROWS = 1000
+Status = SchemaChange.Status
+KIND = "reviews.change_labels"
+LONGEST_REASON = 2000
 
 
 def changes_of(project: Project) -> QuerySet[SchemaChange]:
@@ -63,10 +71,6 @@ def is_newest(change: SchemaChange) -> bool:
     return not newer.exists()
 
 
-#: The fields of a search that hold a label.
-NAMING = ("label", "suggested", "gold")
-
-
 def rename_filters(change: SchemaChange) -> None:
     """Saved searches find the same labels as before. What nothing stands for any more stays as it
     is, and the list of filters says what is wrong with it."""
@@ -91,13 +95,6 @@ def _now(plan: SchemaPlan, raw: Any) -> Any:
     except InvalidInput:
         return raw
     return raw if isinstance(value, Fate) else str(value)
-
-
-CHUNK = 1000
-#: From here on the database plans its queries anew.
-MANY_ROWS = 1000
-Status = SchemaChange.Status
-KIND = "reviews.change_labels"
 
 
 def run_change(change_id: int) -> SchemaChange:
@@ -194,9 +191,6 @@ def _follow(moved: Mapping[int, int]) -> None:
         for row in rows:
             setattr(row, f"{name}_id", moved[getattr(row, f"{name}_id")])
         model.objects.bulk_update(rows, [name], batch_size=200)
-
-
-LONGEST_REASON = 2000
 
 
 def draft_change(

@@ -45,6 +45,17 @@ from labelhub.core.schema import Schema
 
 _TERMS = re.compile(r'"([^"]+)"|(\S+)')
 MOST_TERMS = 12
+#: How the empty set is written in a form.
+NONE_PRESENT = "[]"
+#: What tells something of what a debate said of an item: to who is to answer it without that, even
+#: that it was found, or was not, would.
+TELLING_OF_DEBATES = ("suggested", "reason", "uncertainty_min", "uncertainty_max")
+#: The same of what anybody said or decided.
+TELLING = (
+    "label", "kind", "annotator", "not_by", "gold", "basis", "action", "differ",
+    "learned_min", "learned_max", "labelled_from", "labelled_to", "decided_from", "decided_to",
+    "comments", "comment", "comment_by",
+)  # fmt: skip
 
 
 class Spoken(Func):
@@ -76,10 +87,6 @@ def holding(words: str) -> Iterator[Q]:
     for term in terms(words) or [words]:
         plain = Q(text__icontains=term) | Q(external_id__icontains=term)
         yield plain | (~Q(context=[]) & Q(spoken_before__icontains=term))
-
-
-#: How the empty set is written in a form.
-NONE_PRESENT = "[]"
 
 
 @models.JSONField.register_lookup
@@ -125,17 +132,6 @@ def value_is(field: str, name: str, raw: str, schema: Schema) -> Q:
         return Q(**{field: schema.normalise(raw)})
     except InvalidInput as error:
         raise InvalidInput.at(name, error.message) from None
-
-
-#: What tells something of what a debate said of an item: to who is to answer it without that, even
-#: that it was found, or was not, would.
-TELLING_OF_DEBATES = ("suggested", "reason", "uncertainty_min", "uncertainty_max")
-#: The same of what anybody said or decided.
-TELLING = (
-    "label", "kind", "annotator", "not_by", "gold", "basis", "action", "differ",
-    "learned_min", "learned_max", "labelled_from", "labelled_to", "decided_from", "decided_to",
-    "comments", "comment", "comment_by",
-)  # fmt: skip
 
 
 def matching(

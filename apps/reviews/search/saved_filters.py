@@ -23,6 +23,10 @@ from labelhub.core.errors import InvalidInput, NotFound
 
 #: So long the page of filters counts.
 COUNTING_SECONDS = 2.0
+logger = logging.getLogger(__name__)
+MOST_FILTERS = 100
+CHUNK = 500
+KIND = "reviews.first_filter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +81,6 @@ def first_settings(project: Project) -> ReviewSettings | None:
         late = found.first_filter_id is not None and found.first_upto < newest_item(project)
         found.waits = left or late  # type: ignore[attr-defined]  # for the page alone
     return found
-
-
-logger = logging.getLogger(__name__)
-MOST_FILTERS = 100
-CHUNK = 500
-KIND = "reviews.first_filter"
 
 
 def save_filter(*, project: Project, actor: User | None, name: str, query: Query) -> SavedFilter:
