@@ -10,8 +10,6 @@ from asgiref.sync import async_to_sync
 
 from apps.authors.models import Site
 from apps.authors.services.chat import (
-    READ,
-    READ_CHARACTERS,
     ChatHistory,
     ChatLine,
     ChatTurn,
@@ -121,21 +119,6 @@ def test_turns_alternate_and_the_author_begins() -> None:
         ("assistant", "Which colour?"),
         ("user", "Red."),
     ]
-
-
-def test_of_a_long_conversation_the_end_is_read() -> None:
-    history = [("author" if index % 2 else "assistant", f"message {index}") for index in range(100)]
-    messages = chat_messages(shop(), history)
-    assert messages[-1].content == "message 99"
-    assert messages[1].content == "message 81"
-    assert len(messages) - 1 == READ - 1, "an assistant's message cannot be the first"
-
-    long = [("author", "a" * 9000), ("assistant", "b" * 9000)] * 3 + [("author", "c" * 9000)]
-    assert (
-        sum(len(message.content) for message in chat_messages(shop(), long)[1:]) <= READ_CHARACTERS
-    )
-    whole = chat_messages(shop(), [("author", "d" * (READ_CHARACTERS + 1))])
-    assert len(whole[-1].content) == READ_CHARACTERS + 1
 
 
 @pytest.mark.parametrize(

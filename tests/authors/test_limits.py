@@ -34,7 +34,6 @@ from apps.authors.services.authors import (
     post_message,
 )
 from apps.authors.services.limits import (
-    ASK,
     REPLY,
     LimitReached,
     Person,
@@ -84,12 +83,6 @@ def test_each_person_has_a_limit_and_signed_in_ones_another() -> None:
     assert times(site, person_of(author_of(site))) == 3
     assert times(site, person_of(author_of(site))) == 3
     assert times(site, person_of(author_of(site, "customer"))) == 5
-
-
-def test_replies_and_questions_are_counted_apart() -> None:
-    site = site_with_features(replies_anonymous=3)
-    person = person_of(author_of(site))
-    assert (times(site, person, REPLY), times(site, person, ASK)) == (3, 3)
 
 
 def test_a_network_has_a_limit_for_all_in_it_also_for_those_who_stay_unknown() -> None:
@@ -370,13 +363,6 @@ def test_costs_of_a_day_add_up_to_one_row(site: Site) -> None:
     assert not budget_spent(site)
     count_cost(site.pk, 1)
     assert budget_spent(site)
-
-
-def test_every_day_begins_anew_and_every_site_has_its_own(site: Site) -> None:
-    count_cost(site_with_features().pk, 5000)
-    count_cost(site.pk, 5000)
-    SiteUse.objects.filter(site=site).update(day=timezone.now().date() - timedelta(days=1))
-    assert not budget_spent(site)
 
 
 @pytest.mark.thorough

@@ -13,7 +13,6 @@ from apps.authors.models import (
     Author,
     Consent,
     Conversation,
-    Erasure,
     Event,
     Message,
     Question,
@@ -118,18 +117,6 @@ def test_seeing_everything_takes_as_many_queries_for_any_traffic(
         message_of(author, f"I need lamp number {number}.", conversation=f"talk {number}")
     with django_assert_max_num_queries(9):
         assert len(author_data(author)["conversations"]) == 21
-
-
-def test_a_receipt_tells_how_much_and_not_whose() -> None:
-    erase_author(answered(site_with_features()))
-    erasure = Erasure.objects.get()
-    assert erasure.removed == {
-        "messages": 1,
-        "questions": 1,
-        "answers": 1,
-        "items": 1,
-        "labels": 1,
-    }
 
 
 def past_retention(author: Author) -> None:

@@ -90,14 +90,6 @@ def test_one_question_is_sent_at_a_time(author: Author) -> None:
     assert second.pushed_at is None
 
 
-def test_a_model_that_cannot_be_reached_is_told_and_nothing_breaks(author: Author) -> None:
-    task = taken_up(author)
-    assert ask(task, models(ModelUnreachable("Nobody answers."))) == []
-    task.message.refresh_from_db()
-    assert task.message.status == Message.Status.DROPPED
-    assert "Nobody answers" in str(task.message.stages)
-
-
 @pytest.mark.parametrize("nonsense", ["", "I cannot help with that.", "}{" * 50, "Urgency " * 500])
 def test_a_model_that_talks_nonsense_asks_nothing_of_its_own(author: Author, nonsense: str) -> None:
     task = taken_up(author)

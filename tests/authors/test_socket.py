@@ -44,12 +44,6 @@ def test_nobody_is_told_what_was_predicted(address: str, site: Site) -> None:
     assert all(set(option) == {"id", "label"} for option in frame["d"]["opts"])
 
 
-def test_a_message_is_acknowledged_when_it_is_stored(address: str, site: Site) -> None:
-    with Page.open(address, site) as page:
-        assert page.outcome(write(page, "hello"))["t"] == "ack"
-        assert Message.objects.get().reason == "too_short"
-
-
 def test_a_frame_that_is_sent_twice_is_acknowledged_twice_and_counts_once(
     address: str, site: Site
 ) -> None:
@@ -78,14 +72,6 @@ def test_after_an_undo_the_question_can_be_answered_anew(address: str, site: Sit
         assert page.outcome(page.say("undo", qid=question["qid"]))["t"] == "ack"
         assert answer(page, question, opt=question["opts"][1]["id"])["t"] == "ack"
     assert [label.value for label in Label.objects.current()] == [question["opts"][1]["label"]]
-
-
-def test_none_of_these_is_an_abstention_and_skip_is_none(address: str, site: Site) -> None:
-    with Page.open(address, site) as page:
-        question = question_on(page)
-        sent = page.say("dismiss", qid=question["qid"], how="nofit", val="other")
-        assert page.outcome(sent)["t"] == "ack"
-    assert Label.objects.get().abstained
 
 
 def test_an_author_comes_back_by_their_token_and_finds_the_question(

@@ -215,16 +215,6 @@ def test_a_new_hello_does_not_begin_the_limit_of_a_person_anew(
     assert [item.get("code") for item in result] == [None, "limit"]
 
 
-def test_who_only_chats_has_the_limit_of_an_anonymous_person(address: str) -> None:
-    site = site_with_features(replies_anonymous=1)
-    with Page.open(address, site, mode="chat", consent=CHAT_ONLY) as page:
-        result = []
-        for number in range(2):
-            write(page, f"{TEXT} Number {number}.")
-            result.append(end_of_reply(page))
-    assert [item.get("code") for item in result] == [None, "limit"]
-
-
 def end_of_reply(page: Page) -> dict[str, Any]:
     """How the next reply ends: its last frame."""
     ended = page.until(lambda item: item["t"] == "reply" and "delta" not in item["d"], 10)

@@ -1,6 +1,6 @@
 """Trust: what an author did is counted, judged, and can be overruled."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import pytest
 from django.utils import timezone
@@ -101,12 +101,6 @@ def test_what_is_counted(author: Author) -> None:
     assert evidence.positions == (2,)
     assert evidence.surveys == 1
     assert not evidence.verified
-
-
-def test_what_was_long_ago_is_forgiven(author: Author) -> None:
-    answer(author, 1)
-    evidence = evidence_of(author, timezone.now() + timedelta(days=40))
-    assert (evidence.answers, evidence.messages) == (0, 0)
 
 
 def test_one_author_who_cannot_be_judged_keeps_nobody_else_waiting(

@@ -7,8 +7,7 @@ from itertools import cycle
 import pytest
 
 from apps.authors.models import Author
-from apps.authors.services.trust import set_ruling
-from apps.echo.models import Echo, OfferEvent
+from apps.echo.models import Echo
 from apps.echo.reporting.off_policy import evaluate_candidates
 from labelhub.core.echo.off_policy import PolicyEvaluation
 from tests.factories.authors import author_of
@@ -85,15 +84,6 @@ def test_a_few_decisions_tell_nothing(echo: Echo, authors: list[Author]) -> None
 
 
 @pytest.mark.thorough
-def test_who_is_not_believed_counts_too(echo: Echo, authors: list[Author]) -> None:
-    """Whether somebody is believed may depend on what they were offered."""
-    fill(echo, authors)
-    before = evaluate_candidates(echo)
-    set_ruling(authors[0], trusted=False, reason="clicks everything")
-    assert evaluate_candidates(echo) == before
-
-
-@pytest.mark.thorough
 def test_moments_without_a_choice_and_other_policies_are_left_out(
     echo: Echo, authors: list[Author]
 ) -> None:
@@ -101,13 +91,3 @@ def test_moments_without_a_choice_and_other_policies_are_left_out(
     decision_of(echo, authors[0], START, shown=False, why="too_soon")
     chosen(echo, authors[0], START, "tent", {"tent": 0.5}, policy="random", told=CLICK)
     assert evaluate_candidates(echo).n == 500
-
-
-@pytest.mark.thorough
-def test_a_click_twice_is_one_clicked_offer(echo: Echo, authors: list[Author]) -> None:
-    fill(echo, authors)
-    before = evaluation(echo, "logged").ips["value"]
-    for event in list(OfferEvent.objects.filter(kind="clicked")[:50]):
-        event.pk, event.ref = None, f"again-{event.ref}"
-        event.save()
-    assert evaluation(echo, "logged").ips["value"] == before

@@ -8,15 +8,13 @@ from django.test import Client
 
 from apps.accounts.roles import Role
 from apps.authors.models import Site
-from apps.authors.services.sites import set_features
 from apps.echo.models import Echo
-from apps.echo.services.configuration import freeze, is_frozen, switch_echo
+from apps.echo.services.configuration import freeze, is_frozen
 from apps.echo.services.learning import keep_up_with
-from labelhub.core.interview.features import Feature
 from tests.authors.pages.conftest import browser
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import author_of, site_with_features
-from tests.factories.echo import TEXT, answer, ask_author, echo_of, log_answers
+from tests.factories.echo import TEXT, answer, ask_author, echo_of
 
 pytestmark = pytest.mark.django_db
 
@@ -163,51 +161,3 @@ def test_who_has_seen_it_is_sent_nothing(manager: Client, site: Site, echo: Echo
     assert manager.get(address, headers=seen).status_code == 204
     freeze(echo, on=True)
     assert manager.get(address, headers=seen).status_code == 200
-
-
-@pytest.mark.thorough
-def test_a_thousand_features_and_a_long_log_take_as_many_queries(
-    manager: Client, site: Site, echo: Echo, django_assert_num_queries: Any
-) -> None:
-    log_answers(echo, "urgency", [(0.0, 0.5)] * 2)
-    ask_author(author_of(site), TEXT)
-    keep_up_with(echo)
-    whole, parts = page(site, "echo/"), page(site, "echo/parts/")
-    manager.get(whole)
-    with django_assert_num_queries(30, exact=False) as first:
-        manager.get(whole)
-    with django_assert_num_queries(30, exact=False) as moving:
-        manager.get(parts)
-    usual, often = len(first), len(moving)
-    more_features(site, 960)
-    for at in range(0, 960, 40):
-        log_answers(echo, f"feature_{at}", [(1.0, 0.5)] * 8)
-    for _ in range(3):
-        author = author_of(site)
-        ask_author(author, TEXT)
-    keep_up_with(echo)
-    with django_assert_num_queries(usual):
-        manager.get(whole)
-    with django_assert_num_queries(often):
-        manager.get(parts)
-    mark = re.search(rb'data-mark="(\w+)"', manager.get(parts).content)
-    assert mark
-    with django_assert_num_queries(8, exact=False):
-        assert manager.get(parts, headers={"X-Seen": mark[1].decode()}).status_code == 204
-
-
-def more_features(site: Site, many: int) -> None:
-    """So many yes-or-no features beside those there are."""
-    known = [each.parsed for each in site.features.all()]
-    new = [
-        Feature(
-            key=f"feature_{at}",
-            name=f"Feature {at}",
-            definition="Whether it is so.",
-            answer="yes_no",
-            values=("yes", "no"),
-        )
-        for at in range(many)
-    ]
-    set_features(site=site, features=[*known, *new][:1000])
-    switch_echo(site, on=True)

@@ -2,14 +2,12 @@
 
 import csv
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.echo import learning_curves
 from apps.echo.learning_curves import REPLAYED, draw_curves
 from apps.echo.management.commands import echo_replay
 from labelhub.core.echo.replay.labelled_texts import Labelled
@@ -23,6 +21,8 @@ from labelhub.core.echo.replay.report import (
     figures,
     play,
 )
+from labelhub.core.echo.replay.report import AHEAD, BEHIND, LEVEL
+from labelhub.core.echo.replay.runs import ARMS
 from tests.cases import all_cases
 from tests.core.echo.replay.plants import texts_with
 
@@ -41,26 +41,6 @@ def written(path: Path, data: Labelled) -> str:
 @pytest.fixture
 def easy(tmp_path: Path) -> str:
     return written(tmp_path / "easy.jsonl", texts_with(90, telling=True))
-
-
-@pytest.fixture
-def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, float]]:
-    """The command starts no processes; what it asked for is kept: texts, orders, share."""
-    asked: list[tuple[int, int, float]] = []
-
-    def replay(
-        data: Labelled, orders: int, share: float, *, told: Callable[[int, int], None]
-    ) -> dict[str, Any]:
-        asked.append((len(data.texts), orders, share))
-        told(1, 2)
-        told(2, 2)
-        made = {arm: [play(data, Order(at), arm) for at in range(orders)] for arm in ARMS}
-        counts = {"texts": 90, "repeated": 0, "streamed": 72, "held_out": 18, "asked": 24}
-        values = dict(data.shares)
-        return {"counts": counts, "values": values, **figures(made), "curves": curves(made)}
-
-    monkeypatch.setattr(echo_replay, "replay", replay)
-    return asked
 
 
 def refused(*arguments: str) -> str:
@@ -102,24 +82,6 @@ def test_lines_that_are_bad_are_named(easy: str) -> None:
 
 
 @pytest.mark.thorough
-def test_people_are_told_figures_with_intervals_and_what_they_come_to(
-    easy: str,
-    played: list[tuple[int, int, float]],
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(learning_curves, "_TELL_EVERY", 0.0)
-    call_command("echo_replay", easy, "--orders", "3", "--feature", "mood")
-    out = capsys.readouterr().out
-    assert out.startswith("1 of 2 plays done, about 0 min left\nmood: 90 texts with 3 labels")
-    for name in (*REPLAYED.arms.values(), "naming the commonest label"):
-        assert f"  {name}: " in out
-    assert "Calibration error of the uncertainty: " in out
-    assert "It ends ahead of naming the commonest label." in out
-    assert "Echo's choice of questions and random asking cannot be told apart." in out
-
-
-@pytest.mark.thorough
 def test_the_same_replay_twice_is_the_same_to_the_last_bit_and_is_one_object(
     easy: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -140,19 +102,6 @@ def test_the_same_replay_twice_is_the_same_to_the_last_bit_and_is_one_object(
     }  # fmt: skip
     assert told["feature"] == "label"
     assert {point["figure"] for point in told["curves"]} == set(REPLAYED.titles)
-
-
-@pytest.mark.thorough
-def test_curves_are_drawn_with_a_panel_for_each_figure_and_each_arm_in_the_legend(
-    tmp_path: Path, easy: str, played: list[tuple[int, int, float]]
-) -> None:
-    target = tmp_path / "curves.svg"
-    call_command("echo_replay", easy, "--orders", "2", "--curves", str(target), "--json")
-    svg = target.read_text("utf-8")
-    assert svg.startswith("<?xml")
-    assert [svg.count(f">{title}</text>") for title in REPLAYED.titles.values()] == [1, 1]
-    for name in REPLAYED.arms.values():
-        assert f">{name}</text>" in svg
 
 
 def test_every_arm_has_a_name() -> None:

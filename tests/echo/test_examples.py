@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from apps.authors.models import Answer, Author, Question
+from apps.authors.models import Answer, Author
 from apps.authors.services.answers import undo
 from apps.authors.services.authors import opt_out
 from apps.authors.services.privacy import erase_author, forget_old
@@ -111,20 +111,3 @@ def test_new_answers_are_read_alone_and_other_features_stay_as_they_are(
     after = indexes_of(echo.site_id, ())
     assert after["budget"] is before["budget"]
     assert len(after["urgency"]) == 2
-
-
-def test_the_newest_answers_of_a_feature_are_kept(
-    echo: Echo, other: Author, monkeypatch: Any
-) -> None:
-    monkeypatch.setattr("apps.echo.services.prediction.MOST_OF_FEATURE", 2)
-    for at in range(4):
-        labelled(other, f"{NEAR} {at}", "urgency", "soon")
-    assert texts(echo, "urgency") == {f"{NEAR} 2", f"{NEAR} 3"}
-
-
-def test_what_was_guessed_is_told_as_a_value_too(echo: Echo, other: Author) -> None:
-    labelled(other, NEAR, "urgency", "right_now")
-    question = Question.objects.get()
-    assert question.predicted not in question.feature.parsed.values
-    (example,) = indexes_of(echo.site_id, ())["urgency"]._examples
-    assert example.predicted == "no_hurry"

@@ -16,7 +16,7 @@ from apps.authors.services.privacy import erase_author
 from apps.authors.services.trust import set_ruling
 from apps.common.models import Job
 from apps.echo import states
-from apps.echo.models import Echo, LogEvent, Selection
+from apps.echo.models import Echo, LogEvent
 from apps.echo.services import learning, selection
 from apps.echo.services.configuration import (
     freeze,
@@ -50,31 +50,6 @@ def answered(author: Author, text: str = TEXT, option: str = "a", **said: object
 
 def packed_models(state: EchoState) -> dict[str, bytes]:
     return {key: pack_model(model) for key, model in state.models.items()}
-
-
-def test_what_was_chosen_and_how_likely_it_was_stands_with_the_questions(author: Author) -> None:
-    questions = ask_author(author, TEXT)
-    chosen = Selection.objects.get()
-    assert {question.feature.key for question in questions} <= set(chosen.selected)
-    for question in questions:
-        told = chosen.asked[question.feature.key]
-        assert told["asked"]
-        assert question.propensity == told["propensity"]
-    assert sum(each["propensity"] for each in chosen.asked.values()) == pytest.approx(
-        min(len(chosen.asked), author.site.most_questions)
-    )
-
-
-def test_an_answer_teaches_its_own_features_model(echo: Echo, author: Author) -> None:
-    given = answered(author)
-    assert keep_up_with(echo) == 1
-    key = given.question.feature.key
-    echo.refresh_from_db()
-    state = stored_state(echo)
-    assert set(state.models) == {key}
-    # By how likely it was meant.
-    assert 0.8 < state.models[key].counts.sum() < 1
-    assert state.uncertainty.answers.tolist() == [state.models[key].counts.sum()]
 
 
 def test_an_answer_is_learnt_once_however_often_one_looks(echo: Echo, author: Author) -> None:

@@ -232,16 +232,6 @@ def test_how_likely_the_model_held_each_value_is_logged_with_the_answer_and_lear
     assert rebuild_state(Echo.objects.get())
 
 
-def test_a_line_of_the_log_from_before_is_still_read(echo: Echo, author: Author) -> None:
-    question = next(each for each in ask_author(author, TEXT) if each.options)
-    answer(author, question)
-    keep_up_with(echo)
-    event = LogEvent.objects.get()
-    del event.data["told"]
-    event.save()
-    assert rebuild_state(Echo.objects.get())
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize(("says", "least", "most"), [("right", 0.4, 1.0), ("wrong", 0.0, 0.2)])
 def test_a_model_counts_by_how_often_it_was_right(

@@ -217,12 +217,6 @@ def test_it_is_paid_from_the_sites_budget_and_ends_with_it(
     assert not begin_searches()
 
 
-def test_it_is_off_until_somebody_switches_it_on(answers: list[Answer]) -> None:
-    Echo.objects.update(search_on=Echo().search_on)
-    assert not Echo().search_on
-    assert begin_searches() == 0
-
-
 @pytest.mark.parametrize("setting", ["search_on", "on"])
 def test_switched_off_it_stops_and_its_answers_go(
     echo: Echo, answers: list[Answer], setting: str
@@ -278,18 +272,6 @@ def test_nothing_is_searched_for_while_learning_is_frozen(
 @pytest.mark.parametrize(("count", "authors"), [(49, 49), (110, 19)])
 def test_with_too_few_answers_or_authors_none_begins(echo: Echo, count: int, authors: int) -> None:
     answers_about(echo, "urgency", count, authors)
-    assert begin_searches() == 0
-
-
-def test_a_feature_is_searched_for_again_after_forty_more_answers(
-    echo: Echo, answers: list[Answer]
-) -> None:
-    run_through(begun(), World(answers, helped=0.5))
-    assert begin_searches() == 0
-    PromptSearch.objects.update(answers=ANSWERS - 39)
-    assert begin_searches() == 0
-    PromptSearch.objects.update(answers=ANSWERS - 40)
-    assert begin_searches() == 1
     assert begin_searches() == 0
 
 

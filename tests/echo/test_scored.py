@@ -14,7 +14,6 @@ from apps.echo.models import Echo, Scored, Selection
 from apps.echo.selectors import predictions
 from apps.echo.selectors.predictions import (
     Tally,
-    calibration_error,
     merged_tallies,
     newest_scored,
     reliability,
@@ -93,14 +92,6 @@ def test_neighbours_are_put_together_until_each_point_has_about_as_many() -> Non
     assert [
         each.n for each in merged_tallies([Tally(1, 0, 0), Tally(90, 1, 1), Tally(2, 0, 0)], 2)
     ] == [93]
-
-
-def test_the_calibration_is_what_was_told_beside_what_came(echo: Echo) -> None:
-    log_answers(echo, "urgency", [(0.0, 0.05)] * 9 + [(1.0, 0.05)] + [(1.0, 0.95)] * 10)
-    parts = reliability(echo)
-    assert [(each.n, each.wrong) for each in parts] == [(10, 1.0), (10, 10.0)]
-    assert calibration_error(parts) == pytest.approx((0.5 + 0.5) / 20)
-    assert calibration_error([]) is None
 
 
 @pytest.mark.thorough

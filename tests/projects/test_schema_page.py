@@ -68,17 +68,6 @@ def test_the_form_sent_as_it_was_shown_changes_nothing(manager: Client, project:
     assert current_schema(project).version == 2
 
 
-def test_versions_take_no_more_queries(
-    client: Client, project: Project, django_assert_num_queries: Any
-) -> None:
-    for version in range(2, 8):
-        LabelSchemaFactory.create(project=project, version=version)
-    client.force_login(member(project, Role.VIEWER))
-    # session, person, project, schema, items, versions
-    with django_assert_num_queries(7):
-        client.get("/p/hotels/labels/")
-
-
 def test_a_manager_writes_the_guideline(manager: Client, project: Project) -> None:
     response = manager.post("/p/hotels/guideline/", {"text": "Read\r\nit"}, follow=True)
     assert "version 1" in response.content.decode()

@@ -1,7 +1,5 @@
 """/sites/<id>/authors/: who wrote, what speaks for and against them, excluding and deleting."""
 
-from typing import Any
-
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -10,7 +8,7 @@ from apps.authors.models import Answer, Author, Erasure, Message, Site
 from apps.authors.services.answers import SubmittedAnswer, record_answer
 from apps.labels.models import Label
 from tests.authors.pages.reading import page, words
-from tests.factories.authors import asked, author_of, message_of, shown_to, site_with_features
+from tests.factories.authors import asked, author_of, shown_to, site_with_features
 
 pytestmark = pytest.mark.django_db
 
@@ -32,19 +30,6 @@ def at(author: Author, rest: str = "") -> str:
 
 def standing() -> int:
     return Label.objects.current().filter(abstained=False).count()
-
-
-def test_the_list_takes_as_many_queries_for_any_number(
-    manager: Client, author: Author, django_assert_num_queries: Any
-) -> None:
-    address = page(author.site, "authors/")
-    manager.get(address)
-    with django_assert_num_queries(10, exact=False) as first:
-        manager.get(address)
-    for _ in range(5):
-        message_of(author_of(author.site))
-    with django_assert_num_queries(len(first)):
-        manager.get(address)
 
 
 def test_excluding_takes_a_reason_and_can_be_taken_back(manager: Client, author: Author) -> None:

@@ -1,13 +1,11 @@
 """/p/<slug>/sites/ and a site's first page: what members see, and what is worth a warning."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 
-from apps.authors.models import Author, Question, Site
+from apps.authors.models import Author, Site
 from tests.authors.pages.reading import page
 from tests.factories.authors import asked, author_of, message_of, shown_to, site_with_features
 
@@ -24,22 +22,6 @@ def busy(site: Site) -> Author:
     return author
 
 
-def many(author: Author, *, nofit: int, answered: int, days_ago: int) -> None:
-    """Questions that ended so, that many days ago."""
-    index = timezone.now() - timedelta(days=days_ago)
-    first = author.questions.first()
-    assert first is not None
-    statuses = ["nofit"] * nofit + ["answered"] * answered
-    Question.objects.bulk_create(
-        Question(
-            site=author.site, author=author, message=first.message, feature=first.feature,
-            number=100 * days_ago + at_, kind="choice", text="How?", language="en", min_ms=5000,
-            source="template", status=status, created_at=index, shown_at=index, expires_at=index,
-        )
-        for at_, status in enumerate(statuses, 10)
-    )  # fmt: skip
-
-
 def test_the_list_takes_as_many_queries_for_any_number_of_sites(
     site: Site, manager: Client, django_assert_num_queries: Any
 ) -> None:
@@ -51,17 +33,6 @@ def test_the_list_takes_as_many_queries_for_any_number_of_sites(
         busy(site_with_features(site.project))
     with django_assert_num_queries(len(first)):
         manager.get(address)
-
-
-def test_the_dashboard_takes_as_many_queries_for_any_traffic(
-    manager: Client, site: Site, django_assert_num_queries: Any
-) -> None:
-    author = busy(site)
-    with django_assert_num_queries(17, exact=False) as first:
-        manager.get(page(site))
-    many(author, nofit=20, answered=30, days_ago=1)
-    with django_assert_num_queries(len(first)):
-        manager.get(page(site, "?days=91"))
 
 
 def test_viewers_see_numbers_and_nothing_that_was_written(viewer: Client, site: Site) -> None:

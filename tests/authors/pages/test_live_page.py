@@ -1,13 +1,11 @@
 """/sites/<id>/live/: the last messages, each with every verdict and its reason."""
 
 import re
-from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.test import Client
 
-from apps.authors.models import Message, Site
+from apps.authors.models import Site
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import asked, author_of, message_of
 
@@ -46,24 +44,6 @@ def test_who_has_seen_it_is_sent_nothing(manager: Client, site: Site) -> None:
     assert [changed(), changed()] == [True, False]
     message_of(author, "hello")
     assert [changed(), changed()] == [True, False]
-
-
-def test_it_takes_as_many_queries_for_any_number(
-    manager: Client, site: Site, django_assert_num_queries: Any
-) -> None:
-    author = author_of(site)
-    asked(author)
-    address = page(site, "live/rows/")
-    manager.get(address)
-    with django_assert_num_queries(7, exact=False) as first:
-        manager.get(address)
-    author.questions.update(status="answered")
-    Message.objects.update(received_at=Message.objects.get().received_at - timedelta(hours=1))
-    for number in range(4):
-        asked(author, f"I am looking for tent number {number}.")
-        author.questions.update(status="answered")
-    with django_assert_num_queries(len(first)):
-        manager.get(address)
 
 
 def test_it_shows_one_stage_alone(manager: Client, site: Site) -> None:

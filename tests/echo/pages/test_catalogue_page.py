@@ -2,9 +2,7 @@
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from apps.authors.models import Site
 from apps.echo.models import Decision, Echo, Selection
@@ -29,18 +27,6 @@ def test_pictures_of_this_server_are_shown_and_no_others(manager: Client, echo: 
     source = manager.get(page(echo.site, "offers/catalogue/")).content.decode()
     assert 'src="/static/demo/tent.svg"' in source
     assert "evil.example" not in source
-
-
-def test_the_number_of_queries_does_not_grow(manager: Client, echo: Echo) -> None:
-    manager.get(page(echo.site, "offers/catalogue/"))
-    counts = []
-    for few in (3, 20):
-        rows = "".join(f"i{n},Item {n},About it,/i/{n},,,,\n" for n in range(few))
-        import_catalogue(echo, HEAD + rows)
-        with CaptureQueriesContext(connection) as queries:
-            manager.get(page(echo.site, "offers/catalogue/"))
-        counts.append(len(queries))
-    assert counts[0] == counts[1]
 
 
 class TestSwitching:

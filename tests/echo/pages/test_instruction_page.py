@@ -1,9 +1,6 @@
 """What the page of a feature says of its instruction and the searches for one, and who changes
 it."""
 
-from datetime import timedelta
-from typing import Any
-
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -84,21 +81,6 @@ def test_what_moves_in_a_search_moves_the_page(echo: Echo) -> None:
     echo.searches.update(active=True)
     marks.add(mark_of(echo))
     assert len(marks) == 5
-
-
-def test_a_hundred_searches_take_as_many_queries(
-    echo: Echo, manager: Client, django_assert_num_queries: Any
-) -> None:
-    search_of(echo, active=True)
-    search_of(echo, status="running", instruction="", found={}, ended_at=None)
-    manager.get(page(echo.site, FEATURE))
-    with django_assert_num_queries(30, exact=False) as few:
-        manager.get(page(echo.site, FEATURE))
-    for day in range(100):
-        search_of(echo, created_at=timezone.now() - timedelta(days=day))
-    with django_assert_num_queries(len(few)):
-        shown = manager.get(page(echo.site, FEATURE))
-    assert "The last 20 of 101; REST lists them all." in words(shown)
 
 
 def test_what_found_nothing_or_may_not_be_used_is_not_put_back(echo: Echo, manager: Client) -> None:

@@ -3,9 +3,7 @@
 import re
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.authors.models import Author
@@ -13,7 +11,7 @@ from apps.echo.models import Echo
 from apps.echo.services.configuration import update_echo
 from tests.authors.pages.reading import page, words
 from tests.cases import all_cases
-from tests.factories.authors import author_of, message_of
+from tests.factories.authors import message_of
 from tests.factories.offers import decision_of, event_of
 
 pytestmark = pytest.mark.django_db
@@ -109,18 +107,3 @@ def test_a_setting_out_of_range_is_told_beside_its_field(
     assert response.status_code == 422
     assert f'id="id_{field}_error"' in response.content.decode()
     assert Echo.objects.get().offer_every_messages == 1
-
-
-def test_the_number_of_queries_does_not_grow(manager: Client, echo: Echo) -> None:
-    counts = []
-    for _ in range(2):
-        for _ in range(4):
-            author = author_of(echo.site, consent=False)
-            message = message_of(author, "A lamp for long evenings, please, a warm one.")
-            decision_of(echo, author, timezone.now(), message=message, offer=OFFER)
-        manager.get(page(echo.site, "offers/"))
-        decision_of(echo, author_of(echo.site), timezone.now(), shown=False)
-        with CaptureQueriesContext(connection) as queries:
-            manager.get(page(echo.site, "offers/"))
-        counts.append(len(queries))
-    assert counts[0] == counts[1] <= 30
