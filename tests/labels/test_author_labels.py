@@ -47,15 +47,6 @@ def test_an_authors_answer_is_gold(project: Project) -> None:
     assert decided.evidence == [str(label.uid)]
 
 
-def test_the_author_overrules_others(project: Project) -> None:
-    item = question(project)
-    say(item, person(project), "Hopeful")
-    say(item, author(project), "Worried")
-    decided = gold(item)
-    assert decided is not None
-    assert (decided.value, decided.basis) == ("Worried", Gold.Basis.AUTHOR)
-
-
 def test_what_an_author_takes_back_leaves_the_decision_to_others(project: Project) -> None:
     item = question(project)
     say(item, person(project), "Hopeful")

@@ -20,7 +20,7 @@ from apps.reviews.adjudication.services import (
     claim_to_adjudicate,
 )
 from apps.reviews.comments.selectors import thread_on, unread_mentions
-from apps.reviews.models import Comment, Intervention, Slot
+from apps.reviews.models import Intervention, Slot
 from apps.reviews.queue.leases import claim_next_item
 from labelhub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from labelhub.core.schema import ValueNotOffered
@@ -43,11 +43,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def project() -> Project:
     return new_project(overlap=2)
-
-
-@pytest.fixture
-def judge(project: Project) -> User:
-    return expert(project)
 
 
 def in_conflict(project: Project, *people: User, values: tuple[Any, ...] = ("good", "bad")) -> Item:
@@ -110,19 +105,6 @@ def test_a_dispute_with_a_machine_is_settled(project: Project, judge: User) -> N
     assert done.gold is not None
     assert done.gold.basis == Gold.Basis.ADJUDICATION
     assert (state_of(item).disputed, done.overruled) == (False, [])
-
-
-def test_the_same_ruling_is_stored_once(project: Project, judge: User) -> None:
-    item = in_conflict(project)
-    slot = claim_to_adjudicate(project=project, user=judge, item_id=item.pk)
-    assert slot is not None
-
-    first = rule(item, judge, lease_token=slot.lease_token, explain="Irony.")
-    again = rule(item, judge, lease_token=slot.lease_token, explain="Irony.")
-
-    assert (first.created, again.created) == (True, False)
-    assert first.label == again.label
-    assert Comment.objects.count() == 1
 
 
 def test_crowd_workers_decide_nothing(project: Project) -> None:

@@ -10,7 +10,7 @@ from apps.reviews.adjudication.services import claim_to_adjudicate
 from apps.reviews.models import Slot
 from apps.reviews.queue.leases import claim_next_item
 from apps.reviews.queue.status import queue_status
-from tests.factories.reviews import claim, expert, new_project, queued_items
+from tests.factories.reviews import claim, new_project, queued_items
 from tests.reviews.test_adjudication import in_conflict
 
 pytestmark = pytest.mark.django_db
@@ -19,11 +19,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def project() -> Project:
     return new_project(overlap=2)
-
-
-@pytest.fixture
-def judge(project: Project) -> User:
-    return expert(project)
 
 
 def desk(project: Project, judge: User) -> Slot:

@@ -22,11 +22,6 @@ def project() -> Project:
     return new_project(overlap=2)
 
 
-@pytest.fixture
-def judge(project: Project) -> User:
-    return expert(project)
-
-
 def as_(user: User) -> APIClient:
     client = APIClient()
     client.force_authenticate(user)

@@ -8,7 +8,6 @@ from apps.projects.models import Project
 from apps.reviews.adjudication.services import (
     SentBack,
     claim_to_adjudicate,
-    last_settled,
     send_back,
     undo_adjudication,
 )
@@ -31,11 +30,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def project() -> Project:
     return new_project(overlap=2)
-
-
-@pytest.fixture
-def judge(project: Project) -> User:
-    return expert(project)
 
 
 def back(item: object, user: User, reason: str = "Look at the end.") -> SentBack:
@@ -74,17 +68,6 @@ def test_undo_restores_what_the_expert_had_said_before(project: Project, judge: 
     # What they had answered in the queue stands, and the queue's own undo finds it.
     assert Decision.objects.get(undone_at__isnull=True, reviewer=judge).label == again
     assert rule(item, judge, "good").gold is not None
-
-
-def test_undo_takes_up_what_was_left_to_others(project: Project, judge: User) -> None:
-    item = in_conflict(project)
-    skip_item(project=project, user=judge, item_id=item.pk)
-
-    undone = undo_adjudication(project=project, user=judge)
-
-    assert undone is not None
-    assert undone.item == item
-    assert last_settled(project, judge) is None
 
 
 def test_undo_leaves_answers_in_the_queue_alone(project: Project, judge: User) -> None:

@@ -30,11 +30,6 @@ def project() -> Project:
     return new_project(blind_share=1.0)
 
 
-@pytest.fixture
-def person(project: Project) -> User:
-    return reviewer(project)
-
-
 def test_what_is_withheld_is_not_shown(project: Project, person: User) -> None:
     (item,) = queued_items(project, 1)
     suggest(item, "good", evidence={"good": ["food"]}, reasons=["dissent"])

@@ -25,11 +25,6 @@ from tests.factories.reviews import (
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project() -> Project:
-    return new_project()
-
-
 def state(item: Item) -> ItemState:
     return ItemState.objects.get(item=item)
 

@@ -26,25 +26,6 @@ def project() -> Project:
 
 
 @pytest.fixture
-def person(project: Project) -> User:
-    return reviewer(project)
-
-
-@pytest.fixture
-def browser(person: User) -> Client:
-    client = Client()
-    client.force_login(person)
-    return client
-
-
-@pytest.fixture
-def api(person: User) -> APIClient:
-    client = APIClient()
-    client.force_authenticate(person)
-    return client
-
-
-@pytest.fixture
 def audited(project: Project) -> Item:
     """An item that a debate called good, chosen for the audit."""
     (item,) = queued_items(project, 1)
@@ -136,14 +117,6 @@ def test_an_undone_answer_leaves_the_item_blind(
     undone = browser.post(page(project, "undo/"), headers={"accept": "application/json"}).json()
     assert undone["undone"]
     assert "Suggested by" not in undone["html"]
-
-
-def test_next_over_rest_hands_it_out_without_a_suggestion(
-    project: Project, api: APIClient, audited: Item
-) -> None:
-    body = api.post(rest(project, "next/")).json()
-    assert body["item"]["id"] == audited.pk
-    assert body["suggestion"] is None
 
 
 def shown(api: APIClient, project: Project, item: Item) -> list[dict[str, Any]]:

@@ -26,15 +26,10 @@ from apps.reviews.search.saved_filters import (
 from labelhub.core.errors import InvalidInput
 from labelhub.worker import KEEPERS
 from tests.factories.labels import open_item
-from tests.factories.projects import ProjectFactory, member
+from tests.factories.projects import member
 from tests.factories.reviews import claim, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return ProjectFactory.create()
 
 
 def saved(project: Project, name: str, **query: Any) -> SavedFilter:

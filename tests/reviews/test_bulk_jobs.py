@@ -30,11 +30,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project() -> Project:
-    return ProjectFactory.create()
-
-
-@pytest.fixture
 def manager(project: Project) -> User:
     return member(project, Role.MANAGER, ReviewerKind.EXPERT)
 

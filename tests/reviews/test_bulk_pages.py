@@ -23,11 +23,6 @@ HOSTILE = "<script>alert(1)</script>"
 
 
 @pytest.fixture
-def project() -> Project:
-    return ProjectFactory.create()
-
-
-@pytest.fixture
 def manager(project: Project, client: Client) -> User:
     """Signed in."""
     boss = member(project, Role.MANAGER, ReviewerKind.EXPERT)

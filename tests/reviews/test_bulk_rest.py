@@ -12,15 +12,10 @@ from apps.projects.models import Project
 from apps.reviews.bulk.jobs import run_job
 from apps.reviews.search.saved_filters import KIND
 from tests.factories.labels import open_several
-from tests.factories.projects import ProjectFactory, member
+from tests.factories.projects import member
 from tests.factories.reviews import suggest
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return ProjectFactory.create()
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from apps.labels.models import ItemState
 from apps.projects.models import Project
 from apps.reviews.models import Slot
 from apps.reviews.queue import selectors
-from apps.reviews.queue.leases import claim_next_item, release_leases, renew_leases
-from apps.reviews.queue.selectors import Look
+from apps.reviews.queue.leases import claim_next_item, release_leases, renew_leases, take
+from apps.reviews.queue.selectors import Look, next_places
 from tests.factories.reviews import (
     answer,
     claim,
@@ -21,11 +21,6 @@ from tests.factories.reviews import (
 )
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project()
 
 
 def lapse(slot: Slot) -> None:
@@ -65,6 +60,21 @@ def test_a_lapsed_lease_goes_to_somebody_else(project: Project) -> None:
 
     assert found.item_id == lost.item_id
     assert found.lease_token != lost.lease_token
+
+
+@pytest.mark.parametrize("lapsed", [False, True])
+def test_one_of_two_who_saw_the_same_place_gets_it(project: Project, lapsed: bool) -> None:
+    queued_items(project, 1)
+    if lapsed:
+        lapse(claim(project, reviewer(project)))
+    now, people = timezone.now(), [reviewer(project), reviewer(project)]
+    until = now + timedelta(minutes=5)
+    seen = [(person, next_places(project, person, now)[0]) for person in people]
+
+    taken = [take(p, project=project, user=one, until=until, now=now) for one, p in seen]
+
+    assert [slot is not None for slot in taken] == [True, False]
+    assert Slot.objects.get().holder == people[0]
 
 
 def test_a_released_item_is_free_at_once(project: Project) -> None:

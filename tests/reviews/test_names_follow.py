@@ -26,11 +26,6 @@ MORE = Add(LabelDef("fine"))
 SWAP = (Rename("good", "bad"), Rename("bad", "good"))
 
 
-@pytest.fixture
-def project() -> Project:
-    return ProjectFactory.create()
-
-
 def test_a_draft_is_called_as_it_is_by_now(project: Project) -> None:
     user = reviewer(project)
     (item,) = queued_items(project, 1)

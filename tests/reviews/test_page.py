@@ -42,23 +42,6 @@ SCALE = {
 }
 
 
-@pytest.fixture
-def project() -> Project:
-    return new_project()
-
-
-@pytest.fixture
-def person(project: Project) -> User:
-    return reviewer(project)
-
-
-@pytest.fixture
-def browser(person: User) -> Client:
-    client = Client()
-    client.force_login(person)
-    return client
-
-
 def page(project: Project, rest: str = "") -> str:
     return f"/p/{project.slug}/review/{rest}"
 

@@ -10,20 +10,10 @@ from apps.reviews.models import Intervention, Requeue, ReviewerStatus, Slot
 from apps.reviews.quality import requeue
 from tests.factories.projects import member
 from tests.factories.quality import checked, decided, known, worked
-from tests.factories.reviews import claim, new_project, queued_items, reviewer, suggest
+from tests.factories.reviews import claim, queued_items, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
 HOSTILE = "<script>alert(1)</script>"
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project()
-
-
-@pytest.fixture
-def person(project: Project) -> User:
-    return reviewer(project)
 
 
 @pytest.fixture

@@ -10,19 +10,9 @@ from apps.reviews.quality import requeue
 from apps.reviews.quality.requeue import run_requeue
 from tests.factories.projects import member
 from tests.factories.quality import checked, known, worked
-from tests.factories.reviews import new_project, queued_items, reviewer
+from tests.factories.reviews import queued_items, reviewer
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project()
-
-
-@pytest.fixture
-def person(project: Project) -> User:
-    return reviewer(project)
 
 
 @pytest.fixture

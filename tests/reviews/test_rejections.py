@@ -49,11 +49,6 @@ from tests.factories.reviews import (
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project() -> Project:
-    return new_project()
-
-
 def rejects(project: Project, user: User) -> Label:
     """``user`` is handed the next item and only rejects its suggestion."""
     return answer(claim(project, user), user, None, reject=True).label

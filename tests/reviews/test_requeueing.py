@@ -9,31 +9,20 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.common.jobs import waiting_jobs
 from apps.common.models import Job
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import import_labels, withdraw_labels
 from apps.projects.models import Item, Project
 from apps.reviews.models import Intervention, Purpose, Requeue, Slot
 from apps.reviews.quality import requeue
-from apps.reviews.quality.requeue import KIND, requeue_labels, run_requeue
+from apps.reviews.quality.requeue import requeue_labels, run_requeue
 from labelhub.core.errors import Conflict
 from tests.factories.labels import draft
 from tests.factories.projects import member
 from tests.factories.quality import checked, decided, known, worked
-from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
+from tests.factories.reviews import answer, claim, expert, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project()
-
-
-@pytest.fixture
-def person(project: Project) -> User:
-    return reviewer(project)
 
 
 Put = Callable[..., Requeue]
@@ -155,18 +144,6 @@ def many(project: Project, person: User, monkeypatch: pytest.MonkeyPatch) -> lis
     items = queued_items(project, 5)
     worked(items, person)
     return items
-
-
-@pytest.mark.usefixtures("many")
-def test_many_wait_for_a_worker(person: User, put_back: Put) -> None:
-    job = put_back()
-    assert (job.status, job.done, len(standing(person))) == (Requeue.Status.QUEUED, 0, 5)
-    assert waiting_jobs(KIND) == [job.pk]
-
-    job = run_requeue(job.pk)
-
-    assert (job.status, job.done, standing(person)) == (Requeue.Status.DONE, 5, [])
-    assert waiting_jobs(KIND) == []
 
 
 @pytest.mark.usefixtures("many")

@@ -10,26 +10,9 @@ from apps.labels.models import Annotator, Label
 from apps.projects.models import Project
 from tests.cases import all_cases
 from tests.factories.accounts import ApiKeyFactory
-from tests.factories.reviews import new_project, queued_items, reviewer, suggest
+from tests.factories.reviews import new_project, queued_items, suggest
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project()
-
-
-@pytest.fixture
-def person(project: Project) -> User:
-    return reviewer(project)
-
-
-@pytest.fixture
-def api(person: User) -> APIClient:
-    client = APIClient()
-    client.force_authenticate(person)
-    return client
 
 
 def url(project: Project, rest: str) -> str:

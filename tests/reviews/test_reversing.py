@@ -16,14 +16,9 @@ from apps.reviews.queue.reviewer_status import pause
 from apps.reviews.queue.submission import skip_item
 from apps.reviews.queue.undo import return_to_queue, take_up_skipped, undo_decision, undo_last
 from tests.factories.projects import member
-from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer
+from tests.factories.reviews import answer, claim, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project()
 
 
 def test_undo_withdraws_the_label_and_gives_the_item_back(project: Project) -> None:

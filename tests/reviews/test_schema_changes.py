@@ -29,7 +29,7 @@ from apps.reviews.schema_changes.services import (
 )
 from labelhub.core.errors import Conflict
 from labelhub.core.schema import LabelDef, ValueNotOffered, schema_from_names
-from labelhub.core.schema.operations import Add, Ask, InvalidChange, Merge, Rename, Retire, Split
+from labelhub.core.schema.operations import Add, InvalidChange, Merge, Rename, Retire, Split
 from tests.factories.labels import draft, open_item, person
 from tests.factories.projects import ASPECTS
 from tests.factories.reviews import (
@@ -48,11 +48,6 @@ pytestmark = pytest.mark.django_db
 SWAP = (Rename("good", "bad"), Rename("bad", "good"))
 
 
-@pytest.fixture
-def project() -> Project:
-    return new_project()
-
-
 def test_a_change_makes_a_version_and_carries_the_labels_over(project: Project) -> None:
     user = reviewer(project)
     queued_items(project, 2)
@@ -62,15 +57,6 @@ def test_a_change_makes_a_version_and_carries_the_labels_over(project: Project) 
     assert (change.status, change.items_done, change.items_total) == ("done", 2, 2)
     schema = current_schema(project)
     assert (schema.version, schema.carrying, schema.parsed.names) == (2, False, ("bad", "good"))
-
-
-def test_new_words_alone_are_done_at_once(project: Project) -> None:
-    item = open_item(project)
-    record_label(draft(item, person(project), "good"))
-    change = begun(project, Ask("How is it?"))
-    assert (change.status, Label.objects.count()) == ("done", 1)
-    assert current_schema(project).parsed.question == "How is it?"
-    assert waiting_jobs(services.KIND) == []
 
 
 def test_a_change_that_changes_nothing_is_refused(project: Project) -> None:

@@ -26,11 +26,6 @@ from tests.factories.projects import ASPECTS, ImportBatchFactory, ProjectFactory
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project() -> Project:
-    return ProjectFactory.create()
-
-
 def found(project: Project, reader: User | None = None, **fields: Any) -> list[str]:
     """External ids of what the search finds, in the order of import."""
     query = read_query(fields, strict=True)

@@ -27,11 +27,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project() -> Project:
-    return new_project()
-
-
-@pytest.fixture
 def manager(project: Project) -> User:
     return member(project, Role.MANAGER)
 

@@ -11,14 +11,9 @@ from apps.reviews.models import Decision
 from apps.reviews.queue.status import queue_progress, queue_status
 from apps.reviews.queue.submission import postpone_item, skip_item
 from apps.reviews.queue.undo import return_to_queue
-from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
+from tests.factories.reviews import answer, claim, expert, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project()
 
 
 def test_it_says_who_holds_what_and_until_when(project: Project) -> None:
@@ -31,17 +26,6 @@ def test_it_says_who_holds_what_and_until_when(project: Project) -> None:
     assert status.nothing_left
     assert [(one.name, one.items) for one in status.held] == [(holder.username, 1)]
     assert status.free_at == slot.lease_until
-
-
-def test_many_holders_are_summed_up(project: Project) -> None:
-    queued_items(project, 7)
-    for _ in range(7):
-        claim(project, reviewer(project))
-
-    held = queue_status(project, reviewer(project)).held
-
-    assert len(held) == 6
-    assert (held[-1].name, held[-1].items) == ("2 others", 2)
 
 
 def test_skips_and_conflicts_are_told(project: Project) -> None:

@@ -15,7 +15,6 @@ from apps.reviews.queue.leases import claim_next_item
 from apps.reviews.queue.plan import change_review_plan
 from apps.reviews.queue.submission import skip_item, submit_label
 from labelhub.core.errors import InvalidInput, NotFound
-from labelhub.core.schema import ValueNotOffered
 from tests.factories.projects import GuidelineFactory
 from tests.factories.reviews import (
     answer,
@@ -29,11 +28,6 @@ from tests.factories.reviews import (
 )
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project()
 
 
 def lapse(slot: Slot) -> None:
@@ -86,18 +80,6 @@ def test_an_earlier_suggestion_may_have_been_shown(project: Project) -> None:
 
     assert done.label.action == Label.Action.ACCEPTED
     assert done.label.proposed_from == seen
-
-
-def test_a_value_that_is_not_offered_is_refused_and_nothing_is_written(project: Project) -> None:
-    queued_items(project, 1)
-    person = reviewer(project)
-    slot = claim(project, person)
-
-    with pytest.raises(ValueNotOffered, match="'ugly' is not offered"):
-        answer(slot, person, "ugly")
-
-    assert not Label.objects.exists()
-    assert Slot.objects.live(timezone.now()).count() == 1
 
 
 @pytest.mark.parametrize("fields", [{"value": None}, {"value": "good", "reject": True}])
@@ -273,16 +255,6 @@ def test_a_skipped_item_goes_to_others_only(project: Project) -> None:
 
     assert claim_next_item(project=project, user=person) is None
     assert claim(project, reviewer(project)).item_id == item.pk
-
-
-def test_skipping_twice_is_one_skip(project: Project) -> None:
-    (item,) = queued_items(project, 1)
-    person = reviewer(project)
-    claim(project, person)
-
-    decisions = {skip_item(project=project, user=person, item_id=item.pk) for _ in range(2)}
-
-    assert len(decisions) == 1
 
 
 def test_submitting_takes_few_queries(project: Project, django_assert_max_num_queries: Any) -> None:

@@ -34,11 +34,6 @@ def project() -> Project:
     return new_project(overlap=2)
 
 
-@pytest.fixture
-def judge(project: Project) -> User:
-    return expert(project)
-
-
 def cannot_tell(item: Item, user: User, **options: Any) -> Adjudicated:
     return rule(item, user, None, abstain=True, **options)
 

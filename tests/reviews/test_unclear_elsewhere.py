@@ -29,11 +29,6 @@ def project() -> Project:
 
 
 @pytest.fixture
-def judge(project: Project) -> User:
-    return expert(project)
-
-
-@pytest.fixture
 def item(project: Project, judge: User) -> Item:
     """One of which an expert found that nobody can tell."""
     found = in_conflict(project)

@@ -21,18 +21,13 @@ from labelhub.core.errors import Conflict
 from labelhub.core.schema import LabelDef
 from labelhub.core.schema.operations import Add, Rename, Retire
 from tests.factories.labels import draft, open_item, person
-from tests.factories.projects import ProjectFactory, member
+from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, queued_items, reviewer, suggest
 from tests.factories.schema_changes import begun, changed, said
 
 pytestmark = pytest.mark.django_db
 MORE = Add(LabelDef("fine"))
 SWAP = (Rename("good", "bad"), Rename("bad", "good"))
-
-
-@pytest.fixture
-def project() -> Project:
-    return ProjectFactory.create()
 
 
 @pytest.fixture
