@@ -142,13 +142,14 @@ def interval_bars(
     )
 
 
-def _dollars(usd: float) -> str:
-    return f"${format(Decimal(f'{usd:.3g}').normalize(), 'f')}"
-
-
 #: Unit → the axis, its columns, how an amount is said, how a tick is.
 UNITS: dict[str, tuple[str, str, Callable[[float], str], Callable[[float], str]]] = {
-    "USD": ("cost of an answer", "cost", lambda usd: money(usd * NANO), _dollars),
+    "USD": (
+        "cost of an answer",
+        "cost",
+        lambda usd: money(usd * NANO),
+        lambda usd: f"${format(Decimal(f'{usd:.3g}').normalize(), 'f')}",
+    ),
     "calls": ("calls for an answer", "calls", number_tick, number_tick),
     "s": ("time for an answer", "seconds", duration, lambda at: duration(at) if at else "0"),
 }

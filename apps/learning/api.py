@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from apps.accounts.http import SignedInApiRequest
 from apps.common.api.viewsets import Router
 from apps.learning.report import report, suspect_rows
-from apps.learning.selectors import may_see_suspects, standing_of, suspects_of
+from apps.learning.selectors import learning_state, may_see_suspects, suspects_of
 from apps.learning.services import start_training, switch_learning
 from apps.projects.api.viewsets import ProjectViewSet
 
@@ -131,7 +131,7 @@ class LearningViewSet(ProjectViewSet):
         if may_see_suspects(request.user, self.project):
             found = self.paginate_queryset(suspects_of(self.project, request.user))
             suspects = self.get_paginated_response(suspect_rows(found or ())).data
-        return Response({**report(standing_of(self.project)), "suspects": suspects})
+        return Response({**report(learning_state(self.project)), "suspects": suspects})
 
     @extend_schema(
         operation_id="learning_change",

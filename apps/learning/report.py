@@ -9,7 +9,7 @@ from django.utils import timezone
 from apps.common.charts import Axis, Chart, Line, Mark, Rule, down_to, number_tick, share_tick
 from apps.common.figures import share_words
 from apps.learning.models import Score, TrainedModel
-from apps.learning.selectors import Standing
+from apps.learning.selectors import LearningState
 from apps.projects.models import Item, Project
 
 #: The share of the way to the last accuracy that the target lies at.
@@ -162,10 +162,10 @@ class Row:
     offline: bool = False
 
 
-def standing_context(standing: Standing) -> dict[str, Any]:
+def page_context(state: LearningState) -> dict[str, Any]:
     """The page's parts beside the list of probable errors."""
-    model = standing.measured
-    context: dict[str, Any] = {"standing": standing, "model": model}
+    model = state.measured
+    context: dict[str, Any] = {"state": state, "model": model}
     if model is None:
         return context
     quality, curve = model.quality or {}, model.curve or {}
@@ -176,7 +176,7 @@ def standing_context(standing: Standing) -> dict[str, Any]:
         "saving_words": saving_words(curve),
         "picture": learning_curves(curve),
         "curve": curve,
-        "outdated": standing.decided > model.decided,
+        "outdated": state.decided > model.decided,
     }
 
 
@@ -211,16 +211,16 @@ def progress_context(project: Project, going: TrainedModel) -> dict[str, Any]:
     return {"going": going, "percent": round(100 * share), "seconds_left": left}
 
 
-def report(standing: Standing) -> dict[str, Any]:
+def report(state: LearningState) -> dict[str, Any]:
     """JSON-ready: the switch, what is missing, the newest measured model, what is on its way."""
     return {
-        "on": standing.on,
-        "decided": standing.decided,
-        "missing": standing.missing,
-        "next_at": standing.next_at if standing.on else None,
-        "training": _progress(standing.going),
-        "failed": standing.failed.message if standing.failed else "",
-        "model": _model(standing.measured),
+        "on": state.on,
+        "decided": state.decided,
+        "missing": state.missing,
+        "next_at": state.next_at if state.on else None,
+        "training": _progress(state.going),
+        "failed": state.failed.message if state.failed else "",
+        "model": _model(state.measured),
     }
 
 

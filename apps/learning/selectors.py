@@ -240,7 +240,7 @@ def _debated(reading: Reading) -> tuple[dict[int, Any], bool]:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LearningState:
     """The switch, the newest model that is measured, and the one that is on its way, if any."""
 
     on: bool
@@ -272,12 +272,12 @@ def switch_of(project: Project) -> LearningSwitch:
     return found or LearningSwitch(project=project)
 
 
-def standing_of(project: Project) -> Standing:
+def learning_state(project: Project) -> LearningState:
     """How far learning is. Four queries."""
     models = TrainedModel.objects.filter(project=project).order_by("-version")
     last = models.first()
     measured = models.filter(quality__isnull=False).select_related("schema").first()
-    return Standing(
+    return LearningState(
         on=switch_of(project).on,
         decided=decided_items(project.pk),
         measured=measured,
@@ -303,11 +303,11 @@ def suspects_of(project: Project, user: User) -> QuerySet[Score]:
     reviewers, and nothing that somebody is still to audit blind."""
     if not may_see_suspects(user, project):
         return Score.objects.none()
-    standing = Score.objects.filter(
+    suspected = Score.objects.filter(
         project=project, suspicion__isnull=False, item__state__gold=F("gold")
     )
     return (
-        standing.exclude(hidden_from(user.pk or 0, item="item_id"))
+        suspected.exclude(hidden_from(user.pk or 0, item="item_id"))
         .select_related("item", "gold", "model")
         .order_by("-suspicion", "pk")
     )

@@ -13,8 +13,8 @@ from django.views.decorators.http import require_GET, require_http_methods
 from apps.accounts.http import SignedInRequest
 from apps.accounts.models import User
 from apps.accounts.roles import Right, Role
-from apps.learning.report import progress_context, standing_context
-from apps.learning.selectors import may_see_suspects, standing_of, suspects_of
+from apps.learning.report import page_context, progress_context
+from apps.learning.selectors import learning_state, may_see_suspects, suspects_of
 from apps.learning.services import start_training, switch_learning
 from apps.projects.models import Project
 from apps.projects.pages import project_page
@@ -38,10 +38,10 @@ def learning(request: SignedInRequest, slug: str) -> HttpResponse:
         except LabelhubError as error:
             messages.error(request, error.message)
         return redirect("learning", slug)
-    standing = standing_of(project)
-    context = project_page(request, project, "learning") | standing_context(standing)
-    if standing.going is not None:
-        context |= progress_context(project, standing.going)
+    state = learning_state(project)
+    context = project_page(request, project, "learning") | page_context(state)
+    if state.going is not None:
+        context |= progress_context(project, state.going)
     found = Paginator(suspects_of(project, request.user), SUSPECTS_A_PAGE)
     context |= {
         "manages": context["role"] == Role.MANAGER,
@@ -57,7 +57,7 @@ def learning(request: SignedInRequest, slug: str) -> HttpResponse:
 def learning_progress(request: SignedInRequest, slug: str) -> HttpResponse:
     """The moving part of the page; the whole page when it has ended."""
     project = get_project(request.user, slug, Right.VIEW)
-    going = standing_of(project).going
+    going = learning_state(project).going
     if going is None:
         return HttpResponse(status=UNEXPECTED_END, headers={"HX-Refresh": "true"})
     context: dict[str, Any] = {"project": project} | progress_context(project, going)

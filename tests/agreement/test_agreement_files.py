@@ -93,7 +93,6 @@ def test_a_name_of_a_file_holds_nothing_of_a_tag_but_its_words(project: Project)
     assert len(header) < 140
 
 
-@pytest.mark.thorough
 def test_what_is_kept_is_computed_once_for_page_parts_pictures_and_files(
     project: Project, computed: list[str]
 ) -> None:
@@ -109,7 +108,6 @@ def test_what_is_kept_is_computed_once_for_page_parts_pictures_and_files(
     assert computed == ["kind=crowd"]
 
 
-@pytest.mark.thorough
 def test_a_large_ledger_is_asked_for_in_one_part(
     project: Project, computed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from tests.agreement.page_help import page
 from tests.agreement.report_help import six_moods
+from tests.cases import all_cases
 from tests.factories.agreement import decide
 from tests.factories.labels import open_item, open_several
 from tests.factories.ledger import ledger
@@ -35,8 +36,7 @@ def places(answer: Any, project: Project) -> list[int]:
     return [order.index(int(key)) + 1 for key in found]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
+@all_cases(
     ("query", "expected"),
     [
         # The crowd says good, a tie, bad, a tie, bad, good.
@@ -65,8 +65,7 @@ def test_a_number_has_these_items_behind_it(
     assert places(page(project, "items/", **query), project) == expected
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
+@all_cases(
     "query",
     [
         {"of": "robot", "other": "crowd"},

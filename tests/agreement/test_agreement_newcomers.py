@@ -1,7 +1,5 @@
 """What somebody who sees the agreement page for the first time must not be misled by."""
 
-import re
-
 import pytest
 
 from apps.accounts.roles import Role
@@ -18,12 +16,6 @@ from tests.factories.ledger import ledger
 from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
-
-
-def seen(project: Project, address: str = "", **query: str) -> str:
-    """A page as one line of words, without its markup."""
-    html = page(project, address, **query).content.decode()
-    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
 
 
 @pytest.fixture
@@ -65,15 +57,6 @@ def test_texts_are_ranked_by_the_words_they_share(texts: Project) -> None:
     )
     assert "; of the crowd " in first.text
     assert "Only 2 items tell so." in first.text
-
-
-def test_behind_numbers_of_texts_stand_the_texts(texts: Project) -> None:
-    words = seen(texts, "items/", of="llm", other="crowd")
-
-    assert "“wheels” (2)" in words
-    assert "“one blue bus now”" in words
-    assert f"“{'x' * 199}…”" in words
-    assert "different" not in words
 
 
 def test_nor_does_a_reviewer_read_a_machines_text_of_an_item_to_audit_blind(

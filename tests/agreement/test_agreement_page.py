@@ -46,7 +46,6 @@ def test_hostile_names_stay_text() -> None:
         assert evil not in page(made, address).content.decode()
 
 
-@pytest.mark.thorough
 def test_the_report_is_one_file_that_loads_nothing(project: Project) -> None:
     answer = page(project, "report.html")
 

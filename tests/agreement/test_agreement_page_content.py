@@ -12,6 +12,7 @@ from apps.labels.services import import_labels
 from apps.projects.models import Project
 from tests.agreement.page_help import TRUE, moods, page, wrong_every
 from tests.agreement.report_help import six_moods
+from tests.cases import all_cases
 from tests.factories.labels import draft
 from tests.factories.ledger import ledger
 from tests.factories.projects import MOODS, ProjectFactory
@@ -38,7 +39,6 @@ def said(project: Project, *options: str) -> str:
     return out.getvalue()
 
 
-@pytest.mark.thorough
 def test_who_is_right_more_often_than_whom_is_a_table(project: Project) -> None:
     report = agreement_report(project)
     pairs = {
@@ -72,7 +72,7 @@ def test_a_kind_that_decided_gold_itself_is_not_independent_in_comparisons() -> 
     assert own[frozenset(("crowd", "llm"))] == []
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("p", "words"),
     [(None, "–"), (0.0004, "< 0.001"), (0.0479, "0.048"), (0.0496, "0.050"), (0.347, "0.35")],
 )

@@ -48,42 +48,6 @@ def near(value: float) -> Any:
 
 
 @pytest.mark.thorough
-def test_recognising_textual_entailment(tmp_path: Path) -> None:
-    found = measured(tmp_path, "entailment,not_entailment", rows_of("snow_rte"))
-
-    gold, within = found["against_gold"]["crowd"], found["within"]["crowd"]
-    assert gold["majority_accuracy"]["value"] == near(0.896875)
-    assert gold["ties"] == 65
-    assert within["fleiss_kappa"]["value"] == near(0.2414)
-    assert within["alpha_nominal"]["value"] == near(0.2415)
-    assert gold["dawid_skene_accuracy"]["value"] == pytest.approx(0.9275, abs=0.002)
-
-
-@pytest.mark.thorough
-def test_dogs(tmp_path: Path) -> None:
-    found = measured(tmp_path, "0,1,2,3", rows_of("ti_dog"))
-
-    gold = found["against_gold"]["crowd"]
-    assert gold["majority_accuracy"]["value"] == near(0.8222)
-    assert found["within"]["crowd"]["fleiss_kappa"]["value"] == near(0.5194)
-    assert gold["dawid_skene_accuracy"]["value"] == pytest.approx(0.843, abs=0.002)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("name", "majority", "alpha"),
-    [("ti_weather_cf", 0.8822, 0.5768), ("ti_weather_cf_amt", 0.8533, 0.5209)],
-)
-def test_two_crowds_on_the_weather(
-    tmp_path: Path, name: str, majority: float, alpha: float
-) -> None:
-    found = measured(tmp_path, "0,1,2,3,4", rows_of(name))
-
-    assert found["against_gold"]["crowd"]["majority_accuracy"]["value"] == near(majority)
-    assert found["within"]["crowd"]["alpha_nominal"]["value"] == near(alpha)
-
-
-@pytest.mark.thorough
 def test_experts_and_crowd_on_research_aspects(tmp_path: Path) -> None:
     rows = [
         label(row["item_id"], source, source.partition("_")[0], said)
@@ -101,21 +65,6 @@ def test_experts_and_crowd_on_research_aspects(tmp_path: Path) -> None:
     for sides, (percent, kappa) in wanted.items():
         assert pairs[sides]["percent"]["value"] == near(percent)
         assert pairs[sides]["cohen_kappa"]["value"] == near(kappa)
-
-
-@pytest.mark.thorough
-def test_machines_instead_of_people_on_restaurant_reviews(tmp_path: Path) -> None:
-    found = measured(tmp_path, "Positive,Negative,unknown", rows_of("alttest_cebab_aspects"))
-
-    assert found["within"]["crowd"]["alpha_nominal"]["value"] == near(0.7419)
-    wanted = {
-        "gemini_flash": (0.7, 0.91), "gemini_pro": (0.9, 0.94), "gpt-4o": (0.9, 0.93),
-        "llama-31": (0.6, 0.89), "gpt-4o-mini": (0.5, 0.9), "mistral-v03": (0.1, 0.81),
-    }  # fmt: skip
-    for name, (rate, advantage) in wanted.items():
-        assert found["alt_test"][name]["winning_rate"] == pytest.approx(rate)
-        assert found["alt_test"][name]["advantage"] == pytest.approx(advantage, abs=0.006)
-        assert found["alt_test"][name]["epsilon"] == 0.1
 
 
 @pytest.mark.thorough

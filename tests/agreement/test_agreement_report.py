@@ -16,6 +16,7 @@ from apps.projects.models import Project
 from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.submission import submit_label
 from tests.agreement.report_help import B, G, get, six_moods
+from tests.cases import all_cases
 from tests.factories.agreement import propose, run_of
 from tests.factories.labels import draft, open_item
 from tests.factories.ledger import ledger
@@ -40,7 +41,6 @@ def figures(found: Any) -> list[dict[str, Any]]:
     return [one for value in found for one in figures(value)] if isinstance(found, list) else []
 
 
-@pytest.mark.thorough
 def test_it_has_the_shape_of_the_contract(project: Project) -> None:
     body = get(project).json()
 
@@ -109,8 +109,7 @@ def test_gold_of_which_nobody_knows_what_was_in_view_is_counted_apart() -> None:
     assert sentences(report)[0].text.endswith("(0 of 1). Of 2 more it is not known.")
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
+@all_cases(
     ("query", "status"),
     [
         ({"kind": "robot"}, 422),
@@ -131,7 +130,7 @@ def test_wrong_slices_are_refused(project: Project, query: dict[str, str], statu
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("how", ["{key}", "Ann", "ann, Crowd #{key}"])
+@all_cases("how", ["{key}", "Ann", "ann, Crowd #{key}"])
 def test_an_annotator_is_meant_by_number_or_by_a_name_that_only_one_has(
     project: Project, how: str
 ) -> None:
@@ -157,7 +156,6 @@ def test_who_is_not_one_annotator_is_told_who_there_is_but_no_author(project: Pr
     assert f"ann, Crowd #{ann}" in fault["message"]
 
 
-@pytest.mark.thorough
 def test_the_command_prints_the_same_object(project: Project) -> None:
     out = StringIO()
     call_command("agreement", project.slug, "--json", stdout=out)
@@ -165,7 +163,6 @@ def test_the_command_prints_the_same_object(project: Project) -> None:
     assert json.loads(out.getvalue()) == get(project).json()
 
 
-@pytest.mark.thorough
 def test_costs_are_those_of_labels_not_of_trials(project: Project) -> None:
     item = project.items.order_by("pk")[0]
     by = project.annotators.get(name="eve")

@@ -10,6 +10,7 @@ from django.test import Client
 from apps.accounts.roles import Role
 from apps.labels.models import Annotator
 from apps.projects.models import Project
+from tests.cases import all_cases
 from tests.factories.ledger import ledger
 from tests.factories.projects import MOODS, ProjectFactory, member
 
@@ -81,7 +82,7 @@ def test_an_author_whom_an_address_means_is_not_named(project: Project) -> None:
     assert "writer" not in answer.content.decode()
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("query", "field", "words"),
     [
         ({"since": "2026-11-02", "until": "2026-11-01"}, "since", "Lies after “To”."),
@@ -105,11 +106,6 @@ def test_a_wrong_slice_leaves_the_form_with_its_values_and_the_fault_beside_the_
         kept = found[name].get("value") or ""
         assert value in (kept or answer.content.decode())
     assert "In short" not in answer.content.decode()
-
-
-@pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
-def test_days_at_the_ends_of_the_calendar_are_days(project: Project, day: str) -> None:
-    assert page(project, since=day).status_code == 200
 
 
 def test_the_form_asks_as_often_however_many_annotators_there_are(

@@ -54,7 +54,6 @@ def test_stored_reports_name_no_author(project: Project) -> None:
     assert "writer" not in json.dumps(StoredReport.objects.get().body)
 
 
-@pytest.mark.thorough
 def test_a_report_that_cannot_be_kept_is_still_given(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,7 +66,6 @@ def test_a_report_that_cannot_be_kept_is_still_given(
     assert not StoredReport.objects.exists()
 
 
-@pytest.mark.thorough
 def test_only_the_newest_slices_are_kept(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("apps.agreement.report.services.MOST_STORED", 2)
     for kind in ("llm", "crowd", "expert"):
@@ -77,7 +75,6 @@ def test_only_the_newest_slices_are_kept(project: Project, monkeypatch: pytest.M
     assert kept == {"kind=crowd", "kind=expert"}
 
 
-@pytest.mark.thorough
 def test_a_reviewer_does_not_learn_what_machines_say_of_items_to_audit_blind(
     project: Project,
 ) -> None:
@@ -94,7 +91,6 @@ def test_a_reviewer_does_not_learn_what_machines_say_of_items_to_audit_blind(
     assert reviewer.get(f"/api/v1/projects/{project.slug}/agreement/").json() == told
 
 
-@pytest.mark.thorough
 def test_what_may_be_about_one_author_is_not_stored(project: Project) -> None:
     for part in (
         Slice(tag="user_id=alice@example.com"),

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from apps.accounts.roles import Role
 from apps.agreement.automation.guarantee import audit_of, switch_on
-from apps.agreement.automation.page import standing
+from apps.agreement.automation.page import automation_state
 from apps.agreement.automation.pool import count_pool
 from apps.agreement.automation.sample import sample_of
 from apps.labels.blindness import ONLY_AUDITED
@@ -65,10 +65,9 @@ def test_some_answers_of_authors_decide_nothing(project: Project, said: dict[str
     made = drawn(project)
     assert len(sample_of(made).pending) == 122
     assert asked(project) == set(made.sample)
-    assert (count_pool(project).decided, standing(project).decided_before) == (0, [])
+    assert (count_pool(project).decided, automation_state(project).decided_before) == (0, [])
 
 
-@pytest.mark.thorough
 def test_what_an_author_took_back_or_corrected_before_is_not_their_word(project: Project) -> None:
     items = items_of(project)
     meant(items, "bad")

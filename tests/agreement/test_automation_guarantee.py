@@ -11,7 +11,7 @@ from apps.agreement.automation.guarantee import (
     switch_off,
     switch_on,
 )
-from apps.agreement.automation.page import standing
+from apps.agreement.automation.page import automation_state
 from apps.agreement.automation.sample import queue_sample, sample_of
 from apps.agreement.models import Guarantee
 from apps.debates.models import Debate
@@ -32,7 +32,6 @@ from tests.agreement.automation_world import (
     drawn,
     promised,
 )
-from tests.debates.routing_world import run_of
 from tests.factories.labels import draft, person
 from tests.factories.projects import member
 
@@ -52,7 +51,6 @@ def test_the_drawn_items_wait_for_people_who_are_asked_blind(project: Project) -
     assert audited.filter(queued=False).count() == 0
 
 
-@pytest.mark.thorough
 def test_an_item_of_the_sample_that_somebody_was_led_on_is_dropped(project: Project) -> None:
     made = drawn(project)
     debate = Debate.objects.select_related("item").get(item=made.sample[0])
@@ -65,20 +63,18 @@ def test_an_item_of_the_sample_that_somebody_was_led_on_is_dropped(project: Proj
     assert (on.calibrated, on.errors) == (121, 0)
 
 
-@pytest.mark.thorough
 def test_nothing_is_judged_before_the_whole_sample_is_decided(project: Project) -> None:
     made, who = drawn(project), person(project)
     answer(project, who, most=121)
-    found = standing(project)
+    found = automation_state(project)
     assert found.verdict is None
     assert not found.rows
     with pytest.raises(Conflict, match="People have yet to decide 1 of the 122"):
         switch_on(made, actor=member(project, Role.MANAGER))
     answer(project, who)
-    assert standing(project).chosen is not None
+    assert automation_state(project).chosen is not None
 
 
-@pytest.mark.thorough
 def test_switching_on_sets_rule_plan_and_row_and_routes_the_items(project: Project) -> None:
     made, manager, _ = promised(project)
     assert (made.state, made.applied, made.switched_on_by) == (State.ON, True, manager)
@@ -98,18 +94,16 @@ def test_switching_on_sets_rule_plan_and_row_and_routes_the_items(project: Proje
     assert made.coverage == pytest.approx(1 - beyond.count() / 200)
 
 
-@pytest.mark.thorough
 def test_a_sample_with_too_many_errors_switches_nothing_on(project: Project) -> None:
     made = drawn(project)
     answer(project, person(project), all_wrong)
     with pytest.raises(Conflict, match="does not bear the promise out"):
         switch_on(made, actor=member(project, Role.MANAGER))
-    assert standing(project).failure.startswith("At the first bound")
+    assert automation_state(project).failure.startswith("At the first bound")
     project.refresh_from_db()
     assert project.review_scope == Project.ReviewScope.ALL
 
 
-@pytest.mark.thorough
 def test_switching_off_brings_rule_and_plan_back(project: Project) -> None:
     before = Rule(frozenset({"tie"}), {"uncertainty": 0.9}, 0.2)
     manager = member(project, Role.MANAGER)
@@ -123,16 +117,6 @@ def test_switching_off_brings_rule_and_plan_back(project: Project) -> None:
     assert (rule_of(project), project.review_scope) == (before, "doubtful")
     assert (made.state, made.ending, made.ended_by) == ("off", "switched_off", manager)
     assert live_guarantee(project) is None
-
-
-@pytest.mark.thorough
-def test_giving_a_sample_up_takes_its_open_items_out_of_the_audit(project: Project) -> None:
-    made = drawn(project)
-    answer(project, person(project), most=5)
-    switch_off(made, actor=member(project, Role.MANAGER))
-    settle(made)
-    assert (made.ending, made.applied) == ("abandoned", True)
-    assert ItemState.objects.filter(reasons=ONLY_AUDITED, labels_by_people=0).count() == 0
 
 
 def test_there_is_one_promise_at_a_time(project: Project) -> None:
@@ -150,15 +134,6 @@ def test_a_rule_changed_since_the_drawing_wants_a_new_sample(project: Project) -
         switch_on(made, actor=manager)
 
 
-@pytest.mark.thorough
-def test_another_set_up_since_the_drawing_wants_a_new_sample(project: Project) -> None:
-    made = drawn(project)
-    answer(project, person(project))
-    run_of(project, spec_hash="b" * 64)
-    with pytest.raises(Conflict, match="Another set-up has labelled"):
-        switch_on(made, actor=member(project, Role.MANAGER))
-
-
 def test_a_sample_that_a_changed_rule_took_out_of_the_queue_comes_back(project: Project) -> None:
     made = drawn(project)
     reroute(project)
@@ -166,7 +141,6 @@ def test_a_sample_that_a_changed_rule_took_out_of_the_queue_comes_back(project: 
     assert queue_sample(made) == 122
 
 
-@pytest.mark.thorough
 def test_what_a_kill_left_undone_is_carried_out_later(project: Project) -> None:
     made, manager, _ = promised(project)
     switch_off(made, actor=manager)
@@ -177,7 +151,6 @@ def test_what_a_kill_left_undone_is_carried_out_later(project: Project) -> None:
     assert queued == ItemState.objects.filter(project=project, labels_by_people=0).count()
 
 
-@pytest.mark.thorough
 def test_of_two_who_end_a_promise_one_does(project: Project) -> None:
     made, manager, _ = promised(project)
     other = Guarantee.objects.get(pk=made.pk)

@@ -51,7 +51,6 @@ def answer_all(project: Project, who: Annotator, value: str = "good") -> None:
         record_label(draft(item, who, value))
 
 
-@pytest.mark.thorough
 def test_a_drawn_item_is_asked_of_one_more_person_however_many_spoke_elsewhere(
     project: Project, made: Guarantee
 ) -> None:
@@ -77,7 +76,6 @@ def test_the_truth_of_an_item_is_what_the_project_decides_with_all_who_spoke(
     assert switch_on(made, actor=member(project, Role.MANAGER)).errors == 0
 
 
-@pytest.mark.thorough
 def test_where_nobody_has_a_majority_an_expert_decides(project: Project, made: Guarantee) -> None:
     answer_all(project, person(project), "bad")
     assert len(sample_of(made).pending) == 122, "two against two"

@@ -9,6 +9,7 @@ from rest_framework.test import APIClient
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
+from apps.agreement.models import Guarantee
 from apps.debates.selectors import rule_of
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import ItemState
@@ -20,6 +21,7 @@ from tests.agreement.automation_world import (
     debated_project,
     promised,
 )
+from tests.cases import all_cases
 from tests.factories.labels import person
 from tests.factories.projects import member
 
@@ -56,7 +58,6 @@ def words(answer: Any) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", answer.content.decode()))
 
 
-@pytest.mark.thorough
 def test_from_the_drawing_to_the_end_by_page(project: Project) -> None:
     client = browser(project)
     told = words(client.post(address(project), ASKED, follow=True))
@@ -88,7 +89,6 @@ def test_errors_are_not_told_before_the_sample_is_complete(project: Project) -> 
     assert (body["sample"]["steps"], body["sample"]["chosen"]) == ([], None)
 
 
-@pytest.mark.thorough
 def test_rest_from_the_drawing_to_the_end(project: Project) -> None:
     caller = api(project)
     plan = caller.get(rest(project), {"target": "0.1", "confidence": "0.95"}).json()
@@ -153,3 +153,25 @@ def test_reviewers_of_the_sample_see_no_suggestion(project: Project) -> None:
     state = ItemState.objects.get(item=given["item"]["id"])
     assert state.reasons == ONLY_AUDITED
     assert given["suggestion"] is None
+
+
+@all_cases(
+    ("sent", "asked"),
+    [
+        ({"target": "0"}, {"target": "0"}),
+        ({"target": "nan"}, {"target": "nan"}),
+        ({"target": "many"}, {"target": "0x1"}),
+        ({"confidence": "100"}, {"confidence": "1"}),
+        ({"coverage": "'; drop"}, {"coverage": "7"}),
+    ],
+)
+def test_form_and_rest_refuse_what_no_promise_can_be_made_of(
+    project: Project, sent: dict[str, str], asked: dict[str, str]
+) -> None:
+    assert browser(project).post(address(project), ASKED | sent).status_code == 422
+    caller = api(project)
+    body = caller.post(rest(project), {"target": "0.1"} | asked, format="json")
+    for refused in (caller.get(rest(project), asked), body):
+        assert refused.status_code in {400, 422}
+        assert refused["Content-Type"].startswith("application/problem+json")
+    assert not Guarantee.objects.exists()

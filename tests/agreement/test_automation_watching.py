@@ -65,7 +65,6 @@ def test_the_sample_is_no_part_of_the_stream(force: tuple[Guarantee, User, Annot
     assert audit_of(made).n == 0
 
 
-@pytest.mark.thorough
 def test_answers_since_are_judged_in_their_order(
     force: tuple[Guarantee, User, Annotator],
 ) -> None:
@@ -93,7 +92,6 @@ def test_led_answers_and_earlier_ones_do_not_count(
     assert (audit_of(made).n, audit_of(made).errors) == (1, 1)
 
 
-@pytest.mark.thorough
 def test_a_debate_that_errs_more_is_caught_and_everything_goes_back_to_people(
     force: tuple[Guarantee, User, Annotator],
 ) -> None:
@@ -125,7 +123,6 @@ def test_a_promise_that_is_kept_stays_however_often_one_looks(
     assert audit_of(made).n == 50
 
 
-@pytest.mark.thorough
 def test_a_run_by_another_set_up_suspends_the_promise(
     force: tuple[Guarantee, User, Annotator],
 ) -> None:
@@ -140,7 +137,6 @@ def test_a_run_by_another_set_up_suspends_the_promise(
     assert (made.ending, made.project.review_scope) == ("other_debates", "all")
 
 
-@pytest.mark.thorough
 def test_a_rule_changed_by_hand_ends_the_promise_and_stays_as_it_is(
     force: tuple[Guarantee, User, Annotator],
 ) -> None:
@@ -157,7 +153,6 @@ def test_a_rule_changed_by_hand_ends_the_promise_and_stays_as_it_is(
     assert rule_of(made.project) == looser
 
 
-@pytest.mark.thorough
 def test_a_plan_changed_by_hand_ends_it(force: tuple[Guarantee, User, Annotator]) -> None:
     made, _, _ = force
     change_review_plan(project=made.project, review_scope="all")
@@ -165,7 +160,6 @@ def test_a_plan_changed_by_hand_ends_it(force: tuple[Guarantee, User, Annotator]
     assert made.ending == "plan_changed"
 
 
-@pytest.mark.thorough
 def test_what_is_live_or_undone_is_a_job(force: tuple[Guarantee, User, Annotator]) -> None:
     made, manager, who = force
     Job.objects.all().delete()

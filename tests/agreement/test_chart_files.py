@@ -11,6 +11,7 @@ from apps.agreement.report.charts import draw_confusion
 from apps.common.charts import Chart, files
 from labelhub.core.errors import InvalidInput
 from tests.agreement.chart_help import CHARTS, HOSTILE, a_heatmap
+from tests.cases import all_cases
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -21,7 +22,7 @@ def made(form: str) -> Chart:
     return chart
 
 
-@pytest.mark.parametrize("form", CHARTS)
+@all_cases("form", CHARTS)
 def test_the_svg_needs_nothing_else(form: str) -> None:
     source = files.svg_file(made(form))
     root = fromstring(source.encode())

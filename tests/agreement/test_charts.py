@@ -8,13 +8,11 @@ from apps.agreement.automation.page import risk_coverage
 from apps.agreement.charts import Offer, cost_quality, sentence
 from apps.agreement.report.charts import (
     MOST_LABELS,
-    Series,
     Source,
     draw_confusion,
     draw_heatmap,
     draw_winning_rates,
 )
-from apps.agreement.report.over_time import draw_over_time
 from apps.common.charts import Cell, Chart, Line, Mark, Point, Rule
 from labelhub.core.agreement.figures import undefined
 from tests.agreement.chart_help import (
@@ -25,7 +23,6 @@ from tests.agreement.chart_help import (
     fig,
     risk,
     steps,
-    time_line,
 )
 
 KINDS = [Source(kind, kind.title(), kind) for kind in ("author", "crowd", "llm")]
@@ -119,15 +116,6 @@ def test_winning_rates_mark_the_used_epsilon_half_and_the_verdict_of_each_machin
     assert [(point.label, point.y) for point in marks_of(chart, Point)] == [("A", 0.8), ("B", 0.3)]
 
 
-def test_a_period_without_a_number_breaks_the_line() -> None:
-    chart = time_line()
-    assert [line.points for line in marks_of(chart, Line)] == [[(0, 0.5), None, (2, 0.7)]]
-    assert len(marks_of(chart, Point)) == 2
-    months = [f"{2020 + month // 12}-{month % 12 + 1:02}" for month in range(48)]
-    long = made(draw_over_time(months, [Series("LLM", "llm", [fig(0.5)] * 48)], of="alpha"))
-    assert len(marks_of(long, Point)) == 48
-
-
 def test_the_chosen_share_is_shown_with_its_bound_or_that_there_is_none() -> None:
     path, chosen = steps()
     assert chosen is not None
@@ -155,16 +143,6 @@ def test_what_another_beats_is_grey_and_the_rest_is_joined() -> None:
     assert [line.points for line in marks_of(chart, Line)] == [[(0.5, 0.8), (1.5, 0.9)]]
     assert chart.x.words(0) == "$0"
     assert [row["note"] for row in chart.rows] == ["front", "", "front", ""]
-
-
-def test_costs_far_apart_stand_on_a_logarithmic_axis_unless_one_is_free() -> None:
-    dear, cheap, free = (
-        Offer("a", "expert", fig(1.0, 0.1), fig(0.9)),
-        Offer("b", "llm", fig(0.001, 0.0001), fig(0.8)),
-        Offer("c", "model", fig(0.0, 0.0), fig(0.6)),
-    )
-    for offers, log in (([dear, cheap], True), ([dear, cheap, free], False)):
-        assert made(cost_quality(offers)).x.log is log
 
 
 def test_every_chart_has_tidy_rows_with_the_same_columns() -> None:

@@ -7,6 +7,7 @@ from django.test import Client
 
 from apps.accounts.roles import Role
 from apps.projects.models import Project
+from tests.cases import all_cases
 from tests.factories.agreement import compared_project, decide, propose, run_of
 from tests.factories.labels import open_item
 from tests.factories.projects import ASPECTS, ProjectFactory, member
@@ -71,7 +72,7 @@ def test_a_cell_lists_its_items_with_debate_and_both_values(
     assert f"/p/{aspects.slug}/items/{item.pk}/" in html
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("pairs", "gold_only", "words"),
     [
         ([], False, "Nothing predicted yet"),
@@ -113,8 +114,7 @@ def test_hostile_words_stay_words(client: Client) -> None:
     assert "label=Fo%22od%27+%3Cb%3E%26&amp;cell=yes-no" in html
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
+@all_cases(
     ("query", "status"),
     [
         ("?run=abc", 422),

@@ -23,7 +23,7 @@ from apps.projects.models import Project
 from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.submission import submit_label
 from labelhub.core.errors import InvalidInput, NotFound
-from tests.factories.agreement import SAID_NOTHING, compared_project, decide, propose, run_of
+from tests.factories.agreement import compared_project, decide, propose, run_of
 from tests.factories.labels import draft, machine, open_item, person
 from tests.factories.projects import ASPECTS, ProjectFactory, member
 from tests.factories.reviews import new_project, queued_items, reviewer, suggest
@@ -103,21 +103,6 @@ def test_gold_that_a_person_decided_is_told_apart_when_they_are_measured(moods: 
 
     assert (compared.own_gold, compared.gold_total) == (1, 2)
     assert compared.gold_by_basis == {"review": 1, "imported": 1}
-
-
-def test_debates_and_people_without_an_answer_are_counted_as_unanswered(moods: Project) -> None:
-    run, items = compared_project(
-        moods, [("good", "good"), (SAID_NOTHING, "good"), (SAID_NOTHING, None)]
-    )
-    somebody = person(moods)
-    record_label(draft(items[0], somebody, None, abstained=True))
-
-    of_run = evaluation_report(moods, run_id=run.pk).compared
-    of_person = evaluation_report(moods, annotator_id=somebody.pk).compared
-
-    assert list(of_run.unanswered) == [items[1].pk]
-    assert items_by_outcome(of_run, "unanswered") == [items[1].pk]
-    assert list(of_person.unanswered) == [items[0].pk]
 
 
 def test_every_cell_knows_its_items(aspects: Project) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from apps.agreement.experiments.page import (
-    cost_quality_of,
     finding,
     pair_rows,
 )
@@ -18,7 +17,6 @@ from apps.agreement.experiments.report import (
     readings_of,
     report_of,
 )
-from apps.common.charts import Line, Point
 from apps.debates.models import Debate, Experiment, Run, RunRole, Turn
 from apps.debates.selectors.experiments import arms_of
 from apps.llm.models import ModelSpec
@@ -144,26 +142,6 @@ def test_a_reliably_better_arm_is_named_with_its_price() -> None:
     assert "3 times the calls" in words
     better, worse = (row.cells[1 - at].outcome for at, row in enumerate(pair_rows(report)))
     assert (better, worse) == ("worse", "better")
-
-
-def test_the_front_is_drawn_from_cost_and_accuracy() -> None:
-    trial = trial_of(["good"] * 4)
-    trial.arm("single", ["good", "good", "bad", "bad"], cost=1000)
-    trial.arm("cot", ["good", "bad", "bad", "bad"], cost=2000)
-    trial.arm("ecj", ["good"] * 4, cost=9000)
-    report = trial.report()
-    assert report.axis == "cost"
-    assert [arm.on_front for arm in report.arms] == [True, False, True]
-    chart = cost_quality_of(report)
-    assert chart is not None
-    [front] = [mark for mark in chart.marks if isinstance(mark, Line)]
-    assert [share for _, share in filter(None, front.points)] == [0.5, 1.0]
-    assert [cost for cost, _ in filter(None, front.points)] == pytest.approx([1e-6, 9e-6])
-    points = [mark for mark in chart.marks if isinstance(mark, Point)]
-    assert [(point.label, point.quiet) for point in points] == [
-        ("A", False), ("B", True), ("C", False),
-    ]  # fmt: skip
-    assert points[0].name == f"A {report.arms[0].title}"
 
 
 def test_changes_of_a_discussion_by_round_and_the_agreement_of_its_annotators() -> None:

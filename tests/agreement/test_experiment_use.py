@@ -23,7 +23,6 @@ def an_arm_of_five_items() -> Run:
     return made.runs.get(protocol="ecj")
 
 
-@pytest.mark.thorough
 def test_use_this_one_shows_the_cost_and_starts_a_real_run(sent: list[int]) -> None:
     run = an_arm_of_five_items()
     project = run.project

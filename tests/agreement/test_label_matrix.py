@@ -166,23 +166,6 @@ def test_a_slice_by_kind_and_by_annotator(single: Project) -> None:
     assert len(only.ratings) == 1
 
 
-def test_a_slice_by_tag(single: Project) -> None:
-    a = single.schemas.get().parsed.names[0]
-    items = [
-        open_item(single, meta={"tag": "urgent"}),
-        open_item(single, meta={"tags": ["urgent", "new"]}),
-        open_item(single, meta={"lang": "de"}),
-    ]
-    ledger(single, {"crowd:ann": [a, a, a]}, items)
-
-    assert read_label_matrix(single, Slice(tag="urgent")).item_ids.tolist() == [
-        items[0].pk,
-        items[1].pk,
-    ]
-    assert read_label_matrix(single, Slice(tag="lang=de")).item_ids.tolist() == [items[2].pk]
-    assert len(read_label_matrix(single, Slice(tag='x"] or 1')).ratings) == 0
-
-
 def test_a_slice_by_run_keeps_people_and_takes_that_run_of_the_machines(single: Project) -> None:
     a, b = single.schemas.get().parsed.names[:2]
     (item,), _ = ledger(single, {"crowd:ann": [a]})

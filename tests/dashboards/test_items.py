@@ -60,17 +60,6 @@ def test_items_are_found_by_id_text_and_stage(project: Project, client: Client) 
     assert "Stage: Must be one of waiting" in wrong.content.decode()
 
 
-def test_what_waits_comes_in_the_order_of_the_queue(project: Project, client: Client) -> None:
-    for name in ("plain", "unsure", "very-unsure"):
-        open_item(project, external_id=name)
-    doubt(project.items.get(external_id="unsure"), 0.2)
-    doubt(project.items.get(external_id="very-unsure"), 0.9)
-
-    assert listed(client, project, stage="waiting") == ["very-unsure", "unsure", "plain"]
-    assert listed(client, project, stage="doubtful") == ["very-unsure", "unsure"]
-    assert listed(client, project, stage="rest") == ["plain"]
-
-
 def test_the_list_takes_the_same_queries_however_long(
     project: Project, client: Client, django_assert_num_queries: Any
 ) -> None:

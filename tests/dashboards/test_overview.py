@@ -11,7 +11,7 @@ from apps.debates.models import Run
 from apps.labels.services import record_label
 from apps.projects.models import Project
 from tests.factories.agreement import compared_project, decide, propose, run_of
-from tests.factories.labels import draft, machine, open_item, open_several, person
+from tests.factories.labels import draft, open_item, open_several, person
 from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -53,21 +53,6 @@ def test_what_waits_is_told_apart_by_reason(project: Project) -> None:
     view = overview(project)
 
     assert (view.waiting, view.conflicts, view.doubtful, view.plain) == (3, 1, 0, 2)
-
-
-def test_what_a_machine_disputes_is_for_experts_as_well(project: Project) -> None:
-    Project.objects.filter(pk=project.pk).update(dispute_above=0.9)
-    project.refresh_from_db()
-    item, *_ = open_several(project, 1)
-    record_label(draft(item, person(project), "good"))
-    record_label(draft(item, machine(project), "bad", confidence=0.95, action="proposed"))
-
-    assert overview(project).waiting == 1
-    assert step(project, Role.REVIEWER) == "Adjudicate"
-    assert step(project, Role.REVIEWER, expert=False) == "Export gold"
-    found = next_step(overview(project), Role.REVIEWER, expert=False)
-    assert found is not None
-    assert found.text.startswith("1 item still waits for a person;")
 
 
 def test_the_next_step_follows_the_project(project: Project) -> None:

@@ -14,6 +14,8 @@ from apps.reviews.models import Decision, Draft, Slot
 from apps.reviews.queue.reviewer_status import pause
 from apps.reviews.queue.submission import skip_item
 from apps.reviews.queue.undo import return_to_queue
+from apps.reviews.services import skip_item
+from apps.reviews.services.adjudicating import Ruling, adjudicate
 from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db
@@ -81,19 +83,6 @@ def test_an_answer_of_long_ago_is_taken_back_and_its_item_comes_first(project: P
     assert Label.objects.current().count() == 2  # the others stand
 
 
-def test_what_was_sent_back_or_answered_anew_stands_no_longer(project: Project) -> None:
-    person = reviewer(project)
-    (sent_back,) = label(project, person, "good")
-    return_to_queue(
-        project=project, item_ids=[sent_back.item_id], by=expert(project), reason="Read again."
-    )
-
-    assert [one.stands for one in listed(project, person)] == [False]
-    page = take_back(signed_in(person), project, sent_back)
-    assert "stands no longer" in page.content.decode()
-    assert page.redirect_chain[-1][0] == f"/p/{project.slug}/mine/"
-
-
 def test_nobody_chooses_items_by_the_address_that_they_have_not_begun(project: Project) -> None:
     items = queued_items(project, 4)
 
@@ -130,16 +119,4 @@ def test_nobody_takes_back_what_another_answered(project: Project) -> None:
     page = take_back(signed_in(reviewer(project)), project, decision)
 
     assert "stands no longer" in page.content.decode()
-    assert Label.objects.current().get() == decision.label
-
-
-def test_who_is_paused_is_told_so_and_takes_nothing_back(project: Project) -> None:
-    person = reviewer(project)
-    (decision,) = label(project, person, "good")
-    pause(project=project, user=person, by=expert(project), reason="Too fast.")
-
-    page = take_back(signed_in(person), project, decision)
-
-    assert "The reason given: Too fast." in page.content.decode()
-    assert page.redirect_chain[-1][0] == f"/p/{project.slug}/mine/"
     assert Label.objects.current().get() == decision.label

@@ -7,6 +7,7 @@ from django.test import Client
 
 from apps.accounts.roles import Role
 from apps.projects.models import Project
+from tests.cases import all_cases
 from tests.factories.labels import open_item, open_several
 from tests.factories.projects import ProjectFactory, member
 
@@ -37,7 +38,7 @@ def test_nothing_of_other_peoples_projects_is_found(project: Project, client: Cl
     assert "Nothing found" in html
 
 
-@pytest.mark.parametrize("words", ["%", "_", "100%", "\\", "'; --"])
+@all_cases("words", ["%", "_", "100%", "\\", "'; --"])
 def test_signs_with_a_meaning_elsewhere_are_only_signs(
     project: Project, client: Client, words: str
 ) -> None:

@@ -3,6 +3,7 @@
 import json
 from functools import partial
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -10,6 +11,7 @@ from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.learning.management.commands import learn
+from apps.learning.report import saving_words
 from apps.learning.services import run_training
 from apps.projects.models import Project
 from tests.factories.learning import decide_items, open_texts, taught_project, train
@@ -66,3 +68,19 @@ def test_the_command_says_in_one_line_what_is_missing() -> None:
         call_command("learn", project.slug)
     with pytest.raises(CommandError, match="no project 'nowhere'"):
         call_command("learn", "nowhere")
+
+
+def found(low: float, value: float, high: float, verdict: str) -> dict[str, Any]:
+    """What a simulation found."""
+    saved = {"low": low, "value": value, "high": high}
+    needed = {"random": {"value": 100.0}, "learned": {"value": 100.0 - value}}
+    target = {"share": 0.9, "accuracy": 0.8, "saved": saved, **needed}
+    return {"targets": [target], "verdict": verdict}
+
+
+def test_a_saving_is_claimed_only_where_there_is_one() -> None:
+    assert "saves labels here" in saving_words(found(10, 20, 30, "saves"))
+    assert "20 more (95 % interval −30 to −10 saved)" in saving_words(found(-30, -20, -10, "costs"))
+    assert "No saving is shown" in saving_words(found(-10, 5, 20, "unclear"))
+    nothing = {"targets": [], "verdict": "nothing", "verdict_reason": "it does not rise"}
+    assert saving_words(nothing) == "It does not rise."

@@ -12,7 +12,13 @@ from apps.accounts.http import SignedInApiRequest
 from apps.accounts.models import User
 from apps.agreement.automation import promise
 from apps.agreement.automation.guarantee import State, live_guarantee, switch_off, switch_on
-from apps.agreement.automation.page import Standing, TriedBound, ending_words, failure_of, standing
+from apps.agreement.automation.page import (
+    AutomationState,
+    TriedBound,
+    automation_state,
+    ending_words,
+    failure_of,
+)
 from apps.agreement.automation.sample import Drawn, draw_sample
 from apps.agreement.automation.tasks import carry_out
 from apps.agreement.models import Guarantee
@@ -73,7 +79,7 @@ class AutomationViewSet(ProjectViewSet):
 
         What a promise would take, where it stands, and whether it still holds.
         """
-        return Response(told(standing(self.project, _asked(request.query_params))))
+        return Response(told(automation_state(self.project, _asked(request.query_params))))
 
     @extend_schema(
         operation_id="automation_switch_on",
@@ -88,11 +94,11 @@ class AutomationViewSet(ProjectViewSet):
         """
         found, fresh = _drawn(self.project, request.user, self.read_body(PromiseSerializer))
         carry_out(found)
-        now = standing(self.project)
+        now = automation_state(self.project)
         if fresh and now.drawn and now.drawn.pending:
             return Response(told(now), status=status.HTTP_202_ACCEPTED)
         carry_out(switch_on(found, actor=request.user))
-        return Response(told(standing(self.project)))
+        return Response(told(automation_state(self.project)))
 
     @extend_schema(operation_id="automation_switch_off", responses={200: AutomationSerializer})
     def destroy(self, request: SignedInApiRequest, **_: str) -> Response:
@@ -105,7 +111,7 @@ class AutomationViewSet(ProjectViewSet):
             raise Conflict("There is no promise to switch off in this project.")
         switch_off(live, actor=request.user)
         carry_out(live)
-        return Response(told(standing(self.project)))
+        return Response(told(automation_state(self.project)))
 
 
 def _drawn(project: Project, actor: User, asked: Mapping[str, float]) -> tuple[Guarantee, bool]:
@@ -140,7 +146,7 @@ def _number(name: str, given: Mapping[str, str]) -> float:
         raise InvalidInput.at(name, f"must be a number, not '{raw[:40]}'.") from None
 
 
-def told(found: Standing) -> dict[str, Any]:
+def told(found: AutomationState) -> dict[str, Any]:
     """Where it stands, as JSON: shares in [0, 1], no names of people."""
     drawn, audit, live = found.drawn, found.audit, found.guarantee
     return {
@@ -171,7 +177,7 @@ def told(found: Standing) -> dict[str, Any]:
     }
 
 
-def _sample(live: Guarantee, drawn: Drawn, found: Standing) -> dict[str, Any]:
+def _sample(live: Guarantee, drawn: Drawn, found: AutomationState) -> dict[str, Any]:
     chosen = found.chosen
     return {
         "drawn": len(live.sample),

@@ -211,7 +211,7 @@ class TriedBound:
 
 
 @dataclass(frozen=True)
-class Standing:
+class AutomationState:
     """Where safe automation stands in a project; what does not apply is None or empty.
 
     ``pool`` and ``plan`` are counted when they are asked for: over all debates, until a verdict
@@ -263,7 +263,9 @@ class Standing:
         return failure_words(self.guarantee.target, self.verdict) if self.guarantee else ""
 
 
-def standing(project: Project, asked: tuple[float, float, float] | None = None) -> Standing:
+def automation_state(
+    project: Project, asked: tuple[float, float, float] | None = None
+) -> AutomationState:
     """Where it stands now, after a look at whether a promise in force still holds.
 
     Args:
@@ -281,7 +283,7 @@ def standing(project: Project, asked: tuple[float, float, float] | None = None) 
     verdict = judge(live, drawn) if live and drawn else None
     reach = reach_of(live, drawn.known) if live and drawn and live.verdict is not None else None
     rows = _rows(verdict, reach) if verdict and reach else []
-    return Standing(
+    return AutomationState(
         project=project,
         asked=asked,
         guarantee=live,

@@ -145,7 +145,13 @@ class ExperimentForm(forms.Form):
             for model in models:
                 yield self._plan(info, settings, models_for_roles(info.name, {}, [model], settings))
         if mix in (TOGETHER, BOTH):
-            seated = info.read_settings(seats_for(info.name, models, _without_seats(given)))
+            seated = info.read_settings(
+                seats_for(
+                    info.name,
+                    models,
+                    {name: value for name, value in given.items() if name != "annotators"},
+                )
+            )
             yield self._plan(info, seated, mixed(info, models, seated))
 
     def _plan(
@@ -228,7 +234,3 @@ def _setting_field(setting: Setting) -> forms.Field:
     field = setting_form_field(setting)
     field.required = False
     return field
-
-
-def _without_seats(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in given.items() if name != "annotators"}

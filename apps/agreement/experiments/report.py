@@ -22,10 +22,10 @@ from apps.agreement.experiments.opinion_changes import Step, steps_of
 from apps.agreement.experiments.vote_agreement import (
     NO_MEASURE,
     Ambiguity,
-    Voices,
+    VoteAgreement,
     own_ambiguity,
     shared_ambiguity,
-    voices_of,
+    vote_agreement_of,
     with_ends,
 )
 from apps.debates.models import Experiment
@@ -101,7 +101,12 @@ def places_of(answers: Answers, each: ArmAnswers) -> dict[str, list[int]]:
         }
     places = {kind: [int(place) for place in mask.nonzero()[0]] for kind, mask in found.items()}
     if "flips" in each.told:
-        places["overruled"] = [at for at, told in enumerate(each.told["flips"]) if _against(told)]
+        # Where the judge did not take what the critic said.
+        places["overruled"] = [
+            at
+            for at, told in enumerate(each.told["flips"])
+            if isinstance(told, dict) and told.get("critic")
+        ]
     return places
 
 
@@ -120,14 +125,9 @@ def readings_at(answers: Answers, each: ArmAnswers, places: Sequence[int]) -> It
         )
 
 
-def _against(flips: Any) -> bool:
-    """Whether the judge did not take what the critic said."""
-    return isinstance(flips, dict) and bool(flips.get("critic"))
-
-
 #: How long a comparison is kept that nobody asks for again; it is made anew in about a second.
 KEPT_SECONDS = 3600
-VERSION = 5
+VERSION = 6
 NO_PRICE = "the price of a model is not known"
 
 
@@ -154,7 +154,7 @@ class ArmReport:
     seconds: Figure
     calls: Figure
     steps: Sequence[Step]
-    voices: Voices | None
+    voices: VoteAgreement | None
     ambiguous: Figure
     normal: Figure
     ambiguity: str
@@ -272,8 +272,16 @@ def make_report(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport
         _arm(_Context(sample, answers, shared, letters, votes), place)
         for place in range(len(answers.arms))
     ]
-    axis = _axis(reports)
-    best = _front(reports, axis)
+    # Cost, unless a price is unknown or nothing costs anything: then calls.
+    costs = [report.cost["value"] for report in reports]
+    axis = "cost" if all(cost is not None for cost in costs) and any(costs) else "calls"
+    values = [(getattr(arm, axis)["value"], arm.scores.accuracy["value"]) for arm in reports]
+    known = [
+        (place, spent, right)
+        for place, (spent, right) in enumerate(values)
+        if spent is not None and right is not None
+    ]
+    best = {known[at][0] for at in front([(spent, right) for _, spent, right in known])}
     return ExperimentReport(
         task=answers.schema.task,
         items=len(answers.items),
@@ -298,9 +306,10 @@ class _Context:
 def _arm(context: _Context, place: int) -> ArmReport:
     each = context.answers.arms[place]
     arm, sample, passes = each.arm, context.sample, each.counts.passes
+    letters = [context.letters[other.arm.run.pk] for other in context.answers.arms]
     labelled = context.answers.schema.task.labelled
     names = context.answers.schema.names if labelled else ()
-    kinds = places_of(context.answers, each)
+    kinds, found = places_of(context.answers, each), scores(sample, each.counts, names)
     by = context.shared or own_ambiguity(each, place, len(context.answers.items))
     return ArmReport(
         run_id=arm.run.pk,
@@ -313,17 +322,19 @@ def _arm(context: _Context, place: int) -> ArmReport:
         votes_for=[context.letters[run_id] for run_id in context.votes.get(arm.run.pk, ())],
         passes=int(passes.sum()),
         failed=arm.counts["failed"],
-        scores=_scores(sample, each, names),
+        scores=replace(
+            found, accuracy=with_ends(found.accuracy), unparsed=with_ends(found.unparsed)
+        ),
         cost=mean_per_pass(sample, each.spent.cost, passes)
         if each.spent.priced
         else undefined(NO_PRICE),
         seconds=mean_per_pass(sample, each.spent.seconds, passes),
         calls=mean_per_pass(sample, each.spent.calls, passes),
         steps=steps_of(sample, context.answers, each),
-        voices=voices_of(sample, context.answers, each, by),
+        voices=vote_agreement_of(sample, context.answers, each, by),
         ambiguous=_accuracy_on(sample, each, by, ambiguous=True),
         normal=_accuracy_on(sample, each, by, ambiguous=False),
-        ambiguity=_measure(by, context),
+        ambiguity=f"by {letters[by.source]}: {by.words}" if by else "",
         kinds={kind: len(places) for kind, places in kinds.items()},
         examples={
             kind: tuple(readings_at(context.answers, each, kinds[kind][:SHOWN]))
@@ -331,11 +342,6 @@ def _arm(context: _Context, place: int) -> ArmReport:
             if kinds.get(kind)
         },
     )
-
-
-def _scores(sample: Resample, each: ArmAnswers, names: Sequence[str]) -> ArmScores:
-    found = scores(sample, each.counts, names)
-    return replace(found, accuracy=with_ends(found.accuracy), unparsed=with_ends(found.unparsed))
 
 
 def _accuracy_on(
@@ -347,25 +353,3 @@ def _accuracy_on(
     right, passes = each.counts.right * wanted, each.counts.passes * wanted
     kind = "ambiguous" if ambiguous else "normal"
     return with_ends(clustered_share(sample, right, passes, reason=f"no item is {kind}"))
-
-
-def _measure(by: Ambiguity | None, context: _Context) -> str:
-    if by is None:
-        return ""
-    arms = context.answers.arms
-    return f"by {context.letters[arms[by.source].arm.run.pk]}: {by.words}"
-
-
-def _axis(reports: Sequence[ArmReport]) -> str:
-    """Cost, unless a price is unknown or nothing costs anything: then calls."""
-    costs = [report.cost["value"] for report in reports]
-    return "cost" if all(cost is not None for cost in costs) and any(costs) else "calls"
-
-
-def _front(reports: Sequence[ArmReport], axis: str) -> set[int]:
-    known = [
-        (place, getattr(report, axis)["value"], report.scores.accuracy["value"])
-        for place, report in enumerate(reports)
-    ]
-    points = [(place, x, y) for place, x, y in known if x is not None and y is not None]
-    return {points[at][0] for at in front([(x, y) for _, x, y in points])}

@@ -91,7 +91,7 @@ def told_apart(
 
 
 @dataclass(frozen=True, slots=True)
-class Voices:
+class VoteAgreement:
     """``who`` votes; ``parts`` are what they agree on, by words: all items, ambiguous, normal."""
 
     who: str
@@ -104,15 +104,15 @@ class Voices:
         }
 
 
-def voices_of(
+def vote_agreement_of(
     sample: Resample, answers: Answers, each: ArmAnswers, by: Ambiguity | None
-) -> Voices | None:
+) -> VoteAgreement | None:
     """Of one arm; None where nobody votes."""
     opinions = protocol(each.arm.run.protocol).opinions
     who = opinions.voters if opinions else ""
     if not who or not any(each.told["votes"]):
         return None
-    count = _Count(sample, answers, each.rows)
+    count = _VoteCounts(sample, answers, each.rows)
     votes = count.of([_ballots(told) for told in each.told["votes"]])
     everything = np.ones(len(answers.items), dtype=bool)
     parts = {"all items": count.agreement(votes, everything)}
@@ -122,11 +122,11 @@ def voices_of(
     if by is not None:
         parts["ambiguous items"] = count.agreement(votes, by.ambiguous)
         parts["normal items"] = count.agreement(votes, by.normal)
-    return Voices(who, parts)
+    return VoteAgreement(who, parts)
 
 
 @dataclass(frozen=True, slots=True)
-class _Count:
+class _VoteCounts:
     sample: Resample
     answers: Answers
     rows: Ints

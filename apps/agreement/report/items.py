@@ -82,7 +82,10 @@ def places_behind(sheet: Sheet, asked: Behind) -> Ints:
     if not len(sheet.item_ids):
         return np.array([], dtype=np.int64)
     if asked.other and not asked.by:
-        return _within(sheet, asked.of) if asked.of == asked.other else _apart(sheet, asked)
+        if asked.of != asked.other:
+            return _apart(sheet, asked)
+        found = divided(sheet, [asked.of], most=len(sheet.item_ids))
+        return np.searchsorted(sheet.item_ids, [item.item_id for item in found])
     truth = sheet.gold if asked.by == "gold" else sheet.author
     if asked.other:
         right = [_right(sheet, kind, truth) for kind in (asked.of, asked.other)]
@@ -110,7 +113,11 @@ def answers(sheet: Sheet, place: int, item: Item) -> list[tuple[str, str]]:
         patterns = sheet.patterns_of(kind)
         counts = patterns.counts[patterns.of_item[place]]
         if counts.any():
-            found.append((kind, _answer_words(sheet, counts, item)))
+            names = _names(sheet, item)
+            chosen = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
+            form = "{} ({:,})" if sheet.sets is not None else "{} {:,}"
+            words = [form.format(names[code], int(counts[code])) for code in chosen]
+            found.append((kind, ", ".join(words) if counts.sum() > 1 else names[chosen[0]]))
     return found
 
 
@@ -122,26 +129,10 @@ def gold_words(sheet: Sheet, place: int, item: Item) -> str:
     return _names(sheet, item)[code]
 
 
-def _answer_words(sheet: Sheet, counts: Ints, item: Item) -> str:
-    whole, order = int(counts.sum()), np.argsort(-counts, kind="stable")
-    chosen = [int(code) for code in order if counts[code]]
-    names = _names(sheet, item)
-    if whole == 1:
-        return names[chosen[0]]
-    if sheet.sets is not None:
-        return ", ".join(f"{names[code]} ({int(counts[code]):,})" for code in chosen)
-    return ", ".join(f"{names[code]} {int(counts[code]):,}" for code in chosen)
-
-
 def _names(sheet: Sheet, item: Item) -> Sequence[str]:
     if sheet.sets is not None:
         return [" + ".join(sorted(one)) or "none" for one in sheet.sets]
     return item.options if sheet.task.item_options else sheet.categories
-
-
-def _within(sheet: Sheet, kind: str) -> Ints:
-    found = divided(sheet, [kind], most=len(sheet.item_ids))
-    return np.searchsorted(sheet.item_ids, [each.item_id for each in found])
 
 
 def _apart(sheet: Sheet, asked: Behind) -> Ints:

@@ -135,7 +135,8 @@ def _of_runs(project: Project) -> Cost | None:
     if paid["cost"] is None:
         return None
     ended = Turn.objects.filter(debate__run__in=runs).aggregate(
-        seconds=Sum("seconds"), labels=Count("debate", distinct=True, filter=_reached())
+        seconds=Sum("seconds"),
+        labels=Count("debate", distinct=True, filter=Q(debate__label__isnull=False)),
     )
     labels = ended["labels"]
     if not labels:
@@ -147,10 +148,6 @@ def _of_runs(project: Project) -> Cost | None:
         else _total(paid["cost"] / NANO, labels),
         "seconds": _total(ended["seconds"] or 0.0, labels),
     }
-
-
-def _reached() -> Q:
-    return Q(debate__label__isnull=False)
 
 
 def _total(whole: float, labels: int) -> Figure:

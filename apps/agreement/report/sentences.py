@@ -84,7 +84,8 @@ def _ranking(report: Report, truth: Truth) -> Sentence:
     shown = truth.figure(best)
     name = _capital(name_of(report, best))
     most = " most often" if len(kinds) > 1 else ""
-    first = f"{name} {_are(best)} right{most} about {truth.words}: {percent(shown)}"
+    verb = "are" if best == "expert" else "is"
+    first = f"{name} {verb} right{most} about {truth.words}: {percent(shown)}"
     rest = [f"{name_of(report, kind)} {percent(truth.figure(kind))}" for kind in kinds[1:]]
     text = f"{first}; {', '.join(rest)}." if rest else f"{first}."
     if rest and not _settled(report, truth, best, kinds[1]):
@@ -104,17 +105,12 @@ def _nearest_texts(report: Report, truth: Truth, kinds: Sequence[str]) -> Senten
     text += f"{drawn[0].value} of words shared{doubts[0]}"
     for kind, one, doubt in list(zip(kinds, drawn, doubts, strict=True))[1:]:
         text += f"; of {name_of(report, kind)} {one.value}{doubt}"
-    if len(kinds) > 1 and _overlap(figures[0], figures[1]):
+    low, high = figures[0].get("low"), figures[1].get("high") if len(kinds) > 1 else 0
+    if len(kinds) > 1 and (low is None or high is None or low <= high):
         text += ". Between the first two nothing is settled: their intervals overlap"
     items = truth.found[best]["items"]
     few = f" Only {items} items tell so." if items < FEW_ITEMS else ""
     return Sentence(f"{text}.{few}", best)
-
-
-def _overlap(better: Mapping[str, Any], worse: Mapping[str, Any]) -> bool:
-    """Whether intervals overlap, or cannot be told apart for want of one."""
-    low, high = better.get("low"), worse.get("high")
-    return low is None or high is None or low <= high
 
 
 def _own_agreement(report: Report, kind: str) -> Sentence | None:
@@ -124,23 +120,24 @@ def _own_agreement(report: Report, kind: str) -> Sentence | None:
         return None
     value, words = shown["value"], MAIN_WORDS[name]
     subject = _capital(name_of(report, kind))
+    agree, do = ("agree", "do") if kind == "expert" else ("agrees", "does")
     drawn = draw_figure(shown)
     number = f"{words} {drawn.value}{f', {drawn.low} to {drawn.high}' if drawn.low else ''}"
     if name == "percent":
-        verdict = f"{_agree(kind)} among themselves on {percent(shown)} of pairs of labels"
+        verdict = f"{agree} among themselves on {percent(shown)} of pairs of labels"
         return Sentence(f"{subject} {verdict}.", kind)
     # What may rest on it is judged by the lower end, not by the luck of the value.
     low = shown.get("low")
     if low is None or shown["n"] < FEW_ITEMS:
-        verdict = f"{_do(kind)} not share enough items to tell how far to rely on a single one"
+        verdict = f"{do} not share enough items to tell how far to rely on a single one"
     elif low >= RELIABLE:
-        verdict = f"{_agree(kind)} among themselves well enough to rely on one of them"
+        verdict = f"{agree} among themselves well enough to rely on one of them"
     elif low >= TENTATIVE:
-        verdict = f"{_agree(kind)} among themselves enough for tentative conclusions"
+        verdict = f"{agree} among themselves enough for tentative conclusions"
     elif value >= TENTATIVE:
-        verdict = f"{_agree(kind)} among themselves, perhaps enough for tentative conclusions"
+        verdict = f"{agree} among themselves, perhaps enough for tentative conclusions"
     else:
-        verdict = f"{_do(kind)} not agree among themselves enough to rely on a single one"
+        verdict = f"{do} not agree among themselves enough to rely on a single one"
     return Sentence(f"{subject} {verdict} ({number}).", kind)
 
 
@@ -244,15 +241,3 @@ def _settled(report: Report, truth: Truth, one: str, other: str) -> bool:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _are(kind: str) -> str:
-    return "are" if kind == "expert" else "is"
-
-
-def _agree(kind: str) -> str:
-    return "agree" if kind == "expert" else "agrees"
-
-
-def _do(kind: str) -> str:
-    return "do" if kind == "expert" else "does"

@@ -60,21 +60,19 @@ def turn(project_id: int, *, patience: float = PATIENCE) -> Iterator[bool]:
     """
     lock = _turns[project_id]
     at_once = lock.acquire(blocking=False)
-    if not at_once and not _waited(lock, patience):
-        raise MeasuringBusy("Others have this project measured just now. Try again in a minute.")
+    if not at_once:
+        waited = False
+        if _seats.acquire(timeout=min(patience, BRIEFLY)):
+            try:
+                waited = lock.acquire(timeout=patience)
+            finally:
+                _seats.release()
+        if not waited:
+            raise MeasuringBusy("Others measure this project just now. Try again in a minute.")
     try:
         yield not at_once
     finally:
         lock.release()
-
-
-def _waited(lock: threading.Lock, patience: float) -> bool:
-    if not _seats.acquire(timeout=min(patience, BRIEFLY)):
-        return False
-    try:
-        return lock.acquire(timeout=patience)
-    finally:
-        _seats.release()
 
 
 logger = structlog.get_logger(__name__)
@@ -110,7 +108,18 @@ def agreement_report(
             return _computed(project, asked, reader=user.pk)
     state = state_of(project)
     known = _stored(project, asked, state)
-    return known if known is not None else _measured(project, asked, state)
+    if known is not None:
+        return known
+    with turn(project.pk) as waited:
+        if waited:
+            state = state_of(project)
+            known = _stored(project, asked, state)
+            if known is not None:
+                return known
+        body = _computed(project, asked)
+        if _may_be_kept(asked):
+            _store(project, asked, state, body)
+        return body
 
 
 def is_stored(project: Project, asked: Slice) -> bool:
@@ -123,19 +132,6 @@ def _stored(project: Project, asked: Slice, state: str) -> Mapping[str, Any] | N
         return None
     rows = StoredReport.objects.filter(project=project, asked=asked.query, state=state)
     return rows.values_list("body", flat=True).first()
-
-
-def _measured(project: Project, asked: Slice, state: str) -> Mapping[str, Any]:
-    with turn(project.pk) as waited:
-        if waited:
-            state = state_of(project)
-            known = _stored(project, asked, state)
-            if known is not None:
-                return known
-        body = _computed(project, asked)
-        if _may_be_kept(asked):
-            _store(project, asked, state, body)
-        return body
 
 
 def _may_be_kept(asked: Slice) -> bool:
@@ -241,18 +237,12 @@ def _store(project: Project, asked: Slice, state: str, body: Mapping[str, Any]) 
             rows.exclude(state=state).delete()
             newest = rows.values_list("pk", flat=True)
             rows.filter(pk__in=list(newest[MOST_STORED:])).delete()
-        _forget_if_outdated(project, state)
+        # An author may have been erased while it was computed: their answers are in its numbers.
+        # Looked at after writing: who is erased later deletes it themselves.
+        if Site.objects.filter(project=project).exists() and state_of(project) != state:
+            StoredReport.objects.filter(project=project, state=state).delete()
     except OperationalError:
         logger.info("agreement_report_not_kept", project=project.slug)
-
-
-def _forget_if_outdated(project: Project, state: str) -> None:
-    """An author may have been erased while it was computed: their answers are in its numbers.
-
-    Looked at after writing: who is erased later deletes it themselves.
-    """
-    if Site.objects.filter(project=project).exists() and state_of(project) != state:
-        StoredReport.objects.filter(project=project, state=state).delete()
 
 
 def forget_reports(instance: Erasure, **_signal: Any) -> None:

@@ -141,12 +141,9 @@ def part_words(report: Report, who: str = "") -> str:
         parts.append(f"of machines the labels of run {run}{replicate}")
     if label := asked.get("label"):
         parts.append(f"whether it is “{label}” or not")
-    if days := _days(asked.get("since"), asked.get("until")):
-        parts.append(f"labels {days}")
-    return f"Only {'; '.join(parts)}" if parts else ""
-
-
-def _days(since: str | None, until: str | None) -> str:
+    since, until = asked.get("since"), asked.get("until")
     if since and until:
-        return f"of {since}" if since == until else f"from {since} to {until}"
-    return f"from {since} on" if since else f"up to {until}" if until else ""
+        parts.append(f"labels of {since}" if since == until else f"labels from {since} to {until}")
+    elif since or until:
+        parts.append(f"labels from {since} on" if since else f"labels up to {until}")
+    return f"Only {'; '.join(parts)}" if parts else ""

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
@@ -19,15 +19,15 @@ from apps.agreement.automation.guarantee import (
     switch_on,
 )
 from apps.agreement.automation.page import (
+    AutomationState,
     PromiseForm,
-    Standing,
+    automation_state,
     ended,
     ending_in_short,
     ending_words,
     failure_of,
     needed_by_target,
     noticed_after,
-    standing,
 )
 from apps.agreement.automation.promise import certainty_of
 from apps.agreement.automation.sample import draw_sample
@@ -53,7 +53,9 @@ def automation(request: SignedInRequest, slug: str) -> HttpResponse:
     right = Right.MANAGE if request.method == "POST" else Right.VIEW
     project = get_project(request.user, slug, right)
     drawing = request.POST.get("do") == "draw"
-    form = PromiseForm(request.POST if drawing else _tried(request))
+    form = PromiseForm(
+        request.POST if drawing else request.GET if "target" in request.GET else None
+    )
     if request.method == "POST" and (not drawing or form.is_valid()):
         try:
             messages.success(request, _done(project, request.user, request.POST.get("do"), form))
@@ -63,15 +65,11 @@ def automation(request: SignedInRequest, slug: str) -> HttpResponse:
             return redirect("automation", slug)
     asked = form.asked() if form.is_bound and form.is_valid() else None
     context = project_page(request, project, "automation") | {"form": form}
-    context |= _context(standing(project, asked), project)
+    context |= _context(automation_state(project, asked), project)
     context["manages"] = context["role"] == Role.MANAGER
     # A part that follows the fields as they are filled in says itself what is wrong with them.
     status = 422 if form.errors and "HX-Request" not in request.headers else 200
     return render(request, "agreement/automation.html", context, status=status)
-
-
-def _tried(request: HttpRequest) -> Any:
-    return request.GET if "target" in request.GET else None
 
 
 def _done(project: Project, actor: User, step: str | None, form: PromiseForm) -> str:
@@ -86,15 +84,9 @@ def _done(project: Project, actor: User, step: str | None, form: PromiseForm) ->
     live = live_guarantee(project)
     if live is None or step not in ("on", "off"):
         raise Conflict(GONE)
-    return _switched_on(live, actor) if step == "on" else _switched_off(live, actor)
-
-
-def _switched_on(live: Guarantee, actor: User) -> str:
-    carry_out(switch_on(live, actor=actor))
-    return "Switched on: certain items are accepted, the others go to people."
-
-
-def _switched_off(live: Guarantee, actor: User) -> str:
+    if step == "on":
+        carry_out(switch_on(live, actor=actor))
+        return "Switched on: certain items are accepted, the others go to people."
     drawn = live.state == State.DRAWN
     if not switch_off(live, actor=actor):
         raise Conflict(GONE)
@@ -106,7 +98,7 @@ def _switched_off(live: Guarantee, actor: User) -> str:
     return "Switched off: rule and plan are as before."
 
 
-def _context(found: Standing, project: Project) -> dict[str, Any]:
+def _context(found: AutomationState, project: Project) -> dict[str, Any]:
     live = found.guarantee
     # With a promise nothing of what another would take is shown, and nothing is counted for it.
     plan = {"plan": found.plan, "pool": found.pool} if live is None else {}

@@ -30,7 +30,6 @@ from apps.agreement.evaluation_charts import pictures
 from apps.labels.models import Label
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
-from labelhub.core.agreement.figures import Figure
 from labelhub.core.errors import InvalidInput
 
 PAGE_SIZE = 50
@@ -62,7 +61,9 @@ def evaluation(request: SignedInRequest, slug: str) -> HttpResponse:
         "source": report.compared.source,
         "choices": choices,
         "several_sources": sum(map(len, choices.values())) > 1,
-        "overall": _headline_first(report.evaluation.overall),
+        "overall": sorted(
+            report.evaluation.overall.items(), key=lambda named: named[0] not in HEADLINES
+        ),
         "own_gold_words": OWN_GOLD.format(report.compared.own_gold, report.compared.gold_total),
         "drawn": pictures(report, items_url),
         "sides": ("gold yes", "gold no"),
@@ -102,10 +103,6 @@ def evaluation_items(request: SignedInRequest, slug: str) -> HttpResponse:
         "source_query": _query(compared),
     }
     return render(request, "agreement/evaluation_items.html", context)
-
-
-def _headline_first(overall: Mapping[str, Figure]) -> list[tuple[str, Figure]]:
-    return sorted(overall.items(), key=lambda named: named[0] not in HEADLINES)
 
 
 def _evidence(label: Label | None, name: str) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from apps.common.commands import LabelhubCommand
 from apps.common.figures import draw_figure
 from apps.learning.models import TrainedModel
 from apps.learning.report import report
-from apps.learning.selectors import standing_of
+from apps.learning.selectors import learning_state
 from apps.learning.services import run_training, start_training, switch_learning
 from apps.projects.selectors import find_project
 from labelhub.core.errors import Conflict
@@ -40,7 +40,7 @@ class Command(LabelhubCommand):
             raise Conflict(
                 f"Version {model.version}: {model.message or model.get_status_display()}"
             )
-        told = report(standing_of(project))
+        told = report(learning_state(project))
         self._tell(told["model"])
         return told
 
