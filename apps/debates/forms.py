@@ -38,7 +38,9 @@ def dollars_field(words: str, label: str, *, required: bool) -> forms.DecimalFie
 def suited(setting: Setting, task: LabelType) -> Setting:
     """The setting without the protocols that cannot answer the question."""
     choices = tuple(
-        each for each in setting.choices if each not in PROTOCOLS or PROTOCOLS[each].answers(task)
+        choice
+        for choice in setting.choices
+        if choice not in PROTOCOLS or PROTOCOLS[choice].answers(task)
     )
     if choices == setting.choices:
         return setting
@@ -224,7 +226,7 @@ class RunForm(forms.Form):
         return RunPlan(
             protocol=self.info.name,
             models={role: fields[_model_field(role)] for role in self._roles},
-            settings={each.name: fields[_setting_field(each)] for each in self._settings},
+            settings={setting.name: fields[_setting_field(setting)] for setting in self._settings},
             limit=fields["limit"],
             only_unlabelled=fields["only_unlabelled"],
             replicates=fields["replicates"],

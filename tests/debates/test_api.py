@@ -124,3 +124,13 @@ def test_debates_are_listed_by_status_and_read_with_their_turns(
         read = client.get(f"/api/v1/debates/{debate.pk}/").data
     assert [turn["role"] for turn in read["turns"]] == ["extractor", "critic", "judge"]
     assert read["turns"][0]["model"] == ensure_builtin().name
+
+
+def test_a_run_is_paused_resumed_and_cancelled() -> None:
+    project = project_with_items(1)
+    run = started_run(project)
+    client = client_of(project)
+    for step, status in (("pause", "paused"), ("resume", "queued"), ("cancel", "cancelled")):
+        assert client.post(f"/api/v1/runs/{run.pk}/{step}/").data["status"] == status
+    again = client.post(f"/api/v1/runs/{run.pk}/resume/")
+    assert (again.status_code, again.data["code"]) == (409, "conflict")

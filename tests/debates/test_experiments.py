@@ -11,6 +11,7 @@ from apps.debates.services import (
     experiment_plans,
     models_for_roles,
     plan_of,
+    preview_experiment,
     run_slice,
     start_experiment,
 )
@@ -162,3 +163,9 @@ def test_of_many_items_a_sample_is_drawn_that_stays_the_same(project: Project) -
     assert len(drawn) == 5
     assert drawn != chosen_items(project, None)[:5]
     assert set(drawn) < set(chosen_items(project, 9))
+
+
+def test_the_preview_covers_every_arm(project: Project) -> None:
+    planned = preview_experiment(project=project, arms=[plan_for("single"), plan_for("ecj")])
+    assert [arm.preview.calls for arm in planned] == [4, 12, 12]
+    assert {arm.preview.items for arm in planned} == {4}

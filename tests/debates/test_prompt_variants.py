@@ -11,11 +11,12 @@ from apps.debates.selectors.prompts import (
     versions_of,
 )
 from apps.debates.services import prompts, start_run
+from apps.debates.services.prompts.variants import still_fits
 from apps.llm.models import PromptVersion
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
-from labelhub.core.prompts import MOST_BODY
+from labelhub.core.prompts import MOST_BODY, parse_prompt
 from tests.factories.debates import add_items, plan_for, project_with_items
 from tests.factories.projects import ProjectFactory
 
@@ -155,3 +156,28 @@ def test_what_cannot_be_tried_says_why() -> None:
     variant.retired = True
     with pytest.raises(Conflict, match="retired"):
         prompts.trial_plans(project, variant, models)
+
+
+def test_the_same_content_is_the_same_version() -> None:
+    project, other = project_with_items(1), project_with_items(1)
+    first = kept(project)
+    with pytest.raises(InvalidInput, match="'terse' has the same text"):
+        kept(project, "again")
+    assert kept(other, "theirs").version == first.version
+    prompts.retire_variant(variant=first)
+    back = kept(project, "back")
+    assert (back.pk, back.title, back.retired) == (first.pk, "back", False)
+    assert PromptVersion.objects.count() == 1
+    with pytest.raises(InvalidInput, match="present text"):
+        checked(project, **texts())
+
+
+def test_a_text_with_one_form_of_answer_is_asked_in_that_form_alone() -> None:
+    project = project_with_items(1)
+    made = kept(project, user="{{ item }}\n\nFinal Decision: <one name from the list>")
+    draft = made.version
+    prompt = parse_prompt(draft.name, draft.body)
+    assert (prompt.fields, "form" in prompt.inputs) == ((), False)
+    assert still_fits(made)
+    both = kept(project, "both", user=f"{texts()['user']}\nBe quick.").version
+    assert parse_prompt(both.name, both.body).fields == ("label",)

@@ -11,10 +11,11 @@ from apps.debates.models import RoutingRule
 from apps.debates.selectors import rule_of
 from apps.debates.views.routing import GROUPS
 from apps.labels.models import ItemState
+from apps.labels.services import record_label
 from apps.projects.models import Project
 from labelhub.core.debate.routing import FLAGS
 from tests.debates.routing_world import debated
-from tests.factories.labels import open_several
+from tests.factories.labels import draft, open_several, person
 from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -115,3 +116,14 @@ def test_rest_stores_a_rule_and_applies_it(project: Project, api: APIClient) -> 
     applied = api.put(address, {"rule": rule, "apply": True}, format="json").json()
     assert (applied["rerouted"], applied["behind"]) == (2, 0)
     assert applied["rule"] == {"flags": ["tie"], "bounds": {}, "audit": 0.0}
+
+
+def test_the_error_that_a_bound_would_leave_comes_with_its_doubt(project: Project) -> None:
+    for state in ItemState.objects.filter(project=project).select_related("item"):
+        record_label(draft(state.item, person(project), value="good"))
+    client = browser(project, Role.MANAGER)
+    html = client.get(page(project, "preview/"), {"audit": "0", "capacity": "2"}).content.decode()
+    fits = html[html.index("routing__fits") :].partition("</ul>")[0]
+    assert "of the rest wrong" in words(fits)
+    assert "95 % interval" in fits
+    assert "figure__n" in fits

@@ -18,6 +18,7 @@ from labelhub.core.errors import Conflict, InvalidInput
 from labelhub.core.schema import schema_from_names
 from tests.factories.debates import add_items, plan_for, project_with_items, started_run
 from tests.factories.llm import ModelSpecFactory
+from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -147,3 +148,8 @@ def test_who_resumes_a_run_begins_attempts_anew() -> None:
     resume_run(run=run)
     assert [debate.failed_tries for debate in run.debates.all()] == [{}, {}]
     assert other.debates.get().failed_tries == tries
+
+
+def test_a_project_without_items_has_nothing_to_run() -> None:
+    with pytest.raises(InvalidInput, match="has no items yet"):
+        started_run(ProjectFactory.create())

@@ -47,7 +47,7 @@ class EffectSerializer(serializers.Serializer[Any]):
 
     def get_because(self, weighed: services.Weighed) -> dict[str, int]:
         """How many items each reason sends; one may have several."""
-        return {each.code: each.items for each in weighed.because}
+        return {reason.code: reason.items for reason in weighed.because}
 
 
 class RoutingSerializer(serializers.Serializer[Any]):

@@ -203,7 +203,7 @@ def cell_of(place: Place, role: str, tries: Sequence[Turn], around: Around) -> C
         claim=around.claims.get(role, ""),
         side=around.sides.get(role, ""),
     )
-    shown = tuple(Speech(each, (), (), tuple(_notes(each, ()))) for each in earlier)
+    shown = tuple(Speech(attempt, (), (), tuple(_notes(attempt, ()))) for attempt in earlier)
     return Cell(place.name, speech, shown)
 
 
@@ -238,7 +238,9 @@ def _notes(turn: Turn, earlier: Sequence[Turn]) -> list[str]:
 
 
 def _attempts(turn: Turn) -> str:
-    statuses = [each.get("http_status", 0) for each in turn.attempts if isinstance(each, Mapping)]
+    statuses = [
+        attempt.get("http_status", 0) for attempt in turn.attempts if isinstance(attempt, Mapping)
+    ]
     if not statuses:
         return "Nothing was sent."
     said = ", ".join(f"HTTP {status}" if status else "no answer" for status in statuses)
@@ -246,7 +248,9 @@ def _attempts(turn: Turn) -> str:
 
 
 def _quotes(turn: Turn) -> tuple[tuple[str, str], ...]:
-    return tuple((str(name), str(each)) for name, said in turn.evidence.items() for each in said)
+    return tuple(
+        (str(name), str(phrase)) for name, said in turn.evidence.items() for phrase in said
+    )
 
 
 def _parts(value: Any, verdict: Any) -> tuple[Part, ...]:

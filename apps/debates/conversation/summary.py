@@ -140,10 +140,10 @@ def _flips(flips: Any) -> Iterable[Fact]:
 
 def _lead(told: Mapping[str, Any], rate: float) -> str:
     votes = told.get("votes")
-    asked = sum(each[1] for each in votes) if isinstance(votes, list) else 0
+    asked = sum(vote[1] for vote in votes) if isinstance(votes, list) else 0
     if not asked:
         return "the share of votes by which the first answer leads"
-    several = any(isinstance(each[0], list) for each in votes or ())
+    several = any(isinstance(vote[0], list) for vote in votes or ())
     who = "the most contested label is decided" if several else "the first answer leads"
     return f"{who} by {round(rate * asked)} of {asked} votes"
 

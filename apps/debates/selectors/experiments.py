@@ -69,7 +69,8 @@ def experiment_rows(experiments: Iterable[Experiment]) -> list[ExperimentRow]:
     runs = list(Run.objects.filter(experiment__in=page).order_by("pk"))
     counts = status_counts([run.pk for run in runs])
     return [
-        _row(each, [run for run in runs if run.experiment_id == each.pk], counts) for each in page
+        _row(experiment, [run for run in runs if run.experiment_id == experiment.pk], counts)
+        for experiment in page
     ]
 
 

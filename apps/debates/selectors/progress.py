@@ -172,7 +172,9 @@ def limited_by(run: Run) -> str:
 def _lines(pulse: Mapping[str, Any]) -> tuple[Line, ...]:
     """What the pulse says of each provider. It may come from a worker of another version."""
     told = pulse.get("limits")
-    entries = [each for each in told if isinstance(each, Mapping)] if isinstance(told, list) else []
+    entries = (
+        [entry for entry in told if isinstance(entry, Mapping)] if isinstance(told, list) else []
+    )
     return tuple(_line(entry) for entry in entries)
 
 

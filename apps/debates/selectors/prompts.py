@@ -52,7 +52,7 @@ class TrialRow:
     @property
     def ended(self) -> bool:
         """Whether both sides have."""
-        return all(self._ended(each) for each in (self.debate, self.beside))
+        return all(self._ended(debate) for debate in (self.debate, self.beside))
 
     @property
     def differs(self) -> bool:
@@ -169,7 +169,7 @@ def trials_of(
     project: Project, variants: Iterable[PromptVariant]
 ) -> list[tuple[PromptVariant, Run]]:
     """The runs that tried these variants, the newest first."""
-    tried = {each.version_id: each for each in variants}
+    tried = {variant.version_id: variant for variant in variants}
     roles = _used(project).filter(prompt__in=tried, run__trial=True, run__experiment=None)
     found = {role.run_id: role for role in roles.select_related("run").order_by("-run")}
     return [(tried[role.prompt_id], role.run) for role in list(found.values())[:SHOWN_TRIALS]]

@@ -144,7 +144,7 @@ def _settings(run: Run) -> Iterator[tuple[str, Any]]:
             known = info.known_settings(run.protocol_settings)
         except InvalidInput:
             known = info.settings
-        own = {each.name: each.title for each in known}
+        own = {setting.name: setting.title for setting in known}
         titles = {name: _within_stage(name, title, own) for name, title in own.items()}
     for name, value in run.protocol_settings.items():
         shown = protocol_title(value) if isinstance(value, str) and info else value

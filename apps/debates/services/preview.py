@@ -182,7 +182,7 @@ def check_prices(models: Iterable[ModelSpec]) -> None:
 
 def unpriced_models(models: Iterable[ModelSpec]) -> tuple[str, ...]:
     """The names of those whose price is not known, each once."""
-    names = [each.name for each in models if not each.prices_known]
+    names = [model.name for model in models if not model.prices_known]
     return tuple(dict.fromkeys(names))
 
 
@@ -245,7 +245,7 @@ def _count(run_spec: RunSpec, call: Call, rehearsal: _Rehearsal) -> None:
     usage = estimate_usage(messages, answer)
     # What was heard may be as long as the models that said it were allowed to answer.
     heard = sum(message.content.count(TYPICAL_ANSWER.strip()) for message in messages)
-    longest = max(each.max_output_tokens for each in run_spec.models)
+    longest = max(model.max_output_tokens for model in run_spec.models)
     more = heard * max(0, longest - estimate_tokens(TYPICAL_ANSWER))
     sums.calls += 1
     sums.by_model[model.pk] = sums.by_model.get(model.pk, 0) + 1

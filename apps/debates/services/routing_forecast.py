@@ -121,7 +121,7 @@ class Sample:
     @property
     def accepted_error(self) -> Figure:
         """How often what is accepted without a person is wrong, by the audits answered blind."""
-        answered = [each for each in self.audits if each.ended.item_id not in self.led]
+        answered = [audit for audit in self.audits if audit.ended.item_id not in self.led]
         return self.error(answered, "no audited item has been answered yet")
 
     def error(self, known: Iterable[Known], reason: str = NO_GOLD) -> Figure:
@@ -160,7 +160,7 @@ def weigh(sample: Sample, rule: Rule) -> Weighed:
         because=_because(reasons for _, reasons in routed),
         accepted_error=sample.error(accepted),
         sent_error=sample.error(each for each, reasons in routed if reasons),
-        signals=[_signal(sample, each, rule, routed) for each in THRESHOLDS],
+        signals=[_signal(sample, threshold, rule, routed) for threshold in THRESHOLDS],
     )
 
 

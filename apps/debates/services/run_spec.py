@@ -61,7 +61,7 @@ class RunSpec:
     def longest_answer(self) -> float:
         """How long a call may take, seconds, and a little more."""
         providers = [model.provider for model in self.models]
-        return max(each.connect_timeout + each.read_timeout for each in providers) + 5.0
+        return max(provider.connect_timeout + provider.read_timeout for provider in providers) + 5.0
 
     @property
     def offline(self) -> bool:

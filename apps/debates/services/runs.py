@@ -88,7 +88,7 @@ def start_run(
     if protocol(plan.protocol).trials_only and not plan.trial:
         raise InvalidInput(f"protocol: '{plan.protocol}' makes no labels; try it in an experiment.")
     if plan.budget_nanousd is not None:
-        check_prices(each.model for each in cast.values())
+        check_prices(role.model for role in cast.values())
     with transaction.atomic():
         _refuse_if_changed(project, schema)
         run = Run.objects.create(

@@ -143,7 +143,7 @@ def prompt_detail(request: SignedInRequest, slug: str, key: str) -> HttpResponse
         "output": OUTPUTS[prompt.output],
         "info": prompts.protocol_of(prompt.name)[0],
         "warnings": [] if version.present else prompts.warnings_about(prompt),
-        "trials": trials_of(project, [each.variant for each in versions if each.variant]),
+        "trials": trials_of(project, [version.variant for version in versions if version.variant]),
     }
     context |= shown_for(request, project, prompt)
     return render(request, "debates/prompt_detail.html", context)

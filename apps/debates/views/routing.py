@@ -101,7 +101,7 @@ class RoutingForm(forms.Form):
     def rule(self) -> Rule:
         """The rule in the checked form."""
         data = self.cleaned_data
-        bounds = {each.signal: data[f"bound_{each.signal}"] for each in THRESHOLDS}
+        bounds = {threshold.signal: data[f"bound_{threshold.signal}"] for threshold in THRESHOLDS}
         return read_rule(
             {"flags": data["flags"], "bounds": bounds, "audit": round(data["audit"] / 100, 6)}
         )

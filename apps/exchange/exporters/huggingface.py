@@ -151,7 +151,9 @@ def _quotes(label: Mapping[str, Any], text: str) -> list[dict[str, Any]]:
         told.add((name, text[start:end]))
         quotes.append({"label": name, "text": text[start:end], "start": start, "end": end})
     for name, phrases in label["evidence"].items():
-        quotes += [{"label": name, "text": one} for one in phrases if (name, one) not in told]
+        quotes += [
+            {"label": name, "text": phrase} for phrase in phrases if (name, phrase) not in told
+        ]
     return quotes
 
 

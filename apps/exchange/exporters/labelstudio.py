@@ -226,7 +226,7 @@ def _number(label: Mapping[str, Any]) -> Any:
 
 def _current(labels: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """What stands; of what came from there, what nobody changed here."""
-    by_us = {one["supersedes"] for one in labels if THEIRS not in one["provenance"]}
+    by_us = {label["supersedes"] for label in labels if THEIRS not in label["provenance"]}
     by_any = {one["supersedes"] for one in labels}
     return [
         one

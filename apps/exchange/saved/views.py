@@ -55,7 +55,7 @@ def saved_list(request: SignedInRequest, slug: str) -> HttpResponse:
     saved = list(saved_exports(project)[:SHOWN])
     context = project_page(request, project, "export") | {
         "saved": saved,
-        "moving": any(each.moving for each in saved),
+        "moving": any(export.moving for export in saved),
     }
     part = "exchange/saved_list.html#exports" if request.headers.get("HX-Request") else None
     return render(request, part or "exchange/saved_list.html", context)

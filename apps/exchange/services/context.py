@@ -101,7 +101,7 @@ class ImportContext:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.schema = current_schema(project)
-        self._versions = {one.version: one for one in project.schemas.all()}
+        self._versions = {schema.version: schema for schema in project.schemas.all()}
         self._annotators: dict[tuple[str, str], Annotator] = {}
         self.repeated = Repeated()
 

@@ -170,7 +170,9 @@ def _fields(data: Mapping[str, Any]) -> dict[str, Any]:
     by_name = {folded(name): name for name in data}
     found = {}
     for name, aliases in ALIASES.items():
-        column = next((by_name[folded(one)] for one in aliases if folded(one) in by_name), None)
+        column = next(
+            (by_name[folded(alias)] for alias in aliases if folded(alias) in by_name), None
+        )
         if column is not None:
             found[name] = data[column]
     return found
@@ -203,7 +205,7 @@ def _check_columns(data: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
         needed["value"] = ("label", "label.value")
     for name, (column, where) in needed.items():
         if fields.get(name) in (None, ""):
-            has = ", ".join(shortened(each, 40) for each in list(data)[:12]) or "nothing"
+            has = ", ".join(shortened(column, 40) for column in list(data)[:12]) or "nothing"
             told = f"No {column} here. The row has: {has}; expected are {', '.join(COLUMNS)}."
             raise RowFault(told, field=where)
 
@@ -232,7 +234,7 @@ def _write_gold(context: ImportContext, entries: list[_Entry], tally: ImportTall
         if entry.gold is not None:
             seen.setdefault((entry.item.pk, repr(entry.gold)), entry)
     schema, firsts = context.schema, list(seen.values())
-    drafts = [NewGold(item_id=one.item.pk, schema=schema, value=one.gold) for one in firsts]
+    drafts = [NewGold(item_id=first.item.pk, schema=schema, value=first.gold) for first in firsts]
     outcomes = import_gold(context.project, drafts) if drafts else []
     for entry, outcome in zip(firsts, outcomes, strict=True):
         if outcome is ImportOutcome.CONFLICT:

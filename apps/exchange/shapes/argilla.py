@@ -71,12 +71,12 @@ def _content(data: Data, columns: ColumnMap) -> dict[str, Any]:
 
 def _is_chat(raw: Any) -> bool:
     parts = raw if isinstance(raw, list) else []
-    return bool(parts) and all(isinstance(one, dict) and "content" in one for one in parts)
+    return bool(parts) and all(isinstance(part, dict) and "content" in part for part in parts)
 
 
 def _last_turn(turns: list[dict[str, Any]]) -> dict[str, Any]:
     """A chat's last turn is what is labelled, those before it its context."""
-    said = [{"role": one.get("role", "user"), "text": one["content"]} for one in turns]
+    said = [{"role": turn.get("role", "user"), "text": turn["content"]} for turn in turns]
     return {"text": said[-1]["text"], "context": said[:-1]}
 
 
@@ -198,7 +198,9 @@ def _columns(data: Data) -> list[str]:
 def _questions(data: Data) -> list[str]:
     answers = [one for group in _suggestions(data) for one in group]
     answers += [one for group in _responses(data).values() for one in group]
-    names = dict.fromkeys(one.question for one in answers if not _has_spans(one.given.get("value")))
+    names = dict.fromkeys(
+        answer.question for answer in answers if not _has_spans(answer.given.get("value"))
+    )
     return [name for name in names if not role_of(name)]
 
 

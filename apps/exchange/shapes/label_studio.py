@@ -151,8 +151,14 @@ def said_in(given: Mapping[str, Any], where: str, asked: AnnotationContext) -> P
 
 def questions_in(results: Iterable[Any]) -> list[str]:
     """The names of the controls whose results answer a question of their own."""
-    answers = [one for one in results if isinstance(one, dict) and one.get("type") in ANSWERS]
-    names = [str(one.get("from_name") or one["type"]) for one in answers if "parentID" not in one]
+    answers = [
+        result for result in results if isinstance(result, dict) and result.get("type") in ANSWERS
+    ]
+    names = [
+        str(answer.get("from_name") or answer["type"])
+        for answer in answers
+        if "parentID" not in answer
+    ]
     return [name for name in names if not role_of(name)]
 
 
@@ -289,7 +295,7 @@ def _result_ids(one: Mapping[str, Any]) -> list[str]:
     """The ids of results: they stay what they are, while predictions get new ones there."""
     results = one.get("result")
     told = results if isinstance(results, list) else []
-    return [str(each["id"]) for each in told if isinstance(each, dict) and each.get("id")]
+    return [str(result["id"]) for result in told if isinstance(result, dict) and result.get("id")]
 
 
 def _is_known(label: dict[str, Any], known: Mapping[Any, Any]) -> bool:
@@ -351,7 +357,7 @@ class _Labels:
         if number is None or ("prediction", str(number)) in self._by_number:
             return
         ids = _result_ids(body)
-        ours = next((self.known[each] for each in ids if each in self.known), None)
+        ours = next((self.known[number] for number in ids if number in self.known), None)
         if ours is not None:
             self._by_number["prediction", str(number)] = ours
         elif body.get("result"):

@@ -274,7 +274,7 @@ def _plain(raw: Any) -> Any:
 
 def _is_quotes(raw: Any) -> bool:
     parts = raw if isinstance(raw, list) else []
-    return bool(parts) and all(isinstance(one, dict) and "start" in one for one in parts)
+    return bool(parts) and all(isinstance(part, dict) and "start" in part for part in parts)
 
 
 def _take_quotes(said: ParsedAnnotation, raw: list[dict[str, Any]], name: str) -> None:

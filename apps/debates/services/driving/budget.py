@@ -56,7 +56,10 @@ def _parts(model: ModelSpec, usage: Usage) -> tuple[int, int]:
 def most_tokens_in(call: Call) -> int:
     """A bound on the tokens of what ``call`` sends, in whichever form it does."""
     said = max(
-        sum(len(each.content.encode("utf-8", "replace")) + AROUND_A_MESSAGE for each in messages)
+        sum(
+            len(message.content.encode("utf-8", "replace")) + AROUND_A_MESSAGE
+            for message in messages
+        )
         for messages in (call.messages, call.json_messages)
     )
     form = call.params.get("response_format")

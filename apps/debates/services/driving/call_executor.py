@@ -90,7 +90,7 @@ class DebateProgress:
 
     def tries_of(self, step: str) -> Sequence[Attempt]:
         """The failed tries at the call of ``step`` that is not answered yet."""
-        return [Attempt(**each) for each in self._failed_tries.get(step, [])]
+        return [Attempt(**attempt) for attempt in self._failed_tries.get(step, [])]
 
     def note_try(self, step: str, attempt: Attempt) -> "FailedTries":
         """One more of them; what is to be written down."""

@@ -62,7 +62,7 @@ class Claimed:
         return DebateItem(
             key=key if self.replicate == 1 else f"{key}#{self.replicate}",
             text=self.item.text,
-            context=tuple((each["role"], each["text"]) for each in self.item.context),
+            context=tuple((turn["role"], turn["text"]) for turn in self.item.context),
             question=self.item.question,
             options=tuple(self.item.options),
             precedents=self.precedents,

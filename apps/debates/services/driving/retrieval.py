@@ -104,8 +104,8 @@ class Retrieval:
         """The same debates, each with its precedents."""
         if self._book is None or not claimed:
             return list(claimed)
-        found = await self._book.for_items([each.item for each in claimed])
-        return [replace(each, precedents=found[each.item.pk]) for each in claimed]
+        found = await self._book.for_items([debate.item for debate in claimed])
+        return [replace(debate, precedents=found[debate.item.pk]) for debate in claimed]
 
 
 def book_of(run: Run, settings: Mapping[str, Any]) -> Book | None:

@@ -116,7 +116,7 @@ def limits_of(run_spec: RunSpec, models: Models) -> list[dict[str, Any]]:
 def _first_words(run_spec: RunSpec, limits: list[dict[str, Any]]) -> str:
     if run_spec.offline:
         return OFFLINE
-    return next((each["words"] for each in limits if each["words"]), "")
+    return next((limit["words"] for limit in limits if limit["words"]), "")
 
 
 def _providers(run_spec: RunSpec) -> Iterator[Provider]:
@@ -134,7 +134,9 @@ def _told(provider: Provider, state: LineState) -> dict[str, Any]:
         "words": _words(provider, state),
         "refused_share": round(state.refused_share, 3),
         "breaker_open": state.breaker_open,
-        "changes": [f"{each.old} to {each.new}: {each.why}" for each in state.changes[-CHANGES:]],
+        "changes": [
+            f"{change.old} to {change.new}: {change.why}" for change in state.changes[-CHANGES:]
+        ],
     }
 
 

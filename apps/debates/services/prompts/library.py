@@ -106,8 +106,8 @@ def protocol_of(name: str) -> tuple[ProtocolInfo, dict[str, Any]]:
         NotFound: none does.
     """
     info = protocol(name.partition("/")[0])
-    once = [{each.name: 1} for each in info.settings if isinstance(each.default, int)]
-    chosen = [{each.name: choice} for each in info.settings for choice in each.choices]
+    once = [{setting.name: 1} for setting in info.settings if isinstance(setting.default, int)]
+    chosen = [{setting.name: choice} for setting in info.settings for choice in setting.choices]
     attempts: list[dict[str, Any]] = [{}, *once, *chosen]
     for given in attempts:
         settings = info.read_settings(given)
@@ -133,7 +133,7 @@ def listed(project: Project) -> list[Group]:
 def versions(project: Project, prompt: Prompt) -> list[Version]:
     """The present text, the project's variants, then what the file once was, the newest first."""
     runs = runs_by_version(project, prompt.name)
-    variants = {each.version_id: each for each in variants_of(project, prompt.name)}
+    variants = {variant.version_id: variant for variant in variants_of(project, prompt.name)}
     stored = [
         Version(
             name=each.name,
@@ -161,7 +161,7 @@ def version_called(known: Sequence[Version], given: str) -> Version:
     """
     if not given:
         return known[0]
-    found = next((each for each in known if each.hash.startswith(given)), None)
+    found = next((version for version in known if version.hash.startswith(given)), None)
     if found is None or len(given) < SHORT:
         raise NotFound(f"There is no version {given[:SHORT]} of this prompt here.")
     return found

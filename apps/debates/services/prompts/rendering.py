@@ -120,7 +120,7 @@ def rendering(
 def _in_json(debate: Debate) -> list[str]:
     """The roles that were asked for JSON, as models are by default."""
     roles = debate.run.roles.select_related("model__provider")
-    return [each.role for each in roles if each.model.answers_in_json]
+    return [role.role for role in roles if role.model.answers_in_json]
 
 
 def _first_calls(
@@ -163,7 +163,7 @@ def _rendered(call: Call) -> Rendered:
     messages = call.json_messages or call.messages
     return Rendered(
         step=call.step,
-        messages=tuple((each.role, tuple(_pieces(each.content))) for each in messages),
+        messages=tuple((message.role, tuple(_pieces(message.content))) for message in messages),
         tokens=estimate_usage(messages, "").tokens_in,
         in_json=bool(call.json_messages),
     )
