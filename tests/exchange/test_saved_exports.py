@@ -254,18 +254,27 @@ def test_whoever_is_erased_while_it_is_written_is_not_in_it(
     assert (export.status, export.manifest["counts"]["labels"]) == (Status.DONE, {"author": 1})
 
 
-def test_progress_is_told_while_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_told_and_the_lease_renewed_while_it_is_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     project = small()
     export = services.save_export(project=project, actor=None, format_name="jsonl")
     monkeypatch.setattr(services, "PACE", 0.0)
-    seen = []
-    fsync = os.fsync
+    seen, leases = [], list[Any]()
+    fsync, whole = os.fsync, export_pieces
+
+    def begin(*args: Any, **kwargs: Any) -> Any:
+        leases.append(Job.objects.get().lease_until)
+        return whole(*args, **kwargs)
 
     def look(number: int) -> None:
         now = SavedExport.objects.get(pk=export.pk)
         seen.append((now.items_done, now.size > 0, now.items_total))
+        leases.append(Job.objects.get().lease_until)
         fsync(number)
 
+    monkeypatch.setattr(services, "export_pieces", begin)
     monkeypatch.setattr(os, "fsync", look)
     run_export(export)
     assert seen == [(2, True, 2)]
+    assert leases[0] < leases[1]

@@ -5,6 +5,7 @@ import pytest
 from apps.llm.embedding import read_embeddings
 from apps.llm.models import ModelSpec
 from apps.llm.wire import Malformed
+from labelhub.core.llm.errors import ModelError, RequestRejected
 from labelhub.core.llm.prices import estimate_tokens
 from labelhub.core.llm.types import Usage
 from tests.llm.asking_helpers import make_spec, opened
@@ -68,3 +69,25 @@ async def test_what_an_answer_without_sense_cost_is_counted() -> None:
 def test_no_other_answer_is_read(body: bytes) -> None:
     with pytest.raises(Malformed):
         read_embeddings(body, {"input": ["x"]})
+
+
+async def test_batches_of_different_lengths_are_refused() -> None:
+    def say(heard: Heard) -> Answer:
+        rows = [
+            {"index": at, "embedding": [1.0] * (heard.before + 1)}
+            for at, _ in enumerate(heard.body["input"])
+        ]
+        return 200, {"data": rows}, {}
+
+    async with tiny_endpoint(say) as endpoint:
+        spec = spec_of(endpoint.base_url)
+        async with opened(spec) as gateway:
+            with pytest.raises(ModelError, match="longer than"):
+                await gateway.embed(spec, ["x"] * 129)
+
+
+async def test_the_offline_model_makes_none() -> None:
+    spec = make_spec(provider={"kind": "offline"})
+    async with opened(spec) as gateway:
+        with pytest.raises(RequestRejected, match="makes no embeddings"):
+            await gateway.embed(spec, ["x"])

@@ -4,10 +4,12 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from pytest_django import Settings
 
 from apps.llm import services
 from apps.llm.capabilities import Capability
 from apps.llm.models import DailyUse, ModelSpec
+from apps.llm.selectors import UnknownModelName
 from labelhub.core.errors import InvalidInput
 from tests.factories.llm import ModelSpecFactory, ProviderFactory
 
@@ -62,3 +64,19 @@ def test_a_wrong_model_is_refused_by_field(field: str, given: object) -> None:
     setattr(model, field, given)
     with pytest.raises(InvalidInput, match=field):
         services.save_model(model)
+
+
+def test_a_model_that_is_gone_teaches_nobody() -> None:
+    model = ModelSpecFactory.create()
+    ModelSpec.objects.all().delete()
+    services.learn_capability(model, Capability("takes_seed", value=False))
+    assert not ModelSpec.objects.exists()
+
+
+def test_the_command_line_may_not_run_an_embedding_model(settings: Settings) -> None:
+    settings.LABELHUB_LLM_BASE_URL = "http://127.0.0.1:9/v1"
+    settings.LABELHUB_LLM_MODEL = "small"
+    services.seed_from_environment()
+    ModelSpec.objects.update(purpose="embedding")
+    with pytest.raises(UnknownModelName, match="makes embeddings"):
+        services.model_for_run("small")

@@ -11,7 +11,7 @@ from apps.llm.addresses import AddressRefused
 from apps.llm.capabilities import Capability
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec, PromptVersion, Provider
-from labelhub.core.errors import InvalidInput
+from labelhub.core.errors import Conflict, InvalidInput
 from tests.factories.llm import ModelSpecFactory, ProviderFactory
 from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import make_call
@@ -192,3 +192,23 @@ def test_a_prompt_is_remembered_once_by_its_hash() -> None:
     first = services.remember_prompt(SomePrompt())
     assert services.remember_prompt(SomePrompt(body="anything else")) == first
     assert PromptVersion.objects.get().body == "Decide."
+
+
+def test_without_an_address_nothing_is_seeded() -> None:
+    assert services.seed_from_environment() == []
+    services.ensure_builtin()
+    assert selectors.default_model().offline
+
+
+def test_without_a_seeded_endpoint_an_unknown_name_is_refused() -> None:
+    with pytest.raises(selectors.UnknownModelName):
+        services.model_for_run("brand-new")
+    assert services.model_for_run("offline").offline
+
+
+def test_the_offline_model_is_not_edited() -> None:
+    model = services.ensure_builtin()
+    with pytest.raises(Conflict):
+        services.save_model(model)
+    with pytest.raises(Conflict):
+        services.save_provider(model.provider)

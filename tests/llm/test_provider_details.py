@@ -1,5 +1,7 @@
 """What the providers' pages show and take beyond names and prices: limits, headers, lessons."""
 
+from typing import Any
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -83,3 +85,25 @@ def test_what_was_learnt_is_shown_and_can_be_forgotten(operator: Client) -> None
     model.refresh_from_db()
     assert (model.takes_temperature, model.structured, model.learnt) == (True, "json_schema", [])
     assert "Forget" not in listed(operator)
+
+
+def test_limits_are_shown_with_where_they_come_from(operator: Client) -> None:
+    provider = ProviderFactory.create(rpm=12_000)
+    services.keep_limits(provider, {"rpm": 1, "tpm": 30_000})
+    page = listed(operator)
+    assert "12,000 requests per minute, 30,000 tokens per minute (told by the endpoint 2" in page
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"fixed_temperature": 1.0}, "temperature always 1"),
+        ({"structured": "json_schema"}, "JSON by a schema"),
+        ({"reasoning_effort": "low"}, "reasoning effort low"),
+        ({"context_tokens": 8192}, "context 8,192"),
+        ({"purpose": "embedding"}, "texts, for embeddings"),
+    ],
+)
+def test_what_a_model_takes_is_said(operator: Client, changes: dict[str, Any], words: str) -> None:
+    ModelSpecFactory.create(**changes)
+    assert words in listed(operator)

@@ -92,3 +92,18 @@ def test_the_messages_ask_for_the_form_that_is_sent() -> None:
     ):
         assert len(made["messages"]) == len(make_call().messages)
         assert "response_format" not in made
+
+
+def test_a_fixed_temperature_replaces_any_other() -> None:
+    kept = sent(EVERYTHING, fixed_temperature=1.0)
+    assert (kept["temperature"], "top_p" in kept) == (1.0, False)
+    assert sent({}, fixed_temperature=1.0)["temperature"] == 1.0
+    assert "temperature" not in sent(EVERYTHING, fixed_temperature=1.0, takes_temperature=False)
+
+
+def test_a_form_is_not_asked_for_unless_the_call_wants_one() -> None:
+    spec = make_spec(structured="json_schema")
+    assert "response_format" not in build_request(spec, make_call())
+    assert "response_format" not in build_request(spec, with_schema("single"), plain=True)
+    own = {"type": "json_object"}
+    assert build_request(spec, make_call(response_format=own))["response_format"] == own

@@ -171,3 +171,10 @@ async def test_loops_share_nothing_and_one_that_ended_is_forgotten(
     assert ended in module._lines
     await asyncio.to_thread(elsewhere)
     assert ended not in module._lines
+
+
+async def test_the_offline_model_opens_nothing() -> None:
+    spec = make_spec(provider={"kind": "offline"}, name="offline")
+    async with shared_gateway(spec, QUICK) as gateway:
+        assert (await gateway.complete(spec, make_call("The price!"))).text
+    assert open_lines() == 0

@@ -15,6 +15,7 @@ from apps.llm.models import ModelSpec
 from labelhub.core.llm.errors import (
     ModelError,
     ModelUnreachable,
+    QuotaExhausted,
     RequestRejected,
     UnknownModel,
     WrongKey,
@@ -290,3 +291,18 @@ async def test_a_model_that_never_speaks_is_given_up_with_what_to_set(
             [each async for each in gateway.stream(spec, MESSAGES, tell=told.append)]
     assert len(model_server.requests) == 1
     assert told[0].tokens_out == 33_792
+
+
+async def test_a_parameter_that_is_not_taken_is_learnt(model_server: FakeServer) -> None:
+    model_server.options.faults = {"no_max_tokens": 1.0}
+    learnt, spec = Learnt(), make_spec(model_server)
+    async with opened(spec, learnt=learnt) as gateway:
+        assert (await hear(gateway, spec)).text
+    assert [each.field for each in learnt.seen] == ["max_tokens_param"]
+
+
+async def test_no_room_within_a_limit_is_said() -> None:
+    async with line(saying("Yes."), rpd=1) as (gateway, spec, endpoint):
+        assert (await hear(gateway, spec)).text == "Yes."
+        assert isinstance((await hear(gateway, spec)).error, QuotaExhausted)
+    assert len(endpoint.bodies) == 1
