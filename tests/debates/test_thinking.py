@@ -129,21 +129,3 @@ def test_an_item_whose_larger_cap_is_refused_keeps_its_first_answer(
     assert (run.status, progress(run).unparsed) == (Run.Status.DONE, 12), run.message
     caps = Counter(body["max_tokens"] for body in model_server.requests)
     assert caps == {1024: 12, 2048: refused}
-
-
-@pytest.mark.parametrize(
-    ("limits", "caps"),
-    [
-        ({"output_limit": 1500}, [1024, 1500]),
-        ({"output_limit": 1024}, [1024]),
-        ({"context_tokens": 1200}, [1024]),
-        ({"output_limit": 1500, "thinking_tokens": 4096}, [1500]),
-    ],
-)
-def test_a_larger_cap_keeps_to_what_is_known(
-    model_server: FakeServer, limits: dict[str, int], caps: list[int]
-) -> None:
-    model_server.answer_with(_amid_words(9999, ""))
-    model = model_at(model_server, **{"thinking_tokens": 0, "structured": "none", **limits})
-    drive(started_run(project_with_items(1), "cot", model=model))
-    assert [body["max_tokens"] for body in model_server.requests] == caps

@@ -47,22 +47,6 @@ def labelled(definition: dict[str, Any] | None = None, value: Any = "good") -> P
     return project
 
 
-def test_columns_are_typed_and_classes_named() -> None:
-    table, features, _, _ = opened(labelled())
-    assert features["label"] == {"names": ["good", "bad"], "_type": "ClassLabel"}
-    assert set(features) == set(table.column_names)
-    first, second = table.to_pylist()
-    assert (first["label"], first["decided_by"], second["label"]) == (0, "agreement", None)
-    assert json.loads(first["meta"]) == {"lang": "en"}
-    llm, one, two = first["annotations"]
-    assert (llm["annotator"], llm["kind"], llm["confidence"]) == ("m1", "llm", 0.5)
-    assert (one["annotator"], two["annotator"]) == ("crowd 1", "crowd 2")
-    assert one["evidence"] == [
-        {"label": "good", "text": "👍", "start": 3, "end": 4},
-        {"label": "good", "text": "t0", "start": None, "end": None},
-    ]
-
-
 @pytest.mark.parametrize(
     ("definition", "value", "column", "expected"),
     [

@@ -193,14 +193,6 @@ def test_a_row_per_annotation_is_an_item_with_them_all() -> None:
     assert first.item.meta == {"lang": "en"}
 
 
-def test_which_column_has_the_answer_is_not_guessed() -> None:
-    where, message = fault(MIN)
-    assert (where, "mood, lang" in message) == ("mood", True)
-    assert (
-        good({key: value for key, value in MIN.items() if key != "lang"}).labels[0].value == "good"
-    )
-
-
 @pytest.mark.django_db
 def test_the_preview_says_what_was_detected_and_what_may_be_chosen() -> None:
     project = ProjectFactory.create()

@@ -11,8 +11,6 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from apps.llm.failures import LONGEST_HINT, retry_after
-from apps.llm.gateway import Gateway
-from apps.llm.models import ModelSpec
 from labelhub.core.llm.errors import (
     ModelError,
     ModelUnreachable,
@@ -195,20 +193,6 @@ async def test_an_endpoint_that_says_at_once_that_it_timed_out_is_tried_again(st
             await asyncio.gather(*(gateway.complete(spec, make_call(f"{at}")) for at in range(60)))
             assert gateway.limit_of(spec.provider) >= 8
     assert len(endpoint.heard) == 100
-
-
-async def test_an_endpoint_that_says_late_that_it_timed_out_is_asked_less() -> None:
-    async def ask(gateway: Gateway, spec: ModelSpec) -> None:
-        with pytest.raises(ModelError):
-            await gateway.complete(spec, make_call())
-
-    async with tiny_endpoint(lambda _: (504, error("upstream"), {})) as endpoint:
-        # Any answer comes after half of this.
-        spec = make_spec(provider={"base_url": endpoint.base_url, "read_timeout": 0.0005})
-        async with opened(spec, attempts=1, calls_in_a_row=99) as gateway:
-            spec.provider.read_timeout = 5.0
-            await asyncio.gather(*(ask(gateway, spec) for _ in range(8)))
-            assert gateway.limit_of(spec.provider) == 1
 
 
 @pytest.mark.parametrize(
