@@ -10,7 +10,6 @@ from django.db import connections
 from django.utils import timezone
 
 from apps.authors.errors import (
-    AlreadyAnswered,
     BadField,
     ConsentOutdated,
     Erased,
@@ -24,7 +23,6 @@ from apps.authors.errors import (
 from apps.authors.models import Answer, Author, Event, Message, Question, Reward
 from apps.authors.selectors.messages import question_words
 from apps.authors.services.answers import SubmittedAnswer, dismiss, record_answer, undo
-from apps.authors.services.authors import opt_out
 from apps.authors.services.limits import asked_before, history_of
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.questions import next_question
@@ -87,14 +85,6 @@ def test_the_same_answer_sent_twice_counts_once(author: Author) -> None:
     question = question_for(author)
     assert say(author, question).pk == say(author, question).pk
     assert Label.objects.count() == 1
-
-
-def test_a_second_answer_is_refused(author: Author) -> None:
-    question = question_for(author)
-    say(author, question)
-    with pytest.raises(AlreadyAnswered):
-        say(author, question, ref="a-2", option=question.options[1]["id"])
-    assert Answer.objects.count() == 1
 
 
 def test_an_id_is_good_for_one_question(author: Author) -> None:
@@ -198,12 +188,6 @@ def test_a_word_must_be_one_and_nobodys_address(author: Author, word: str) -> No
         say(author, question, word=word)
 
 
-def test_a_word_is_a_label_of_free_text(author: Author) -> None:
-    question = question_for(author, features=["main_attribute"])
-    answer = say(author, question, word=" waterproof ")
-    assert label_of(answer).value == "waterproof"
-
-
 def test_that_nothing_fits_is_an_abstention(author: Author) -> None:
     question = question_for(author)
     answer = say(author, question, nofit=True, word="other")
@@ -235,13 +219,6 @@ def test_an_answer_of_the_next_day_is_refused(author: Author) -> None:
         say(author, question)
 
 
-def test_who_opted_out_is_not_heard(author: Author) -> None:
-    question = question_for(author)
-    opt_out(author)
-    with pytest.raises(OptedOut):
-        say(author, question)
-
-
 @pytest.mark.parametrize(
     ("how", "status"),
     [
@@ -267,12 +244,6 @@ def test_skipping_brings_the_next_question_and_closing_none(author: Author) -> N
     second = next_question(author)
     assert second is not None
     dismiss(author, second.uid, "close")
-    assert next_question(author) is None
-
-
-@pytest.mark.parametrize("how", ["close", "host"])
-def test_closing_the_first_closes_the_survey(author: Author, how: str) -> None:
-    dismiss(author, question_for(author).uid, how)
     assert next_question(author) is None
 
 
@@ -318,14 +289,6 @@ def test_what_was_taken_back_cannot_be_sent_again_under_its_id(author: Author) -
     assert Label.objects.current().count() == 0
 
 
-def test_answers_of_who_is_not_trusted_are_kept_and_excluded(author: Author) -> None:
-    Author.objects.filter(pk=author.pk).update(ruling=False, ruling_reason="Sold answers.")
-    author.refresh_from_db()
-    answer = say(author, question_for(author))
-    assert (answer.excluded_for, answer.label_uid) == ("Sold answers.", None)
-    assert not Label.objects.exists()
-
-
 def test_taking_back_twice_is_taking_back_once(author: Author) -> None:
     """The acknowledgement may be lost on its way."""
     question = question_for(author)
@@ -362,10 +325,6 @@ def test_without_a_standing_consent_nothing_is_taken(author: Author) -> None:
     with pytest.raises(ConsentOutdated):
         say(author, question)
     assert not Answer.objects.exists()
-
-
-def test_every_answer_names_the_consent_it_was_given_under(author: Author) -> None:
-    assert say(author, question_for(author)).consent == author.consents.get()
 
 
 def test_a_thousand_early_clicks_do_not_fill_the_disk(author: Author) -> None:

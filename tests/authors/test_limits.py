@@ -164,12 +164,6 @@ def test_a_site_has_a_limit_of_calls_and_what_was_refused_is_counted() -> None:
     assert (use.calls, use.refused) == (2, 2)
 
 
-def test_what_one_limit_refuses_is_counted_in_none() -> None:
-    site = site_with_features(calls_per_day=0)
-    times(site, person_of(anonymous(site, HOME)), most=3)
-    assert not DailyUse.objects.filter(count__gt=0).exists()
-
-
 def test_the_next_day_begins_anew_and_the_day_before_is_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -21,13 +21,6 @@ def author() -> Author:
     return author_of(site_with_features())
 
 
-@pytest.mark.parametrize(("text", "reason"), [("asdfghjkl", "machine_like"), ("ok", "too_short")])
-def test_what_is_not_worth_asking_about_says_so(author: Author, text: str, reason: str) -> None:
-    message = message_of(author, text)
-    assert message.status == Message.Status.DROPPED
-    assert (message.dropped_at, message.reason) == ("screen", reason)
-
-
 def test_personal_data_is_gone_before_anything_is_stored(author: Author) -> None:
     message = message_of(author, PRIVATE)
     stored = Message.objects.filter(pk=message.pk).values().get()

@@ -84,13 +84,6 @@ def test_replies_are_kept_as_context_and_shown_again(address: str, site: Site) -
     ]
 
 
-def test_companion_mode_answers_nothing(address: str, site: Site) -> None:
-    with Page.open(address, site) as page:
-        write(page)
-        page.wait_for("question")
-        assert not [item for item in page.heard if item["t"] == "reply"]
-
-
 def test_the_model_never_sees_personal_data(
     address: str, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,24 +155,6 @@ def test_who_does_not_want_to_be_asked_any_more_can_go_on_chatting(
     assert author.messages.filter(role="author").count() == 1
 
 
-def test_a_sensitive_message_is_answered_and_not_kept(address: str, site: Site) -> None:
-    with Page.open(address, site, mode="chat") as page:
-        write(page, "I was diagnosed with depression and need a bright lamp.", mid="m-1")
-        assert final(page)["text"]
-    assert Message.objects.get(ref="m-1").text == ""
-
-
-def test_a_question_about_a_chat_is_asked_with_what_was_said_before(
-    address: str, site: Site
-) -> None:
-    author = author_of(site)
-    message_of(author, "Which lamps do you have for a cold night outdoors?")
-    with Page.open(address, site, mode="chat", tok=token_of(author)) as page:
-        page.wait_for("history")
-        write(page)
-        assert page.wait_for("question")["d"]["conv"] == "talk"
-
-
 @pytest.mark.thorough
 def test_the_model_reads_what_is_kept_and_the_author_what_they_wrote(
     address: str, heard: list[Said]
@@ -240,31 +215,6 @@ def test_what_is_written_while_a_reply_comes_is_answered_after_it(
     ]
     roles = [[role for role, _ in history] for history in heard]
     assert roles == [TURNS[:1], TURNS[:3], TURNS]
-
-
-@pytest.mark.thorough
-def test_a_reply_that_failed_is_had_again_after_others_have_come(
-    address: str, site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def failing(_site: Site, history: Said, spoken: Any) -> AsyncGenerator[str, None]:
-        await asyncio.sleep(0.2)
-        if len(history) == 1 and not tries:
-            tries.append(1)
-            raise ModelUnreachable("Nobody answers.")
-        spoken.text = "Here you are."
-        yield "Here you are."
-
-    tries: list[int] = []
-    monkeypatch.setattr(chat, "stream_reply", failing)
-    with Page.open(address, site, mode="chat") as page:
-        write(page, mid="m-1")
-        write(page, "And a tent for two, please.", mid="m-2")
-        assert final(page)["failed"]
-        assert final(page)["to"] == "m-2"
-        assert page.outcome(page.say("retry", mid="m-1"))["t"] == "ack"
-        again = final(page)
-        assert (again["to"], again["final"]) == ("m-1", True)
-        assert page.outcome(page.say("retry", mid="m-1"))["d"]["code"] == "bad_field"
 
 
 @pytest.mark.thorough

@@ -14,14 +14,12 @@ from apps.authors.consumers import chat, connections, widget
 from apps.authors.consumers.socket import BURST, RATE, Socket
 from apps.authors.models import Answer, Author, Event, Message, Question, Site
 from apps.authors.selectors.sites import forget_known
-from apps.authors.services.sites import set_consent_text, update_site
+from apps.authors.services.sites import update_site
 from tests.authors.live import Page, answer, hello_for, here, token_of, write
 from tests.factories.authors import (
     ORIGIN,
     TEXT,
-    asked,
     author_of,
-    shown_to,
     site_with_features,
 )
 from tests.fakes.client import wait_for
@@ -47,24 +45,6 @@ def test_a_forged_early_answer_is_refused_with_the_time_left(address: str, site:
             assert 0 < refused["d"]["after_ms"] <= question["min_ms"]
     assert not Answer.objects.exists()
     assert Question.objects.first().early == 3  # type: ignore[union-attr]
-
-
-def test_somebody_elses_question_is_refused(address: str, site: Site) -> None:
-    theirs = author_of(site, "customer-1")
-    asked(theirs)
-    question = shown_to(theirs)
-    with Page.open(address, site) as page:
-        for kind, more in (("answer", {"opt": "a", "ms": 6000}), ("dismiss", {"how": "skip"})):
-            refused = page.outcome(page.say(kind, qid=str(question.uid), **more))
-            assert refused["d"]["code"] == "not_yours"
-    assert not Answer.objects.exists()
-
-
-@pytest.mark.parametrize("qid", ["nothing", "0b7c7f0e-7b1c-4b51-9f6a-3d6d0b6d2f11"])
-def test_a_question_that_nobody_asked_is_refused(address: str, site: Site, qid: str) -> None:
-    with Page.open(address, site) as page:
-        refused = page.outcome(page.say("answer", qid=qid, opt="a", ms=6000))
-    assert refused["d"]["code"] == "unknown_question"
 
 
 @pytest.mark.parametrize("origin", ["https://elsewhere.example", "null", None])
@@ -105,17 +85,6 @@ def test_without_consent_to_the_present_text_nothing_is_written(
         assert page.closed_with() == 4401
         assert page.heard[-1]["d"]["code"] == "consent_outdated"
     assert not Author.objects.exists()
-
-
-def test_a_changed_text_is_agreed_to_anew(address: str, site: Site) -> None:
-    old = hello_for(site)
-    set_consent_text(site=site, texts={"en": "May we ask you something?"}, actor=None)
-    forget_known()
-    with Page.connect(address) as page:
-        page.say("hello", **old)
-        assert page.closed_with() == 4401
-    with Page.open(address, site):
-        assert Author.objects.get().consents.get().text.version == 2
 
 
 def test_the_first_frame_must_be_a_hello(address: str) -> None:

@@ -28,6 +28,8 @@ from apps.echo.services.learning import KIND, keep_up_with, rebuild_state
 from apps.echo.services.selection import known_echo
 from apps.echo.states import store_state, stored_state, take_snapshot
 from labelhub.core.echo.state import EchoState, pack_model, unpack_model
+from labelhub.core.echo.snapshot import unpack_model
+from labelhub.core.echo.state import EchoState
 from labelhub.core.errors import InvalidInput
 from tests.factories.authors import author_of
 from tests.factories.echo import TEXT, answer, ask_author, learnt_digest
@@ -46,10 +48,6 @@ def answered(author: Author, text: str = TEXT, option: str = "a", **said: object
         status="skipped"
     )
     return given
-
-
-def packed_models(state: EchoState) -> dict[str, bytes]:
-    return {key: pack_model(model) for key, model in state.models.items()}
 
 
 def test_an_answer_is_learnt_once_however_often_one_looks(echo: Echo, author: Author) -> None:
@@ -154,24 +152,6 @@ def test_of_many_models_and_authors_those_are_read_that_the_news_are_about(
     learnt = stored_state(Echo.objects.get())
     assert learnt.models.keys() >= whole.models.keys()
     assert learnt.trusts.keys() == whole.trusts.keys()
-
-
-@pytest.mark.thorough
-def test_a_process_reads_again_the_models_that_have_learnt_since_and_no_others(
-    echo: Echo, author: Author, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    given = [answered(author, text) for text in (TEXT, OTHER)]
-    monkeypatch.setattr(selection, "FRESH", 0.0)
-    keep_up_with(echo)
-    first = known_echo(echo.site).state
-    Answer.objects.filter(pk=given[1].pk).update(undone_at=timezone.now())
-    keep_up_with(Echo.objects.get())
-    assert packed_models(known_echo(echo.site).state) != packed_models(first)
-    answered(author, TEXT + " Please.")
-    keep_up_with(Echo.objects.get())
-    known = known_echo(echo.site).state
-    assert packed_models(known) == packed_models(stored_state(Echo.objects.get()))
-    assert known_echo(echo.site).state is known
 
 
 def test_who_is_not_trusted_moves_nothing(echo: Echo, author: Author) -> None:

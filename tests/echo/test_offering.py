@@ -159,17 +159,6 @@ def test_none_is_learnt_of_when_the_time_for_it_is_over(echo: Echo, author: Auth
     assert stored_state(Echo.objects.get()).relevance.base(CLICK) < base
 
 
-def test_that_it_helped_is_a_signal_of_its_own(echo: Echo, author: Author) -> None:
-    decision = decided(author)
-    clicked(decision)
-    clicked(decision, "h1", "helpful")
-    assert keep_up_with(echo) == 2
-    assert set(echo.log.values_list("ref", flat=True)) == {
-        f"reward-{decision.pk}",
-        f"helpful-{decision.pk}",
-    }
-
-
 def test_clicks_teach_relevance_and_never_a_model(echo: Echo, author: Author) -> None:
     clicked(decided(author))
     keep_up_with(echo)

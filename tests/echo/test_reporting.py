@@ -57,27 +57,6 @@ def test_every_click_counts_and_a_reload_is_no_new_impression(echo: Echo, author
     assert figures.clicked_share["value"] == 0.5
 
 
-def test_impressions_of_rapid_messages_are_one_and_keep_their_clicks(
-    echo: Echo, author: Author
-) -> None:
-    for seconds in (0, 4, 8):
-        decision_of(echo, author, START + timedelta(seconds=seconds), told=["clicked"])
-    decision_of(echo, author_of(echo.site), START + timedelta(seconds=2))
-    report = make_report(echo)
-    figures = only(report).figures
-    assert (figures.impressions, figures.clicks, report.displays) == (2, 3, 4)
-
-
-def test_messages_without_an_offer_are_eligible(echo: Echo, author: Author) -> None:
-    decision_of(echo, author, START, told=["clicked"])
-    decision_of(echo, author, START + DAY, shown=False)
-    decision_of(echo, author_of(echo.site), START, shown=False)
-    figures = only(make_report(echo)).figures
-    assert (figures.units, figures.eligible, figures.impressions) == (2, 3, 1)
-    assert figures.clicks_per_eligible["value"] == pytest.approx(1 / 3)
-    assert figures.clicks_per_unit["value"] == 0.5
-
-
 def test_whom_the_site_does_not_believe_is_left_out_and_counted(echo: Echo, author: Author) -> None:
     decision_of(echo, author, START, told=["clicked"] * 50)
     decision_of(echo, author_of(echo.site), START)
@@ -142,13 +121,6 @@ class TestArms:
         after = make_report(echo, experiment)
         assert (after.arms, after.comparisons) == (before.arms, before.comparisons)
         assert (before.doubted, after.doubted) == (0, 1)
-
-    def test_decisions_of_other_experiments_and_of_none_are_not_counted(
-        self, echo: Echo, experiment: Experiment, author: Author
-    ) -> None:
-        decision_of(echo, author, START - DAY, told=["clicked"])
-        report = make_report(echo, experiment)
-        assert [arm.figures.eligible for arm in report.arms] == [0, 0]
 
     def test_what_was_not_decided_in_time_counts_in_its_authors_arm(
         self, echo: Echo, experiment: Experiment, author: Author
@@ -245,12 +217,6 @@ class TestFunnel:
             "closed": 1,
             "cost_nanousd": 12,
         }
-
-    def test_only_messages_since_then_are_counted(self, echo: Echo, author: Author) -> None:
-        decision_of(echo, author, START, told=["clicked"])
-        decision_of(echo, author, START + DAY)
-        funnel = offer_funnel(echo, START + timedelta(hours=1))
-        assert (funnel.eligible, funnel.shown, funnel.clicks) == (1, 1, 0)
 
 
 def test_the_mark_of_an_experiment_changes_with_what_its_report_counts(

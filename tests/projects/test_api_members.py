@@ -58,3 +58,8 @@ def test_somebody_is_removed(client: APIClient, project: Project) -> None:
     response = client.delete(f"{URL}?username={user.username}")
     assert_matches_schema(response, "DELETE", URL)
     assert role_in(user, project) is None
+
+
+def test_removing_nobody_is_refused(client: APIClient) -> None:
+    assert client.delete(URL).status_code == 422
+    assert client.delete(f"{URL}?username={UserFactory.create().username}").status_code == 404

@@ -66,11 +66,6 @@ def test_a_project_is_made_with_all_that_is_said_of_its_labels(maker: Client) ->
     assert role_in(project.created_by, project) is Role.MANAGER
 
 
-def test_removed_rows_are_left_out(maker: Client) -> None:
-    maker.post(URL, form({"name": "a"}, {"name": "b", "DELETE": "on"}))
-    assert current_schema(only()).parsed.names == ("a",)
-
-
 def test_a_scale_keeps_its_points_and_other_tasks_drop_them(maker: Client) -> None:
     rows = [{"name": "low", "point": "-1"}, {"name": "high", "point": "2.5"}]
     maker.post(URL, form(*rows, task="ordinal"))

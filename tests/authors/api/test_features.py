@@ -9,6 +9,7 @@ from apps.authors.models import Site
 from labelhub.core.interview.features import starter_library
 from tests.authors.api.calling import refused, url
 from tests.cases import all_cases
+from tests.common.openapi import assert_matches_schema
 
 pytestmark = pytest.mark.django_db
 SHOPPING = len(starter_library()["shopping"])
@@ -19,6 +20,9 @@ TASTE = {
     "definition": "What they like.",
     "values": ["sweet", "salty"],
 }
+
+
+FEATURES = "/api/v1/sites/{public_key}/features/"
 
 
 @pytest.mark.thorough
@@ -53,3 +57,14 @@ def test_a_wrong_consent_text_is_refused(
 ) -> None:
     refused(manager.put(url(site, "consent/"), {"texts": texts}), 422, "invalid")
     assert site.consent_texts.count() == 1
+
+
+def test_a_list_replaces_what_is_asked_and_what_is_left_out_stays_known(
+    site: Site, manager: APIClient
+) -> None:
+    response = manager.put(url(site, "features/"), [TASTE, MOOD])
+    assert response.status_code == 200, response.content
+    assert_matches_schema(response, "PUT", FEATURES)
+    rows = response.json()["results"]
+    assert [row["key"] for row in rows if row["active"]] == ["taste", "mood"]
+    assert len(rows) == SHOPPING + 2

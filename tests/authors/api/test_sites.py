@@ -6,10 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from apps.authors.models import Site
-from apps.authors.services.rewards import pay_out
-from apps.projects.models import Item
 from labelhub.core.interview.features import starter_library
-from tests.authors.api.answering import answered
 from tests.authors.api.calling import refused, url
 from tests.cases import all_cases
 from tests.common.openapi import assert_matches_schema
@@ -101,14 +98,6 @@ def test_changes_are_all_made_or_none(site: Site, manager: APIClient) -> None:
     assert wrong.status_code in (400, 422)
     site.refresh_from_db()
     assert (site.most_questions, site.model) == (2, model)
-
-
-def test_a_site_is_deleted_and_labelled_items_stay(site: Site, manager: APIClient) -> None:
-    answered(site, "customer-17", due=True)
-    pay_out(site, None)
-    assert manager.delete(url(site)).status_code == 204
-    assert Item.objects.count() == 1
-    refused(manager.get(url(site)), 404, "not_found")
 
 
 def test_a_language_comes_first_once_there_is_a_text_to_agree_to(

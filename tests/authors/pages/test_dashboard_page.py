@@ -1,15 +1,33 @@
 """/p/<slug>/sites/ and a site's first page: what members see, and what is worth a warning."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from apps.authors.models import Author, Site
-from tests.authors.pages.reading import page
+from apps.authors.models import Author, Question, Site
+from tests.authors.pages.reading import page, words
 from tests.factories.authors import asked, author_of, message_of, shown_to, site_with_features
 
 pytestmark = pytest.mark.django_db
+
+
+def many(author: Author, *, nofit: int, answered: int, days_ago: int) -> None:
+    """Questions that ended so, that many days ago."""
+    index = timezone.now() - timedelta(days=days_ago)
+    first = author.questions.first()
+    assert first is not None
+    statuses = ["nofit"] * nofit + ["answered"] * answered
+    Question.objects.bulk_create(
+        Question(
+            site=author.site, author=author, message=first.message, feature=first.feature,
+            number=100 * days_ago + at_, kind="choice", text="How?", language="en", min_ms=5000,
+            source="template", status=status, created_at=index, shown_at=index, expires_at=index,
+        )
+        for at_, status in enumerate(statuses, 10)
+    )  # fmt: skip
 
 
 def busy(site: Site) -> Author:
@@ -53,3 +71,12 @@ def test_viewers_see_numbers_and_nothing_that_was_written(viewer: Client, site: 
 def test_a_site_of_another_project_is_nowhere(manager: Client, site: Site) -> None:
     other = site_with_features()
     assert manager.get(f"/p/{site.project.slug}/sites/{other.pk}/").status_code == 404
+
+
+def test_a_rise_of_none_fits_is_told_in_words(manager: Client, site: Site) -> None:
+    author = busy(site)
+    many(author, nofit=5, answered=95, days_ago=9)
+    assert "Worse than before" not in words(manager.get(page(site)))
+    many(author, nofit=40, answered=60, days_ago=1)
+    shown = words(manager.get(page(site)))
+    assert "“None of these fit” rose from 5.0% (5 of 100) to 40.0% (40 of 100)" in shown

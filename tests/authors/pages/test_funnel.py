@@ -98,16 +98,6 @@ def test_questions_are_counted_by_how_they_ended(author: Author) -> None:
     assert (traffic.questions, now.shown, now.early) == (7, 6, 1)
 
 
-@pytest.mark.parametrize(("days", "bars"), [(7, 7), (28, 28), (91, 13)])
-def test_a_window_has_its_bars_oldest_first(author: Author, days: int, bars: int) -> None:
-    wrote(author)
-    traffic = site_traffic(author.site, days, NOW)
-    assert len(traffic.bars) == bars
-    assert [bar.funnel.messages for bar in traffic.bars] == [0] * (bars - 1) + [1]
-    assert traffic.bars[0].start == start_of(days, NOW)
-    assert sorted(bar.start for bar in traffic.bars) == [bar.start for bar in traffic.bars]
-
-
 @pytest.mark.parametrize("days", WINDOWS)
 def test_the_window_before_is_as_long_and_counts_apart(author: Author, days: int) -> None:
     start = start_of(days, NOW)

@@ -44,22 +44,6 @@ def test_a_table_comes_in_and_is_listed(echo: Echo, manager: APIClient, viewer: 
     assert listed.json()["results"][0]["definition"]["title"] == "Two-person tent"
 
 
-def test_what_rows_say_of_features_that_the_site_has_not_goes_in_and_is_named(
-    echo: Echo, manager: APIClient
-) -> None:
-    rows = ["a,A,A.,/a,colour=red|urgency=now or never,x", "b,B,B.,/b,colour=!red|budget=lowest,"]
-    table = "\n".join(["id,title,text,link,attributes,pirce", *rows])
-    response = send(manager, echo.site, table, "?strict=true")
-    assert_matches_schema(response, "POST", CATALOGUE)
-    told = response.json()
-    assert (told["created"], told["errors"], told["ignored"]) == (2, [], ["pirce"])
-    assert [(each["feature"], each["value"], each["rows"]) for each in told["unused"]] == [
-        ("colour", "", 2), ("urgency", "now or never", 1),
-    ]  # fmt: skip
-    assert told["unused"][0]["message"].startswith("2 rows name the feature colour, which")
-    assert echo.items.get(ref="a").definition["attributes"]["colour"] == ["red"]
-
-
 def test_strictly_all_rows_go_in_or_none(echo: Echo, manager: APIClient) -> None:
     response = send(manager, echo.site, FAULTY, "?strict=1")
     assert_matches_schema(response, "POST", CATALOGUE)

@@ -8,7 +8,6 @@ from rest_framework.test import APIClient
 from apps.authors.models import Question
 from apps.authors.services.features import add_features
 from apps.echo.models import Echo, Selection
-from apps.echo.services.learning import keep_up_with
 from labelhub.core.interview.features import parse_feature
 from tests.authors.api.calling import refused, url
 from tests.common.openapi import assert_matches_schema
@@ -16,7 +15,6 @@ from tests.factories.authors import author_of
 from tests.factories.echo import TEXT, answer, ask_author
 
 pytestmark = pytest.mark.django_db
-FEATURES = "/api/v1/sites/{public_key}/echo/features/"
 
 
 def answered(echo: Echo, subject: str = "anna") -> Question:
@@ -24,20 +22,6 @@ def answered(echo: Echo, subject: str = "anna") -> Question:
     question = next(each for each in ask_author(author, TEXT) if each.options)
     answer(author, question)
     return question
-
-
-def test_what_is_known_of_each_feature(echo: Echo, viewer: APIClient) -> None:
-    question = answered(echo)
-    keep_up_with(echo)
-    response = viewer.get(url(echo.site, "echo/features/"))
-    assert_matches_schema(response, "GET", FEATURES)
-    rows = {row["key"]: row for row in response.json()["results"]}
-    told = rows.pop(question.feature.key)
-    assert 0 < told["answers"] <= 1
-    assert 0 <= told["accuracy"] <= 1
-    assert 0 < told["uncertainty"] < 1
-    assert told["low"] <= told["relevance"] <= told["high"]
-    assert all((row["answers"], row["accuracy"]) == (0, None) for row in rows.values())
 
 
 @pytest.mark.thorough

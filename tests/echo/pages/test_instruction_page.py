@@ -6,9 +6,11 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.authors.models import Site
+from apps.authors.services.sites import update_site
 from apps.echo.models import Echo
 from apps.echo.selectors.learning import mark_of
 from apps.echo.selectors.prompt_searches import instructions_of
+from apps.echo.services.configuration import update_echo
 from tests.authors.pages.reading import page, words
 from tests.factories.echo import HINT, echo_of, search_of
 
@@ -91,3 +93,13 @@ def test_what_found_nothing_or_may_not_be_used_is_not_put_back(echo: Echo, manag
         response = manager.post(page(echo.site, SET), {"search": search.pk}, follow=True)
         assert said in words(response)
     assert instructions_of(echo) == {"urgency": HINT}
+
+
+def test_a_search_that_rests_says_why(echo: Echo, manager: Client) -> None:
+    update_echo(echo, search_on=True, search_calls_per_day=5)
+    search_of(echo, status="running", instruction="", found={}, calls=5, ended_at=None)
+    Echo.objects.update(search_day=timezone.now().date(), search_calls=5)
+    assert "The calls of today are used up" in told(manager, echo.site)
+    Echo.objects.update(search_calls=0)
+    update_site(site=echo.site, daily_budget_nanousd=0)
+    assert "budget of today is spent" in told(manager, echo.site)
