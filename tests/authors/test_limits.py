@@ -34,6 +34,7 @@ from apps.authors.services.authors import (
     post_message,
 )
 from apps.authors.services.limits import (
+    ASK,
     REPLY,
     LimitReached,
     Person,
@@ -387,3 +388,16 @@ def test_deleting_an_author_gives_nothing_back(site: Site) -> None:
     asked(author)
     erase_author(author)
     assert budget_spent(site)
+
+
+def test_replies_and_questions_are_counted_apart() -> None:
+    site = site_with_features(replies_anonymous=3)
+    person = person_of(author_of(site))
+    assert (times(site, person, REPLY), times(site, person, ASK)) == (3, 3)
+
+
+def test_every_day_begins_anew_and_every_site_has_its_own(site: Site) -> None:
+    count_cost(site_with_features().pk, 5000)
+    count_cost(site.pk, 5000)
+    SiteUse.objects.filter(site=site).update(day=timezone.now().date() - timedelta(days=1))
+    assert not budget_spent(site)

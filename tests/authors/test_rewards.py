@@ -166,3 +166,8 @@ def test_two_payouts_at_once_pay_once() -> None:
         thread.join()
     assert len(refused) == 2
     assert Payout.objects.get().cents == 5
+
+
+def test_a_late_answer_earns_nothing() -> None:
+    answer(author_of(paying(), "customer"), "1", late=True)
+    assert not Reward.objects.exists()

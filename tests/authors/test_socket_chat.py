@@ -275,3 +275,10 @@ def test_what_a_chat_costs_counts_also_where_nothing_is_kept(
         assert final(page)["failed"]
         wait_for(lambda: budget_spent(site), seconds=5, what="the cost to be counted")
     assert not Message.objects.exists()
+
+
+def test_companion_mode_answers_nothing(address: str, site: Site) -> None:
+    with Page.open(address, site) as page:
+        write(page)
+        page.wait_for("question")
+        assert not [item for item in page.heard if item["t"] == "reply"]

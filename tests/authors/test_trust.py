@@ -1,6 +1,6 @@
 """Trust: what an author did is counted, judged, and can be overruled."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 from django.utils import timezone
@@ -154,3 +154,14 @@ def test_judging_costs_few_queries(author: Author, django_assert_max_num_queries
         answer(author, number)
     with django_assert_max_num_queries(16):  # type: ignore[operator]
         judge_author(author.pk)
+
+
+def test_what_was_long_ago_is_forgiven(author: Author) -> None:
+    answer(author, 1)
+    evidence = evidence_of(author, timezone.now() + timedelta(days=40))
+    assert (evidence.answers, evidence.messages) == (0, 0)
+
+
+def test_scales_tell_nothing_of_positions(author: Author) -> None:
+    answer(author, 1, "c", feature="urgency")
+    assert evidence_of(author, timezone.now()).positions == ()

@@ -111,3 +111,12 @@ def test_new_answers_are_read_alone_and_other_features_stay_as_they_are(
     after = indexes_of(echo.site_id, ())
     assert after["budget"] is before["budget"]
     assert len(after["urgency"]) == 2
+
+
+def test_the_newest_answers_of_a_feature_are_kept(
+    echo: Echo, other: Author, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("apps.echo.services.prediction.MOST_OF_FEATURE", 2)
+    for at in range(4):
+        labelled(other, f"{NEAR} {at}", "urgency", "soon")
+    assert texts(echo, "urgency") == {f"{NEAR} 2", f"{NEAR} 3"}

@@ -8,10 +8,11 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from django.db.models import Sum
 from django.utils import timezone
 
 from apps.authors.errors import NotYours, UnknownQuestion
-from apps.authors.models import Author, Message
+from apps.authors.models import Author, Message, SiteUse
 from apps.authors.services.authors import opt_out
 from apps.authors.services.questions import Models, OpenModels
 from apps.authors.services.site_config import (
@@ -394,6 +395,19 @@ class TestExperiments:
         clicked(decided(author))
         assert keep_up_with(echo) == 0
 
+    def test_of_two_experiments_one_runs(self, echo: Echo) -> None:
+        made = [
+            create_experiment(echo, name=name, arms=self.arms("echo", "random"), control="random")
+            for name in ("one", "two")
+        ]
+        start_experiment(made[0])
+        with pytest.raises(Conflict, match="Another experiment"):
+            start_experiment(made[1])
+        end_experiment(made[0])
+        start_experiment(made[1])
+        with pytest.raises(Conflict, match="does not run"):
+            end_experiment(made[0])
+
     def test_a_design_that_was_changed_is_not_started(self, echo: Echo) -> None:
         made = create_experiment(
             echo, name="one", arms=self.arms("echo", "random"), control="random"
@@ -411,6 +425,12 @@ class TestCatalogue:
             "created": 0, "changed": 1, "unchanged": 2, "retired": 0, "errors": [], "unused": [],
             "ignored": [],
         }  # fmt: skip
+
+    def test_what_is_left_out_is_retired_where_that_is_asked_for(self, echo: Echo) -> None:
+        one = "\n".join(CATALOGUE.splitlines()[:2])
+        assert import_catalogue(echo, one)["retired"] == 0
+        assert import_catalogue(echo, one, replace=True)["retired"] == 2
+        assert echo.items.filter(active=True).count() == 1
 
     def test_bad_rows_are_told_and_the_good_ones_go_in(self, echo: Echo) -> None:
         bad = CATALOGUE + 'x,Trap,"Click me.",javascript:alert(1),light,,,\n'
@@ -441,3 +461,11 @@ def test_an_offer_has_the_fields_that_the_guide_lists() -> None:
     told = told.replace("{ask yes no}", "")
     assert set(told.split()) == set(sent)
     assert set(sent["helpful"]) == {"ask", "yes", "no"}
+
+
+def test_calls_that_word_an_offer_are_counted(author: Author) -> None:
+    message = processed(author, TEXT)
+    assert messages_due(timezone.now()) == [message.pk]
+    before = SiteUse.objects.filter(site=author.site).aggregate(calls=Sum("calls"))["calls"] or 0
+    decide_about(message.pk, offline)
+    assert SiteUse.objects.get(site=author.site).calls == before + 1

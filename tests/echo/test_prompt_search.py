@@ -368,3 +368,21 @@ def test_what_cannot_go_on_says_why(echo: Echo, answers: list[Answer], monkeypat
     assert (search.status, search.why, search.reason) == (
         "stopped", "failed", "The answers are being moved.",
     )  # fmt: skip
+
+
+def test_it_is_off_until_somebody_switches_it_on(answers: list[Answer]) -> None:
+    Echo.objects.update(search_on=Echo().search_on)
+    assert not Echo().search_on
+    assert begin_searches() == 0
+
+
+def test_a_feature_is_searched_for_again_after_forty_more_answers(
+    echo: Echo, answers: list[Answer]
+) -> None:
+    run_through(begun(), World(answers, helped=0.5))
+    assert begin_searches() == 0
+    PromptSearch.objects.update(answers=ANSWERS - 39)
+    assert begin_searches() == 0
+    PromptSearch.objects.update(answers=ANSWERS - 40)
+    assert begin_searches() == 1
+    assert begin_searches() == 0

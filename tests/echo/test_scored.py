@@ -14,6 +14,7 @@ from apps.echo.models import Echo, Scored, Selection
 from apps.echo.selectors import predictions
 from apps.echo.selectors.predictions import (
     Tally,
+    calibration_error,
     merged_tallies,
     newest_scored,
     reliability,
@@ -116,3 +117,11 @@ def rows_read(echo: Echo) -> int:
         ]
     assert len(queries) == 3
     return len(read)
+
+
+def test_the_calibration_is_what_was_told_beside_what_came(echo: Echo) -> None:
+    log_answers(echo, "urgency", [(0.0, 0.05)] * 9 + [(1.0, 0.05)] + [(1.0, 0.95)] * 10)
+    parts = reliability(echo)
+    assert [(each.n, each.wrong) for each in parts] == [(10, 1.0), (10, 10.0)]
+    assert calibration_error(parts) == pytest.approx((0.5 + 0.5) / 20)
+    assert calibration_error([]) is None

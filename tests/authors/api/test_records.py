@@ -4,6 +4,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from apps.authors.models import Answer, Reward, Site
+from apps.authors.services.trust import set_ruling
 from apps.labels.models import Label
 from tests.authors.api.answering import answered
 from tests.authors.api.calling import url
@@ -47,3 +48,17 @@ def test_a_ruling_takes_answers_out_and_back_in(site: Site, manager: APIClient) 
     assert Label.objects.current().count() == 1
     assert Answer.objects.get().excluded_at is None
     assert Reward.objects.get().void_at is None
+
+
+def test_answers_are_narrowed(site: Site, manager: APIClient) -> None:
+    answered(site, "anna")
+    set_ruling(answered(site, "bert").author, trusted=False, reason="Clicks blindly.")
+
+    def values(query: str) -> list[str]:
+        rows = manager.get(url(site, f"answers/?{query}")).json()["results"]
+        return [row["excluded_for"] for row in rows]
+
+    assert values("excluded=true") == ["Clicks blindly."]
+    assert values("excluded=false") == [""]
+    assert values("outcome=nofit") == []
+    assert len(values("outcome=answer")) == 2
