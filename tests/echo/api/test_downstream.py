@@ -89,6 +89,13 @@ def test_of_what_is_nobodys_business_there_is_no_selection(
     assert not Selection.objects.exists()
 
 
+def test_of_words_that_are_not_kept_there_is_no_selection(echo: Echo, host: APIClient) -> None:
+    found = throttled(echo.site)
+    Message.objects.filter(pk=found.pk).update(text="")
+    body = host.get(url(echo.site, "echo/messages/"), {"id": found.ref}).json()
+    assert (body["selection"], Selection.objects.count()) == (None, 0)
+
+
 def test_where_echo_is_off_nothing_is_stored(site: Site, echo: Echo, host: APIClient) -> None:
     switch_echo(site, on=False)
     refused(host.post(url(site, "echo/messages/"), message()), 409, "conflict")
