@@ -8,9 +8,7 @@ twenty-five daily, more with ``LABELHUB_HYPOTHESIS=thorough`` (as ``make test-se
 import os
 import shutil
 import socket
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +24,9 @@ from pytest_django import DjangoDbBlocker
 
 from apps.common.jobs import work_task
 from apps.echo.services import selection
+from apps.echo.services import choosing
+from tests.postgresql import is_repeated
+from tests.schema_file import copy_schema, keep_schema, schema_file
 
 settings.register_profile("daily", max_examples=25, derandomize=True, deadline=None)
 settings.register_profile("thorough", max_examples=120, derandomize=True, deadline=None)
@@ -83,6 +84,14 @@ def empty_the_tables(_case: TransactionTestCase) -> None:
 
 
 @pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """What an earlier run has migrated is copied; then there is nothing left to migrate."""
+    kept = schema_file()
+    if connection.vendor == "sqlite" and kept.exists():
+        shutil.copy(kept, connection.settings_dict["TEST"]["NAME"])
+
+
+@pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
     """PostgreSQL learns nothing from what tests roll back.
 
@@ -92,6 +101,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
     by their size.
     """
     if connection.vendor != "postgresql":
+        keep_schema()
         return
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
@@ -99,25 +109,10 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
             cursor.execute(f"ALTER TABLE {name} SET (autovacuum_enabled = off)")
 
 
-@pytest.fixture(scope="session")
-def migrated(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Path | None:
-    """An SQLite database with every table and nothing in them; None where tests have another."""
-    if connection.vendor != "sqlite":
-        return None
-    path = tmp_path_factory.mktemp("migrated") / "labelhub.sqlite3"
-    with (
-        closing(sqlite3.connect(connection.settings_dict["NAME"])) as ours,
-        closing(sqlite3.connect(path)) as copy,
-    ):
-        ours.backup(copy)
-    return path
-
-
 @pytest.fixture
-def data_folder(tmp_path: Path, migrated: Path | None) -> Path:
+def data_folder(tmp_path: Path, django_db_setup: None) -> Path:
     """For programs that are started: to set up a database of their own takes them seconds."""
-    if migrated is not None:
-        shutil.copy(migrated, tmp_path)
+    copy_schema(tmp_path)
     return tmp_path
 
 

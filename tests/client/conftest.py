@@ -1,8 +1,6 @@
 """Clients of the real application: in this process, and of a server of its own."""
 
-import shutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import httpx
 import pytest
@@ -18,6 +16,7 @@ from tests.client.helpers import QUICK, Served
 from tests.factories.accounts import ApiKeyFactory
 from tests.factories.projects import ProjectFactory, member
 from tests.fakes.stack import Stack
+from tests.schema_file import copy_schema
 
 
 @pytest.fixture
@@ -70,12 +69,11 @@ def reviewed(project: Project, client_of: Callable[[User], Client]) -> ProjectCl
 
 
 @pytest.fixture(scope="session")
-def served(migrated: Path | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server with its worker, and the key of an operator: for all tests of this process, as a
     start takes seconds."""
     folder = tmp_path_factory.mktemp("client")
-    if migrated is not None:
-        shutil.copy(migrated, folder)
+    copy_schema(folder)
     with Stack(folder) as stack:
         key = stack.people("boss")["boss"]
         yield Served(stack.server()[1], key)

@@ -1,7 +1,6 @@
 """``manage.py serve``: its start, its end, and what it says when it cannot."""
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -16,6 +15,7 @@ from tests.fakes.client import Client
 from tests.fakes.openai_server import FakeServer, Options
 from tests.fakes.stack import MANAGE, ROOT, Program, Stack, run_of, wait_until_done
 from tests.fakes.texts import SCHEMA, reviews
+from tests.schema_file import copy_schema
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -40,11 +40,10 @@ def stack(data_folder: Path) -> Iterator[Stack]:
 
 
 @pytest.fixture(scope="module")
-def running(migrated: Path | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def running(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """For what many can look at: a start takes seconds."""
     folder = tmp_path_factory.mktemp("running")
-    if migrated is not None:
-        shutil.copy(migrated, folder)
+    copy_schema(folder)
     left = folder / "spool" / "half-an-upload"
     left.parent.mkdir()
     left.touch()
