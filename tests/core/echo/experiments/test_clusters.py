@@ -96,8 +96,8 @@ def test_unusable_sums_are_refused(events: list[float], exposure: list[float]) -
 
 
 @pytest.mark.thorough
-@all_cases("alike", [0.0, 0.03, 0.1])
-@all_cases("ratio", [1.0, 1.5, 3.0, 5.4])
+@all_cases("alike", [0.0, 0.1])
+@all_cases("ratio", [1.0, 5.4])
 @all_cases("base", [0.01, 0.014, 0.05])
 def test_planted_rates_lie_in_their_intervals(base: float, ratio: float, alike: float) -> None:
     """Arms as large as the paper's; per click-through, share, ratio and difference."""
