@@ -58,8 +58,8 @@ test-thorough: install-dev  ## what takes long, on the embedded default: kills, 
 test-services: install-dev  ## PostgreSQL, Redis, Celery workers and several servers
 	LABELHUB_HYPOTHESIS=thorough deploy/with-services $(BIN)/python -m pytest -m "(services or not e2e) and not peers" --ignore tests/core --ignore tests/architecture -n 2 --dist worksteal -ra
 
-e2e: install-dev  ## browser tests, every page in every state; fails without a Chromium
-	LABELHUB_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -m e2e -ra
+e2e: install-dev  ## browser tests: journeys, and every page; fails without a Chromium
+	LABELHUB_REQUIRE_BROWSER=1 $(BIN)/python -m pytest tests/e2e -m e2e -n 2 --dist worksteal -ra
 
 $(PEERS)/.done: tests/peers/requirements.txt
 	@deploy/make-venv $(PYTHON) $(PEERS)

@@ -17,8 +17,10 @@ HERE = Path(__file__).parent
 STEP_PATIENCE = 20_000  # milliseconds; a busy machine is no fault of the page
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything here is marked, and has more time than a test without a browser."""
+    """Everything here is marked, and has more time than others; what takes longest comes first."""
+    items.sort(key=lambda item: item.path.name != "test_accessibility.py")
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.e2e)
@@ -45,7 +47,9 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def server(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for all tests of this process."""
-    with served(tmp_path_factory.mktemp("labelhub")) as running:
+    base, worker = tmp_path_factory.getbasetemp(), os.environ.get("PYTEST_XDIST_WORKER")
+    shared = base.parent if worker else base
+    with served(shared / f"labelhub-{worker or 'alone'}") as running:
         yield running
 
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.server import Server
-from tests.e2e.widget_steps import Site, agree, insert, kept, rows, soon, tell
+from tests.e2e.widget_steps import Site, agree, insert, rows, settled, soon, tell
 
 #: Seconds after its message in which an offer is brought.
 MOMENT = 120
@@ -29,10 +29,6 @@ WORDS: dict[str, Any] = {
     "helpful": {"ask": "Was this helpful?", "yes": "Yes", "no": "No"},
     "why": "Chosen by what you wrote here.",
 }
-_AUTHORS = (
-    "SELECT author.id, author.site_id FROM authors_author author "
-    "JOIN authors_site site ON site.id = author.site_id WHERE public_key = ? ORDER BY author.id"
-)
 
 
 def written(page: Page, address: str, site: Site) -> None:
@@ -41,12 +37,12 @@ def written(page: Page, address: str, site: Site) -> None:
     page.goto(address)
     tell(page, "hello there!", id="m-0")
     agree(page)
-    soon(page, lambda: kept(page, site).get("outbox") == [], "the message to be kept")
+    settled(page, site)
 
 
-def offered(server: Server, site: Site, *, left: float = MOMENT, **words: Any) -> str:
+def offered(site: Site, *, left: float = MOMENT, **words: Any) -> str:
     """An offer to the site's newest author that ends in so many seconds; its uid."""
-    author = rows(server, _AUTHORS, site.key)[-1]
+    author, server = site.rows("author")[-1], site.server
     _switch_on(server, author["site_id"])
     now = datetime.now(UTC)
     uid = uuid4()
@@ -84,10 +80,10 @@ def link(page: Page) -> Locator:
     return offer(page).get_by_role("link")
 
 
-def brought(page: Page, server: Server, site: Site, **words: Any) -> str:
+def brought(page: Page, site: Site, **words: Any) -> str:
     """An offer that is before the author's eyes, and leads to a place of the page; its uid."""
     path = urlsplit(page.url).path
-    uid = offered(server, site, **{"link": f"{path}#tent", **words})
+    uid = offered(site, **{"link": f"{path}#tent", **words})
     expect(offer(page)).to_be_visible()
     return uid
 
@@ -101,15 +97,15 @@ def became(server: Server, uid: str) -> list[str]:
     return [row["kind"] for row in rows(server, sql, uid)]
 
 
+def await_event(page: Page, server: Server, uid: str, kind: str, times: int = 1) -> None:
+    """Until the server was told this of it so often."""
+    soon(page, lambda: became(server, uid).count(kind) == times, f"{kind} {times} times")
+
+
 def status(server: Server, uid: str) -> str:
     """How far it has come."""
     (row,) = rows(server, "SELECT status FROM echo_decision WHERE uid = ?", uid)
     return str(row["status"])
-
-
-def count(server: Server, uid: str, kind: str) -> int:
-    """How often the server was told this of it."""
-    return became(server, uid).count(kind)
 
 
 def _switch_on(server: Server, site_id: int) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page
 
-from tests.e2e.exchange_pages import prepare_exchange
 from tests.e2e.fought import prepare_fought
 from tests.e2e.page_table import IN_DEMO
 from tests.e2e.server import DEMO, Server, until
@@ -53,19 +52,18 @@ def prepare(server: Server, browser: Browser, folder: Path) -> dict[str, Any]:
     places["empty"] = server.project("all-yours", [])
     places |= prepare_fought(server, SCHEMAS["single"])
     places["audited"] = _audited(server)
-    places |= _prompts(server, browser, places["audited"])
     places["renamed"] = _renamed(server, server.project("renamed-labels", TEXTS[:1]))
     places["done"] = server.project("one-held", TEXTS[:1])
-    places |= _runs(server) | _demo_ids(server)
-    places |= _experiments(server) | prepare_exchange(server)
+    places |= _under_way(server) | _demo_ids(server) | _exchange(server)
     faulty = [{"text": TEXTS[0], "gold": "splendid"}, {"text": ""}, {"text": TEXTS[4]}]
     batch = server.api("POST", f"projects/{places['single']}/import/?strict=0", faulty)
     places["faulty"] = batch["id"]
     places["bulk"] = _in_bulk(server, places["single"])
-    places["columns"] = _uploaded(server, browser, places["empty"], folder)
-    places |= _as_manager(server, browser) | _as_operator(server, browser)
-    places |= prepare_sites(server, _page(server, browser, "manager"))
-    places["reset"] = _reset_address(server, browser)
+    page = _page(server, browser, "manager")
+    places |= _prompts(server, page, places["audited"]) | prepare_sites(server, page)
+    places["columns"] = _uploaded(page, places["empty"], folder)
+    places |= _as_manager(page) | _as_operator(_page(server, browser, "operator"))
+    places["reset"] = _reset_address(server, _page(server, browser, None))
     return places
 
 
@@ -120,35 +118,33 @@ def _audited(server: Server) -> str:
     return slug
 
 
-def _runs(server: Server) -> dict[str, Any]:
+def _under_way(server: Server) -> dict[str, Any]:
+    """A run and an experiment that stay under way, and an experiment on the demo that has ended."""
     slug = server.project("under-way", TEXTS)
-    ids = {}
-    for state in ("paused", "live"):
-        plan = {"protocol": "single", "model": "silent"}
-        run = server.api("POST", f"projects/{slug}/runs/", plan)
-        ids[state] = run["id"]
-        if state == "paused":
-            server.api("POST", f"runs/{run['id']}/pause/")
-    return ids | {"going": slug}
-
-
-def _experiments(server: Server) -> dict[str, Any]:
-    """Three protocols on the demo, a trial of few items, and one that stays under way."""
-    tried = _experiment(server, DEMO, "single", "ecj", "discussion")
-    court = _experiment(server, "kind-ordinal", "single", "courtroom")
-    arms = [{"protocol": "single", "model": "silent"}, {"protocol": "ecj", "model": "silent"}]
+    silent = {"protocol": "single", "model": "silent"}
+    run = server.api("POST", f"projects/{slug}/runs/", silent)
+    arms = [silent, silent | {"protocol": "ecj"}]
     going = server.api("POST", "projects/kind-single/experiments/", {"arms": arms})
-    found = {"tried": tried["id"], "arm": tried["runs"][0]}
-    return found | {"court": court["id"], "watched": going["id"]}
-
-
-def _experiment(server: Server, slug: str, *protocols: str) -> Any:
-    arms = [{"protocol": name} for name in protocols]
+    arms = [{"protocol": name} for name in ("single", "ecj")]
     asked = {"title": "Which set-up?", "arms": arms}
-    made = server.api("POST", f"projects/{slug}/experiments/", asked)
+    made = server.api("POST", f"projects/{DEMO}/experiments/", asked)
     at = f"experiments/{made['id']}/"
-    until(lambda: not server.api("GET", at)["going"], f"the experiment of {slug}")
-    return made
+    until(lambda: not server.api("GET", at)["going"], "the experiment")
+    found = {"going": slug, "live": run["id"], "watched": going["id"]}
+    return found | {"tried": made["id"], "arm": made["runs"][0]}
+
+
+def _exchange(server: Server) -> dict[str, Any]:
+    """A saved export, and a webhook whose receiver is away."""
+    hooks, exports = f"projects/{DEMO}/webhooks/", f"projects/{DEMO}/exports/"
+    asked = {"url": "http://127.0.0.1:9/training?site=hotel", "description": "Nightly training"}
+    hook = server.api("POST", hooks, asked)["id"]
+    server.api("POST", f"{hooks}{hook}/ping/")
+    saved = server.api("POST", exports, {"format": "jsonl"})["id"]
+    until(lambda: server.api("GET", f"{exports}{saved}/")["status"] == "done", "the saved export")
+    tried = f"{hooks}{hook}/deliveries/?status=failed"
+    until(lambda: server.api("GET", tried)["count"], "the test message")
+    return {"hook": hook}
 
 
 def _demo_ids(server: Server) -> dict[str, Any]:
@@ -160,9 +156,8 @@ def _demo_ids(server: Server) -> dict[str, Any]:
     return ids | {"person": person}
 
 
-def _prompts(server: Server, browser: Browser, slug: str) -> dict[str, Any]:
+def _prompts(server: Server, page: Page, slug: str) -> dict[str, Any]:
     """A variant of a prompt, and a trial of it that has come to its end."""
-    page = _page(server, browser, "manager")
     page.goto(f"/p/{slug}/prompts/ecj-critic/variant/")
     page.get_by_label("Name of the variant").fill("Kinder, and short")
     told = page.get_by_label("System message", exact=True)
@@ -177,9 +172,11 @@ def _prompts(server: Server, browser: Browser, slug: str) -> dict[str, Any]:
     page.get_by_role("button", name="Start the trial").click()
     page.locator("#trial:not([hx-get])").wait_for()
     trial, (address, query) = page.url.removeprefix(server.address), variant.split("?version=")
-    page.context.close()
-    diff = f"{address}diff/?after={query}"
-    return {"variant": variant, "variant_id": found[1], "variant_diff": diff, "trial": trial}
+    return {
+        "variant_id": found[1],
+        "variant_diff": f"{address}diff/?after={query}",
+        "trial": trial,
+    }
 
 
 def _page(server: Server, browser: Browser, username: str | None) -> Page:
@@ -189,23 +186,19 @@ def _page(server: Server, browser: Browser, username: str | None) -> Page:
     return page
 
 
-def _uploaded(server: Server, browser: Browser, slug: str, folder: Path) -> int:
+def _uploaded(page: Page, slug: str, folder: Path) -> int:
     """A file whose columns nobody has chosen yet."""
     path = folder / "stays.jsonl"
     rows = [{"nr": n, "review": text, "hotel": "Harbour Lantern"} for n, text in enumerate(TEXTS)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    page = _page(server, browser, "manager")
     page.goto(f"/p/{slug}/import/")
     page.get_by_label("File", exact=True).set_input_files(path)
     page.get_by_role("button", name="Continue to the columns").click()
     page.wait_for_url(re.compile(r"/import/\d+/"))
-    found = int(page.url.rstrip("/").rsplit("/", 1)[1])
-    page.context.close()
-    return found
+    return int(page.url.rstrip("/").rsplit("/", 1)[1])
 
 
-def _as_manager(server: Server, browser: Browser) -> dict[str, Any]:
-    page = _page(server, browser, "manager")
+def _as_manager(page: Page) -> dict[str, Any]:
     page.goto(f"{IN_DEMO}/evaluation/")
     cell = page.locator(".matrix a").first.get_attribute("href")
     page.goto(f"{IN_DEMO}/import/")
@@ -216,23 +209,19 @@ def _as_manager(server: Server, browser: Browser) -> dict[str, Any]:
     return {"cell": cell, "imported": imported}
 
 
-def _as_operator(server: Server, browser: Browser) -> dict[str, Any]:
-    page = _page(server, browser, "operator")
+def _as_operator(page: Page) -> dict[str, Any]:
     page.goto("/providers/")
     provider = page.get_by_role("link", name="Edit").first.get_attribute("href")
     model = page.get_by_role("link", name="silent").first.get_attribute("href")
-    page.context.close()
     return {"provider": provider, "model": model}
 
 
-def _reset_address(server: Server, browser: Browser) -> str:
+def _reset_address(server: Server, page: Page) -> str:
     """The link in the mail that the server's console shows."""
     server.manage("create_user", "forgetful", "--email", "forgetful@example.org")
-    page = _page(server, browser, None)
     page.goto("/accounts/password/reset/")
     page.get_by_label("E-mail").or_(page.get_by_label("Email")).first.fill("forgetful@example.org")
     page.locator("main form button[type=submit]").click()
-    page.context.close()
     log, link = server.folder / "server.log", re.compile(r"/accounts/password/reset/key/\S+")
     found = until(lambda: link.search(log.read_text()), "the mail")
     return str(found.group())

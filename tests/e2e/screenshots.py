@@ -40,7 +40,7 @@ def main(words: Sequence[str]) -> None:
         sys.exit(MISSING)
     with (
         tempfile.TemporaryDirectory() as folder,
-        served(Path(folder)) as server,
+        served(Path(folder) / "server") as server,
         launched(chromium) as browser,
     ):
         if asked.review:

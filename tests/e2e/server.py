@@ -1,17 +1,20 @@
 """The server under test: the product's own process, on SQLite in a folder of its own."""
 
+import fcntl
 import json
 import os
+import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -124,24 +127,47 @@ def served(folder: Path) -> Iterator[Server]:
 
     The model ``silent`` is an endpoint that takes a call and never answers: a run on it stays
     under way. Only the commands know it as the first provider; the server's default is offline.
+    Processes that test at once make the demo once, beside their folders, and copy it.
     """
     with socket.create_server(("127.0.0.1", 0)) as silent:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
         seed = {"LABELHUB_LLM_BASE_URL": endpoint, "LABELHUB_LLM_MODEL": "silent"}
         server = Server(f"http://127.0.0.1:{free_port()}", folder, seed)
-        logins = server.manage("demo", "--no-serve")["logins"]
-        server.passwords = {login["username"]: login["password"] for login in logins}
-        viewer = ("create_user", "viewer", "--project", DEMO, "--role", "viewer")
-        for words in (viewer, ("create_user", "stranger")):
-            made = server.manage(*words)
-            server.passwords[made["username"]] = made["password"]
-        server.key = server.manage("create_api_key", "manager", "--scope", "write")["key"]
-        process = _start(server)
+        _take_demo(server)
+        process = start(server)
         try:
-            until(lambda: _answers(server, process), "the server")
+            until(lambda: is_ready(server, process), "the server")
             yield server
         finally:
             _end(process)
+
+
+def _take_demo(server: Server) -> None:
+    original = replace(server, folder=server.folder.parent / "demo")
+    original.folder.mkdir(parents=True, exist_ok=True)
+    people = original.folder / "people.json"
+    with (original.folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not people.exists():
+            people.write_text(json.dumps(_make_demo(original)))
+    shutil.copytree(original.folder, server.folder, dirs_exist_ok=True)
+    known = json.loads(people.read_text())
+    server.passwords, server.key = known["passwords"], known["key"]
+    with closing(sqlite3.connect(server.folder / "labelhub.sqlite3")) as connection, connection:
+        sql = "UPDATE llm_provider SET base_url = ? WHERE base_url = ?"
+        connection.execute(sql, (server.seed["LABELHUB_LLM_BASE_URL"], known["endpoint"]))
+
+
+def _make_demo(server: Server) -> dict[str, Any]:
+    logins = server.manage("demo", "--no-serve")["logins"]
+    passwords = {login["username"]: login["password"] for login in logins}
+    viewer = ("create_user", "viewer", "--project", DEMO, "--role", "viewer")
+    for words in (viewer, ("create_user", "stranger")):
+        made = server.manage(*words)
+        passwords[made["username"]] = made["password"]
+    key = server.manage("create_api_key", "manager", "--scope", "write")["key"]
+    endpoint = server.seed["LABELHUB_LLM_BASE_URL"]
+    return {"passwords": passwords, "key": key, "endpoint": endpoint}
 
 
 def free_port() -> int:
@@ -150,8 +176,9 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _start(server: Server) -> subprocess.Popen[bytes]:
-    with (server.folder / "server.log").open("wb") as log:
+def start(server: Server) -> subprocess.Popen[bytes]:
+    """Its process."""
+    with (server.folder / "server.log").open("ab") as log:
         return subprocess.Popen(
             [sys.executable, "manage.py", "serve", "--port", server.address.rsplit(":", 1)[1]],
             cwd=ROOT,
@@ -161,7 +188,8 @@ def _start(server: Server) -> subprocess.Popen[bytes]:
         )
 
 
-def _answers(server: Server, process: subprocess.Popen[bytes]) -> bool:
+def is_ready(server: Server, process: subprocess.Popen[bytes]) -> bool:
+    """Whether it answers."""
     assert process.poll() is None, (server.folder / "server.log").read_text()
     try:
         with urllib.request.urlopen(f"{server.address}/health/ready", timeout=5) as answer:  # noqa: S310 - our own

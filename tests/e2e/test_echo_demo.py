@@ -5,6 +5,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.e2e.conftest import OpenAs
 from tests.e2e.offers import became, link, offer
 from tests.e2e.server import Server
+from tests.e2e.steps import mark, same_page
 from tests.e2e.widget_steps import agree, rows, soon
 
 #: A visitor who says much of what an item may suit, in the words of the shop.
@@ -25,8 +26,8 @@ def test_a_manager_sees_numbers_rise_while_a_visitor_writes_and_clicks(
     site = _corner_shop(server, watched)
     watched.goto(f"{site}offers/")
     learning.goto(f"{site}echo/")
-    _mark(watched)
-    _mark(learning)
+    mark(watched)
+    mark(learning)
     before = {name: _step(watched, name).inner_text() for name in STEPS}
     helpful = _helpful(watched).inner_text()
     rewards = _rewards(learning).inner_text()
@@ -37,14 +38,16 @@ def test_a_manager_sees_numbers_rise_while_a_visitor_writes_and_clicks(
     expect(_helpful(watched)).not_to_have_text(helpful)
     # A click is a reward, and so is what was said.
     expect(_rewards(learning)).not_to_have_text(rewards)
-    assert _marked(watched)
-    assert _marked(learning)
+    assert same_page(watched)
+    assert same_page(learning)
 
 
 def _thank_and_click(page: Page, server: Server) -> None:
     """Write in the shop's chat until something is recommended, say that it helped and click it,
     which leads to the ware."""
     page.goto("/demo/chat/")
+    consent = page.locator("labelhub-widget .terms")
+    expect(consent).to_contain_text("What is recommended rests on what you write.")
     agree(page)
     found = (_recommended(page, server, wish) for wish in WISHES)
     uid = next(uid for uid in found if uid)
@@ -81,7 +84,7 @@ def _corner_shop(server: Server, page: Page) -> str:
     (key,) = [each["public_key"] for each in listed if each["name"] == "Corner shop"]
     server.api("PATCH", f"sites/{key}/", {"allowed_origins": [server.address]})
     for each in server.api("GET", f"sites/{key}/echo/experiments/")["results"]:
-        if each["started_at"] and not each["ended_at"]:  # another test's: Echo offers everywhere
+        if each["started_at"] and not each["ended_at"]:  # of the accessibility test
             server.api("POST", f"sites/{key}/echo/experiments/{each['id']}/end/")
     page.goto("/p/shop-talk/sites/")
     return str(page.get_by_role("link", name="Corner shop").get_attribute("href"))
@@ -99,11 +102,3 @@ def _helpful(page: Page) -> Locator:
 
 def _rewards(page: Page) -> Locator:
     return page.locator("#echo-state .tile__note", has_text="reward").last
-
-
-def _mark(page: Page) -> None:
-    page.evaluate("window.neverReloaded = true")
-
-
-def _marked(page: Page) -> bool:
-    return bool(page.evaluate("window.neverReloaded === true"))

@@ -2,14 +2,12 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import OpenAs
 from tests.e2e.server import Server
 from tests.e2e.steps import mark, same_page
 
-pytestmark = pytest.mark.thorough
 WISH = "I want to buy a quiet laptop for the train, and it must not cost too much."
 
 
@@ -31,58 +29,14 @@ def write(page: Page, text: str) -> None:
 
 
 def test_from_a_new_site_to_an_answer(open_as: OpenAs, server: Server) -> None:
+    """The console says what would be asked, the preview asks it, the live page follows."""
     page = open_as("manager")
     site = made(page, server, "tried-shop")
     page.goto(f"{site}settings/")
     page.get_by_label("Messages between two surveys").fill("1")
     page.get_by_label("Seconds between two surveys").fill("0")
     page.get_by_role("button", name="Save the settings").click()
-    page.goto(f"{site}preview/")
-    write(page, WISH)
-    page.get_by_role("button", name="Agree").click()
-    card = page.get_by_role("dialog")
-    expect(card).to_contain_text("When did you mean to buy")
-    option = card.get_by_role("button", name="In some days")
-    expect(option).not_to_have_attribute("aria-disabled", "true")
-    option.click()
-    expect(card).not_to_contain_text("When did you mean to buy")
-    page.goto(site)
-    step = page.get_by_role("listitem").filter(has=page.get_by_text("Answered", exact=True))
-    expect(step.first).to_contain_text("1")
-    page.goto(f"{site}authors/")
-    page.get_by_role("link", name=re.compile("^author-")).click()
-    expect(page.get_by_role("row").filter(has_text="When did you mean to buy")).to_contain_text(
-        "In some days"
-    )
-
-
-def test_the_live_page_renews_itself_and_rests_when_told(open_as: OpenAs, server: Server) -> None:
-    page = open_as("manager")
-    site = made(page, server, "followed-shop")
-    page.goto(f"{site}live/")
-    mark(page)
-    author = page.context.new_page()
-    author.goto(f"{site}preview/")
-    write(author, WISH)
-    author.get_by_role("button", name="Agree").click()
-    page.bring_to_front()
-    expect(page.locator(".feed__text")).to_have_text([WISH])
-    page.get_by_role("button", name="Pause").click()
-    author.bring_to_front()
-    write(author, "hello there!")
-    page.bring_to_front()
-    page.wait_for_timeout(4_000)
-    expect(page.locator(".feed__text")).to_have_text([WISH])
-    page.get_by_role("button", name="Go on").click()
-    expect(page.locator(".feed__text")).to_have_text(["hello there!", WISH])
-    page.locator("summary", has_text="hello there!").click()
-    expect(page.get_by_role("status").filter(has_text="Rests")).to_be_visible()
-    assert same_page(page)
-
-
-def test_the_console_answers_in_place(open_as: OpenAs, server: Server) -> None:
-    page = open_as("manager")
-    page.goto(f"{made(page, server, 'console-shop')}console/")
+    page.goto(f"{site}console/")
     mark(page)
     page.get_by_label("A message, as an author would write it").fill(WISH)
     page.get_by_role("button", name="Try it").click()
@@ -91,3 +45,35 @@ def test_the_console_answers_in_place(open_as: OpenAs, server: Server) -> None:
     expect(page.get_by_text("It would not be asked about")).to_be_visible()
     expect(page.get_by_text("small talk").first).to_be_visible()
     assert same_page(page)
+
+    page.goto(f"{site}live/")
+    mark(page)
+    author = page.context.new_page()
+    author.goto(f"{site}preview/")
+    write(author, WISH)
+    author.get_by_role("button", name="Agree").click()
+    card = author.get_by_role("dialog")
+    expect(card).to_contain_text("When did you mean to buy")
+    option = card.get_by_role("button", name="In some days")
+    expect(option).not_to_have_attribute("aria-disabled", "true")
+    option.click()
+    expect(card).not_to_contain_text("When did you mean to buy")
+    page.bring_to_front()
+    expect(page.locator(".feed__text")).to_have_text([WISH])
+    page.get_by_role("button", name="Pause").click()
+    author.bring_to_front()
+    write(author, "hello there!")
+    page.bring_to_front()
+    page.wait_for_timeout(3_000)
+    expect(page.locator(".feed__text")).to_have_text([WISH])
+    page.get_by_role("button", name="Go on").click()
+    expect(page.locator(".feed__text")).to_have_text(["hello there!", WISH])
+    assert same_page(page)
+
+    page.goto(site)
+    step = page.get_by_role("listitem").filter(has=page.get_by_text("Answered", exact=True))
+    expect(step.first).to_contain_text("1")
+    page.goto(f"{site}authors/")
+    page.get_by_role("link", name=re.compile("^author-")).click()
+    row = page.get_by_role("row").filter(has_text="When did you mean to buy")
+    expect(row).to_contain_text("In some days")

@@ -1,38 +1,42 @@
 """What a site recommends, in the widget: seen before it counts as seen, every click counted, also
-where the page leaves, and never in the way of a question."""
+where the page leaves, never in the way of a question, and harmless whatever stands in it."""
+
+from typing import Any
 
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import OpenAs
 from tests.e2e.offers import (
     TITLE,
+    await_event,
     became,
     brought,
-    count,
     link,
     offer,
     offered,
     status,
     written,
 )
-from tests.e2e.server import Server
 from tests.e2e.widget_steps import (
+    AT_ONCE,
     HOST,
     Shop,
-    Site,
-    agree,
     asked,
     card,
     change,
+    enter,
+    evaluated,
     events,
+    faults,
     heard,
-    kept,
     options,
+    said,
+    settled,
     soon,
     tell,
+    write,
 )
 
-AT_ONCE = 'data-boundary="none"'
 #: The time when a card came, and when it was told to have been seen.
 CLOCK = """(() => {
   const look = () => {
@@ -57,233 +61,200 @@ WebSocket.prototype.send = function (data) {
   send.call(this, data);
   if (data.includes('"offered"')) send.call(this, data);
 };"""
+FOCUS = "() => document.activeElement.localName"
+INSIDE = "() => document.querySelector('labelhub-widget').shadowRoot.activeElement?.className ?? ''"
+IMAGE = "<img src=x onerror='window.harmed=1'>"
+TURNED = "\u202eturned\u202c"
+UNBROKEN = "W" * 300
+ARABIC: dict[str, Any] = {
+    "label": "توصية",
+    "title": "خيمة لشخصين",
+    "text": "خيمة خفيفة تُنصب في خمس دقائق وتبقى جافة.",
+    "lang": "ar",
+    "dir": "rtl",
+    "helpful": {"ask": "هل كان هذا مفيدًا؟", "yes": "نعم", "no": "لا"},
+    "why": "اختير بناءً على ما كتبته هنا.",
+}
+LEAD_NOWHERE = (
+    "javascript:window.harmed=1",
+    " java\nscript:harmed=1",
+    "data:,x",
+    "https://shop.example@elsewhere.example/",
+    "//shop.example:x@elsewhere.example/",
+)
 
 
-def settled(page: Page, site: Site) -> None:
-    """All that was told has been taken."""
-    soon(page, lambda: kept(page, site)["outbox"] == [], "all acks")
+def focused(page: Page) -> str:
+    """The class of what has the focus inside the widget."""
+    return str(page.evaluate(INSIDE))
 
 
-def test_it_says_what_it_is_and_counts_as_shown_after_a_second(
-    open_as: OpenAs, shop: Shop, server: Server
-) -> None:
-    site, page = shop.site(), open_as(None)
+def test_it_says_what_it_is_and_counts_as_shown_after_a_second(open_as: OpenAs, shop: Shop) -> None:
+    site, page = shop.site(), open_as(None, reduced_motion="reduce")
     page.add_init_script(CLOCK)
     written(page, shop.page(site), site)
-    uid = brought(page, server, site)
-    expect(offer(page)).to_contain_text("Recommendation")
-    expect(offer(page)).to_contain_text(TITLE)
-    expect(offer(page)).to_contain_text("Chosen by what you wrote here.")
-    soon(page, lambda: status(server, uid) == "shown", "the display to be counted")
+    uid = brought(page, site)
+    for words in ("Recommendation", TITLE, "Chosen by what you wrote here."):
+        expect(offer(page)).to_contain_text(words)
+    found = faults(page, "an offer")
+    soon(page, lambda: status(shop.server, uid) == "shown", "the display to be counted")
     assert page.evaluate("seen - came") >= 1000
-    assert became(server, uid) == ["shown"]
+    assert became(shop.server, uid) == ["shown"]
+    brought(page, site, **ARABIC)
+    expect(offer(page)).to_have_count(1)  # a newer one takes the place of an older one
+    found += faults(page, "from right to left")
+    assert not found, "\n".join(found)
 
 
-def test_what_is_behind_a_closed_chat_was_not_shown(
-    open_as: OpenAs, shop: Shop, server: Server
-) -> None:
+def test_what_is_behind_a_closed_chat_was_not_shown(open_as: OpenAs, shop: Shop) -> None:
     site, page = shop.site(), open_as(None)
-    page.goto(shop.page(site, "chat"))
-    launcher = page.locator("labelhub-widget .launcher")
-    launcher.click()
-    agree(page)
-    page.get_by_label("Write a message").fill("hello there!")
-    page.keyboard.press("Enter")
-    expect(page.locator("labelhub-widget .message.assistant .body")).not_to_be_empty()
+    enter(page, shop.page(site, "chat"))
+    write(page, "hello there!")
+    expect(said(page, "assistant")).not_to_be_empty()
     settled(page, site)
     page.get_by_role("button", name="Close").click()
-    uid = offered(server, site)
+    uid = offered(site)
     expect(offer(page)).to_be_attached()
     page.wait_for_timeout(1500)
-    assert became(server, uid) == []
-    launcher.click()
+    assert became(shop.server, uid) == []
+    page.locator("labelhub-widget .launcher").click()
     expect(page.locator("labelhub-widget .log .offer")).to_be_visible()
-    soon(page, lambda: became(server, uid) == ["shown"], "the display to be counted")
-    page.context.set_offline(True)
-    page.context.set_offline(False)
-    page.wait_for_timeout(1500)
-    expect(page.locator("labelhub-widget .log .offer")).to_be_visible()
+    await_event(page, shop.server, uid, "shown")
+    assert not faults(page, "in the chat")
 
 
-def test_every_click_counts(open_as: OpenAs, shop: Shop, server: Server) -> None:
+def test_every_click_counts_once(open_as: OpenAs, shop: Shop) -> None:
     site, page = shop.site(), open_as(None)
-    events(page, "offer")
     written(page, shop.page(site), site)
-    uid = brought(page, server, site)
+    uid = brought(page, site)
     link(page).dblclick()
-    soon(page, lambda: count(server, uid, "clicked") == 2, "both clicks")
+    await_event(page, shop.server, uid, "clicked", 2)
     with page.context.expect_page() as opened:
         link(page).click(button="middle")
     opened.value.close()
     link(page).click(button="right")
-    soon(page, lambda: count(server, uid, "clicked") == 3, "the middle button's")
+    await_event(page, shop.server, uid, "clicked", 3)
     settled(page, site)
-    assert count(server, uid, "clicked") == 3
-    told = [detail["what"] for _, detail in heard(page)]
-    assert told.count("click") == 3
-    assert status(server, uid) == "shown"
+    assert became(shop.server, uid).count("clicked") == 3
+
+    page = open_as(None)
+    page.add_init_script(SENDS_TWICE)
+    written(page, shop.page(site), site)
+    uid = brought(page, site)
+    link(page).click()
+    offer(page).get_by_role("button", name="No").click()
+    soon(page, lambda: len(became(shop.server, uid)) == 3, "all three")
+    settled(page, site)
+    assert sorted(became(shop.server, uid)) == ["clicked", "not_helpful", "shown"]
 
 
-def test_a_click_counts_though_the_page_leaves_before_it_is_sent(
-    open_as: OpenAs, shop: Shop, server: Server
-) -> None:
+def test_a_click_counts_though_the_page_leaves_or_is_offline(open_as: OpenAs, shop: Shop) -> None:
     site, page = shop.site(), open_as(None)
     page.add_init_script(LOSES_CLICKS)
     address = shop.page(site)
     written(page, f"{address}?lost", site)
     away = shop.loose_page("<h1>The tent</h1>")
-    uid = brought(page, server, site, link=away.removeprefix(shop.hosts.origin))
+    uid = brought(page, site, link=away.removeprefix(shop.hosts.origin))
     link(page).click()
     page.wait_for_url(away)
-    assert count(server, uid, "clicked") == 0
+    assert "clicked" not in became(shop.server, uid)
     page.goto(address)
-    soon(page, lambda: count(server, uid, "clicked") == 1, "the click")
+    await_event(page, shop.server, uid, "clicked")
     settled(page, site)
     expect(offer(page)).to_have_count(0)
 
-
-def test_what_happens_offline_is_told_when_there_is_a_connection(
-    open_as: OpenAs, shop: Shop, server: Server
-) -> None:
-    site, page = shop.site(), open_as(None)
-    written(page, shop.page(site), site)
-    uid = brought(page, server, site)
+    uid = brought(page, site)
     page.context.set_offline(True)
     link(page).click()
     offer(page).get_by_role("button", name="Yes").click()
-    expect(offer(page).get_by_role("button", name="No")).to_have_count(0)
     offer(page).get_by_role("button", name="Close").click()
     expect(offer(page)).to_have_count(0)
     page.context.set_offline(False)
-    soon(page, lambda: count(server, uid, "dismissed") == 1, "all of it")
+    await_event(page, shop.server, uid, "dismissed")
     settled(page, site)
-    told = became(server, uid)
-    assert sorted(set(told) - {"shown"}) == ["clicked", "dismissed", "helpful"]
-    assert len(told) == len(set(told))
+    told = [kind for kind in became(shop.server, uid) if kind != "shown"]
+    assert sorted(told) == ["clicked", "dismissed", "helpful"]
 
 
-def test_what_arrives_twice_counts_once(open_as: OpenAs, shop: Shop, server: Server) -> None:
-    site, page = shop.site(), open_as(None)
-    page.add_init_script(SENDS_TWICE)
-    written(page, shop.page(site), site)
-    uid = brought(page, server, site)
-    link(page).click()
-    offer(page).get_by_role("button", name="No").click()
-    soon(page, lambda: len(became(server, uid)) == 3, "all three")
-    settled(page, site)
-    assert sorted(became(server, uid)) == ["clicked", "not_helpful", "shown"]
-
-
-def test_an_open_question_comes_first(open_as: OpenAs, shop: Shop, server: Server) -> None:
+def test_a_question_comes_first(open_as: OpenAs, shop: Shop) -> None:
     site, page = shop.site(), open_as(None)
     page.goto(shop.page(site, attributes=AT_ONCE))
     asked(page)
-    uid = offered(server, site)
-    soon(page, lambda: status(server, uid) == "sent", "the offer to be sent")
-    page.wait_for_timeout(700)
+    uid = offered(site)
+    soon(page, lambda: status(shop.server, uid) == "sent", "the offer to be sent")
+    page.wait_for_timeout(500)
     expect(offer(page)).to_have_count(0)
-    expect(options(page).first).to_be_visible()
     page.get_by_role("button", name="Skip").click()
     expect(offer(page)).to_be_visible()
     expect(card(page)).to_have_count(0)
-
-
-def test_a_question_that_comes_meanwhile_is_asked_at_once_and_alone(
-    open_as: OpenAs, shop: Shop, server: Server
-) -> None:
-    site, page = shop.site(), open_as(None)
-    written(page, shop.page(site, attributes=AT_ONCE), site)
-    brought(page, server, site)
-    change(server, 'UPDATE echo_echo SET "on" = 0 WHERE site_id = (SELECT id FROM authors_site '
-                   "WHERE public_key = ?)", site.key)  # fmt: skip
+    change(shop.server, 'UPDATE echo_echo SET "on" = 0 WHERE site_id = (SELECT id FROM authors_site'
+                        " WHERE public_key = ?)", site.key)  # fmt: skip
     link(page).focus()
     tell(page, "And a lamp for it that is warm and not too dear, for Friday evening.")
     expect(options(page).first).to_be_visible()
     expect(offer(page)).to_have_count(0)
     page.get_by_role("button", name="Skip").click()
     expect(offer(page)).to_be_visible()
-    expect(options(page)).to_have_count(0)
-
-
-def test_one_that_ends_before_it_could_be_shown_is_dropped(
-    open_as: OpenAs, shop: Shop, server: Server
-) -> None:
-    site, page = shop.site(), open_as(None)
-    page.goto(shop.page(site, attributes=AT_ONCE))
-    asked(page)
-    uid = offered(server, site, left=6)
-    soon(page, lambda: status(server, uid) == "sent", "the offer to be sent")
-    page.wait_for_timeout(6500)
-    page.get_by_role("button", name="Skip").click()
-    expect(options(page)).to_have_count(0)
-    page.wait_for_timeout(1000)
-    expect(offer(page)).to_have_count(0)
-    assert became(server, uid) == []
-
-
-def test_a_newer_one_takes_the_place_of_an_older_one(
-    open_as: OpenAs, shop: Shop, server: Server
-) -> None:
-    site, page = shop.site(), open_as(None)
-    written(page, shop.page(site), site)
-    brought(page, server, site)
-    offered(server, site, title="Storm lamp")
-    expect(offer(page)).to_contain_text("Storm lamp")
-    expect(offer(page)).to_have_count(1)
-
-
-def test_after_a_sign_of_danger_it_goes_off_the_screen(
-    open_as: OpenAs, shop: Shop, server: Server
-) -> None:
-    site, page = shop.site(), open_as(None)
-    written(page, shop.page(site, attributes=AT_ONCE), site)
-    uid = brought(page, server, site)
     tell(page, "I want to kill myself")
     expect(offer(page)).to_have_count(0)
-    assert status(server, uid) == "expired"
+    assert status(shop.server, uid) == "expired"
 
 
-def test_the_demos_shop_recommends(open_as: OpenAs, server: Server) -> None:
-    """Everything real: what is written is decided about, worded, shown and clicked."""
-    path = _corner_shop(server)
-    server.api("PATCH", path, {"allowed_origins": [server.address]})
-    page = open_as(None)
-    events(page, "offer")
-    page.goto("/demo/shop/")
-    page.get_by_label("Your message").fill(
-        "Which light tent for two people would you buy for a first trip in autumn?"
-    )
-    page.get_by_role("button", name="Send").click()
-    consent = page.locator("labelhub-widget .terms")
-    expect(consent).to_contain_text("What is recommended rests on what you write.")
-    agree(page)
-    skip = page.get_by_role("button", name="Skip")
-
-    def came() -> bool:
-        if skip.is_visible():
-            skip.click()
-        return offer(page).is_visible()
-
-    soon(page, came, "an offer")
-    link(page).click()
-    soon(page, lambda: {"shown", "click"} <= {it["what"] for _, it in heard(page)}, "both")
-    uid = heard(page)[0][1]["oid"].replace("-", "")
-    soon(page, lambda: {"shown", "clicked"} <= set(became(server, uid)), "both to be counted")
-    assert status(server, uid) == "shown"
-
-
-def _corner_shop(server: Server) -> str:
-    found = server.api("GET", "projects/shop-talk/sites/?page_size=50")
-    listed = found["results"] if isinstance(found, dict) else found
-    (key,) = [each["public_key"] for each in listed if each["name"] == "Corner shop"]
-    return f"sites/{key}/"
-
-
-def test_a_picture_that_cannot_be_loaded_disappears(
-    open_as: OpenAs, shop: Shop, server: Server
-) -> None:
+def test_by_keys_alone(open_as: OpenAs, shop: Shop) -> None:
     site, page = shop.site(), open_as(None)
+    written(page, shop.page(site), site)
+    uid = brought(page, site)
+    spoken = page.locator("labelhub-widget [role=status]").first
+    expect(spoken).to_contain_text("Recommendation: A tent for two")
+    expect(spoken).to_contain_text("Press Alt+Shift+Q.")
+    page.get_by_label("Ask us").focus()
+    page.keyboard.press("Escape")
+    expect(offer(page)).to_be_visible()
+    page.keyboard.press("Alt+Shift+Q")
+    assert focused(page) == "ware"
+    page.keyboard.press("Enter")
+    await_event(page, shop.server, uid, "clicked")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(offer(page)).to_contain_text("Thank you.")
+    assert focused(page) == "ware"
+    page.keyboard.press("Shift+Tab")
+    assert focused(page) == "cross"
+    page.keyboard.press("Enter")
+    expect(offer(page)).to_have_count(0)
+    assert page.evaluate(FOCUS) == "textarea"
+    await_event(page, shop.server, uid, "dismissed")
+    assert {"clicked", "helpful", "dismissed"} <= set(became(shop.server, uid))
+
+
+def test_what_leads_nowhere_is_not_shown(open_as: OpenAs, shop: Shop) -> None:
+    site, page = shop.site(), open_as(None)
+    events(page, "offer", "error")
+    written(page, shop.page(site), site)
+    for number, odd in enumerate(LEAD_NOWHERE, start=1):
+        uid = offered(site, link=odd)
+        soon(page, lambda number=number: len(heard(page)) == number, "that the page is told")
+        assert (heard(page)[-1][0], heard(page)[-1][1]["code"]) == ("error", "offer"), odd
+        expect(offer(page)).to_have_count(0)
+        assert (status(shop.server, uid), became(shop.server, uid)) == ("sent", []), odd
+
+
+def test_whatever_stands_in_it_is_text(open_as: OpenAs, shop: Shop) -> None:
+    site, page = shop.site(), open_as(None, viewport={"width": 320, "height": 700})
     written(page, shop.loose_page(HOST + site.snippet()), site)
-    brought(page, server, site, picture="/nothing-here.png")
+    hostile = {"title": f"{IMAGE}{UNBROKEN}", "text": f"{IMAGE} {TURNED} {UNBROKEN}"}
+    more = {"picture": "javascript:harmed=1", "label": f"{IMAGE}Ad", "why": IMAGE, "price": IMAGE}
+    brought(page, site, **hostile, **more)
+    assert offer(page).locator(".name").text_content() == hostile["title"]
+    assert offer(page).locator(".pitch").text_content() == hostile["text"]
+    assert evaluated(page, "window.harmed ?? 0") == 0
+    expect(offer(page).locator("img, script, b")).to_have_count(0)
+    assert offer(page).evaluate("(node) => node.scrollWidth <= node.clientWidth")
+    brought(page, site, picture="/nothing-here.png", link=f"{shop.server.address}/health/ready")
     expect(link(page)).to_contain_text(TITLE)
-    expect(offer(page).locator("img")).to_have_count(0)
+    expect(offer(page).locator("img")).to_have_count(0)  # it cannot be loaded
+    expect(link(page)).to_have_attribute("rel", "noopener")
+    expect(link(page)).to_have_accessible_name(f"{TITLE} 129 EUR Take a look (opens a new tab)")
+    with page.context.expect_page() as opened:
+        link(page).click()
+    assert opened.value.evaluate("window.opener === null")

@@ -33,8 +33,11 @@ READ = 12_000
 #: As the widget's own words and the server's.
 SAVED = "Saved. Thank you."
 MOODS = ("Frustrated", "In two minds", "Calm", "Upbeat")
+#: For the snippet: a question opens as soon as it has come.
+AT_ONCE = 'data-boundary="none"'
 
 _VALUES = ["negative", "mixed", "neutral", "positive"]
+_ARABIC = ("محبط", "متردد", "هادئ", "متفائل")
 MOOD: dict[str, Any] = {
     "key": "mood",
     "name": "Mood",
@@ -48,9 +51,7 @@ MOOD: dict[str, Any] = {
         },
         "ar": {
             "question": "كيف كان شعورك عندما كتبت هذه الرسالة؟",
-            "options": dict(
-                zip(_VALUES, ("محبط", "متردد", "هادئ", "متفائل"), strict=True),
-            ),
+            "options": dict(zip(_VALUES, _ARABIC, strict=True)),
         },
     },
 }
@@ -67,16 +68,57 @@ _numbers = count(1)
 
 @dataclass(frozen=True)
 class Site:
-    """A site that asks one thing about every message, and the snippet a host pastes."""
+    """A site that asks one thing about every message, and what the server has of it."""
 
     key: str
-    address: str
+    server: Server
 
     def snippet(self, mode: str = "companion", attributes: str = "") -> str:
-        """The script tag."""
+        """The script tag that a host pastes."""
         return (
-            f'<script async src="{self.address}/widget/v1.js" data-site="{self.key}" '
+            f'<script async src="{self.server.address}/widget/v1.js" data-site="{self.key}" '
             f'data-mode="{mode}" {attributes}></script>'
+        )
+
+    def rows(self, table: str, where: str = "1") -> list[dict[str, Any]]:
+        """Rows of a table of ``authors`` that name this site, oldest first."""
+        sql = (
+            f"SELECT it.* FROM authors_{table} it JOIN authors_site site ON site.id = it.site_id "  # noqa: S608 - our own words
+            f"WHERE public_key = ? AND {where} ORDER BY it.id"
+        )
+        return rows(self.server, sql, self.key)
+
+    def open_questions(self) -> list[dict[str, Any]]:
+        """Questions that wait for an answer."""
+        return self.rows("question", "it.status IN ('waiting', 'pushed', 'shown')")
+
+    def answers(self) -> list[dict[str, Any]]:
+        """Answers that stand, oldest first."""
+        sql = (
+            "SELECT answer.* FROM authors_answer answer JOIN authors_question question "
+            "ON question.id = question_id JOIN authors_site site ON site.id = question.site_id "
+            "WHERE public_key = ? AND undone_at IS NULL ORDER BY answer.id"
+        )
+        return rows(self.server, sql, self.key)
+
+    def messages(self) -> list[str]:
+        """Ids of the messages that the server has, in the order in which they came."""
+        return [row["ref"] for row in self.rows("message")]
+
+    def happened(self) -> list[str]:
+        """Kinds of events, oldest first."""
+        return [row["kind"] for row in self.rows("event")]
+
+    def hurry(self) -> None:
+        """The open questions take no time to read, and were sent a minute ago."""
+        change(
+            self.server,
+            "UPDATE authors_question SET min_ms = 300, "
+            "pushed_at = datetime(coalesce(pushed_at, created_at), '-60 seconds'), "
+            "shown_at = datetime(shown_at, '-60 seconds') "
+            "WHERE status IN ('waiting', 'pushed', 'shown') "
+            "AND site_id = (SELECT id FROM authors_site WHERE public_key = ?)",
+            self.key,
         )
 
 
@@ -103,14 +145,14 @@ class Shop:
             "per_day": 1000,
         }
         made = at.api("POST", f"projects/{self.project}/sites/", plan | fields)
-        return Site(made["public_key"], at.address)
+        return Site(made["public_key"], at)
 
     def page(
         self, site: Site, mode: str = "companion", attributes: str = "", more: str = ""
     ) -> str:
         """The address of a page with the snippet that allows the widget what it must, no more."""
         body = HOST + site.snippet(mode, attributes) + more
-        return self.hosts.put(f"/{next(_numbers)}", body, server=site.address)
+        return self.hosts.put(f"/{next(_numbers)}", body, server=site.server.address)
 
     def loose_page(self, body: str) -> str:
         """The address of a page of any HTML, without a policy."""
@@ -120,10 +162,7 @@ class Shop:
 @contextmanager
 def open_shop(server: Server) -> Iterator[Shop]:
     """A project of its own, and a host's web server while the tests run."""
-    slug = f"widget-{next(_numbers)}-{server.address.rsplit(':', 1)[1]}"
-    existing = {each["slug"] for each in server.api("GET", "projects/?page_size=200")["results"]}
-    while slug in existing:
-        slug = f"{slug}-{next(_numbers)}"
+    slug = f"widget-{next(_numbers)}"
     server.api("POST", "projects/", {"slug": slug, "name": slug, "schema": {"task": "per_item"}})
     with host_pages() as hosts:
         yield Shop(server, hosts, slug)
@@ -158,6 +197,11 @@ def words_of(option: Locator) -> str:
     return option.locator("span").inner_text()
 
 
+def status(page: Page) -> str:
+    """What screen readers are told."""
+    return page.locator("labelhub-widget [role=status]").first.inner_text()
+
+
 def ready(page: Page) -> None:
     """The question has been read: it may be answered."""
     expect(options(page).first).to_be_visible()
@@ -174,25 +218,49 @@ def asked(page: Page, text: str = MESSAGE) -> None:
     expect(options(page).first).to_be_visible()
 
 
-def asked_before(page: Page, server: Server, site: Site, text: str = MESSAGE) -> None:
-    """A page that was opened again while a question stood, which can be answered at once."""
-    tell(page, text)
-    agree(page)
-    readable_now(page, server, site)
-
-
-def readable_now(page: Page, server: Server, site: Site) -> None:
+def readable_now(page: Page, site: Site) -> None:
     """Let the time pass that the open question takes to read, and open the page again."""
-    soon(page, lambda: open_questions(server, site), "a question")
-    hurry(server, site)
+    soon(page, site.open_questions, "a question")
+    site.hurry()
     page.reload()
     ready(page)
+
+
+def asked_before(page: Page, site: Site) -> None:
+    """A page that was opened again while a question stood, which can be answered at once."""
+    tell(page)
+    agree(page)
+    readable_now(page, site)
+
+
+def enter(page: Page, url: str, answer: str = "Agree") -> None:
+    """Open the chat and agree."""
+    page.goto(url)
+    page.locator("labelhub-widget .launcher").click()
+    page.get_by_role("button", name=answer).click()
+    expect(page.get_by_label("Write a message")).to_be_focused()
+
+
+def write(page: Page, text: str = MESSAGE) -> None:
+    """Send a message in the chat."""
+    page.get_by_label("Write a message").fill(text)
+    page.keyboard.press("Enter")
+
+
+def said(page: Page, role: str) -> Locator:
+    """What somebody has said in the chat."""
+    return page.locator(f"labelhub-widget .message.{role} .body")
 
 
 def kept(page: Page, site: Site) -> dict[str, Any]:
     """What the browser keeps of the site."""
     found = page.evaluate("(key) => localStorage.getItem(key)", f"labelhub.{site.key}")
     return dict(json.loads(found)) if found else {}
+
+
+def settled(page: Page, site: Site) -> None:
+    """All that was told has been taken."""
+    soon(page, lambda: kept(page, site).get("outbox") == [], "all acks")
 
 
 def events(page: Page, *names: str) -> None:
@@ -267,57 +335,6 @@ def held(server: Server) -> Iterator[None]:
             yield
         finally:
             connection.rollback()
-
-
-def open_questions(server: Server, site: Site) -> list[dict[str, Any]]:
-    """Questions of the site that wait for an answer."""
-    return rows(
-        server,
-        "SELECT question.* FROM authors_question question JOIN authors_site site "
-        "ON site.id = question.site_id WHERE public_key = ? "
-        "AND status IN ('waiting', 'pushed', 'shown')",
-        site.key,
-    )
-
-
-def answers(server: Server, site: Site) -> list[dict[str, Any]]:
-    """Answers of the site that stand, oldest first."""
-    return rows(
-        server,
-        "SELECT answer.* FROM authors_answer answer JOIN authors_question question "
-        "ON question.id = question_id JOIN authors_site site ON site.id = question.site_id "
-        "WHERE public_key = ? AND undone_at IS NULL ORDER BY answer.id",
-        site.key,
-    )
-
-
-def labels(server: Server, shop: Shop, site: Site) -> list[Any]:
-    """What the site's authors said, as labels of the project."""
-    found = server.api("GET", f"projects/{shop.project}/labels/?page_size=200")["results"]
-    uids = {answer["label_uid"] for answer in answers(server, site)}
-    return [label for label in found if str(label["uid"]).replace("-", "") in uids]
-
-
-def happened(server: Server, site: Site) -> list[str]:
-    """Kinds of events of the site, oldest first."""
-    sql = (
-        "SELECT kind FROM authors_event event JOIN authors_site site ON site.id = event.site_id "
-        "WHERE public_key = ? ORDER BY event.id"
-    )
-    return [row["kind"] for row in rows(server, sql, site.key)]
-
-
-def hurry(server: Server, site: Site) -> None:
-    """The site's open questions take no time to read, and were sent a minute ago."""
-    change(
-        server,
-        "UPDATE authors_question SET min_ms = 300, "
-        "pushed_at = datetime(coalesce(pushed_at, created_at), '-60 seconds'), "
-        "shown_at = datetime(shown_at, '-60 seconds') "
-        "WHERE status IN ('waiting', 'pushed', 'shown') "
-        "AND site_id = (SELECT id FROM authors_site WHERE public_key = ?)",
-        site.key,
-    )
 
 
 def _connected(server: Server) -> sqlite3.Connection:
