@@ -10,8 +10,7 @@ from apps.agreement.models import Guarantee
 from apps.labels.models import Annotator
 from apps.labels.services import annotator_for_user, record_label
 from apps.projects.models import Item, Project
-from apps.reviews.adjudication.services import Ruling, adjudicate, undo_adjudication
-from apps.reviews.services.adjudicating import Ruling, adjudicate
+from apps.reviews.adjudication.services import Ruling, adjudicate
 from tests.agreement.automation_world import answer, debated_project, drawn, promised
 from tests.agreement.test_automation_watching import audited
 from tests.factories.labels import draft, person

@@ -11,11 +11,7 @@ from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
 from apps.reviews.adjudication.services import Ruling, adjudicate
 from apps.reviews.models import Decision, Draft, Slot
-from apps.reviews.queue.reviewer_status import pause
 from apps.reviews.queue.submission import skip_item
-from apps.reviews.queue.undo import return_to_queue
-from apps.reviews.services import skip_item
-from apps.reviews.services.adjudicating import Ruling, adjudicate
 from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db

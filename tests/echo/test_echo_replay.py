@@ -16,13 +16,7 @@ from labelhub.core.echo.replay.report import (
     ARMS,
     BEHIND,
     LEVEL,
-    Order,
-    curves,
-    figures,
-    play,
 )
-from labelhub.core.echo.replay.report import AHEAD, BEHIND, LEVEL
-from labelhub.core.echo.replay.runs import ARMS
 from tests.cases import all_cases
 from tests.core.echo.replay.plants import texts_with
 

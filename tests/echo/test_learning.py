@@ -27,9 +27,7 @@ from apps.echo.services.configuration import (
 from apps.echo.services.learning import KIND, keep_up_with, rebuild_state
 from apps.echo.services.selection import known_echo
 from apps.echo.states import store_state, stored_state, take_snapshot
-from labelhub.core.echo.state import EchoState, pack_model, unpack_model
-from labelhub.core.echo.snapshot import unpack_model
-from labelhub.core.echo.state import EchoState
+from labelhub.core.echo.state import EchoState, unpack_model
 from labelhub.core.errors import InvalidInput
 from tests.factories.authors import author_of
 from tests.factories.echo import TEXT, answer, ask_author, learnt_digest
