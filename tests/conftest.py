@@ -1,8 +1,8 @@
 """What every test may count on: no network beyond this machine, a clean cache, quiet logs.
 
-Property-based tests draw the same examples each time, so that what passed here passes elsewhere:
-twenty-five daily, more with ``LABELHUB_HYPOTHESIS=thorough`` (as ``make test-services``).
-``search`` draws new ones, and many more, to look for what nobody thought of.
+Property-based tests draw the same twenty-five examples each time, so that what passed here passes
+elsewhere. ``LABELHUB_HYPOTHESIS=search`` draws new ones, and many more, to look for what nobody
+thought of.
 """
 
 import os
@@ -24,16 +24,22 @@ from pytest_django import DjangoDbBlocker
 
 from apps.common.jobs import work_task
 from apps.echo.services import selection
-from apps.echo.services import choosing
 from tests.postgresql import is_repeated
 from tests.schema_file import copy_schema, keep_schema, schema_file
 
 settings.register_profile("daily", max_examples=25, derandomize=True, deadline=None)
-settings.register_profile("thorough", max_examples=120, derandomize=True, deadline=None)
 settings.register_profile("search", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("LABELHUB_HYPOTHESIS", "daily"))
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """On PostgreSQL a run of the whole suite is one of the files that it is named in."""
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if connection.vendor == "postgresql" and whole and collection_path.suffix == ".py":
+        return not is_repeated(collection_path)
+    return None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
