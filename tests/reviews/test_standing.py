@@ -14,7 +14,7 @@ from apps.reviews.adjudication.services import claim_to_adjudicate
 from apps.reviews.models import Decision, Intervention, Purpose, ReviewerStatus, Slot
 from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.leases import NotAsked, ReviewerPaused
-from apps.reviews.queue.reviewer_status import pause, qualify, resume
+from apps.reviews.queue.reviewer_status import needed_right, pause, qualify, resume
 from apps.reviews.queue.submission import Submitted, submit_label
 from labelhub.core.errors import Conflict, InvalidInput
 from tests.cases import all_cases
@@ -182,16 +182,10 @@ def test_saying_that_it_cannot_be_told_is_no_way_round() -> None:
     assert standing.reason == "0 of 1 right, 1 was needed"
 
 
-def test_seven_tenths_of_ten_are_seven() -> None:
-    project, person = qualifying(accuracy=0.7, items=10)
-    items = queued_items(project, 10)
-    known(items)
-    checked(items, person, [True] * 7 + [False] * 3, Purpose.QUALIFY)
-
-    standing = qualify(project, person)
-
-    assert standing is not None
-    assert standing.status == ReviewerStatus.Status.ACTIVE
+def test_the_needed_share_is_rounded_up_exactly() -> None:
+    for percent, items in product(range(101), range(201)):
+        project = Project(qualify_items=items, qualify_accuracy=percent / 100)
+        assert needed_right(project) == -(-percent * items // 100), (percent, items)
 
 
 def test_a_pause_stands_whatever_is_answered() -> None:

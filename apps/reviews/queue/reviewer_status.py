@@ -111,7 +111,7 @@ def qualify(project: Project, user: User) -> ReviewerStatus | None:
 
 def needed_right(project: Project) -> int:
     """How many answers must be right to qualify."""
-    # 0.7 times 10 is a little more than 7 in binary numbers.
+    # 0.28 times 25 is a little more than 7 in binary numbers.
     return math.ceil(project.qualify_items * project.qualify_accuracy - 1e-9)
 
 
