@@ -1,5 +1,7 @@
 """A promise from the drawing of its sample to its end, on a project that is labelled for it."""
 
+from typing import Any
+
 import pytest
 
 from apps.accounts.roles import Role
@@ -18,7 +20,7 @@ from apps.debates.models import Debate
 from apps.debates.selectors import rule_of
 from apps.debates.services import change_routing_rule, reroute
 from apps.labels.blindness import ONLY_AUDITED
-from apps.labels.models import ItemState, Label
+from apps.labels.models import VIEW_UNKNOWN, ItemState, Label
 from apps.labels.services import record_label
 from apps.projects.models import Project
 from apps.reviews.queue.plan import change_review_plan
@@ -51,16 +53,21 @@ def test_the_drawn_items_wait_for_people_who_are_asked_blind(project: Project) -
     assert audited.filter(queued=False).count() == 0
 
 
-def test_an_item_of_the_sample_that_somebody_was_led_on_is_dropped(project: Project) -> None:
+def test_items_of_the_sample_that_somebody_was_led_on_are_dropped(project: Project) -> None:
     made = drawn(project)
-    debate = Debate.objects.select_related("item").get(item=made.sample[0])
-    led = {"proposed_from_id": debate.label_id, "action": Label.Action.FIXED}
-    record_label(draft(debate.item, person(project), "bad", **led))
+    debates = Debate.objects.select_related("item").filter(item__in=made.sample[:3])
+    for place, debate in enumerate(debates.order_by("item_id")):
+        ways: list[dict[str, Any]] = [
+            {"proposed_from_id": debate.label_id, "action": Label.Action.FIXED},
+            {"shown_id": debate.label_id},
+            {"provenance": {VIEW_UNKNOWN: True}},
+        ]
+        record_label(draft(debate.item, person(project), "bad", **ways[place]))
     answer(project, person(project))
     found = sample_of(made)
-    assert (found.led, len(found.known), found.pending) == ([debate.item_id], 121, [])
+    assert (found.led, len(found.known), found.pending) == (sorted(made.sample[:3]), 119, [])
     on = switch_on(made, actor=member(project, Role.MANAGER))
-    assert (on.calibrated, on.errors) == (121, 0)
+    assert (on.calibrated, on.errors) == (119, 0)
 
 
 def test_nothing_is_judged_before_the_whole_sample_is_decided(project: Project) -> None:

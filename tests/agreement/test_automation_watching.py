@@ -146,7 +146,7 @@ def test_a_rule_changed_by_hand_ends_the_promise_and_stays_as_it_is(
     change_routing_rule(project=made.project, actor=manager, rule=more)
     watch(made)
     assert made.state == State.ON, "more audits are no other rule"
-    looser = Rule(frozenset(), {}, 0.4)
+    looser = Rule(kept.flags, {}, 0.4)
     change_routing_rule(project=made.project, actor=manager, rule=looser)
     watch(made)
     assert (made.ending, made.applied) == ("rule_changed", True)
@@ -216,3 +216,13 @@ def test_several_who_find_it_broken_at_once_end_it_once() -> None:
     assert not Debate.objects.filter(reasons=["uncertain"]).exists()
     settle(made)
     assert answer(made.project, who) == 0
+
+
+def test_fewer_audits_than_were_promised_end_it(force: tuple[Guarantee, User, Annotator]) -> None:
+    made, manager, _ = force
+    kept = rule_of(made.project)
+    change_routing_rule(
+        project=made.project, actor=manager, rule=Rule(kept.flags, kept.bounds, 0.0)
+    )
+    watch(made)
+    assert made.ending == "rule_changed"

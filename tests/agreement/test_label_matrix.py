@@ -6,14 +6,14 @@ import pytest
 
 from apps.agreement.report.label_matrix import read_label_matrix
 from apps.agreement.report.slices import Slice
-from apps.labels.models import Label
-from apps.labels.services import import_labels
+from apps.labels.models import ItemState, Label
+from apps.labels.services import NewGold, import_gold, import_labels
 from apps.projects.models import Project
 from labelhub.core.agreement.reports.report import report
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.errors import NotFound
 from tests.factories.agreement import decide, propose, run_of
-from tests.factories.labels import draft, open_item, open_several
+from tests.factories.labels import draft, open_item, open_several, reviewer
 from tests.factories.ledger import ledger
 from tests.factories.projects import MOODS, ProjectFactory
 
@@ -125,6 +125,19 @@ def test_gold_knows_who_decided_it(single: Project) -> None:
 
     assert sheet.gold.tolist() == [0, -1]
     assert sheet.gold_kind.tolist() == [-1, -1]
+
+
+def test_who_audits_blind_is_not_told_what_a_machine_decided() -> None:
+    made = ProjectFactory.create(definition=MOODS, overlap=20)
+    (item,), by = ledger(made, {"llm:one": ["good"], "crowd:ann": ["good"]})
+    decided = NewGold(
+        item_id=item.pk, schema=made.schemas.get(), value="good", decided_by=by["llm:one"]
+    )
+    import_gold(made, [decided])
+    ItemState.objects.filter(item=item).update(reasons=["audit"])
+
+    assert read_label_matrix(made).gold.tolist() == [0]
+    assert read_label_matrix(made, reader=reviewer(made).pk).gold.tolist() == [-1]
 
 
 def test_items_of_one_user_belong_together(single: Project) -> None:

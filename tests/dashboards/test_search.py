@@ -65,3 +65,18 @@ def test_it_takes_the_same_queries_however_many_items(
     # session, user; projects, item states, runs in progress, memberships; items with project
     with django_assert_num_queries(8):
         search(client, "breakfast")
+
+
+def test_it_finds_projects_by_name_and_items_by_id_and_text(
+    project: Project, client: Client
+) -> None:
+    by_text = open_item(project, text="We looked over the harbour.")
+    by_id = open_item(project, text="Nothing.", external_id="harbour-7")
+    other = open_item(project, text="Nothing either.")
+
+    html = search(client, "HARBOUR")
+
+    assert f"/p/{project.slug}/" in html
+    for item in (by_text, by_id):
+        assert f"/p/{project.slug}/items/{item.pk}/" in html
+    assert f"/items/{other.pk}/" not in html

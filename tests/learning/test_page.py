@@ -100,3 +100,22 @@ def test_the_page_takes_as_many_queries_with_many_suspects(
     client = browser(project)
     with django_assert_max_num_queries(16):
         client.get(f"/p/{project.slug}/learning/?page=2")
+
+
+def test_a_trained_model_is_shown_with_its_doubt() -> None:
+    project, _ = taught_project(gold=110)
+    train(project)
+    shown = page(project)
+    assert "Version 1 was taught by 110 decisions" in shown
+    assert "It is better than always giving the most frequent answer." in shown
+    assert "95 % interval:" in shown
+    assert 'id="plot-learning-curves"' in shown
+    assert "Always the most frequent answer" in shown
+
+
+def test_switched_off_what_is_under_way_ends() -> None:
+    project, _ = taught_project()
+    start_training(project=project)
+    browser(project).post(f"/p/{project.slug}/learning/", {"do": "off"})
+    assert TrainedModel.objects.get().status == TrainedModel.Status.CANCELLED
+    assert "Learning is off" in page(project)

@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.learning.management.commands import learn
+from apps.learning.models import LearningSwitch, TrainedModel
 from apps.learning.report import saving_words
 from apps.learning.services import run_training
 from apps.projects.models import Project
@@ -84,3 +85,18 @@ def test_a_saving_is_claimed_only_where_there_is_one() -> None:
     assert "No saving is shown" in saving_words(found(-10, 5, 20, "unclear"))
     nothing = {"targets": [], "verdict": "nothing", "verdict_reason": "it does not rise"}
     assert saving_words(nothing) == "It does not rise."
+
+
+def test_it_is_switched_and_begun_in_one_request(
+    sent_jobs: list[tuple[str, int]], django_capture_on_commit_callbacks: Any
+) -> None:
+    project, _ = taught_project()
+    LearningSwitch.objects.all().delete()
+    with django_capture_on_commit_callbacks(execute=True):
+        told = rest(project).post(
+            f"/api/v1/projects/{project.slug}/learning/", {"on": True, "train": True}, "json"
+        )
+    assert told.json()["training"]["status"] == "queued"
+    assert sent_jobs == [("learning.train", TrainedModel.objects.get().pk)]
+    off = rest(project).post(f"/api/v1/projects/{project.slug}/learning/", {"on": False}, "json")
+    assert (off.json()["on"], off.json()["training"]) == (False, None)
