@@ -120,9 +120,13 @@ def test_gold_of_which_nobody_knows_what_was_in_view_is_counted_apart() -> None:
         ({"annotator": "999999"}, 404),
         ({"since": "yesterday"}, 400),
         ({"label": "nowhere"}, 422),
+        ({"since": "2026-02-01", "until": "2026-01-01"}, 422),
+        ({"tag": "x" * 300}, 422),
+        ({"tag": "-1=x"}, 422),
+        ({"replicate": 2}, 422),
     ],
 )
-def test_wrong_slices_are_refused(project: Project, query: dict[str, str], status: int) -> None:
+def test_wrong_slices_are_refused(project: Project, query: dict[str, Any], status: int) -> None:
     answer = get(project, **query)
 
     assert answer.status_code == status
