@@ -143,18 +143,6 @@ def test_every_documented_parameter_is_known(world: World, rest: httpx.Client) -
     assert faults == []
 
 
-@pytest.mark.parametrize("size", ["1001", "0", "-1", "many", "000001000999", "1" + "0" * 5000])
-def test_a_page_is_never_shorter_than_asked_for_without_a_word(
-    world: World, rest: httpx.Client, size: str
-) -> None:
-    url = f"/api/v1/projects/{world.project.slug}/items/"
-    answer = asked(rest, "GET", url, params={"page_size": size})
-    assert answer.status_code == 400
-    assert answer.json()["errors"] == [
-        {"field": "page_size", "message": "must be a whole number from 1 to 1000."}
-    ]
-
-
 @pytest.mark.parametrize("query", ["q=%00", "q=%ED%A0%80", "q=%ff"])
 def test_a_query_that_no_database_takes_is_refused(
     world: World, rest: httpx.Client, query: str
