@@ -43,7 +43,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On PostgreSQL the tests that reach no database are left out: nothing can differ there."""
+    """What may take longest begins first: no process is to wait for it at the end. On PostgreSQL
+    tests that reach no database are left out: nothing can differ there."""
+    items.sort(key=_patience, reverse=True)
     if connection.vendor != "postgresql":
         return
     marks, fixtures = ("django_db", "services"), {"db", "transactional_db", "data_folder"}
@@ -55,6 +57,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         )
     config.hook.pytest_deselected(items=reaching[False])
     items[:] = reaching[True]
+
+
+def _patience(item: pytest.Item) -> float:
+    """The seconds that a test is given; those of pyproject.toml where it says nothing."""
+    mark = item.get_closest_marker("timeout")
+    return float(mark.args[0]) if mark else 180.0
 
 
 @pytest.fixture(autouse=True)

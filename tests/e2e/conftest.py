@@ -17,15 +17,11 @@ HERE = Path(__file__).parent
 STEP_PATIENCE = 20_000  # milliseconds; a busy machine is no fault of the page
 
 
-@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything here is marked, and has more time than others; what takes longest comes first."""
-    items.sort(key=lambda item: item.path.name != "test_accessibility.py")
+    """Everything here is marked."""
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.e2e)
-            if item.get_closest_marker("timeout") is None:
-                item.add_marker(pytest.mark.timeout(180))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -4,6 +4,7 @@ a no, and nothing where the server does not know the page or the person."""
 import re
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jwt
@@ -95,7 +96,7 @@ def test_a_closed_site_warns_once_and_opens_no_socket(open_as: OpenAs, shop: Sho
         page = open_as(None)
         told, opened = warnings_of(page), sockets_of(page)
         page.goto(shop.page(site))
-        soon(page, lambda told=told: told, "the warning")
+        soon(page, partial(bool, told), "the warning")
         tell(page)
         page.wait_for_timeout(300)
         assert (len(told), opened) == (1, []), site

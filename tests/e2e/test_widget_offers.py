@@ -1,6 +1,7 @@
 """What a site recommends, in the widget: seen before it counts as seen, every click counted, also
 where the page leaves, never in the way of a question, and harmless whatever stands in it."""
 
+from functools import partial
 from typing import Any
 
 from playwright.sync_api import Page, expect
@@ -227,13 +228,18 @@ def test_by_keys_alone(open_as: OpenAs, shop: Shop) -> None:
     assert {"clicked", "helpful", "dismissed"} <= set(became(shop.server, uid))
 
 
+def has_heard(page: Page, number: int) -> bool:
+    """Whether the page was told so many things."""
+    return len(heard(page)) == number
+
+
 def test_what_leads_nowhere_is_not_shown(open_as: OpenAs, shop: Shop) -> None:
     site, page = shop.site(), open_as(None)
     events(page, "offer", "error")
     written(page, shop.page(site), site)
     for number, odd in enumerate(LEAD_NOWHERE, start=1):
         uid = offered(site, link=odd)
-        soon(page, lambda number=number: len(heard(page)) == number, "that the page is told")
+        soon(page, partial(has_heard, page, number), "that the page is told")
         assert (heard(page)[-1][0], heard(page)[-1][1]["code"]) == ("error", "offer"), odd
         expect(offer(page)).to_have_count(0)
         assert (status(shop.server, uid), became(shop.server, uid)) == ("sent", []), odd

@@ -125,7 +125,8 @@ def box(page: Page, selector: str) -> dict[str, float]:
     """Where something is on the screen."""
     found = page.locator(selector).first.bounding_box()
     assert found is not None, selector
-    return {**found, "bottom": found["y"] + found["height"]}
+    x, y, width, height = found["x"], found["y"], found["width"], found["height"]
+    return {"x": x, "y": y, "width": width, "height": height, "bottom": y + height}
 
 
 def looks_as_it_should(page: Page) -> bool:
@@ -140,7 +141,7 @@ def misfits(page: Page, state: str) -> list[str]:
     """What does not fit, at all sizes, in usual and in forced colours."""
     found = []
     for colours in ("none", "active"):
-        page.emulate_media(reduced_motion="reduce", forced_colors=colours)  # type: ignore[arg-type] # one of two
+        page.emulate_media(reduced_motion="reduce", forced_colors=colours)
         for width, height in SIZES.items():
             page.set_viewport_size({"width": width, "height": height})
             evaluated(page, f"{SETTLED}.then(() => 0)")
@@ -247,8 +248,8 @@ def test_it_fits_everywhere(open_as: OpenAs, shop: Shop) -> None:
 def test_on_a_phone_the_card_stays_low_and_off_the_composer(open_as: OpenAs, shop: Shop) -> None:
     """Below the composer where there is room enough, else right above it; a keyboard, which covers
     the lower part, does not cover the card, and nothing takes the focus."""
+    page = open_as(None, **PHONE)
     for place, below in (("bottom:0", False), ("top:420px", True)):
-        page = open_as(None, **PHONE)
         composer = COMPOSER.format(place=place)
         page.goto(shop.loose_page(composer + shop.site().snippet()))
         page.get_by_label("Ask us").tap()
