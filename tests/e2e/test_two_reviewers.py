@@ -87,6 +87,7 @@ def decide_the_conflict(page: Page) -> None:
     """Step 5: both opinions beside each other, one key, decided."""
     go_to(page, "Adjudication")
     expect(page.get_by_role("heading", level=1)).to_have_text("Adjudication")
+    page.wait_for_load_state()  # before its script is there, no key is heard
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/adjudication/\d+/"))
     expect(page.locator("[data-opinion]")).to_have_count(2)
