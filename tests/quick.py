@@ -17,7 +17,7 @@ TESTS = {
     r"labelhub/core/schema/": [
         "tests/core/test_schema.py",
         "tests/core/test_schema_changes.py",
-        "tests/core/test_studio_config.py",
+        "tests/core/test_schema.py",
         "tests/core/llm",
         "tests/architecture/test_label_types.py",
         "tests/test_new_label_type.py",

@@ -16,6 +16,7 @@ from labelhub.core.schema import (
     fold,
     parse_schema,
     schema_from_names,
+    schema_from_studio,
     value_key,
     value_words,
 )
@@ -173,18 +174,6 @@ def test_values_read_well() -> None:
     assert value_words(2.5) == "2.5"
 
 
-def test_a_text_that_shows_nothing_is_no_answer() -> None:
-    unseen = ["", "  \n", "\u200b", "\u2060 \ufeff\u200d", "\u00a0\u3000", "\u202e\t"]
-    taken = []
-    for text in unseen:
-        try:
-            taken.append(TEXT.normalise(text))
-        except ValueNotOffered:
-            continue
-    assert taken == []
-    assert TEXT.normalise("\u200bé\u200d") == "\u200bé\u200d"
-
-
 @pytest.mark.parametrize("text", ["a\0b", "half a pair: \ud83d"])
 def test_what_no_database_takes_is_refused(text: str) -> None:
     with pytest.raises(ValueNotOffered, match="must not contain"):
@@ -227,3 +216,70 @@ def test_of_each_label_type_there_is_one(name: str) -> None:
     assert TASKS[name].name == name
     again = pickle.loads(pickle.dumps(TASKS[name]))  # noqa: S301 - our own
     assert again is copy.deepcopy(TASKS[name]) is TASKS[name]
+
+
+STUDIO_TEXT = '<Text name="t" value="$text"/>'
+CHOICES = '<Choices name="mood" toName="t" choice="{}"><Choice value="Good" alias="good" hint="Glad"/><Choice value="bad"/></Choices>'  # noqa: E501
+AREA = '<TextArea name="{}" toName="t"/>'
+
+
+def read(controls: str, answer: str = "") -> dict[str, Any]:
+    """The schema's JSON."""
+    view = f'<View><Header value="How is it?"/>{STUDIO_TEXT}{controls}</View>'
+    return schema_from_studio(view, answer).to_json()
+
+
+def test_choices_are_labels_by_what_results_hold() -> None:
+    good = {"name": "good", "description": "Good: Glad"}
+    found = {"task": "single", "question": "How is it?", "labels": [good, {"name": "bad"}]}
+    assert read(CHOICES.format("single")) == found
+    assert read(CHOICES.format("multiple")) == {**found, "task": "multi"}
+
+
+@all_cases(
+    ("controls", "task", "names"),
+    [
+        ('<Rating name="r" toName="t" maxRating="3"/>', "ordinal", ["1", "2", "3"]),
+        ('<Number name="n" toName="t" min="0" max="1" step="0.5"/>', "ordinal", ["0", "0.5", "1"]),
+        (AREA.format("answer"), "text", []),
+        ('<Choices name="c" toName="t" value="$options"/>', "per_item", []),
+        ('<Labels name="l" toName="t"><Label value="PER"/></Labels>', "multi", ["PER"]),
+        (CHOICES.format("single") + AREA.format("rationale"), "single", ["good", "bad"]),
+        (CHOICES.format("single") + '<TextArea name="x" toName="t" perRegion="true"/>', "single",
+         ["good", "bad"]),
+    ],
+)  # fmt: skip
+def test_every_control_that_asks(controls: str, task: str, names: list[str]) -> None:
+    found = read(controls)
+    assert (found["task"], [label["name"] for label in found["labels"]]) == (task, names)
+
+
+def test_of_several_questions_one_is_chosen() -> None:
+    both = CHOICES.format("single") + AREA.format("summary")
+    with pytest.raises(SchemaError, match=r"\(mood, summary\); choose one"):
+        read(both)
+    assert read(both, "summary")["task"] == "text"
+
+
+NESTED = '<Choices name="c" toName="t"><Choice value="a"><Choice value="b"/></Choice></Choices>'
+BOMB = '<!DOCTYPE v [<!ENTITY a "aaaa">]><View>&a;</View>'
+
+
+@all_cases(
+    ("config", "words"),
+    [
+        ("", "is not XML"),
+        ("<View>", "is not XML"),
+        (BOMB, "is not XML that can be read"),
+        ("<View/>", "its controls: none"),
+        ('<View><Taxonomy name="x" toName="t"/></View>', "its controls: Taxonomy"),
+        (f"<View>{NESTED}</View>", "choices inside"),
+        ('<View><Rating name="r" toName="t" maxRating="x"/></View>', "must be a number"),
+        ('<View><Rating name="r" toName="t" maxRating="1e9"/></View>', "2 to 200 points"),
+        ('<View><Number name="r" toName="t" step="0"/></View>', "2 to 200 points"),
+        ('<View><Choices name="c" toName="t"><Choice value="a"/></Choices></View>', "at least 2"),
+    ],
+)
+def test_what_cannot_be_asked_here_is_said(config: str, words: str) -> None:
+    with pytest.raises(SchemaError, match=words):
+        schema_from_studio(config)

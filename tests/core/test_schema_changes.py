@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.schema import LabelDef, Schema, SchemaError, parse_schema, schema_from_names
+from labelhub.core.schema import LabelDef, Schema, parse_schema, schema_from_names
 from labelhub.core.schema.carrying import Fate, SchemaPlan
 from labelhub.core.schema.operations import (
     Add,
@@ -28,11 +28,6 @@ from tests.cases import all_cases
 
 ABC = schema_from_names("single", "ABC")
 SETS = schema_from_names("multi", "ABC")
-SCALE = schema_from_names("ordinal", ["bad", "fair", "good"])
-
-NAMES = st.text(
-    st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=",#|"), max_size=9
-)
 
 
 def values(schema: Schema) -> list[Any]:
@@ -92,34 +87,6 @@ def test_the_way_back_offers_only_what_there_was(change: SchemaPlan) -> None:
         before = back.value(value)
         if not isinstance(before, Fate):
             assert change.old.normalise(before) == before
-
-
-@given(st.permutations("abcd"), st.permutations("abcd"))
-def test_renames_compose(first: list[str], second: list[str]) -> None:
-    old = schema_from_names("single", "abcd")
-    one = plan(old, [Rename(*pair) for pair in zip("abcd", first, strict=True)])
-    two = plan(one.new, [Rename(*pair) for pair in zip("abcd", second, strict=True)])
-    both = {
-        a: dict(zip("abcd", second, strict=True))[b] for a, b in zip("abcd", first, strict=True)
-    }
-    for name in "abcd":
-        middle = one.value(name)
-        assert isinstance(middle, str)
-        assert two.value(middle) == both[name]
-
-
-@given(st.sampled_from(["single", "multi"]), st.lists(NAMES, min_size=3, max_size=6))
-def test_a_merge_done_twice_is_a_merge(task: str, names: list[str]) -> None:
-    try:
-        old = schema_from_names(task, names)
-    except SchemaError:
-        return
-    once = plan(old, [Merge(old.names[:2], old.names[0])])
-    for value in values(old):
-        after = once.value(value)
-        assert after in values(once.new)
-        assert not isinstance(after, Fate)
-        assert after == once.value(after)
 
 
 EVERYTHING = [
@@ -212,19 +179,6 @@ def test_a_retired_label_leaves_a_set_and_sends_a_single_one_to_people() -> None
     change = plan(ABC, [Retire("B", "C")])
     assert change.value("B") == "C"
     assert plan(ABC, [Retire("B")]).evidence({"B": ["x"], "A": ["y"]}) == {"A": ["y"]}
-
-
-def test_points_of_a_scale_keep_their_numbers_unless_told() -> None:
-    renamed = plan(SCALE, [Rename("fair", "so so")])
-    assert not renamed.changes_values
-    assert renamed.evidence({"fair": ["x"]}) == {"so so": ["x"]}
-    moved = plan(SCALE, [Rename("good", "good", 5), Merge(("bad", "fair"), "poor")])
-    assert [label.point for label in moved.new.labels] == [1, 5]
-    assert [moved.value(point) for point in (1, 2, 3)] == [1, 1, 5]
-    assert plan(SCALE, [Retire("fair")]).value(2) is Fate.NEEDS_PEOPLE
-    assert plan(SCALE, [Retire("fair", "good")]).value(2) == 3
-    with pytest.raises(InvalidChange, match="needs its own number"):
-        plan(SCALE, [Add(LabelDef("best"))])
 
 
 def test_marked_places_follow_their_label() -> None:

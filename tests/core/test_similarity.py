@@ -14,8 +14,10 @@ from labelhub.core.similarity import (
     UnusableVectors,
     VectorIndex,
     same_text_key,
+    stem,
     words,
 )
+from labelhub.core.textdiff import Line, counts, diff
 from tests.cases import all_cases
 from tests.growth import assert_linear_time
 
@@ -31,22 +33,6 @@ def test_an_index_of_nothing_finds_nothing() -> None:
     index = TfIdfIndex([])
     assert (len(index), index.nearest("soup", [], 3)) == (0, [])
     assert len(TfIdfIndex(["", ""]).similarities("soup")) == 2
-
-
-@all_cases(
-    ("text", "expected"),
-    [
-        ("今天天气", ["今天", "天天", "天气"]),
-        ("好 food很好", ["好", "food", "很好"]),
-        ("カレーを", ["カレ", "レー", "ーを"]),
-        ("ดีมาก", ["ดี", "ีม", "มา", "าก"]),
-        ("खाना अच्छा था।", ["खाना", "अच्छा", "था"]),
-        ("음식이 좋았다", ["음식이", "좋았다"]),
-        ("الطَّعام جيّد", ["الطَّعام", "جيّد"]),
-    ],
-)
-def test_words_of_other_scripts(text: str, expected: list[str]) -> None:
-    assert words(text) == expected
 
 
 def test_the_likeness_is_that_of_the_textbook() -> None:
@@ -142,3 +128,85 @@ def test_a_vector_of_another_length_is_refused() -> None:
     many = [[1.0]] * 500 + [[1.0, 2.0]]
     with pytest.raises(UnusableVectors):
         VectorIndex(many)
+
+
+@all_cases(
+    ("words", "expected"),
+    [
+        (("serve", "Served", "serving", "serves"), "serv"),
+        (("price", "prices", "priced", "pricing"), "pric"),
+        (("try", "tried", "tries"), "try"),
+        (("bus",), "bus"),
+        (("phòng",), "phòng"),
+        (("x" * 5000,), "x" * 40),
+    ],
+)
+def test_forms_of_a_word_share_a_stem(words: tuple[str, ...], expected: str) -> None:
+    assert {stem(word) for word in words} == {expected}
+
+
+LINES = st.lists(st.sampled_from(["a b", "a c", "", "d", "a b c"]), max_size=12).map("\n".join)
+
+
+def text(line: Line) -> str:
+    return "".join(piece for piece, _ in line.pieces)
+
+
+def test_equal_texts_differ_in_nothing() -> None:
+    assert diff("a\nb", "a\nb") == []
+
+
+def test_far_lines_that_stayed_are_counted_instead_of_shown() -> None:
+    before = "\n".join(f"line {n}" for n in range(20))
+    lines = diff(before, before.replace("line 10", "changed"), context=2)
+    assert [line.kind for line in lines] == [
+        *("gap", "same", "same", "removed", "added", "same", "same", "gap"),
+    ]
+    assert (lines[0].skipped, lines[-1].skipped) == (8, 7)
+    assert (lines[3].before, lines[4].after) == (11, 11)
+    assert counts(lines) == (1, 1)
+
+
+@pytest.mark.thorough
+def test_texts_too_long_to_compare_differ_as_a_whole() -> None:
+    lines = diff("a\nb\n" * 15_000, "b\na\n" * 15_000)
+    assert [line.kind for line in lines] == ["removed"] * 30_000 + ["added"] * 30_000 + ["same"]
+
+
+@given(LINES, LINES)
+def test_a_whole_difference_gives_both_texts_back(before: str, after: str) -> None:
+    if before == after:
+        return
+    lines = diff(before, after, context=100)
+    assert "\n".join(text(line) for line in lines if line.kind != "added") == before
+    assert "\n".join(text(line) for line in lines if line.kind != "removed") == after
+    numbered = [line.before for line in lines if line.before]
+    assert numbered == list(range(1, len(before.split("\n")) + 1))
+
+
+def test_the_text_with_the_same_words_comes_first() -> None:
+    index = TfIdfIndex(REVIEWS)
+    (first, likeness), (second, less) = index.nearest("the waiter was very rude", range(4), 2)
+    assert (first, second) == (1, 2)
+    assert 0 < less < likeness < 1
+
+
+@all_cases(
+    ("text", "expected"),
+    [
+        ("今天天气", ["今天", "天天", "天气"]),
+        ("好 food很好", ["好", "food", "很好"]),
+        ("カレーを", ["カレ", "レー", "ーを"]),
+        ("ดีมาก", ["ดี", "ีม", "มา", "าก"]),
+        ("खाना अच्छा था।", ["खाना", "अच्छा", "था"]),
+        ("음식이 좋았다", ["음식이", "좋았다"]),
+        ("الطَّعام جيّد", ["الطَّعام", "جيّد"]),
+    ],
+)
+def test_words_of_other_scripts(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+def test_texts_without_blanks_are_compared_by_their_characters() -> None:
+    index = TfIdfIndex(["服务员很粗鲁", "今天天气很好"])
+    assert index.nearest("那个服务员太粗鲁了", range(2), 1)[0][0] == 0

@@ -58,7 +58,7 @@ def least_seconds(characters: ArrayLike, choices: ArrayLike) -> Floats:
     Brysbaert 2019) and twice as fast as they scan for a single word (600, Carver 1992), so that who
     skims stays above it. To that comes the time to choose among n, 0.2 s and 0.15 s for each bit of
     log2(n + 1) (Hick 1952; Hyman 1953). It accuses: the gate that has a question read in full is
-    in ``core.interview.reading_time``, and far higher.
+    in ``core.interview.limits``, and far higher.
     """
     read = np.minimum(np.asarray(characters, dtype=np.float64), MOST_CHARACTERS) * PER_CHARACTER
     bits = np.log2(np.asarray(choices, dtype=np.float64) + 1)

@@ -34,11 +34,6 @@ def reference(name: str) -> Any:
     return next(case for case in reference_cases() if case["id"] == name)
 
 
-def paper_tables() -> Any:
-    """The tables of the papers and what was recomputed from them."""
-    return json.loads(shared("reference", "paper_tables.json").read_text())
-
-
 def crowd(name: str) -> tuple[Ratings, Ints]:
     """What a crowd said, and the gold of every item, -1 where it has none."""
     lines = shared("data", f"{name}.jsonl").read_text().splitlines()

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from itertools import combinations
 from statistics import median_high, median_low
 from typing import Any
 
@@ -14,7 +15,9 @@ from hypothesis.extra.numpy import arrays
 from labelhub.core.agreement.aggregation.dawid_skene import DawidSkene, dawid_skene
 from labelhub.core.agreement.aggregation.mace import mace
 from labelhub.core.agreement.aggregation.majority import (
+    MOST_VOTES,
     agreement_with_others,
+    credit_of_votes,
     drawn,
     majority_accuracy,
     middle,
@@ -247,3 +250,36 @@ def plain_em(ratings: Ratings, rounds: int) -> tuple[Any, Any, float]:
 def anaesthetists() -> Ratings:
     items, raters, codes = np.array(reference("dawid_skene1979_prior")["input"]["long"]).T - 1
     return Ratings(items, raters, codes, 45, 5, 4)
+
+
+tables = st.lists(
+    st.tuples(st.lists(st.integers(0, 3), min_size=3, max_size=3), st.integers(0, 2)),
+    min_size=1,
+    max_size=5,
+)
+
+
+def by_enumeration(counts: list[int], truth: int, votes: int) -> float:
+    labels = [category for category, often in enumerate(counts) for _ in range(often)]
+    if len(labels) < votes:
+        return float("nan")
+    chosen = [np.bincount(some, minlength=len(counts)) for some in combinations(labels, votes)]
+    truths = np.full(len(chosen), truth)
+    return float(majority_accuracy(np.array(chosen), truths).credit.mean())
+
+
+@given(tables, st.integers(1, 9))
+def test_it_is_the_mean_over_every_choice(table: list[tuple[list[int], int]], votes: int) -> None:
+    counts = np.array([row for row, _ in table])
+    truth = np.array([true for _, true in table])
+
+    found = credit_of_votes(counts, truth, votes)
+
+    wanted = [by_enumeration(row, true, votes) for row, true in table]
+    assert found == pytest.approx(np.array(wanted), nan_ok=True, abs=1e-12)
+
+
+@pytest.mark.parametrize("votes", [0, MOST_VOTES + 1])
+def test_impossible_numbers_of_votes_are_refused(votes: int) -> None:
+    with pytest.raises(InvalidInput):
+        credit_of_votes(np.array([[1, 1]]), np.array([0]), votes)

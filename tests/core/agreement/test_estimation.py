@@ -5,15 +5,20 @@ from math import sqrt
 
 import numpy as np
 import pytest
-import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.agreement import estimation
+from labelhub.core.agreement.calibration import (
+    brier_score,
+    expected_calibration_error,
+    reliability_bins,
+)
 from labelhub.core.agreement.coefficients import chance, sums
 from labelhub.core.agreement.estimation import Units, clustered, estimated, estimated_share, units
 from labelhub.core.agreement.intervals import BOOTSTRAP, WILSON, wilson
-from labelhub.core.agreement.ratings import Ints
+from labelhub.core.agreement.ratings import Ints, Ratings, latest
+from labelhub.core.errors import InvalidInput
 from tests.core.agreement.by_pairs import Table, tables
 from tests.core.agreement.sheets import from_matrix
 
@@ -67,21 +72,6 @@ def test_the_interval_covers_the_true_alpha_in_92_to_97_of_100_samples(
     assert 0.92 <= coverage(800, knows, priors) <= 0.97
 
 
-def percent_of_complete() -> Units:
-    """Percent agreement of items that all raters rated is a plain mean of items."""
-    return Units(sums.parts(SAMPLE), ones(SAMPLE), "items", draws=None)
-
-
-def test_the_linearised_interval_is_students() -> None:
-    found = percent_of_complete()
-    agreement = sums.parts(SAMPLE)[:, sums.Layout.agree]
-    expected = scipy.stats.t.interval(
-        0.95, len(SAMPLE) - 1, loc=agreement.mean(), scale=scipy.stats.sem(agreement)
-    )
-    interval = estimation.interval(found, chance.percent(Q), agreement.mean())
-    assert interval == pytest.approx(expected, rel=1e-6)
-
-
 @pytest.mark.parametrize("family", [chance.alpha_nominal, chance.gwet_ac, chance.fleiss_kappa])
 def test_the_linearised_error_is_near_that_of_the_draws_and_of_leaving_one_out(
     family: Callable[[int], sums.Value],
@@ -109,15 +99,6 @@ def test_the_figure_has_value_interval_n_and_method() -> None:
     assert (found["n"], found["method"]) == (200, BOOTSTRAP)
 
 
-def test_more_different_units_than_are_drawn_get_a_linearised_error() -> None:
-    many = estimation.MOST_DRAWN + 1
-    columns = np.resize(sums.parts(SAMPLE), (many, sums.parts(SAMPLE).shape[1]))
-    found = units(columns, np.ones(many, dtype=np.int64), "conversations")
-    assert found.draws is None
-    method = estimated(found, ALPHA, n=many)["method"]
-    assert method == "linearised standard error over conversations, Student's t"
-
-
 @given(tables(items=20), st.data())
 def test_a_cluster_is_the_sum_of_its_items(table: Table, data: st.DataObject) -> None:
     columns = sums.parts(from_matrix(table, Q).counts())
@@ -137,19 +118,6 @@ def test_an_interval_lies_within_what_the_coefficient_can_be(table: Table) -> No
         assert found["reason"] in {estimation.NO_VARIATION, estimation.TOO_FEW}
     elif found["low"] is not None:
         assert found["low"] <= (found["high"] or 0) <= 1 + 1e-12
-
-
-@pytest.mark.parametrize(
-    ("counts", "n", "reason"),
-    [
-        pytest.param(np.array([[3, 0, 0], [2, 0, 0]]), 2, "no_variation", id="all the same"),
-        pytest.param(np.eye(Q, dtype=np.int64), 0, "fewer_than_two_labels", id="one rating each"),
-        pytest.param(np.zeros((0, Q)), 0, "fewer_than_two_labels", id="no item"),
-    ],
-)
-def test_no_value_has_a_reason(counts: Ints, n: int, reason: str) -> None:
-    found = units(sums.parts(counts), ones(counts))
-    assert estimated(found, ALPHA, n=n) == {"value": None, "reason": reason}
 
 
 def test_one_item_has_a_value_but_no_interval() -> None:
@@ -192,3 +160,85 @@ def test_few_items_and_few_clusters_are_doubted() -> None:
         together = clustered(columns, np.arange(len(columns)) % size, "authors")
         told = estimated(together, ALPHA, n=200).get("doubt", "")
         assert told == ("few_clusters: fewer than 20 different authors are drawn" * doubted)
+
+
+#: Item, rater, category: any rater may have rated any item again and again.
+SAID = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, Q - 1)), max_size=30)
+
+
+def ratings_of(said: list[tuple[int, int, int]]) -> Ratings:
+    items, raters, codes = np.array(said, dtype=np.int64).reshape(-1, 3).T
+    return Ratings(items, raters, codes, n_items=5, n_raters=3, n_categories=Q)
+
+
+def rows(ratings: Ratings) -> list[tuple[int, int, int]]:
+    triples = zip(ratings.items, ratings.raters, ratings.codes, strict=True)
+    return [(int(item), int(rater), int(code)) for item, rater, code in triples]
+
+
+@given(SAID)
+def test_every_repetition_is_counted(said: list[tuple[int, int, int]]) -> None:
+    counts = ratings_of(said).counts()
+    assert counts.shape == (5, Q)
+    assert counts.sum() == len(said)
+    for item, _, code in said:
+        assert counts[item, code] == sum((one, c) == (item, code) for one, _, c in said)
+
+
+@given(SAID, st.booleans())
+def test_the_latest_is_what_a_reader_of_the_list_would_keep(
+    said: list[tuple[int, int, int]],
+    few: bool,
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        if not few:
+            patch.setattr("labelhub.core.agreement.ratings.FEW_CELLS", 0)
+        found = rows(latest(ratings_of(said)))
+    last = {(item, rater): at for at, (item, rater, _) in enumerate(said)}
+    assert found == [said[at] for at in sorted(last.values())]
+    assert rows(latest(ratings_of(found))) == found
+
+
+def test_a_bin_tells_mean_confidence_and_share_right_with_its_interval() -> None:
+    (only,) = reliability_bins([0.95] * 4, [1, 1, 0, 1])
+    assert only.confidence == pytest.approx(0.95)
+    assert only.right["value"] == 0.75
+    assert only.right["n"] == 4
+    assert only.right["low"] == pytest.approx(0.3006, abs=1e-4)
+    assert only.right["high"] == pytest.approx(0.9544, abs=1e-4)
+
+
+def test_bins_of_equal_mass_hold_about_as_many_items() -> None:
+    sure = np.linspace(0.9, 1, 100) ** 2
+    bins = reliability_bins(
+        sure,
+        np.ones(100),
+    )
+    assert [each.right["n"] for each in bins] == [10] * 10
+
+
+def test_equal_confidences_are_never_parted() -> None:
+    bins = reliability_bins(
+        [0.5] * 9 + [0.9],
+        [1, 0] * 5,
+    )
+    assert [each.right["n"] for each in bins] == [9, 1]
+
+
+def test_expected_calibration_error_by_hand() -> None:
+    sure, right = [0.95, 0.95, 0.95, 0.95, 0.55, 0.55], [1, 1, 1, 0, 1, 0]
+    expected = (4 * abs(0.95 - 0.75) + 2 * abs(0.55 - 0.5)) / 6
+    assert expected_calibration_error(sure, right) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("wrong", [[1.2], [-0.1], [float("inf")]])
+def test_a_confidence_outside_0_to_1_is_refused(wrong: list[float]) -> None:
+    with pytest.raises(InvalidInput, match="between 0 and 1"):
+        brier_score(wrong, [1])
+
+
+def test_impossible_input_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="one outcome"):
+        brier_score([0.5, 0.5], [1])
+    with pytest.raises(InvalidInput, match="right or wrong"):
+        brier_score([0.5], [2])

@@ -1,11 +1,13 @@
 """Wilson's interval and its one-sided bounds."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from labelhub.core.agreement.intervals import wilson
+from labelhub.core.agreement import intervals
+from labelhub.core.agreement.intervals import weights, wilson
 from labelhub.core.errors import InvalidInput
 
 LEVELS = st.sampled_from([0.5, 0.8, 0.95, 0.99])
@@ -22,3 +24,19 @@ def test_it_is_that_of_scipy(successes: int, rest: int, confidence: float) -> No
 def test_impossible_numbers_are_refused(wrong: tuple[int, int, float]) -> None:
     with pytest.raises(InvalidInput):
         wilson(*wrong)
+
+
+OFTEN = np.array([5, 1, 30, 4])
+
+
+@pytest.mark.parametrize("few_alike", [0, 100])
+def test_both_ways_of_drawing_have_the_moments_of_the_multinomial(
+    few_alike: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intervals, "MANY_ROWS", 1)
+    monkeypatch.setattr(intervals, "FEW_ALIKE", few_alike)
+    monkeypatch.setattr(intervals, "DRAWS", 20_000)
+    found, share = weights(OFTEN), OFTEN / OFTEN.sum()
+    covariance = OFTEN.sum() * (np.diag(share) - np.outer(share, share))
+    assert found.mean(axis=0) == pytest.approx(OFTEN, rel=0.02)
+    assert np.cov(found.T) == pytest.approx(covariance, abs=0.25)

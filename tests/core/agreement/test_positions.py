@@ -33,20 +33,6 @@ def test_of_two_places_it_is_the_test_of_a_mean_over_clusters() -> None:
     assert found.test.p == pytest.approx(f.sf(t**2, 1, 11))
 
 
-def test_a_preference_that_only_changes_from_user_to_user_is_none() -> None:
-    """Each user clings to a place of their own: no place is preferred by all."""
-    generator = np.random.default_rng(4)
-    by_item: list[bool] = []
-    by_cluster: list[bool] = []
-    for _ in range(200):
-        chosen = np.repeat(generator.integers(4, size=40), 6)
-        for found, users in ((by_item, None), (by_cluster, np.repeat(np.arange(40), 6))):
-            p = position_bias(chosen, [4] * 240, users).test.p
-            found.append(p is not None and p < 0.05)
-    assert np.mean(by_item) > 0.3
-    assert np.mean(by_cluster) < 0.05 + 1.65 * np.sqrt(0.05 * 0.95 / 200)
-
-
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -14,13 +14,6 @@ SAID = {
 }
 
 
-def test_of_two_annotators_it_is_cohens_kappa() -> None:
-    found = conger(sheet(SAID), "crowd")
-    # Four of six agree; a says 0 in 3 of 6, b in 3 of 6.
-    assert found["value"] == pytest.approx((4 / 6 - 0.5) / 0.5)
-    assert found["n"] == 6
-
-
 def test_a_table_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MOST_CELLS > 6 * 2 * 2
     monkeypatch.setattr("labelhub.core.agreement.reports.within.MOST_CELLS", 6 * 2 * 2 - 1)

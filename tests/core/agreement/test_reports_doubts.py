@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from labelhub.core.agreement.alt_test import MeanLeads, mean_leads
+from labelhub.core.agreement.estimation import clustered, estimated_share
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.against import Against, against
 from labelhub.core.agreement.reports.between import between_kinds, between_raters
-from labelhub.core.agreement.reports.comparisons import Comparison, comparisons
+from labelhub.core.agreement.reports.comparisons import Comparison, Comparisons, comparisons
 from labelhub.core.agreement.reports.pooled import Pooled
+from labelhub.core.agreement.reports.replacing import replacements
 from labelhub.core.agreement.reports.report import per_label, report
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.agreement.reports.within import within
@@ -46,71 +49,7 @@ def doubt(found: Figure) -> str:
     return found.get("doubt", "")
 
 
-def test_more_clusters_than_are_drawn_can_be_reported() -> None:
-    given = sheet_of(noisy(2400), clusters=np.arange(2400) % 2300, unit="authors")
-    found = by_gold(given).figures
-    assert "linearised" in found["cohen_kappa"]["method"]
-    assert found["js_divergence"]["value"] is not None
-
-
-def test_ties_for_the_truth_and_ties_against_it_are_drawn_alike() -> None:
-    """The crowd's two labels always differ; the machine is always right, or always wrong.
-
-    Of ties that hold the truth about half are right, of the others none.
-    """
-    half = [0] * 100
-    crowd = {"crowd:a": half * 2, "crowd:b": [1] * 100 + [2] * 100}
-    right = pair_of(sheet({"llm:m": [0] * 200} | crowd, gold=[0] * 200, categories=3))
-    wrong = pair_of(sheet({"llm:m": [1] * 200} | crowd, gold=[0] * 200, categories=3))
-    assert (right.items, right.only_b, wrong.only_a) == (200, 0, 0)
-    assert 70 <= right.only_a <= 130
-    assert right.only_a + wrong.only_b == 200
-    assert "ties broken by a draw, seed 7" in right.to_json()["method"]
-
-
-def test_a_place_counts_once_an_item() -> None:
-    options = np.full(12, 4)
-    said = {f"crowd:{at}": [0, 1, 2, 3] * 3 for at in range(5)}
-    once = report(sheet(said, categories=4, task=TASKS["per_item"], options=options))
-    assert once.to_json()["position_bias"]["crowd"]["items"] == 12
-    tied = {"crowd:a": [0, 1], "crowd:b": [0, 2]}
-    found = report(sheet(tied, categories=4, task=TASKS["per_item"], options=np.array([4, 4])))
-    assert found.position_bias["crowd"].chosen == [1, 0, 0, 0]
-    assert found.position_bias["crowd"].dropped == 1
-
-
 CLUSTERS = np.repeat(np.arange(30), 4)
-
-
-def test_scores_and_annotators_heed_clusters() -> None:
-    given = sheet_of(noisy(120), clusters=CLUSTERS, unit="authors")
-    gold = by_gold(given)
-    (pair,) = between_raters(given)
-    label = gold.per_label[0]
-    told = [
-        *pair.figures.values(),
-        *(gold.figures[name] for name in ("majority_kappa", "mcc", "macro_f1", "macro_recall")),
-        *(gold.figures[name] for name in ("macro_precision", "balanced_accuracy")),
-        *(label.precision, label.recall, label.f1, label.accuracy),
-    ]
-    apart = [*between_raters(sheet_of(noisy(120)))[0].figures.values()]
-    for found in told:
-        assert not doubt(found)
-        assert "over authors" in found["method"]
-    assert not any("authors" in found["method"] for found in apart)
-
-
-def test_a_preference_for_places_is_tested_over_clusters() -> None:
-    said = {"crowd:a": np.random.default_rng(1).integers(4, size=120).tolist()}
-    given: dict[str, Any] = {"categories": 4, "task": TASKS["per_item"], "options": np.full(120, 4)}
-    plain = report(sheet(said, **given)).to_json()["position_bias"]["crowd"]
-    told = report(sheet(said, clusters=CLUSTERS, unit="users", **given)).to_json()
-    together = told["position_bias"]["crowd"]
-    assert plain["method"] == "chi-square; the single most frequent answer of each item"
-    assert together["method"].startswith("chi-square corrected for whole users (Rao and Scott), F;")
-    assert together["chosen"] == plain["chosen"]
-    assert together["p"] != plain["p"]
-    assert "doubt" not in together
 
 
 def test_clusters_are_drawn_for_majorities_annotators_and_groups() -> None:
@@ -187,3 +126,88 @@ def test_abstentions_count_for_every_task(task: LabelType, options: Any) -> None
     assert found["percent"]["value"] == 0.5
     assert found["percent_with_abstentions"]["value"] == pytest.approx(2 / 3)
     assert "alpha_with_abstentions" not in found
+
+
+def three_kinds(items: int = 120, seed: int = 1) -> dict[str, list[int]]:
+    generator = np.random.default_rng(seed)
+    right = generator.random((items, 3)) < [0.9, 0.7, 0.6]
+    said = np.where(right, 0, 1).T.tolist()
+    return dict(zip(("llm:m", "crowd:a", "expert:e"), said, strict=True))
+
+
+def compared(given: Sheet) -> Comparisons:
+    found = comparisons(given, ["llm", "crowd", "expert"], given.gold)
+    assert found is not None
+    return found
+
+
+def clustered_sheet(said: dict[str, list[int]], **others: Any) -> Sheet:
+    return sheet(said, gold=[0] * len(next(iter(said.values()))), **others)
+
+
+def test_with_clusters_kinds_are_compared_by_cluster_and_items_stand_beside() -> None:
+    plain = compared(clustered_sheet(three_kinds())).to_json()
+    told = compared(clustered_sheet(three_kinds(), clusters=CLUSTERS, unit="authors")).to_json()
+    assert told["method"].startswith(
+        "Cochran's Q by permutation of the kinds' answers over whole authors, 9999 draws, seed 7"
+    )
+    assert (told["cochran_q"], told["p_items"]) == (plain["cochran_q"], plain["p"])
+    for pair, before in zip(told["pairs"], plain["pairs"], strict=True):
+        assert pair["method"].startswith(
+            "sign-flip permutation test over whole authors, two-sided, exact; ties broken"
+        )
+        assert pair["p_items"] == before["p"]
+        assert (pair["only_a"], pair["only_b"]) == (before["only_a"], before["only_b"])
+        assert "doubt" not in pair
+
+
+def machine_and_crowd(**others: Any) -> dict[str, Any]:
+    """The test of a machine beside a crowd of three."""
+    generator = np.random.default_rng(8)
+    said = np.where(generator.random((120, 4)) < 0.8, 0, 1).T.tolist()
+    names = ("llm:m", "crowd:a", "crowd:b", "crowd:c")
+    (found,) = replacements(sheet(dict(zip(names, said, strict=True)), **others))
+    return found.to_json()
+
+
+def test_a_machine_is_tested_over_items_or_over_whole_clusters() -> None:
+    plain = machine_and_crowd()
+    assert plain["method"] == "one-sided t-test over items; Benjamini-Yekutieli"
+    assert not {"clusters", "doubt"} & set(plain["humans"][0])
+    told = machine_and_crowd(clusters=CLUSTERS, unit="authors")
+    assert told["method"] == "one-sided t-test over authors; Benjamini-Yekutieli"
+    for human, before in zip(told["humans"], plain["humans"], strict=True):
+        assert (human["items"], human["clusters"]) == (120, 30)
+        assert human["difference"] == before["difference"]
+        assert human["p"] != before["p"]
+        assert "doubt" not in human
+    (at,) = (each for each in told["curve"] if each["epsilon"] == told["epsilon"])
+    assert at["winning_rate"] == told["winning_rate"]
+
+
+@pytest.mark.thorough
+def test_the_accuracy_of_each_annotator_is_linearised_over_clusters() -> None:
+    said = three_kinds()
+    given = clustered_sheet(said, clusters=CLUSTERS * 3, unit="authors")
+    for name, codes in said.items():
+        kind = name.partition(":")[0]
+        (found,) = report(given).against_gold[kind].annotators
+        columns = np.column_stack([np.equal(codes, 0), np.ones(len(codes))])
+        expected = estimated_share(clustered(columns, CLUSTERS, "authors", drawn=False), n=120)
+        assert found.accuracy == pytest.approx(expected)
+
+
+@pytest.mark.thorough
+def test_thousands_of_annotators_are_measured_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    passes = []
+
+    def counted(*given: Any) -> MeanLeads:
+        passes.append(given)
+        return mean_leads(*given)
+
+    monkeypatch.setattr("labelhub.core.agreement.reports.against.mean_leads", counted)
+    said = {f"crowd:{at}": [at % 2, at % 3 % 2, NOTHING] for at in range(3000)}
+    given = clustered_sheet(said, clusters=np.array([0, 1, 1]), unit="authors")
+    found = against(given, "crowd", given.gold, Pooled(given))
+    assert len(found.annotators) == 3000
+    assert len(passes) == 1

@@ -1,9 +1,15 @@
 """Reports of small sheets, by hand: kinds against a truth, which is better, who can be replaced."""
 
+import tracemalloc
+from typing import Any
+
 import numpy as np
 import pytest
 
 from labelhub.core.agreement.aggregation.dawid_skene import dawid_skene
+from labelhub.core.agreement.aggregation.majority import middle
+from labelhub.core.agreement.icc import icc
+from labelhub.core.agreement.reports import against as against_module
 from labelhub.core.agreement.reports import pooled, reasons
 from labelhub.core.agreement.reports.against import Against, against
 from labelhub.core.agreement.reports.comparisons import comparisons
@@ -11,8 +17,10 @@ from labelhub.core.agreement.reports.pooled import Pooled
 from labelhub.core.agreement.reports.replacing import replacements
 from labelhub.core.agreement.reports.report import report
 from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.reports.within import within
 from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import NOTHING, sheet
+from tests.core.agreement.test_reports_hostile import check
 
 GOLD = [0, 0, 1, 1, 0, NOTHING]
 CROWD = {
@@ -34,15 +42,6 @@ def test_labels_and_items_against_gold() -> None:
     # Right, a tie, right, wrong, wrong.
     assert found.figures["majority_accuracy"]["value"] == pytest.approx(2.5 / 5)
     assert [rater.accuracy["value"] for rater in found.annotators] == [0.6, 0.4, 0.75]
-
-
-def test_clusters_change_the_interval_and_not_the_value() -> None:
-    plain = by_gold(sheet(CROWD, gold=GOLD))
-    clusters = np.array([3, 3, 5, 5, 9, 9])
-    together = by_gold(sheet(CROWD, gold=GOLD, clusters=clusters, unit="texts"))
-    for name in ("accuracy", "majority_accuracy", "cohen_kappa"):
-        assert together.figures[name]["value"] == pytest.approx(plain.figures[name]["value"])
-        assert "over texts" in together.figures[name]["method"]
 
 
 def test_without_shared_items_or_gold_the_reason_is_told() -> None:
@@ -105,7 +104,111 @@ def test_a_machine_like_everybody_can_replace_them() -> None:
     assert by_author.test.winning_rate == 1
 
 
-def test_how_many_items_truly_have_each_answer() -> None:
-    told = report(sheet({"author:w": [1, NOTHING, 0]}, gold=[0, 0, NOTHING])).to_json()
+#: Medians 1; 2; 0 or 2; 3 (one label): points 2, 3, 1 or 3, 5.
+SAID = {
+    "crowd:a": [0, 2, 0, NOTHING],
+    "crowd:b": [1, 2, 2, 3],
+    "crowd:c": [3, 0, NOTHING, NOTHING],
+}
+POINTS = [1, 1, 0, 3]
+SCALE: dict[str, Any] = {"task": TASKS["ordinal"], "scores": [1.0, 2.0, 3.0, 5.0], "categories": 4}
 
-    assert told["truths"] == {"gold": {"c0": 2, "c1": 0}, "author": {"c0": 1, "c1": 1}}
+
+def against_gold(given: Sheet) -> dict[str, Any]:
+    found: dict[str, Any] = report(given).to_json()["against_gold"]["crowd"]
+    return found
+
+
+def test_the_median_against_gold_by_hand() -> None:
+    found = against_gold(sheet(SAID, gold=POINTS, **SCALE))
+    # Truth 2, 2, 1, 5: off by 0, 1, 0 or 2, 0.
+    assert found["median_accuracy"]["value"] == pytest.approx((1 + 0 + 1 / 2 + 1) / 4)
+    assert found["median_mean_absolute_error"]["value"] == pytest.approx((1 + 2 / 2) / 4)
+    assert found["median_root_mean_squared_error"]["value"] == pytest.approx(
+        ((1 + 2**2 / 2) / 4) ** 0.5
+    )
+    assert found["median_accuracy"]["n"] == 4
+    assert "counts half" in found["median_accuracy"]["method"]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("items", [30, 300])
+def test_medians_of_many_items_are_those_of_each(items: int) -> None:
+    generator = np.random.default_rng(items)
+    gold = generator.integers(4, size=items)
+    said = np.clip(gold + generator.integers(-1, 2, size=(4, items)), 0, 3)
+    rows = {f"crowd:{at}": row.tolist() for at, row in enumerate(said)}
+    given = sheet(rows, gold=gold.tolist(), **SCALE)
+    low, high = middle(given.of_kind("crowd").counts())
+    points = np.array(SCALE["scores"])
+    off = (np.abs(points[low] - points[gold]) + np.abs(points[high] - points[gold])) / 2
+    found = against_gold(given)["median_mean_absolute_error"]
+    assert found["value"] == pytest.approx(off.mean())
+    clustered = sheet(
+        rows, gold=gold.tolist(), clusters=np.arange(items) // 2, unit="texts", **SCALE
+    )
+    together = against_gold(clustered)["median_mean_absolute_error"]
+    assert together["value"] == pytest.approx(off.mean())
+    assert 0 <= found["low"] < found["value"] < found["high"]
+    assert "over texts" in together["method"]
+    assert "over items" in found["method"]
+
+
+def test_a_table_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(against_module, "MOST_CELLS", 3)
+    given = sheet(SAID, gold=POINTS, **SCALE)
+    assert against_gold(given)["median_accuracy"]["reason"] == reasons.MANY_ANSWERS
+    check(given)
+
+
+def test_icc_of_one_rating_and_of_the_mean_of_all() -> None:
+    # Shrout and Fleiss 1979, table 2, with ratings from 1 to 10.
+    table = np.array(
+        [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    )
+    rows = {f"crowd:{at}": (row - 1).tolist() for at, row in enumerate(table.T)}
+    scale: dict[str, Any] = {"task": TASKS["ordinal"], "scores": [*map(float, range(1, 11))]}
+    found = within(sheet(rows, categories=10, **scale), "crowd")
+    assert found["icc_2_1"]["value"] == pytest.approx(0.29, abs=0.005)
+    assert found["icc_2_k"]["value"] == pytest.approx(0.62, abs=0.005)
+    assert found["icc_2_k"]["low"] == pytest.approx(icc(table).icc_2_k.low)
+
+
+@pytest.mark.thorough
+def test_a_long_scale_needs_no_table_of_every_draw_at_once() -> None:
+    q, n = 200, 300
+    said = np.random.default_rng(1).integers(q, size=n).tolist()
+    points = [float(at) for at in range(q)]
+    long = sheet({"crowd:a": said}, gold=said, task=TASKS["ordinal"], scores=points, categories=q)
+    tracemalloc.start()
+    found = against_module.medians(long, "crowd", long.gold, np.arange(n))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found["median_quadratic_kappa"]["value"] == pytest.approx(1)
+    # All 2,000 draws of 200 times 200 cells would take 640 MB.
+    assert peak < 250e6
+
+
+ITEMS = 12
+#: Of each item the first three of four are right, and c is not: 3 of 4 labels.
+FIVE = {f"crowd:{name}": [0] * ITEMS for name in "abd"} | {"crowd:c": [1] * ITEMS}
+
+
+def told(given: Sheet) -> list[tuple[int, float | None, int]]:
+    found = against(given, "crowd", given.gold, Pooled(given)).to_json()["by_votes"]
+    return [(one["votes"], one["accuracy"]["value"], one["accuracy"]["n"]) for one in found]
+
+
+def test_every_choice_of_labels_is_as_likely() -> None:
+    found = told(sheet(FIVE, gold=[0] * ITEMS))
+
+    assert found == [(1, pytest.approx(0.75), ITEMS), (3, 1, ITEMS)]
+
+
+@pytest.mark.parametrize(
+    "said", [{"crowd:a": [0] * ITEMS, "crowd:b": [1] * ITEMS}, {"crowd:a": [0] * 3}]
+)
+def test_nothing_is_told_of_fewer_than_three_labels(said: dict[str, list[int]]) -> None:
+    size = len(said["crowd:a"])
+
+    assert told(sheet(said, gold=[0] * size)) == []

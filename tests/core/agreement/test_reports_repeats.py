@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.agreement.ratings import Ratings
-from labelhub.core.agreement.reports.repeats import MOST_ANNOTATORS, Repeats, repeats
+from labelhub.core.agreement.reports.repeats import Repeats, repeats
 from labelhub.core.agreement.reports.sheet import Rater, Sheet
 from labelhub.core.agreement.texts import texts_of
 from labelhub.core.schema import TASKS
@@ -70,26 +70,6 @@ def test_it_is_the_share_of_pairs_of_an_annotators_answers_that_are_the_same() -
     assert (found.annotators, found.items, found.repeats) == (2, 4, 5)
 
 
-def test_an_item_that_several_answered_again_is_drawn_as_one() -> None:
-    said = [
-        each
-        for item in range(30)
-        for who in ("crowd:ann", "crowd:bob")
-        for each in twice(item, who, 0, item % 3 > 0)
-    ]
-
-    found = crowd(said)
-
-    alone = crowd([each for each in said if each[1] == "crowd:ann"])
-    both: Any = found.figures["percent"]
-    one: Any = alone.figures["percent"]
-    assert both["method"].startswith("percentile bootstrap over items")
-    assert both["value"] == one["value"]
-    # As wide as that of one: the second says nothing new.
-    width = [figure["high"] - figure["low"] for figure in (both, one)]
-    assert width[0] == pytest.approx(width[1], rel=0.15)
-
-
 def test_items_that_belong_together_are_drawn_together() -> None:
     said = [each for item in range(60) for each in twice(item, "crowd:ann", 0, item % 6 > 2)]
 
@@ -97,25 +77,6 @@ def test_items_that_belong_together_are_drawn_together() -> None:
 
     assert "conversations" in found.figures["percent"]["method"]
     assert "conversations" in found.by_annotator[0].percent["method"]
-
-
-@pytest.mark.parametrize(
-    ("others", "name"),
-    [
-        ({}, "alpha_nominal"),
-        ({"task": TASKS["ordinal"], "scores": (1.0, 2.0)}, "alpha_ordinal"),
-        ({"task": TASKS["multi"], "sets": (frozenset("a"), frozenset("ab"))}, "alpha_masi"),
-        ({"task": TASKS["per_item"], "options": np.full(12, 2)}, "s_q"),
-    ],
-)
-def test_the_coefficient_is_the_one_for_the_task(others: dict[str, Any], name: str) -> None:
-    said = [each for item in range(12) for each in twice(item, "crowd:ann", item % 2, item > 5)]
-
-    figures = crowd(said, **others).figures
-
-    assert set(figures) == {"percent", name}
-    told: Any = figures[name]
-    assert -1 <= told["value"] < 1
 
 
 def test_free_texts_are_compared_by_their_words_too() -> None:
@@ -131,29 +92,6 @@ def test_free_texts_are_compared_by_their_words_too() -> None:
     assert figures["percent"]["value"] == pytest.approx(2 / 3)
     assert figures["token_f1"]["value"] == pytest.approx((1 / 2 + 1 + 1) / 3)
     assert figures["alpha_token_f1"]["n"] == 3
-
-
-def test_not_sure_is_left_out_and_told_as_an_answer_besides() -> None:
-    said = [*twice(0, "crowd:ann", 0, UNSURE), *twice(1, "crowd:ann", 1, 1)]
-
-    found = crowd([*said, *twice(2, "crowd:ann", UNSURE, UNSURE)])
-
-    assert (found.figures["percent"]["value"], found.figures["percent"]["n"]) == (1.0, 1)
-    with_abstentions = found.figures["percent_with_abstentions"]
-    assert with_abstentions["value"] == pytest.approx(2 / 3)
-    assert with_abstentions["n"] == 3
-    assert (found.items, found.repeats) == (3, 3)
-
-
-def test_annotators_are_listed_by_how_often_they_answered_again() -> None:
-    said = [each for at in range(50) for each in twice(0, f"crowd:w{at}", *[0] * (at + 2))]
-
-    found = crowd(said)
-
-    assert found.annotators == 50
-    assert [one.rater.name for one in found.by_annotator[:2]] == ["w49", "w48"]
-    assert len(found.by_annotator) == MOST_ANNOTATORS
-    assert found.by_annotator[0].repeats == 50
 
 
 said_anyhow = st.lists(

@@ -5,11 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labelhub.core.agreement.aggregation.dawid_skene import dawid_skene
 from labelhub.core.agreement.reports import pooled, reasons
-from labelhub.core.agreement.reports.pooled import Pooled
 from labelhub.core.agreement.reports.report import report
-from labelhub.core.agreement.reports.sets import by_label, members_of
+from labelhub.core.agreement.reports.sets import members_of
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import sheet
@@ -54,20 +52,6 @@ SHOWN = {
     # Of a, b and c.
     "macro_f1": (1 + 2 / 3 + 0) / 3,
 }
-
-
-def test_each_label_is_put_together_by_dawid_and_skene() -> None:
-    one = given()
-    _, members = members_of(SETS)
-    ratings = one.of_kind("crowd")
-    likely = np.column_stack(
-        [dawid_skene(each).posterior[:, 1] for each in by_label(ratings, members)]
-    )
-    assert Pooled(one).labels("crowd") == pytest.approx(likely)
-    right = (likely > 0.5) == members[np.array(GOLD)]
-    found = against_gold(one)["label_dawid_skene_accuracy"]
-    assert found["value"] == pytest.approx(right.mean())
-    assert found["n"] == 3
 
 
 @pytest.mark.thorough

@@ -3,10 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 
-from labelhub.core.agreement import texts
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.report import report
 from labelhub.core.agreement.reports.sheet import Sheet
@@ -86,21 +84,6 @@ def test_texts_without_their_words_say_so() -> None:
     assert found["between"][0]["token_f1"]["reason"] == reasons.NO_TEXTS
 
 
-def test_of_items_with_many_labels_some_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = many(10, 30)
-    exact = report(given).to_json()
-    monkeypatch.setattr(texts, "MOST_PAIRS", 1000)
-    del given.texts.__dict__["most_pairs"]
-    found = report(given).to_json()
-    shown, before = found["within"]["crowd"]["token_f1"], exact["within"]["crowd"]["token_f1"]
-    assert "at most 14 labels of an item compared" in shown["method"]
-    assert "compared" not in before["method"]
-    assert shown["value"] == pytest.approx(before["value"], abs=0.05)
-    assert "pairs of labels" in found["within"]["crowd"]["alpha_token_f1"]["method"]
-    assert "at most 14" in found["against_gold"]["crowd"]["medoid_accuracy"]["method"]
-    check(given)
-
-
 @pytest.mark.parametrize(
     "said",
     [
@@ -120,15 +103,3 @@ def test_a_report_holds_no_word_of_anybody() -> None:
     given = written(said, ["quiet", "b"])
     assert not any(word in str(report(given).to_json()) for word in ("secretive", "hush", "quiet"))
     assert "secretive" not in repr(given.__dict__) + repr(given.texts.__dict__)
-
-
-def many(items: int, raters: int) -> Sheet:
-    """Every annotator says most words of the gold of each item."""
-    generator = np.random.default_rng(5)
-    gold = generator.integers(40, size=(items, 8))
-    kept = generator.random((raters, items, 8)) < 0.7
-    words = np.where(kept, gold, generator.integers(40, size=(raters, items, 8)))
-    said = {
-        f"crowd:{at}": [" ".join(map(str, text)) for text in row] for at, row in enumerate(words)
-    }
-    return written(said, [" ".join(map(str, text)) for text in gold])

@@ -1,13 +1,36 @@
 """McNemar's test in its forms and the tests of square tables: published values, properties."""
 
+from collections.abc import Callable, Sequence
+from itertools import product
 from math import comb
+from typing import Any
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.stats import false_discovery_control
 
-from labelhub.core.agreement.significance import mcnemar, mcnemar_mid_p
+from labelhub.core.agreement import significance
+from labelhub.core.agreement.significance import (
+    benjamini_yekutieli,
+    cochran,
+    column_shuffle,
+    fisher,
+    holm,
+    mann_whitney,
+    mcnemar,
+    mcnemar_mid_p,
+    median,
+    newcombe,
+    sign_flip,
+    summed,
+)
+from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
+from tests.core.agreement.published import reference
 
 COUNTS = st.integers(0, 400)
 
@@ -44,15 +67,221 @@ def test_the_mid_p_counts_the_split_itself_half(b: int, c: int) -> None:
     assert mcnemar_mid_p(b, c) == pytest.approx(wanted, rel=1e-9)
 
 
+#: Three sources, twelve items: 10, 7 and 4 right.
+RIGHT = [[1, 1, 1]] * 3 + [[1, 1, 0]] * 3 + [[1, 0, 0]] * 3 + [[0, 1, 0], [1, 0, 1], [0, 0, 0]]
+
+
+def test_cochrans_q_by_hand() -> None:
+    # Items tell apart where 1 or 2 of 3 are right: 3 x 2 + 3 x 2 + 2 + 2 = 16 = 3 N - sum R^2.
+    found = cochran(RIGHT)
+    q = 2 * (3 * (100 + 49 + 16) - 21**2) / 16
+    assert found.q.statistic == pytest.approx(q)
+    assert found.q.df == 2
+    assert found.q.p == pytest.approx(np.exp(-q / 2))
+    assert (found.items, found.dropped) == (12, 0)
+
+
+@pytest.mark.parametrize("wrong", [[[1], [0]], [1, 0], [[1, 2]], [[0.5, 1]]])
+def test_what_is_no_table_of_right_and_wrong_is_refused(wrong: Any) -> None:
+    with pytest.raises(InvalidInput):
+        cochran(wrong)
+
+
+P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=30)
+Adjustment = Callable[[Sequence[float | None]], list[float | None]]
+ALL = (holm, benjamini_yekutieli)
+
+
+def test_fifteen_published_p_values() -> None:
+    known = reference("bh1995_holm")
+    assert holm(known["input"]["p"]) == pytest.approx(known["expected"], abs=known["tolerance"])
+
+
+def test_benjamini_and_yekutieli_is_stricter_by_the_harmonic_sum() -> None:
+    known = reference("bh1995_fdr_bh")
+    harmonic = sum(1 / i for i in range(1, 16))
+    wanted = [min(1.0, p * harmonic) for p in known["expected"]]
+    assert benjamini_yekutieli(known["input"]["p"]) == pytest.approx(wanted, abs=1e-5)
+
+
+@given(P_VALUES)
+def test_false_discovery_rates_are_those_of_scipy(p_values: list[float]) -> None:
+    theirs = false_discovery_control(p_values, method="by")
+    np.testing.assert_allclose(benjamini_yekutieli(p_values), theirs, rtol=1e-12)
+
+
+@pytest.mark.parametrize("adjust", ALL)
+def test_undefined_p_values_stay_undefined_and_do_not_count(adjust: Adjustment) -> None:
+    with_gaps = adjust([0.01, None, 0.04, float("nan")])
+    assert [with_gaps[0], with_gaps[2]] == adjust([0.01, 0.04])
+    assert with_gaps[1] is None
+    assert np.isnan(with_gaps[3] or 0)
+    assert adjust([None]) == [None]
+
+
+@pytest.mark.parametrize("wrong", [-0.01, 1.01, float("inf")])
+def test_what_is_no_probability_is_refused(wrong: float) -> None:
+    with pytest.raises(InvalidInput, match="between 0 and 1"):
+        holm([0.5, wrong])
+
+
+Ints = NDArray[np.int64]
+
+LEADS = st.lists(st.integers(-4, 4), min_size=1, max_size=9)
+#: Right answers by cluster of three sources.
+TABLES = st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=1, max_size=6)
+
+
+def test_an_example_by_hand() -> None:
+    # +-3 +-2 +-1: sums of 6, 4, 2, 0, 0, -2, -4, -6. Four of eight lie at 4 or further.
+    assert sign_flip([3, 2, -1]).p == 4 / 8
+    assert sign_flip([3, 2, 1, 0, 0]).p == 2 / 8
+    assert sign_flip([3, -3]).p == sign_flip([0, 0]).p == sign_flip([]).p == 1
+    assert sign_flip([3, 2, -1]).how == "exact"
+
+
+@given(LEADS)
+def test_all_signs_are_counted(leads: list[int]) -> None:
+    sums = [abs(sum(np.array(leads) * signs)) for signs in product((1, -1), repeat=len(leads))]
+    assert sign_flip(leads).p == pytest.approx(np.mean(np.array(sums) >= abs(sum(leads))))
+
+
+def test_too_many_to_count_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    leads = np.random.default_rng(2).integers(-3, 5, size=200)
+    exact = sign_flip(leads)
+    monkeypatch.setattr(significance, "MOST_STEPS", 0)
+    drawn = sign_flip(leads)
+    assert (exact.how, drawn.how) == ("exact", "19999 draws, seed 7")
+    assert drawn.p == pytest.approx(exact.p, abs=4 * np.sqrt(exact.p / 20000) + 1 / 20000)
+    assert sign_flip([5] * 400).p == 1 / 20000
+
+
+@settings(max_examples=15, deadline=None)
+@given(TABLES)
+def test_all_exchanges_are_as_likely(table: list[list[int]]) -> None:
+    """Against going through all ways to exchange the columns of up to six clusters."""
+    sums: dict[tuple[int, ...], float] = {(0, 0, 0): 1.0}
+    for row in table:
+        orders = [tuple(np.array(row)[list(at)]) for at in ORDERS]
+        sums = _convolved(sums, orders)
+    seen = sum(total**2 for total in np.sum(table, axis=0))
+    expected = sum(chance for key, chance in sums.items() if sum(x**2 for x in key) >= seen)
+    assert column_shuffle(table).p == pytest.approx(expected, abs=0.03)
+
+
+ORDERS = [at for at in product(range(3), repeat=3) if len(set(at)) == 3]
+
+
+def _convolved(
+    sums: dict[tuple[int, ...], float], rows: list[tuple[int, ...]]
+) -> dict[tuple[int, ...], float]:
+    found: dict[tuple[int, ...], float] = {}
+    for key, chance in sums.items():
+        for row in rows:
+            total = tuple(int(one + more) for one, more in zip(key, row, strict=True))
+            found[total] = found.get(total, 0.0) + chance / len(rows)
+    return found
+
+
+@pytest.mark.parametrize("items", [300, 3000])
+def test_of_single_items_the_shuffle_is_cochrans_q(items: int) -> None:
+    generator = np.random.default_rng(items)
+    chances = 0.6 + np.array([0, 0.5, 1]) / np.sqrt(items)
+    right = (generator.random((items, 3)) < chances).astype(int)
+    found, asymptotic = column_shuffle(right), cochran(right).q.p
+    assert asymptotic is not None
+    assert found.p == pytest.approx(asymptotic, abs=0.015 if items == 300 else 1e-12)
+    assert found.how == ("9999 draws, seed 7" if items == 300 else "chi-square of many")
+
+
+def null(seed: int, authors: int = 30, messages: int = 8) -> tuple[Ints, Ints]:
+    """Three sources, each right on nearly all messages of an author or on nearly none: alike."""
+    generator = np.random.default_rng(seed)
+    likes = generator.choice([0.1, 0.9], size=(authors, 3))
+    right = generator.random((authors, messages, 3)) < likes[:, None]
+    return right.reshape(-1, 3).astype(int), np.repeat(np.arange(authors), messages)
+
+
+def test_alike_sources_are_told_apart_in_one_of_twenty_where_items_alone_fail() -> None:
+    by_item, by_cluster = [], []
+    for seed in range(300):
+        right, clusters = null(seed)
+        leads = right[:, 0] - right[:, 1]
+        by_item.append(mcnemar(int((leads > 0).sum()), int((leads < 0).sum())) < 0.05)
+        by_cluster.append(sign_flip(summed(leads, clusters)).p < 0.05)
+    assert np.mean(by_item) > 0.3
+    assert np.mean(by_cluster) < 0.05 + 1.65 * np.sqrt(0.05 * 0.95 / 300)
+
+
+def test_what_is_no_count_is_refused() -> None:
+    for wrong in ([0.5], [[1]]):
+        with pytest.raises(InvalidInput):
+            sign_flip(wrong)
+    for table in ([1, 0], [[1], [0]]):
+        with pytest.raises(InvalidInput):
+            column_shuffle(table)
+    with pytest.raises(InvalidInput):
+        summed([1, 2], [1])
+
+
+PARTS = st.integers(0, 40).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+
+
 @pytest.mark.parametrize(
-    ("fewer", "tail"),
+    ("counts", "interval"),
     [
-        # By whole numbers of any length, which takes seconds for each.
-        (499_900, 0.4211313785258044),
-        (499_000, 0.02280414993269104),
-        (495_000, 7.690777521953676e-24),
-        (485_000, 4.726203126285792e-198),
+        # Newcombe 1998, table II, method 10.
+        ((56, 70, 48, 80), (0.0524, 0.3339)),
+        ((9, 10, 3, 10), (0.1705, 0.8090)),
+        ((5, 56, 0, 29), (-0.0381, 0.1926)),
+        ((10, 10, 0, 20), (0.6791, 1.0000)),
     ],
 )
-def test_a_million_discordant_items_are_still_exact(fewer: int, tail: float) -> None:
-    assert mcnemar(fewer, 1_000_000 - fewer) == pytest.approx(2 * tail, rel=1e-11)
+def test_newcombe_is_as_published(
+    counts: tuple[int, int, int, int], interval: tuple[float, float]
+) -> None:
+    assert newcombe(*counts) == pytest.approx(interval, abs=6e-5)
+
+
+@given(PARTS, PARTS)
+def test_fishers_test_is_that_of_scipy(one: tuple[int, int], other: tuple[int, int]) -> None:
+    table = [[one[0], one[1] - one[0]], [other[0], other[1] - other[0]]]
+
+    assert fisher(*one, *other) == pytest.approx(stats.fisher_exact(table).pvalue, abs=1e-9)
+
+
+@pytest.mark.parametrize("counts", [(3, 2, 1, 4), (-1, 2, 1, 4), (1, 2, 5, 4)])
+def test_impossible_counts_are_refused(counts: tuple[int, int, int, int]) -> None:
+    with pytest.raises(InvalidInput):
+        fisher(*counts)
+    with pytest.raises(InvalidInput):
+        newcombe(*counts)
+
+
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=30),
+    st.lists(st.integers(0, 9), min_size=1, max_size=30),
+)
+def test_mann_whitney_is_that_of_scipy(one: list[int], other: list[int]) -> None:
+    found = mann_whitney(one, other)
+
+    if len({*one, *other}) == 1:
+        assert found is None
+    else:
+        known = stats.mannwhitneyu(one, other, method="asymptotic", use_continuity=True).pvalue
+        assert found == pytest.approx(known)
+
+
+def test_mann_whitney_of_nothing_is_undefined() -> None:
+    assert mann_whitney([], [1.0]) is None
+    assert mann_whitney([1.0], []) is None
+
+
+@all_cases("n", [6, 8, 9, 20, 50, 101])
+def test_a_medians_interval_covers_what_it_says_and_hardly_more(n: int) -> None:
+    found = median(list(range(n)))
+
+    outside = found["low"]
+    assert outside is not None
+    assert found["high"] == n - 1 - outside
+    assert stats.binom.cdf(outside, n, 0.5) <= 0.025 < stats.binom.cdf(outside + 1, n, 0.5)

@@ -46,3 +46,32 @@ def test_where_nothing_varies_there_is_no_kappa() -> None:
 
     assert found.percent["value"] == 1
     assert found.kappa["value"] is None
+
+
+def test_every_other_rating_is_a_comparison_but_items_make_the_interval() -> None:
+    """Ten items by six raters: fifty comparisons say little more than ten would."""
+    table = [[0] * 6 if item % 2 else [0, 1, 1, 1, 1, 1] for item in range(10)]
+
+    percent = with_others(from_matrix(table))[0].percent
+
+    assert (percent["value"], percent["n"]) == (0.5, 50)
+    low, high = percent["low"], percent["high"]
+    assert low is not None
+    assert high is not None
+    assert low < 0.3
+    assert high > 0.7
+
+
+def test_the_order_of_ratings_does_not_matter() -> None:
+    ratings = from_matrix([[0, 1, 0], [1, 1, NONE], [0, 0, 1], [NONE, 1, 1]], 2)
+    mixed = np.random.default_rng(3).permutation(len(ratings))
+    turned = type(ratings)(
+        ratings.items[mixed],
+        ratings.raters[mixed],
+        ratings.codes[mixed],
+        ratings.n_items,
+        ratings.n_raters,
+        ratings.n_categories,
+    )
+
+    assert with_others(turned) == with_others(ratings)

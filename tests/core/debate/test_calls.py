@@ -121,17 +121,6 @@ def test_every_task_has_a_question_and_one_form_of_answer(role: str, task: str) 
         assert name in said
 
 
-@all_cases("role", PROMPTS)
-@all_cases("task", SCHEMAS)
-def test_every_task_is_spoken_of_in_its_own_words(role: str, task: str) -> None:
-    said = whole(call(role, SCHEMAS[task]))
-    assert ("aspect" in said) <= (task == "multi")
-    assert ("tone is not support" in said) <= (task == "multi")
-    assert ("of the scale" in said) == (task == "ordinal")
-    assert ("copied letter for letter" in said) <= (task == "per_item")
-    assert ("listed names" in said) <= (task in {"single", "multi", "ordinal"})
-
-
 @all_cases("role", sorted(set(PROMPTS) - {"courtroom/reporter"}))
 def test_what_strangers_and_models_wrote_is_fenced(role: str) -> None:
     said = call(role, SCHEMAS["per_item"]).messages[1].content
@@ -145,18 +134,6 @@ def test_what_strangers_and_models_wrote_is_fenced(role: str) -> None:
     outside = re.sub(r"<text id.*?</text id[^>]*>", "", said, flags=re.DOTALL)
     words = ("rained", "Cold", "wet", "cook", "FIRST", "SECOND", "THIRD", "FOURTH")
     assert not any(word in outside for word in words)
-
-
-def test_what_the_run_asks_of_a_model_counts_more_than_what_the_protocol_asks() -> None:
-    def asked(params: Mapping[str, Mapping[str, Any]], **wanted: Any) -> Mapping[str, Any]:
-        return caller(params=params)("single/annotator", params=wanted).params
-
-    assert asked({}) == {"temperature": 0}
-    assert asked({}, temperature=0.7) == {"temperature": 0.7}
-    assert asked({"single/annotator": {"temperature": 1}}, temperature=0.7) == {"temperature": 1}
-    assert asked({"other": {"temperature": 1}}, logprobs=True) == {
-        "temperature": 0, "logprobs": True,
-    }  # fmt: skip
 
 
 def test_a_role_without_prompt_is_refused() -> None:

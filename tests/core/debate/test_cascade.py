@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from labelhub.core.debate import protocol
 from labelhub.core.llm.types import Reply
-from tests.core.debate.canned import FAILED, REFUSED, UNREAD, Played, played, says
+from tests.core.debate.canned import FAILED, UNREAD, Played, played, says
 
 ECJ = {
     "then_extractor": says("Hawkish"),
@@ -43,50 +42,6 @@ def test_what_is_ambiguous_is_debated_and_the_debate_counts() -> None:
     assert outcome.signals["first"] == "Dovish"
     assert outcome.signals["first_stage"]["d_rate"] == 0.4
     assert outcome.flags == ()
-
-
-def test_roles_and_settings_belong_to_their_stage() -> None:
-    given = {"first": "single", "then": "courtroom", "then.judges": 1, "then.temperature": 0}
-    info = protocol("cascade")
-    settings = info.read_settings(given)
-    assert [(part.role, part.prompt) for part in info.parts(settings)] == [
-        ("first_annotator", "single/annotator"),
-        ("then_clerk", "courtroom/clerk"),
-        ("then_prosecutor", "courtroom/advocate"),
-        ("then_defence", "courtroom/advocate"),
-        ("then_judge", "courtroom/judge"),
-    ]
-    said: dict[str, str | Reply] = {
-        "first_annotator": UNREAD,
-        "then_clerk": "First choice: Dovish\nSecond choice: Neutral",
-        "then_prosecutor": "Words.",
-        "then_defence": "Words.",
-        "then_judge": says("Dovish"),
-    }
-    debate = played("cascade", said, given=given)
-    assert debate.steps == [
-        ["first/annotator"],
-        ["then/clerk"],
-        ["then/prosecutor", "then/defence"],
-        ["then/judge/1"],
-    ]
-    assert debate.call("then/judge/1").params["temperature"] == 0
-    assert debate.outcome.value == "Dovish"
-
-
-@pytest.mark.parametrize(
-    ("samples", "doubts"),
-    [
-        (["Dovish", "Dovish", "Neutral", "Neutral", "Hawkish"], ["no label", "d_rate", "tie"]),
-        (["Dovish"] * 4 + [REFUSED], ["refused"]),
-        (["Dovish"] * 4 + [FAILED], ["failed"]),
-        ([UNREAD] * 5, ["no label", "d_rate", "unparsed"]),
-    ],
-)
-def test_whatever_asks_for_a_look_is_doubt(samples: list[str | Reply], doubts: list[str]) -> None:
-    debate = cascaded(*samples)
-    assert debate.steps == FIRST + LATER
-    assert debate.outcome.signals["doubts"] == doubts
 
 
 @pytest.mark.parametrize(("second", "again"), [(0.2, False), (0.3, False), (0.31, True)])

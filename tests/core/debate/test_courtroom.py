@@ -3,14 +3,19 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from labelhub.core.debate import protocol
-from labelhub.core.debate.outcome import DebateItem, Precedent
+from labelhub.core.debate.courtroom import TOLERANCE, equalised, within
+from labelhub.core.debate.judges import Candidates, candidates
+from labelhub.core.debate.outcome import DebateItem
 from labelhub.core.llm.types import Reply
+from labelhub.core.schema import Schema, Value, parse_schema, schema_from_names
 from tests.cases import all_cases
 from tests.core.debate.canned import (
     FAILED,
     REFUSED,
+    STANCE,
     TEXT,
     UNREAD,
     Played,
@@ -19,6 +24,7 @@ from tests.core.debate.canned import (
     played,
     says,
 )
+from tests.growth import assert_linear_time
 
 HEARING = "First choice: Dovish\nSecond choice: Neutral"
 SAID: dict[str, str | Reply] = {
@@ -28,15 +34,6 @@ SAID: dict[str, str | Reply] = {
     "reporter": "Its words are soft.",
     "judge": f"The first.\n{says('Dovish')}",
 }
-SIDES = ['It says "cold".', 'It is "high".']
-
-
-def precedents(*labels: str, each: int = 4) -> tuple[Precedent, ...]:
-    return tuple(
-        Precedent(f"{label}{at}", label, f"{label} text {at}", 1 - at / 10)
-        for label in labels
-        for at in range(1, each + 1)
-    )
 
 
 def tried(
@@ -65,22 +62,6 @@ def test_a_hearing_then_both_sides_then_one_judge_after_the_other() -> None:
     assert [call.output for calls in debate.asked for call in calls] == outputs
 
 
-@all_cases("judges", [1, 3, 5])
-@all_cases("deliberation", ["parallel", "sequential"])
-def test_as_many_calls_as_the_table_says(judges: int, deliberation: str) -> None:
-    debate = tried(judges=judges, deliberation=deliberation)
-    names = [f"judge/{at}" for at in range(1, judges + 1)]
-    parallel = deliberation == "parallel"
-    assert debate.steps[2:] == ([names] if parallel else [[name] for name in names])
-    count = protocol("courtroom").calls({"judges": judges, "deliberation": deliberation})
-    assert count.most == sum(map(len, debate.steps)) == 3 + judges
-    assert count.depth_most == len(debate.steps) == (3 if parallel else 2 + judges)
-    assert [debate.call(name).sample for name in names] == list(range(1, judges + 1))
-    assert debate.call("judge/1").params == {
-        "temperature": 0.5, "logprobs": True,
-    }  # fmt: skip
-
-
 @pytest.mark.thorough
 def test_the_order_of_the_sides_is_set_or_settled_by_the_item() -> None:
     def first(key: str, order: str) -> str:
@@ -95,29 +76,6 @@ def test_the_order_of_the_sides_is_set_or_settled_by_the_item() -> None:
     tossed = [first(str(key), "by item") for key in range(400)]
     assert tossed == [first(str(key), "by item") for key in range(400)]
     assert 160 < tossed.count("defence") < 240
-
-
-@all_cases("most", [0, 1, 2, 3])
-@all_cases(
-    ("wanted", "labels"),
-    [("all", ["Dovish", "Hawkish", "Neutral"]), ("candidates", ["Dovish", "Neutral"])],
-)
-def test_judges_read_the_nearest_precedents_with_their_reasons(
-    most: int, wanted: str, labels: list[str]
-) -> None:
-    item = DebateItem("1", TEXT, precedents=precedents("Dovish", "Hawkish", "Neutral"))
-    debate = tried(item=item, precedents=most, precedents_for=wanted, judges=1)
-    texts = [f"{label} text {at}" for label in labels for at in range(1, most + 1)]
-    reasons = [f"precedent/{at}" for at in range(1, len(texts) + 1)]
-    assert debate.steps[1] == ["prosecutor", "defence", *reasons]
-    pairs = [part for text in texts for part in (text, "Its words are soft.")]
-    assert fenced(debate.read("judge/1")) == [TEXT, *pairs, *SIDES]
-    assert debate.read("judge/1").count("\nIts label:\n") == len(texts)
-    assert ("reporter" in protocol("courtroom").roles(given(precedents=most))) == bool(most)
-
-
-def given(**settings: Any) -> dict[str, Any]:
-    return protocol("courtroom").read_settings(settings)
 
 
 @all_cases(
@@ -186,3 +144,87 @@ def test_there_is_no_trial_where_a_side_is_not_heard(role: str, said: str | Repl
     assert (debate.outcome.value, debate.outcome.failed) == (None, said is FAILED)
     assert debate.outcome.flags
     assert debate.outcome.signals["first"] == "Dovish"
+
+
+YES_NO = schema_from_names("single", ["Yes", "No"])
+SCALE = schema_from_names("ordinal", ["poor", "fair", "good"])
+CHOICES = parse_schema({"task": "per_item"})
+
+
+def two(hearing: Reply, schema: Schema = STANCE, item: DebateItem | None = None) -> Candidates:
+    assert hearing.value is not None
+    return candidates(hearing.value, hearing, item or DebateItem("1", "text"), schema)
+
+
+@all_cases(
+    ("hearing", "schema", "second", "how"),
+    [
+        (Reply(value="Dovish", ranking=("Dovish", "Neutral")), STANCE, "Neutral", "ranking"),
+        (Reply(value="Dovish", ranking=("Dovish", "Dovish", "Hawkish")),
+         STANCE, "Hawkish", "ranking"),
+        (Reply(value="Yes", ranking=("Yes",)), YES_NO, "No", "only other"),
+        (Reply(value="Yes"), YES_NO, "No", "only other"),
+        (Reply(value="Dovish", probabilities={"Dovish": 0.6, "Neutral": 0.3, "Hawkish": 0.1}),
+         STANCE, "Neutral", "probabilities"),
+        (Reply(value="Dovish", probabilities={"Dovish": 0.2, "Hawkish": 0.1}),
+         STANCE, "Hawkish", "probabilities"),
+        (Reply(value=3, probabilities={"good": 0.6, "poor": 0.3}), SCALE, 1, "probabilities"),
+        (Reply(value=3, ranking=(3, 2)), SCALE, 2, "ranking"),
+    ],
+)  # fmt: skip
+def test_the_second_is_what_the_hearing_tells(
+    hearing: Reply, schema: Schema, second: Value, how: str
+) -> None:
+    found = two(hearing, schema)
+    assert (found.first, found.second, found.second_by) == (hearing.value, second, how)
+
+
+def test_one_choice_is_argued_for_by_both() -> None:
+    found = two(Reply(value="a"), CHOICES, DebateItem("1", "text", options=("a",)))
+    assert (found.first, found.second) == ("a", "a")
+
+
+@all_cases(
+    ("text", "longest", "left"),
+    [
+        ("One. Two. Three.", 100, "One. Two. Three."),
+        ("One. Two. Three.", 10, "One. Two."),
+        ("One. Two. Three.", 9, "One. Two."),
+        ("One. Two. Three.", 8, "One."),
+        ("Onetwothree.", 5, "Onetw"),
+        ("It costs 3.50 a piece. Fine.", 24, "It costs 3.50 a piece."),
+        ('He said "no." She left. Then', 24, 'He said "no." She left.'),
+        ("一。二。三。", 4, "一。二。"),
+        ("First line\nsecond line", 15, "First line"),
+        ("Really?! Yes… no", 14, "Really?! Yes…"),
+        ("  spaced. ", 8, "spaced."),
+        ("", 5, ""),
+    ],
+)
+def test_whole_sentences_are_kept(text: str, longest: int, left: str) -> None:
+    assert within(text, longest) == left
+
+
+TEXTS = st.lists(
+    st.text(st.sampled_from('ab .!?。\n"'), max_size=12).map(lambda text: f"{text}. "), max_size=12
+).map("".join)
+
+
+@given(TEXTS, TEXTS, st.integers(1, 60))
+def test_never_longer_than_allowed_nor_further_apart_than_before(
+    one: str, other: str, longest: int
+) -> None:
+    left, right = equalised(one, other, longest)
+    before = [len(within(text, longest)) for text in (one, other)]
+    assert max(len(left), len(right)) <= longest
+    assert one.strip().startswith(left)
+    assert other.strip().startswith(right)
+    assert (right, left) == equalised(other, one, longest)
+    assert abs(len(left) - len(right)) <= max(abs(before[0] - before[1]), 0) + 2
+    if max(before) <= TOLERANCE * min(before):
+        assert [len(left), len(right)] == before
+
+
+@all_cases("seed", [".", "a", ". ", "。", "\n", '."'])
+def test_a_long_text_is_cut_in_time(seed: str) -> None:
+    assert_linear_time(lambda text: equalised(text, "Short.", 5000), seed, 12_500)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from labelhub.core.schema import Schema, parse_schema
+from labelhub.core.schema import Schema
 from tests.core.debate.canned import Play, fenced, played
 
 EXTRACTOR = '- Food: "the soup was cold"\n- Price: "the bill"\nFinal Decision: Food, Price'
@@ -76,22 +76,3 @@ def test_where_the_roles_differ_people_are_asked(
     outcome = play("ecj", {role: f"Final Decision: {names}" for role, names in said.items()})
     assert outcome.value is not None
     assert (outcome.flags, outcome.uncertainty) == (flags, uncertainty)
-
-
-def test_free_text(play: Play) -> None:
-    asked = parse_schema({"task": "text"})
-    outcome = play("ecj", dict.fromkeys(SAID, "Final Decision: A cold soup."), asked=asked)
-    assert (outcome.value, outcome.flags) == ("A cold soup.", ())
-
-
-def test_the_judge_merges_two_analyses_and_is_told_nothing_of_who_made_them(
-    schema: Schema,
-) -> None:
-    """Paper 000, appendix B: whoever hears that one of them objects too much discounts it."""
-    system, user = (
-        each.content for each in played("ecj", SAID, asked=schema).call("judge").messages
-    )
-    assert "Merge their two analyses" in system
-    assert user.index("Analysis 1:") < user.index("Analysis 2:")
-    for word in ("sceptic", "critic", "object", "refute"):
-        assert word not in (system + user.replace(CRITIC, "")).casefold()

@@ -1,6 +1,5 @@
 """The registry of protocols, and what holds for each of them."""
 
-import asyncio
 import inspect
 import itertools
 import json
@@ -13,7 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from labelhub.core.debate import PROTOCOLS, UnknownProtocol, check_task, protocol
-from labelhub.core.debate.outcome import Debate, DebateItem, Outcome, Precedent, run_debate
+from labelhub.core.debate.outcome import DebateItem, Outcome, Precedent, run_debate
 from labelhub.core.debate.routing import FLAGS
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.types import Call, Output, Reply, Status
@@ -201,22 +200,3 @@ async def test_the_driver_carries_a_debate_to_its_end(start: Start) -> None:
     said = dict.fromkeys(("extractor", "critic", "judge"), "Final Decision: Food")
     outcome = await run_debate(start("ecj"), answering(said))
     assert outcome.value == ["Food"]
-
-
-def _pair(start: Start) -> Debate:
-    """A protocol of one step with two calls at once."""
-    calls = next(start("single")) + next(start("single"))
-    first, second = yield calls
-    return Outcome(value=[first.text, second.text])
-
-
-async def test_calls_of_one_step_are_under_way_together(start: Start) -> None:
-    both = asyncio.Barrier(2)
-    names = iter(["a", "b"])
-
-    async def ask(_: Call) -> Reply:
-        name = next(names)
-        await asyncio.wait_for(both.wait(), 5)
-        return Reply(name)
-
-    assert (await run_debate(_pair(start), ask)).value == ["a", "b"]

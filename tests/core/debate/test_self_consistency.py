@@ -38,16 +38,3 @@ def test_the_most_frequent_answer_wins(
     assert (outcome.value, outcome.signals["d_rate"], outcome.flags) == (value, d_rate, flags)
     assert outcome.uncertainty == round(1 - d_rate, 4)
     assert not outcome.failed
-
-
-def test_evidence_is_that_of_the_samples_that_won() -> None:
-    soup = '- {}: "soup"\nFinal Decision: {}'
-    bill = '- Dovish: "bill"\nFinal Decision: Dovish'
-    said = {
-        "*": bill,
-        "sample/2": soup.format("Dovish", "Dovish"),
-        "sample/3": soup.format("Neutral", "Neutral"),
-    }
-    outcome = played("self_consistency", said).outcome
-    assert outcome.evidence == {"Dovish": ("bill", "soup")}
-    assert outcome.rationale == '- Dovish: "bill"'

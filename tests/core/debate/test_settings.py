@@ -4,10 +4,8 @@ from typing import Any
 
 import pytest
 
-from labelhub.core.debate import PROTOCOLS, CallCount, check_task, protocol
+from labelhub.core.debate import PROTOCOLS, CallCount, protocol
 from labelhub.core.debate.info import InvalidSetting
-from labelhub.core.errors import InvalidInput
-from labelhub.core.schema import TASKS, LabelType
 from tests.cases import all_cases
 
 #: Calls and dependent depth of an item under the usual settings, as the papers have them.
@@ -29,24 +27,6 @@ COUNTS = {
 def test_calls_and_depth_are_known_beforehand(name: str) -> None:
     info = protocol(name)
     assert info.calls(info.read_settings({})) == CallCount(*COUNTS[name])
-
-
-@all_cases(
-    ("name", "setting", "raw", "value"),
-    [
-        ("self_consistency", "samples", "7", 7),
-        ("self_consistency", "samples", 7.0, 7),
-        ("self_consistency", "temperature", 1, 1.0),
-        ("self_consistency", "temperature", "0.2", 0.2),
-        ("courtroom", "judges", "5", 5),
-        ("courtroom", "deliberation", "parallel", "parallel"),
-        ("cascade", "then", "courtroom", "courtroom"),
-    ],
-)
-def test_a_value_is_read_from_a_word_too(name: str, setting: str, raw: Any, value: Any) -> None:
-    read = protocol(name).read_settings({setting: raw})[setting]
-    assert read == value
-    assert type(read) is type(value)
 
 
 @all_cases(
@@ -90,24 +70,3 @@ def test_an_unknown_setting_is_refused_with_the_known_ones(
 ) -> None:
     with pytest.raises(InvalidSetting, match=f"is not known here; there are: {known}"):
         protocol(name).read_settings(given)
-
-
-NOT_FOR_TEXT = {"self_consistency", "vote", "discussion", "courtroom", "predict"}
-
-
-@all_cases("name", PROTOCOLS)
-@all_cases("task", list(TASKS.values()))
-def test_a_protocol_is_refused_for_what_it_cannot_answer(name: str, task: LabelType) -> None:
-    info = protocol(name)
-    cannot = (
-        (task is TASKS["text"] and name in {*NOT_FOR_TEXT, "cascade"})
-        or (task is TASKS["multi"] and name in {"courtroom", "predict"})
-    )  # fmt: skip
-    if not cannot:
-        check_task(info, info.read_settings({}), task)
-        return
-    with pytest.raises(
-        InvalidInput, match=f"cannot answer questions of the task '{task}'"
-    ) as caught:
-        check_task(info, info.read_settings({}), task)
-    assert "Use " in str(caught.value)

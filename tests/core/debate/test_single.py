@@ -3,7 +3,7 @@
 import pytest
 
 from labelhub.core.llm.types import Reply, Status
-from labelhub.core.schema import Schema
+from tests.cases import all_cases
 from tests.core.debate.canned import STANCE, Play, played
 
 SAID = '- Price: "the bill was high"\nFinal Decision: Price'
@@ -28,24 +28,9 @@ def test_probabilities_tell_how_sure_an_answer_is(play: Play) -> None:
     assert play("single", {"annotator": reply}, asked=STANCE).signals["margin"] == 0.3
 
 
-@pytest.mark.parametrize(
-    ("reply", "flag"),
-    [
-        (Reply(SAID, value=["Price"], rung=4), "lenient"),
-        (Reply(SAID, value=["Price"], cut_off=True), "cut_off"),
-    ],
-)
-def test_an_answer_in_another_form_is_flagged(play: Play, reply: Reply, flag: str) -> None:
-    outcome = play("single", {"annotator": reply})
-    assert (outcome.value, outcome.flags) == (["Price"], (flag,))
-
-
-def test_quotations_may_be_asked_for_after_the_label(schema: Schema) -> None:
-    said = 'Final Decision: Price\n- Price: "the bill was high"; "never said"'
-    debate = played(
-        "single", {"annotator": said}, asked=schema, given={"quotes": "after the label"}
-    )
-    form = debate.read("annotator").rpartition("</text id=")[2]
-    assert form.index("Final Decision:") < form.index("- NAME:")
-    assert debate.outcome.value == ["Price"]
-    assert debate.outcome.evidence == {"Price": ("the bill was high",)}
+@all_cases("status", [each for each in Status if each is not Status.OK])
+def test_no_answer_after_reasons_is_no_label(status: Status) -> None:
+    outcome = played("cot", {"annotator": Reply("words", status=status)}).outcome
+    assert (outcome.value, outcome.uncertainty) == (None, 1.0)
+    assert outcome.flags == (str(status),)
+    assert outcome.failed == (status is Status.FAILED)

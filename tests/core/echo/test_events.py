@@ -38,17 +38,6 @@ REWARDED = Rewarded("r", "ada", True, (("urgency", 0.7), ("mood", 0.0)), 1.0)
 EXPECTED = Expected("x", "mood", -1.0)
 NAN = float("nan")
 
-EVENTS: list[Event] = [
-    ANSWERED, REWARDED, EXPECTED, Withdrawn("w", "a"), Restored("s", "a"), Frozen("f", True),
-]  # fmt: skip
-
-
-@all_cases("event", EVENTS, ids=kind_of)
-def test_it_is_read_as_it_was_written(event: Event) -> None:
-    read = from_json(kind_of(event), event.id, to_json(event))
-    assert to_json(read) == to_json(event)
-    assert type(read) is type(event)
-
 
 DAMAGED: list[tuple[Event, str, Any]] = [
     (ANSWERED, "author", ""),

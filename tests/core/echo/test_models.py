@@ -10,14 +10,12 @@ from hypothesis import strategies as st
 from labelhub.core.echo.models import (
     HEAD,
     LLM,
-    MOST_VALUES,
     PARTS,
     FeatureModel,
     part_weights,
     predict,
     teach,
 )
-from labelhub.core.echo.state import pack_model
 from labelhub.core.echo.vectors import vector_of
 
 VALUES = ("now", "later", "never")
@@ -107,29 +105,6 @@ def test_how_often_a_language_model_was_right_becomes_how_likely_its_word_is() -
         teach(model, vector_of("hello"), value, VALUES, said)
     assert found[0] == pytest.approx(0.6)
     assert np.mean(found[100:]) == pytest.approx(0.7, abs=0.05)
-
-
-def test_a_new_value_of_an_open_feature_gets_a_row_and_is_expected_from_then_on() -> None:
-    model = taught([("a tent", "blue", (), ""), ("a lamp", "red", (), "")])
-    assert model.values == ["blue", "red"]
-    assert model.counts.tolist() == [1, 1]
-    assert model.head.mean.shape == model.head.var.shape == (2, len(model.places))
-    said = predict(model, vector_of("a lamp"))
-    assert (said.values, said.top) == (("blue", "red"), "red")
-    with_third = predict(model, vector_of("a lamp"), said="green")
-    assert with_third.values == ("blue", "red", "green")
-
-
-def test_of_an_open_feature_no_more_values_are_learnt_than_it_may_hold() -> None:
-    model = FeatureModel()
-    for at in range(MOST_VALUES):
-        teach(model, vector_of("a tent"), f"word {at}")
-    full = pack_model(model)
-    teach(model, vector_of("a lamp"), "one more")
-    assert pack_model(model) == full
-    assert len(model.values) == MOST_VALUES
-    teach(model, vector_of("a lamp"), "word 3")
-    assert pack_model(model) != full
 
 
 @pytest.mark.thorough

@@ -138,25 +138,6 @@ def test_thin_overlap_is_told_though_there_are_numbers() -> None:
     assert "one message carries 6 % of all weight" in evaluate(one).warning
 
 
-def test_of_what_was_never_done_nothing_is_told() -> None:
-    for log in ([], rows(300, weight=0)):
-        found = evaluate(log)
-        assert found.ips["value"] is None
-        assert found.effective_sample_size == 0
-        assert found.warning == "The log holds nothing that this way of choosing would do."
-
-
-def test_decisions_of_one_author_tell_less() -> None:
-    apart = [LoggedDecision(0.5, 0.5, float(i % 10 == 0)) for i in range(1000)]
-    alike = [LoggedDecision(0.5, 0.5, float(i < 100), f"a{i // 10}") for i in range(1000)]
-    one, other = evaluate(apart), evaluate(alike)
-    assert other.authors == 100
-    assert one.snips["high"] is not None
-    assert other.snips["high"] is not None
-    assert other.snips["high"] - 0.1 > 2 * (one.snips["high"] - 0.1)
-    assert evaluate([LoggedDecision(0.5, 0.5, 1.0, "ann")] * 200).ips["low"] is None
-
-
 @pytest.mark.thorough
 @given(st.lists(st.tuples(*[st.floats(0.01, 1)] * 2, st.floats(-5, 5)), min_size=100, max_size=150))
 def test_any_log_gives_finite_numbers_or_reasons(log: list[tuple[float, float, float]]) -> None:

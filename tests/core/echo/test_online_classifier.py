@@ -36,23 +36,6 @@ def copy(head: OnlineClassifier) -> OnlineClassifier:
     return OnlineClassifier(head.mean.copy(), head.var.copy())
 
 
-@given(vectors, st.integers(1, 6))
-def test_what_has_learnt_nothing_holds_every_value_equally_likely(
-    vector: Floats, values: int
-) -> None:
-    likely = probabilities(new_head(values, PLACES, variance=20.0), vector)
-    assert likely == pytest.approx(np.full(values, 1 / values))
-
-
-@given(taught(), vectors)
-def test_probabilities_sum_to_one_and_none_is_negative(
-    head: OnlineClassifier, vector: Floats
-) -> None:
-    likely = probabilities(head, vector)
-    assert likely.sum() == pytest.approx(1)
-    assert (likely >= 0).all()
-
-
 @given(taught(), vectors, st.integers(0, 2))
 def test_an_answer_raises_its_own_score_and_lowers_the_others(
     head: OnlineClassifier, vector: Floats, value: int

@@ -97,3 +97,16 @@ def test_the_interval_holds_what_was_planted(
         # Told with two digits.
         held += low * 0.95 <= left <= high * 1.05
     assert held >= 54
+
+
+def test_where_nothing_is_learnt_nothing_is_left() -> None:
+    found = answers_left([Stretch(100, 30.0)] * 10)
+    assert found.left == 0
+    assert found.gain == 0
+
+
+def test_what_falls_far_is_not_said_to_be_flat() -> None:
+    steep = [Stretch(20, 20 * share) for share in (0.9, 0.7, 0.55, 0.45, 0.4, 0.35)]
+    found = answers_left(steep)
+    assert found.left is None or found.left > 0
+    assert found.gain is None or found.gain > 0.02

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.echo import relevance as module
 from labelhub.core.echo.events import CLICK
 from labelhub.core.echo.relevance import (
     FIRMEST,
@@ -21,7 +20,6 @@ from labelhub.core.echo.relevance import (
 from tests.cases import all_cases
 
 COUNT = 6
-PARTS = ("odds", "weight", "variance")
 
 
 @st.composite
@@ -42,10 +40,6 @@ def learnt(told: list[tuple[list[int], Floats, float]], odds: Floats | None = No
     return relevance
 
 
-def beliefs(relevance: Relevance, at: int) -> list[float]:
-    return [float(getattr(relevance, name)[at]) for name in PARTS]
-
-
 @given(outcomes())
 def test_whatever_comes_the_beliefs_stay_beliefs(
     told: list[tuple[list[int], Floats, float]],
@@ -56,21 +50,6 @@ def test_whatever_comes_the_beliefs_stay_beliefs(
     assert ((relevance.variance > 0) & (relevance.variance <= PRIOR_VARIANCE + 1e-12)).all()
     assert all(variance > 0 for _, variance in relevance.bases.values())
     assert np.isfinite([relevance.base(CLICK)[0], *relevance.weight, *relevance.deviation]).all()
-
-
-def test_what_is_no_longer_rewarded_is_half_forgotten_after_the_half_life_and_then_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    relevance = learnt([([0, 1], np.ones(2), 1.0)] * 20, np.array([-1.0] * COUNT))
-    monkeypatch.setattr(module, "HALF_LIFE", 50.0)
-    prior = np.array([-1.0, PRIOR_WEIGHT, PRIOR_VARIANCE])
-    far = np.array(beliefs(relevance, 0)) - prior
-    for _ in range(50):
-        reward(relevance, [], np.zeros(0), 0.0, CLICK)
-    assert np.array(beliefs(relevance, 0)) - prior == pytest.approx(far / 2)
-    for _ in range(1_500):
-        reward(relevance, [], np.zeros(0), 0.0, CLICK)
-    assert beliefs(relevance, 0) == pytest.approx(prior)
 
 
 @given(st.floats(-2 * FIRMEST, 2 * FIRMEST), st.floats(-2, 2), st.floats(1e-12, PRIOR_VARIANCE))
@@ -147,18 +126,3 @@ def test_the_bounds_hold_what_they_say(odds: float, weight: float, variance: flo
     assert (values < low).mean() <= 0.055
     assert (values > high).mean() <= 0.055
     assert ((values >= low) & (values <= high)).mean() >= 0.89
-
-
-def test_the_interval_is_that_of_draws_from_the_belief() -> None:
-    relevance = new_relevance(4)
-    relevance.odds[:] = [-5.0, -1.7, 0.5, 5.0]
-    relevance.weight[:] = [0.4, 0.4, -0.2, 0.3]
-    draws = np.random.default_rng(3)
-    lows, highs = relevance_bounds(relevance)
-    for at in range(4):
-        on = draws.random(200_000) < relevance.matters[at]
-        weight = relevance.weight[at] + np.sqrt(relevance.variance[at]) * draws.standard_normal(
-            200_000
-        )
-        found = np.percentile(np.where(on, weight, 0.0), [2.5, 97.5])
-        assert [lows[at], highs[at]] == pytest.approx(found.tolist(), abs=0.01)

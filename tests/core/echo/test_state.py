@@ -206,14 +206,6 @@ def test_a_state_that_knows_new_features_leaves_the_one_it_came_from_alone() -> 
     assert state.knowing(["urgency"]) is state
 
 
-def test_the_owners_word_moves_what_is_not_known_yet() -> None:
-    much, no = _state(Expected("1", "mood", 1.0)), _state(Expected("1", "mood", -1.0))
-    assert much.relevance.matters[0] > 0.7
-    assert no.relevance.matters[0] < 0.05
-    back = _state(Expected("1", "mood", 1.0), Expected("2", "mood", 0.0))
-    assert abs(back.relevance.matters[0] - 0.15) < 1e-9
-
-
 def _state(*events: Event) -> EchoState:
     return _learnt([Entry(number, event) for number, event in enumerate(events, start=1)])
 
@@ -238,3 +230,33 @@ def _through_bytes(state: EchoState) -> EchoState:
     read.models = {key: unpack_model(pack_model(model)) for key, model in state.models.items()}
     read.trusts = dict(state.trusts)
     return read
+
+
+def test_an_answer_changes_its_own_features_model_and_no_other() -> None:
+    before = _state(answered("1"), answered("2", feature="mood"), rewarded("3"))
+    after = _state(
+        answered("1"), answered("2", feature="mood"), rewarded("3"), answered("4", value="never")
+    )
+    assert pack_model(before.models["mood"]) == pack_model(after.models["mood"])
+    assert pack_model(before.models["urgency"]) != pack_model(after.models["urgency"])
+    assert before.relevance.odds.tolist() == after.relevance.odds.tolist()
+
+
+def test_who_is_not_trusted_moves_nothing() -> None:
+    poisoned: list[Event] = [
+        answered("p1", author="eve", trusted=False), rewarded("p2", author="eve", trusted=False),
+    ]  # fmt: skip
+    assert digest(_state(answered("1"), *poisoned)) == digest(_state(answered("1")))
+
+
+def test_withdrawn_events_never_were() -> None:
+    kept, gone = answered("1"), answered("2", value="never", author="eve")
+    assert digest(_state(kept, gone, Withdrawn("3", "2"))) == digest(_state(kept))
+
+
+def test_the_owners_word_moves_what_is_not_known_yet() -> None:
+    much, no = _state(Expected("1", "mood", 1.0)), _state(Expected("1", "mood", -1.0))
+    assert much.relevance.matters[0] > 0.7
+    assert no.relevance.matters[0] < 0.05
+    back = _state(Expected("1", "mood", 1.0), Expected("2", "mood", 0.0))
+    assert abs(back.relevance.matters[0] - 0.15) < 1e-9

@@ -65,20 +65,6 @@ def test_one_answer_moves_by_so_much_at_most_and_never_beyond_the_ends(
     assert abs(after) <= MOST
 
 
-@given(st.lists(st.tuples(st.floats(1e-6, 1 - 1e-6), st.floats(0, 1)), max_size=40))
-def test_one_offer_moves_by_so_much_at_most_and_answers_not_at_all(
-    offers: list[tuple[float, float]],
-) -> None:
-    trust = NEW
-    for chance, value in offers:
-        after = offered(trust, chance=chance, value=value)
-        assert abs(after.clicks - trust.clicks) <= MOST_STEP + 1e-9
-        assert abs(after.clicks) <= MOST
-        assert after.answers == trust.answers
-        trust = after
-    assert trust.offers == len(offers)
-
-
 @given(sigmas, st.integers(2, OPTIONS))
 def test_a_match_speaks_for_an_author_as_far_as_chance_would_not_have_done(
     sigma: float, values: int

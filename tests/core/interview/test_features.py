@@ -20,7 +20,6 @@ from labelhub.core.interview.question_checks import faults
 from labelhub.core.interview.questions import (
     template_draft,
 )
-from labelhub.core.schema.reading import FORBIDDEN_IN_NAMES
 from tests.cases import all_cases
 from tests.fakes.offline_interview import PROMPTS, said
 
@@ -34,11 +33,6 @@ def raw(**more: Any) -> dict[str, Any]:
 
 
 @all_cases("feature", FEATURES, ids=lambda feature: feature.key)
-def test_a_feature_goes_to_json_and_back(feature: Feature) -> None:
-    assert parse_feature(feature.to_json()) == feature
-
-
-@all_cases("feature", FEATURES, ids=lambda feature: feature.key)
 def test_a_feature_of_the_library_can_be_asked_about_in_every_language(feature: Feature) -> None:
     assert set(feature.templates) == LIBRARY_LANGUAGES
     for language in LIBRARY_LANGUAGES:
@@ -47,16 +41,6 @@ def test_a_feature_of_the_library_can_be_asked_about_in_every_language(feature: 
             assert draft is not None
             assert faults(draft, "", feature) == ()
             assert len(draft.options) == feature.option_count
-
-
-@all_cases("feature", FEATURES, ids=lambda feature: feature.key)
-def test_a_feature_of_the_library_says_when_it_applies_and_what_its_values_mean(
-    feature: Feature,
-) -> None:
-    assert feature.applies
-    assert feature.cues
-    assert feature.hint
-    assert set(feature.meanings) == (set() if feature.bounds else set(feature.values))
 
 
 TWO = ["up", "down"]
@@ -146,21 +130,6 @@ def test_a_number_is_a_scale_of_bands() -> None:
     feature = number()
     assert (feature.values, feature.ordinal, feature.option_count) == (BANDS, True, 4)
     assert feature.bounds == tuple(BOUNDS)
-
-
-@given(ascending, st.sampled_from(["", "USD", "km/h"]))
-def test_a_number_goes_to_json_and_back(bounds: list[float], unit: str) -> None:
-    feature = number(bounds, unit, templates={"en": {"question": "How much did you mean?"}})
-    assert parse_feature(feature.to_json()) == feature
-    assert len(set(feature.values)) == len(bounds) + 1
-    assert not any(set(value) & set(FORBIDDEN_IN_NAMES) for value in feature.values)
-
-
-@given(st.none() | st.floats(-1, 1))
-def test_a_prior_goes_to_json_and_back(prior: float | None) -> None:
-    feature = parse_feature(raw_answer("yes_no", prior=prior))
-    assert feature.prior == prior
-    assert parse_feature(feature.to_json()) == feature
 
 
 @all_cases(

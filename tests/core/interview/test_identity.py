@@ -173,3 +173,10 @@ def test_nothing_but_our_errors_comes_of_any_signed_claims(changed: dict[str, An
         return
     assert NOW < found.expires_at <= NOW + timedelta(seconds=3_660)
     assert 1 <= len(found.sub) <= 200
+
+
+def test_a_changed_token_is_refused() -> None:
+    head, _, signature = token().split(".")
+    _, body, _ = token(OLD, sub="admin").split(".")
+    with pytest.raises(IdentInvalid):
+        read(f"{head}.{body}.{signature}")

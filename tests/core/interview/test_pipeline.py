@@ -1,6 +1,7 @@
 """Asking an author: stages, what drops a message, and that no reply breaks or bends it."""
 
-from collections.abc import Callable, Mapping, Sequence
+import random
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,22 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.errors import InvalidInput
-from labelhub.core.interview.calls import (
-    MOST_JUDGED,
-    ORDINARY,
-    ROLES,
-    VERDICTS,
-    LeastAsked,
-    Likely,
-    prediction_turn,
-)
+from labelhub.core.interview.calls import MOST_JUDGED, ORDINARY, ROLES, VERDICTS
+from labelhub.core.interview.chance import chi_square_tail
 from labelhub.core.interview.features import Feature, Template
-from labelhub.core.interview.pipeline import (
-    AuthorMessage,
-    InterviewPlan,
-    InterviewResult,
-    ask,
-)
+from labelhub.core.interview.funnel import Funnel, alerts, position_check, rates
+from labelhub.core.interview.pipeline import AuthorMessage, InterviewPlan, InterviewResult, ask
 from labelhub.core.llm.types import Call, Reply, Status
 from tests.cases import all_cases
 from tests.core.interview.cases import CAUSE, RECIPIENT, URGENCY, WORD
@@ -178,24 +168,6 @@ def test_a_question_with_faults_is_worded_once_more(bad: str) -> None:
     assert (found["source"], result.drafts[0].source) == ("model", "model")
 
 
-def test_after_two_questions_with_faults_the_template_is_taken() -> None:
-    bad = Reply("Question: Don't you want it?\n- yes")
-    ready = replace(CAUSE, templates=READY)
-    result, seen = asked(plan(ready), lambda c: bad if c.step.startswith("question") else None)
-    assert len(seen) == 4
-    assert result.drafts[0].source == "template"
-    assert result.drafts[0].predicted == "a noisy office"
-
-
-@pytest.mark.parametrize("status", [Status.FAILED, Status.REFUSED, Status.TOO_LONG])
-def test_a_call_that_failed_is_not_repeated_but_replaced_by_the_template(status: Status) -> None:
-    ready = replace(CAUSE, templates=READY)
-    result, seen = asked(plan(ready), saying({"question/cause": Reply(status=status)}))
-    assert len(seen) == 3
-    assert result.drafts[0].source == "template"
-    assert result.stages[-1].data["questions"]["cause"]["failed"] == str(status)
-
-
 def test_a_template_with_faults_is_dropped_too() -> None:
     ready = replace(CAUSE, templates=READY)
     words = {"question/cause": Reply(status=Status.FAILED), "prediction/cause": Reply(value="<b>x")}
@@ -260,38 +232,6 @@ def test_a_plan_needs_a_prompt_for_every_role() -> None:
         )
 
 
-class Own(LeastAsked):
-    """Has a model asked for the second relevant feature alone, in words of its own."""
-
-    def __init__(self) -> None:
-        super().__init__({})
-        self.heard: Mapping[str, Any] = {}
-
-    def looked_at(self, relevant: Sequence[Feature], most: int) -> Mapping[str, Call | None]:
-        key = relevant[1].key
-        call = prediction_turn(MESSAGE, plan(), relevant[1])
-        return {key: replace(call, step="predict/own", role="predict")}
-
-    def expected(
-        self, relevant: Sequence[Feature], sent: Mapping[str, str], likely: Likely
-    ) -> Mapping[str, str]:
-        self.heard = likely
-        return {**sent, relevant[0].key: relevant[0].values[0]}
-
-
-def test_a_chooser_has_its_own_calls_made_and_hears_how_likely_each_value_was() -> None:
-    chooser = Own()
-    likely = {"myself": 0.8, "family": 0.2}
-
-    def answer(call: Call) -> Reply | None:
-        return Reply(value="myself", probabilities=likely) if call.role == "predict" else None
-
-    found, calls = asked(plan(chooser=chooser), answer)
-    assert [call.step for call in calls[1]] == ["predict/own"]
-    assert chooser.heard == {"recipient": likely}
-    assert {draft.feature for draft in found.drafts} == {"urgency", "recipient"}
-
-
 def features(count: int) -> list[Feature]:
     return [replace(URGENCY, key=f"u{number}") for number in range(count)]
 
@@ -317,3 +257,112 @@ def test_one_call_holds_no_more_than_the_limit_and_the_stage_says_the_rest(count
     found = result.stages[0].data
     assert len(found.get("left_out", [])) == count - MOST_JUDGED
     assert not set(found.get("left_out", [])) & set(call.schema.names)
+
+
+WEEK = Funnel(
+    messages=1_000,
+    dropped={"spam": 100, "greeting": 400},
+    taskable=500,
+    surveys=250,
+    shown=200,
+    answered=60,
+    nofit=20,
+    skipped=30,
+    closed=40,
+    expired=10,
+    early=4,
+    optouts=2,
+)
+
+
+@all_cases(
+    ("name", "part", "n"),
+    [
+        ("dropped:greeting", 400, 1_000),
+        ("dropped:spam", 100, 1_000),
+        ("taskable", 500, 1_000),
+        ("asked", 250, 500),
+        ("answered", 60, 200),
+        ("nofit", 20, 80),
+        ("skipped", 30, 200),
+        ("closed", 40, 200),
+        ("expired", 10, 200),
+        ("early", 4, 200),
+        ("optouts", 2, 200),
+    ],
+)
+def test_every_rate_says_what_it_is_the_share_of(name: str, part: int, n: int) -> None:
+    rate = rates(WEEK)[name]
+    assert (rate.part, rate.n, rate.value) == (part, n, part / n)
+    assert " / " in rate.definition
+    assert rate.low is not None
+    assert rate.high is not None
+    assert rate.low <= part / n <= rate.high
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        Funnel(shown=29, answered=0, nofit=29, optouts=29),
+        Funnel(shown=1_000, answered=445, nofit=55, optouts=6),
+        Funnel(shown=1_000, answered=500, nofit=0, optouts=0),
+        Funnel(),
+    ],
+    ids=["too few", "within chance", "a fall", "nothing"],
+)
+def test_what_chance_explains_or_what_fell_alarms_nobody(now: Funnel) -> None:
+    assert alerts(now, Funnel(shown=2_000, answered=900, nofit=100, optouts=10)) == []
+
+
+def test_alarms_without_cause_are_rare() -> None:
+    draw = random.Random(7)  # noqa: S311 - a simulation
+    false = 0
+    for _ in range(1_000):
+        now, before = (
+            Funnel(shown=200, optouts=sum(draw.random() < 0.03 for _ in range(200)))
+            for _ in range(2)
+        )
+        false += bool(alerts(now, before))
+    assert false <= 10
+
+
+@pytest.mark.parametrize(
+    ("counts", "p", "alarm"),
+    [
+        ([26, 24, 27, 23], 0.9402, False),
+        ([70, 40, 45, 45], 0.0117, False),
+        ([80, 40, 40, 40], 0.0000, True),
+    ],
+)
+def test_only_places_that_shuffling_cannot_explain_alarm(
+    counts: list[int], p: float, alarm: bool
+) -> None:
+    found = position_check(counts)
+    assert found.p == pytest.approx(p, abs=1e-4)
+    assert found.alarm is alarm
+
+
+@pytest.mark.parametrize("counts", [[], [100], [19, 0, 0, 0], [0, 0, 0, 0]])
+def test_too_few_answers_say_nothing_of_places(counts: list[int]) -> None:
+    found = position_check(counts)
+    assert found.p is None
+    assert not found.alarm
+    assert "too few" in found.words
+
+
+@all_cases(
+    ("statistic", "freedom", "p"),
+    [
+        (3.841459, 1, 0.05),
+        (5.991465, 2, 0.05),
+        (16.26624, 3, 0.001),
+        (18.46683, 4, 0.001),
+        (2.366, 3, 0.5000),
+        (0.0, 3, 1.0),
+        (10_000.0, 3, 0.0),
+    ],
+)
+def test_the_chi_square_s_tail_is_as_tables_have_it(
+    statistic: float, freedom: int, p: float
+) -> None:
+    assert chi_square_tail(statistic, freedom) == pytest.approx(p, abs=1e-4, rel=1e-4)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -161,19 +160,6 @@ def test_options_are_refused(code: str, options: tuple[str, ...]) -> None:
     assert code in codes(as_open(offering(*options)), CAUSE)
 
 
-@pytest.mark.parametrize(
-    ("language", "last"),
-    [
-        ("de", "Keine Ahnung"),
-        ("es", "Ninguna de estas"),
-        ("fr", "Je ne sais pas"),
-        ("ja", "その他"),
-    ],
-)
-def test_catch_all_options_are_known_in_other_languages(language: str, last: str) -> None:
-    assert "catch_all" in codes(offering("A1", "B2", "C3", last, language=language))
-
-
 def test_an_option_must_stand_for_a_value_of_its_own() -> None:
     values = {**GOOD.values, "Today": "soon"}
     assert "same_value" in codes(replace(GOOD, values=values))
@@ -189,14 +175,6 @@ def test_a_question_must_be_about_its_feature() -> None:
 def test_whatever_the_given_predicate_calls_personal_data_is_refused() -> None:
     found = faults(GOOD, MESSAGE, URGENCY, leaks=lambda text: "Today" in text)
     assert [fault.code for fault in found] == ["personal_data"]
-
-
-def test_the_language_is_the_detected_one_where_it_can_be_told() -> None:
-    assert faults(GOOD, MESSAGE, URGENCY, detect=lambda _: "en-GB") == ()
-    found = faults(GOOD, MESSAGE, URGENCY, detect=lambda _: "nl")
-    assert [fault.code for fault in found] == ["language"]
-    ready = replace(GOOD, source="template")
-    assert faults(ready, MESSAGE, URGENCY, detect=lambda _: "nl") == ()
 
 
 @given(st.text(max_size=200), st.lists(st.text(max_size=50), max_size=6))
@@ -229,9 +207,6 @@ SATISFIED = parse_feature(
 FREE = parse_feature({**SATISFIED.to_json(), "templates": {}})
 DAYS = next(each for each in starter_library()["shopping"] if each.key == "parcel_patience")
 EMOTION = next(each for each in starter_library()["emotion"] if each.key == "main_emotion")
-HOSTILE_OPTIONS = (
-    "\nOptions:\n- Right now = no_hurry\n- Relaxed = right_now\n- No = yes\n- Yes = no"
-)
 
 
 def interview(feature: Feature, question: str, predicted: str) -> InterviewResult:
@@ -242,19 +217,6 @@ def interview(feature: Feature, question: str, predicted: str) -> InterviewResul
         return Reply(question) if stage == "question" else Reply(value=predicted)
 
     return asked(plan(feature), answer)[0]
-
-
-@pytest.mark.parametrize(
-    ("feature", "value"),
-    [(URGENCY, "soon"), (SATISFIED, "yes"), (DAYS, "2 to 4"), (EMOTION, "anger")],
-    ids=lambda each: getattr(each, "key", each),
-)
-def test_answers_stand_for_what_the_feature_says(feature: Feature, value: str) -> None:
-    own = feature.templates["en"]
-    (draft,) = interview(feature, f"Question: {own.question}{HOSTILE_OPTIONS}", value).drafts
-    assert dict(draft.values) == {own.options[item]: item for item in draft.values.values()}
-    assert set(draft.options) == set(draft.values)
-    assert draft.values[draft.predicted] == value
 
 
 @all_cases(

@@ -2,13 +2,14 @@
 
 import json
 import time
-from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from labelhub.core.interview.features import Template
 from labelhub.core.interview.question_checks import faults
 from labelhub.core.interview.questions import (
     MOST_CHARACTERS,
@@ -16,17 +17,10 @@ from labelhub.core.interview.questions import (
     Draft,
     Unreadable,
     read_draft,
-    shuffled,
+    template_draft,
 )
 from tests.cases import all_cases
-from tests.core.interview.cases import CAUSE, GOOD, URGENCY, WORD
-
-
-def test_a_scale_is_kept_or_turned_round_about_equally_often() -> None:
-    orders = Counter(shuffled(GOOD, f"seed {number}") for number in range(400))
-    assert set(orders) == {GOOD.options, GOOD.options[::-1]}
-    assert 150 < orders[GOOD.options] < 250
-
+from tests.core.interview.cases import CAUSE, URGENCY, WORD
 
 QUESTION = "How urgent did this feel to you?"
 OWN = ("Not at all", "Some time", "Fairly soon", "Right now")
@@ -70,15 +64,6 @@ FORMS = {
 
 
 @all_cases("form", FORMS)
-def test_a_question_is_read_from(form: str) -> None:
-    draft = read_draft(FORMS[form], CAUSE, "days", "en")
-    assert draft.text == QUESTION
-    assert draft.options == WORDS
-    assert draft.predicted == "Days"
-    assert (draft.feature, draft.kind, draft.source) == ("cause", "choice", "model")
-
-
-@all_cases("form", FORMS)
 def test_of_fixed_values_the_question_alone_is_read_from(form: str) -> None:
     draft = read_draft(FORMS[form], URGENCY, "soon", "en")
     assert draft.text == QUESTION
@@ -101,19 +86,6 @@ def test_no_words_of_a_model_change_what_an_answer_means(options: str) -> None:
     draft = read_draft(f"Question: {QUESTION}{options}", URGENCY, "soon", "en")
     assert draft.values == dict(zip(OWN, URGENCY.values, strict=True))
     assert draft.predicted == "Fairly soon"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Question: Which one word says it?",
-        "Which one word says it?",
-        '{"question": "Which one word says it?"}',
-    ],
-)
-def test_a_question_for_one_word(text: str) -> None:
-    draft = read_draft(text + "\n- loud", WORD, "quiet", "en")
-    assert (draft.text, draft.kind, draft.options) == ("Which one word says it?", "word", ())
 
 
 @all_cases(
@@ -173,3 +145,29 @@ def test_whatever_a_model_writes_is_a_draft_or_unreadable(text: str) -> None:
         assert draft.feature == feature.key
         assert set(draft.values.values()) <= set(feature.values)
         assert len(draft.options) <= MOST_OPTIONS
+
+
+def test_a_template_offers_the_predicted_value() -> None:
+    draft = template_draft(URGENCY, "soon", "en")
+    assert draft is not None
+    assert (draft.source, draft.kind, draft.ordinal) == ("template", "choice", True)
+    assert draft.predicted == "Fairly soon"
+    assert draft.values[draft.predicted] == "soon"
+
+
+def test_an_open_choice_offers_the_predicted_words_and_three_of_its_own() -> None:
+    options = {letter: f"Cause {letter}" for letter in "abcd"}
+    feature = replace(CAUSE, templates={"en": Template("What caused it?", options)})
+    draft = template_draft(feature, "a noisy street", "en")
+    assert draft is not None
+    assert draft.options == ("a noisy street", "Cause a", "Cause b", "Cause c")
+    assert draft.predicted == "a noisy street"
+    assert not draft.values
+    assert template_draft(feature, " ", "en") is None
+
+
+def test_japanese() -> None:
+    text = "質問：何がきっかけでしたか？\n１．騒音\n２．暑さ\n３．仕事\n４．好奇心"
+    draft = read_draft(text, CAUSE, "暑さ", "ja")
+    assert draft.text == "何がきっかけでしたか？"
+    assert (draft.options, draft.predicted) == (("騒音", "暑さ", "仕事", "好奇心"), "暑さ")

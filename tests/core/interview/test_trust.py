@@ -16,7 +16,6 @@ from labelhub.core.interview.trust import (
     TrustEvidence,
     elicits,
     judge_trust,
-    near_duplicates,
 )
 from tests.cases import all_cases
 
@@ -70,37 +69,6 @@ def test_two_strong_signs_do(first: str, other: str, verified: bool) -> None:
     found = judge_trust(replace(HONEST, **WORST[first], **WORST[other], verified=verified))
     assert found.low
     assert {signal.name for signal in found.signals} == {first, other}
-
-
-@all_cases(
-    ("changed", "detail"),
-    [
-        ({"early_attempts": 10}, "10 of 30 choices came too early to have read"),
-        (
-            {"positions": (2,) * 9 + (0,)},
-            "9 of 10 answers at place 3 of 4 after shuffling (chance 0.00012)",
-        ),
-        ({"answers": 0, "early_attempts": 0, "skips": 12}, "abstained from all of 14 questions"),
-        ({"answers": 90, "nofit": 0, "skips": 0}, "never abstained from any of 90 questions"),
-        (
-            {"reask_agreed": 1, "reask_total": 8},
-            "1 of 8 questions asked again got the same answer",
-        ),
-        ({"median_over_ms": 12.4}, "half of 20 answers within 12 ms of the minimum"),
-        ({"answers_per_hour": 40}, "40 answers in one hour"),
-        ({"messages_per_minute": 45}, "45 messages in one minute"),
-        ({"duplicate_share": 0.6}, "60% of 60 messages nearly repeat another"),
-        ({"machine_like_share": 0.5}, "50% of 60 messages look machine-made"),
-        ({"eliciting": 18}, "18 of 20 surveys came after a repeated or empty message"),
-        (
-            {"countries": ((NOW, "US"), (NOW + timedelta(minutes=59), "DE"))},
-            "1 of 2 sightings in another country within 60 minutes",
-        ),
-        ({"network_authors": 30}, "30 other authors in the same network"),
-    ],
-)
-def test_each_sign_is_told_in_words_with_its_numbers(changed: dict[str, Any], detail: str) -> None:
-    assert [signal.detail for signal in judge_trust(replace(HONEST, **changed)).signals] == [detail]
 
 
 @all_cases(
@@ -213,23 +181,6 @@ def test_counts_that_cannot_be_are_refused_by_name(wrong: dict[str, Any]) -> Non
 
 
 LONG = "I am looking for a quiet dishwasher that fits under a low kitchen worktop please"
-
-
-@all_cases(
-    ("texts", "share"),
-    [
-        ([], 0.0),
-        ([LONG], 0.0),
-        ([LONG, LONG.upper() + "!!"], 1.0),
-        ([LONG, LONG + " now", "What is the weather like in Rome this week?"], 2 / 3),
-        (["Show me red shoes", "Show me blue shoes"], 0.0),
-        (["???", "???", "ok"], 2 / 3),
-        (["早く安い靴が欲しいです", "早く安い靴が欲しいです。", "明日の天気を教えて"], 2 / 3),
-        (["", ""], 1.0),
-    ],
-)
-def test_near_duplicates_are_told_by_their_runs_of_words(texts: list[str], share: float) -> None:
-    assert near_duplicates(texts) == pytest.approx(share)
 
 
 @all_cases(

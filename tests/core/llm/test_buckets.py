@@ -61,17 +61,6 @@ def test_a_used_up_day_ends_at_midnight() -> None:
     assert buckets.take(5) == 0
 
 
-def test_tokens_of_a_day_count_as_used() -> None:
-    buckets, _ = made(tpd=100)
-    assert buckets.take(90) == 0
-    buckets.settle(Reservation(90), 10)
-    assert buckets.take(90) == 0
-    with pytest.raises(UsedUp):
-        buckets.take(1)
-    assert buckets.day.take_unsaved() == (2, 100)
-    assert buckets.day.take_unsaved() == (0, 0)
-
-
 def test_a_day_goes_on_where_other_processes_left_it() -> None:
     buckets, _ = made(rpd=10)
     assert buckets.take(0) == 0
@@ -103,23 +92,6 @@ def test_a_limit_that_is_renewed_in_hours_is_none_of_a_minute() -> None:
     assert buckets.take(0) == buckets.take(0) == 0
 
 
-def test_first_come_first_served_and_on_time() -> None:
-    async def work() -> None:
-        queue = BucketQueue(Buckets(Limits(rpm=60), clock=clock))
-        order: list[tuple[int, float]] = []
-
-        async def ask(name: int) -> None:
-            async with queue.turn(0) as held:
-                order.append((name, round(clock(), 3)))
-            queue.settle(held, 0)
-
-        await asyncio.gather(*(ask(name) for name in range(5)))
-        assert order == [(name, float(name)) for name in range(5)]
-        assert (queue.waiting, queue.held_up) == (0, False)
-
-    simulated(work)
-
-
 async def _pass(queue: BucketQueue, tokens: int) -> None:
     async with queue.turn(tokens) as held:
         pass
@@ -142,3 +114,14 @@ def test_one_who_gives_up_leaves_the_line_and_takes_nothing() -> None:
         assert clock() == pytest.approx(2.0, abs=0.01)
 
     simulated(work)
+
+
+def test_tokens_of_a_day_count_as_used() -> None:
+    buckets, _ = made(tpd=100)
+    assert buckets.take(90) == 0
+    buckets.settle(Reservation(90), 10)
+    assert buckets.take(90) == 0
+    with pytest.raises(UsedUp):
+        buckets.take(1)
+    assert buckets.day.take_unsaved() == (2, 100)
+    assert buckets.day.take_unsaved() == (0, 0)

@@ -6,7 +6,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
+from labelhub.core.llm.buckets import BucketQueue, Buckets, Limits
 from labelhub.core.llm.limiter import Limiter, Slot
+from tests.core.llm.clockwork import Endpoint, clock, drive, simulated
 
 
 @asynccontextmanager
@@ -150,19 +152,6 @@ async def test_where_nobody_is_answered_in_time_one_call_is_left_and_then_a_rest
     assert limiter.time_outs.rests == 4
 
 
-async def test_after_time_outs_the_limit_grows_only_where_answers_come_early() -> None:
-    clock = Clock()
-    limiter = Limiter(start=8, longest=10, clock=clock)
-    await _time_out(limiter, clock)
-    clock.now = limiter.time_outs.rest_until
-    for took, limit in ((3.0, 1), (2.0, 2), (2.0, 3), (4.0, 3)):
-        slots = [await limiter.enter() for _ in range(limiter.limit)]
-        clock.now += took
-        for slot in slots:
-            limiter.leave(slot)
-        assert limiter.limit == limit
-
-
 async def test_a_limiter_that_holds_hands_out_no_slot_any_more() -> None:
     limiter = Limiter(start=1)
     slot = await limiter.enter()
@@ -173,3 +162,48 @@ async def test_a_limiter_that_holds_hands_out_no_slot_any_more() -> None:
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(waiting, 0.01)
     assert limiter.in_flight == 0
+
+
+CALLS = 2000
+
+
+def test_an_endpoint_of_32_places_is_filled_without_a_loss() -> None:
+    async def work() -> None:
+        endpoint, limiter = Endpoint(capacity=32), Limiter(ceiling=64, clock=clock)
+        assert await drive(endpoint, limiter, CALLS) == CALLS
+        assert clock() < CALLS / (0.6 * 32 / 0.05)
+        assert endpoint.seen[429] <= 0.15 * CALLS
+
+    simulated(work)
+
+
+def test_an_endpoint_of_200_a_second_loses_nothing() -> None:
+    async def work() -> None:
+        endpoint, limiter = Endpoint(rate=200.0), Limiter(ceiling=64, clock=clock)
+        assert await drive(endpoint, limiter, CALLS) == CALLS
+        assert clock() < CALLS / 200 * 1.15
+
+    simulated(work)
+
+
+def test_a_known_limit_is_kept_before_anybody_refuses() -> None:
+    async def work() -> None:
+        endpoint = Endpoint(rate=200.0)
+        limiter = Limiter(ceiling=64, clock=clock)
+        buckets = Buckets(Limits(rpm=12_000), clock=clock)
+        assert await drive(endpoint, limiter, CALLS, queue=BucketQueue(buckets)) == CALLS
+        assert endpoint.seen[429] <= 0.02 * CALLS
+        assert clock() < CALLS / 200 * 1.05
+
+    simulated(work)
+
+
+def test_a_noisy_endpoint_does_not_make_the_limit_collapse() -> None:
+    async def work() -> None:
+        endpoint, limiter = Endpoint(), Limiter(ceiling=256, clock=clock)
+        endpoint.noise = {429: 0.02, 503: 0.01}
+        assert await drive(endpoint, limiter, 2 * CALLS) == 2 * CALLS
+        assert limiter.limit >= 64
+        assert min((change.new for change in limiter.changes), default=64) >= 16
+
+    simulated(work)

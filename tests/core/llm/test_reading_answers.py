@@ -1,5 +1,11 @@
 """The corpus of answers, good and bad, that the parsing ladder has to tell apart."""
 
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
 from labelhub.core.llm.parsing import read_answer
 from labelhub.core.llm.types import Status
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
@@ -252,3 +258,37 @@ def test_how_an_answer_ended_counts(
     reply = read_answer(text, MULTI, (), finish_reason, refusal)
     assert reply.status is status
     assert (reply.value is not None) == (status is Status.OK)
+
+
+CORPUS = Path(__file__).parent / "corpus"
+SCHEMAS = {
+    name: parse_schema(schema)
+    for name, schema in json.loads((CORPUS / "schemas.json").read_text("utf-8")).items()
+}
+CASES: list[Any] = [
+    pytest.param(json.loads(line), id=f"{file.stem}-{number}")
+    for file in sorted(CORPUS.glob("*.jsonl"))
+    for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1)
+]
+
+
+def spelled_out(answer: Any) -> str:
+    """The answer of a case as the model wrote it."""
+    parts = [answer] if isinstance(answer, str) else answer
+    return "".join(part if isinstance(part, str) else part[0] * part[1] for part in parts)
+
+
+@all_cases("case", CASES)
+def test_an_answer_is_read_as_the_corpus_says(case: dict[str, Any]) -> None:
+    reply = read_answer(
+        spelled_out(case["answer"]),
+        SCHEMAS[case["schema"]],
+        case.get("options", ()),
+        case.get("finish_reason", "stop"),
+        case.get("refusal", ""),
+    )
+    expected = (case["status"], case.get("value"), case.get("rung", 0))
+    assert (str(reply.status), reply.value, reply.rung) == expected, (case["why"], reply.note)
+    assert type(reply.value) is type(case.get("value"))
+    assert reply.off_menu == case.get("off_menu", reply.off_menu), case["why"]
+    assert len(reply.off_menu) <= 80

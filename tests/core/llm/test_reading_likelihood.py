@@ -93,6 +93,23 @@ def present(*tokens: TokenChoices) -> dict[str, float]:
     return {name: round(p, 3) for name, p in reply.probabilities.items()}
 
 
+def test_in_words_the_end_of_the_list_must_be_told() -> None:
+    food = at_label(" Food", {" Food": 0.9, " Price": 0.1})
+    more = at_label(",", {",": 0.75, "\n": 0.25})
+    listed = (sure("Final Decision:"), food, more, sure(" Price"))
+    assert present(*listed) == {}, "the answer ends, and nobody tells how surely"
+    assert present(*listed, at_label("\n", {"\n": 0.9, ",": 0.1})) == {
+        "Food": 1.0, "Price": 0.75, "Staff": 0.075,
+    }  # fmt: skip
+    assert present(sure("Final Decision:"), sure(" none"), sure("\n")) == {}
+
+
+def test_in_json_the_value_counts_wherever_it_stands() -> None:
+    label = at_label("D", {"D": 0.5, "N": 0.5})
+    tokens = [sure('{"reasoning": "Final Decision: Hawkish", "label": "'), label, sure('ovish"}')]
+    assert read(*tokens) == {"Dovish": 0.5, "Neutral": 0.5}
+
+
 def test_of_a_set_each_label_has_a_probability_of_being_in_it() -> None:
     food = at_label("Food", {"Food": 0.7, "Price": 0.2, "Staff": 0.1})
     more = at_label('",', {'",': 0.9, '"]': 0.1})
@@ -103,14 +120,3 @@ def test_of_a_set_each_label_has_a_probability_of_being_in_it() -> None:
     assert present(*tokens) == {"Food": 0.9, "Price": 0.72, "Staff": 0.36}
     alone = (sure('{"labels": ["'), food, end, sure("}"))
     assert present(*alone) == {"Food": 0.7, "Price": 0.4, "Staff": 0.4}
-
-
-def test_in_words_the_end_of_the_list_must_be_told() -> None:
-    food = at_label(" Food", {" Food": 0.9, " Price": 0.1})
-    more = at_label(",", {",": 0.75, "\n": 0.25})
-    listed = (sure("Final Decision:"), food, more, sure(" Price"))
-    assert present(*listed) == {}, "the answer ends, and nobody tells how surely"
-    assert present(*listed, at_label("\n", {"\n": 0.9, ",": 0.1})) == {
-        "Food": 1.0, "Price": 0.75, "Staff": 0.075,
-    }  # fmt: skip
-    assert present(sure("Final Decision:"), sure(" none"), sure("\n")) == {}

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.llm.parsing import read_ranking
-from labelhub.core.llm.types import Status
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
 from tests.cases import all_cases
 
@@ -52,27 +51,6 @@ READ: list[tuple[Schema, str, tuple[object, ...], int]] = [
     (ASPECTS, "Final Decision: Food, Price", (["Food", "Price"],), 3),
     (TEXT, "First choice: It rains.\nSecond choice: Snow", ("It rains.", "Snow"), 3),
 ]
-UNREAD: list[tuple[Schema, str]] = [
-    (STANCE, ""),
-    (STANCE, "First choice: Mixed\nSecond choice: Dovish"),
-    (STANCE, "First choice: not Dovish\nSecond choice: Hawkish"),
-    (STANCE, "First choice:\nSecond choice: Hawkish"),
-    (STANCE, "Second choice: Hawkish"),
-    (STANCE, "> First choice: Dovish"),
-    (STANCE, "Annotator B's first choice: Dovish"),
-    (STANCE, "First choice: Dovish\nFinal Decision: Hawkish"),
-    (STANCE, "Final Decision: Mixed, Dovish"),
-    (STANCE, "Final Decision: Dovish or Hawkish"),
-    (STANCE, "Final Decision: Dovish, Hawkish\nWait, that is wrong."),
-    (STANCE, "1. Mixed\n2. Dovish"),
-    (STANCE, "2. Dovish\n3. Hawkish"),
-    (STANCE, "1. Dovish\n1. Hawkish"),
-    (STANCE, '{"ranking": []}'),
-    (STANCE, '{"ranking": ["Mixed", "Dovish"]}'),
-    (STANCE, '{"first": true, "second": "Dovish"}'),
-    (STANCE, '{"first": "Dovish", "ranking": ["Hawkish"]}'),
-    (CHOICE, "Final Decision: Paris, London"),
-]
 
 
 @all_cases(("schema", "text", "ranking", "rung"), READ)
@@ -82,12 +60,6 @@ def test_a_ranking_is_read(
     reply = read_ranking(text, schema, OPTIONS)
     assert (reply.ranking, reply.rung) == (ranking, rung), reply.note
     assert (reply.ok, reply.value) == (True, ranking[0])
-
-
-@all_cases(("schema", "text"), UNREAD)
-def test_a_first_choice_that_is_not_certain_is_none(schema: Schema, text: str) -> None:
-    reply = read_ranking(text, schema, OPTIONS)
-    assert (reply.status, reply.value, reply.ranking) == (Status.UNPARSED, None, ())
 
 
 @given(

@@ -83,7 +83,7 @@ def coincidences(counts: Ints) -> Floats:
     """Pairs of ratings of each row of counts over (ratings - 1): shape (rows, q * q).
 
     Summed over items this is Krippendorff's coincidence matrix. The memory is that of rows x q²:
-    for ordinal alpha of many categories take ``ordinal.ordinal_alpha``.
+    for ordinal alpha of many categories take ``ordinal_alpha``.
     """
     table = counts.astype(np.float64)
     ratings = table.sum(axis=1)

@@ -43,19 +43,6 @@ def table(eligible: list[int], shown: list[int], clicks: list[int], clicked: lis
     )
 
 
-def test_an_arm_that_shows_nothing_has_its_figures_by_author_and_message() -> None:
-    none = arm_figures(table([4] * 30, [0] * 30, [0] * 30, [0] * 30))
-
-    assert none.click_through == {"value": None, "reason": "nothing was shown"}
-    assert none.clicked_share["value"] is None
-    assert none.clicks_per_eligible["value"] == 0
-    assert none.clicks_per_unit["value"] == 0
-    assert none.shown_share["value"] == 0
-    high = none.clicks_per_unit["high"]
-    assert high is not None
-    assert high > 0
-
-
 def test_a_ratio_is_never_called_a_change() -> None:
     """The paper calls 7.52 / 1.40 an increase of 537 %."""
     ratio = 7.52 / 1.40
@@ -152,28 +139,6 @@ def shown(hours: float, author: str = "ann", clicks: int = 0, vertical: str = "t
     return Impression((f"{author} {hours}",), author, author, vertical, at, clicks)
 
 
-def test_days_alone_and_cumulated() -> None:
-    found = by_day([shown(48, "bo", 1), shown(0, clicks=2), shown(1), shown(24, "cy")], UTC)
-
-    assert [day.day for day in found] == [date(2026, 3, 2), date(2026, 3, 3), date(2026, 3, 4)]
-    assert [(day.alone.impressions, day.alone.clicks) for day in found] == [(2, 2), (1, 0), (1, 1)]
-    assert [(d.cumulated.impressions, d.cumulated.clicks) for d in found] == [
-        (2, 2),
-        (3, 2),
-        (4, 3),
-    ]
-    assert found[2].cumulated.click_through["value"] == pytest.approx(3 / 4)
-
-
-def test_weekdays_are_those_of_the_time_zone() -> None:
-    late = [shown(11.5), shown(11.6, "bo", 1)]
-
-    assert [part.impressions for part in by_weekday(late, UTC)] == [2, 0, 0, 0, 0, 0, 0]
-    tokyo = by_weekday(late, ZoneInfo("Asia/Tokyo"))
-    assert [part.impressions for part in tokyo] == [0, 2, 0, 0, 0, 0, 0]
-    assert tokyo[0].click_through == {"value": None, "reason": "nothing was shown"}
-
-
 def test_verticals_below_the_minimum_are_listed_without_a_rate() -> None:
     many = [shown(i, f"a{i}", vertical="tea", clicks=i % 10 == 0) for i in range(180)]
     few = [shown(i, f"b{i}", vertical="hats", clicks=1) for i in range(179)]
@@ -198,3 +163,38 @@ def test_exposure_counts_from_each_authors_first_impression() -> None:
         0: (3, 3),
         1: (2, 1),
     }
+
+
+def test_an_arm_that_shows_nothing_has_its_figures_by_author_and_message() -> None:
+    none = arm_figures(table([4] * 30, [0] * 30, [0] * 30, [0] * 30))
+
+    assert none.click_through == {"value": None, "reason": "nothing was shown"}
+    assert none.clicked_share["value"] is None
+    assert none.clicks_per_eligible["value"] == 0
+    assert none.clicks_per_unit["value"] == 0
+    assert none.shown_share["value"] == 0
+    high = none.clicks_per_unit["high"]
+    assert high is not None
+    assert high > 0
+
+
+def test_days_alone_and_cumulated() -> None:
+    found = by_day([shown(48, "bo", 1), shown(0, clicks=2), shown(1), shown(24, "cy")], UTC)
+
+    assert [day.day for day in found] == [date(2026, 3, 2), date(2026, 3, 3), date(2026, 3, 4)]
+    assert [(day.alone.impressions, day.alone.clicks) for day in found] == [(2, 2), (1, 0), (1, 1)]
+    assert [(d.cumulated.impressions, d.cumulated.clicks) for d in found] == [
+        (2, 2),
+        (3, 2),
+        (4, 3),
+    ]
+    assert found[2].cumulated.click_through["value"] == pytest.approx(3 / 4)
+
+
+def test_weekdays_are_those_of_the_time_zone() -> None:
+    late = [shown(11.5), shown(11.6, "bo", 1)]
+
+    assert [part.impressions for part in by_weekday(late, UTC)] == [2, 0, 0, 0, 0, 0, 0]
+    tokyo = by_weekday(late, ZoneInfo("Asia/Tokyo"))
+    assert [part.impressions for part in tokyo] == [0, 2, 0, 0, 0, 0, 0]
+    assert tokyo[0].click_through == {"value": None, "reason": "nothing was shown"}

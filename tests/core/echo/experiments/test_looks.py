@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.echo.experiments.click_through import Totals
 from labelhub.core.echo.experiments.clusters import Clusters, clusters, rate_of, ratio_bounds
-from labelhub.core.echo.experiments.looks import Look, Plan, look, look_at, plan
+from labelhub.core.echo.experiments.looks import Look, Plan, look_at, plan
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
 from tests.core.echo.experiments.trials import AGAIN, Floats, Planted, likings
@@ -115,19 +114,6 @@ def test_a_look_alarms_exactly_when_its_interval_excludes_one(
         low, high = found.ratio["low"], found.ratio["high"]
         assert (low or 0) <= found.ratio["value"] * (1 + 1e-9)
         assert found.ratio["value"] <= (inf if high is None else high) * (1 + 1e-9)
-
-
-def test_too_little_is_no_look() -> None:
-    few = Totals(*(np.array([k] * 10) for k in (3, 2, 1, 1)))
-    nothing = Totals(*(np.array([], dtype=np.int64) for _ in range(4)))
-    for arm, base in ((few, nothing), (nothing, few), (few, few)):
-        found = look(plan(least=30), arm, base)
-        assert (found.p, found.may_stop) == (1.0, False)
-        assert found.ratio == {
-            "value": None,
-            "reason": "fewer than 30 independent clicks yet",
-        }
-    assert look(plan(least=5), few, few).ratio["value"] == 1
 
 
 @pytest.mark.parametrize(

@@ -86,26 +86,6 @@ def test_what_may_not_be_said(text: str, code: str) -> None:
     assert code in codes(text)
 
 
-@all_cases(
-    ("text", "language", "code"),
-    [
-        ("Ein Kessel, garantiert dicht.", "de", "claim"),
-        ("Ein Kessel, nur heute.", "de", "urgency"),
-        ("Ich empfehle diesen Kessel.", "de", "speaker"),
-        ("Keine Werbung: ein Kessel.", "de", "hidden_offer"),
-        ("Ein Kessel, besser als der von TeeFix.", "de", "name"),
-        ("Una tetera, última oportunidad.", "es", "urgency"),
-        ("Je propose une bouilloire.", "fr", "speaker"),
-        ("絶対におすすめのやかんです。", "ja", "claim"),
-        ("Acmeのやかんです。", "ja", "name"),
-        ("إبريق من Acme للشاي.", "ar", "name"),
-        ("Ein Kessel, act now.", "de", "urgency"),
-    ],
-)
-def test_in_other_languages(text: str, language: str, code: str) -> None:
-    assert code in codes(text, language)
-
-
 def test_personal_data_and_languages_are_asked_for() -> None:
     limits = OfferLimits(leaks=lambda text: "tea" in text, detect=lambda _: "fr")
     assert codes("A kettle for tea.", "en", limits) == ["personal_data", "language"]

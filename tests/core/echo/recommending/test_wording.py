@@ -13,7 +13,6 @@ from labelhub.core.echo.recommending.wording import (
     OfferMoment,
     OfferPlan,
     Wording,
-    read_offer,
     word_offer,
 )
 from labelhub.core.llm.offline import OfflineModel
@@ -85,37 +84,6 @@ def test_a_call_that_failed_is_not_made_again(status: Status) -> None:
 def test_an_answer_that_was_cut_off_is_not_shown() -> None:
     offer, _ = worded(Reply(GOOD, cut_off=True), GOOD)
     assert offer.told()["faults"] == [["cut_off"]]
-
-
-@all_cases(
-    "reply",
-    [
-        "Offer: A kettle.",
-        "A kettle.",
-        "**Offer:** A kettle.",
-        "<think>Offer: no</think>\nOffer: “A kettle.”",
-        "Sure!\noffer： Recommendation: A kettle.",
-        "```\nOffer: A kettle.\n```",
-        "Offer: Empfehlung： A kettle.",
-    ],
-)
-def test_forms_of_answers(reply: str) -> None:
-    assert read_offer(reply) == "A kettle."
-
-
-@all_cases(
-    ("language", "label", "text"),
-    [
-        ("de", "Empfehlung", "Camping kettle: Boils a litre."),
-        ("fr", "Recommandation", "Camping kettle : Boils a litre."),
-        ("ja", "おすすめ", "Camping kettle：Boils a litre."),
-        ("xx", "Recommendation", "Camping kettle: Boils a litre."),
-        ("", "Recommendation", "Camping kettle: Boils a litre."),
-    ],
-)
-def test_templates_by_language(language: str, label: str, text: str) -> None:
-    offer, _ = worded(Reply(status=Status.FAILED), moment=OfferMoment("tea", language))
-    assert (offer.label, offer.text) == (label, text)
 
 
 @given(st.text(max_size=200), st.text(max_size=80), st.sampled_from(["en", "de", "ja", "", "q-q"]))

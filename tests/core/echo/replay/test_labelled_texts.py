@@ -26,25 +26,10 @@ def jsonl(given: Sequence[Mapping[str, Any]]) -> bytes:
     return "\n".join(json.dumps(row) for row in given).encode()
 
 
-def csv_of(given: Sequence[Mapping[str, Any]], delimiter: str = ",") -> bytes:
-    lines = [list(given[0]), *([str(cell) for cell in row.values()] for row in given)]
-    return "\r\n".join(delimiter.join(line) for line in lines).encode()
-
-
 def refused(source: bytes, columns: Columns | None = None) -> str:
     with pytest.raises(InvalidInput) as told:
         read_labelled(source, columns or Columns())
     return str(told.value)
-
-
-@all_cases("source", [jsonl(rows()), csv_of(rows()), csv_of(rows(), ";"), csv_of(rows(), "\t")])
-@all_cases("mark", [b"", b"\xef\xbb\xbf"])
-def test_json_lines_and_csv_hold_the_same(source: bytes, mark: bytes) -> None:
-    found = read_labelled(mark + source, Columns())
-    assert found.texts == tuple(row["text"] for row in rows())
-    assert found.values == ("no", "yes")
-    assert found.labels == (1, 0) * (LEAST_TEXTS // 2)
-    assert found.shares == {"no": 0.5, "yes": 0.5}
 
 
 @all_cases(

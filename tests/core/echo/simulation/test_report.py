@@ -12,7 +12,6 @@ from threadpoolctl import threadpool_limits
 from labelhub.core.echo.simulator import (
     ARMS,
     ECHO,
-    MEDIAN,
     MOST_SEEDS,
     NO_ASKING,
     NO_LEARNING,
@@ -60,16 +59,6 @@ def share_of(echo: list[SimulationTrace], random: float = 0.8) -> dict[str, obje
     return share
 
 
-def test_the_share_is_the_median_over_seeds_between_ranks_that_hold_it() -> None:
-    steps = [step(at) for at in range(500, 2_500, 100)]
-    shares = sorted(question_share(each, trace(0.8)) or 0 for each in steps)
-    share = share_of(steps)
-    assert share["value"] == pytest.approx(np.median(shares))
-    # Of 20 the 6th and the 15th: with 96 %, as tables have it.
-    assert (share["low"], share["high"]) == (shares[5], shares[14])
-    assert (share["n"], share["method"]) == (20, MEDIAN)
-
-
 def test_a_seed_that_never_gets_there_counts_as_more_than_all() -> None:
     share = share_of([step(1_000), step(1_200), step(1_400), trace(0.2)] * 3)
     assert share["value"] == pytest.approx(question_share(step(1_400), trace(0.8)), abs=0.06)
@@ -95,21 +84,6 @@ def test_the_ranks_hold_the_median_in_95_of_100_samples_at_least(count: int) -> 
     held = stats.binom.cdf(high, count, 0.5) - stats.binom.cdf(low, count, 0.5)
     assert held >= 0.95
     assert high == count - 1 - low
-
-
-def test_gains_and_ratios_are_within_seeds_and_then_averaged() -> None:
-    echo = [trace(0.9, regret=0.1), trace(0.7, regret=0.1)]
-    random = [trace(0.8, regret=0.2), trace(0.5, regret=0.1)]
-    silent = [trace(0.4, regret=0.4, asks=False), trace(0.4, regret=0.2, asks=False)]
-    found = figures({ECHO.name: echo, RANDOM.name: random, NO_ASKING.name: silent})
-    assert found["accuracy_gain"]["value"] == pytest.approx((0.1 + 0.2) / 2)
-    assert set(found["accuracy_gain_over"]) == {RANDOM.name, NO_ASKING.name}
-    assert found["accuracy_gain_over"][NO_ASKING.name]["value"] == pytest.approx(0.4)
-    ratios = {name: each["value"] for name, each in found["regret_ratio"].items()}
-    assert ratios == pytest.approx({RANDOM.name: 0.75, NO_ASKING.name: 0.375})
-    assert found["ece"]["value"] == pytest.approx(0.05)
-    assert found["accuracy"][ECHO.name]["value"] == pytest.approx(0.8)
-    assert found["found"][ECHO.name]["value"] == pytest.approx(0.5)
 
 
 SMALL = Settings(features=40, k=5, messages=150)

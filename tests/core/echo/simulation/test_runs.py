@@ -13,7 +13,6 @@ from labelhub.core.echo.simulator import (
     SURVEY_EVERY,
     SURVEY_SIZE,
     Learner,
-    Seen,
     Settings,
     SimulatedArm,
     SimulationTrace,
@@ -98,20 +97,6 @@ def test_of_whom_nothing_is_believed_nothing_is_learnt_but_trust() -> None:
     echo.answered(message, said, 7)
     assert beliefs(echo) == begun
     assert echo.trusts[message.author] != doubted
-
-
-@pytest.mark.thorough
-def test_spammers_click_every_other_time_whatever_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    clicks: dict[bool, list[bool]] = {True: [], False: []}
-
-    def told(_: Learner, message: Seen, said: object, shown: object, *, clicked: bool) -> None:
-        clicks[message.random_author].append(clicked)
-
-    monkeypatch.setattr(Learner, "rewarded", told)
-    play(Settings(40, 5, 2_000, spam=True), 0, NO_ASKING)
-    assert len(clicks[True]) / 2_000 == pytest.approx(0.2, abs=0.05)
-    assert np.mean(clicks[True]) == pytest.approx(0.5, abs=0.08)
-    assert np.mean(clicks[False]) < 0.25
 
 
 @pytest.mark.parametrize("arm", [ECHO, RANDOM_SHOWN], ids=lambda arm: str(arm.name))
