@@ -273,7 +273,6 @@ def test_what_we_write_is_read_back(d: dict[str, Any], seq: int) -> None:
     assert read == {"v": 1, "t": "reply", "seq": seq, "re": "x", "d": d}
 
 
-@pytest.mark.thorough
 @given(st.dictionaries(st.text(), st.text() | st.lists(st.integers() | st.none())))
 def test_a_frame_in_pieces_is_the_same_frame(d: dict[str, Any]) -> None:
     assert "".join(frame_in_pieces("data", d, re="f-1")) == frame("data", d, re="f-1")

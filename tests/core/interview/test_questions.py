@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 
@@ -17,10 +18,11 @@ from labelhub.core.interview.questions import (
     Draft,
     Unreadable,
     read_draft,
+    shuffled,
     template_draft,
 )
 from tests.cases import all_cases
-from tests.core.interview.cases import CAUSE, URGENCY, WORD
+from tests.core.interview.cases import CAUSE, GOOD, URGENCY, WORD
 
 QUESTION = "How urgent did this feel to you?"
 OWN = ("Not at all", "Some time", "Fairly soon", "Right now")
@@ -171,3 +173,17 @@ def test_japanese() -> None:
     draft = read_draft(text, CAUSE, "暑さ", "ja")
     assert draft.text == "何がきっかけでしたか？"
     assert (draft.options, draft.predicted) == (("騒音", "暑さ", "仕事", "好奇心"), "暑さ")
+
+
+def test_a_scale_is_kept_or_turned_round_about_equally_often() -> None:
+    orders = Counter(shuffled(GOOD, f"seed {number}") for number in range(400))
+    assert set(orders) == {GOOD.options, GOOD.options[::-1]}
+    assert 150 < orders[GOOD.options] < 250
+
+
+def test_other_options_come_in_every_order_about_equally_often() -> None:
+    nominal = replace(GOOD, ordinal=False)
+    orders = Counter(shuffled(nominal, f"seed {number}") for number in range(4800))
+    assert len(orders) == 24
+    assert min(orders.values()) > 140
+    assert max(orders.values()) < 270
