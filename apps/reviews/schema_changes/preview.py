@@ -60,10 +60,8 @@ def preview_change(change: SchemaChange) -> dict[str, Any]:
     counted = rows.order_by().values("value", "annotator__kind").annotate(n=Count("pk"))
     labels = [(row["value"], row["annotator__kind"], row["n"]) for row in counted]
     decided = Gold.objects.current().filter(item__project=change.project_id, value__isnull=False)
-    golds = [
-        (row["value"], "gold", row["n"])
-        for row in decided.order_by().values("value").annotate(n=Count("pk"))
-    ]
+    by_value = decided.order_by().values("value").annotate(n=Count("pk"))
+    golds = [(row["value"], "gold", row["n"]) for row in by_value]
     said = _counted(change.plan, labels) + _restored(change)
     gold = _counted(change.plan, golds)
     seen = _looked(change) if change.carries else _Seen()
