@@ -24,9 +24,6 @@ from labelhub.core.agreement.figures import (
 from labelhub.core.agreement.intervals import BOOTSTRAP
 from labelhub.core.agreement.ratings import Floats, Ints
 
-#: Before and after, as people read it and as addresses name it.
-KINDS = ("right-right", "right-wrong", "wrong-right", "wrong-wrong")
-
 
 @dataclass(frozen=True, slots=True)
 class Changes:

@@ -230,15 +230,6 @@ def _sequential_low(errors: int, n: int, limit: float) -> float:
     return low
 
 
-def _ranked(scores: ArrayLike, wrong: ArrayLike) -> tuple[Ints, Ints]:
-    """Errors among the k surest items, shape (items,); and how far each score reaches."""
-    sure, errors = _scored(scores, wrong)
-    order = np.argsort(-sure)
-    parted = sure[order[1:]] != sure[order[:-1]]
-    ends = np.append(np.flatnonzero(parted) + 1, [sure.size] if sure.size else [])
-    return np.cumsum(errors[order]), ends.astype(np.int64)
-
-
 def _scored(scores: ArrayLike, wrong: ArrayLike) -> tuple[Floats, Bools]:
     """Scores with NaN as the lowest of all, and outcomes."""
     sure, outcomes = np.asarray(scores, dtype=np.float64), _outcomes(wrong)

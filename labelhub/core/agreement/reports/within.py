@@ -52,8 +52,6 @@ def conger(sheet: Sheet, kind: str) -> Figure:
 
 
 SHROUT_FLEISS = "Shrout and Fleiss 1979"
-#: Of one rating, and of the mean of all.
-ICC = ("icc_2_1", "icc_2_k")
 #: Tables of more different answers say nothing and cost much.
 MOST_CATEGORIES = 400
 
