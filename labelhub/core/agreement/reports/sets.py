@@ -10,12 +10,12 @@ import numpy as np
 
 from labelhub.core.agreement import scores
 from labelhub.core.agreement.aggregation.majority import winners
-from labelhub.core.agreement.estimation import Units, clustered, estimated, estimated_share, units
+from labelhub.core.agreement.estimation import estimated, estimated_share
 from labelhub.core.agreement.evaluation import LabelScore
 from labelhub.core.agreement.figures import Figure, divided
 from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.reports.sheet import Sheet, units_of
 from labelhub.core.agreement.scores import Grouped
 
 WITH = ("without", "with")
@@ -92,13 +92,13 @@ def set_figures(sheet: Sheet, rows: Ints, said: Bools, true: Bools) -> dict[str,
     missing = {"micro_precision": reasons.NEVER_PREDICTED, "micro_recall": reasons.NEVER_TRUE}
     found = {
         name: estimated_share(
-            _units(sheet, np.column_stack(both), rows),
+            units_of(sheet, np.column_stack(both), rows),
             n=len(rows),
             missing=missing.get(name, reasons.NEITHER),
         )
         for name, both in columns.items()
     }
-    drawn = _units(sheet, np.hstack([2 * hits, said.astype(np.int64) + true]), rows)
+    drawn = units_of(sheet, np.hstack([2 * hits, said.astype(np.int64) + true]), rows)
     macro = estimated(drawn, _macro_f1, n=len(rows), missing=reasons.NEITHER, lowest=0.0)
     return {**found, "macro_f1": macro}
 
@@ -112,17 +112,9 @@ def decisions(sheet: Sheet, rows: Ints, likely: Floats, true: Bools) -> Figure:
     credit = won[np.arange(len(won)), true.reshape(-1).astype(np.int64)] / won.sum(axis=1)
     whole = np.full(len(rows), true.shape[1])
     columns = np.column_stack([credit.reshape(true.shape).sum(axis=1), whole])
-    return estimated_share(_units(sheet, columns, rows), n=len(rows), missing=reasons.NEITHER)
+    return estimated_share(units_of(sheet, columns, rows), n=len(rows), missing=reasons.NEITHER)
 
 
 def _macro_f1(sums: Floats) -> Floats:
     hits, whole = np.split(sums, 2, axis=1)
     return scores.macro(divided(hits, whole))
-
-
-def _units(sheet: Sheet, columns: Floats | Ints, rows: Ints) -> Units:
-    table = columns.astype(np.float64)
-    if sheet.clusters is None:
-        return units(table, np.ones(len(rows), dtype=np.int64))
-    _, numbers = np.unique(sheet.clusters[rows], return_inverse=True)
-    return clustered(table, numbers, sheet.unit)

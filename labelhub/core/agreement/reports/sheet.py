@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelhub.core.agreement.coefficients.sums import Patterns, patterns
-from labelhub.core.agreement.ratings import Ints, Ratings, taken
+from labelhub.core.agreement.estimation import Units, clustered, units
+from labelhub.core.agreement.ratings import Floats, Ints, Ratings, taken
 from labelhub.core.agreement.texts import Texts
 from labelhub.core.schema import LabelType
 
@@ -134,3 +135,15 @@ class Sheet:
     def raters_of(self, kind: str) -> int:
         """How many annotators of ``kind`` gave a label."""
         return int(((self.labels_of > 0) & (self.kind_of == KINDS.index(kind))).sum())
+
+
+def units_of(sheet: Sheet, columns: Floats | Ints, rows: Ints) -> Units:
+    """What is drawn of the items ``rows``, whole clusters where there are any.
+
+    ``columns``: of these items, shape (rows, k).
+    """
+    table = columns.astype(np.float64)
+    if sheet.clusters is None:
+        return units(table, np.ones(len(rows), dtype=np.int64))
+    _, numbers = np.unique(sheet.clusters[rows], return_inverse=True)
+    return clustered(table, numbers, sheet.unit)

@@ -12,21 +12,18 @@ from scipy.special import stdtrit
 from labelhub.core.agreement import texts
 from labelhub.core.agreement.estimation import (
     LINEARISED,
-    Units,
     bounded,
-    clustered,
     doubted,
     estimated,
     estimated_share,
     few,
-    units,
 )
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import CONFIDENCE, SEED
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings, taken
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.reasons import clusters_ignored
-from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.reports.sheet import Sheet, units_of
 from labelhub.core.agreement.texts import alpha_of_texts, alpha_parts, apart
 
 WITHIN = ("alpha_token_f1", "token_f1")
@@ -52,8 +49,8 @@ def within_texts(sheet: Sheet, kind: str) -> Figures:
     found = apart(sheet.texts.bags, numbers, sheet.texts.most_pairs)
     parts = alpha_parts(items, alike, found)
     near = 1 - parts[:, 0] / parts[:, 1]
-    shares = estimated_share(_units(sheet, _with_ones(near), rated), n=len(rated))
-    alpha = estimated(_units(sheet, parts, rated), alpha_of_texts(parts), n=len(rated))
+    shares = estimated_share(units_of(sheet, _with_ones(near), rated), n=len(rated))
+    alpha = estimated(units_of(sheet, parts, rated), alpha_of_texts(parts), n=len(rated))
     sampled = SAMPLED.format(pairs=found.sampled, seed=SEED) if found.sampled else ""
     return {
         "alpha_token_f1": _told(alpha, _at_most(alike), sampled),
@@ -78,7 +75,7 @@ def between_texts(sheet: Sheet, one: str, other: str) -> Figures:
     compared = mine.items[alike.one]
     mean = np.bincount(compared, alike.f1, size)[both] / np.bincount(compared, minlength=size)[both]
     columns = np.column_stack([mean * pairs[both], pairs[both]])
-    shown = estimated_share(_units(sheet, columns, both), n=len(both))
+    shown = estimated_share(units_of(sheet, columns, both), n=len(both))
     return {"token_f1": _told(shown, _at_most(alike))}
 
 
@@ -141,10 +138,10 @@ def against_texts(sheet: Sheet, kind: str, truth: Ints) -> Figures:
         "medoid_token_f1": _with_ones(np.bincount(chosen.items, nearest)),
     }
     figures = {
-        name: _told(estimated_share(_units(sheet, each, rows), n=len(rows)), _at_most(alike))
+        name: _told(estimated_share(units_of(sheet, each, rows), n=len(rows)), _at_most(alike))
         for name, each in found.items()
     }
-    single = _units(sheet, columns.astype(np.float64), rows)
+    single = units_of(sheet, columns.astype(np.float64), rows)
     return {"token_f1": estimated_share(single, n=len(said), items=len(rows)), **figures}
 
 
@@ -154,14 +151,6 @@ def _like_truth(known: texts.Texts, items: Ints, places: Ints, truth: Ints) -> F
 
 def _with_ones(values: Floats | Ints) -> Floats:
     return np.column_stack([values, np.ones(len(values))])
-
-
-def _units(sheet: Sheet, columns: Floats, rows: Ints) -> Units:
-    """``columns``: of the items ``rows``, shape (rows, k)."""
-    if sheet.clusters is None:
-        return units(columns, np.ones(len(rows), dtype=np.int64))
-    _, numbers = np.unique(sheet.clusters[rows], return_inverse=True)
-    return clustered(columns, numbers, sheet.unit)
 
 
 def _mean(mean: float, squares: float, n: int) -> Figure:

@@ -22,7 +22,7 @@ from labelhub.core.agreement.icc import Icc, icc
 from labelhub.core.agreement.ratings import Floats, Ratings, latest
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.reasons import clusters_ignored
-from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.reports.sheet import Sheet, units_of
 from labelhub.core.agreement.reports.texts import within_texts
 
 #: Items by annotators by categories: of more the table takes longer than all else together.
@@ -43,11 +43,7 @@ def conger(sheet: Sheet, kind: str) -> Figure:
     if not len(pairable):
         return undefined(reasons.NO_PAIR)
     parts, value = conger_parts(own), conger_kappa(len(who), q)
-    if sheet.clusters is None:
-        found = units(parts, np.ones(len(parts), dtype=np.int64))
-    else:
-        _, numbers = np.unique(sheet.clusters[present], return_inverse=True)
-        found = clustered(parts, numbers, sheet.unit)
+    found = units_of(sheet, parts, present)
     return doubted(estimated(found, value, n=len(pairable)), doubtful(pairable))
 
 
