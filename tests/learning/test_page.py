@@ -11,8 +11,9 @@ from apps.labels.models import ItemState
 from apps.learning.models import LearningSwitch, Score, TrainedModel
 from apps.learning.services import start_training
 from apps.projects.models import Project
+from tests.cases import all_cases
 from tests.factories.learning import decide_items, open_texts, taught_project, train
-from tests.factories.projects import member
+from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
 
@@ -119,3 +120,16 @@ def test_switched_off_what_is_under_way_ends() -> None:
     browser(project).post(f"/p/{project.slug}/learning/", {"do": "off"})
     assert TrainedModel.objects.get().status == TrainedModel.Status.CANCELLED
     assert "Learning is off" in page(project)
+
+
+def test_switched_on_too_early_it_waits() -> None:
+    project, _ = taught_project(gold=3)
+    answer = browser(project).post(f"/p/{project.slug}/learning/", {"do": "on"}, follow=True)
+    assert "begins by itself when it can. Learning needs 20 gold labels" in answer.content.decode()
+
+
+@all_cases("do", ["", "explode"])
+def test_anything_else_is_refused_in_words(do: str) -> None:
+    project = ProjectFactory.create()
+    answer = browser(project).post(f"/p/{project.slug}/learning/", {"do": do}, follow=True)
+    assert "must be on, off or train" in answer.content.decode()
