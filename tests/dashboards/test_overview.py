@@ -84,3 +84,12 @@ def test_it_takes_the_same_queries_however_much_there_is(
     # worker
     with django_assert_num_queries(14):
         client.get(f"/p/{project.slug}/")
+
+
+def test_what_reviewers_disagree_on_alone_is_for_experts(project: Project) -> None:
+    item, *_ = open_several(project, 1)
+    record_label(draft(item, person(project), None, abstained=True))
+
+    assert step(project, Role.REVIEWER) == "Adjudicate"
+    assert step(project, Role.MANAGER) == "Adjudicate"
+    assert step(project, Role.REVIEWER, expert=False) == ""
