@@ -4,6 +4,9 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import OpenAs
 
+#: Milliseconds in which ReDoc has drawn all of the document, and made an index of it.
+DRAWN = 60_000
+
 
 def try_out(page: Page, operation: str, body: str = "") -> int:
     """Send a request from Swagger UI; the status of its response."""
@@ -26,6 +29,7 @@ def test_requests_are_tried_and_operations_found(open_as: OpenAs) -> None:
     assert try_out(page, "projects_create", body) == 201
     page.goto("/api/docs/redoc/")
     heading = page.get_by_role("heading", level=1)
-    expect(heading).to_contain_text("LabelHub", timeout=60_000)  # it draws all of the document
+    expect(heading).to_contain_text("LabelHub", timeout=DRAWN)
     page.get_by_placeholder("Search").fill("webhook")
-    expect(page.get_by_role("search").get_by_text("List webhooks")).to_be_visible()
+    found = page.get_by_role("search").get_by_text("List webhooks")
+    expect(found).to_be_visible(timeout=DRAWN)
