@@ -118,7 +118,7 @@ def test_debates_are_listed_by_status_and_read_with_their_turns(
     assert listed["count"] == 3
     done = client.get(f"/api/v1/runs/{run.pk}/debates/?status=done").data["results"]
     assert [(each["id"], each["value"]) for each in done] == [(debate.pk, "good")]
-    assert client.get(f"/api/v1/runs/{run.pk}/debates/?status=odd").status_code == 422
+    assert client.get(f"/api/v1/runs/{run.pk}/debates/?status=odd").status_code == 400
 
     with django_assert_num_queries(2):  # debate, turns
         read = client.get(f"/api/v1/debates/{debate.pk}/").data
