@@ -53,7 +53,6 @@ def seen_by(user: User, item: Item) -> dict[str, int | bool]:
     return {
         "debate": browser.get(link).status_code,
         "calls": browser.get(f"{link}calls/").status_code,
-        "list": link in browser.get(f"/p/{slug}/runs/{run}/debates/").content.decode(),
         "run": link in browser.get(f"/p/{slug}/runs/{run}/").content.decode(),
         "item": link in browser.get(f"/p/{slug}/items/{item.pk}/").content.decode(),
         "rest": api.get(f"/api/v1/debates/{debate.pk}/").status_code,
@@ -63,11 +62,11 @@ def seen_by(user: User, item: Item) -> dict[str, int | bool]:
 
 
 HIDDEN = {
-    "debate": 404, "calls": 404, "list": False, "run": False, "item": False, "rest": 404,
+    "debate": 404, "calls": 404, "run": False, "item": False, "rest": 404,
     "rest list": False, "file": False,
 }  # fmt: skip
 SHOWN = {
-    "debate": 200, "calls": 200, "list": True, "run": True, "item": True, "rest": 200,
+    "debate": 200, "calls": 200, "run": True, "item": True, "rest": 200,
     "rest list": True, "file": True,
 }  # fmt: skip
 
