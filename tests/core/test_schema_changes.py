@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.schema import LabelDef, Schema, parse_schema, schema_from_names
+from labelhub.core.schema import LabelDef, Schema, SchemaError, parse_schema, schema_from_names
 from labelhub.core.schema.carrying import Fate, SchemaPlan
 from labelhub.core.schema.operations import (
     Add,
@@ -27,6 +27,9 @@ from labelhub.core.schema.operations import (
 from tests.cases import all_cases
 
 ABC = schema_from_names("single", "ABC")
+NAMES = st.text(
+    st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=",#|"), max_size=9
+)
 SETS = schema_from_names("multi", "ABC")
 
 
@@ -185,3 +188,40 @@ def test_marked_places_follow_their_label() -> None:
     change = plan(ABC, [Rename("A", "Z"), Retire("B")])
     spans = [{"label": "A", "start": 1}, {"label": "B"}, {"start": 3}, "odd", {"label": "Q"}]
     assert change.spans(spans) == [{"label": "Z", "start": 1}, {"start": 3}, "odd", {"label": "Q"}]
+
+
+@given(st.permutations("abcd"), st.permutations("abcd"))
+def test_renames_compose(first: list[str], second: list[str]) -> None:
+    old = schema_from_names("single", "abcd")
+    one = plan(old, [Rename(*pair) for pair in zip("abcd", first, strict=True)])
+    two = plan(one.new, [Rename(*pair) for pair in zip("abcd", second, strict=True)])
+    both = {
+        a: dict(zip("abcd", second, strict=True))[b] for a, b in zip("abcd", first, strict=True)
+    }
+    for name in "abcd":
+        middle = one.value(name)
+        assert isinstance(middle, str)
+        assert two.value(middle) == both[name]
+
+
+@given(st.sampled_from(["single", "multi"]), st.lists(NAMES, min_size=3, max_size=6))
+def test_a_merge_done_twice_is_a_merge(task: str, names: list[str]) -> None:
+    try:
+        old = schema_from_names(task, names)
+    except SchemaError:
+        return
+    once = plan(old, [Merge(old.names[:2], old.names[0])])
+    for value in values(old):
+        after = once.value(value)
+        assert after in values(once.new)
+        assert not isinstance(after, Fate)
+        assert after == once.value(after)
+
+
+@given(NAMES, NAMES, st.booleans())
+def test_hostile_names_come_back_from_json(name: str, other: str, ask: bool) -> None:
+    told: list[Operation] = [
+        Rename(name.strip(), other.strip()),
+        Retire(name.strip(), other.strip(), ask),
+    ]
+    assert list(parse_operations(to_json(told))) == told

@@ -297,3 +297,13 @@ def test_a_frame_of_ours_is_compact_and_has_only_what_it_needs() -> None:
         '{"v":1,"t":"ack","re":"f-1","d":{"undo_ms":5000}}'
     )
     assert frame("retract", {"why": "é"}, seq=0) == '{"v":1,"t":"retract","seq":0,"d":{"why":"é"}}'
+
+
+@given(st.binary(max_size=200) | st.text(max_size=200))
+def test_no_bytes_or_text_do_harm(raw: bytes | str) -> None:
+    only_bad_frames(raw)
+
+
+@given(JSON)
+def test_no_json_does_harm(value: object) -> None:
+    only_bad_frames(json.dumps(value))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.errors import InvalidInput
-from labelhub.core.interview.calls import MOST_JUDGED, ORDINARY, ROLES, VERDICTS
+from labelhub.core.interview.calls import MOST_JUDGED, ORDINARY, ROLES, VERDICTS, judged_first
 from labelhub.core.interview.chance import chi_square_tail
 from labelhub.core.interview.features import Feature, Template
 from labelhub.core.interview.funnel import Funnel, alerts, position_check, rates
@@ -366,3 +366,19 @@ def test_the_chi_square_s_tail_is_as_tables_have_it(
     statistic: float, freedom: int, p: float
 ) -> None:
     assert chi_square_tail(statistic, freedom) == pytest.approx(p, abs=1e-4, rel=1e-4)
+
+
+@given(st.integers(0, 30), st.integers(1, 12), st.data(), st.text())
+def test_those_asked_about_least_are_judged_and_none_is_lost(
+    count: int, most: int, data: st.DataObject, text: str
+) -> None:
+    every = features(count)
+    asked = data.draw(st.dictionaries(st.sampled_from(keys(every) or [""]), st.integers(0, 3)))
+    judged, left_out = judged_first(every, asked, text, most=most)
+    assert len(judged) == min(count, most)
+    assert sorted(keys(judged + left_out)) == sorted(keys(every))
+    for part in (judged, left_out):
+        assert keys(part) == [key for key in keys(every) if key in keys(part)]
+    if left_out:
+        highest = max(asked.get(key, 0) for key in keys(judged))
+        assert highest <= min(asked.get(key, 0) for key in keys(left_out))
