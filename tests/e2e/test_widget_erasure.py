@@ -1,6 +1,9 @@
 """What is erased leaves every page at once, and no click on what was left brings it back; what is
 closed is settled, so that the next message may be asked about."""
 
+import json
+from typing import Any
+
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import OpenAs
@@ -75,6 +78,27 @@ def test_a_tab_that_was_offline_meanwhile_makes_nobody(open_as: OpenAs, shop: Sh
     page.context.set_offline(False)
     soon(page, lambda: kept(page, site) == {}, "the page to forget")
     nobody(page, site)
+
+
+def test_what_a_tab_writes_back_after_another_ones_erasure_is_cleared(
+    open_as: OpenAs, shop: Shop
+) -> None:
+    """Unless a newer session has begun there since."""
+    site, page = shop.site(), open_as(None)
+    page.goto(shop.page(site))
+    page.wait_for_function("() => LabelHub.version")
+    page.evaluate("() => LabelHub.close()")
+    expect(page.locator("labelhub-widget")).to_be_attached()
+    write_back = """([key, kept, before]) => {
+      localStorage.setItem(key, kept);
+      dispatchEvent(new StorageEvent("storage", { key, oldValue: before, newValue: null }));
+    }"""
+    old: dict[str, Any] = {"sid": "old", "consent": 1, "outbox": []}
+    newer = old | {"sid": "newer"}
+    for written, stays in ((old, {}), (newer, newer)):
+        args = [f"labelhub.{site.key}", json.dumps(written), json.dumps(old)]
+        page.evaluate(write_back, args)
+        assert kept(page, site) == stays, written
 
 
 def test_tabs_that_begin_at_once_are_one_person_whom_one_of_them_erases(

@@ -232,3 +232,33 @@ def test_what_is_deleted_offline_is_deleted_by_the_next_page(open_as: OpenAs, sh
     tell(later)
     expect(later.get_by_role("button", name="Agree")).to_be_visible()
     assert len(site.rows("erasure")) == 1
+
+
+def test_a_page_left_between_click_and_ack(open_as: OpenAs, shop: Shop) -> None:
+    site, page = shop.site(), open_as(None)
+    page.goto(shop.page(site))
+    asked_before(page, site)
+    with held(shop.server):
+        options(page).first.click()
+        soon(page, lambda: answer_waits(page, site), "the answer to be on its way")
+        page.reload()
+        expect(page.locator("labelhub-widget")).to_be_attached()
+        assert site.answers() == []
+    soon(page, site.answers, "the answer")
+    settled(page, site)
+    assert len(site.answers()) == 1
+
+
+def test_who_opts_out_offline_sends_nothing_that_was_written(open_as: OpenAs, shop: Shop) -> None:
+    site, page = shop.site(), open_as(None)
+    page.goto(shop.page(site, attributes=AT_ONCE))
+    asked_before(page, site)
+    stored = site.messages()
+    page.context.set_offline(True)
+    page.evaluate(WRITE_ALL, 30)
+    page.get_by_role("button", name="Don’t ask again").click()
+    page.context.set_offline(False)
+    soon(page, lambda: "opted_out" in site.happened(), "the opt-out")
+    soon(page, lambda: kept(page, site).get("outbox") == [], "the queue to be emptied")
+    page.wait_for_timeout(1000)
+    assert site.messages() == stored
