@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from apps.llm import error_messages
 from apps.llm.capabilities import (
@@ -15,15 +15,13 @@ from apps.llm.capabilities import (
     speaks_of_form,
 )
 from apps.llm.failures import Failure, Verdict
+from apps.llm.http_line import HttpLine
 from apps.llm.models import ModelSpec
 from apps.llm.retry import Patience, RetriedRequest
 from apps.llm.thinking import more_room, thought, thought_only
 from apps.llm.wire import add_usage, build_request, effective_params, output_cap, read_completion
 from labelhub.core.llm.prices import estimate_usage
 from labelhub.core.llm.types import Attempt, Call, Completion, Usage
-
-if TYPE_CHECKING:
-    from apps.llm.gateway import HttpLine
 
 _ABOUT_THE_CAP = re.compile(r"max_(?:completion_)?tokens|(?:completion|output) tokens")
 #: So many blanks at its end, and a form is being filled without end.
@@ -70,7 +68,7 @@ class ChatRequest(RetriedRequest[Completion]):
         self,
         spec: ModelSpec,
         call: Call,
-        line: "HttpLine",
+        line: HttpLine,
         patience: Patience,
         *,
         record: CallRecord,

@@ -3,19 +3,17 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from apps.llm.extras import check_extra_body
 from apps.llm.failures import Failure
+from apps.llm.http_line import HttpLine
 from apps.llm.models import ModelSpec
 from apps.llm.retry import Patience, RetriedRequest
 from apps.llm.wire import Malformed, add_usage, clean, read_json, token_count
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.prices import estimate_tokens
 from labelhub.core.llm.types import Usage
-
-if TYPE_CHECKING:
-    from apps.llm.gateway import HttpLine
 
 #: Texts in one request; most endpoints take at least as many.
 BATCH = 128
@@ -33,7 +31,7 @@ class EmbeddingRequest(RetriedRequest[Embedded]):
     """The state of one batch while it is being asked. Use once."""
 
     def __init__(
-        self, spec: ModelSpec, texts: Sequence[str], line: "HttpLine", patience: Patience
+        self, spec: ModelSpec, texts: Sequence[str], line: HttpLine, patience: Patience
     ) -> None:
         super().__init__(spec, line.breaker, patience)
         self._line = line

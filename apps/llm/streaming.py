@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from apps.llm import error_messages
 from apps.llm.capabilities import learnt_from
 from apps.llm.failures import FILTER_CODES, Cause, Failure, Verdict, read_told
+from apps.llm.http_line import HttpLine
 from apps.llm.models import ModelSpec
 from apps.llm.retry import Patience, RetriedRequest
 from apps.llm.thinking import more_room
@@ -37,7 +38,6 @@ from labelhub.core.llm.types import Completion, Message, Usage
 
 if TYPE_CHECKING:
     from apps.llm.client import EventStream
-    from apps.llm.gateway import HttpLine
 
 R = TypeVar("R")
 
@@ -228,7 +228,7 @@ class StreamRequest(RetriedRequest[Opened]):
         self,
         spec: ModelSpec,
         messages: Sequence[Message],
-        line: "HttpLine",
+        line: HttpLine,
         patience: Patience,
         *,
         params: Mapping[str, Any],
