@@ -112,7 +112,7 @@ def forecast(project: Project, days: Sequence[Day]) -> Forecast | None:
 def _labels_wanted(project: Project) -> int:
     """Labels of people that are still to come by the plan."""
     queued = ItemState.objects.filter(project=project, queued=True).order_by()
-    left: dict[str, Any] = queued.aggregate(left=Sum(F("wanted") - F("labels_by_people")))
+    left: dict[str, Any] = queued.aggregate(left=Sum(F("required_labels") - F("labels_by_people")))
     return left["left"] or 0
 
 
@@ -261,7 +261,7 @@ def desk_of(project: Project, user: User) -> Desk:
     days = days_of(project, user)
     standing = Decision.objects.standing(project, user).order_by()
     postponed = standing.filter(action=Decision.Action.POSTPONE, item__state__queued=True)
-    open_still = Q(item__state__queued=True) | Q(item__state__known=True)
+    open_still = Q(item__state__queued=True) | Q(item__state__is_gold_question=True)
     drafts = Draft.objects.filter(open_still, project=project, user=user).select_related("item")
     readable = readable_comments(project, user).order_by().values("pk")
     mentions = Mention.objects.filter(user=user, seen_at__isnull=True, comment__in=readable)

@@ -68,7 +68,7 @@ class ItemStateAdmin(LedgerAdmin):
         "queued",
         "priority",
         "labels_by_people",
-        "wanted",
+        "required_labels",
         "updated_at",
     ]
     list_filter = ["stage", "queued"]

@@ -82,7 +82,9 @@ def opinions_hidden_from(user_id: int, *, item: str = "pk") -> Q:
 
 
 _BLIND = Q(reasons=ONLY_AUDITED) | Q(project__blind_share__gt=0)
-_CHECKED_BY = Q(known=True) & (Q(project__check_share__gt=0) | Q(project__qualify_items__gt=0))
+_CHECKED_BY = Q(is_gold_question=True) & (
+    Q(project__check_share__gt=0) | Q(project__qualify_items__gt=0)
+)
 _TO_DECIDE = Q(stage=ItemState.Stage.CONFLICT) | Q(disputed=True)
 _ASKED_ABOUT = Q(queued=True) & (~_TO_DECIDE | Q(project__memberships__kind=ReviewerKind.CROWD))
 

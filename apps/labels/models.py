@@ -307,7 +307,7 @@ class ItemState(models.Model):
     labels_by_people = models.PositiveIntegerField(
         default=0, help_text="Current labels of crowd and experts."
     )
-    wanted = models.PositiveIntegerField(
+    required_labels = models.PositiveIntegerField(
         default=1, help_text="How many of those are wanted by now."
     )
     suggestion = models.ForeignKey(Label, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -327,17 +327,17 @@ class ItemState(models.Model):
         blank=True,
         help_text="Who may be offered it now; empty: everybody.",
     )
-    kept = models.PositiveSmallIntegerField(
+    reserved_slots = models.PositiveSmallIntegerField(
         default=0, help_text="Places kept for those of the assignees who have not labelled it."
     )
-    known = models.BooleanField(
+    is_gold_question = models.BooleanField(
         default=False, help_text="Its answer is known: people can be checked by it."
     )
     promoted = models.BooleanField(default=False, help_text="A manager put it first.")
     disputed = models.BooleanField(
         default=False, help_text="Decided, but a machine that is sure says otherwise."
     )
-    learned = models.FloatField(
+    model_uncertainty = models.FloatField(
         null=True, help_text="0 to 1: how unsure the trained model is, or contradicts the debate."
     )
     signals = models.JSONField(default=dict, blank=True)
@@ -354,7 +354,7 @@ class ItemState(models.Model):
             ),
             models.Index(
                 fields=["project", "item"],
-                condition=models.Q(known=True),
+                condition=models.Q(is_gold_question=True),
                 name="labels_state_known",
             ),
             models.Index(fields=["project", "stage"], name="labels_state_stage"),

@@ -119,7 +119,7 @@ def _rename(key: int, name: str, text: str, at: datetime) -> Update:
 
 @prepared_update
 def _count(key: int, more: int) -> Update:
-    return ItemState.objects.filter(pk=key), {"wanted": F("wanted") + more}
+    return ItemState.objects.filter(pk=key), {"required_labels": F("required_labels") + more}
 
 
 def test_an_update_writes_what_it_is_given_into_the_rows_that_it_is_about(
@@ -139,9 +139,9 @@ def test_an_update_writes_what_it_is_given_into_the_rows_that_it_is_about(
 
 def test_an_update_counts_on_what_is_there() -> None:
     item = open_item(new_project())
-    before = ItemState.objects.get(pk=item.pk).wanted
+    before = ItemState.objects.get(pk=item.pk).required_labels
     assert [_count(item.pk, 5), _count(item.pk, 7), _count(-1, 7)] == [1, 1, 0]
-    assert ItemState.objects.get(pk=item.pk).wanted == before + 12
+    assert ItemState.objects.get(pk=item.pk).required_labels == before + 12
 
 
 def test_an_update_takes_no_none_and_no_value_that_it_does_not_use() -> None:

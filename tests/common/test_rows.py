@@ -41,7 +41,7 @@ def test_keys_rise_and_a_given_key_is_kept() -> None:
     project = new_project()
     first, second = (insert_row(_item(project, name)) for name in ("one", "two"))
     assert first.pk < second.pk
-    state = insert_row(ItemState(item=first, project=project, priority=1.5, wanted=2))
+    state = insert_row(ItemState(item=first, project=project, priority=1.5, required_labels=2))
     assert (state.pk, ItemState.objects.get(pk=first.pk).priority) == (first.pk, 1.5)
 
 

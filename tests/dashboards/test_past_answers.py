@@ -92,7 +92,7 @@ def test_an_answer_to_what_was_settled_meanwhile_stands(project: Project) -> Non
     person, other = reviewer(project), reviewer(project)
     Project.objects.filter(pk=project.pk).update(overlap=2)
     (item,) = queued_items(project, 1)
-    ItemState.objects.filter(item=item).update(wanted=2)
+    ItemState.objects.filter(item=item).update(required_labels=2)
     project.refresh_from_db()
     mine = answer(claim(project, person), person, "good").decision
     answer(claim(project, other), other, "bad")

@@ -161,7 +161,7 @@ def watch_it_finish(page: Page, items: int) -> None:
 
 def open_a_debate(page: Page) -> None:
     """Who said what; a quote shows its place in the text."""
-    page.get_by_role("table").get_by_role("link").first.click()
+    page.get_by_role("rowheader").get_by_role("link").first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Debate on")
     for role in ("Extractor", "Critic", "Judge"):
         expect(page.get_by_role("heading", name=role)).to_be_visible()

@@ -173,7 +173,7 @@ def test_what_holds_its_project_for_long_follows_a_changed_plan() -> None:
     items = open_item(held), open_item(project)
     import_labels(held, [draft(items[0], machine(held), "good", action="imported")])
     for state in ItemState.objects.all():
-        assert (state.wanted, state.queued) == (2, False)
+        assert (state.required_labels, state.queued) == (2, False)
 
 
 @pytest.mark.parametrize("came_first", [True, False])

@@ -65,7 +65,7 @@ def test_another_order_moves_what_waits() -> None:
 def test_what_the_trained_model_is_unsure_of_comes_before_its_like() -> None:
     project = new_project()
     items = queued_items(project, 2)
-    ItemState.objects.filter(item=items[1]).update(learned=0.9)
+    ItemState.objects.filter(item=items[1]).update(model_uncertainty=0.9)
 
     replan(project)
 
@@ -104,7 +104,7 @@ class TestDisputes:
         state = ItemState.objects.select_related("gold").get(item=item)
         assert state.gold is not None
         assert (state.gold.value, state.gold.basis) == (value, "adjudication")
-        assert (state.disputed, state.queued, state.known) == (False, False, True)
+        assert (state.disputed, state.queued, state.is_gold_question) == (False, False, True)
 
     def test_a_machine_that_is_less_sure_disputes_nothing(self, project: Project) -> None:
         (item,) = queued_items(project, 1)

@@ -77,7 +77,7 @@ def test_two_who_disagree_wait_for_an_expert_who_decides() -> None:
     record_label(draft(item, person(project), "good"))
     record_label(draft(item, person(project), "bad"))
     state = state_of(item)
-    assert (state.stage, state.queued, state.wanted) == ("conflict", True, 3)
+    assert (state.stage, state.queued, state.required_labels) == ("conflict", True, 3)
     record_label(draft(item, person(project, ReviewerKind.EXPERT), "bad"))
     state = state_of(item)
     assert state.gold is not None

@@ -164,7 +164,7 @@ def test_imported_gold_is_carried_over_or_withdrawn(db: None) -> None:
                           for item, value in zip(items, "abc", strict=True)])  # fmt: skip
     changed(project, Rename("a", "A1"), Retire("b"))
     assert [decided(item) for item in items] == ["A1", None, "c"]
-    assert [state(item).known for item in items] == [True, False, True]
+    assert [state(item).is_gold_question for item in items] == [True, False, True]
 
 
 def test_taking_back_restores_all_but_what_was_said_since(project: Project) -> None:
@@ -244,7 +244,14 @@ class TestDecisions(TestCase):
         assert said(item) == {by: names.get(value) for by, value in before.items()}
         assert decided(item) == names.get(was)
         after = state(item)
-        for name in ("stage", "queued", "priority", "wanted", "labels_by_people", "audience"):
+        for name in (
+            "stage",
+            "queued",
+            "priority",
+            "required_labels",
+            "labels_by_people",
+            "audience",
+        ):
             assert getattr(after, name) == getattr(where, name), name
         written = Gold.objects.filter(item=item).count()
         replan(item.project)  # nor would the next one who looks decide otherwise

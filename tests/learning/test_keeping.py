@@ -98,7 +98,7 @@ def test_new_items_are_looked_at_by_the_model_there_is() -> None:
     learner = NearLearner()
     run_training(TrainedModel.objects.get().pk, open_learner=learner)
     assert learner.asked == ["fit", "say"]
-    assert ItemState.objects.get(item=fresh).learned is not None
+    assert ItemState.objects.get(item=fresh).model_uncertainty is not None
     assert TrainedModel.objects.get().status == TrainedModel.Status.DONE
 
 

@@ -55,7 +55,7 @@ def test_what_is_not_decided_is_labelled_scored_and_ordered() -> None:
     scores = Score.objects.filter(item__in=waiting)
     assert all(score.gold_id is None and score.model_id == model.pk for score in scores)
     for item in waiting:
-        learned = state(item.pk).learned
+        learned = state(item.pk).model_uncertainty
         assert learned == pytest.approx(1 - scores.get(item=item).probability)
 
 
@@ -103,10 +103,10 @@ def test_doubt_is_about_the_debates_label_where_there_is_one() -> None:
     record_debate_results(project, results)
     train(project)
     sure, wrong = state(agreed.pk), state(contradicted.pk)
-    assert sure.learned is not None
-    assert wrong.learned is not None
-    assert sure.learned < 0.3
-    assert wrong.learned > 0.7
+    assert sure.model_uncertainty is not None
+    assert wrong.model_uncertainty is not None
+    assert sure.model_uncertainty < 0.3
+    assert wrong.model_uncertainty > 0.7
     assert wrong.priority > sure.priority
     assert wrong.suggestion is not None
     assert wrong.suggestion.annotator == llm
@@ -121,7 +121,7 @@ def test_of_what_is_audited_blind_the_order_tells_nothing() -> None:
     train(project)
     score = Score.objects.get(item=audited)
     assert score.value == "good"
-    assert state(audited.pk).learned == pytest.approx(1 - score.probability)
+    assert state(audited.pk).model_uncertainty == pytest.approx(1 - score.probability)
 
 
 def test_what_was_decided_meanwhile_is_left_alone() -> None:
@@ -135,7 +135,7 @@ def test_what_was_decided_meanwhile_is_left_alone() -> None:
     model = train(project, Slow())
     assert (model.applied, model.written) == (3, 3)
     assert not Score.objects.filter(item=first).exists()
-    assert state(first.pk).learned is None
+    assert state(first.pk).model_uncertainty is None
 
 
 def test_a_decision_that_was_changed_since_is_suspected_no_more() -> None:
@@ -195,7 +195,7 @@ def test_switched_off_it_ends_and_the_queue_forgets_it() -> None:
     work_on("learning.clear_ranks", project.pk)
     assert unswept_projects() == []
     after = {item.pk: state(item.pk) for item in waiting}
-    assert [each.learned for each in after.values()] == [None] * 4
+    assert [each.model_uncertainty for each in after.values()] == [None] * 4
     assert all(each.priority < before[pk] for pk, each in after.items())
     with pytest.raises(Conflict, match="switched off"):
         start_training(project=project)

@@ -70,11 +70,11 @@ def test_a_change_that_was_interrupted_is_finished_by_repeating_it(
         patched.setattr(plan, "replan", lambda _: (_ for _ in ()).throw(SystemExit))
         with pytest.raises(SystemExit):
             change_review_plan(project=project, overlap=1)
-    assert ItemState.objects.filter(project=project, wanted=2).count() == 3
+    assert ItemState.objects.filter(project=project, required_labels=2).count() == 3
 
     change_review_plan(project=Project.objects.get(pk=project.pk), overlap=1)
 
-    assert ItemState.objects.filter(project=project, wanted=1).count() == 3
+    assert ItemState.objects.filter(project=project, required_labels=1).count() == 3
 
 
 def test_two_who_change_one_thing_each_both_get_their_way(project: Project) -> None:

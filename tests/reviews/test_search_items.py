@@ -102,7 +102,7 @@ def test_doubt_is_found_by_reason_and_range(project: Project) -> None:
     sure, unsure = (open_item(project, external_id=name) for name in ("sure", "unsure"))
     debate(sure, "good", uncertainty=0.2)
     debate(unsure, "good", reasons=("tie", "dissent"), uncertainty=0.8)
-    ItemState.objects.filter(item=sure).update(learned=0.9)
+    ItemState.objects.filter(item=sure).update(model_uncertainty=0.9)
 
     assert found(project, reason="tie") == ["unsure"]
     assert found(project, uncertainty_min="0.5") == ["unsure"]

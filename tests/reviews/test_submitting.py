@@ -216,7 +216,7 @@ def test_an_answer_follows_the_plan_of_its_own_moment(project: Project) -> None:
     answer(slot, person, "good")
 
     state = ItemState.objects.get(item=slot.item)
-    assert (state.wanted, state.queued) == (3, True)
+    assert (state.required_labels, state.queued) == (3, True)
 
 
 def test_the_uid_of_anothers_label_is_no_token(project: Project) -> None:

@@ -57,7 +57,7 @@ def test_the_item_has_no_gold_and_waits_for_nobody(project: Project, judge: User
     assert (label.rationale, label.seconds) == ("Two readings.", 7.5)
     assert label.role == Label.Role.UNCLEAR
     assert (done.gold, stands(item), state_of(item).disputed) == (None, SETTLED, False)
-    assert not state_of(item).known
+    assert not state_of(item).is_gold_question
     assert docket(project).waiting == 0
     assert next_case(project, expert(project)) is None
     assert claim_to_adjudicate(project=project, user=expert(project), item_id=item.pk) is None

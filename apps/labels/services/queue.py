@@ -134,7 +134,9 @@ def unrank_items(project: Project) -> int:
 
 def _ranked(project: Project) -> Iterator[list[int]]:
     """Items that a model has ranked, a chunk at a time."""
-    rows = ItemState.objects.filter(project=project, learned__isnull=False).order_by("item_id")
+    rows = ItemState.objects.filter(project=project, model_uncertainty__isnull=False).order_by(
+        "item_id"
+    )
     after = 0
     while ids := list(rows.filter(item_id__gt=after).values_list("item_id", flat=True)[:CHUNK]):
         yield ids
@@ -145,17 +147,17 @@ def _ranked(project: Project) -> Iterator[list[int]]:
 def _rank(project: Project, ids: Sequence[int], doubts: Mapping[int, float | None]) -> int:
     states = lock_states(ids)
     read_plan(project)
-    moved = [state for state in states.values() if state.learned != doubts[state.item_id]]
+    moved = [state for state in states.values() if state.model_uncertainty != doubts[state.item_id]]
     golds = Gold.objects.in_bulk([state.gold_id for state in moved if state.gold_id])
     for state in moved:
-        state.learned = doubts[state.item_id]
+        state.model_uncertainty = doubts[state.item_id]
         gold = golds.get(state.gold_id) if state.gold_id else None
         state.priority = priority_of(project.queue_order, state, gold)
     ItemState.objects.bulk_create(
         moved,
         update_conflicts=True,
         unique_fields=["item"],
-        update_fields=["learned", "priority", "updated_at"],
+        update_fields=["model_uncertainty", "priority", "updated_at"],
     )
     return len(moved)
 

@@ -22,8 +22,9 @@ from labelhub.core.debate.routing import AUDIT
 from labelhub.core.schema import value_key
 
 STATE_FIELDS = [
-    "stage", "queued", "priority", "labels_by_people", "wanted", "suggestion", "gold", "reasons",
-    "signals", "audience", "kept", "known", "disputed", "updated_at",
+    "stage", "queued", "priority", "labels_by_people", "required_labels", "suggestion", "gold",
+    "reasons", "signals", "audience", "reserved_slots", "is_gold_question", "disputed",
+    "updated_at",
 ]  # fmt: skip
 #: Decisions that people can be checked by: nobody's label changes them.
 KNOWN = (Gold.Basis.IMPORTED, Gold.Basis.ADJUDICATION)
@@ -44,7 +45,7 @@ def _opened(project: Project, item_id: int) -> ItemState:
         item_id=item_id,
         project_id=project.pk,
         queued=project.review_scope == Project.ReviewScope.ALL,
-        wanted=project.overlap,
+        required_labels=project.overlap,
     )
     state.priority = priority_of(project.queue_order, state, None)
     return state
@@ -161,12 +162,14 @@ def _derive(project: Project, state: ItemState, ledger: ItemLedger) -> None:
     state.disputed = not unclear and is_disputed(project.dispute_above, state, ledger, gold)
     begun = people > 0 or bool(ledger.rejections)
     in_scope = project.review_scope == Project.ReviewScope.ALL or bool(state.reasons) or begun
-    state.wanted = _wanted(project, state, ledger)
+    state.required_labels = _wanted(project, state, ledger)
     # Whether a manager wants it labelled, though the plan would not bring it to people.
-    state.queued = people < state.wanted and (in_scope or state.promoted or bool(state.assignees))
-    state.kept = len(still_asked(state, ledger))
+    state.queued = people < state.required_labels and (
+        in_scope or state.promoted or bool(state.assignees)
+    )
+    state.reserved_slots = len(still_asked(state, ledger))
     state.audience = audience_of(state, ledger)
-    state.known = gold is not None and gold.basis in KNOWN
+    state.is_gold_question = gold is not None and gold.basis in KNOWN
     state.priority = priority_of(project.queue_order, state, gold)
 
 
@@ -231,7 +234,7 @@ def _by_doubt(state: ItemState) -> float:
     doubt = WIDTH * _doubt_of(state)
     if state.reasons == [AUDIT]:
         # No sooner than what was never debated, or it could be told.
-        return UNLABELLED + WIDTH * (state.learned or 0.0)
+        return UNLABELLED + WIDTH * (state.model_uncertainty or 0.0)
     if state.reasons:
         return DOUBTFUL + doubt
     if state.suggestion_id is None:
@@ -242,7 +245,7 @@ def _by_doubt(state: ItemState) -> float:
 def _doubt_of(state: ItemState) -> float:
     """What is known of the doubt about a suggestion, 0 to 1; one of which nothing is known is not
     sure. Without a suggestion there is nothing to doubt."""
-    doubts = (state.signals.get("uncertainty"), state.learned)
+    doubts = (state.signals.get("uncertainty"), state.model_uncertainty)
     unknown = 0.0 if state.suggestion_id is None else UNKNOWN_UNCERTAINTY
     return max((float(doubt) for doubt in doubts if doubt is not None), default=unknown)
 
@@ -281,7 +284,9 @@ def audience_of(state: ItemState, ledger: ItemLedger) -> str:
     are left are kept for people it was given to, to those alone."""
     if state.stage == ItemState.Stage.CONFLICT or state.disputed:
         return ItemState.Audience.EXPERT
-    if state.kept and state.kept >= state.wanted - len(ledger.by_people):
+    if state.reserved_slots and state.reserved_slots >= state.required_labels - len(
+        ledger.by_people
+    ):
         return ItemState.Audience.NAMED
     if ledger.rejections and state.assigned_kind == ItemState.Audience.CROWD:
         return ""  # perhaps nobody of the crowd knows the answer: experts may take it as well

@@ -145,7 +145,9 @@ def _seen_by(project: Project, user: User) -> QuerySet[Comment]:
 def _readable(project: Project, user: User) -> Q:
     if role_in(user, project) != Role.REVIEWER:
         return Q(pk__isnull=False)  # they read the whole ledger as well
-    shown = Q(item__project__review_settings__show_opinions=True, item__state__known=False)
+    shown = Q(
+        item__project__review_settings__show_opinions=True, item__state__is_gold_question=False
+    )
     shown &= ~Q(item__state__reasons=ONLY_AUDITED)
     readable = Q(author=user) | (Q(explains=True) & _meant_for(user)) | shown
     readable |= ~unanswered(user.pk, item="item_id")

@@ -175,7 +175,7 @@ def people_report(project: Project) -> PeopleReport:
         )
     return PeopleReport(
         people=sorted(rows, key=lambda row: row.user.display_name.casefold()),
-        known_items=ItemState.objects.filter(project=project, known=True).count(),
+        known_items=ItemState.objects.filter(project=project, is_gold_question=True).count(),
         too_fast_below=everybody.low if everybody else None,
         too_fast_floor=float(least_seconds(TWENTY_WORDS, choices=1)),
         agreement_cut=shared.cut,

@@ -131,7 +131,9 @@ def other_opinions(item_id: int, user_id: int) -> Sequence[Label]:
     """What other people and authors say of the item now, oldest first; nothing of an audited item,
     nor of one whose answer is known, which these tell."""
     said = Label.objects.current().filter(item=item_id, annotator__kind__in=[*PEOPLE, Kind.AUTHOR])
-    said = said.filter(item__state__known=False).exclude(item__state__reasons=ONLY_AUDITED)
+    said = said.filter(item__state__is_gold_question=False).exclude(
+        item__state__reasons=ONLY_AUDITED
+    )
     others = said.exclude(annotator__user=user_id).select_related("annotator")
     return list(others.order_by("pk"))
 

@@ -72,7 +72,7 @@ def unseen_known(project: int, user: int) -> QuerySet[ItemState]:
     said = Label.objects.filter(item=OuterRef("item"), annotator__user=user)
     left = Decision.objects.filter(item=OuterRef("item"), reviewer=user)
     held = Slot.objects.filter(item=OuterRef("item"), holder=user)
-    known = ItemState.objects.filter(project=project, known=True)
+    known = ItemState.objects.filter(project=project, is_gold_question=True)
     return known.filter(~Exists(said), ~Exists(left), ~Exists(held))
 
 
@@ -86,7 +86,7 @@ def next_known(project: int, user: int, after: int) -> QuerySet[ItemState, tuple
 @prepared
 def last_known(project: int) -> QuerySet[ItemState, tuple[int]]:
     """The newest item of known answer."""
-    known = ItemState.objects.filter(project=project, known=True)
+    known = ItemState.objects.filter(project=project, is_gold_question=True)
     return known.order_by("-item").values_list("item")[:1]
 
 
@@ -183,17 +183,17 @@ def open_places(
     free = waiting & (Q(slot__lease_until__isnull=True) | Q(slot__lease_until__lte=now))
     live = waiting & Q(slot__lease_until__gt=now)
     held = Q(slot__label__isnull=True, slot__lease_until__gt=now, slot__holder=user_id)
-    taken = F("labels_by_people") if given else F("labels_by_people") + F("kept")
+    taken = F("labels_by_people") if given else F("labels_by_people") + F("reserved_slots")
     return (
         states.annotate(slot=FilteredRelation("item__slots"))
-        .values("item_id", "priority", "wanted", "labels_by_people", "kept")
+        .values("item_id", "priority", "required_labels", "labels_by_people", "reserved_slots")
         .annotate(
             slot_id=Min("slot__pk", filter=free),
             number=Coalesce(Min("slot__number", filter=free), Max("slot__number") + 1, Value(1)),
             live=Count("slot__pk", filter=live),
             own=Count("slot__pk", filter=held),
         )
-        .filter(own=0, number__lte=F("wanted"), live__lt=F("wanted") - taken)
+        .filter(own=0, number__lte=F("required_labels"), live__lt=F("required_labels") - taken)
         .values_list("item_id", "number", "slot_id", "priority")
     )
 

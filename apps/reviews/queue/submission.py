@@ -139,7 +139,9 @@ def submit_label(
         purpose=purpose,
         place=place,
         suggestion=next((label for label in history if label.pk == state.suggestion_id), None),
-        extra=unanswered and purpose == Purpose.WORK and state.labels_by_people >= state.wanted,
+        extra=unanswered
+        and purpose == Purpose.WORK
+        and state.labels_by_people >= state.required_labels,
     )
     view = _view(submission)
     label = append_label(_new_label(submission, view, value), state=state, history=history)
@@ -179,12 +181,12 @@ def _handed_out(user: User, state: ItemState, answer: Answer) -> tuple[Purpose, 
     """What the item was handed out for, asked only of items that people can be checked by; and what
     they were last handed it with, None where the answer tells all by itself."""
     told = answer.shown is not None and answer.seconds is not None
-    if told and not state.known:
+    if told and not state.is_gold_question:
         return Purpose.WORK, None
     places = Slot.objects.filter(item=state.item_id, holder=user)
     held = list(places.order_by(F("leased_at").desc(nulls_last=True)))
     checking = next((place for place in held if place.number is None), None)
-    purpose = Purpose(checking.purpose) if state.known and checking else Purpose.WORK
+    purpose = Purpose(checking.purpose) if state.is_gold_question and checking else Purpose.WORK
     return purpose, None if told else next(iter(held), None)
 
 

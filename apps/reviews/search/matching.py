@@ -197,7 +197,7 @@ def _conditions(project: Project, query: Query, *, blind: bool) -> Iterator[Q]:
         # What waits as a reviewer of a project that withholds something is to see it: items of
         # known answer are handed out as any other, though they wait for nobody. Needs hidden.
         yield (
-            (Q(state__queued=True) | Q(state__known=True, hidden=True))
+            (Q(state__queued=True) | Q(state__is_gold_question=True, hidden=True))
             if checked
             else _at_stage(query.stage, blind=blind)
         )
@@ -272,8 +272,8 @@ def _by_signals(query: Query) -> Iterator[Q]:
     bounds: dict[str, Any] = {
         "state__signals__uncertainty__gte": query.uncertainty_min,
         "state__signals__uncertainty__lte": query.uncertainty_max,
-        "state__learned__gte": query.learned_min,
-        "state__learned__lte": query.learned_max,
+        "state__model_uncertainty__gte": query.learned_min,
+        "state__model_uncertainty__lte": query.learned_max,
     }
     for name, bound in bounds.items():
         if bound is not None:
