@@ -69,6 +69,7 @@ FOUND = {
     "status=unparsed": ["silent"],
     "gold=differs": ["spoilt", "wrong"],
     "disagrees=gold": ["spoilt", "wrong"],
+    "disagrees=gold&gold=agrees": ["right", "mended"],
     "gold=agrees": ["right", "mended"],
     "gold=none": ["open"],
     "changed=yes": ["mended", "spoilt", "open"],
@@ -147,7 +148,7 @@ def test_neighbours_are_those_of_the_filter_and_its_order(run: Run) -> None:
 
 def test_choices_are_counted_once(run: Run, django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(1):
-        counted = choices_of(run)
+        counted = choices_of(run, NOBODY)
     assert counted.statuses == {"done": 5, "unparsed": 1, "waiting": 1}
     assert counted.reasons["low_d_rate"] == 2
     assert counted.flags["changed_mind"] == 2

@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.debates.models import Debate, PromptVariant, Run, Turn
+from apps.debates.selectors import choices_of
 from apps.debates.services import prompts
 from apps.labels.models import ItemState
 from apps.llm.services import ensure_builtin
@@ -53,6 +54,7 @@ def seen_by(user: User, item: Item) -> dict[str, int | bool]:
     return {
         "debate": browser.get(link).status_code,
         "calls": browser.get(f"{link}calls/").status_code,
+        "choices": choices_of(debate.run, user).statuses.total(),
         "run": link in browser.get(f"/p/{slug}/runs/{run}/").content.decode(),
         "item": link in browser.get(f"/p/{slug}/items/{item.pk}/").content.decode(),
         "rest": api.get(f"/api/v1/debates/{debate.pk}/").status_code,
@@ -62,11 +64,11 @@ def seen_by(user: User, item: Item) -> dict[str, int | bool]:
 
 
 HIDDEN = {
-    "debate": 404, "calls": 404, "run": False, "item": False, "rest": 404,
+    "debate": 404, "calls": 404, "choices": 0, "run": False, "item": False, "rest": 404,
     "rest list": False, "file": False,
 }  # fmt: skip
 SHOWN = {
-    "debate": 200, "calls": 200, "run": True, "item": True, "rest": 200,
+    "debate": 200, "calls": 200, "choices": 1, "run": True, "item": True, "rest": 200,
     "rest list": True, "file": True,
 }  # fmt: skip
 

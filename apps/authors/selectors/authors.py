@@ -84,7 +84,11 @@ def authors_of(site: Site) -> QuerySet[Author]:
 class AuthorFilter(SearchFilter):
     """``?q=`` a pseudonym, or a part of the host's id; ``?group=`` one of :data:`GROUPS`."""
 
-    q = CharFilter(method="find", label="Pseudonym or host’s id")
+    q = CharFilter(
+        method="find",
+        label="Whole pseudonym, or part of the host’s id",
+        max_length=200,
+    )
     group = ChoiceFilter(
         choices=list(GROUPS.items()), method="narrow_to", label="Show", empty_label="Everybody"
     )

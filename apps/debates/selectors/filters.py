@@ -111,8 +111,7 @@ class DebateFilter(SearchFilter):
     disagrees = ChoiceFilter(
         choices=[("gold", "gold")],
         method="disagree_with_gold",
-        widget=HiddenInput,
-        help_text="The same as gold=differs.",
+        help_text="The same as gold=differs, which it gives way to.",
     )
     changed = ChoiceFilter(
         choices=list(CHANGED.items()),
@@ -160,8 +159,10 @@ class DebateFilter(SearchFilter):
         return debates.filter(both & (agrees if asked == "agrees" else ~agrees))
 
     def disagree_with_gold(self, debates: DebateQuerySet, name: str, _: str) -> DebateQuerySet:
-        """Debates whose outcome is not the item's gold."""
-        return self.compare_with_gold(debates, name, "differs")
+        """Debates whose outcome is not the item's gold, unless ``gold`` is set."""
+        return (
+            debates if self.data.get("gold") else self.compare_with_gold(debates, name, "differs")
+        )
 
     def compare_with_first(self, debates: DebateQuerySet, _name: str, asked: str) -> DebateQuerySet:
         """Debates by whether the first opinion became the outcome."""
@@ -205,10 +206,12 @@ def comparable_debates(run: Run, user: User | AnonymousUser) -> DebateQuerySet:
     )
 
 
-def choices_of(run: Run) -> Choices:
-    """What there is to choose from, counted over all of the run's debates in one query."""
+def choices_of(run: Run, user: User | AnonymousUser) -> Choices:
+    """What there is to choose from among the run's debates that ``user`` may know of, counted in
+    one query."""
     counted = Choices(Counter(), Counter(), Counter())
-    rows = Debate.objects.filter(run=run).order_by().values_list("status", "reasons", "flags")
+    debates = Debate.objects.filter(run=run).open_to(user)
+    rows = debates.order_by().values_list("status", "reasons", "flags")
     for status, reasons, flags, count in rows.annotate(n=Count("pk")):
         counted.statuses[status] += count
         for code in reasons:

@@ -24,6 +24,8 @@ from apps.debates.forms import BudgetForm, RunForm
 from apps.debates.models import Debate, Run
 from apps.debates.naming import reason_words
 from apps.debates.selectors import DebateFilter
+from apps.debates.selectors.filters import Choices
+from apps.debates.selectors.runs import Asked
 from apps.debates.transcripts import transcript_response
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
@@ -236,9 +238,7 @@ def _run_page(
 ) -> HttpResponse:
     filters = DebateFilter(request.GET, selectors.comparable_debates(run, request.user))
     asked = selectors.asked_of(run)
-    _count_choices(run, filters)
-    if not any(role.role.endswith("critic") for role in asked.roles):
-        del filters.form.fields["overruled"]
+    _fit_filters(filters, selectors.choices_of(run, request.user), asked)
     context = page_frame(request, project) | _progress(run)
     context["list"] = list_page(
         request, filters.qs, DEBATE_COLUMNS, caption="Debates of this run", filters=filters
@@ -251,16 +251,23 @@ def _run_page(
     return render(request, "debates/run_detail.html", context, status=status)
 
 
-def _count_choices(run: Run, filters: DebateFilter) -> None:
+def _fit_filters(filters: DebateFilter, counted: Choices, asked: Asked) -> None:
     """Offer the statuses, reasons and flags that the run has, with how many debates have each."""
-    counted = selectors.choices_of(run)
+    fields, given = filters.form.fields, filters.given
     for name, counts, words_of in (
         ("status", counted.statuses, dict(Debate.Status.choices).get),
         ("reason", counted.reasons, reason_words),
         ("flag", counted.flags, reason_words),
     ):
-        options = [(code, f"{words_of(code)} ({n:,})") for code, n in counts.most_common()]
-        filters.form.fields[name].widget = Select(choices=[("", "Any"), *options])
+        codes = dict(counts.most_common())
+        if name in given:
+            codes.setdefault(given[name], 0)
+        options = [(code, f"{words_of(code)} ({n:,})") for code, n in codes.items()]
+        fields[name].widget = Select(choices=[("", "Any"), *options])
+    critic = any(role.role.endswith("critic") for role in asked.roles)
+    for name, offered in (("overruled", critic), ("disagrees", False)):
+        if not offered and name not in given:
+            del fields[name]
 
 
 def _steer(
