@@ -236,6 +236,7 @@ def _deliveries(request: SignedInRequest, webhook: Webhook) -> dict[str, Any]:
         "page": shown,
         "status": status,
         "statuses": Delivery.Status.choices,
-        "can_repeat": webhook.active and any(delivery.finished_at for delivery in shown),
+        "can_repeat": webhook.active
+        and any(delivery.finished_at and delivery.event != "ping" for delivery in shown),
         "moving": any(delivery.status in open_ for delivery in shown) and webhook.active,
     }
