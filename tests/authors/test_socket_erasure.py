@@ -5,6 +5,7 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator
 from contextlib import ExitStack
+from time import sleep
 from typing import Any
 from uuid import uuid4
 
@@ -84,6 +85,23 @@ def test_all_pages_of_an_erased_person_are_closed_and_told(address: str, site: S
             assert page.wait_for("nack")["d"]["code"] == "erased"
             assert page.closed_with() == 4410
     assert nobody_is_kept()
+
+
+def test_the_page_that_erases_gets_its_receipt_before_anything_closes_it(
+    address: str, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the server looks for erased authors between the erasure and the receipt."""
+    monkeypatch.setattr("apps.authors.consumers.connections.ROUND", 0.02)
+
+    def erase_slowly(author: Author) -> Any:
+        erasure = erase_author(author)
+        sleep(0.3)
+        return erasure
+
+    monkeypatch.setattr("apps.authors.services.privacy.erase_author", erase_slowly)
+    with Page.open(address, site) as page:
+        assert page.outcome(page.say("erase"))["d"]["receipt"]
+        assert page.closed_with() == 4410
 
 
 def test_an_erasure_by_the_site_s_people_closes_the_open_pages(address: str, site: Site) -> None:

@@ -42,6 +42,8 @@ class ConnectionRegistry:
         self._unknown: set[Session] = set()
         #: (author, id of their message) that are being replied to in a chat.
         self.replying: set[tuple[int, str]] = set()
+        #: Authors who are being erased from a page here, which is to get its receipt first.
+        self.erasing: set[int] = set()
         self._networks: dict[str, TokenBucket] = {}
         self._keeper: asyncio.Task[None] | None = None
 
@@ -137,7 +139,8 @@ class ConnectionRegistry:
     async def _close_erased(self) -> None:
         owners = {*self._sessions, *(session.owner_id for session in self._unknown)} - {0}
         for author_id in await in_database(erased_among, owners):
-            await self.dismiss(author_id, Erased("Your data was deleted."))
+            if author_id not in self.erasing:
+                await self.dismiss(author_id, Erased("Your data was deleted."))
 
     async def _wake(self, author_ids: Iterable[int]) -> None:
         for author_id in author_ids:

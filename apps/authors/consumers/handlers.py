@@ -175,10 +175,14 @@ async def on_export(session: Session, frame: Frame) -> None:
 async def on_erase(session: Session, frame: Frame) -> None:
     """Delete my data. Asked neither for a signature nor for consent: it is never too late for it;
     also for who chats unknown since."""
-    erasure = await session.act_as_owner(privacy.erase_author)
-    until = erasure.limits_until.isoformat(timespec="seconds") if erasure.limits_until else None
-    proof = {"receipt": str(erasure.receipt), "limits_until": until}
-    await session.socket.ack(frame.id, **proof, done=True)
+    session.registry.erasing.add(session.owner_id)
+    try:
+        erasure = await session.act_as_owner(privacy.erase_author)
+        until = erasure.limits_until.isoformat(timespec="seconds") if erasure.limits_until else None
+        proof = {"receipt": str(erasure.receipt), "limits_until": until}
+        await session.socket.ack(frame.id, **proof, done=True)
+    finally:
+        session.registry.erasing.discard(session.owner_id)
     await session.registry.dismiss(session.owner_id, Erased("Your data was deleted."))
     await session.socket.close(LEFT, "Your data was deleted.")
 
