@@ -38,7 +38,7 @@ def all_cases(names: str | Iterable[str], cases: Iterable[Any], **_: Any) -> Cal
             if skipped and ended == len(rows):  # a case that failed is told, not what was skipped
                 pytest.skip(f"{len(skipped)} of {len(rows)} cases: {skipped[0]}")
 
-        kept = [each for name, each in wanted.items() if name not in {*named, "subtests"}]
+        kept = [value for name, value in wanted.items() if name not in {*named, "subtests"}]
         own = inspect.Parameter("subtests", inspect.Parameter.KEYWORD_ONLY)
         run.__signature__ = inspect.Signature([*kept, own])  # type: ignore[attr-defined] # pytest reads it
         return run

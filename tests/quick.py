@@ -35,7 +35,7 @@ def touched(since: str) -> list[str]:
     """Files that differ from ``since``, new ones too, by their paths within the project."""
     changed = ["git", "diff", "--name-only", since]
     new = ["git", "ls-files", "--others", "--exclude-standard"]
-    found = [subprocess.check_output(each, cwd=ROOT, text=True) for each in (changed, new)]
+    found = [subprocess.check_output(command, cwd=ROOT, text=True) for command in (changed, new)]
     return sorted({line for text in found for line in text.splitlines()})
 
 

@@ -49,12 +49,12 @@ def test_its_schema_is_checked_and_its_values_are_canonical() -> None:
 
 def test_models_answers_are_read_and_counted() -> None:
     schema = parse_schema(WEIGHT)
-    said = [
+    texts = [
         "It says so.\nFinal Decision: 1500 g",
         '{"label": "1.5 kg"}',
         "Final Decision: **2 kg**",
     ]
-    replies = [read_answer(text, schema) for text in said]
+    replies = [read_answer(text, schema) for text in texts]
     assert [reply.value for reply in replies] == ["1.5 kg", "1.5 kg", "2 kg"]
     assert tally([reply.value for reply in replies], schema).value == "1.5 kg"
     assert read_answer("Final Decision: heavy", schema).status is Status.UNPARSED

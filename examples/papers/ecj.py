@@ -19,16 +19,16 @@ def label_row(debates: pd.DataFrame, label: str) -> dict[str, object]:
         read=debates["value"].notna(),
     )
     passes = []
-    for _, one in frame.groupby("replicate"):
-        tp = (one.predicted & one.actual).sum()
-        fp = (one.predicted & ~one.actual).sum()
-        fn = (~one.predicted & one.actual).sum()
-        tn = (~one.predicted & ~one.actual & one.read).sum()
+    for _, group in frame.groupby("replicate"):
+        tp = (group.predicted & group.actual).sum()
+        fp = (group.predicted & ~group.actual).sum()
+        fn = (~group.predicted & group.actual).sum()
+        tn = (~group.predicted & ~group.actual & group.read).sum()
         precision = tp / (tp + fp) if tp + fp else float("nan")
         recall = tp / (tp + fn) if tp + fn else float("nan")
         passes.append(
             {
-                "Accuracy": (tp + tn) / len(one),
+                "Accuracy": (tp + tn) / len(group),
                 "Precision": precision,
                 "Recall": recall,
                 "F1": 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else float("nan"),

@@ -17,9 +17,9 @@ if __name__ == "__main__":
         verdicts = [signals.get("verdicts") or [] for signals in part["signals"]]
         pairs = pd.DataFrame(
             [
-                (item, one == other)
+                (item, first == other)
                 for item, found in zip(part["item"], verdicts, strict=True)
-                for one, other in combinations(filter(None, found), 2)
+                for first, other in combinations(filter(None, found), 2)
             ],
             columns=["item", "same"],
         )

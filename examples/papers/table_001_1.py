@@ -20,10 +20,10 @@ def holm(p_values: list[float]) -> np.ndarray:
 
 def won_and_lost(run: pd.DataFrame, plain: pd.DataFrame) -> tuple[int, int]:
     """Items that only the run, and that only the plain answer has right; first passes."""
-    one, other = (
+    first, other = (
         frame.drop_duplicates("item").set_index("item")["right"] for frame in (run, plain)
     )
-    pairs = pd.concat([one, other], axis=1, join="inner", keys=["run", "plain"])
+    pairs = pd.concat([first, other], axis=1, join="inner", keys=["run", "plain"])
     return int((pairs["run"] > pairs["plain"]).sum()), int((pairs["run"] < pairs["plain"]).sum())
 
 

@@ -162,9 +162,9 @@ def _one_of_each(project: Project) -> dict[str, Any]:
 
 
 def _change(project: Project) -> SchemaChange:
-    told = {"op": "rename", "label": "good", "to": SECRET}
+    change = {"op": "rename", "label": "good", "to": SECRET}
     schema = current_schema(project)
-    return SchemaChange.objects.create(project=project, from_schema=schema, operations=[told])
+    return SchemaChange.objects.create(project=project, from_schema=schema, operations=[change])
 
 
 def _site(project: Project) -> Site:

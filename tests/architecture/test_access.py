@@ -103,20 +103,20 @@ def faults_of(world: World, client: Client, actor: str, name: str, row: Row) -> 
     for method in METHODS:
         level = row.levels.get(method)
         kwargs = world.kwargs(PARTS[name], actor, level or next(iter(row.levels.values())))
-        said = ask(client, method, reverse(name, kwargs=kwargs))
-        if said == LEAK and actor in MEMBERS[Level.VIEW]:
-            said = "200"
+        status = ask(client, method, reverse(name, kwargs=kwargs))
+        if status == LEAK and actor in MEMBERS[Level.VIEW]:
+            status = "200"
         if level is None:
-            right = said in {"405", "401", "403", "404", "login"}
+            right = status in {"405", "401", "403", "404", "login"}
         elif allowed(level, actor):
-            absent = said == "404" and method in row.absent
+            absent = status == "404" and method in row.absent
             right = absent or (
-                said[0] in "234" and said not in {"401", "403", "404", "405", "login"}
+                status[0] in "234" and status not in {"401", "403", "404", "405", "login"}
             )
         else:
-            right = said in refusals(level, actor, name)
+            right = status in refusals(level, actor, name)
         if not right:
-            yield f"{method} {name} as {actor}: {said}"
+            yield f"{method} {name} as {actor}: {status}"
 
 
 def ask(client: Client, method: str, url: str) -> str:
@@ -164,21 +164,23 @@ def test_ones_own_project_opens_no_door_to_what_is_in_another(world: World, name
     client = (world.rest_client if name in REST else world.page_client)("other_manager")
     kwargs = {part: world.ids[part] for part in PARTS[name]} | {"slug": world.foreign.slug}
     url = reverse(name, kwargs=kwargs)
-    said = {method: ask(client, method, url) for method in row.levels}
+    statuses = {method: ask(client, method, url) for method in row.levels}
     if name in SILENT:
-        assert LEAK not in said.values()
+        assert LEAK not in statuses.values()
     else:
-        assert said == dict.fromkeys(row.levels, "404")
+        assert statuses == dict.fromkeys(row.levels, "404")
 
 
 @pytest.mark.parametrize("name", ACCOUNT_PAGES)
 def test_account_pages(world: World, name: str) -> None:
     url = reverse(name, kwargs={part: world.ids[part] for part in PARTS[name]})
-    said = {actor: ask(world.page_client(actor), "GET", url) for actor in ("anonymous", "viewer")}
-    assert not {status for status in said.values() if status[0] == "5" or status == LEAK}
+    statuses = {
+        actor: ask(world.page_client(actor), "GET", url) for actor in ("anonymous", "viewer")
+    }
+    assert not {status for status in statuses.values() if status[0] == "5" or status == LEAK}
     if ACCOUNT_PAGES[name] is Level.SIGNED_IN:
-        assert said["anonymous"] == "login"
-        assert said["viewer"] != "login"
+        assert statuses["anonymous"] == "login"
+        assert statuses["viewer"] != "login"
 
 
 @pytest.mark.thorough

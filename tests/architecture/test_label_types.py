@@ -23,8 +23,8 @@ EXCEPTIONS = {
 
 def names_in(node: ast.AST) -> set[str]:
     """The names of label types that stand in ``node`` as constants."""
-    found = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
-    return {each for each in found if isinstance(each, str) and each in TASKS}
+    found = (constant.value for constant in ast.walk(node) if isinstance(constant, ast.Constant))
+    return {value for value in found if isinstance(value, str) and value in TASKS}
 
 
 def compares(node: ast.AST) -> bool:

@@ -41,7 +41,7 @@ def test_the_server_has_one_thread_for_linear_algebra_before_numpy_is_loaded() -
         "import sys; from django.conf import settings; settings.DEBUG\n"
         "import os; print(os.environ['OPENBLAS_NUM_THREADS'], 'numpy' in sys.modules)"
     )
-    environment = {key: each for key, each in os.environ.items() if "NUM_THREADS" not in key}
+    environment = {key: value for key, value in os.environ.items() if "NUM_THREADS" not in key}
     environment["DJANGO_SETTINGS_MODULE"] = "labelhub.settings.test"
     done = subprocess.run(
         [sys.executable, "-c", script],

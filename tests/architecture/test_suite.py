@@ -7,4 +7,4 @@ def test_the_files_that_postgresql_repeats_are_there() -> None:
     """Who renames a file that PostgreSQL must run names it there too."""
     files = [path.relative_to(HERE) for path in HERE.rglob("test_*.py")]
     patterns = [pattern for named in REPEATED.values() for pattern in named]
-    assert [one for one in patterns if not any(path.match(one) for path in files)] == []
+    assert [pattern for pattern in patterns if not any(path.match(pattern) for path in files)] == []

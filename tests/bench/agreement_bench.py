@@ -74,7 +74,10 @@ class Row:
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form."""
         found = asdict(self) | {"ratio": self.ratio, "met": self.met}
-        return {key: round(one, 4) if type(one) is float else one for key, one in found.items()}
+        return {
+            key: round(figure, 4) if type(figure) is float else figure
+            for key, figure in found.items()
+        }
 
 
 @dataclass(slots=True)
@@ -93,8 +96,8 @@ class Bench:
         theirs = list(peers) if self.peers else []
         for _ in range(ROUNDS):
             for name in own:
-                told = self._measure(OWN, name)
-                self.memory[name] = max(self.memory[name], told["above_mb"])
+                measured = self._measure(OWN, name)
+                self.memory[name] = max(self.memory[name], measured["above_mb"])
             for name in theirs:
                 self._measure(PEER, name)
 
@@ -107,10 +110,10 @@ class Bench:
 
     def _measure(self, script: str, name: str) -> dict[str, Any]:
         python = self.peers if script == PEER and self.peers else sys.executable
-        told = told_by(HERE / script, self.folder, name, python=python)
-        self.seconds[script, name] = min(self.seconds[script, name], told["seconds"])
-        self.found[name]["ours" if script == OWN else "theirs"] = told["found"]
-        return told
+        measured = told_by(HERE / script, self.folder, name, python=python)
+        self.seconds[script, name] = min(self.seconds[script, name], measured["seconds"])
+        self.found[name]["ours" if script == OWN else "theirs"] = measured["found"]
+        return measured
 
 
 def coefficients(bench: Bench) -> list[Row]:
@@ -235,8 +238,8 @@ def peers_python() -> Path | None:
             _install(folder, python)
             done.touch()
     except (OSError, subprocess.SubprocessError) as error:
-        told = getattr(error, "stderr", "") or str(error)
-        why = (told.strip().splitlines() or ["it failed"])[-1]
+        reason = getattr(error, "stderr", "") or str(error)
+        why = (reason.strip().splitlines() or ["it failed"])[-1]
         print(f"The other packages are left out, they cannot be installed: {why}", file=sys.stderr)
         return None
     return python

@@ -54,8 +54,8 @@ def told_by(
     )
     if done.returncode:
         raise SystemExit(f"{script.name} {given} failed: {done.stderr.strip()[-3000:]}")
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return told
+    measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return measured
 
 
 class Shop:
@@ -83,8 +83,8 @@ def requests(shop: Shop) -> Figures:
     rounds = [_round(shop) for _ in range(ROUNDS)]
     shop.store("gold", SLUG, shop.ratings)
     rounds += [{"with_gold": _with_gold(shop)} for _ in range(2)]
-    names = dict.fromkeys(name for one in rounds for name in one)
-    return {name: min(one[name] for one in rounds if name in one) for name in names}
+    names = dict.fromkeys(name for times in rounds for name in times)
+    return {name: min(times[name] for times in rounds if name in times) for name in names}
 
 
 def _round(shop: Shop) -> Figures:

@@ -36,14 +36,14 @@ VALUES: dict[str, Callable[[int], sums.Value]] = {
 def main(folder: str, name: str) -> None:
     """See the module's text."""
     before = resident_mb()
-    said = data.load(Path(folder))
-    shape = (len(said.truth), data.RATERS, data.CATEGORIES)
-    ratings = Ratings(said.items, said.raters, said.codes, *shape)
-    told = measured(work_on(name, ratings, said))
-    tell(told | {"above_mb": peak_mb() - before})
+    reference = data.load(Path(folder))
+    shape = (len(reference.truth), data.RATERS, data.CATEGORIES)
+    ratings = Ratings(reference.items, reference.raters, reference.codes, *shape)
+    outcome = measured(work_on(name, ratings, reference))
+    tell(outcome | {"above_mb": peak_mb() - before})
 
 
-def work_on(name: str, ratings: Ratings, said: data.Ratings) -> Work:
+def work_on(name: str, ratings: Ratings, reference: data.Ratings) -> Work:
     if name in VALUES:
         return Work(lambda: _coefficient(ratings, VALUES[name]), repeats=15)
     if name == "bincount":
@@ -55,10 +55,10 @@ def work_on(name: str, ratings: Ratings, said: data.Ratings) -> Work:
     if name == "pairs":
         return Work(lambda: _kappas(ratings))
     if name == "dawid_skene":
-        return Work(lambda n: _dawid_skene(ratings, n, said), repeats=3, iterations=True)
+        return Work(lambda n: _dawid_skene(ratings, n, reference), repeats=3, iterations=True)
     # It has no argument for that.
     setattr(mace_module, "TOLERANCE", NEVER)  # noqa: B010 - not exported
-    return Work(lambda n: _mace(ratings, n, said), repeats=3, iterations=True)
+    return Work(lambda n: _mace(ratings, n, reference), repeats=3, iterations=True)
 
 
 def _coefficient(ratings: Ratings, of: Callable[[int], sums.Value]) -> float:
@@ -81,16 +81,16 @@ def _kappas(ratings: Ratings) -> float:
     return float(table[np.triu_indices(len(table), 1)].mean())
 
 
-def _dawid_skene(ratings: Ratings, iterations: int, said: data.Ratings) -> float:
+def _dawid_skene(ratings: Ratings, iterations: int, reference: data.Ratings) -> float:
     found = dawid_skene(ratings, iterations=iterations, tolerance=NEVER)
     if found.iterations != iterations:
         raise SystemExit(f"Dawid-Skene: {found.iterations} iterations instead of {iterations}.")
-    return data.right(found.posterior, said.truth)
+    return data.right(found.posterior, reference.truth)
 
 
-def _mace(ratings: Ratings, iterations: int, said: data.Ratings) -> float:
+def _mace(ratings: Ratings, iterations: int, reference: data.Ratings) -> float:
     found = mace_module.mace(ratings, restarts=1, iterations=iterations)
-    return data.right(found.posterior, said.truth)
+    return data.right(found.posterior, reference.truth)
 
 
 if __name__ == "__main__":

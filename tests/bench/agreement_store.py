@@ -49,21 +49,21 @@ BARE = """
 
 def fill(slug: str, folder: str, labels: str) -> dict[str, Any]:
     """Items, annotators and labels in the real tables, in one transaction."""
-    project, said = Project.objects.get(slug=slug), data.load(Path(folder))
+    project, answers = Project.objects.get(slug=slug), data.load(Path(folder))
     schema, count = current_schema(project), int(labels)
     n = count // data.EACH
-    people = [(kind, at) for kind, many in KINDS.items() for at in range(many)]
+    people = [(kind, number) for kind, many in KINDS.items() for number in range(many)]
     raters = [
-        Annotator.objects.create(project=project, kind=kind, name=f"{kind} {at}")
-        for kind, at in people
+        Annotator.objects.create(project=project, kind=kind, name=f"{kind} {number}")
+        for kind, number in people
     ]
     with transaction.atomic():
         names = ["external_id", "text", "content_hash"]
-        texts = [(f"t{at}", f"text {at}", f"{at:032x}") for at in range(n)]
+        texts = [(f"t{index}", f"text {index}", f"{index:032x}") for index in range(n)]
         first = dict(zip(names, texts[0], strict=True))
         items = _like(Item(project=project, **first), names, texts)
         _like(ItemState(item_id=items[0], project=project), ["item_id"], [(pk,) for pk in items])
-        columns = (said.items[:count], said.raters[:count], said.codes[:count])
+        columns = (answers.items[:count], answers.raters[:count], answers.codes[:count])
         numbers = list(zip(*(column.tolist() for column in columns), strict=True))
         item, rater, code = numbers[0]
         imported = Label(
@@ -76,8 +76,8 @@ def fill(slug: str, folder: str, labels: str) -> dict[str, Any]:
             provenance={"import": "bench"},
         )
         rows = [
-            (items[item], raters[rater].pk, json.dumps(LABELS[code]), f"{at:032x}")
-            for at, (item, rater, code) in enumerate(numbers)
+            (items[item], raters[rater].pk, json.dumps(LABELS[code]), f"{index:032x}")
+            for index, (item, rater, code) in enumerate(numbers)
         ]
         _like(imported, ["item_id", "annotator_id", "value", "uid"], rows)
     return {"labels": Label.objects.filter(item__project=project).count()}
@@ -89,9 +89,9 @@ def gold(slug: str, folder: str) -> dict[str, Any]:
     items = Item.objects.filter(project=project).order_by("pk").values_list("pk", flat=True)
     pattern = {"schema": current_schema(project), "basis": Gold.Basis.IMPORTED}
     rows = [
-        Gold(item_id=pk, value=LABELS[truth[at]], **pattern)
-        for at, pk in enumerate(items)
-        if at % 10 == 0
+        Gold(item_id=pk, value=LABELS[truth[index]], **pattern)
+        for index, pk in enumerate(items)
+        if index % 10 == 0
     ]
     return {"gold": len(insert_rows(rows))}
 
@@ -137,7 +137,7 @@ def _like(first: Model, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -
     table, key = first._meta.db_table, first._meta.pk
     assert key is not None
     first.save(force_insert=True)
-    columns = {one.column for one in first._meta.local_concrete_fields} - {key.column}
+    columns = {field.column for field in first._meta.local_concrete_fields} - {key.column}
     others = sorted(columns.difference(names))
     copied = (
         f"INSERT INTO {table} ({', '.join([*names, *others])}) "  # noqa: S608 - our own models

@@ -47,9 +47,11 @@ def requests(count: int) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for text in texts_of_words(-(-count // 3)):
         caller = Caller(item=DebateItem("", text), schema=schema, prompts=prompts, salt="bench")
-        for at, role in enumerate(ROLES):
-            call = caller(role, heard={name: Reply(SAID) for name in ROLES[:at]})
-            messages = [{"role": each.role, "content": each.content} for each in call.messages]
+        for index, role in enumerate(ROLES):
+            call = caller(role, heard={name: Reply(SAID) for name in ROLES[:index]})
+            messages = [
+                {"role": message.role, "content": message.content} for message in call.messages
+            ]
             found.append({"model": "fake-model", "messages": messages, "max_tokens": 1024})
     return found[:count]
 

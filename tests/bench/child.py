@@ -19,7 +19,7 @@ class Ended:
     """A child that has ended well. ``memory`` holds (seconds since the start, MB);
     ``kept_waiting`` is how long its first thread was ready and had no processor."""
 
-    told: Any
+    result: Any
     cpu_seconds: float
     seconds: float
     kept_waiting: float = 0.0
@@ -55,25 +55,25 @@ def run_child(arguments: list[str], env: Mapping[str, str], timeout: float) -> E
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         errors.seek(0)
-        said = out.read()
+        printed = out.read()
         if process.returncode:
-            raise SystemExit(f"{arguments[:3]} failed: {said[-500:]} {errors.read()[-3000:]}")
-    told = json.loads(said.splitlines()[-1])
+            raise SystemExit(f"{arguments[:3]} failed: {printed[-500:]} {errors.read()[-3000:]}")
+    result = json.loads(printed.splitlines()[-1])
     cpu = usage.ru_utime + usage.ru_stime
-    return Ended(told, cpu, time.perf_counter() - began, kept_waiting, memory)
+    return Ended(result, cpu, time.perf_counter() - began, kept_waiting, memory)
 
 
 def growth_mb(memory: list[tuple[float, float]], since: float) -> float:
     """How much memory grows from the share ``since`` of the time to its end: a straight line
     through the samples, as single ones go up and down."""
     last = memory[-1][0]
-    late = [(at, held) for at, held in memory if at >= since * last and held]
+    late = [(second, held) for second, held in memory if second >= since * last and held]
     if len(late) < 2:
         return 0.0
-    middle = sum(at for at, _ in late) / len(late)
+    middle = sum(second for second, _ in late) / len(late)
     mean = sum(held for _, held in late) / len(late)
-    spread = sum((at - middle) ** 2 for at, _ in late)
-    slope = sum((at - middle) * (held - mean) for at, held in late) / spread
+    spread = sum((second - middle) ** 2 for second, _ in late)
+    slope = sum((second - middle) * (held - mean) for second, held in late) / spread
     return slope * (late[-1][0] - late[0][0])
 
 

@@ -77,7 +77,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     with ExitStack() as stack:
-        sides = [stack.enter_context(_side(one, options)) for one in options.settings]
+        sides = [stack.enter_context(_side(setting, options)) for setting in options.settings]
         for side in sides:
             side.queue.closed_loop(PEOPLE, 1)  # warms up
         for _ in range(options.rounds):

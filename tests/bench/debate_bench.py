@@ -74,22 +74,22 @@ class World:
         child = run_child([str(ROOT / "manage.py"), "preannotate", *given], self.env, LONGEST)
         seen = self.endpoint.stats()
         calls_per_item = {"single": 1, "ecj": 3}[protocol]
-        return Labelled(child, self.store("audit", child.told["run"], calls_per_item), seen)
+        return Labelled(child, self.store("audit", child.result["run"], calls_per_item), seen)
 
     def store(self, *given: object) -> Figures:
         """What ``debate_store.py`` says to a command."""
-        told: Figures = run_child(
+        reported: Figures = run_child(
             [str(ROOT / "tests/bench/debate_store.py"), *map(str, given)], self.env, LONGEST
-        ).told
-        return told
+        ).result
+        return reported
 
     def bare(self, kind: str, calls: int) -> Figures:
         """What a client without an engine reaches."""
         self.endpoint.reset()
         given = [kind, self.endpoint.base_url, str(calls), str(IN_FLIGHT)]
         script = str(ROOT / "tests/bench/bare_client.py")
-        told: Figures = run_child([script, *given], self.env, LONGEST).told
-        return {f"bare_{kind}_{name}": one for name, one in told.items()}
+        result: Figures = run_child([script, *given], self.env, LONGEST).result
+        return {f"bare_{kind}_{name}": figure for name, figure in result.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +235,8 @@ def main() -> int:
         figures = _run(_world(Path(name), endpoint, options), options.only)
     figures["bench_s"] = time.perf_counter() - began
     figures = {
-        key: round(one, 3) if isinstance(one, float) else one for key, one in figures.items()
+        key: round(figure, 3) if isinstance(figure, float) else figure
+        for key, figure in figures.items()
     }
     missed = [goal for goal in GOALS if goal in figures and not _met(goal, figures)]
     print(_table(figures))
@@ -297,10 +298,10 @@ def _met(name: str, figures: Mapping[str, Any]) -> bool:
 
 def _table(figures: Mapping[str, Any]) -> str:
     lines = [f"{'figure':<30}{'value':>12}  goal"]
-    for name, one in figures.items():
+    for name, figure in figures.items():
         how, bound = GOALS.get(name, ("", 0))
         goal = f"{how} {bound:g}  {'MET' if _met(name, figures) else 'MISSED'}" if how else ""
-        lines.append(f"{name:<30}{one!s:>12}  {goal}".rstrip())
+        lines.append(f"{name:<30}{figure!s:>12}  {goal}".rstrip())
     return "\n".join(lines)
 
 

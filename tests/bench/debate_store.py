@@ -31,7 +31,9 @@ def prepare(folder: Path, counts: dict[str, int]) -> dict[str, Any]:
     call_command("migrate", **quiet)
     for slug, count in counts.items():
         path = folder / f"{slug}.json"
-        rows = [{"id": f"t{at}", "text": text} for at, text in enumerate(texts_of_words(count))]
+        rows = [
+            {"id": f"t{index}", "text": text} for index, text in enumerate(texts_of_words(count))
+        ]
         path.write_text(json.dumps(rows))
         call_command("create_project", slug, task="single", labels=",".join(LABELS), **quiet)
         call_command("import_items", slug, str(path), **quiet)
@@ -81,12 +83,12 @@ def main(command: str, *given: str) -> None:
     """One of the two commands."""
     if command == "prepare":
         counts = {
-            slug: int(count) for slug, _, count in (each.partition("=") for each in given[1:])
+            slug: int(count) for slug, _, count in (part.partition("=") for part in given[1:])
         }
-        told = prepare(Path(given[0]), counts)
+        prepared = prepare(Path(given[0]), counts)
     else:
-        told = audit(int(given[0]), int(given[1]))
-    print(json.dumps(told))
+        prepared = audit(int(given[0]), int(given[1]))
+    print(json.dumps(prepared))
 
 
 if __name__ == "__main__":

@@ -107,8 +107,8 @@ class Site:
 
     def __init__(self, count: int, values: int, seed: int = 0) -> None:
         self.draws = np.random.default_rng(seed)
-        self.values = tuple(f"value {at}" for at in range(values))
-        self.keys = [f"feature_{at}" for at in range(count)]
+        self.values = tuple(f"value {index}" for index in range(values))
+        self.keys = [f"feature_{index}" for index in range(count)]
         self.state = EchoState()
         for key in self.keys * TAUGHT:
             learn(self.state, self.answered(key))
@@ -166,10 +166,10 @@ def main() -> None:
     print(f"{asked.features:,} features of {asked.values} values, {asked.rounds:,} rounds")
     for row in rows:
         print(_line(row))
-    told = json.dumps({"features": asked.features, "rows": [row.to_json() for row in rows]})
+    report = json.dumps({"features": asked.features, "rows": [row.to_json() for row in rows]})
     if asked.json:
-        asked.json.write_text(told + "\n", "utf-8")
-    print(told)
+        asked.json.write_text(report + "\n", "utf-8")
+    print(report)
     if asked.strict and not all(row.met for row in rows):
         raise SystemExit(1)
 
@@ -191,14 +191,14 @@ def _updates(many: Site, few: Site, rounds: int) -> list[Row]:
 
 
 def _predictions(site: Site, rounds: int) -> list[Row]:
-    def every(vector: Sparse, said: str) -> None:
+    def every(vector: Sparse, word: str) -> None:
         for key in site.keys:
-            predict(site.state.models[key], vector, site.values, said)
+            predict(site.state.models[key], vector, site.values, word)
 
     count = f"{len(site.keys):,} models predict"
     return [
-        _row(f"{count}{words}", [_cpu(every, site.message(), said) for _ in range(rounds)])
-        for words, said in (("", ""), (", with a word said", site.values[-1]))
+        _row(f"{count}{words}", [_cpu(every, site.message(), word) for _ in range(rounds)])
+        for words, word in (("", ""), (", with a word said", site.values[-1]))
     ]
 
 
@@ -228,12 +228,12 @@ def _row(
 
 
 def _line(row: Row) -> str:
-    told = f"  {row.what:<40} median {row.median:9.3f} ms, 95 % {row.high:9.3f} ms"
+    line = f"  {row.what:<40} median {row.median:9.3f} ms, 95 % {row.high:9.3f} ms"
     if row.target:
-        told += f", {row.high / row.target:4.0%} of the target"
+        line += f", {row.high / row.target:4.0%} of the target"
     if row.ratio:
-        told += f", {row.ratio:.2f} x that with {FEW} features"
-    return told
+        line += f", {row.ratio:.2f} x that with {FEW} features"
+    return line
 
 
 def _cpu(run: Callable[..., object], *given: object) -> float:

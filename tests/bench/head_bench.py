@@ -68,16 +68,16 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     chosen = _tuned(_sources(TUNED, asked.data))
-    blended = [replace(each, blended=True) for each in chosen if each.kind != "pa"]
+    blended = [replace(candidate, blended=True) for candidate in chosen if candidate.kind != "pa"]
     candidates = [SHIPPED, *chosen, *blended]
     print("chosen on other sets:", "; ".join(map(str, chosen)))
     rows = _measured(_sources(TESTED, asked.data), candidates, asked.orders)
     for row in rows:
         print(_line(row))
-    told = json.dumps({"chosen": [str(each) for each in chosen], "rows": rows})
+    report = json.dumps({"chosen": [str(candidate) for candidate in chosen], "rows": rows})
     if asked.json:
-        asked.json.write_text(told + "\n", "utf-8")
-    print(told)
+        asked.json.write_text(report + "\n", "utf-8")
+    print(report)
 
 
 def trial(source: Source, candidate: Candidate, order: int, most: int) -> Trial:
@@ -93,7 +93,7 @@ def trial(source: Source, candidate: Candidate, order: int, most: int) -> Trial:
         seconds.append(time.process_time() - start)
         if count in AFTER:
             likely = learner.likely(held.tolist())
-            truth = np.array([labels[each] for each in held])
+            truth = np.array([labels[text] for text in held])
             chances = likely[np.arange(len(held)), truth]
             loss[count] = float(-np.log(np.maximum(chances, _LEAST)).mean())
             right[count] = float((likely.argmax(axis=1) == truth).mean())
@@ -110,18 +110,18 @@ def _tuned(sources: Sequence[Source]) -> list[Candidate]:
     plays = {
         (source.name, candidate, order): (source, candidate, order, TUNING_ANSWERS)
         for source in sources
-        for each in kinds.values()
-        for candidate in each
+        for names in kinds.values()
+        for candidate in names
         for order in range(TUNING_ORDERS)
     }
     found = side_by_side(trial, plays)
     costs: dict[Candidate, list[float]] = {}
-    for (name, candidate, _), one in found.items():
+    for (name, candidate, _), scores in found.items():
         values = len(loaded(next(s for s in sources if s.name == name)).data.values)
-        loss = float(np.mean(list(one.loss.values()))) / np.log(values)
-        wrong = 1 - float(np.mean(list(one.right.values())))
+        loss = float(np.mean(list(scores.loss.values()))) / np.log(values)
+        wrong = 1 - float(np.mean(list(scores.right.values())))
         costs.setdefault(candidate, []).append(wrong if candidate.kind == "pa" else loss)
-    return [min(each, key=lambda one: np.mean(costs[one])) for each in kinds.values()]
+    return [min(names, key=lambda name: np.mean(costs[name])) for names in kinds.values()]
 
 
 def _measured(
@@ -139,8 +139,8 @@ def _measured(
         for source in sources
         for candidate in candidates
         for ours, theirs in [
-            [[found[source.name, each, order] for order in range(orders)]
-             for each in (SHIPPED, candidate)]
+            [[found[source.name, either, order] for order in range(orders)]
+             for either in (SHIPPED, candidate)]
         ]
         for count in ours[0].loss
     ]  # fmt: skip
@@ -154,12 +154,12 @@ def _row(
         "set": name,
         "head": f"{candidate.kind}{' blended' if candidate.blended else ''}",
         "answers": count,
-        "log_loss": float(np.mean([each.loss[count] for each in theirs])),
-        "accuracy": float(np.mean([each.right[count] for each in theirs])),
+        "log_loss": float(np.mean([score.loss[count] for score in theirs])),
+        "accuracy": float(np.mean([score.right[count] for score in theirs])),
         "log_loss_less_ours": _paired([b.loss[count] - a.loss[count] for a, b in pairs]),
         "accuracy_less_ours": _paired([b.right[count] - a.right[count] for a, b in pairs]),
         "time_ratio": float(np.median([b.milliseconds / a.milliseconds for a, b in pairs])),
-        "milliseconds": float(np.median([each.milliseconds for each in theirs])),
+        "milliseconds": float(np.median([score.milliseconds for score in theirs])),
     }
 
 

@@ -63,8 +63,10 @@ class Candidate:
     blended: bool = False
 
     def __str__(self) -> str:
-        told = ", ".join(f"{name} {value}" for name, value in self.options)
-        return f"{self.kind}{' blended' if self.blended else ''}{f' ({told})' if told else ''}"
+        options = ", ".join(f"{name} {value}" for name, value in self.options)
+        return (
+            f"{self.kind}{' blended' if self.blended else ''}{f' ({options})' if options else ''}"
+        )
 
 
 class Learner(Protocol):
@@ -82,9 +84,9 @@ def loaded(source: Source) -> Loaded:
     """The set, read once in each process."""
     data = read_labelled(source.path.read_bytes(), source.columns)
     vectors = tuple(vector_of(text) for text in data.texts)
-    lengths = np.cumsum([0, *(len(each.places) for each in vectors)])
-    values = np.concatenate([each.values for each in vectors])
-    places = np.concatenate([each.places for each in vectors])
+    lengths = np.cumsum([0, *(len(vector.places) for vector in vectors)])
+    values = np.concatenate([vector.values for vector in vectors])
+    places = np.concatenate([vector.places for vector in vectors])
     rows = sparse.csr_matrix((values, places, lengths), shape=(len(vectors), PLACES))
     words, runs = (
         HashingVectorizer(n_features=PLACES, alternate_sign=False, norm=None, **options)
@@ -130,7 +132,7 @@ class Shipped:
         """See :class:`Learner`."""
         values = self.given.data.values
         vectors = [self.given.vectors[text] for text in texts]
-        return np.stack([predict(self.model, each, values).likely for each in vectors])
+        return np.stack([predict(self.model, vector, values).likely for vector in vectors])
 
     def learn(self, text: int, value: int) -> None:
         """See :class:`Learner`."""
@@ -181,8 +183,8 @@ class Blended:
 
     def learn(self, text: int, value: int) -> None:
         """See :class:`Learner`."""
-        said = [self.counts[value] / self.counts.sum(), self.head.likely([text])[0, value]]
-        chances = np.maximum(said, _LEAST)
+        terms = [self.counts[value] / self.counts.sum(), self.head.likely([text])[0, value]]
+        chances = np.maximum(terms, _LEAST)
         self.losses = _KEPT * self.losses - np.log(chances)
         self.counts[value] += 1
         self.head.learn(text, value)
@@ -228,7 +230,9 @@ def grid() -> Mapping[str, Sequence[Candidate]]:
     alphas = [1e-4, 1e-3, 1e-2]
     smoothing = [0.1, 0.3, 1.0, 3.0]
     return {
-        "own": [_candidate("own", variance=each) for each in (2.0, 5.0, 10.0, VARIANCE, 50.0)],
+        "own": [
+            _candidate("own", variance=variance) for variance in (2.0, 5.0, 10.0, VARIANCE, 50.0)
+        ],
         "sgd": [
             _candidate("sgd", alpha=alpha, average=average, learning_rate=rate, eta0=eta)
             for alpha, average, (rate, eta) in product(alphas, [False, True], rates)

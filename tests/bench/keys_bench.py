@@ -59,7 +59,7 @@ def main() -> int:
         for name, pause in (("at_once", 0), ("thinking", options.pause)):
             figures |= _answered(server, page, name, options.items, pause)
     figures["page_load_to_key"] = figures.pop("page_load_ms") / figures["thinking_p50_ms"]
-    print(json.dumps({key: round(one, 2) for key, one in figures.items()}))
+    print(json.dumps({key: round(figure, 2) for key, figure in figures.items()}))
     missed = figures["thinking_p95_ms"] > P95_MS
     print(f"p95 with a pause: {'MISSED' if missed else 'ok'}, target {P95_MS} ms")
     return 1 if missed and options.strict else 0
@@ -76,14 +76,14 @@ def _options() -> argparse.Namespace:
 def _answered(server: Server, page: Page, name: str, items: int, pause: int) -> dict[str, float]:
     slug = server.project(
         f"bench-{name}".replace("_", "-"),
-        [f"Text number {at}, with breakfast." for at in range(items + 1)],
+        [f"Text number {index}, with breakfast." for index in range(items + 1)],
     )
     review(page, slug)
     loaded = page.evaluate(LOADED)
     page.evaluate(WATCH)
-    for at in range(items):
+    for index in range(items):
         page.wait_for_timeout(pause)
-        press_and_go_on(page, str(1 + at % 5), "Enter")
+        press_and_go_on(page, str(1 + index % 5), "Enter")
     all_saved(page)
     painted = page.evaluate("window.painted")
     if len(painted) != items:

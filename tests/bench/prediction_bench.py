@@ -53,12 +53,12 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=usual)
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    told = measured(given.answers, given.tokens, given.features)
-    for name, figures in told.items():
+    measures = measured(given.answers, given.tokens, given.features)
+    for name, figures in measures.items():
         print(f"{name:>32}: " + ", ".join(f"{key} {value}" for key, value in figures.items()))
-    print(json.dumps(told))
+    print(json.dumps(measures))
     if given.json:
-        given.json.write_text(json.dumps(told, indent=2))
+        given.json.write_text(json.dumps(measures, indent=2))
 
 
 def measured(answers: int, tokens: int, most: int) -> dict[str, dict[str, Any]]:
@@ -67,9 +67,11 @@ def measured(answers: int, tokens: int, most: int) -> dict[str, dict[str, Any]]:
     prompts = {role: LIBRARY.get("interview", role) for role in ROLES}
     plan = InterviewPlan(features=tuple(features), prompts=prompts, salt="s")
     message = AuthorMessage(TEXT, "en")
-    own = [prediction_turn(message, plan, each) for each in features[: QUESTIONS + SPARE]]
+    own = [prediction_turn(message, plan, feature) for feature in features[: QUESTIONS + SPARE]]
     draws = np.random.default_rng(1)
-    indexes = {each.key: ExampleIndex(_examples(each, answers, draws)) for each in features[:most]}
+    indexes = {
+        feature.key: ExampleIndex(_examples(feature, answers, draws)) for feature in features[:most]
+    }
     begin = time.process_time()
     shown = {key: index.nearest(Wanted(TEXT, MOST, tokens)) for key, index in indexes.items()}
     looked = time.process_time() - begin
@@ -77,9 +79,12 @@ def measured(answers: int, tokens: int, most: int) -> dict[str, dict[str, Any]]:
     bare, full = (
         [
             predict_call(
-                _task(each), MessageContext(TEXT), predicting, examples=found.get(each.key, ())
+                _task(feature),
+                MessageContext(TEXT),
+                predicting,
+                examples=found.get(feature.key, ()),
             )
-            for each in features[:most]
+            for feature in features[:most]
         ]
         for found in ({}, shown)
     )
@@ -111,8 +116,8 @@ def _task(feature: Feature) -> FeatureTask:
 def _examples(feature: Feature, count: int, draws: np.random.Generator) -> list[Example]:
     values = feature.values or ("light", "quiet", "waterproof")
     return [
-        Example(" ".join(draws.choice(WORDS, 25)), str(draws.choice(values)), author=str(at))
-        for at in range(count)
+        Example(" ".join(draws.choice(WORDS, 25)), str(draws.choice(values)), author=str(index))
+        for index in range(count)
     ]
 
 

@@ -43,14 +43,14 @@ def main() -> None:
     for case in CASES:
         begin = time.process_time()
         changed, right, calls = shares(case, searches)
-        told = []
+        rows = []
         for name, hits in (("changed", changed), ("rightly", right)):
             low, high = wilson_bounds(hits / searches, searches, 1.96)
-            told.append(f"{name} {hits / searches:.3f} ({low:.3f} to {high:.3f})")
+            rows.append(f"{name} {hits / searches:.3f} ({low:.3f} to {high:.3f})")
         seconds = (time.process_time() - begin) / searches
         print(
             "{} answers, {} authors, gain {}, authors differ by {}: ".format(*case)
-            + f"{', '.join(told)}; {calls} calls, {seconds:.2f} s each",
+            + f"{', '.join(rows)}; {calls} calls, {seconds:.2f} s each",
             flush=True,
         )
 

@@ -74,7 +74,8 @@ def main() -> int:
             figures["rss_idle_mb"], figures["rss_max_mb"] = server.rss_idle_mb, server.rss_max_mb
             figures["server_log_errors"] = server.troubles()
     figures = {
-        key: round(one, 3) if isinstance(one, float) else one for key, one in figures.items()
+        key: round(figure, 3) if isinstance(figure, float) else figure
+        for key, figure in figures.items()
     }
     missed = [name for name in TARGETS if not _met(name, figures)]
     print(_table(figures, options.database or "SQLite"))
@@ -108,9 +109,11 @@ def set_up(
         wanted = ["--labels", names, "--overlap", str(overlap)]
         manage(env, "create_project", project, "--task", "single", *wanted)
 
-    def person(at: int) -> tuple[str, str]:
-        name = f"{slug}-p{at}"
-        superuser = ["--superuser"] if at == people else ["--project", slug, "--role", "reviewer"]
+    def person(index: int) -> tuple[str, str]:
+        name = f"{slug}-p{index}"
+        superuser = (
+            ["--superuser"] if index == people else ["--project", slug, "--role", "reviewer"]
+        )
         manage(env, "create_user", name, *superuser)
         return name, manage(env, "create_api_key", name)["key"]
 
@@ -124,8 +127,8 @@ def label_two_thirds(
     """Import ``rows`` and have all of them labelled; how many labels that took."""
     import_parts(manager, slug, rows)
     script = str(Path(__file__).resolve().parent / "filled_queue.py")
-    told = run_child([script, slug], env, timeout=1800).told
-    return int(told["labels"])
+    result = run_child([script, slug], env, timeout=1800).result
+    return int(result["labels"])
 
 
 def _run(
@@ -158,7 +161,7 @@ def _run(
         figures |= _latencies(f"loop_{clients}_submit", record.submit_seconds)
         figures[f"loop_{clients}_labels_per_s"] = len(record.accepted) / record.wall
     figures |= _faults([*loops.values(), race], list(taking.values()), options.overlap)
-    accepted = [one for record in [*loops.values(), race] for one in record.accepted]
+    accepted = [acceptance for record in [*loops.values(), race] for acceptance in record.accepted]
     figures["accepted"] = len(accepted)
     figures["lost"] = lost_labels(export_file(manager, slug, "jsonl"), accepted)
     return figures | _in_and_out(manager, f"{slug}-in", annotated(rows[:10_000]))
@@ -166,14 +169,14 @@ def _run(
 
 def import_parts(manager: Client, slug: str, rows: Sequence[Any]) -> float:
     """All rows, in requests that a server takes whole; seconds."""
-    parts = (rows[at : at + PART] for at in range(0, len(rows), PART))
+    parts = (rows[start : start + PART] for start in range(0, len(rows), PART))
     return sum(import_rows(manager, slug, part)[0] for part in parts)
 
 
 def _in_and_out(manager: Client, slug: str, rows: list[dict[str, Any]]) -> dict[str, float]:
-    took, told = import_rows(manager, slug, rows)
-    if told.get("created") != len(rows):
-        raise SystemExit(f"The import of annotated items went wrong: {told}")
+    took, imported = import_rows(manager, slug, rows)
+    if imported.get("created") != len(rows):
+        raise SystemExit(f"The import of annotated items went wrong: {imported}")
     out = {name: export_file(manager, slug, name) for name in ("json", "csv", "jsonl")}
     return {"import_annotated_s": took} | {
         f"export_{name}_s": answer.seconds for name, answer in out.items()
@@ -192,7 +195,7 @@ def _faults(labelling: Sequence[Record], taking: Sequence[Record], overlap: int)
     )
     return {
         "duplicates": sum(
-            one.handed_beyond(overlap) + one.labelled_beyond(overlap) for one in labelling
+            loop.handed_beyond(overlap) + loop.labelled_beyond(overlap) for loop in labelling
         ),
         "errors": sum(errors.values()),
         "error_kinds": dict(errors.most_common(5)),
@@ -210,10 +213,10 @@ def _vendor(database: str) -> str:
 
 def _table(figures: Mapping[str, Any], database: str) -> str:
     lines = [f"{'figure':<28}{'value':>12}  target", f"({database})"]
-    for name, one in figures.items():
+    for name, figure in figures.items():
         how, bound = TARGETS.get(name, ("", 0))
         target = f"{how} {bound:g}  {'ok' if _met(name, figures) else 'MISSED'}" if how else ""
-        lines.append(f"{name:<28}{one!s:>12}  {target}".rstrip())
+        lines.append(f"{name:<28}{figure!s:>12}  {target}".rstrip())
     return "\n".join(lines)
 
 

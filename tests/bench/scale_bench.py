@@ -50,26 +50,33 @@ class Side:
 
     def p95_ms(self, clients: int, what: str) -> float:
         """The 95th percentile of ``next`` or ``submit``."""
-        taken = [one for each in self.records[clients] for one in getattr(each, f"{what}_seconds")]
+        taken = [
+            seconds
+            for record in self.records[clients]
+            for seconds in getattr(record, f"{what}_seconds")
+        ]
         return float(1000 * statistics.quantiles(taken, n=20, method="inclusive")[-1])
 
     def rate(self, clients: int) -> float:
         """Labels per second."""
         records = self.records[clients]
-        return sum(len(one.accepted) for one in records) / sum(one.wall for one in records)
+        return sum(len(record.accepted) for record in records) / sum(
+            record.wall for record in records
+        )
 
     def faults(self) -> dict[str, int]:
         """What was handed out or labelled too often, refused, or accepted and not kept."""
-        records = [one for each in self.records.values() for one in each]
-        accepted = [one for each in records for one in each.accepted]
+        records = [record for loops in self.records.values() for record in loops]
+        accepted = [acceptance for record in records for acceptance in record.accepted]
         kept = export_file(self.manager, self.slug, "jsonl")
         beyond = (
-            one.handed_beyond(self.overlap) + one.labelled_beyond(self.overlap) for one in records
+            record.handed_beyond(self.overlap) + record.labelled_beyond(self.overlap)
+            for record in records
         )
         return {
             "accepted": len(accepted),
             "duplicates": sum(beyond),
-            "errors": sum(sum(one.errors.values()) for one in records),
+            "errors": sum(sum(record.errors.values()) for record in records),
             "lost": lost_labels(kept, accepted),
         }
 
@@ -77,7 +84,7 @@ class Side:
 def main() -> int:
     """Run the comparison; see the module's text."""
     options = _options()
-    clients = [int(one) for one in options.clients.split(",")]
+    clients = [int(number) for number in options.clients.split(",")]
     with ExitStack() as stack:
         small, large = (
             stack.enter_context(_side(items, max(clients), options))
@@ -138,7 +145,7 @@ def _compared(small: Side, large: Side, clients: Sequence[int]) -> dict[str, Any
             figures[f"{what}_{number}_p95_ratio"] = round(found[1] / found[0], 3)
             _line(number, f"{what} p95 ms", found)
         found = [side.rate(number) for side in (small, large)]
-        figures[f"labels_per_s_{number}"] = [round(one, 1) for one in found]
+        figures[f"labels_per_s_{number}"] = [round(rate, 1) for rate in found]
         _line(number, "labels/s", found)
     return figures
 
@@ -150,8 +157,8 @@ def _line(number: int, what: str, found: Sequence[float]) -> None:
 def _missed(figures: dict[str, Any]) -> list[str]:
     slower = [
         name
-        for name, one in figures.items()
-        if name.startswith("next_") and name.endswith("_ratio") and one > RATIO
+        for name, figure in figures.items()
+        if name.startswith("next_") and name.endswith("_ratio") and figure > RATIO
     ]
     wrong = [
         f"{name} of {side} items"

@@ -43,8 +43,8 @@ def manage(env: Mapping[str, str], *arguments: str) -> dict[str, str]:
     )
     if done.returncode:
         raise SystemExit(f"manage.py {arguments[0]} failed: {done.stderr.strip()}")
-    told: dict[str, str] = json.loads(done.stdout)
-    return told
+    reported: dict[str, str] = json.loads(done.stdout)
+    return reported
 
 
 class Server:

@@ -87,9 +87,9 @@ class World:
             env = environment(folder, url) | {"LABELHUB_ONE_PROCESSOR": "true"}
             with Stack(folder, **env) as stack:
                 served = Served(stack)
-                told = store(stack, "site", f"most_questions={self.options.questions}")
+                site = store(stack, "site", f"most_questions={self.options.questions}")
                 served.start()
-                yield served, told
+                yield served, site
 
 
 def sizes(world: World) -> Figures:
@@ -103,20 +103,20 @@ def sizes(world: World) -> Figures:
 
 def sockets(world: World) -> Figures:
     """Many who are there and say nothing."""
-    with world.served("sockets") as (served, told):
-        return asyncio.run(many_sockets(served, told, world.options.sockets))
+    with world.served("sockets") as (served, site):
+        return asyncio.run(many_sockets(served, site, world.options.sockets))
 
 
 def talk(world: World) -> Figures:
     """Messages, questions, answers."""
     options = world.options
-    with world.served("talk") as (served, told):
+    with world.served("talk") as (served, site):
         figures = asyncio.run(
             much_talk(
-                served, told, options.people, options.rate, options.seconds, options.answering
+                served, site, options.people, options.rate, options.seconds, options.answering
             )
         )
-        found = store(served.stack, "messages", told["key"])
+        found = store(served.stack, "messages", site["key"])
     figures["talk_lost"] += figures.pop("sent_in_all") - found["messages"]
     figures["talk_lost"] += found["surveys"] - figures.pop("asked_in_all")
     return figures | {"talk_not_asked": found["messages"] - found["surveys"], "ends": found["ends"]}
@@ -124,15 +124,15 @@ def talk(world: World) -> Figures:
 
 def isolation(world: World) -> Figures:
     """Others, while one author's frame waits for the database."""
-    with world.served("isolation") as (served, told):
-        one = store(served.stack, "heavy", told["key"], 10 if world.database else HEAVY)
-        return asyncio.run(slow_neighbour(served, told, one))
+    with world.served("isolation") as (served, site):
+        heavy = store(served.stack, "heavy", site["key"], 10 if world.database else HEAVY)
+        return asyncio.run(slow_neighbour(served, site, heavy))
 
 
 def storm(world: World) -> Figures:
     """Everybody comes back at once after a restart."""
-    with world.served("storm") as (served, told):
-        return asyncio.run(restart(served, told, world.options.people))
+    with world.served("storm") as (served, site):
+        return asyncio.run(restart(served, site, world.options.people))
 
 
 def kill(world: World) -> Figures:
@@ -143,8 +143,8 @@ def kill(world: World) -> Figures:
         env = {"DATABASE_URL": url} if url else {}
         with Stack(folder, **env) as stack:
             served = Served(stack)
-            each = max(1, world.options.answers // CLIENTS)
-            found = survive(served, CLIENTS, each, [served.kill, served.terminate, served.kill])
+            share = max(1, world.options.answers // CLIENTS)
+            found = survive(served, CLIENTS, share, [served.kill, served.terminate, served.kill])
     return {
         "kill_answers": found.answers,
         "kill_faults": found.faults,
@@ -175,7 +175,8 @@ def main() -> int:
             print(f"{chosen} ...", file=sys.stderr, flush=True)
             figures |= SECTIONS[chosen](world) | {f"load_after_{chosen}": os.getloadavg()[0]}
     figures = {
-        key: round(one, 3) if isinstance(one, float) else one for key, one in figures.items()
+        key: round(figure, 3) if isinstance(figure, float) else figure
+        for key, figure in figures.items()
     }
     missed = [goal for goal in GOALS if goal in figures and not _met(goal, figures)]
     print(_table(figures))
@@ -223,7 +224,8 @@ def _loaded(port: int, entries: tuple[str, ...]) -> dict[str, int]:
         text = gzip.decompress(packed).decode()
         imports = re.findall(r'(?:from|import)\s*\(?\s*"(\.[^"]+)"', text)
         wanted += [
-            posixpath.normpath(posixpath.join(posixpath.dirname(name), each)) for each in imports
+            posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
+            for target in imports
         ]
     return found
 
@@ -247,10 +249,10 @@ def _met(name: str, figures: Mapping[str, Any]) -> bool:
 
 def _table(figures: Mapping[str, Any]) -> str:
     lines = [f"{'figure':<30}{'value':>12}  goal"]
-    for name, one in figures.items():
+    for name, figure in figures.items():
         how, bound = GOALS.get(name, ("", 0))
         goal = f"{how} {bound:g}  {'MET' if _met(name, figures) else 'MISSED'}" if how else ""
-        lines.append(f"{name:<30}{one!s:>12}  {goal}".rstrip())
+        lines.append(f"{name:<30}{figure!s:>12}  {goal}".rstrip())
     return "\n".join(lines)
 
 

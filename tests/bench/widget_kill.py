@@ -34,8 +34,8 @@ def store(stack: Stack, *given: object) -> dict[str, Any]:
     )
     if done.returncode:
         raise AssertionError(f"widget_store {given[0]} failed: {done.stderr[-3000:]}")
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return told
+    reported: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return reported
 
 
 def free_port() -> int:
@@ -67,10 +67,10 @@ class Served:
         self.program.stop()
         self.start()
 
-    def page(self, told: dict[str, Any]) -> Embedding:
+    def page(self, site: dict[str, Any]) -> Embedding:
         """A page that embeds the site of which ``widget_store.py`` has told."""
         url = f"ws://127.0.0.1:{self.port}/ws/v1/widget/"
-        return Embedding(url, told["key"], told["origin"], told["consent"])
+        return Embedding(url, site["key"], site["origin"], site["consent"])
 
 
 @dataclass(slots=True)
@@ -127,7 +127,7 @@ class Person:
     questions: Sequence[str]
     progress: Progress
     #: Id of the frame → question and chosen option.
-    said: dict[str, tuple[str, str]] = field(default_factory=dict)
+    answers: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     async def answer_all(self) -> None:
         """Give every answer, and wait until all are acknowledged."""
@@ -136,32 +136,32 @@ class Person:
         for uid in self.questions:
             option = chance.choice("abcd")
             done = await self.client.push("answer", qid=uid, opt=option, ms=6000, kb=False)
-            self.said[next(reversed(self.client.copies))] = (uid, option)
+            self.answers[next(reversed(self.client.copies))] = (uid, option)
             done.add_done_callback(self.progress.count)
             waiting.add(done)
             await asyncio.sleep(chance.random() * PACE)
             if chance.random() < FLAPS:
                 self.client.drop()
-            while len(waiting := {one for one in waiting if not one.done()}) >= MOST_WAITING:
+            while len(waiting := {task for task in waiting if not task.done()}) >= MOST_WAITING:
                 await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         if waiting:
             await asyncio.wait(waiting)
 
 
 async def answer_through(
-    served: Served, told: dict[str, Any], faults: Sequence[Callable[[], object]]
+    served: Served, site: dict[str, Any], faults: Sequence[Callable[[], object]]
 ) -> tuple[list[Person], float]:
     """Let everybody answer everything; the faults come when equal shares are acknowledged."""
-    page, progress, began = served.page(told), Progress(), time.perf_counter()
+    page, progress, began = served.page(site), Progress(), time.perf_counter()
     people = [
-        Person(WidgetClient(page, one["token"]), one["questions"], progress)
-        for one in told["authors"]
+        Person(WidgetClient(page, author["token"]), author["questions"], progress)
+        for author in site["authors"]
     ]
     lives = [asyncio.create_task(person.client.run()) for person in people]
     answering = [asyncio.create_task(person.answer_all()) for person in people]
     total = sum(len(person.questions) for person in people)
-    for at, fault in enumerate(faults, 1):
-        await progress.reach(total * at // (len(faults) + 2))
+    for index, fault in enumerate(faults, 1):
+        await progress.reach(total * index // (len(faults) + 2))
         await asyncio.to_thread(fault)
     await asyncio.gather(*answering)
     seconds = time.perf_counter() - began
@@ -170,21 +170,23 @@ async def answer_through(
     return people, seconds
 
 
-def tally(stack: Stack, told: dict[str, Any], people: list[Person], seconds: float) -> Tally:
+def tally(stack: Stack, site: dict[str, Any], people: list[Person], seconds: float) -> Tally:
     """Compare what people said with what the database holds."""
-    found = store(stack, "answers", told["key"])
+    found = store(stack, "answers", site["key"])
     stored: dict[str, list[Any]] = found["answers"]
-    said = {ref: one for person in people for ref, one in person.said.items()}
-    copies = {ref: person.client.copies[ref] for person in people for ref in person.said}
+    answers = {ref: answer for person in people for ref, answer in person.answers.items()}
+    copies = {ref: person.client.copies[ref] for person in people for ref in person.answers}
     return Tally(
-        answers=len(said),
+        answers=len(answers),
         copies=sum(map(len, copies.values())),
-        repeated=sum(at > stored[ref][2] for ref in copies if ref in stored for at in copies[ref]),
-        not_acked=len(said) - people[0].progress.acked,
-        lost=len(said.keys() - stored.keys()),
+        repeated=sum(
+            copy > stored[ref][2] for ref in copies if ref in stored for copy in copies[ref]
+        ),
+        not_acked=len(answers) - people[0].progress.acked,
+        lost=len(answers.keys() - stored.keys()),
         wrong=sum(
-            ref in stored and stored[ref][:2] != [uid, told["options"][option]]
-            for ref, (uid, option) in said.items()
+            ref in stored and stored[ref][:2] != [uid, site["options"][option]]
+            for ref, (uid, option) in answers.items()
         ),
         doubled=sum(
             abs(found[kind] - len(stored)) for kind in ("rows", "items", "labels", "golds")
@@ -197,10 +199,10 @@ def tally(stack: Stack, told: dict[str, Any], people: list[Person], seconds: flo
 
 
 def survive(
-    served: Served, clients: int, each: int, faults: Sequence[Callable[[], object]]
+    served: Served, clients: int, questions: int, faults: Sequence[Callable[[], object]]
 ) -> Tally:
     """Answers from so many clients through all the faults; the server is started here and left."""
-    told = store(served.stack, "questions", clients, each)
+    site = store(served.stack, "questions", clients, questions)
     served.start()
-    people, seconds = asyncio.run(answer_through(served, told, faults))
-    return tally(served.stack, told, people, seconds)
+    people, seconds = asyncio.run(answer_through(served, site, faults))
+    return tally(served.stack, site, people, seconds)

@@ -27,14 +27,15 @@ _WHEN = "tomorrow tonight Friday Monday Christmas Easter summer autumn winter sp
 
 def texts() -> Iterator[str]:
     """Messages of somebody who wants to buy something, no two alike."""
-    words = [each.split() for each in (_KINDS, _THINGS, _WHOM, _WHEN)]
-    for at in count():
+    words = [line.split() for line in (_KINDS, _THINGS, _WHOM, _WHEN)]
+    for number in count():
         kind, thing, whom, when = (
-            some[(at * step) % len(some)] for some, step in zip(words, (1, 3, 5, 7), strict=True)
+            some[(number * step) % len(some)]
+            for some, step in zip(words, (1, 3, 5, 7), strict=True)
         )
         yield (
-            f"I need a {kind} {thing} number {at} for my {whom} before {when}, "
-            f"which one would you buy if it must not cost more than {100 + at % 900} dollars?"
+            f"I need a {kind} {thing} number {number} for my {whom} before {when}, "
+            f"which one would you buy if it must not cost more than {100 + number % 900} dollars?"
         )
 
 
@@ -137,8 +138,8 @@ class Speaker:
         await asyncio.sleep(d["min_ms"] / 1000 + LOOKED_AT)
         talk, began = self.talk, time.perf_counter()
         talk.answers += 1
-        said = {"qid": d["qid"], "opt": d["opts"][0]["id"], "ms": d["min_ms"], "kb": False}
-        done = await self.client.push("answer", **said)
+        answer = {"qid": d["qid"], "opt": d["opts"][0]["id"], "ms": d["min_ms"], "kb": False}
+        done = await self.client.push("answer", **answer)
         done.add_done_callback(lambda done: _note(done, talk, talk.answered, began))
 
 
@@ -164,9 +165,9 @@ async def talk_at(
     turns = iter(range(10**9))
     prefix = f"m{time.time_ns()}"
     async for late in _beats(rate, seconds, chance):
-        at = next(turns)
+        due = next(turns)
         talk.late.append(late)
-        await speakers[at % len(speakers)].write(next(words), f"{prefix}-{at}", talk)
+        await speakers[due % len(speakers)].write(next(words), f"{prefix}-{due}", talk)
     with suppress(TimeoutError):  # what is missing then is counted as lost
         await asyncio.wait_for(_quiet(speakers, talk), PATIENCE)
     return talk

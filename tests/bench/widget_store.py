@@ -60,27 +60,27 @@ def site(*fields: str) -> dict[str, Any]:
     """A site without limits; what a page that embeds it must know."""
     call_command("migrate", verbosity=0, stdout=sys.stderr)
     slug = f"shop-{uuid4().hex[:8]}"
-    given: dict[str, Any] = dict(each.split("=", 1) for each in fields)
+    given: dict[str, Any] = dict(field.split("=", 1) for field in fields)
     project = ProjectFactory.create(slug=slug, definition=PER_ITEM)
     return _embedding(site_with_features(project, per_conversation=10_000, per_day=10_000, **given))
 
 
-def questions(authors: int, each: int) -> dict[str, Any]:
+def questions(authors: int, count: int) -> dict[str, Any]:
     """Authors who come back by a token, each with questions shown a minute ago, except the first,
     which they have just been shown. ``authors``: token and ids of the questions; ``options``: the
     label of each id, the same for all."""
-    told = site()
-    found = Site.objects.get(public_key=told["key"])
+    embedding = site()
+    found = Site.objects.get(public_key=embedding["key"])
     people = [_author(found) for _ in range(authors)]
-    Author.objects.bulk_create(one for one, _ in people)
+    Author.objects.bulk_create(author for author, _ in people)
     consent = current_consent(found)
     Consent.objects.bulk_create(
-        Consent(author=one, text=consent, by=found.consent_by) for one, _ in people
+        Consent(author=author, text=consent, by=found.consent_by) for author, _ in people
     )
-    asked = [(token, _questions(author, each)) for author, token in people]
+    asked = [(token, _questions(author, count)) for author, token in people]
     options = Question.objects.filter(site=found).first()
-    return told | {
-        "options": {one["id"]: one["label"] for one in options.options} if options else {},
+    return embedding | {
+        "options": {option["id"]: option["label"] for option in options.options} if options else {},
         "authors": [{"token": token, "questions": uids} for token, uids in asked],
     }
 
@@ -90,7 +90,7 @@ def heavy(key: str, count: int) -> dict[str, Any]:
     author, token = _author(Site.objects.get(public_key=key))
     author.save()
     talk = _conversation(author)
-    rows = [_message(author, talk, f"heavy-{at}") for at in range(count)]
+    rows = [_message(author, talk, f"heavy-{index}") for index in range(count)]
     Message.objects.bulk_create(rows, batch_size=AT_ONCE)
     return {"token": token, "question": _questions(author, 1)[0], "author": author.pk}
 
@@ -108,7 +108,7 @@ def answers(key: str) -> dict[str, Any]:
     )
     rows = found.values_list("ref", "question__uid", "value", "received_at")
     return {
-        "answers": {ref: [str(uid), value, at.timestamp()] for ref, uid, value, at in rows},
+        "answers": {ref: [str(uid), value, stored.timestamp()] for ref, uid, value, stored in rows},
         "rows": found.count(),
         "items": items.count(),
         "items_off": one_each.exclude(said=1, decided=1).count(),
@@ -167,9 +167,9 @@ def _message(author: Author, conversation: Conversation, ref: str) -> Message:
     )
 
 
-def _questions(author: Author, each: int) -> list[str]:
+def _questions(author: Author, count: int) -> list[str]:
     talk = _conversation(author)
-    rows = [_message(author, talk, f"asked-{at}") for at in range(each)]
+    rows = [_message(author, talk, f"asked-{index}") for index in range(count)]
     Message.objects.bulk_create(rows, batch_size=AT_ONCE)
     feature = author.site.features.get(key="urgency")
     made = Question.objects.bulk_create(
@@ -177,7 +177,7 @@ def _questions(author: Author, each: int) -> list[str]:
     )
     fresh = {"pushed_at": timezone.now(), "shown_at": timezone.now(), "min_ms": FRESH_MS}
     Question.objects.filter(pk=made[0].pk).update(**fresh)
-    return [str(one.uid) for one in made]
+    return [str(question.uid) for question in made]
 
 
 def _question(author: Author, message: Message, feature: Feature) -> Question:
@@ -207,7 +207,7 @@ def _question(author: Author, message: Message, feature: Feature) -> Question:
 
 COMMANDS: Mapping[str, Callable[..., dict[str, Any]]] = {
     "site": site,
-    "questions": lambda authors, each: questions(int(authors), int(each)),
+    "questions": lambda authors, count: questions(int(authors), int(count)),
     "heavy": lambda key, count: heavy(key, int(count)),
     "answers": answers,
     "messages": messages,

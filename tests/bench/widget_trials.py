@@ -26,9 +26,9 @@ STEP_SECONDS, WITHIN_MS = 10.0, 100.0
 HELD, TURNS = 2.0, 3
 
 
-async def many_sockets(served: Served, told: dict[str, Any], wanted: int) -> Figures:
+async def many_sockets(served: Served, site: dict[str, Any], wanted: int) -> Figures:
     """So many who are there and say nothing: memory of each, and how soon a ping is answered."""
-    page = served.page(told)
+    page = served.page(site)
     async with connected([WidgetClient(page) for _ in range(50)]):
         await asyncio.sleep(3)  # what is loaded by the first ones is not theirs
     before, began = served.program.rss_mb(), time.perf_counter()
@@ -38,7 +38,7 @@ async def many_sockets(served: Served, told: dict[str, Any], wanted: int) -> Fig
         await asyncio.sleep(3)
         grown = served.program.rss_mb() - before
         waited = await pings(clients, 50, 10)
-        greeted = [one for client in clients for one in client.greeted]
+        greeted = [seconds for client in clients for seconds in client.greeted]
         return {
             "sockets": wanted,
             "sockets_not_welcomed": wanted - sum(client.ready.is_set() for client in clients),
@@ -51,7 +51,7 @@ async def many_sockets(served: Served, told: dict[str, Any], wanted: int) -> Fig
 
 async def much_talk(
     served: Served,
-    told: dict[str, Any],
+    site: dict[str, Any],
     people: int,
     rate: float,
     seconds: float,
@@ -59,7 +59,7 @@ async def much_talk(
 ) -> Figures:
     """Ever more messages by so many people, until it is too much; then at the given rate, when a
     share of the people answer what they are asked and the others let it time out."""
-    page, words = served.page(told), texts()
+    page, words = served.page(site), texts()
     speakers = [Speaker(page, answers=False) for _ in range(people)]
     async with connected([speaker.client for speaker in speakers]):
         first = await talk_at(speakers[:1], 2, 1, words)
@@ -98,7 +98,7 @@ async def _ladder(served: Served, speakers: list[Speaker], words: Iterator[str])
         step = await talk_at(speakers, rate, STEP_SECONDS, words)
         waited = (_kept_waiting(served) - waited) / (time.perf_counter() - began)
         took = spread("p", step.questions) | spread("ack", step.acks) | spread("late", step.late)
-        figures[f"talk_at_{rate}"] = told = {
+        figures[f"talk_at_{rate}"] = measured = {
             "question_p50": round(took.get("p_p50_ms", -1)),
             "question_p95": round(took.get("p_p95_ms", -1)),
             "ack_p95": round(took.get("ack_p95_ms", -1)),
@@ -107,8 +107,8 @@ async def _ladder(served: Served, speakers: list[Speaker], words: Iterator[str])
             "cpu_ms": round(1000 * (_cpu_seconds(served) - cpu) / step.sent, 1),
             "kept_waiting": round(waited, 2),
         }
-        print(rate, told, file=sys.stderr, flush=True)
-        if not 0 <= told["question_p95"] <= WITHIN_MS or step.waiting:
+        print(rate, measured, file=sys.stderr, flush=True)
+        if not 0 <= measured["question_p95"] <= WITHIN_MS or step.waiting:
             break
         held = rate
     return {"talk_holds_per_s": held, **figures}
@@ -122,18 +122,18 @@ async def _drained(speakers: list[Speaker]) -> None:
         await asyncio.gather(*(speaker.settled() for speaker in speakers))
 
 
-async def slow_neighbour(served: Served, told: dict[str, Any], one: dict[str, Any]) -> Figures:
+async def slow_neighbour(served: Served, site: dict[str, Any], heavy: dict[str, Any]) -> Figures:
     """How long others wait while the frames of ``one`` keep the database, and while none does; in
     turns, as the machine is not the same from one moment to the next."""
-    page, words = served.page(told), texts()
+    page, words = served.page(site), texts()
     speakers = [Speaker(page, answers=False) for _ in range(100)]
-    slow = WidgetClient(page, one["token"])
+    slow = WidgetClient(page, heavy["token"])
     calm, hindered, slow_ms = _Waits(), _Waits(), list[float]()
     async with connected([slow, *(speaker.client for speaker in speakers)]):
         await talk_at(speakers, 5, 5, words)  # what the first messages load is no matter here
         for _ in range(TURNS):
             await _others(speakers, words, calm)
-            hindering = asyncio.create_task(_hinder(served, slow, one, slow_ms))
+            hindering = asyncio.create_task(_hinder(served, slow, heavy, slow_ms))
             await _others(speakers, words, hindered)
             hindering.cancel()
             await asyncio.gather(hindering, return_exceptions=True)
@@ -158,20 +158,20 @@ class _Waits:
 
 async def _others(speakers: list[Speaker], words: Iterator[str], into: _Waits) -> None:
     clients = [speaker.client for speaker in speakers]
-    waited, said = await asyncio.gather(pings(clients, 20, 6), talk_at(speakers, 10, 6, words))
+    waited, talked = await asyncio.gather(pings(clients, 20, 6), talk_at(speakers, 10, 6, words))
     into.pings += waited
-    into.acks += said.acks
+    into.acks += talked.acks
 
 
 async def _hinder(
-    served: Served, slow: WidgetClient, one: dict[str, Any], took: list[float]
+    served: Served, slow: WidgetClient, heavy: dict[str, Any], took: list[float]
 ) -> None:
     """One frame after the other that takes the database two seconds and more."""
     while True:
         began = time.perf_counter()
         if served.stack.database:
-            async with _locked(served.stack.database, one["question"]):
-                done = await slow.push("dismiss", qid=one["question"], how="timeout")
+            async with _locked(served.stack.database, heavy["question"]):
+                done = await slow.push("dismiss", qid=heavy["question"], how="timeout")
                 await asyncio.sleep(HELD)
             await done
         else:
@@ -189,9 +189,9 @@ async def _locked(database: str, question: str) -> AsyncIterator[None]:
         yield
 
 
-async def restart(served: Served, told: dict[str, Any], people: int) -> Figures:
+async def restart(served: Served, site: dict[str, Any], people: int) -> Figures:
     """All come back at once after the server was killed and started again."""
-    clients = [WidgetClient(served.page(told)) for _ in range(people)]
+    clients = [WidgetClient(served.page(site)) for _ in range(people)]
     async with connected(clients):
         await asyncio.sleep(2)
         for client in clients:

@@ -23,7 +23,7 @@ def corpus(count: int) -> list[dict[str, Any]]:
     letters = "abcdefghijklmnopqrstuvwxyz"
     words = ["".join(rng.choices(letters, k=rng.randint(2, 8))) for _ in range(400)]
     texts = (" ".join(rng.choices(words, k=rng.randint(20, 60))) for _ in range(count))
-    return [{"id": f"t{at}", "text": text} for at, text in enumerate(texts)]
+    return [{"id": f"t{index}", "text": text} for index, text in enumerate(texts)]
 
 
 def right_label(text: str) -> str:
@@ -147,11 +147,11 @@ def import_rows(client: Client, slug: str, rows: Sequence[Any]) -> tuple[float, 
     answer = client.post(f"/api/v1/projects/{slug}/import/", rows)
     if answer.status not in (200, 201, 202):
         raise SystemExit(f"The import failed: {_error('import', answer)}")
-    told = answer.json
-    while answer.status == 202 and told.get("status") not in ("done", "failed"):
+    imported = answer.json
+    while answer.status == 202 and imported.get("status") not in ("done", "failed"):
         time.sleep(0.02)
-        told = client.get(f"/api/v1/projects/{slug}/imports/{told['id']}/").json
-    return time.perf_counter() - began, told
+        imported = client.get(f"/api/v1/projects/{slug}/imports/{imported['id']}/").json
+    return time.perf_counter() - began, imported
 
 
 def export_file(client: Client, slug: str, format_name: str) -> Answer:

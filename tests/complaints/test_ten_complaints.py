@@ -97,12 +97,12 @@ def test_complaint_2_agreement_comes_with_its_doubt() -> None:
 def test_complaint_3_work_is_given_to_people_and_never_done_twice() -> None:
     project = new_project()
     items = queued_items(project, 4)
-    one, other = Door(project, reviewer(project)), Door(project, reviewer(project))
+    first, other = Door(project, reviewer(project)), Door(project, reviewer(project))
 
-    handed = [door.post("next/").json()["item"]["id"] for door in (one, other)]
+    handed = [door.post("next/").json()["item"]["id"] for door in (first, other)]
 
     assert handed == [items[0].pk, items[1].pk]
-    done = [door.label_next("good") for _ in range(2) for door in (one, other)]
+    done = [door.label_next("good") for _ in range(2) for door in (first, other)]
     assert sorted(done) == [item.pk for item in items]
 
 

@@ -27,8 +27,8 @@ def fought(
     for item in items:
         mine = {"item": item, "value": sides[1], "comment": "Is it irony?"}
         server.api("POST", f"projects/{slug}/labels/", mine)
-    said = {"item": items[0], "text": "@reviewer, @manager: does irony count?"}
-    server.api("POST", f"projects/{slug}/comments/", said)
+    comment = {"item": items[0], "text": "@reviewer, @manager: does irony count?"}
+    server.api("POST", f"projects/{slug}/comments/", comment)
     return items
 
 

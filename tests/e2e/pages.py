@@ -80,8 +80,8 @@ def _in_bulk(server: Server, slug: str) -> str:
     doubtful = {"name": "Doubtful, long", "query": {"stage": "doubtful", "q": "the"}}
     server.api("POST", f"projects/{slug}/filters/", doubtful)
     job = server.api("POST", f"projects/{slug}/bulk/", {"action": "promote"})["id"]
-    at = f"projects/{slug}/bulk/{job}/"
-    until(lambda: server.api("GET", at)["status"] == "done", "the bulk job")
+    path = f"projects/{slug}/bulk/{job}/"
+    until(lambda: server.api("GET", path)["status"] == "done", "the bulk job")
     return f"/p/{slug}/bulk/{job}/"
 
 
@@ -128,8 +128,8 @@ def _under_way(server: Server) -> dict[str, Any]:
     arms = [{"protocol": name} for name in ("single", "ecj")]
     asked = {"title": "Which set-up?", "arms": arms}
     made = server.api("POST", f"projects/{DEMO}/experiments/", asked)
-    at = f"experiments/{made['id']}/"
-    until(lambda: not server.api("GET", at)["going"], "the experiment")
+    path = f"experiments/{made['id']}/"
+    until(lambda: not server.api("GET", path)["going"], "the experiment")
     found = {"going": slug, "live": run["id"], "watched": going["id"]}
     return found | {"tried": made["id"], "arm": made["runs"][0]}
 
@@ -160,9 +160,9 @@ def _prompts(server: Server, page: Page, slug: str) -> dict[str, Any]:
     """A variant of a prompt, and a trial of it that has come to its end."""
     page.goto(f"/p/{slug}/prompts/ecj-critic/variant/")
     page.get_by_label("Name of the variant").fill("Kinder, and short")
-    told = page.get_by_label("System message", exact=True)
-    told.fill(
-        told.input_value().replace("and the one who disagrees", "and a fair one") + "\nBe short."
+    system = page.get_by_label("System message", exact=True)
+    system.fill(
+        system.input_value().replace("and the one who disagrees", "and a fair one") + "\nBe short."
     )
     page.get_by_role("button", name="Keep as a variant").click()
     variant = page.url.removeprefix(server.address)

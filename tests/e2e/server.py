@@ -67,7 +67,9 @@ class Server:
         schema = self.api("GET", f"projects/{DEMO}/")["schema"]
         plan = {"slug": slug, "name": slug, "schema": schema, "overlap": overlap, "blind_share": 0}
         self.api("POST", "projects/", plan)
-        rows = [{"id": f"{slug}-{at}", "text": text} for at, text in enumerate(texts, start=1)]
+        rows = [
+            {"id": f"{slug}-{index}", "text": text} for index, text in enumerate(texts, start=1)
+        ]
         if rows:
             self.api("POST", f"projects/{slug}/import/", rows)
         who = {"username": "reviewer", "role": "reviewer", "kind": "crowd"}

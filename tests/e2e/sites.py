@@ -77,9 +77,14 @@ def _key(server: Server, site: str, purpose: str) -> str:
 
 def _write(host: Server, site: str) -> None:
     """A greeting, and a wish whose first question is answered as soon as it can be read."""
-    for at, text in enumerate((GREETING, WISH)):
-        said = {"author": "customer-17", "id": f"m-{at}", "conversation": "c", "consent": True}
-        host.api("POST", f"sites/{site}/messages/", said | {"text": text, "wait": 10})
+    for index, text in enumerate((GREETING, WISH)):
+        message = {
+            "author": "customer-17",
+            "id": f"m-{index}",
+            "conversation": "c",
+            "consent": True,
+        }
+        host.api("POST", f"sites/{site}/messages/", message | {"text": text, "wait": 10})
     question = host.api("GET", f"sites/{site}/questions/?author=customer-17")["question"]
     address, who = f"sites/{site}/questions/{question['qid']}", {"author": "customer-17"}
     host.api("POST", f"{address}/shown/", who)

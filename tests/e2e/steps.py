@@ -32,7 +32,7 @@ def item_of(page: Page) -> str:
 
 def chosen(page: Page) -> list[str]:
     """The labels that are ticked."""
-    return [str(each.get_attribute("value")) for each in task(page).locator(":checked").all()]
+    return [str(box.get_attribute("value")) for box in task(page).locator(":checked").all()]
 
 
 def review(page: Page, slug: str) -> None:

@@ -72,14 +72,14 @@ def ask_an_author(open_as: OpenAs, server: Server, hosts: HostPages, tmp_path: P
     expect(page.get_by_role("dialog").get_by_text("1 of")).to_be_visible()
     field.press_sequentially(", please 1234")  # typing goes on while a question opens
     expect(field).to_have_value("I would like 3 of 4, please 1234")
-    said = answer_first(page)
+    question = answer_first(page)
     (label,) = until(lambda: author_labels(server, site["project"]), "the author's label")
-    assert label["value"] == said
+    assert label["value"] == question
 
     (item,) = exported(server, site["project"], tmp_path)
     assert item["text"] == MESSAGE
-    assert said in item["options"]
-    assert said in json.dumps(item["labels"])
+    assert question in item["options"]
+    assert question in json.dumps(item["labels"])
 
     receipt = page.evaluate("() => LabelHub.erase().then((done) => done.receipt)")
     assert receipt

@@ -36,8 +36,10 @@ def test_numbers_follow_the_fields_and_a_sample_is_judged_at_once(open_as: OpenA
 def test_where_labels_came_with_the_items_the_sample_is_labelled_in_the_queue(
     server: Server, open_as: OpenAs, tmp_path: Path
 ) -> None:
-    slug = server.project("brought-labels", [f"The room was clean, night {at}." for at in range(6)])
-    names = [each["name"] for each in server.api("GET", f"projects/{slug}/")["schema"]["labels"]]
+    slug = server.project(
+        "brought-labels", [f"The room was clean, night {index}." for index in range(6)]
+    )
+    names = [label["name"] for label in server.api("GET", f"projects/{slug}/")["schema"]["labels"]]
     items = server.api("GET", f"projects/{slug}/items/")["results"]
     rows = [
         {"item_id": item["external_id"], "annotator_id": who, "annotator_type": "crowd"}

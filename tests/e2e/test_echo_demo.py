@@ -81,11 +81,11 @@ def _recommended(page: Page, server: Server, wish: str) -> str:
 def _corner_shop(server: Server, page: Page) -> str:
     """The address of the pages of the demo's site, which is let onto its own demo pages."""
     listed = server.api("GET", "projects/shop-talk/sites/?page_size=50")["results"]
-    (key,) = [each["public_key"] for each in listed if each["name"] == "Corner shop"]
+    (key,) = [site["public_key"] for site in listed if site["name"] == "Corner shop"]
     server.api("PATCH", f"sites/{key}/", {"allowed_origins": [server.address]})
-    for each in server.api("GET", f"sites/{key}/echo/experiments/")["results"]:
-        if each["started_at"] and not each["ended_at"]:  # of the accessibility test
-            server.api("POST", f"sites/{key}/echo/experiments/{each['id']}/end/")
+    for experiment in server.api("GET", f"sites/{key}/echo/experiments/")["results"]:
+        if experiment["started_at"] and not experiment["ended_at"]:  # of the accessibility test
+            server.api("POST", f"sites/{key}/echo/experiments/{experiment['id']}/end/")
     page.goto("/p/shop-talk/sites/")
     return str(page.get_by_role("link", name="Corner shop").get_attribute("href"))
 

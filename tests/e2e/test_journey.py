@@ -97,10 +97,10 @@ def create_project(page: Page, name: str, labels: list[dict[str, Any]]) -> None:
     page.get_by_label("Name", exact=True).first.fill(name)
     page.get_by_role("radio", name="Several labels").check()
     rows = page.locator("[data-label-row]:visible")
-    for at, label in enumerate(labels):
-        if rows.count() <= at:
+    for index, label in enumerate(labels):
+        if rows.count() <= index:
             page.get_by_role("button", name="Add a label").click()
-        row = rows.nth(at)
+        row = rows.nth(index)
         row.get_by_label("Name").fill(label["name"])
         row.get_by_label("Description").fill(label["description"])
         row.get_by_text("What counts, what does not, examples").click()
@@ -181,30 +181,30 @@ def review_by_keyboard(page: Page) -> None:
     page.keyboard.press("u")
     expect(page.locator(f'form[data-task][data-item="{skipped}"]')).to_be_visible()
     readable(page)
-    for at in range(REVIEWED):
-        answer_one(page, at)
+    for index in range(REVIEWED):
+        answer_one(page, index)
     assert same_page(page)
     all_saved(page)
     expect(page.locator("[data-count=done]")).to_have_text(str(REVIEWED))
 
 
-def answer_one(page: Page, at: int) -> None:
+def answer_one(page: Page, number: int) -> None:
     """Most are accepted, some corrected, one rejected and corrected; a few come without a
     suggestion."""
     if not chosen(page):
         press_and_go_on(page, "n", "Enter")
-    elif at % 5 == 3:
+    elif number % 5 == 3:
         before = chosen(page)
         page.keyboard.press("2")
         assert chosen(page) != before
         press_and_go_on(page, *([] if chosen(page) else ["n"]), "Enter")
     else:
-        if at == 4:
+        if number == 4:
             page.keyboard.press("x")
             page.keyboard.press("2")
             if not chosen(page):
                 page.keyboard.press("n")
-        press_and_go_on(page, "a" if at % 2 else "Enter")
+        press_and_go_on(page, "a" if number % 2 else "Enter")
 
 
 def evaluate(page: Page) -> None:
@@ -253,9 +253,9 @@ def counts(page: Page) -> str:
     return words
 
 
-def same_figures(server: Server, one: str, other: str) -> None:
+def same_figures(server: Server, *slugs: str) -> None:
     """What REST says of quality is the same of both projects."""
-    first, second = (server.api("GET", f"projects/{slug}/evaluation/") for slug in (one, other))
+    first, second = (server.api("GET", f"projects/{slug}/evaluation/") for slug in slugs)
     for figures in (first, second):
         assert figures["labels"]
     assert first["labels"] == second["labels"]

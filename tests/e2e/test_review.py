@@ -471,8 +471,8 @@ def test_a_phone_reviews_by_touch(open_as: OpenAs, server: Server, project: Proj
     page = open_as("manager", viewport=phone, has_touch=True, is_mobile=True)
     review(page, slug)
     first = item_of(page)
-    for each in task(page).get_by_role("checkbox").all()[:-1]:
-        each.check()
+    for box in task(page).get_by_role("checkbox").all()[:-1]:
+        box.check()
     go = task(page).get_by_role("button", name="Save")
     # The button that goes on is within reach of the thumb, however long the text.
     expect(go).to_be_in_viewport(ratio=1)

@@ -47,10 +47,10 @@ def make_project(page: Page) -> None:
     page.get_by_role("link", name="New project").click()
     page.get_by_label("Name", exact=True).first.fill("Two and an expert")
     rows = page.locator("[data-label-row]:visible")
-    for at, label in enumerate(LABELS):
-        if rows.count() <= at:
+    for index, label in enumerate(LABELS):
+        if rows.count() <= index:
             page.get_by_role("button", name="Add a label").click()
-        rows.nth(at).get_by_label("Name").fill(label)
+        rows.nth(index).get_by_label("Name").fill(label)
     page.get_by_label("People per item").fill("2")
     page.get_by_role("button", name="Make the project").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Set-up")
@@ -59,7 +59,9 @@ def make_project(page: Page) -> None:
 def texts_file(folder: Path) -> Path:
     """A spreadsheet of texts."""
     path = folder / "tours.csv"
-    path.write_text("id,text\n" + "".join(f'{at},"{text}"\n' for at, text in enumerate(TEXTS)))
+    path.write_text(
+        "id,text\n" + "".join(f'{index},"{text}"\n' for index, text in enumerate(TEXTS))
+    )
     return path
 
 

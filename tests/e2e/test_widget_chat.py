@@ -69,8 +69,8 @@ def test_replies_come_in_pieces_and_again_after_a_fault(
     enter(page, shop.page(site, "chat"))
     write(page)
     expect(said(page, "assistant").last).to_have_text(LONG_REPLY)
-    replies = [each["d"] for each in pieces if each["t"] == "reply"]
-    deltas = [each["delta"] for each in replies if isinstance(each, dict) and "delta" in each]
+    replies = [piece["d"] for piece in pieces if piece["t"] == "reply"]
+    deltas = [reply["delta"] for reply in replies if isinstance(reply, dict) and "delta" in reply]
     assert len(deltas) >= 2
     assert "".join(deltas) == LONG_REPLY
     expect(page.locator("labelhub-widget [data-streaming]")).to_have_count(0)
@@ -122,8 +122,8 @@ def test_from_the_first_word_to_the_deletion_of_all(open_as: OpenAs, shop: Shop)
     choose(page, "Delete my data")
     page.get_by_role("button", name="Delete my data").last.click()
     expect(page.get_by_text("Deleted. Receipt:")).to_be_visible()
-    (told,), (proof,) = heard(page), site.rows("erasure")
-    assert told[1]["receipt"].replace("-", "") == proof["receipt"]
+    (erased,), (proof,) = heard(page), site.rows("erasure")
+    assert erased[1]["receipt"].replace("-", "") == proof["receipt"]
     assert site.messages() == []
     assert kept(page, site) == {}
     page.get_by_role("button", name="Start again").click()

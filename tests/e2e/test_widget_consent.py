@@ -52,8 +52,10 @@ def test_before_consent_only_script_and_settings_are_fetched(
     expect(page.get_by_role("button", name="Agree")).to_be_visible()
     address = re.escape(site.server.address)
     own = re.compile(rf"{address}/widget/(v1\.js|config/|[0-9a-f]{{12}}/)")
-    strange = [each for each in asked_for if each.split("#")[0] != url and not own.match(each)]
-    assert [each for each in strange if not each.endswith("/favicon.ico")] == []
+    strange = [
+        request for request in asked_for if request.split("#")[0] != url and not own.match(request)
+    ]
+    assert [request for request in strange if not request.endswith("/favicon.ico")] == []
     assert opened == []
     assert evaluated(page, "localStorage.length + sessionStorage.length") == 0
     assert page.context.cookies() == []
@@ -94,12 +96,12 @@ def test_a_closed_site_warns_once_and_opens_no_socket(open_as: OpenAs, shop: Sho
     unknown = Site("pk_nobody", shop.server)
     for site in (shop.site(**ELSEWHERE), shop.site(**OFF), unknown):
         page = open_as(None)
-        told, opened = warnings_of(page), sockets_of(page)
+        warnings, opened = warnings_of(page), sockets_of(page)
         page.goto(shop.page(site))
-        soon(page, partial(bool, told), "the warning")
+        soon(page, partial(bool, warnings), "the warning")
         tell(page)
         page.wait_for_timeout(300)
-        assert (len(told), opened) == (1, []), site
+        assert (len(warnings), opened) == (1, []), site
         expect(card(page)).to_have_count(0)
 
 
@@ -107,7 +109,7 @@ def test_a_site_that_closes_while_somebody_is_there(open_as: OpenAs, shop: Shop)
     """The next message is refused with 4403: one warning, nobody calls again, and what was to be
     erased is erased when the site is open again."""
     site, page = shop.site(), open_as(None)
-    told, opened = warnings_of(page), sockets_of(page)
+    warnings, opened = warnings_of(page), sockets_of(page)
     events(page, "closed")
     page.goto(shop.page(site))
     asked(page)
@@ -118,7 +120,7 @@ def test_a_site_that_closes_while_somebody_is_there(open_as: OpenAs, shop: Shop)
     page.wait_for_timeout(1500)
     tell(page, "Hello again, I still want that tent.")
     page.wait_for_timeout(300)
-    assert (len(opened), len(told)) == (1, 1)
+    assert (len(opened), len(warnings)) == (1, 1)
     assert page.evaluate("LabelHub.erase()")["ok"] is False
     site.server.api("PATCH", f"sites/{site.key}/", {"enabled": True})
     page.reload()

@@ -112,7 +112,9 @@ def test_what_no_rule_would_let_through_does_no_harm(open_as: OpenAs, shop: Shop
     asked(page)
     (row,) = site.open_questions()
     labels = [HARM, TURNED, UNBROKEN, "🙂" * 40 + "\u0301" * 60]
-    texts = json.dumps([{"id": f"o{at}", "label": it, "value": ""} for at, it in enumerate(labels)])
+    texts = json.dumps(
+        [{"id": f"o{index}", "label": it, "value": ""} for index, it in enumerate(labels)]
+    )
     text = f"{IMAGE} {TURNED} really?"
     sql = "UPDATE authors_question SET text = ?, options = ? WHERE id = ?"
     change(shop.server, sql, text, texts, row["id"])

@@ -173,8 +173,8 @@ def test_a_click_counts_though_the_page_leaves_or_is_offline(open_as: OpenAs, sh
     page.context.set_offline(False)
     await_event(page, shop.server, uid, "dismissed")
     settled(page, site)
-    told = [kind for kind in became(shop.server, uid) if kind != "shown"]
-    assert sorted(told) == ["clicked", "dismissed", "helpful"]
+    kinds = [kind for kind in became(shop.server, uid) if kind != "shown"]
+    assert sorted(kinds) == ["clicked", "dismissed", "helpful"]
 
 
 def test_a_question_comes_first(open_as: OpenAs, shop: Shop) -> None:

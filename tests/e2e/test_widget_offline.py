@@ -168,7 +168,7 @@ def test_a_server_killed_between_answer_and_ack(
         expect(options(page).first).to_be_visible()
         assert len(site.answers()) == 1
         page.close()
-    assert all("ERR_CONNECTION_REFUSED" in each for each in troubles)
+    assert all("ERR_CONNECTION_REFUSED" in trouble for trouble in troubles)
     troubles.clear()
 
 

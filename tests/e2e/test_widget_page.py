@@ -145,7 +145,7 @@ def misfits(page: Page, state: str) -> list[str]:
         for width, height in SIZES.items():
             page.set_viewport_size({"width": width, "height": height})
             evaluated(page, f"{SETTLED}.then(() => 0)")
-            found += [f"{state}, {width}, {colours}: {one}" for one in page.evaluate(MISFITS)]
+            found += [f"{state}, {width}, {colours}: {misfit}" for misfit in page.evaluate(MISFITS)]
     return found
 
 
@@ -162,7 +162,7 @@ def test_styles_and_scripts_of_the_page_do_not_reach_in(open_as: OpenAs, shop: S
     assert top == "labelhub-widget"
 
     page, site = open_as(None), shop.site()
-    told, opened = warnings_of(page), sockets_of(page)
+    warnings, opened = warnings_of(page), sockets_of(page)
     page.goto(shop.page(site, more=site.snippet()))  # of two snippets one is at work
     asked(page)
     assert looks_as_it_should(page), "the strict policy of the page is enough"
@@ -174,7 +174,7 @@ def test_styles_and_scripts_of_the_page_do_not_reach_in(open_as: OpenAs, shop: S
         page.evaluate(f"() => {change}")
         expect(options(page).first).to_be_visible()
     expect(page.locator("labelhub-widget")).to_have_count(1)
-    assert (len(told), len(opened)) == (1, 1)
+    assert (len(warnings), len(opened)) == (1, 1)
 
 
 def test_without_storage_the_page_is_asked_all_the_same(open_as: OpenAs, shop: Shop) -> None:
@@ -209,12 +209,12 @@ def test_in_frames(open_as: OpenAs, shop: Shop) -> None:
         assert page.context.cookies() == []
 
     page = open_as(None)
-    told, opened = warnings_of(page), sockets_of(page)
+    warnings, opened = warnings_of(page), sockets_of(page)
     inner = shop.page(site)
     page.goto(shop.loose_page(f'<iframe sandbox="allow-scripts" src="{inner}"></iframe>'))
-    soon(page, lambda: told, "the warning")
+    soon(page, lambda: warnings, "the warning")
     page.frames[-1].evaluate("(text) => LabelHub.message(text)", MESSAGE)
-    assert (len(told), opened) == (1, [])
+    assert (len(warnings), opened) == (1, [])
     assert page.frame_locator("iframe").get_by_role("dialog").count() == 0
 
 
@@ -315,7 +315,7 @@ def in_use(page: Page) -> dict[str, float]:
         for _ in range(2):
             session.send("HeapProfiler.collectGarbage")
         metrics = session.send("Performance.getMetrics")["metrics"]
-    return {each["name"]: each["value"] for each in metrics}
+    return {metric["name"]: metric["value"] for metric in metrics}
 
 
 def queue(site: Site, most: int) -> None:

@@ -281,6 +281,6 @@ def test_of_two_tabs_one_asks_and_one_answer_counts(open_as: OpenAs, shop: Shop)
     options(second).first.click()
     expect(second.get_by_text(SAVED).first).to_be_visible()
     expect(card(other)).to_have_count(0)
-    told = other.locator("labelhub-widget [role=status]").first
-    expect(told).to_have_text("This question is no longer open.")
+    status = other.locator("labelhub-widget [role=status]").first
+    expect(status).to_have_text("This question is no longer open.")
     assert len(site.answers()) == 1

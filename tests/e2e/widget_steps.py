@@ -132,7 +132,7 @@ class Shop:
 
     def site(self, *features: dict[str, Any], server: Server | None = None, **fields: Any) -> Site:
         """A new site for the host's pages that asks about each message, at ``server``."""
-        at = server or self.server
+        served = server or self.server
         plan = {
             "name": f"Shop {next(_numbers)}",
             "allowed_origins": [self.hosts.origin],
@@ -144,8 +144,8 @@ class Shop:
             "per_conversation": 1000,
             "per_day": 1000,
         }
-        made = at.api("POST", f"projects/{self.project}/sites/", plan | fields)
-        return Site(made["public_key"], at)
+        made = served.api("POST", f"projects/{self.project}/sites/", plan | fields)
+        return Site(made["public_key"], served)
 
     def page(
         self, site: Site, mode: str = "companion", attributes: str = "", more: str = ""

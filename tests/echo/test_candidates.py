@@ -43,11 +43,11 @@ def fill(echo: Echo, authors: list[Author]) -> None:
     for number in range(360):
         told = CLICK * (number % 2)
         score = 0.2 if number < 180 else 0.6
-        chosen(echo, next(who), next(when), "tent", PREFERS_TENT, told=told, score=score)
+        chosen(echo, next(who), next(when), "tent", PREFERS_TENT, kinds=told, score=score)
     for _ in range(40):
-        chosen(echo, next(who), next(when), "lamp", PREFERS_TENT, told=CLICK, score=0.1)
+        chosen(echo, next(who), next(when), "lamp", PREFERS_TENT, kinds=CLICK, score=0.1)
     for item in ["tent"] * 10 + ["lamp"] * 10:
-        chosen(echo, next(who), next(when), item, PREFERS_NONE, told=CLICK, score=0.05)
+        chosen(echo, next(who), next(when), item, PREFERS_NONE, kinds=CLICK, score=0.05)
     for _ in range(80):
         chosen(echo, next(who), next(when), "", PREFERS_NONE)
 
@@ -77,7 +77,7 @@ def test_each_is_worth_what_it_would_have_earned(echo: Echo, authors: list[Autho
 
 def test_a_few_decisions_tell_nothing(echo: Echo, authors: list[Author]) -> None:
     for author, at in zip(authors, moments(), strict=False):
-        chosen(echo, author, at, "tent", PREFERS_TENT, told=CLICK)
+        chosen(echo, author, at, "tent", PREFERS_TENT, kinds=CLICK)
     found = evaluation(echo, "logged")
     assert found.ips["value"] is None
     assert "100 are needed" in found.ips["reason"]
@@ -89,5 +89,5 @@ def test_moments_without_a_choice_and_other_policies_are_left_out(
 ) -> None:
     fill(echo, authors)
     decision_of(echo, authors[0], START, shown=False, why="too_soon")
-    chosen(echo, authors[0], START, "tent", {"tent": 0.5}, policy="random", told=CLICK)
+    chosen(echo, authors[0], START, "tent", {"tent": 0.5}, policy="random", kinds=CLICK)
     assert evaluate_candidates(echo).n == 500

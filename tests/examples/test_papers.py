@@ -42,15 +42,15 @@ def debates(
     """An export of one pass, item by item; None: no usable answer."""
     rows = [
         {
-            "item_external_id": f"i{at}",
+            "item_external_id": f"i{index}",
             "replicate": 1,
             "status": "unparsed" if value is None else "done",
             "value": value,
             "gold": gold,
-            "signals": signals[at] if signals else {},
+            "signals": signals[index] if signals else {},
             "turns": [{"role": "annotator", "model": "m"}],
         }
-        for at, (gold, value) in enumerate(zip(golds, values, strict=True))
+        for index, (gold, value) in enumerate(zip(golds, values, strict=True))
     ]
     Path(name).write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     return name
@@ -183,9 +183,9 @@ TABLES = [
 def test_every_script_reads_what_the_commands_write(run: Any) -> None:
     call_command("create_project", "moods", "--task", "single", "--labels", "good,bad")
     rows = [
-        {"id": f"i{at}", "text": text, "gold": gold,
+        {"id": f"i{index}", "text": text, "gold": gold,
          "labels": [{"annotator": "writer", "kind": "author", "value": gold}]}
-        for at, (gold, text) in enumerate(ITEMS)
+        for index, (gold, text) in enumerate(ITEMS)
     ]  # fmt: skip
     Path("items.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     call_command("import_items", "moods", "items.jsonl")

@@ -39,12 +39,12 @@ def propose(
     """What a debate of ``run`` concludes; SAID_NOTHING for one without a usable answer."""
     replicate = fields.get("replicate", 1)
     annotator = by or machine(run.project)
-    said = None
+    new_label = None
     if value is not SAID_NOTHING:
         fields = {"action": Label.Action.PROPOSED, "run_uid": run.uid} | fields
-        said = draft(item, annotator, value, **fields)
-    (label,) = record_debate_results(run.project, [DebateResult(item_id=item.pk, draft=said)])
-    status = Debate.Status.DONE if said else Debate.Status.UNPARSED
+        new_label = draft(item, annotator, value, **fields)
+    (label,) = record_debate_results(run.project, [DebateResult(item_id=item.pk, draft=new_label)])
+    status = Debate.Status.DONE if new_label else Debate.Status.UNPARSED
     Debate.objects.create(run=run, item=item, replicate=replicate, status=status, label=label)
     return label
 

@@ -90,7 +90,9 @@ def asked(
     message = message_of(author, text, **fields)
     rows = {row.key: row for row in author.site.features.asked()}
     chosen = [rows[key].parsed for key in features]
-    drafts = [template_draft(each, next(iter(each.values), "quiet"), "en") for each in chosen]
+    drafts = [
+        template_draft(feature, next(iter(feature.values), "quiet"), "en") for feature in chosen
+    ]
     task = Task(
         message=message,
         spec=ensure_builtin(),
@@ -109,9 +111,9 @@ def shown_to(author: Author, *, seconds_ago: float = 10.0) -> Question:
     """The question whose turn it is, sent and on the screen for so long; it can be answered."""
     question = next_question(author)
     assert question is not None, "nothing is asked of this author"
-    at = timezone.now() - timedelta(seconds=seconds_ago)
+    shown = timezone.now() - timedelta(seconds=seconds_ago)
     Question.objects.filter(pk=question.pk).update(
-        pushed_at=at, shown_at=at, status=Question.Status.SHOWN
+        pushed_at=shown, shown_at=shown, status=Question.Status.SHOWN
     )
     question.refresh_from_db()
     return question
@@ -139,8 +141,8 @@ def answered_by(author: Author, text: str = TEXT) -> Question:
     """A question about what the author wrote, answered by them: an item with a label and gold."""
     asked(author, text, features=["urgency"])
     question = shown_to(author)
-    said = SubmittedAnswer(ref=f"answer-{next(_numbers)}", option="a")
+    answer = SubmittedAnswer(ref=f"answer-{next(_numbers)}", option="a")
     consent = author.consents.get()
-    record_answer(author, question.uid, said, consent=consent, received=timezone.now())
+    record_answer(author, question.uid, answer, consent=consent, received=timezone.now())
     question.refresh_from_db()
     return question

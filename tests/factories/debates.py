@@ -50,11 +50,11 @@ class Script:
             await asyncio.sleep(self._seconds)
         finally:
             self._answering -= 1
-        said = self._answer(call) if callable(self._answer) else self._answer
-        if isinstance(said, ModelError):
-            raise said
+        reply = self._answer(call) if callable(self._answer) else self._answer
+        if isinstance(reply, ModelError):
+            raise reply
         return Completion(
-            text=said,
+            text=reply,
             usage=Usage(tokens_in=100, tokens_out=20),
             model_answered=f"{spec.name}-2026",
             effective_params={"max_tokens": spec.max_output_tokens},
@@ -118,7 +118,7 @@ def started_run(project: Project, name: str = "single", **fields: Any) -> Run:
 
 def finished_debate(
     run: Run,
-    said: Mapping[str, Any],
+    answers: Mapping[str, Any],
     *,
     text: str = "",
     evidence: Mapping[str, Sequence[str]] | None = None,
@@ -133,8 +133,8 @@ def finished_debate(
             model=role.model,
             prompt=role.prompt,
             messages=[{"role": "user", "content": text or "?"}],
-            text=text or f"Final Decision: {said[role.role]}",
-            value=said[role.role],
+            text=text or f"Final Decision: {answers[role.role]}",
+            value=answers[role.role],
             evidence=dict(evidence or {}),
             status="ok",
         )
@@ -142,7 +142,7 @@ def finished_debate(
         item=debate.item,
         annotator=annotator_for(run.project, kind=Kind.LLM, name=run.protocol, offline=True),
         schema=run.schema,
-        value=list(said.values())[-1],
+        value=list(answers.values())[-1],
         action=Label.Action.PROPOSED,
         evidence=dict(evidence or {}),
         run_uid=run.uid,

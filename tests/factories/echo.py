@@ -54,8 +54,8 @@ class Playing(Offline):
         self.calls.append(call)
         if call.role not in self.roles:
             return await super().complete(spec, call)
-        said = self.roles[call.role](call)
-        return said if isinstance(said, Completion) else Completion(said)
+        reply = self.roles[call.role](call)
+        return reply if isinstance(reply, Completion) else Completion(reply)
 
     def of_role(self, role: str) -> dict[str, Call]:
         """Its calls of that role by the last part of their step."""
@@ -119,11 +119,11 @@ def labelled(author: Author, text: str, key: str, value: str, **fields: Any) -> 
     return answer(author, question, ids[value])
 
 
-def answer(author: Author, question: Question, option: str = "a", **said: Any) -> Answer:
+def answer(author: Author, question: Question, option: str = "a", **fields: Any) -> Answer:
     """An answer given a minute after the question, long enough ago that it stands."""
     asked = timezone.now() - timedelta(minutes=2)
     Question.objects.filter(pk=question.pk).update(pushed_at=asked, shown_at=asked)
-    given: dict[str, Any] = {"ref": f"answer-{question.pk}", "option": option, **said}
+    given: dict[str, Any] = {"ref": f"answer-{question.pk}", "option": option, **fields}
     return record_answer(
         author, question.uid, SubmittedAnswer(**given), consent=None, received=_later(asked)
     )
@@ -142,26 +142,26 @@ def answers_about(echo: Echo, key: str, count: int, authors: int = 0) -> list[An
         Conversation(author=writer, ref="talk") for writer in writers
     )
     given: list[Answer] = []
-    for at in range(count):
-        writer, values = writers[at % len(writers)], feature.parsed.values
+    for index in range(count):
+        writer, values = writers[index % len(writers)], feature.parsed.values
         message = Message.objects.create(
-            author=writer, conversation=talks[at % len(writers)], ref=f"many-{at}", role="author",
-            text=f"What would you take, number {at}?", status="asked",
+            author=writer, conversation=talks[index % len(writers)], ref=f"many-{index}",
+            role="author", text=f"What would you take, number {index}?", status="asked",
         )  # fmt: skip
         question = Question.objects.create(
             site=echo.site, author=writer, message=message, feature=feature, kind="choice",
             text="Which?", language="en", min_ms=1, status="answered",
-            options=[{"id": "a", "label": values[at % len(values)], "value": ""}],
+            options=[{"id": "a", "label": values[index % len(values)], "value": ""}],
             expires_at=timezone.now(),
         )  # fmt: skip
         given.append(
             Answer(
                 question=question,
                 author=writer,
-                ref=f"many-{at}",
+                ref=f"many-{index}",
                 outcome="answer",
                 position=0,
-                value=values[at % len(values)],
+                value=values[index % len(values)],
                 server_ms=5000,
                 timing="ok",
                 received_at=timezone.now() - timedelta(hours=1),
@@ -170,28 +170,28 @@ def answers_about(echo: Echo, key: str, count: int, authors: int = 0) -> list[An
     return Answer.objects.bulk_create(given)
 
 
-def log_answers(echo: Echo, feature: str, told: Sequence[tuple[float, float]]) -> None:
+def log_answers(echo: Echo, feature: str, answers: Sequence[tuple[float, float]]) -> None:
     """Answers about a feature as the log has them, each (loss, σ told before); nobody gave them."""
-    events = [_answered(echo, feature, at, loss) for at, (loss, _) in enumerate(told)]
+    events = [_answered(echo, feature, index, loss) for index, (loss, _) in enumerate(answers)]
     log_events(echo, [(event, None) for event in events])
     rows = echo.log.filter(ref__in=[event.id for event in events]).order_by("number")
     Scored.objects.bulk_create(
         Scored(event=row, echo=echo, number=row.number, feature=feature, loss=loss, sigma=sigma)
-        for row, (loss, sigma) in zip(rows, told, strict=True)
+        for row, (loss, sigma) in zip(rows, answers, strict=True)
     )
 
 
-def _answered(echo: Echo, feature: str, at: int, loss: float) -> Answered:
+def _answered(echo: Echo, feature: str, number: int, loss: float) -> Answered:
     return Answered(
-        id=f"{feature}-{echo.logged + at}",
-        author=f"author-{at % 7}",
+        id=f"{feature}-{echo.logged + number}",
+        author=f"author-{number % 7}",
         trusted=True,
         feature=feature,
         value="a" if loss < 0.5 else "b",
         predicted="a",
         loss=loss,
         signs=(1.0, 0.4, 0.1, 0.2, -0.4, 0.5),
-        vector=vector_of(f"words of {feature} {at}"),
+        vector=vector_of(f"words of {feature} {number}"),
         values=("a", "b", "c"),
     )
 
@@ -210,8 +210,8 @@ def search_of(echo: Echo, feature: str = "urgency", **fields: Any) -> PromptSear
         "difference": _share(0.25, 0.1, 0.4) | {"method": "t over authors, 98.75%"},
     }
     found = {"figures": figures, "chance": 0.001, "level": 0.00625, "labels": {"kept_back": 80}}
-    told = given | {"found": found, "calls": 402, "cost_nanousd": 200_000_000} | fields
-    return PromptSearch.objects.create(echo=echo, feature=feature, ended_at=ended, **told)
+    values = given | {"found": found, "calls": 402, "cost_nanousd": 200_000_000} | fields
+    return PromptSearch.objects.create(echo=echo, feature=feature, ended_at=ended, **values)
 
 
 def _share(value: float, low: float, high: float) -> dict[str, Any]:

@@ -39,11 +39,11 @@ def taught_project(gold: int = 40, waiting: int = 4, **fields: Any) -> tuple[Pro
     Returns the project and the items that wait.
     """
     project = ProjectFactory.create(**fields)
-    texts = [f"{(GOOD, BAD)[at % 2]} on visit {at}" for at in range(gold)]
+    texts = [f"{(GOOD, BAD)[index % 2]} on visit {index}" for index in range(gold)]
     if gold:
-        decide_items(open_texts(project, texts), [VALUES[at % 2] for at in range(gold)])
+        decide_items(open_texts(project, texts), [VALUES[index % 2] for index in range(gold)])
     switch_learning(project=project, on=True, actor=None)
-    more = [f"{(GOOD, BAD)[at % 2]} on stay {at}" for at in range(waiting)]
+    more = [f"{(GOOD, BAD)[index % 2]} on stay {index}" for index in range(waiting)]
     return project, open_texts(project, more)
 
 

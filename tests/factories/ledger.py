@@ -12,17 +12,17 @@ ABSTAINS = object()
 
 
 def ledger(
-    project: Project, said: Mapping[str, Sequence[Any]], items: Sequence[Item] | None = None
+    project: Project, answers: Mapping[str, Sequence[Any]], items: Sequence[Item] | None = None
 ) -> tuple[Sequence[Item], dict[str, Annotator]]:
     """Labels by annotators called ``kind:name``, one value for each item; None says nothing.
 
     Items are made anew unless they are given.
     """
-    count = max(len(values) for values in said.values())
+    count = max(len(values) for values in answers.values())
     items = items or open_several(project, count)
     annotators = {}
     drafts = []
-    for called, values in said.items():
+    for called, values in answers.items():
         kind, _, name = called.partition(":")
         by = annotators[called] = annotator_for(project, kind=kind, name=name)
         for item, value in zip(items, values, strict=False):

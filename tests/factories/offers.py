@@ -14,13 +14,13 @@ _refs = count(1)
 def decision_of(
     echo: Echo,
     author: Author,
-    at: datetime,
+    when: datetime,
     *,
     shown: bool = True,
-    told: Sequence[str] = (),
+    kinds: Sequence[str] = (),
     **fields: Any,
 ) -> Decision:
-    """A decision about a message of that moment; ``told`` are the kinds of what became of it."""
+    """A decision about a message of that moment; ``kinds`` are the kinds of its events."""
     usual: dict[str, Any] = {"policy": "echo", "why": "no_match", "status": "nothing"}
     if shown:
         usual |= {
@@ -28,26 +28,26 @@ def decision_of(
             "why": "good_match",
             "item_ref": "tent",
             "vertical": "sleeping",
-            "sent_at": at,
-            "shown_at": at + timedelta(seconds=2),
+            "sent_at": when,
+            "shown_at": when + timedelta(seconds=2),
         }
     made = Decision.objects.create(
-        echo=echo, author=author, message_at=at, **(usual | {"created_at": at} | fields)
+        echo=echo, author=author, message_at=when, **(usual | {"created_at": when} | fields)
     )
-    for kind in ["shown"] * shown + list(told):
-        event_of(made, kind, at + timedelta(seconds=3))
+    for kind in ["shown"] * shown + list(kinds):
+        event_of(made, kind, when + timedelta(seconds=3))
     return made
 
 
-def event_of(decision: Decision, kind: str, at: datetime) -> OfferEvent:
+def event_of(decision: Decision, kind: str, when: datetime) -> OfferEvent:
     """Something that became of an offer."""
-    return OfferEvent.objects.create(decision=decision, kind=kind, ref=f"e{next(_refs)}", at=at)
+    return OfferEvent.objects.create(decision=decision, kind=kind, ref=f"e{next(_refs)}", at=when)
 
 
 def chosen(
     echo: Echo,
     author: Author,
-    at: datetime,
+    when: datetime,
     item: str,
     chances: Mapping[str, float],
     **fields: Any,
@@ -55,10 +55,10 @@ def chosen(
     """A decision of Echo's among candidates with these chances; ``item`` "" for none of them."""
     propensity = chances[item] if item else 1 - sum(chances.values())
     given = {"item_ref": item, "propensities": dict(chances), "propensity": propensity}
-    return decision_of(echo, author, at, shown=bool(item), **(given | fields))
+    return decision_of(echo, author, when, shown=bool(item), **(given | fields))
 
 
 def placed(experiment: Experiment, author: Author, arm: str) -> dict[str, Any]:
     """The fields of a decision in an arm of an experiment that assigns by author."""
-    policy = next(each["policy"] for each in experiment.design["arms"] if each["name"] == arm)
+    policy = next(entry["policy"] for entry in experiment.design["arms"] if entry["name"] == arm)
     return {"experiment": experiment, "arm": arm, "unit": author.uid.hex, "policy": policy}

@@ -53,7 +53,7 @@ def known(items: Sequence[Item], value: Any = "good") -> None:
     """Let the answer to these items be known, as after an import with gold."""
     project = items[0].project
     schema = current_schema(project)
-    import_gold(project, [NewGold(item_id=one.pk, schema=schema, value=value) for one in items])
+    import_gold(project, [NewGold(item_id=item.pk, schema=schema, value=value) for item in items])
 
 
 def checked(
@@ -61,8 +61,8 @@ def checked(
 ) -> list[Decision]:
     """Answers of ``user`` to items whose known answer is ``good``."""
     return [
-        decided(item, user, "good" if one else "bad", purpose=purpose, correct=one)
-        for item, one in zip(items, right, strict=True)
+        decided(item, user, "good" if is_right else "bad", purpose=purpose, correct=is_right)
+        for item, is_right in zip(items, right, strict=True)
     ]
 
 

@@ -38,7 +38,7 @@ class FastEndpoint:
     def __init__(self, *, lifetime: float = 3600, **options: Any) -> None:
         wanted = Options().changed(options)
         given = {**dataclasses.asdict(wanted), "lifetime": lifetime}
-        self._arguments = [f"--{name.replace('_', '-')}={each}" for name, each in given.items()]
+        self._arguments = [f"--{name.replace('_', '-')}={value}" for name, value in given.items()]
         self.port = 0
 
     def __enter__(self) -> Self:
@@ -66,8 +66,8 @@ class FastEndpoint:
 
     def stats(self) -> dict[str, Any]:
         """What was counted since the last reset."""
-        told: dict[str, Any] = self.ask("GET", "/stats")[1]
-        return told
+        stats: dict[str, Any] = self.ask("GET", "/stats")[1]
+        return stats
 
     def reset(self) -> None:
         """Forget what was counted, behave as at the start."""
@@ -75,9 +75,9 @@ class FastEndpoint:
 
     def set(self, **changes: Any) -> None:
         """Behave otherwise."""
-        status, told = self.ask("POST", "/options", changes)
+        status, stats = self.ask("POST", "/options", changes)
         if status != 200:
-            raise ValueError(told["error"]["message"])
+            raise ValueError(stats["error"]["message"])
 
     def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         """One request on a connection of its own: status and decoded body."""

@@ -30,8 +30,8 @@ class NearLearner:
     def learn(self, lesson: Lesson, progress: Progress) -> tuple[dict[str, Any], Sequence[Judged]]:
         """See ``Learner``."""
         self._count("learn")
-        self._model, told, judged = learn(lesson, progress)
-        return told, [Judged(*astuple(each)) for each in judged]
+        self._model, learned, judged = learn(lesson, progress)
+        return learned, [Judged(*astuple(judgement)) for judgement in judged]
 
     def fit(self, lesson: Lesson, temperature: float, progress: Progress) -> None:
         """See ``Learner``."""
@@ -43,7 +43,7 @@ class NearLearner:
         self._count("say")
         progress(None, 0.0)
         assert self._model is not None
-        return [Said(*astuple(each)) for each in self._model.say(documents, beside)]
+        return [Said(*astuple(saying)) for saying in self._model.say(documents, beside)]
 
     def _count(self, what: str) -> None:
         self.asked.append(what)

@@ -67,8 +67,8 @@ _WORD = re.compile(r"\w{4,}")
 
 def decide(messages: list[dict[str, str]]) -> str:
     """An answer to one of our prompts, found by matching words; the same for the same prompt."""
-    system = "\n\n".join(each["content"] for each in messages if each["role"] != "user")
-    user = "\n\n".join(each["content"] for each in messages if each["role"] == "user")
+    system = "\n\n".join(message["content"] for message in messages if message["role"] != "user")
+    user = "\n\n".join(message["content"] for message in messages if message["role"] == "user")
     menu = _MENU.search(system) or _MENU.search(user) or _CHOICES.search(user)
     fenced = _TEXT.search(user)
     text = fenced[2] if fenced else user
@@ -243,7 +243,7 @@ FAULTS: dict[str, Handler] = {
 _WHILE: dict[str, Callable[[dict[str, Any]], bool]] = {
     "no_temperature": lambda body: "temperature" in body,
     "no_max_tokens": lambda body: "max_tokens" in body,
-    "no_system": lambda body: any(each["role"] == "system" for each in body["messages"]),
+    "no_system": lambda body: any(message["role"] == "system" for message in body["messages"]),
 }
 
 

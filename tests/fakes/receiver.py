@@ -68,8 +68,8 @@ class _Handler(BaseHTTPRequestHandler):
         if not state.drips:
             self.wfile.write(state.body)
             return
-        for at in range(len(state.body)):
-            self.wfile.write(state.body[at : at + 1])
+        for index in range(len(state.body)):
+            self.wfile.write(state.body[index : index + 1])
             self.wfile.flush()
             time.sleep(0.05)
 

@@ -43,9 +43,9 @@ def reviews(count: int) -> list[dict[str, Any]]:
     parts = islice(product(_DAYS, _FIRST, _SECOND), count)
     return [
         {
-            "id": f"r{at:03}",
+            "id": f"r{index:03}",
             "text": f"{first}, and {second} {day}.",
             "gold": sorted({about, also} - {""}),
         }
-        for at, (day, (first, about), (second, also)) in enumerate(parts)
+        for index, (day, (first, about), (second, also)) in enumerate(parts)
     ]

@@ -36,5 +36,5 @@ def _tokens(piece: Piece, most: int) -> list[dict[str, Any]]:
 
 def _token(word: str, shares: Mapping[str, float], most: int) -> dict[str, Any]:
     rows = sorted(shares.items(), key=lambda pair: -pair[1])
-    told = [{"token": each, "logprob": math.log(share)} for each, share in rows]
-    return {"token": word, "logprob": math.log(shares[word]), "top_logprobs": told[:most]}
+    choices = [{"token": token, "logprob": math.log(share)} for token, share in rows]
+    return {"token": word, "logprob": math.log(shares[word]), "top_logprobs": choices[:most]}

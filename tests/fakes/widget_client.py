@@ -228,7 +228,9 @@ class WidgetClient:
         if not self.ready.is_set() or now < self._not_before:
             return
         free = MOST_UNDER_WAY - sum(waiting.under_way for waiting in self._outbox.values())
-        turn = [each for each in self._outbox.values() if not each.under_way][: max(0, free)]
+        turn = [waiting for waiting in self._outbox.values() if not waiting.under_way][
+            : max(0, free)
+        ]
         for waiting in turn:  # all of them marked before the first is awaited
             waiting.under_way = True
         for waiting in turn:

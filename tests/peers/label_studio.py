@@ -39,10 +39,10 @@ class LabelStudio:
 
     def load(self, project: int, tasks: Sequence[Any]) -> None:
         """Import tasks; each has to be taken."""
-        told = self.call("POST", f"projects/{project}/import", list(tasks))
-        assert told["task_count"] == len(tasks)
+        imported = self.call("POST", f"projects/{project}/import", list(tasks))
+        assert imported["task_count"] == len(tasks)
         predictions = sum(len(task.get("predictions", ())) for task in tasks)
-        assert told["prediction_count"] == predictions
+        assert imported["prediction_count"] == predictions
 
     def tasks(self, project: int) -> dict[str, dict[str, Any]]:
         """Tasks by their text."""
@@ -69,9 +69,9 @@ class LabelStudio:
         elif step.action == "draft":
             self.call("POST", f"tasks/{task['id']}/drafts", body | results(case, step, kind))
         elif step.action == "update":
-            last = max(task["annotations"], key=lambda one: int(one["id"]))
-            told = {"lead_time": step.seconds, **results(case, step, kind)}
-            self.call("PATCH", f"annotations/{last['id']}/", told)
+            last = max(task["annotations"], key=lambda annotation: int(annotation["id"]))
+            answer = {"lead_time": step.seconds, **results(case, step, kind)}
+            self.call("PATCH", f"annotations/{last['id']}/", answer)
         else:
             made = self.call("POST", annotations, body | results(case, step, kind))
             if step.action == "truth":
@@ -102,8 +102,8 @@ def results(case: Case, step: Step, kind: str) -> dict[str, Any]:
         parts.append(("evidence", "labels", region))
     made = [
         {"id": secrets.token_urlsafe(7), "from_name": name, "to_name": "text", "type": kind,
-         "value": told, "origin": "manual"}
-        for name, kind, told in parts
+         "value": data, "origin": "manual"}
+        for name, kind, data in parts
     ]  # fmt: skip
     return {"result": made}
 

@@ -58,13 +58,13 @@ def predicted(case: Case, name: str) -> list[Any]:
     if name not in case.suggested:
         return []
     value = case.suggested[name]
-    told = {
+    prediction = {
         "choices": {"choices": value if isinstance(value, list) else [value]},
         "rating": {"rating": value},
         "textarea": {"text": [value]},
     }[case.kind]
     result = {"id": f"p{name}", "from_name": "label", "to_name": "text", "type": case.kind,
-              "value": told}  # fmt: skip
+              "value": prediction}  # fmt: skip
     return [{"model_version": MODEL, "score": 0.75, "result": [result]}]
 
 

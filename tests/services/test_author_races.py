@@ -68,8 +68,8 @@ def _question(chance: random.Random, author: Author) -> UUID:
 
 def _answer(chance: random.Random, author: Author) -> None:
     uid = _question(chance, author)
-    said = SubmittedAnswer(ref=f"a-{uid}-{chance.randrange(3)}", option="a", word="quiet")
-    record_answer(author, uid, said, consent=None, received=timezone.now())
+    answer = SubmittedAnswer(ref=f"a-{uid}-{chance.randrange(3)}", option="a", word="quiet")
+    record_answer(author, uid, answer, consent=None, received=timezone.now())
 
 
 def _undo(chance: random.Random, author: Author) -> None:
@@ -154,7 +154,9 @@ def test_whatever_comes_at_once_the_ledger_says_what_stands(tmp_path: Path) -> N
     site = site_with_features(reward_cents=3, reward_hold_days=0, per_day=10_000)
     with shared_database(tmp_path):
         troubles = together([partial(_live, site, seed) for seed in range(THREADS)])
-        assert [each for told in troubles for each in told if not _erased_meanwhile(each)] == []
+        assert [
+            trouble for batch in troubles for trouble in batch if not _erased_meanwhile(trouble)
+        ] == []
         together([partial(_check, site)])
 
 
@@ -229,13 +231,13 @@ def _check_ledger() -> None:
         stands = answer.undone_at is None and answer.excluded_at is None
         item = answer.question.item_id
         mine = Label.objects.current().filter(item=item, annotator=answer.author.annotator_id)
-        said = [(label.value, label.abstained) for label in mine if not label.withdrawn]
+        answers = [(label.value, label.abstained) for label in mine if not label.withdrawn]
         nofit = answer.outcome == Answer.Outcome.NOFIT
         if stands:
-            assert said == [(None if nofit else answer.value, nofit)]
+            assert answers == [(None if nofit else answer.value, nofit)]
         else:
             others = answer.question.answers.filter(undone_at=None, excluded_at=None).exists()
-            assert others or said == []
+            assert others or answers == []
     # Nothing is left of those who were deleted.
     assert not Label.objects.filter(annotator__kind=Kind.AUTHOR, item=None).exists()
     assert not Item.objects.filter(author_question=None, golds__basis=Gold.Basis.AUTHOR).exists()

@@ -73,7 +73,7 @@ def test_eight_people_on_two_servers_share_one_queue(
     names = [f"{slug}-person-{number}" for number in range(PEOPLE)]
     keys = site.stack.people(*names, slug=slug)
     addresses = (site.a.address, site.b.address)
-    clients = [Client(addresses[at % 2], keys[name]) for at, name in enumerate(names)]
+    clients = [Client(addresses[index % 2], keys[name]) for index, name in enumerate(names)]
 
     with ThreadPoolExecutor(PEOPLE) as pool:
         answered = list(pool.map(partial(work_through, slug), clients))

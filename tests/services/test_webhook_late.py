@@ -56,7 +56,7 @@ def rounds(webhook: Webhook, count: int = 4) -> list[int]:
     """The labels that the webhook is told of, in order, after some rounds."""
     for _ in range(count):
         derived(webhook)
-    return [each.label_id or 0 for each in webhook.deliveries.order_by("pk")]
+    return [delivery.label_id or 0 for delivery in webhook.deliveries.order_by("pk")]
 
 
 def settles(webhook: Webhook, label: int) -> bool:

@@ -28,10 +28,10 @@ MESSAGE = {"text": TEXT, "mid": "message-1", "conv": "talk", "role": "author"}
 class Page:
     """A page at one server; what it is told without having asked is in ``heard``."""
 
-    def __init__(self, server: Client, told: dict[str, Any], **who: str) -> None:
+    def __init__(self, server: Client, site: dict[str, Any], **who: str) -> None:
         url = f"{server.address.replace('http', 'ws', 1)}/ws/v1/widget/"
         self.heard: asyncio.Queue[Frame] = asyncio.Queue()
-        embedding = Embedding(url, told["key"], told["origin"], told["consent"])
+        embedding = Embedding(url, site["key"], site["origin"], site["consent"])
         self.client = WidgetClient(embedding, **who, on_frame=self.heard.put_nowait)
 
     async def question(self) -> dict[str, Any]:
@@ -43,52 +43,52 @@ class Page:
 
     async def answer(self, uid: str, frame_id: str = "") -> Frame:
         """How an answer was taken, in the end."""
-        said = {"qid": uid, "opt": "a", "ms": 9000, "kb": False}
+        answer = {"qid": uid, "opt": "a", "ms": 9000, "kb": False}
         return await asyncio.wait_for(
-            await self.client.push("answer", frame_id=frame_id, **said), PATIENCE
+            await self.client.push("answer", frame_id=frame_id, **answer), PATIENCE
         )
 
 
 @asynccontextmanager
-async def page_at(server: Client, told: dict[str, Any], **who: str) -> AsyncIterator[Page]:
+async def page_at(server: Client, site: dict[str, Any], **who: str) -> AsyncIterator[Page]:
     """A page that was welcomed."""
-    page = Page(server, told, **who)
+    page = Page(server, site, **who)
     async with connected([page.client]):
         yield page
 
 
 async def test_an_author_goes_on_at_the_other_server(site: Site) -> None:
-    told = await asyncio.to_thread(store, site.stack, "site", "most_questions=1")
-    async with page_at(site.a, told) as page:
+    embedding = await asyncio.to_thread(store, site.stack, "site", "most_questions=1")
+    async with page_at(site.a, embedding) as page:
         await page.client.push("msg", **MESSAGE)
         asked = await page.question()
         token = page.client.token
-    async with page_at(site.b, told, token=token) as page:
+    async with page_at(site.b, embedding, token=token) as page:
         assert page.client.welcome["resumed"]
         assert (await page.question())["qid"] == asked["qid"]
         assert (await page.answer(asked["qid"], "answer-1"))["t"] == "ack"
         assert page.client.nacks["too_early"] == 1
         assert (await (await page.client.push("msg", **MESSAGE)))["t"] == "ack"
-    async with page_at(site.a, told, token=token) as page:
+    async with page_at(site.a, embedding, token=token) as page:
         assert (await page.answer(asked["qid"], "answer-1"))["t"] == "ack"
-    found = await asyncio.to_thread(store, site.stack, "answers", told["key"])
+    found = await asyncio.to_thread(store, site.stack, "answers", embedding["key"])
     assert (found["rows"], found["labels"], found["golds"]) == (1, 1, 1)
-    messages = await asyncio.to_thread(store, site.stack, "messages", told["key"])
+    messages = await asyncio.to_thread(store, site.stack, "messages", embedding["key"])
     assert messages["messages"] == 1
 
 
 async def test_of_two_pages_that_answer_at_once_one_is_heard(site: Site) -> None:
-    told = await asyncio.to_thread(store, site.stack, "questions", 1, 20)
-    (author,) = told["authors"]
+    embedding = await asyncio.to_thread(store, site.stack, "questions", 1, 20)
+    (author,) = embedding["authors"]
     async with (
-        page_at(site.a, told, token=author["token"]) as here,
-        page_at(site.b, told, token=author["token"]) as there,
+        page_at(site.a, embedding, token=author["token"]) as here,
+        page_at(site.b, embedding, token=author["token"]) as there,
     ):
         for uid in author["questions"][1:]:
             both = await asyncio.gather(here.answer(uid), there.answer(uid))
             taken = sorted((frame["t"], frame["d"].get("code", "")) for frame in both)
             assert taken == [("ack", ""), ("nack", "already_answered")]
-    found = await asyncio.to_thread(store, site.stack, "answers", told["key"])
+    found = await asyncio.to_thread(store, site.stack, "answers", embedding["key"])
     assert (found["rows"], found["labels"], found["golds"]) == (19, 19, 19)
     assert found["items_off"] == 0
 
@@ -96,16 +96,16 @@ async def test_of_two_pages_that_answer_at_once_one_is_heard(site: Site) -> None
 async def test_what_a_hosts_server_posts_here_is_asked_on_a_page_there(
     site: Site, new_worker: Callable[[], Program]
 ) -> None:
-    told = await asyncio.to_thread(store, site.stack, "site", "consent_by=host")
+    embedding = await asyncio.to_thread(store, site.stack, "site", "consent_by=host")
     keys = {
-        purpose: site.a.post(f"sites/{told['key']}/keys/", {"purpose": purpose})
+        purpose: site.a.post(f"sites/{embedding['key']}/keys/", {"purpose": purpose})
         for purpose in ("server", "sign")
     }
     new_worker()
-    async with page_at(site.b, told, ident=signed(told["key"], keys["sign"])) as page:
+    async with page_at(site.b, embedding, ident=signed(embedding["key"], keys["sign"])) as page:
         posted = await asyncio.to_thread(
             Client(site.a.address, keys["server"]["secret"]).post,
-            f"sites/{told['key']}/messages/",
+            f"sites/{embedding['key']}/messages/",
             {"author": "customer-1", "id": "m-1", "conversation": "c", "text": TEXT}
             | {"consent": True},
         )

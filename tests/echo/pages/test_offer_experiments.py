@@ -63,7 +63,7 @@ def fill(echo: Echo, experiment: Experiment, *, clicking: int, of: int = 20, day
             for arm, most in (("echo", clicking), ("keyword", 2)):
                 author = author_of(echo.site, consent=False)
                 fields = placed(experiment, author, arm)
-                decision_of(echo, author, at, told=["clicked"] * (number < most), **fields)
+                decision_of(echo, author, at, kinds=["clicked"] * (number < most), **fields)
 
 
 def test_a_design_is_fixed_with_its_fingerprint(manager: Client, echo: Echo) -> None:

@@ -68,7 +68,7 @@ def test_an_experiment_that_runs_moves(
     (mark,) = marks(whole)
     assert renewed(manager, parts, mark) == 204
     fields = placed(experiment, author, "echo")
-    decision_of(experiment.echo, author, timezone.now(), told=["clicked"], **fields)
+    decision_of(experiment.echo, author, timezone.now(), kinds=["clicked"], **fields)
     assert "1" in words(manager.get(parts, headers={"X-Seen": mark}))
     end_experiment(experiment)
     assert "data-echo" not in manager.get(page(site, place)).content.decode()

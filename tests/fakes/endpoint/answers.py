@@ -58,8 +58,10 @@ class Heard:
 
 def hear(messages: Sequence[dict[str, Any]]) -> Heard:
     """What the messages ask, about which text."""
-    system = "\n\n".join(_words(each) for each in messages if each["role"] in _INSTRUCTING)
-    user = "\n\n".join(_words(each) for each in messages if each["role"] not in _INSTRUCTING)
+    system = "\n\n".join(_words(message) for message in messages if message["role"] in _INSTRUCTING)
+    user = "\n\n".join(
+        _words(message) for message in messages if message["role"] not in _INSTRUCTING
+    )
     found = _TEXT.search(user) or _FENCED.search(user)
     text = found["text"] if found else user
     return Heard(system, user, _menu(system, user), text, fenced=found is not None)

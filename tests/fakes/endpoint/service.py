@@ -145,8 +145,8 @@ class Service:
         heard = answers.hear(body["messages"])
         texts = [self._text(heard, draw)]
         texts += [
-            self._text(heard, Draw(options.seed, str(draw("choice")), at))
-            for at in range(1, min(20, int(body.get("n") or 1)))
+            self._text(heard, Draw(options.seed, str(draw("choice")), index))
+            for index in range(1, min(20, int(body.get("n") or 1)))
         ]
         counts = shapes.usage(options, len(heard.system) + len(heard.user), sum(map(len, texts)))
         name = ""
@@ -172,7 +172,7 @@ class Service:
     def _embed(self, raw: bytes, reply: Reply) -> None:
         body = json.loads(raw)
         given = body["input"]
-        texts = [given] if isinstance(given, str) else [str(each) for each in given]
+        texts = [given] if isinstance(given, str) else [str(text) for text in given]
         self._counts.embeddings += len(texts)
         packed = body.get("encoding_format") == "base64"
         found = shapes.embeddings(body["model"], texts, self._options, packed=packed)
@@ -184,8 +184,8 @@ class Service:
         reply(answer_json(200, {"object": "list", "data": rows}))
 
     def _stats(self, _: bytes, reply: Reply) -> None:
-        told = {"in_flight": self._in_flight, "options": asdict(self._options)}
-        reply(answer_json(200, self._counts.report() | told))
+        stats = {"in_flight": self._in_flight, "options": asdict(self._options)}
+        reply(answer_json(200, self._counts.report() | stats))
 
     def _reset(self, _: bytes, reply: Reply) -> None:
         """Forget what was counted; behave as at the start."""

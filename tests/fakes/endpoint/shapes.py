@@ -12,10 +12,10 @@ from tests.fakes.endpoint.options import Options
 from tests.fakes.endpoint.wire import answer, answer_json
 
 
-def usage(options: Options, prompt: int, said: int) -> dict[str, int]:
+def usage(options: Options, prompt: int, completion: int) -> dict[str, int]:
     """Token numbers for so many characters."""
     tokens_in = options.tokens_in or max(1, prompt // 4)
-    tokens_out = options.tokens_out or max(1, said // 4)
+    tokens_out = options.tokens_out or max(1, completion // 4)
     return {
         "prompt_tokens": tokens_in,
         "completion_tokens": tokens_out,
@@ -34,11 +34,11 @@ def completion(
         "model": model,
         "choices": [
             {
-                "index": at,
+                "index": index,
                 "message": {"role": "assistant", "content": text, "refusal": None},
                 "finish_reason": reason,
             }
-            for at, text in enumerate(texts)
+            for index, text in enumerate(texts)
         ],
     }
     return whole | ({"usage": counts} if counts else {})
@@ -55,8 +55,8 @@ def with_logprobs(
         share = 0.5 + draw(f"sure{choice['index']}") / 2
         other = next((name for name in others if name != decided.strip()), "")
         open_ = [_token(word, share, f" {other}") for word in _pieces(decided)]
-        told = [{**each, "top_logprobs": each["top_logprobs"][:most]} for each in sure + open_]
-        choice["logprobs"] = {"content": told, "refusal": None}
+        tokens = [{**token, "top_logprobs": token["top_logprobs"][:most]} for token in sure + open_]
+        choice["logprobs"] = {"content": tokens, "refusal": None}
     return whole
 
 
@@ -68,8 +68,8 @@ def embeddings(model: str, texts: Sequence[str], options: Options, *, packed: bo
         "object": "list",
         "model": model,
         "data": [
-            {"object": "embedding", "index": at, "embedding": _packed(row) if packed else row}
-            for at, row in enumerate(rows)
+            {"object": "embedding", "index": index, "embedding": _packed(row) if packed else row}
+            for index, row in enumerate(rows)
         ],
         "usage": {key: counts[key] for key in ("prompt_tokens", "total_tokens")},
     }
@@ -129,8 +129,8 @@ def _vector(text: str, dimensions: int) -> list[float]:
     for word in text.casefold().split():
         number = draw.of_text(word.strip(".,;:!?\"'"))
         found[int(number * dimensions)] += 1.0 if int(number * 2**20) % 2 else -1.0
-    length = math.sqrt(sum(each * each for each in found)) or 1.0
-    return [each / length for each in found]
+    length = math.sqrt(sum(number * number for number in found)) or 1.0
+    return [number / length for number in found]
 
 
 def _packed(row: Sequence[float]) -> str:

@@ -35,7 +35,7 @@ def answer(
     content_type: str = "application/json",
 ) -> bytes:
     """A whole answer as it goes over the wire."""
-    more = "".join(f"{name}: {each}\r\n" for name, each in (headers or {}).items())
+    more = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
     head = f"Content-Type: {content_type}\r\nContent-Length: {len(body)}\r\n{more}\r\n"
     return _START[status] + head.encode() + body
 
