@@ -100,7 +100,7 @@ async def test_silence_is_not_waited_for_without_end(first: list[str], *, commen
         heard = await hear(gateway, spec)
     assert isinstance(heard.error, ModelUnreachable)
     assert "0.15 s" in str(heard.error)
-    assert heard.texts == first
+    assert heard.texts in ([], first)  # A busy machine may send the first piece too late.
     assert len(endpoint.bodies) == 1
     assert heard.used[0].tokens_in > 0
 
