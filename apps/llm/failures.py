@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from labelhub.core.llm.buckets import Told
+from labelhub.core.llm.buckets import ReportedLimit
 
 #: A longer wait than this is a quota, not a rate limit: the run pauses and frees its worker.
 LONGEST_WAIT = 300.0
@@ -280,7 +280,7 @@ def _number(text: str) -> float | None:
     return number if 0 <= number < float("inf") else None
 
 
-def read_rate_headers(headers: Mapping[str, str]) -> dict[str, Told]:
+def read_rate_headers(headers: Mapping[str, str]) -> dict[str, ReportedLimit]:
     """The limits told, under ``requests`` and ``tokens``; what cannot be read is not told."""
     found = {unit: _told(headers, unit) for unit in ("requests", "tokens")}
     return {unit: limit for unit, limit in found.items() if limit is not None}
@@ -297,11 +297,11 @@ def read_duration(text: str) -> float | None:
     return sum(float(count) * _SECONDS[unit] for count, unit in _PART.findall(text))
 
 
-def _told(headers: Mapping[str, str], unit: str) -> Told | None:
+def _told(headers: Mapping[str, str], unit: str) -> ReportedLimit | None:
     limit = _whole_number(headers.get(f"x-ratelimit-limit-{unit}", ""), int)
     if not limit:
         return None
-    return Told(
+    return ReportedLimit(
         int(limit),
         remaining=_remaining(headers.get(f"x-ratelimit-remaining-{unit}", "")),
         reset=read_duration(headers.get(f"x-ratelimit-reset-{unit}", "")),

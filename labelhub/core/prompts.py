@@ -133,7 +133,8 @@ class PromptLibrary:
     def names(self) -> list[str]:
         """All prompts as ``protocol/role``, sorted."""
         files = self._root.glob("*/*.md")
-        return sorted(f"{at.parent.name}/{at.stem}" for at in files if at.parent.name != SHARED)
+        names = ((file.parent.name, file.stem) for file in files)
+        return sorted(f"{folder}/{role}" for folder, role in names if folder != SHARED)
 
     def _load(self, protocol: str, role: str, name: str) -> Prompt:
         path = self._root / protocol / f"{role}.md"
@@ -211,7 +212,7 @@ def _head(text: str, name: str) -> dict[str, Any]:
     if head["id"] != name:
         raise PromptError(f"The prompt '{name}' calls itself '{head['id']}' in 'id'.")
     inputs = head["inputs"]
-    if not isinstance(inputs, list) or not all(isinstance(each, str) for each in inputs):
+    if not isinstance(inputs, list) or not all(isinstance(key, str) for key in inputs):
         raise PromptError(f"The prompt '{name}': 'inputs' must be a list of variable names.")
     return head
 
@@ -262,10 +263,10 @@ def _read(text: str, inputs: tuple[str, ...]) -> nodes.Template:
     tree = _ENVIRONMENT.parse(text)
     _check_language(tree)
     strange = meta.find_undeclared_variables(tree) - set(inputs)
-    for each in tree.find_all(nodes.Name):
-        if each.name in strange:
+    for node in tree.find_all(nodes.Name):
+        if node.name in strange:
             words = f"it uses {_listed(strange)} without declaring it."
-            raise TemplateSyntaxError(words, each.lineno)
+            raise TemplateSyntaxError(words, node.lineno)
     return tree
 
 
@@ -277,8 +278,8 @@ def _check_language(node: nodes.Node, loops: int = 0) -> None:
     if loops > MOST_LOOPS or getattr(node, "recursive", False):
         words = f"at most {MOST_LOOPS} loops may stand in each other, and none may call itself."
         raise TemplateSyntaxError(words, node.lineno)
-    for each in node.iter_child_nodes():
-        _check_language(each, loops)
+    for child in node.iter_child_nodes():
+        _check_language(child, loops)
 
 
 def _compiled(tree: nodes.Template) -> Template:

@@ -88,7 +88,7 @@ def closest(similarities: Floats, among: ArrayLike, count: int) -> Neighbours:
     indices = np.asarray(among, dtype=np.int64)
     values = np.round(similarities[indices], PLACES)
     order = np.lexsort((indices, -values))[: max(0, count)]
-    return [(int(indices[at]), float(values[at])) for at in order]
+    return [(int(indices[place]), float(values[place])) for place in order]
 
 
 class TfIdfIndex:
@@ -129,9 +129,9 @@ class TfIdfIndex:
         sizes = self._starts[place[known] + 1] - starts
         # The postings of all terms at once: each term's range, one range after the other.
         shift = starts - (np.cumsum(sizes) - sizes)
-        at = np.repeat(shift, sizes) + np.arange(sizes.sum())
-        shares = self._weights[at] * np.repeat(weights[known], sizes)
-        return np.clip(np.bincount(self._owners[at], shares, minlength=self._count), 0.0, 1.0)
+        postings = np.repeat(shift, sizes) + np.arange(sizes.sum())
+        shares = self._weights[postings] * np.repeat(weights[known], sizes)
+        return np.clip(np.bincount(self._owners[postings], shares, minlength=self._count), 0.0, 1.0)
 
     def nearest(self, text: str, among: ArrayLike, count: int) -> Neighbours:
         """Of the texts ``among`` the ``count`` most like ``text``; see :func:`closest`."""
@@ -155,7 +155,7 @@ class VectorIndex:
 
     def __init__(self, vectors: Vectors) -> None:
         # In parts: on the way to unit length numbers take more room.
-        parts = [unit_rows(vectors[at : at + PART]) for at in range(0, len(vectors), PART)]
+        parts = [unit_rows(vectors[start : start + PART]) for start in range(0, len(vectors), PART)]
         if len({part.shape[1] for part in parts}) > 1:
             raise UnusableVectors("The vectors are not of one length.")
         self._rows = _joined(parts, np.float32)
@@ -209,7 +209,7 @@ def _folded(text: str) -> str:
 def _grams(run: str) -> list[str]:
     if _DENSE_RUN.match(run) is None:
         return [run]
-    return [run[at : at + 2] for at in range(len(run) - 1)]
+    return [run[start : start + 2] for start in range(len(run) - 1)]
 
 
 def _bag(text: str) -> tuple[NDArray[np.uint64], NDArray[np.float32]]:

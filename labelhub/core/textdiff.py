@@ -46,8 +46,8 @@ def diff(before: str, after: str, *, context: int = CONTEXT) -> list[Line]:
     for kind, a, b, c, d in _opcodes(old, new, MOST_LINES):
         if kind == "equal":
             found += [
-                Line("same", ((text, False),), a + at + 1, c + at + 1)
-                for at, text in enumerate(old[a:b])
+                Line("same", ((text, False),), a + index + 1, c + index + 1)
+                for index, text in enumerate(old[a:b])
             ]
         else:
             found += _changed((a, old[a:b]), (c, new[c:d]))
@@ -63,9 +63,9 @@ def counts(lines: Sequence[Line]) -> tuple[int, int]:
 def _opcodes(old: Sequence[str], new: Sequence[str], most: int) -> list[Opcode]:
     """As ``SequenceMatcher``; a middle that is too long to compare was replaced as a whole."""
     least = min(len(old), len(new))
-    head = next((at for at in range(least) if old[at] != new[at]), least)
+    head = next((index for index in range(least) if old[index] != new[index]), least)
     rest = least - head
-    tail = next((at for at in range(rest) if old[-1 - at] != new[-1 - at]), rest)
+    tail = next((index for index in range(rest) if old[-1 - index] != new[-1 - index]), rest)
     a, b = old[head : len(old) - tail], new[head : len(new) - tail]
     middle: list[Opcode] = [("replace", 0, len(a), 0, len(b))]
     if len(a) * len(b) <= most:
@@ -83,12 +83,12 @@ def _changed(old: tuple[int, list[str]], new: tuple[int, list[str]]) -> Iterator
     (a, gone), (c, come) = old, new
     pairs = [_words(*pair) for pair in zip(gone, come, strict=False)]
     paired = len(gone) == len(come)
-    for at, text in enumerate(gone):
-        pieces = pairs[at][0] if paired else ((text, False),)
-        yield Line("removed", pieces, before=a + at + 1)
-    for at, text in enumerate(come):
-        pieces = pairs[at][1] if paired else ((text, False),)
-        yield Line("added", pieces, after=c + at + 1)
+    for index, text in enumerate(gone):
+        pieces = pairs[index][0] if paired else ((text, False),)
+        yield Line("removed", pieces, before=a + index + 1)
+    for index, text in enumerate(come):
+        pieces = pairs[index][1] if paired else ((text, False),)
+        yield Line("added", pieces, after=c + index + 1)
 
 
 def _words(old: str, new: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
@@ -107,9 +107,9 @@ def _words(old: str, new: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
 
 def _folded(lines: list[Line], context: int) -> Iterator[Line]:
     near = [False] * len(lines)
-    for at, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if line.kind != "same":
-            low, high = max(0, at - context), min(len(lines), at + context + 1)
+            low, high = max(0, index - context), min(len(lines), index + context + 1)
             near[low:high] = [True] * (high - low)
     skipped = 0
     for line, shown in zip(lines, near, strict=True):

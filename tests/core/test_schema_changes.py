@@ -37,7 +37,7 @@ def values(schema: Schema) -> list[Any]:
     names = schema.names
     if schema.task.name == "multi":
         sets = chain.from_iterable(combinations(names, n) for n in range(len(names) + 1))
-        return [list(each) for each in sets]
+        return [list(names) for names in sets]
     if schema.task.name == "ordinal":
         return [schema.normalise(name) for name in names]
     return list(names)
@@ -193,13 +193,13 @@ def test_marked_places_follow_their_label() -> None:
 @given(st.permutations("abcd"), st.permutations("abcd"))
 def test_renames_compose(first: list[str], second: list[str]) -> None:
     old = schema_from_names("single", "abcd")
-    one = plan(old, [Rename(*pair) for pair in zip("abcd", first, strict=True)])
-    two = plan(one.new, [Rename(*pair) for pair in zip("abcd", second, strict=True)])
+    renamed = plan(old, [Rename(*pair) for pair in zip("abcd", first, strict=True)])
+    two = plan(renamed.new, [Rename(*pair) for pair in zip("abcd", second, strict=True)])
     both = {
         a: dict(zip("abcd", second, strict=True))[b] for a, b in zip("abcd", first, strict=True)
     }
     for name in "abcd":
-        middle = one.value(name)
+        middle = renamed.value(name)
         assert isinstance(middle, str)
         assert two.value(middle) == both[name]
 
@@ -220,8 +220,8 @@ def test_a_merge_done_twice_is_a_merge(task: str, names: list[str]) -> None:
 
 @given(NAMES, NAMES, st.booleans())
 def test_hostile_names_come_back_from_json(name: str, other: str, ask: bool) -> None:
-    told: list[Operation] = [
+    operations: list[Operation] = [
         Rename(name.strip(), other.strip()),
         Retire(name.strip(), other.strip(), ask),
     ]
-    assert list(parse_operations(to_json(told))) == told
+    assert list(parse_operations(to_json(operations))) == operations

@@ -48,11 +48,11 @@ def test_the_likeness_is_that_of_the_textbook() -> None:
 @pytest.mark.thorough
 def test_another_process_finds_the_same() -> None:
     """Hashes of strings differ from process to process; nothing here may depend on them."""
-    told = "from labelhub.core.similarity import TfIdfIndex as I; "
-    told += f"print(I({REVIEWS!r}).nearest('good rude food', range(4), 4))"
+    program = "from labelhub.core.similarity import TfIdfIndex as I; "
+    program += f"print(I({REVIEWS!r}).nearest('good rude food', range(4), 4))"
     outs = {
         subprocess.run(
-            [sys.executable, "-c", told],
+            [sys.executable, "-c", program],
             env={"PYTHONHASHSEED": seed},
             capture_output=True,
             check=True,
@@ -69,7 +69,7 @@ def test_whatever_is_written_likeness_is_between_nothing_and_all(
     found = TfIdfIndex(texts).nearest(asked, range(len(texts)), 10)
     assert len(found) == len(texts)
     assert all(0.0 <= likeness <= 1.0 for _, likeness in found)
-    assert found == sorted(found, key=lambda each: (-each[1], each[0]))
+    assert found == sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
 
 @all_cases("seed", ["a", "a\u0301\u0316", "a ", "\ufdfa", "\ud800 half"])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.llm.failures import read_duration, read_rate_headers
-from labelhub.core.llm.buckets import Told
+from labelhub.core.llm.buckets import ReportedLimit
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_limits_of_requests_and_tokens() -> None:
         "x-ratelimit-limit-tokens": "30000",
     }
     found = read_rate_headers(headers)
-    assert found == {"requests": Told(500, 499, 0.12), "tokens": Told(30_000)}
+    assert found == {"requests": ReportedLimit(500, 499, 0.12), "tokens": ReportedLimit(30_000)}
 
 
 @pytest.mark.parametrize("limit", ["", "0", "-1", "many", "9" * 30, "1.5"])

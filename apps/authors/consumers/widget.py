@@ -78,7 +78,7 @@ async def admit(socket: Socket, frame: Frame, network: str) -> Admission | None:
     session.network = network_hash(network)
     enter = _as_author if "questions" in hello.consent.scope else _as_unknown
     try:
-        consented_ms = hello.consent.at
+        consented_ms = hello.consent.agreed_ms
         words = await enter(
             session,
             Arrival(

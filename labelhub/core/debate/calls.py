@@ -66,8 +66,8 @@ class Caller:
         prompt = self.prompts.get(role)
         if prompt is None:
             raise NoPrompt(f"This run has no prompt for the role '{role}'.")
-        said, given = dict(heard or {}), dict(inputs or {})
-        variables = self._variables(prompt, said, given)
+        replies, given = dict(heard or {}), dict(inputs or {})
+        variables = self._variables(prompt, replies, given)
         form = {FORM: AS_TEXT} if prompt.fields else {}
         as_json = bool(prompt.fields) and role in self.json_roles
         return Call(
@@ -81,7 +81,7 @@ class Caller:
             text=self.item.text,
             options=self.item.options,
             question=self.item.question,
-            heard=said,
+            heard=replies,
             inputs=given,
             params={**USUAL_PARAMS, **(params or {})} | dict(self.params.get(role, {})),
             output=prompt.output,
@@ -90,10 +90,10 @@ class Caller:
         )
 
     def _variables(
-        self, prompt: Prompt, said: Mapping[str, Reply], given: Mapping[str, Any]
+        self, prompt: Prompt, replies: Mapping[str, Reply], given: Mapping[str, Any]
     ) -> dict[str, Any]:
         own = {name: make(self) for name, make in _INPUTS.items() if name in prompt.inputs}
-        heard = {name: fence(in_words(reply.text), self.salt) for name, reply in said.items()}
+        heard = {name: fence(in_words(reply.text), self.salt) for name, reply in replies.items()}
         return own | heard | {name: self._delimited(value) for name, value in given.items()}
 
     def _delimited(self, value: Any) -> Any:
@@ -101,9 +101,9 @@ class Caller:
         if isinstance(value, Untrusted):
             return fence(str(value), self.salt) if value else ""
         if isinstance(value, Mapping):
-            return {name: self._delimited(each) for name, each in value.items()}
+            return {name: self._delimited(part) for name, part in value.items()}
         if isinstance(value, list | tuple):
-            return [self._delimited(each) for each in value]
+            return [self._delimited(part) for part in value]
         return value
 
 

@@ -35,7 +35,7 @@ from labelhub.core.debate.outcome import (
     Precedent,
     Untrusted,
 )
-from labelhub.core.debate.signals import flags, told
+from labelhub.core.debate.signals import debate_signals, flags
 from labelhub.core.llm.types import Call, Reply, Status
 from labelhub.core.schema import Value
 
@@ -49,11 +49,11 @@ _SENTENCE = re.compile(
 )
 
 
-def equalised(one: str, other: str, longest: int) -> tuple[str, str]:
+def equalised(first: str, other: str, longest: int) -> tuple[str, str]:
     """Both texts, neither longer than ``longest`` characters, and as like in length as leaving out
     whole sentences at the end of the longer one can make them."""
-    one, other = within(one, longest), within(other, longest)
-    return _like(one, len(other)), _like(other, len(one))
+    first, other = within(first, longest), within(other, longest)
+    return _like(first, len(other)), _like(other, len(first))
 
 
 def within(text: str, longest: int) -> str:
@@ -151,11 +151,11 @@ def courtroom(item: DebateItem, spec: DebateSpec) -> Debate:
     calls = [
         _argument(spec, PROSECUTOR, two.first, warmth),
         _argument(spec, DEFENCE, two.second, warmth),
-        *(_reason(spec, at, precedent) for at, precedent in enumerate(shown, start=1)),
+        *(_reason(spec, number, precedent) for number, precedent in enumerate(shown, start=1)),
     ]
     replies = yield calls
     # By names of our own: within a cascade, steps have others.
-    names = (PROSECUTOR, DEFENCE, *(_step(at) for at in range(1, len(shown) + 1)))
+    names = (PROSECUTOR, DEFENCE, *(_step(number) for number in range(1, len(shown) + 1)))
     heard |= dict(zip(names, replies, strict=True))
     if silent(heard[PROSECUTOR]) or silent(heard[DEFENCE]):
         return _dismissed(item, spec, heard)
@@ -173,12 +173,14 @@ def _shown(item: DebateItem, two: Candidates, spec: DebateSpec) -> list[Preceden
     most = spec.settings["precedents"]
     argued = [spec.schema.name_of(value) for value in (two.first, two.second)]
     every = spec.settings["precedents_for"] == "all"
-    labels = dict.fromkeys(precedent.label for precedent in item.precedents)
+    nearest: dict[str, list[Precedent]] = {}
+    for precedent in item.precedents:
+        nearest.setdefault(precedent.label, []).append(precedent)
     return [
         precedent
-        for label in labels
+        for label in nearest
         if every or label in argued
-        for precedent in [each for each in item.precedents if each.label == label][:most]
+        for precedent in nearest[label][:most]
     ]
 
 
@@ -215,12 +217,12 @@ def _arguments(
     spec: DebateSpec, two: Candidates, heard: Mapping[str, Reply]
 ) -> list[dict[str, Any]]:
     """What every judge reads of the two sides, in the order in which they are heard."""
-    said = equalised(
+    texts = equalised(
         words(heard[PROSECUTOR]), words(heard[DEFENCE]), spec.settings["argument_length"]
     )
     sides = [
         {"side": side, "claim": _claim(claim, spec), "text": Untrusted(text)}
-        for side, claim, text in zip(SIDES, (two.first, two.second), said, strict=True)
+        for side, claim, text in zip(SIDES, (two.first, two.second), texts, strict=True)
     ]
     first = spec.settings["speaks_first"]
     turned = two.turned if first == "by item" else first == "defence"
@@ -260,7 +262,9 @@ def _dismissed(item: DebateItem, spec: DebateSpec, heard: Mapping[str, Reply]) -
     return Outcome(
         value=None,
         rationale=rationale(hearing),
-        signals=told(item, heard, first=hearing.value, decided=None, labels=spec.schema.names),
+        signals=debate_signals(
+            item, heard, first=hearing.value, decided=None, labels=spec.schema.names
+        ),
         flags=flags(item, heard.values(), labels=spec.schema.names),
         uncertainty=1.0,
         failed=any(reply.status is Status.FAILED for reply in heard.values()),

@@ -23,7 +23,7 @@ from labelhub.core.debate.panel import (
     seats,
     supporters,
 )
-from labelhub.core.debate.signals import flags, told, voted
+from labelhub.core.debate.signals import debate_signals, flags, vote_signals
 from labelhub.core.llm.types import Reply, Status
 
 SETTINGS = (
@@ -63,9 +63,9 @@ def discussion(item: DebateItem, spec: DebateSpec) -> Debate:
                 role_of(letter),
                 step=f"r{number}/{letter}",
                 inputs={"name": letter, "history": history},
-                sample=at,
+                sample=sample,
             )
-            for at, letter in enumerate(letters, start=1)
+            for sample, letter in enumerate(letters, start=1)
         ]
         rounds.append(dict(zip(letters, replies, strict=True)))
         if _count(rounds[-1], spec).unanimous or _broken_off(rounds[-1]):
@@ -80,11 +80,11 @@ def _history(rounds: list[Round], longest: int) -> list[dict[str, Any]]:
             "number": number,
             "said": [
                 {"name": letter, "text": Untrusted(_last_words(words(reply), longest))}
-                for letter, reply in said.items()
+                for letter, reply in replies.items()
                 if words(reply)
             ],
         }
-        for number, said in enumerate(rounds, start=1)
+        for number, replies in enumerate(rounds, start=1)
     ]
 
 
@@ -93,13 +93,13 @@ def _last_words(text: str, longest: int) -> str:
     return text if len(text) <= longest else "…" + text[1 - longest :]
 
 
-def _count(said: Round, spec: DebateSpec) -> Tally:
-    return tally([reply.value for reply in said.values()], spec.schema)
+def _count(replies: Round, spec: DebateSpec) -> Tally:
+    return tally([reply.value for reply in replies.values()], spec.schema)
 
 
-def _broken_off(said: Round) -> bool:
+def _broken_off(replies: Round) -> bool:
     """Whether so many calls failed that nobody is left to discuss with."""
-    answered = sum(reply.status is not Status.FAILED for reply in said.values())
+    answered = sum(reply.status is not Status.FAILED for reply in replies.values())
     return answered < FEWEST_VOICES
 
 
@@ -107,18 +107,18 @@ def _outcome(item: DebateItem, spec: DebateSpec, rounds: list[Round]) -> Outcome
     begun, ended = _count(rounds[0], spec), _count(rounds[-1], spec)
     replies = {
         f"r{number}/{letter}": reply
-        for number, said in enumerate(rounds)
-        for letter, reply in said.items()
+        for number, round_ in enumerate(rounds)
+        for letter, reply in round_.items()
     }
     last = list(rounds[-1].values())
     agreeing = supporters(ended, last, spec.schema)
     failed = _broken_off(rounds[-1])
     value = None if failed else ended.value
-    signals = told(
+    signals = debate_signals(
         item, replies, first=begun.value, decided=None, labels=spec.schema.names
-    ) | voted(ended)
+    ) | vote_signals(ended)
     signals |= {
-        "rounds": [{letter: reply.value for letter, reply in said.items()} for said in rounds],
+        "rounds": [{letter: reply.value for letter, reply in round_.items()} for round_ in rounds],
         "rounds_needed": len(rounds) - 1,
         "first_d_rate": begun.d_rate,
     }

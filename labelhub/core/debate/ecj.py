@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from labelhub.core.debate.evidence import merged_evidence, rationale, silent
 from labelhub.core.debate.info import Group, Opinions, ProtocolInfo, always, each_by_prompt
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
-from labelhub.core.debate.signals import flags, told
+from labelhub.core.debate.signals import debate_signals, flags
 from labelhub.core.llm.types import Reply, Status
 from labelhub.core.schema import Schema
 
@@ -41,7 +41,7 @@ def ecj(item: DebateItem, spec: DebateSpec) -> Debate:
         value=judge.value,
         evidence=merged_evidence(judge.value, spec.schema, list(heard.values())),
         rationale=rationale(*(heard[role] for role in nearest)),
-        signals=told(
+        signals=debate_signals(
             item, heard, first=heard["extractor"].value, decided=judge, labels=spec.schema.names
         )
         | {"flips": differing},

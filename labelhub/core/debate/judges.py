@@ -14,7 +14,7 @@ from labelhub.core.debate.ballots import Tally, tally
 from labelhub.core.debate.evidence import merged_evidence, rationale, words
 from labelhub.core.debate.outcome import DebateItem, DebateSpec, Outcome, Untrusted
 from labelhub.core.debate.panel import how_it_ended, supporters, too_few
-from labelhub.core.debate.signals import flags, told, voted
+from labelhub.core.debate.signals import debate_signals, flags, vote_signals
 from labelhub.core.llm.types import Call, Reply, Status
 from labelhub.core.schema import Schema, Value
 
@@ -95,15 +95,20 @@ def verdict(
         failed, decided = judges[-1].status is Status.FAILED, judges[-1].value
         agreeing, ended = [judges[-1]], ()
     value = None if failed else decided
-    replies = {**heard, **{f"{JUDGE}/{at}": judge for at, judge in enumerate(judges, start=1)}}
+    replies = {
+        **heard,
+        **{f"{JUDGE}/{number}": judge for number, judge in enumerate(judges, start=1)},
+    }
     alone = None if _side_by_side(spec) and len(judges) > 1 else judges[-1]
     verdicts = [judge.value for judge in judges]
     return Outcome(
         value=value,
         evidence=merged_evidence(value, spec.schema, agreeing),
         rationale=rationale(*agreeing, *judges),
-        signals=told(item, replies, first=two.first, decided=alone, labels=spec.schema.names)
-        | voted(count)
+        signals=debate_signals(
+            item, replies, first=two.first, decided=alone, labels=spec.schema.names
+        )
+        | vote_signals(count)
         | {"verdicts": verdicts, "judge_changes": _changes(verdicts)},
         flags=flags(
             item,
@@ -128,8 +133,8 @@ def _judge(
     before: Sequence[Reply],
 ) -> Call:
     opinions = [
-        {"number": at, "text": Untrusted(words(reply))}
-        for at, reply in enumerate(before, start=1)
+        {"number": place, "text": Untrusted(words(reply))}
+        for place, reply in enumerate(before, start=1)
         if words(reply)
     ]
     return spec.call(

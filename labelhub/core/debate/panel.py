@@ -11,7 +11,7 @@ from labelhub.core.debate.ballots import Tally, tally
 from labelhub.core.debate.evidence import merged_evidence, rationale
 from labelhub.core.debate.info import Part, Setting, Settings
 from labelhub.core.debate.outcome import DebateItem, DebateSpec, Outcome
-from labelhub.core.debate.signals import flags, told, voted
+from labelhub.core.debate.signals import debate_signals, flags, vote_signals
 from labelhub.core.llm.types import Reply, Status
 from labelhub.core.schema import Schema
 
@@ -36,8 +36,10 @@ def elected(item: DebateItem, spec: DebateSpec, replies: Mapping[str, Reply]) ->
         value=value,
         evidence=merged_evidence(value, spec.schema, agreeing),
         rationale=rationale(*agreeing, *voters),
-        signals=told(item, replies, first=voters[0].value, decided=None, labels=spec.schema.names)
-        | voted(count),
+        signals=debate_signals(
+            item, replies, first=voters[0].value, decided=None, labels=spec.schema.names
+        )
+        | vote_signals(count),
         flags=flags(item, voters, how_it_ended(count), labels=spec.schema.names),
         uncertainty=round(1.0 - count.d_rate, 4),
         failed=failed,

@@ -106,7 +106,9 @@ class Rule:
     flags: frozenset[str] = frozenset(FLAGS)
     bounds: Mapping[str, float] = field(
         default_factory=lambda: {
-            each.signal: each.usual for each in THRESHOLDS if each.usual is not None
+            threshold.signal: threshold.usual
+            for threshold in THRESHOLDS
+            if threshold.usual is not None
         }
     )
     audit: float = USUAL_AUDIT
@@ -148,10 +150,10 @@ def reasons(
     """
     found = [flag for flag in flags if flag in rule.flags or flag not in FLAGS]
     found += [
-        each.reason
-        for each in THRESHOLDS
-        if each.signal in rule.bounds
-        and each.passed(signals.get(each.signal), rule.bounds[each.signal])
+        threshold.reason
+        for threshold in THRESHOLDS
+        if threshold.signal in rule.bounds
+        and threshold.passed(signals.get(threshold.signal), rule.bounds[threshold.signal])
     ]
     if not labelled and not found:
         found = list(flags) or ["unparsed"]
@@ -179,7 +181,7 @@ def _flags(raw: Any) -> frozenset[str]:
 def _bounds(raw: Any) -> dict[str, float]:
     if not isinstance(raw, Mapping):
         raise InvalidRule("rule: 'bounds' must map signals to numbers.")
-    known = {each.signal: each for each in THRESHOLDS}
+    known = {threshold.signal: threshold for threshold in THRESHOLDS}
     strange = next((signal for signal in raw if signal not in known), None)
     if strange is not None:
         raise InvalidRule(f"rule: there is no signal '{strange}'; there are: {', '.join(known)}.")

@@ -42,10 +42,10 @@ SETTINGS = (
 def self_consistency(item: DebateItem, spec: DebateSpec) -> Debate:
     """Ask for all samples at once and count them."""
     params = {"temperature": spec.settings["temperature"]}
-    steps = [f"sample/{at}" for at in range(1, spec.settings["samples"] + 1)]
+    steps = [f"sample/{number}" for number in range(1, spec.settings["samples"] + 1)]
     replies = yield [
-        spec.call(ROLE, step=step, params=params, sample=at)
-        for at, step in enumerate(steps, start=1)
+        spec.call(ROLE, step=step, params=params, sample=sample)
+        for sample, step in enumerate(steps, start=1)
     ]
     return elected(item, spec, dict(zip(steps, replies, strict=True)))
 

@@ -6,7 +6,7 @@ Source: paper 001, section 3.1 and figures 14 to 16. Three dependent calls.
 from labelhub.core.debate.evidence import merged_evidence, rationale, silent
 from labelhub.core.debate.info import Group, Opinions, ProtocolInfo, always, each_by_prompt
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
-from labelhub.core.debate.signals import flags, told
+from labelhub.core.debate.signals import debate_signals, flags
 from labelhub.core.llm.types import Reply, Status
 
 ROLES = ("drafter", "reviewer", "refiner")
@@ -30,7 +30,9 @@ def self_refine(item: DebateItem, spec: DebateSpec) -> Debate:
         value=refined.value,
         evidence=merged_evidence(refined.value, spec.schema, list(heard.values())),
         rationale=rationale(*reversed(list(heard.values()))),
-        signals=told(item, heard, first=drafted.value, decided=refined, labels=spec.schema.names),
+        signals=debate_signals(
+            item, heard, first=drafted.value, decided=refined, labels=spec.schema.names
+        ),
         flags=flags(
             item, heard.values(), ("changed_mind",) if changed else (), labels=spec.schema.names
         ),

@@ -42,7 +42,7 @@ NO_MARGIN: Mapping[str, str] = {
 }
 
 
-def told(
+def debate_signals(
     item: DebateItem,
     replies: Mapping[str, Reply],
     *,
@@ -83,7 +83,7 @@ def _no_margin(decided: Reply | None) -> str:
     return "no_probabilities"
 
 
-def voted(count: Tally) -> dict[str, Any]:
+def vote_signals(count: Tally) -> dict[str, Any]:
     """The signals of a vote."""
     return {
         "d_rate": count.d_rate,

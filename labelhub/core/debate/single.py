@@ -10,7 +10,7 @@ from typing import Any
 from labelhub.core.debate.evidence import merged_evidence, rationale
 from labelhub.core.debate.info import Group, Part, ProtocolInfo, Setting, Settings, always
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
-from labelhub.core.debate.signals import flags, margin, told
+from labelhub.core.debate.signals import debate_signals, flags, margin
 from labelhub.core.llm.types import Reply, Status
 
 ROLE = "annotator"
@@ -44,7 +44,7 @@ def asked_once(
         value=annotator.value,
         evidence=merged_evidence(annotator.value, spec.schema, [annotator]),
         rationale=rationale(annotator),
-        signals=told(
+        signals=debate_signals(
             item,
             {role: annotator},
             first=annotator.value,

@@ -16,7 +16,7 @@ SETTINGS = (replace(ANNOTATORS, titled=True),)
 def vote(item: DebateItem, spec: DebateSpec) -> Debate:
     """Ask all annotators at once and count what they say."""
     roles = [role_of(letter) for letter in seats(spec.settings)]
-    replies = yield [spec.call(role, sample=at) for at, role in enumerate(roles, start=1)]
+    replies = yield [spec.call(role, sample=sample) for sample, role in enumerate(roles, start=1)]
     return elected(item, spec, dict(zip(roles, replies, strict=True)))
 
 

@@ -132,10 +132,10 @@ class Chooser(Protocol):
         ...
 
     def expected(
-        self, relevant: Sequence[Feature], said: Mapping[str, str], likely: Likely
+        self, relevant: Sequence[Feature], predicted: Mapping[str, str], likely: Likely
     ) -> Mapping[str, str]:
-        """The value expected of each relevant feature by its key, given what a model ``said`` and
-        how ``likely`` it held each value."""
+        """The value expected of each relevant feature by its key, given the values that a model
+        ``predicted`` and how ``likely`` it held each value."""
         ...
 
     def wanted(self, candidates: Sequence[str], most: int) -> Mapping[str, float]:
@@ -158,10 +158,10 @@ class LeastAsked:
         return dict.fromkeys([feature.key for feature in relevant[:most]])
 
     def expected(
-        self, relevant: Sequence[Feature], said: Mapping[str, str], likely: Likely
+        self, relevant: Sequence[Feature], predicted: Mapping[str, str], likely: Likely
     ) -> Mapping[str, str]:
         """What the model said."""
-        return said
+        return predicted
 
     def wanted(self, candidates: Sequence[str], most: int) -> Mapping[str, float]:
         """The first ones, for certain."""

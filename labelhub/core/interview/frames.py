@@ -216,14 +216,14 @@ _MOMENT = whole(253_402_300_799_000)
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """Which consent text (version ``v``, ``hash``) was agreed to, for what, and who asked; ``at``
-    (milliseconds) is when, 0 where nobody says."""
+    """Which consent text (version ``v``, ``hash``) was agreed to, for what, and which side
+    asked. ``agreed_ms``: when, in milliseconds since 1970; 0 if not known."""
 
     v: int
     hash: str
     scope: tuple[str, ...]
     by: str
-    at: int = 0
+    agreed_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,7 +371,7 @@ def _agreed(d: _Fields) -> Agreed:
         hash=take(d, "hash", short(128, _KEY_SIGNS)),
         scope=take(d, "scope", some_of("questions", "chat")),
         by=take(d, "by", one_of("widget", "host"), "widget"),
-        at=take(d, "at", _MOMENT, 0),
+        agreed_ms=take(d, "at", _MOMENT, 0),
     )
 
 

@@ -98,8 +98,8 @@ class _QuestionAttempts:
     refused: list[tuple[Fault, ...]] = field(default_factory=list)
     failed: str = ""
 
-    def told(self) -> dict[str, Any]:
-        """JSON-ready account of it."""
+    def to_json(self) -> dict[str, Any]:
+        """What was tried, JSON-ready."""
         return {
             "predicted": self.predicted,
             "source": self.draft.source if self.draft else "",
@@ -250,7 +250,7 @@ def _questions(
         if writing.draft is None:
             writing.draft = _from_template(writing, message, plan)
     drafts = tuple(text.draft for text in texts if text.draft is not None)
-    data = {"questions": {text.feature.key: text.told() for text in texts}}
+    data = {"questions": {text.feature.key: text.to_json() for text in texts}}
     reason = "" if drafts else "no_question"
     return drafts, StageVerdict("questions", bool(drafts), reason, data)
 

@@ -47,7 +47,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReportedLimit:
     """What an answer's headers say of one limit: its size, what is left, seconds to its renewal."""
 
     limit: int
@@ -173,7 +173,7 @@ class Buckets:
     @property
     def known(self) -> Limits:
         """The limits that hold at the moment, configured or learnt."""
-        rpm, tpm = (each.limit if each else None for each in (self._requests, self._tokens))
+        rpm, tpm = (bucket.limit if bucket else None for bucket in (self._requests, self._tokens))
         daily = self._told_daily
         return Limits(
             rpm,
@@ -201,7 +201,7 @@ class Buckets:
                 "requests per minute": self._requests.wait(1, now) if self._requests else 0.0,
                 "tokens per minute": self._tokens.wait(tokens, now) if self._tokens else 0.0,
             }
-            what = max(waits, key=lambda each: waits[each])
+            what = max(waits, key=lambda name: waits[name])
             if waits[what] > LONGEST_WAIT:
                 raise UsedUp(what, waits[what])
             if not waits[what]:
@@ -226,7 +226,9 @@ class Buckets:
         with self._lock:
             return self.day.take_unsaved()
 
-    def follow(self, *, requests: Told | None = None, tokens: Told | None = None) -> None:
+    def follow(
+        self, *, requests: ReportedLimit | None = None, tokens: ReportedLimit | None = None
+    ) -> None:
         """Follow what an answer's headers say, where nothing is configured."""
         with self._lock:
             if requests and self._configured.rpm is None:
@@ -238,18 +240,18 @@ class Buckets:
         return Bucket(limit, burst=burst, now=self._clock()) if limit else None
 
     def _followed(
-        self, bucket: Bucket | None, told: Told, what: str, burst: float
+        self, bucket: Bucket | None, reported: ReportedLimit, what: str, burst: float
     ) -> Bucket | None:
-        """The bucket as ``told``; a limit of a day is known, but kept by the provider alone."""
-        if (told.reset or 0) > LONGEST_RESET or self._told_daily.get(what) == told.limit:
-            self._told_daily[what] = told.limit
+        """The bucket as ``reported``; a limit of a day is known, but kept by the provider alone."""
+        if (reported.reset or 0) > LONGEST_RESET or self._told_daily.get(what) == reported.limit:
+            self._told_daily[what] = reported.limit
             return None
-        bucket = bucket or Bucket(told.limit, burst=burst, now=self._clock())
-        if bucket.limit != told.limit:
-            bucket.resize(told.limit, self._clock())
-        if told.remaining is not None:
+        bucket = bucket or Bucket(reported.limit, burst=burst, now=self._clock())
+        if bucket.limit != reported.limit:
+            bucket.resize(reported.limit, self._clock())
+        if reported.remaining is not None:
             # Others may spend from the same limit.
-            bucket.level = min(bucket.level, float(told.remaining))
+            bucket.level = min(bucket.level, float(reported.remaining))
         return bucket
 
     def _book(self, requests: int, tokens: int) -> None:
@@ -305,7 +307,9 @@ class BucketQueue:
         self.buckets.settle(held, used)
         self._changed.set()
 
-    def follow(self, *, requests: Told | None = None, tokens: Told | None = None) -> None:
+    def follow(
+        self, *, requests: ReportedLimit | None = None, tokens: ReportedLimit | None = None
+    ) -> None:
         """As :meth:`Buckets.follow`; whoever waits looks again."""
         self.buckets.follow(requests=requests, tokens=tokens)
         self._changed.set()

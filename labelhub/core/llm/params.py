@@ -46,7 +46,8 @@ class OneOf:
     def holds(self, value: Any) -> bool:
         """Whether it is one of them, of the same type."""
         return any(
-            value is each or (value == each and type(value) is type(each)) for each in self.values
+            value is allowed or (value == allowed and type(value) is type(allowed))
+            for allowed in self.values
         )
 
 

@@ -193,9 +193,9 @@ def call_key(call: Call, *, endpoint: str, model: str, replicate: int) -> str:
 def _plain(value: Any) -> Any:
     """``value`` with every number spelled in one way: 1, 1.0 and 1e0 are the same."""
     if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
+        return {str(name): _plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(part) for part in value]
     number = _number(value)
     return value if number is None else repr(number)
 

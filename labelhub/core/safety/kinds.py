@@ -157,7 +157,7 @@ def places_of(text: str) -> NDArray[np.int64]:
 
 def parts_of(text: str) -> set[str]:
     """What of a plainly spelt text is judged by itself: sentences and windows."""
-    sentences = (each.strip() for each in _SENTENCE_END.split(text))
+    sentences = (sentence.strip() for sentence in _SENTENCE_END.split(text))
     return {*filter(None, sentences), *_windows(text)}
 
 

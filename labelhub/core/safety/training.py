@@ -40,7 +40,7 @@ def read_examples() -> list[tuple[str, str]]:
 
 def fit_weights(rows: Sequence[tuple[str, str]]) -> Mapping[str, Any]:
     """The arrays of ``kinds.npz``, fitted on (kind, message) rows."""
-    rows = sorted({each for kind, message in rows for each in _readings(kind, message)})
+    rows = sorted({reading for kind, message in rows for reading in _readings(kind, message)})
     counted = _count_features(message for _, message in rows)
     rarity = np.log((1 + len(rows)) / (1 + np.asarray(counted.sum(axis=0)).ravel())) + 1
     features = normalize(counted @ diags(rarity))

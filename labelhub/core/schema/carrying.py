@@ -47,9 +47,8 @@ class SchemaPlan:
     def one_to_one(self) -> bool:
         """Whether different values stay different, and none is lost: so no decision changes."""
         targets = list(self.names.values())
-        return not any(isinstance(each, Fate) for each in targets) and len(set(targets)) == len(
-            targets
-        )
+        lost = any(isinstance(target, Fate) for target in targets)
+        return not lost and len(set(targets)) == len(targets)
 
     def inverse(self) -> "SchemaPlan":
         """The way back, for values of the new schema: where several became one, only people know

@@ -60,8 +60,8 @@ def offered(raw: Any, schema: Schema, options: Sequence[str] = ()) -> Value:
     try:
         return schema.normalise(raw, options)
     except ValueNotOffered as problem:
-        said = raw[0] if isinstance(raw, list) and len(raw) == 1 else raw
-        raise ValueNotOffered(problem.message, data={"off_menu": in_a_line(said)}) from None
+        refused = raw[0] if isinstance(raw, list) and len(raw) == 1 else raw
+        raise ValueNotOffered(problem.message, data={"off_menu": in_a_line(refused)}) from None
 
 
 def in_a_line(raw: Any) -> str:
@@ -136,17 +136,17 @@ def _pieces(form: str, menu: Menu) -> tuple[list[str], list[str]]:
     """The names that ``form`` lists, up to the first piece of it that is none; and that piece."""
     found: list[str] = []
     marks = [match.span() for match in _BETWEEN.finditer(form)]
-    pieces = list(
-        zip([0, *(end for _, end in marks)], [*(at for at, _ in marks), len(form)], strict=True)
-    )
-    at = 0
-    while at < len(pieces):
-        size, known = _longest_known(form, pieces[at : at + menu.widest], menu)
-        start, end = pieces[at]
+    starts = [0, *(end for _, end in marks)]
+    ends = [*(start for start, _ in marks), len(form)]
+    pieces = list(zip(starts, ends, strict=True))
+    index = 0
+    while index < len(pieces):
+        size, known = _longest_known(form, pieces[index : index + menu.widest], menu)
+        start, end = pieces[index]
         if not known and form[start:end].strip():
             return found, [form[start:end]]
         found += known
-        at += size
+        index += size
     return found, []
 
 

@@ -81,8 +81,8 @@ def answer_ids(schema: Schema) -> dict[str, str]:
         return {}
     counted = enumerate(schema.labels)
     return {
-        label.name: number_words(at if label.point is None else label.point)
-        for at, label in counted
+        label.name: number_words(place if label.point is None else label.point)
+        for place, label in counted
     }
 
 

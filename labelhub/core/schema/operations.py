@@ -114,7 +114,7 @@ _NAME_OF = {kind: name for name, kind in OPERATIONS.items()}
 
 def to_json(operations: Sequence[Operation]) -> list[dict[str, Any]]:
     """The operations as JSON; what says nothing is left out."""
-    return [_one_to_json(each) for each in operations]
+    return [_one_to_json(operation) for operation in operations]
 
 
 def parse_operations(raw: Any) -> tuple[Operation, ...]:
@@ -127,23 +127,25 @@ def parse_operations(raw: Any) -> tuple[Operation, ...]:
         raise InvalidChange("operations: must be a list with at least one operation.")
     if len(raw) > MOST_OPERATIONS:
         raise InvalidChange(f"operations: at most {MOST_OPERATIONS}.")
-    return tuple(_parse(one, f"operations, number {at}") for at, one in enumerate(raw, start=1))
+    return tuple(
+        _parse(entry, f"operations, number {number}") for number, entry in enumerate(raw, start=1)
+    )
 
 
 def _one_to_json(operation: Operation) -> dict[str, Any]:
-    told: dict[str, Any] = {"op": _NAME_OF[type(operation)]}
+    written: dict[str, Any] = {"op": _NAME_OF[type(operation)]}
     for field in fields(operation):
         value = getattr(operation, field.name)
         if value == field.default:
             continue
-        told[field.name] = _plain(value)
-    return told
+        written[field.name] = _plain(value)
+    return written
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, LabelDef):
         return value.to_json()
-    return [_plain(one) for one in value] if isinstance(value, tuple) else value
+    return [_plain(part) for part in value] if isinstance(value, tuple) else value
 
 
 def _parse(raw: Any, where: str) -> Operation:
@@ -160,8 +162,8 @@ def _parse(raw: Any, where: str) -> Operation:
     if missing:
         raise InvalidChange(f"{where}, {missing[0]}: is missing.")
     given = {
-        name: _READ[name](told, f"{where}, {name}", kind)
-        for name, told in raw.items()
+        name: _READ[name](value, f"{where}, {name}", kind)
+        for name, value in raw.items()
         if name != "op"
     }
     return kind(**given)
@@ -174,9 +176,9 @@ def _text(raw: Any, where: str, _kind: type[Operation]) -> str:
 
 
 def _texts(raw: Any, where: str, _kind: type[Operation]) -> tuple[str, ...]:
-    if not isinstance(raw, list) or not all(isinstance(one, str) for one in raw):
+    if not isinstance(raw, list) or not all(isinstance(text, str) for text in raw):
         raise InvalidChange(f"{where}: must be a list of texts.")
-    return tuple(one.strip() for one in raw)
+    return tuple(text.strip() for text in raw)
 
 
 def _label(raw: Any, where: str, kind: type[Operation]) -> Any:
@@ -188,7 +190,7 @@ def _into(raw: Any, where: str, kind: type[Operation]) -> Any:
         return _text(raw, where, kind)
     if not isinstance(raw, list):
         raise InvalidChange(f"{where}: must be a list of labels.")
-    return tuple(_definition(one, where) for one in raw)
+    return tuple(_definition(label, where) for label in raw)
 
 
 def _definition(raw: Any, where: str) -> LabelDef:
@@ -246,14 +248,14 @@ def plan(old: Schema, operations: Sequence[Operation]) -> SchemaPlan:
     Raises:
         InvalidChange: an operation does not fit the schema or another operation.
     """
-    if not old.task.labelled and any(not isinstance(each, Ask) for each in operations):
+    if not old.task.labelled and any(not isinstance(operation, Ask) for operation in operations):
         raise InvalidChange(
             f"This project has no labels of its own: {old.task.why_unlabelled}. Only the question "
             "can be changed."
         )
     fates = _fates(old, operations)
     labels = _ordered(_described(_added(_kept(old, fates), operations), operations), operations)
-    asked = [each.question for each in operations if isinstance(each, Ask)]
+    asked = [operation.question for operation in operations if isinstance(operation, Ask)]
     new = _schema(old, labels, asked[-1] if asked else old.question)
     targets = {name: _target(old, new, name, fates.get(name)) for name in old.names}
     return SchemaPlan(old, new, targets, _origins(old, new, fates))
@@ -262,12 +264,12 @@ def plan(old: Schema, operations: Sequence[Operation]) -> SchemaPlan:
 def _fates(old: Schema, operations: Sequence[Operation]) -> dict[str, Fated]:
     """Old label → the one operation that does something to it."""
     found: dict[str, Fated] = {}
-    for each in operations:
-        for said in _touched(each):
-            label = _known(old, said)
+    for operation in operations:
+        for name in _touched(operation):
+            label = _known(old, name)
             if label.name in found:
                 raise InvalidChange(f"Two operations change the label '{label.name}'; one can.")
-            found[label.name] = each  # type: ignore[assignment]  # only those touch labels
+            found[label.name] = operation  # type: ignore[assignment]  # only those touch labels
     return found
 
 
@@ -290,7 +292,7 @@ def _known(old: Schema, name: str) -> LabelDef:
 
 def _kept(old: Schema, fates: Mapping[str, Fated]) -> list[LabelDef]:
     """The labels in the old order, with what comes of each in its place."""
-    places = [each for label in old.labels for each in _instead(label, fates.get(label.name))]
+    places = [place for label in old.labels for place in _instead(label, fates.get(label.name))]
     taken = {fold(label.name) for label, fixed in places if fixed}
     labels: list[LabelDef] = []
     for label, fixed in places:
@@ -332,56 +334,61 @@ def _part(label: LabelDef, part: LabelDef) -> tuple[LabelDef, bool]:
 
 
 def _refuse_twice(labels: Iterable[LabelDef]) -> None:
-    names = Counter(fold(each.name) for each in labels)
-    for each in labels:
-        if names[fold(each.name)] > 1:
+    names = Counter(fold(label.name) for label in labels)
+    for label in labels:
+        if names[fold(label.name)] > 1:
             raise InvalidChange(
-                f"There would be two labels '{each.name}'. If they mean the same, merge them."
+                f"There would be two labels '{label.name}'. If they mean the same, merge them."
             )
 
 
 def _added(labels: list[LabelDef], operations: Sequence[Operation]) -> list[LabelDef]:
-    for each in operations:
-        if isinstance(each, Add):
-            labels.insert(_place(labels, each.before) if each.before else len(labels), each.label)
+    for operation in operations:
+        if isinstance(operation, Add):
+            labels.insert(
+                _place(labels, operation.before) if operation.before else len(labels),
+                operation.label,
+            )
     _refuse_twice(labels)
     return labels
 
 
 def _described(labels: list[LabelDef], operations: Sequence[Operation]) -> list[LabelDef]:
-    for each in operations:
-        if isinstance(each, Describe):
-            said = {name: getattr(each, name) for name in WORDS}
-            at = _place(labels, each.label)
-            labels[at] = replace(labels[at], **{k: v for k, v in said.items() if v is not None})
+    for operation in operations:
+        if isinstance(operation, Describe):
+            words = {name: getattr(operation, name) for name in WORDS}
+            place = _place(labels, operation.label)
+            labels[place] = replace(
+                labels[place], **{k: v for k, v in words.items() if v is not None}
+            )
     return labels
 
 
 def _ordered(labels: list[LabelDef], operations: Sequence[Operation]) -> list[LabelDef]:
-    for each in operations:
-        if isinstance(each, Reorder):
-            places = [_place(labels, name) for name in each.labels]
+    for operation in operations:
+        if isinstance(operation, Reorder):
+            places = [_place(labels, name) for name in operation.labels]
             if sorted(places) != list(range(len(labels))):
                 raise InvalidChange("A new order must name each label of afterwards once.")
-            labels = [labels[at] for at in places]
+            labels = [labels[place] for place in places]
     return labels
 
 
 def _place(labels: Sequence[LabelDef], name: str) -> int:
-    for at, label in enumerate(labels):
+    for place, label in enumerate(labels):
         if fold(label.name) == fold(name):
-            return at
+            return place
     raise InvalidChange(f"There is no label '{name}' after this change.")
 
 
 def _schema(old: Schema, labels: Iterable[LabelDef], question: str) -> Schema:
-    told = {
+    definition = {
         "task": str(old.task),
         "question": question,
         "labels": [label.to_json() for label in labels],
     }
     try:
-        return parse_schema(told)
+        return parse_schema(definition)
     except SchemaError as error:
         raise InvalidChange(f"The labels of afterwards: {error.message}") from None
 

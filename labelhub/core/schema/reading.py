@@ -35,7 +35,8 @@ def parse_schema(data: Any) -> Schema:
     if not isinstance(raw_labels, list):
         raise SchemaError("labels: must be a list.")
     labels = tuple(
-        read_label_def(raw, f"labels, number {at}") for at, raw in enumerate(raw_labels, start=1)
+        read_label_def(raw, f"labels, number {number}")
+        for number, raw in enumerate(raw_labels, start=1)
     )
     labels = task.check_labels(labels)
     _check_count(task, labels)

@@ -37,17 +37,25 @@ def schema_from_studio(config: str, answer: str = "") -> Schema:
         SchemaError: no XML, no question, several and none chosen, or one that cannot be asked here.
     """
     root = _parsed(config)
-    controls = [one for one in root.iter() if one.get("toName") and _of_all(one)]
-    asked = [one for one in controls if one.tag in QUESTIONS and _is_question(one, answer)]
-    quotes = [one for one in controls if one.tag in QUOTES and answer in ("", one.get("name"))]
+    controls = [control for control in root.iter() if control.get("toName") and _of_all(control)]
+    asked = [
+        control
+        for control in controls
+        if control.tag in QUESTIONS and _is_question(control, answer)
+    ]
+    quotes = [
+        control
+        for control in controls
+        if control.tag in QUOTES and answer in ("", control.get("name"))
+    ]
     if answer:
-        asked = [one for one in asked if one.get("name") == answer]
+        asked = [control for control in asked if control.get("name") == answer]
     if len(asked) > 1:
-        names = ", ".join(str(one.get("name")) for one in asked)
+        names = ", ".join(str(control.get("name")) for control in asked)
         raise SchemaError(f"config: it asks several questions ({names}); choose one (answer).")
     found = next(iter(asked or quotes), None)
     if found is None:
-        tags = ", ".join(dict.fromkeys(str(one.tag) for one in controls)) or "none"
+        tags = ", ".join(dict.fromkeys(str(control.tag) for control in controls)) or "none"
         raise SchemaError(
             f"config: it needs one of {', '.join((*QUESTIONS, 'Labels'))}; its controls: {tags}."
         )
@@ -73,8 +81,8 @@ def _is_question(control: Element, answer: str) -> bool:
 
 
 def _heading(root: Element) -> str:
-    told = [one.get("value", "") for one in root.iter("Header")]
-    return next((text for text in told if text and not text.startswith("$")), "")
+    texts = [header.get("value", "") for header in root.iter("Header")]
+    return next((text for text in texts if text and not text.startswith("$")), "")
 
 
 def _definition(control: Element) -> dict[str, Any]:
@@ -99,12 +107,14 @@ def _definition(control: Element) -> dict[str, Any]:
 
 def _labels(control: Element, tag: str) -> Iterator[dict[str, str]]:
     """An alias is what results hold; the text shown is then a description."""
-    for one in control.iter(tag):
-        if one.find(tag) is not None:
-            raise SchemaError(f"config: '{one.get('value')}' has choices inside; list them flat.")
-        shown, alias = one.get("value", ""), one.get("alias", "")
-        told = [shown if alias and alias != shown else "", one.get("hint", "")]
-        yield {"name": alias or shown, "description": ": ".join(part for part in told if part)}
+    for choice in control.iter(tag):
+        if choice.find(tag) is not None:
+            raise SchemaError(
+                f"config: '{choice.get('value')}' has choices inside; list them flat."
+            )
+        shown, alias = choice.get("value", ""), choice.get("alias", "")
+        described = [shown if alias and alias != shown else "", choice.get("hint", "")]
+        yield {"name": alias or shown, "description": ": ".join(part for part in described if part)}
 
 
 def _number(control: Element, name: str, default: float) -> float:
@@ -121,6 +131,6 @@ def _scale(least: float, most: float, step: float) -> dict[str, Any]:
     points = (most - least) / step + 1 if step > 0 else 0
     if not 2 <= points <= MAX_LABELS:
         raise SchemaError(f"config: a scale has 2 to {MAX_LABELS} points.")
-    values = [least + at * step for at in range(int(points))]
+    values = [least + number * step for number in range(int(points))]
     labels = [{"name": f"{value:g}", "point": value} for value in values]
     return {"task": "ordinal", "labels": labels}

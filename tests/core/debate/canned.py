@@ -23,7 +23,7 @@ UNREAD = Reply("Hard to say.", status=Status.UNPARSED)
 
 Start: TypeAlias = Callable[..., Debate]
 Play: TypeAlias = Callable[..., Outcome]
-Said: TypeAlias = Mapping[str, str | Reply]
+Replies: TypeAlias = Mapping[str, str | Reply]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def opened(
     return info.start(item, DebateSpec(asked, caller, settings))
 
 
-def played(name: str, said: Said, **where: Any) -> Played:
+def played(name: str, replies: Replies, **where: Any) -> Played:
     """A debate played against canned replies: a text to be read, or a ready reply.
 
     They are found by step, else by role, else under ``*``.
@@ -74,23 +74,23 @@ def played(name: str, said: Said, **where: Any) -> Played:
         calls = next(debate)
         while True:
             asked.append(calls)
-            calls = debate.send([canned(call, _line(call, said)) for call in calls])
+            calls = debate.send([canned(call, _line(call, replies)) for call in calls])
     except StopIteration as end:
         return Played(asked, end.value)
 
 
-def canned(call: Call, said: str | Reply) -> Reply:
+def canned(call: Call, answer: str | Reply) -> Reply:
     """``said`` as the protocol would hear it."""
-    if isinstance(said, Reply):
-        return said
-    return read_completion(call, Completion(said))
+    if isinstance(answer, Reply):
+        return answer
+    return read_completion(call, Completion(answer))
 
 
-def answering(said: Said) -> Ask:
+def answering(replies: Replies) -> Ask:
     """An ``ask`` for the driver out of canned replies."""
 
     async def ask(call: Call) -> Reply:
-        return canned(call, _line(call, said))
+        return canned(call, _line(call, replies))
 
     return ask
 
@@ -108,5 +108,5 @@ def fenced(text: str) -> list[str]:
     return [inside for _, inside in found]
 
 
-def _line(call: Call, said: Said) -> str | Reply:
-    return next(said[key] for key in (call.step, call.role, "*") if key in said)
+def _line(call: Call, replies: Replies) -> str | Reply:
+    return next(replies[key] for key in (call.step, call.role, "*") if key in replies)

@@ -30,7 +30,7 @@ def start(schema: Schema) -> Start:
 def play(schema: Schema) -> Play:
     """Plays a protocol against canned replies to its end."""
 
-    def run(name: str, said: Mapping[str, str | Reply], **where: Any) -> Outcome:
-        return played(name, said, **{"asked": schema, **where}).outcome
+    def run(name: str, replies: Mapping[str, str | Reply], **where: Any) -> Outcome:
+        return played(name, replies, **{"asked": schema, **where}).outcome
 
     return run

@@ -13,15 +13,15 @@ ECJ = {
     "then_judge": says("Hawkish"),
 }
 LATER = [["then/extractor"], ["then/critic"], ["then/judge"]]
-FIRST = [[f"first/sample/{at}" for at in range(1, 6)]]
+FIRST = [[f"first/sample/{sample}" for sample in range(1, 6)]]
 
 
 def cascaded(*samples: str | Reply, **given: Any) -> Played:
-    said = {
-        f"first/sample/{at}": says(answer) if isinstance(answer, str) else answer
-        for at, answer in enumerate(samples, start=1)
+    replies = {
+        f"first/sample/{sample}": says(answer) if isinstance(answer, str) else answer
+        for sample, answer in enumerate(samples, start=1)
     }
-    return played("cascade", ECJ | said, given=given)
+    return played("cascade", ECJ | replies, given=given)
 
 
 def test_what_is_sure_is_not_asked_again() -> None:
@@ -54,8 +54,8 @@ def test_probabilities_are_doubt_where_there_are_any(second: float, again: bool)
 
 
 def test_a_second_stage_that_failed_fails_the_cascade() -> None:
-    said: dict[str, str | Reply] = {"first_annotator": UNREAD, **ECJ, "then_critic": FAILED}
-    outcome = played("cascade", said, given={"first": "cot"}).outcome
+    replies: dict[str, str | Reply] = {"first_annotator": UNREAD, **ECJ, "then_critic": FAILED}
+    outcome = played("cascade", replies, given={"first": "cot"}).outcome
     assert (outcome.value, outcome.failed) == (None, True)
 
 

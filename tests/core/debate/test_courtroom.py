@@ -19,7 +19,7 @@ from tests.core.debate.canned import (
     TEXT,
     UNREAD,
     Played,
-    Said,
+    Replies,
     fenced,
     played,
     says,
@@ -27,7 +27,7 @@ from tests.core.debate.canned import (
 from tests.growth import assert_linear_time
 
 HEARING = "First choice: Dovish\nSecond choice: Neutral"
-SAID: dict[str, str | Reply] = {
+REPLIES: dict[str, str | Reply] = {
     "clerk": HEARING,
     "prosecutor": 'It says "cold".',
     "defence": 'It is "high".',
@@ -37,7 +37,7 @@ SAID: dict[str, str | Reply] = {
 
 
 def tried(
-    said: Said | None = None,
+    replies: Replies | None = None,
     *,
     item: DebateItem | None = None,
     asked: Any = None,
@@ -45,7 +45,7 @@ def tried(
 ) -> Played:
     where = {} if asked is None else {"asked": asked}
     given = {"speaks_first": "prosecution", **given}
-    return played("courtroom", {**SAID, **(said or {})}, item=item, given=given, **where)
+    return played("courtroom", {**REPLIES, **(replies or {})}, item=item, given=given, **where)
 
 
 def test_a_hearing_then_both_sides_then_one_judge_after_the_other() -> None:
@@ -123,8 +123,8 @@ def test_one_after_the_other_the_last_decides(
 
 def judged(verdicts: list[str | Reply]) -> dict[str, str | Reply]:
     return {
-        f"judge/{at}": says(verdict) if isinstance(verdict, str) else verdict
-        for at, verdict in enumerate(verdicts, start=1)
+        f"judge/{number}": says(verdict) if isinstance(verdict, str) else verdict
+        for number, verdict in enumerate(verdicts, start=1)
     }
 
 
@@ -137,11 +137,11 @@ def test_without_a_hearing_there_is_no_trial(reply: Reply) -> None:
 
 
 @all_cases("role", ["prosecutor", "defence"])
-@all_cases("said", [FAILED, REFUSED, " "])
-def test_there_is_no_trial_where_a_side_is_not_heard(role: str, said: str | Reply) -> None:
-    debate = tried({role: said})
+@all_cases("reply", [FAILED, REFUSED, " "])
+def test_there_is_no_trial_where_a_side_is_not_heard(role: str, reply: str | Reply) -> None:
+    debate = tried({role: reply})
     assert len(debate.steps) == 2
-    assert (debate.outcome.value, debate.outcome.failed) == (None, said is FAILED)
+    assert (debate.outcome.value, debate.outcome.failed) == (None, reply is FAILED)
     assert debate.outcome.flags
     assert debate.outcome.signals["first"] == "Dovish"
 
@@ -212,14 +212,14 @@ TEXTS = st.lists(
 
 @given(TEXTS, TEXTS, st.integers(1, 60))
 def test_never_longer_than_allowed_nor_further_apart_than_before(
-    one: str, other: str, longest: int
+    first: str, other: str, longest: int
 ) -> None:
-    left, right = equalised(one, other, longest)
-    before = [len(within(text, longest)) for text in (one, other)]
+    left, right = equalised(first, other, longest)
+    before = [len(within(text, longest)) for text in (first, other)]
     assert max(len(left), len(right)) <= longest
-    assert one.strip().startswith(left)
+    assert first.strip().startswith(left)
     assert other.strip().startswith(right)
-    assert (right, left) == equalised(other, one, longest)
+    assert (right, left) == equalised(other, first, longest)
     assert abs(len(left) - len(right)) <= max(abs(before[0] - before[1]), 0) + 2
     if max(before) <= TOLERANCE * min(before):
         assert [len(left), len(right)] == before

@@ -12,14 +12,14 @@ Turns = dict[str, str | Reply]
 
 def discussed(*rounds: Sequence[str | Reply], **settings: int) -> Played:
     """A discussion of these rounds, each with the answers of A, B, C …"""
-    said: Turns = {
+    replies: Turns = {
         f"r{number}/{letter}": f"{letter}{number} reasons.\n{says(answer)}"
         if isinstance(answer, str)
         else answer
         for number, answers in enumerate(rounds)
         for letter, answer in zip("ABCDEFGHI", answers, strict=False)
     }
-    return played("discussion", said, given={"annotators": len(rounds[0]), **settings})
+    return played("discussion", replies, given={"annotators": len(rounds[0]), **settings})
 
 
 SPLIT = ["Dovish", "Hawkish", "Dovish"]

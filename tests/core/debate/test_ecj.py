@@ -8,11 +8,11 @@ from tests.core.debate.canned import Play, fenced, played
 EXTRACTOR = '- Food: "the soup was cold"\n- Price: "the bill"\nFinal Decision: Food, Price'
 CRITIC = '- Food: agree - it says "cold"\nFinal Decision: Food'
 JUDGE = "Final Decision: Food"
-SAID = {"extractor": EXTRACTOR, "critic": CRITIC, "judge": JUDGE}
+REPLIES = {"extractor": EXTRACTOR, "critic": CRITIC, "judge": JUDGE}
 
 
 def test_the_judge_decides_and_the_others_are_remembered(play: Play) -> None:
-    outcome = play("ecj", SAID)
+    outcome = play("ecj", REPLIES)
     assert outcome.value == ["Food"]
     assert outcome.evidence == {"Food": ("The soup was cold", "cold")}
     assert outcome.rationale == '- Food: agree - it says "cold"'
@@ -35,8 +35,8 @@ def test_the_judge_decides_and_the_others_are_remembered(play: Play) -> None:
 def test_each_role_reads_the_whole_words_of_those_before_between_delimiters(
     schema: Schema,
 ) -> None:
-    debate = played("ecj", SAID, asked=schema)
-    assert [fenced(debate.read(role))[1:] for role in SAID] == [
+    debate = played("ecj", REPLIES, asked=schema)
+    assert [fenced(debate.read(role))[1:] for role in REPLIES] == [
         [],
         [EXTRACTOR],
         [EXTRACTOR, CRITIC],
@@ -72,7 +72,7 @@ def test_where_the_roles_differ_people_are_asked(
     flags: tuple[str, ...],
     uncertainty: float,
 ) -> None:
-    said = {"extractor": extractor, "critic": critic, "judge": judge}
-    outcome = play("ecj", {role: f"Final Decision: {names}" for role, names in said.items()})
+    replies = {"extractor": extractor, "critic": critic, "judge": judge}
+    outcome = play("ecj", {role: f"Final Decision: {names}" for role, names in replies.items()})
     assert outcome.value is not None
     assert (outcome.flags, outcome.uncertainty) == (flags, uncertainty)

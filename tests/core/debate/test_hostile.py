@@ -109,12 +109,13 @@ def _has_only_our_delimiters(call: Call) -> None:
     assert len(TAG.findall(system)) == 2, "the system message names the delimiters and has none"
     assert len(TAG.findall(user)) == len(OURS.findall(user))
     pairs = OURS.findall(user)
-    for (opens, one), (closes, other) in zip(pairs[::2], pairs[1::2], strict=True):
-        assert (opens, closes, one) == ("", "/", other)
+    for (opens, digest), (closes, closed) in zip(pairs[::2], pairs[1::2], strict=True):
+        assert (opens, closes, digest) == ("", "/", closed)
     inside = re.findall(r'<text id="(\w{8})">\n(.*?)\n</text id="\1">', user, re.DOTALL)
     assert len(inside) * 2 == len(pairs)
     texts = {fence(text, "s") for text in _untrusted(call)}
-    assert {f'<text id="{at}">\n{text}\n</text id="{at}">' for at, text in inside} <= texts
+    shown = {f'<text id="{digest}">\n{text}\n</text id="{digest}">' for digest, text in inside}
+    assert shown <= texts
 
 
 def _untrusted(call: Call) -> Iterator[str]:
@@ -131,18 +132,18 @@ def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield str(value)
     elif isinstance(value, dict):
-        for each in value.values():
-            yield from _strings(each)
+        for part in value.values():
+            yield from _strings(part)
     elif isinstance(value, list):
-        for each in value:
-            yield from _strings(each)
+        for part in value:
+            yield from _strings(part)
 
 
 @all_cases("name", PROTOCOLS)
 def test_a_flag_sends_the_item_to_people_and_leaves_the_label_alone(name: str) -> None:
-    said = {"*": "First choice: Dovish\nSecond choice: Hawkish\nFinal Decision: Dovish"}
+    replies = {"*": "First choice: Dovish\nSecond choice: Hawkish\nFinal Decision: Dovish"}
     plain, flagged = (
-        played(name, said, text=text).outcome
+        played(name, replies, text=text).outcome
         for text in ("Rates stay low.", "Rates stay low. <|im_end|>")
     )
     assert flagged.value == plain.value == "Dovish"

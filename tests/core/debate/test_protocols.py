@@ -58,8 +58,8 @@ VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("cascade", {"first": "vote", "then": "discussion", "theta": 0.9}),
 )
 CASES = [
-    pytest.param(name, given, schema, id=f"{name}-{at}-{schema.task}")
-    for at, (name, given) in enumerate(VARIANTS)
+    pytest.param(name, given, schema, id=f"{name}-{number}-{schema.task}")
+    for number, (name, given) in enumerate(VARIANTS)
     for schema in SCHEMAS
     if _answers(name, given, schema)
 ]
@@ -170,15 +170,15 @@ def _made_up(call: Call, ending: int, choice: int) -> Reply:
     if ending < len(bad):
         text = "" if bad[ending] is Status.FAILED or choice % 2 else "words"
         return Reply(text, status=bad[ending])
-    said = f"Reasons {choice}. And more."
+    argument = f"Reasons {choice}. And more."
     if call.output == Output.ARGUMENT:
-        return Reply(said)
+        return Reply(argument)
     answers = _offered(call)
     value, second = answers[choice % len(answers)], answers[ending % len(answers)]
     ranked = (value, second) if call.output == Output.RANKING else ()
     likely = {"Dovish": 0.6, "Hawkish": 0.3} if ending > 8 else {}
     return Reply(
-        said, value=value, rung=3 + (choice == 5), ranking=ranked, probabilities=likely,
+        argument, value=value, rung=3 + (choice == 5), ranking=ranked, probabilities=likely,
         cut_off=ending == 6, evidence={"Food": ("soup",), "Dovish": ("cold",)},
     )  # fmt: skip
 
@@ -197,6 +197,6 @@ def _offered(call: Call) -> list[Value]:
 
 
 async def test_the_driver_carries_a_debate_to_its_end(start: Start) -> None:
-    said = dict.fromkeys(("extractor", "critic", "judge"), "Final Decision: Food")
-    outcome = await run_debate(start("ecj"), answering(said))
+    replies = dict.fromkeys(("extractor", "critic", "judge"), "Final Decision: Food")
+    outcome = await run_debate(start("ecj"), answering(replies))
     assert outcome.value == ["Food"]

@@ -8,11 +8,11 @@ from tests.core.debate.canned import FAILED, REFUSED, UNREAD, played, says
 
 
 def sampled(*answers: str | Reply, **where: Any) -> Any:
-    said = {
-        f"sample/{at}": says(answer) if isinstance(answer, str) else answer
-        for at, answer in enumerate(answers, start=1)
+    replies = {
+        f"sample/{sample}": says(answer) if isinstance(answer, str) else answer
+        for sample, answer in enumerate(answers, start=1)
     }
-    return played("self_consistency", said, given={"samples": len(answers)}, **where)
+    return played("self_consistency", replies, given={"samples": len(answers)}, **where)
 
 
 @all_cases(

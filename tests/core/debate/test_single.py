@@ -6,7 +6,7 @@ from labelhub.core.llm.types import Reply, Status
 from tests.cases import all_cases
 from tests.core.debate.canned import STANCE, Play, played
 
-SAID = '- Price: "the bill was high"\nFinal Decision: Price'
+REPLIES = '- Price: "the bill was high"\nFinal Decision: Price'
 
 
 @pytest.mark.parametrize(
@@ -20,15 +20,15 @@ def test_no_answer_is_no_label(play: Play, status: Status) -> None:
 
 
 def test_probabilities_tell_how_sure_an_answer_is(play: Play) -> None:
-    reply = Reply(SAID, value=["Price"], probabilities={"Price": 0.9, "Food": 0.35})
+    reply = Reply(REPLIES, value=["Price"], probabilities={"Price": 0.9, "Food": 0.35})
     outcome = play("single", {"annotator": reply})
     assert (outcome.signals["margin"], outcome.uncertainty) == (0.3, 0.7)
     assert outcome.signals["margin_unknown"] == ""
-    reply = Reply(SAID, value="Dovish", probabilities={"Dovish": 0.6, "Hawkish": 0.3})
+    reply = Reply(REPLIES, value="Dovish", probabilities={"Dovish": 0.6, "Hawkish": 0.3})
     assert play("single", {"annotator": reply}, asked=STANCE).signals["margin"] == 0.3
 
 
-@all_cases("status", [each for each in Status if each is not Status.OK])
+@all_cases("status", [status for status in Status if status is not Status.OK])
 def test_no_answer_after_reasons_is_no_label(status: Status) -> None:
     outcome = played("cot", {"annotator": Reply("words", status=status)}).outcome
     assert (outcome.value, outcome.uncertainty) == (None, 1.0)

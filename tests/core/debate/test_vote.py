@@ -13,13 +13,13 @@ from tests.cases import all_cases
 from tests.core.debate.canned import FAILED, REFUSED, UNREAD, fenced, played, says
 
 
-def voted(*answers: str | Reply, **where: Any) -> Outcome:
+def vote_signals(*answers: str | Reply, **where: Any) -> Outcome:
     letters = "abcdefghi"[: len(answers)]
-    said = {
+    replies = {
         f"annotator_{letter}": says(answer) if isinstance(answer, str) else answer
         for letter, answer in zip(letters, answers, strict=True)
     }
-    return played("vote", said, given={"annotators": len(answers)}, **where).outcome
+    return played("vote", replies, given={"annotators": len(answers)}, **where).outcome
 
 
 def test_all_are_asked_at_once_and_know_nothing_of_each_other() -> None:
@@ -51,7 +51,7 @@ def test_all_are_asked_at_once_and_know_nothing_of_each_other() -> None:
 def test_the_majority_decides(
     answers: list[str | Reply], value: str | None, flags: tuple[str, ...]
 ) -> None:
-    outcome = voted(*answers)
+    outcome = vote_signals(*answers)
     assert (outcome.value, outcome.flags, outcome.failed) == (value, flags, False)
     assert outcome.signals["first"] == (answers[0] if isinstance(answers[0], str) else None)
 
@@ -150,7 +150,7 @@ def test_a_majority_on_every_label_elects_a_set(ballots: list[list[str] | None])
     if count.majority:
         assert isinstance(count.value, list)
         for name in MULTI.names:
-            said = [ballot is not None and name in ballot for ballot in ballots]
+            chosen = [ballot is not None and name in ballot for ballot in ballots]
             silent = ballots.count(None)
-            votes = sum(said) if name in count.value else len(ballots) - silent - sum(said)
+            votes = sum(chosen) if name in count.value else len(ballots) - silent - sum(chosen)
             assert votes * 2 > len(ballots)

@@ -108,7 +108,7 @@ ASKED = {
     "ar": "كم كنت تريد؟",
 }
 
-numbers = st.integers(-(10**9), 10**9) | st.floats(-1e6, 1e6).map(lambda each: round(each, 2))
+numbers = st.integers(-(10**9), 10**9) | st.floats(-1e6, 1e6).map(lambda number: round(number, 2))
 ascending = st.lists(numbers, min_size=2, max_size=MOST_BOUNDS, unique=True).map(sorted)
 
 

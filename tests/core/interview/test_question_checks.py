@@ -205,8 +205,10 @@ SATISFIED = parse_feature(
     }
 )
 FREE = parse_feature({**SATISFIED.to_json(), "templates": {}})
-DAYS = next(each for each in starter_library()["shopping"] if each.key == "parcel_patience")
-EMOTION = next(each for each in starter_library()["emotion"] if each.key == "main_emotion")
+DAYS = next(
+    feature for feature in starter_library()["shopping"] if feature.key == "parcel_patience"
+)
+EMOTION = next(feature for feature in starter_library()["emotion"] if feature.key == "main_emotion")
 
 
 def interview(feature: Feature, question: str, predicted: str) -> InterviewResult:
@@ -282,11 +284,13 @@ def test_a_question_that_turns_or_pushes_is_not_shown(
     ],
 )
 def test_denials_are_known_in_every_language_of_the_widget(language: str, question: str) -> None:
-    feature = next(each for each in starter_library()["shopping"] if each.key == "urgency")
+    feature = next(
+        candidate for candidate in starter_library()["shopping"] if candidate.key == "urgency"
+    )
     draft = read_draft(f"Question: {question}", feature, "soon", language)
     assert "turned" in {fault.code for fault in faults(draft, "", feature)}
 
 
 def test_a_question_or_an_answer_that_hurts_is_not_shown() -> None:
-    said = "Question: What was on your mind?\nOptions:\n- my husband hits me\n- b\n- c\n- d"
-    assert interview(CAUSE, said, "my husband hits me").drafts == ()
+    reply = "Question: What was on your mind?\nOptions:\n- my husband hits me\n- b\n- c\n- d"
+    assert interview(CAUSE, reply, "my husband hits me").drafts == ()

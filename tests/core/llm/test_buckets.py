@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.llm.buckets import BucketQueue, Buckets, Limits, Reservation, Told, UsedUp
+from labelhub.core.llm.buckets import (
+    BucketQueue,
+    Buckets,
+    Limits,
+    ReportedLimit,
+    Reservation,
+    UsedUp,
+)
 from tests.core.llm.clockwork import clock, simulated
 
 MIDNIGHT = 20_000 * 86_400.0
@@ -71,23 +78,23 @@ def test_a_day_goes_on_where_other_processes_left_it() -> None:
 
 def test_limits_are_learnt_and_followed_when_they_change() -> None:
     buckets, hand = made()
-    buckets.follow(requests=Told(600, 599, 0.1), tokens=Told(6000))
+    buckets.follow(requests=ReportedLimit(600, 599, 0.1), tokens=ReportedLimit(6000))
     assert buckets.known == Limits(rpm=600, tpm=6000)
-    buckets.follow(requests=Told(60, 59, 1.0))
+    buckets.follow(requests=ReportedLimit(60, 59, 1.0))
     assert buckets.known.rpm == 60
     assert buckets.take(0) == 0
     assert buckets.take(0) == pytest.approx(1.0)
-    buckets.follow(requests=Told(6000, 5000, 1.0))
+    buckets.follow(requests=ReportedLimit(6000, 5000, 1.0))
     hand.now += 1
     assert sum(buckets.take(0) == 0 for _ in range(50)) == 10
 
 
 def test_a_limit_that_is_renewed_in_hours_is_none_of_a_minute() -> None:
     buckets, _ = made()
-    buckets.follow(requests=Told(50, 49, 1.7))
-    buckets.follow(requests=Told(50, 40, 17_000))
+    buckets.follow(requests=ReportedLimit(50, 49, 1.7))
+    buckets.follow(requests=ReportedLimit(50, 40, 17_000))
     assert buckets.known == Limits(rpd=50)
-    buckets.follow(requests=Told(50, 39, 3.0))
+    buckets.follow(requests=ReportedLimit(50, 39, 3.0))
     assert not buckets.bounded
     assert buckets.take(0) == buckets.take(0) == 0
 

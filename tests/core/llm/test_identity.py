@@ -48,8 +48,8 @@ def test_a_sampled_call_has_no_equal() -> None:
 
 
 @given(st.text(), st.text())
-def test_texts_do_not_run_into_each_other(one: str, other: str) -> None:
+def test_texts_do_not_run_into_each_other(first: str, other: str) -> None:
     """Where the system's words end and the user's begin is part of what is asked."""
-    joined = replace(CALL, messages=(Message("system", one + other), Message("user", "")))
-    parted = replace(CALL, messages=(Message("system", one), Message("user", other)))
+    joined = replace(CALL, messages=(Message("system", first + other), Message("user", "")))
+    parted = replace(CALL, messages=(Message("system", first), Message("user", other)))
     assert (key(joined) == key(parted)) == (other == "")

@@ -40,9 +40,9 @@ async def _round(
     """Fill all slots, let a second pass, empty them; how many were refused."""
     refused = 0
     async with AsyncExitStack() as stack:
-        for at in range(limiter.limit):
+        for place in range(limiter.limit):
             slot = await stack.enter_async_context(slot_of(limiter))
-            if refuse(at):
+            if refuse(place):
                 slot.refused()
                 refused += 1
         clock.now += 1.0
@@ -101,7 +101,7 @@ async def test_a_cancelled_waiter_leaves_no_trace() -> None:
     # The slot is handed to the second at this moment; it is cancelled before it can run.
     waiting[1].cancel()
     results = await asyncio.gather(*waiting, return_exceptions=True)
-    assert [type(each) for each in results] == [
+    assert [type(result) for result in results] == [
         asyncio.CancelledError,
         asyncio.CancelledError,
         type(None),
@@ -113,7 +113,7 @@ async def test_the_share_of_refusals_and_those_who_wait_are_told() -> None:
     clock = Clock()
     limiter = Limiter(start=4, ceiling=4, clock=clock)
     assert limiter.refused_share == 0
-    await _round(limiter, clock, refuse=lambda at: at == 0)
+    await _round(limiter, clock, refuse=lambda place: place == 0)
     assert limiter.refused_share == 0.25
     async with AsyncExitStack() as stack:
         for _ in range(4):

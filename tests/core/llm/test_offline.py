@@ -78,10 +78,10 @@ def test_hostile_texts_take_time_by_their_length(seed: str) -> None:
 
 @pytest.mark.parametrize("language", ["en", "de", "es", "fr", "ja"])
 async def test_an_interview_predicts_and_asks_what_can_be_shown(language: str) -> None:
-    for each in (*SHOPPING, *EMOTION):
+    for feature in (*SHOPPING, *EMOTION):
         message = AuthorMessage("cheap, because of my job", language)
-        assert (await said(prediction_turn(message, plan([each]), each))).ok
-        asked = parse_feature({**each.to_json(), "always": True})
+        assert (await said(prediction_turn(message, plan([feature]), feature))).ok
+        asked = parse_feature({**feature.to_json(), "always": True})
         (draft,) = (await interviewed(message.text, plan([asked]), language)).drafts
         assert draft.language == language
 
@@ -114,7 +114,7 @@ def test_a_chat_says_what_it_is_once_and_asks_one_thing_at_a_time(text: str, hon
     for words in (text, "OK", "42", "?"):
         history += [("author", words)]
         history += [("assistant", chat_reply(history, ""))]
-    replies = [said for role, said in history if role == "assistant"]
+    replies = [reply for role, reply in history if role == "assistant"]
     assert [honest in reply for reply in replies] == [True, False, False, False]
     assert all(sum(reply.count(mark) for mark in "?？") == 1 for reply in replies)
     assert len(set(replies)) == len(replies)

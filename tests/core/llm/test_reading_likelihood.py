@@ -25,7 +25,7 @@ def sure(token: str) -> TokenChoices:
 def at_label(token: str, top: Mapping[str, float]) -> TokenChoices:
     """A token with its alternatives by probability."""
     return TokenChoices(
-        token, math.log(top[token]), tuple((each, math.log(p)) for each, p in top.items())
+        token, math.log(top[token]), tuple((other, math.log(p)) for other, p in top.items())
     )
 
 

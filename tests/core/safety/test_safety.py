@@ -59,7 +59,7 @@ PLAIN = {
 }  # fmt: skip
 
 
-def said(*kinds: str, language: str = "") -> Iterator[str]:
+def messages_of(*kinds: str, language: str = "") -> Iterator[str]:
     """The held-out messages of these kinds; of one language, or of all others than English."""
     for row in HELD_OUT:
         if row["kind"] in kinds and (row["language"] == "en") == (language == "en"):
@@ -75,8 +75,8 @@ def test_plain_words_of_danger_are_named_in_every_language() -> None:
 def test_most_people_in_danger_are_found_and_few_others_dropped(
     language: str, least: float
 ) -> None:
-    danger = list(said("danger", language=language))
-    harmless = list(said(*HARMLESS, language=language))
+    danger = list(messages_of("danger", language=language))
+    harmless = list(messages_of(*HARMLESS, language=language))
     missed = [text for text in danger if not shows_danger(text)]
     dropped = [text for text in harmless if shows_danger(text)]
     assert len(missed) <= (1 - least) * len(danger), missed

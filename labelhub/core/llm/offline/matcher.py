@@ -44,14 +44,14 @@ class Reading:
     def quotes(self, support: Support) -> tuple[str, ...]:
         """The clauses of the strongest words, letter for letter; of a long one its end."""
         best = sorted(support.values(), key=lambda hit: (-hit[0], hit[1]))[:_MOST_QUOTES]
-        spans = [(self.starts[at], *self.clauses[self.clause_of[at]]) for _, at in best]
+        spans = [(self.starts[place], *self.clauses[self.clause_of[place]]) for _, place in best]
         short = [(max(start, min(word, end - _LONGEST_QUOTE)), end) for word, start, end in spans]
         return tuple(dict.fromkeys(self.text[start:end][:_LONGEST_QUOTE] for start, end in short))
 
-    def is_denied(self, at: int) -> bool:
+    def is_denied(self, place: int) -> bool:
         """Whether a word shortly before, in the same clause, denies the one at that place."""
-        near = range(max(0, at - _NEGATED_REACH), at)
-        negators, here = lexicon()["groups"]["negators"], self.clause_of[at]
+        near = range(max(0, place - _NEGATED_REACH), place)
+        negators, here = lexicon()["groups"]["negators"], self.clause_of[place]
         return any(self.clause_of[n] == here and self.words[n] in negators for n in near)
 
 
@@ -82,11 +82,11 @@ def weigh(labels: tuple[LabelDef, ...], reading: Reading, question: str = "") ->
     """What the text says for each label."""
     profile = profile_of(labels, question)
     supports: list[Support] = [{} for _ in labels]
-    for term, at in _found(profile.index, reading.words):
-        denied = reading.is_denied(at)
+    for term, place in _found(profile.index, reading.words):
+        denied = reading.is_denied(place)
         for label, weight in profile.index[term]:
             support = supports[profile.opposites.get(label, label) if denied else label]
-            support.setdefault(term, (weight, at))
+            support.setdefault(term, (weight, place))
     return supports
 
 
@@ -99,15 +99,15 @@ def strength(support: Support) -> float:
 def profile_of(labels: tuple[LabelDef, ...], question: str = "") -> Profile:
     """What to look for; the words of a question speak for a label that says yes to it."""
     called = [concepts_of(label.name) for label in labels]
-    places = {concept: at for at, concepts in enumerate(called) for concept in concepts}
+    places = {concept: place for place, concepts in enumerate(called) for concept in concepts}
     opposite = {places[c]: places[o] for c, o in _OPPOSITES.items() if {c, o} <= places.keys()}
     index: dict[Term, list[tuple[int, float]]] = {}
-    for at, label in enumerate(labels):
-        for term, weight in _terms(label, called[at], question).items():
-            index.setdefault(term, []).append((at, weight))
+    for place, label in enumerate(labels):
+        for term, weight in _terms(label, called[place], question).items():
+            index.setdefault(term, []).append((place, weight))
     common = [term for term, found in index.items() if len(found) > max(1, len(labels) // 2)]
     for term in common:  # what speaks faintly for most labels tells nothing
-        index[term] = [(at, weight) for at, weight in index[term] if weight >= _LISTED]
+        index[term] = [(place, weight) for place, weight in index[term] if weight >= _LISTED]
     return Profile(index, frozenset(a for a, c in enumerate(called) if "rest" in c), opposite)
 
 
@@ -115,15 +115,15 @@ def on_scale(
     labels: tuple[LabelDef, ...], reading: Reading, question: str
 ) -> tuple[list[float], list[Support]]:
     """How near each point of a scale is to the text's tone or topic; what speaks for its side."""
-    order = sorted(range(len(labels)), key=lambda at: (labels[at].point or 0.0, at))
+    order = sorted(range(len(labels)), key=lambda place: (labels[place].point or 0.0, place))
     topic = min(concepts_of(" ".join((question, *(n.name for n in labels)))) & _DEGREES, default="")
     high, low = weigh((LabelDef(topic or "positive"), LabelDef("negative")), reading)
     lead = 2 * strength(high) - 1 if topic else strength(high) - strength(low)
     if "negative" in concepts_of(labels[order[-1]].name):
         high, low, lead = low, high, -lead
-    steps, last = {at: step for step, at in enumerate(order)}, len(order) - 1
-    nearness = [1 - abs((1 + lead) / 2 * last - steps[at]) / 2 for at in range(len(labels))]
-    return nearness, [high if 2 * steps[at] >= last else low for at in range(len(labels))]
+    steps, last = {place: step for step, place in enumerate(order)}, len(order) - 1
+    nearness = [1 - abs((1 + lead) / 2 * last - steps[place]) / 2 for place in range(len(labels))]
+    return nearness, [high if 2 * steps[place] >= last else low for place in range(len(labels))]
 
 
 def phrase_worths(reading: Reading, question: str) -> dict[str, float]:
@@ -133,13 +133,16 @@ def phrase_worths(reading: Reading, question: str) -> dict[str, float]:
     for word, clause in zip(reading.words, reading.clause_of, strict=True):
         worths[clause] += len(content([word])) / common[word] + 2 * (word in asked)
     most, quoted = 1 + max(worths.values(), default=0.0), reading.clauses
-    said = {reading.text[slice(*quoted[at])][:_LONGEST_QUOTE]: worths[at] / most for at in worths}
-    return said or {"nothing to say": 0.0}
+    phrases = {
+        reading.text[slice(*quoted[clause])][:_LONGEST_QUOTE]: worths[clause] / most
+        for clause in worths
+    }
+    return phrases or {"nothing to say": 0.0}
 
 
-def likeness(one: str, other: str) -> float:
+def likeness(first: str, other: str) -> float:
     """Dice's coefficient of the words of two texts, in [0, 1]."""
-    mine, theirs = content(stems(one)), content(stems(other))
+    mine, theirs = content(stems(first)), content(stems(other))
     return 2 * len(mine & theirs) / max(len(mine) + len(theirs), 1)
 
 
@@ -156,8 +159,8 @@ def content(words: Iterable[str]) -> frozenset[str]:
 
 def concepts_of(name: str) -> frozenset[str]:
     """The concepts that a label's name, or a question, calls up."""
-    said = frozenset(stems(name))
-    return frozenset(key for key, names in lexicon()["names"].items() if names & said)
+    name_stems = frozenset(stems(name))
+    return frozenset(key for key, names in lexicon()["names"].items() if names & name_stems)
 
 
 @lru_cache(maxsize=1)
@@ -171,12 +174,12 @@ def lexicon() -> dict[str, Any]:
 
 def _terms(label: LabelDef, concepts: frozenset[str], question: str) -> dict[Term, float]:
     """Words for a label: those of its name, known ones, and those it is described by."""
-    told = ". ".join((label.description, label.include, *label.examples_for))
-    words = content(stems(f"{told} {question}" if "affirm" in concepts else told))
+    described = ". ".join((label.description, label.include, *label.examples_for))
+    words = content(stems(f"{described} {question}" if "affirm" in concepts else described))
     known = ", ".join(lexicon()["words"].get(concept, "") for concept in concepts)
     name = () if "rest" in concepts else stems(label.name)
     terms: dict[Term, float] = dict.fromkeys(((word,) for word in words), _TOLD)
-    terms |= dict.fromkeys(_phrases(told), _LISTED) | dict.fromkeys(_phrases(known), _KNOWN)
+    terms |= dict.fromkeys(_phrases(described), _LISTED) | dict.fromkeys(_phrases(known), _KNOWN)
     return terms | dict.fromkeys((name, *((word,) for word in content(name))), _NAMED)
 
 
@@ -188,10 +191,10 @@ def _phrases(words: str) -> list[Term]:
 
 def _found(index: Mapping[Term, object], words: list[str]) -> Iterator[tuple[Term, int]]:
     """Terms in the text and where they begin: the longest first, none inside another."""
-    at = 0
-    while at < len(words):
-        terms = (tuple(words[at : at + size]) for size in range(_LONGEST_TERM, 0, -1))
+    start = 0
+    while start < len(words):
+        terms = (tuple(words[start : start + size]) for size in range(_LONGEST_TERM, 0, -1))
         term = next((term for term in terms if term in index), None)
         if term:
-            yield term, at
-        at += len(term or "1")
+            yield term, start
+        start += len(term or "1")

@@ -74,8 +74,8 @@ class View:
         """An answer with the words of the text that speak for it, as a line of evidence."""
         if self.task.written:
             return f'answer: {stand}"{name}"'
-        said = "; ".join(f'"{q}"' for q in self.reading.quotes(self.supports.get(name, {})))
-        return f"{_line(name)}: {stand}{said or 'no words of its own'}"
+        quoted = "; ".join(f'"{q}"' for q in self.reading.quotes(self.supports.get(name, {})))
+        return f"{_line(name)}: {stand}{quoted or 'no words of its own'}"
 
 
 def _answer(call: Call) -> str:
@@ -87,7 +87,7 @@ def _answer(call: Call) -> str:
             return _offer(call.inputs)
         case Output.INSTRUCTIONS:
             first, count = call.inputs.get("first", 0), call.inputs.get("count", 1)
-            looks = (_LOOKS[(first + at) % len(_LOOKS)] for at in range(count))
+            looks = (_LOOKS[(first + number) % len(_LOOKS)] for number in range(count))
             return "\n".join(f"Instruction: Look at {look} before all else." for look in looks)
     # A reporter speaks of an example instead of the item's text. No answer may hold a NUL.
     call = replace(call, text=str(call.inputs.get("example", call.text)).replace("\0", " "))
@@ -123,15 +123,15 @@ def _look_at(call: Call, labels: tuple[LabelDef, ...] = ()) -> View:
     if task.ordered:
         weights, supports = matcher.on_scale(labels, reading, question)
     elif not task.several:
-        for at, other in profile.opposites.items():
-            weights[at] -= matcher.strength(supports[other]) / 2
-        for at in profile.rest:
-            weights[at] += _part(call)[0]
+        for place, other in profile.opposites.items():
+            weights[place] -= matcher.strength(supports[other]) / 2
+        for place in profile.rest:
+            weights[place] += _part(call)[0]
     names, heard = [label.name for label in labels], _heard(call)
     found = dict(zip(names, weights, strict=True)) or matcher.phrase_worths(reading, question)
     answers = {**found, **heard} if task.written else found
     scores = {n: found.get(n, 0.0) + heard.get(n, 0.0) + _mood(call, n) for n in answers}
-    rest = tuple(names[at] for at in sorted(profile.rest))
+    rest = tuple(names[place] for place in sorted(profile.rest))
     return View(call, task, reading, dict(zip(names, supports, strict=True)), scores, rest)
 
 
@@ -158,10 +158,10 @@ def _voices(call: Call) -> Iterator[tuple[frozenset[str], float]]:
     """The answers that were heard, and how much each voice counts; none that cannot be read."""
     inputs, offered = call.inputs, call.schema.offered(call.options)
     rounds = inputs.get("history") or ()
-    said = [*(rounds[-1]["said"] if rounds else ()), *(inputs.get("opinions") or ())]
-    for voice in said:
+    voices = [*(rounds[-1]["said"] if rounds else ()), *(inputs.get("opinions") or ())]
+    for voice in voices:
         reply = read_answer(str(voice["text"]), call.schema, call.options)
-        yield call.schema.names_in(reply.value), 0.2 * (1 + len(rounds)) / len(said) * reply.ok
+        yield call.schema.names_in(reply.value), 0.2 * (1 + len(rounds)) / len(voices) * reply.ok
     for role, reply in call.heard.items():
         wanted = frozenset(n for n in offered if f"needed - {_line(n)}:" in reply.text)
         counts = 0.2 if role == "reviewer" else 0.0 if call.role.endswith(_STRICT) else 0.1
@@ -176,8 +176,8 @@ def _voices(call: Call) -> Iterator[tuple[frozenset[str], float]]:
 
 def _names_in(claim: object, call: Call) -> frozenset[str]:
     """The answers that a claim names: labels by name, a scale point also by its number."""
-    said = read_answer(f"Final Decision: {_line(claim)}", call.schema, call.options)
-    return call.schema.names_in(said.value)
+    reply = read_answer(f"Final Decision: {_line(claim)}", call.schema, call.options)
+    return call.schema.names_in(reply.value)
 
 
 def _reasons(view: View) -> Iterator[str]:
@@ -259,15 +259,15 @@ def chat_reply(history: Sequence[tuple[str, str]], instructions: str) -> str:
     """
     texts = [text[:_READ] for role, text in history if role != "assistant"] or [""]
     replies = [text.strip() for role, text in history if role == "assistant"]
-    told, says = " ".join(texts), lexicon()["chat"][_language(texts, instructions)]
+    written, says = " ".join(texts), lexicon()["chat"][_language(texts, instructions)]
     first = not any(reply.endswith(tuple(says["questions"])) for reply in replies)
     parts: list[str] = [says["what_i_am"]] if first else []
     asks = "?" in texts[-1].replace("？", "?")
     if asks or not first:
         parts.append(says["cannot" if asks else "noted"])
     wish, price, *others = says["questions"]
-    open_ = others if re.search(r"\d", told) else [price, *others]
-    open_ = open_ if len(told.split()) >= _WISH or _KANA.search(told) else [wish, *open_]
+    open_ = others if re.search(r"\d", written) else [price, *others]
+    open_ = open_ if len(written.split()) >= _WISH or _KANA.search(written) else [wish, *open_]
     asked = "\n".join(replies)
     parts.append(next((question for question in open_ if question not in asked), others[-1]))
     return " ".join(parts)

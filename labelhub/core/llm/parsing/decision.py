@@ -18,17 +18,17 @@ _MARKS = re.compile("[\u200b\u200e\u200f\u061c\u2060\ufeff\u202a-\u202c\u2066-\u
 def without_thinking(text: str) -> str:
     """``text`` without what stands in think tags, also where one of the two tags is missing."""
     kept: list[str] = []
-    at, thinking = 0, False
+    end, thinking = 0, False
     for tag in _THOUGHT.finditer(text):
         if tag["end"]:
             # A lone end tag ends a thought that began before the answer did.
             kept = kept if thinking else []
-            at, thinking = tag.end(), False
+            end, thinking = tag.end(), False
         elif not thinking:
-            kept.append(text[at : tag.start()])
+            kept.append(text[end : tag.start()])
             thinking = True
-    said = "".join(kept) if thinking else "".join(kept) + text[at:]
-    return said.strip("\r\n \t") + ("\n" if text.endswith("\n") else "")
+    answer = "".join(kept) if thinking else "".join(kept) + text[end:]
+    return answer.strip("\r\n \t") + ("\n" if text.endswith("\n") else "")
 
 
 def readable(text: str) -> str:
@@ -48,14 +48,14 @@ def one_line_end(text: str) -> str:
 def without_echo(text: str) -> str:
     """``text`` without complete blocks ``<text id="…">…</text id="…">``."""
     kept: list[str] = []
-    at, opened = 0, ""
+    start, opened = 0, ""
     for tag in _FENCE.finditer(text):
         if not tag["end"] and not opened:
-            kept.append(text[at : tag.start()])
-            at, opened = tag.start(), tag["id"]
+            kept.append(text[start : tag.start()])
+            start, opened = tag.start(), tag["id"]
         elif tag["end"] and tag["id"] == opened:
-            at, opened = tag.end(), ""
-    return "".join(kept) + text[at:]
+            start, opened = tag.end(), ""
+    return "".join(kept) + text[start:]
 
 
 def _kept_within_a_word(match: re.Match[str]) -> str:
@@ -108,7 +108,7 @@ class StatedDecision:
     later words may take it back, or that it is no statement: then none stands.
     """
 
-    at: int
+    start: int
     content: str
     complete: bool
     final: bool = False
@@ -123,7 +123,7 @@ def last_decision(text: str, schema: Schema) -> StatedDecision | None:
         return _final(text, finals[-1], schema)
     if schema.task.written:
         return None
-    stated = max(_statements(text, schema), key=lambda found: found.at, default=None)
+    stated = max(_statements(text, schema), key=lambda found: found.start, default=None)
     return stated or _hashtags(text)
 
 
@@ -139,11 +139,11 @@ def _final(text: str, match: re.Match[str], schema: Schema) -> StatedDecision:
     return StatedDecision(match.start(), content, complete, final=True, retracted=retracted)
 
 
-def _below(text: str, at: int) -> tuple[str, int]:
-    """The list, else the one line, that follows position ``at``; and where it ends."""
+def _below(text: str, start: int) -> tuple[str, int]:
+    """The list, else the one line, that follows position ``start``; and where it ends."""
     names: list[str] = []
-    end = at
-    for line in _LINE.finditer(text, at + 1):
+    end = start
+    for line in _LINE.finditer(text, start + 1):
         bullet = _BULLET.fullmatch(line[0])
         if bullet:
             names.append(bullet["rest"])
@@ -180,39 +180,39 @@ def _last_sentence(text: str) -> StatedDecision | None:
     stated = list(_stated(text))
     if not stated:
         return None
-    at, end = stated[-1]
+    start, end = stated[-1]
     if _ANY_SENTENCE.search(text, end) or _TAKEN_BACK.search(text, end):
-        return StatedDecision(at, "", complete=True, retracted=True)
+        return StatedDecision(start, "", complete=True, retracted=True)
     rest = text[end:].split("\n", 1)[0]
     stop = _SENTENCE_END.search(rest)
     content = (rest[: stop.end()] if stop else rest).lstrip(" \t:")
     asked = stop is not None and stop[0] == "?"
-    return StatedDecision(at, content, end + len(rest) < len(text), prose=True, retracted=asked)
+    return StatedDecision(start, content, end + len(rest) < len(text), prose=True, retracted=asked)
 
 
 def _stated(text: str) -> Iterator[tuple[int, int]]:
     """Where each "the label is" that is not within a quotation begins and ends."""
     for line in _LINE.finditer(text):
-        straight, curly, at = False, False, 0
+        straight, curly, read_to = False, False, 0
         for match in _SENTENCE.finditer(line[0]):
-            between = line[0][at : match.end()]
+            between = line[0][read_to : match.end()]
             straight ^= between.count('"') % 2 == 1
             marks = [mark for mark in between if mark in "“”"]
             curly = marks[-1] == "“" if marks else curly
-            at = match.end()
+            read_to = match.end()
             if not straight and not curly:
-                yield line.start() + match.start(), line.start() + at
+                yield line.start() + match.start(), line.start() + read_to
 
 
 def _hashtags(text: str) -> StatedDecision | None:
     """The last line of nothing but hashtags, where at most notes on single hashtags follow it."""
     end = len(text.rstrip())
     for line in reversed(text.rstrip().split("\n")):
-        at = end - len(line)
+        start = end - len(line)
         pieces = [piece.strip() for piece in line.split(",") if piece.strip()]
         if pieces and all(re.match(r"#[^#\s]", piece) for piece in pieces):
-            return StatedDecision(at, line, end < len(text))
+            return StatedDecision(start, line, end < len(text))
         if line.strip() and not _TAG_LINE.match(line):
             return None
-        end = at - 1
+        end = start - 1
     return None

@@ -117,31 +117,31 @@ def read_lenient(text: str, schema: Schema, options: Sequence[str] = ()) -> Valu
     """
     if not schema.task.written:
         menu = menu_of(schema, options)
-        said = _last_sentence(text, schema.offered(options), menu)
-        if said is not None:
-            found = _listed(said) if schema.task.several else _decided(said, menu)
+        sentence = _last_sentence(text, schema.offered(options), menu)
+        if sentence is not None:
+            found = _listed(sentence) if schema.task.several else _decided(sentence, menu)
             if found is not None:
                 return offered(found, schema, options)
     raise NoAnswer("The answer has no 'Final Decision:' line.")
 
 
-def _decided(said: _Sentence, menu: Menu) -> str | None:
+def _decided(sentence: _Sentence, menu: Menu) -> str | None:
     """The one name that the sentence is, or decides for."""
-    if len(set(said.names)) != 1:
+    if len(set(sentence.names)) != 1:
         return None
-    name = said.names[0]
-    if not said.answers and one_name(said.words.replace(_NAME, name), menu) == name:
+    name = sentence.names[0]
+    if not sentence.answers and one_name(sentence.words.replace(_NAME, name), menu) == name:
         return name
-    plain = _DECIDES.fullmatch(said.words) and not _DOUBT.search(said.words)
+    plain = _DECIDES.fullmatch(sentence.words) and not _DOUBT.search(sentence.words)
     return name if plain else None
 
 
-def _listed(said: _Sentence) -> list[str] | None:
+def _listed(sentence: _Sentence) -> list[str] | None:
     """The names of which the sentence says that they are present."""
-    joined = any(" and " in fold(name) or "&" in name for name in said.names)
-    if joined or not _LISTS.fullmatch(said.words):
+    joined = any(" and " in fold(name) or "&" in name for name in sentence.names)
+    if joined or not _LISTS.fullmatch(sentence.words):
         return None
-    return None if _DOUBT.search(said.words) else list(said.names)
+    return None if _DOUBT.search(sentence.words) else list(sentence.names)
 
 
 def _last_sentence(text: str, offered_names: Sequence[str], menu: Menu) -> _Sentence | None:
@@ -150,16 +150,16 @@ def _last_sentence(text: str, offered_names: Sequence[str], menu: Menu) -> _Sent
     tail = _BULLET.sub("- ", tail.casefold().replace("’", "'"))
     spelled = [match[0] for match in _name_pattern(tuple(offered_names)).finditer(tail)]
     masked = _EMPHASIS.sub("", _name_pattern(tuple(offered_names)).sub(_NAME, tail)).strip()
-    at = max((stop.end() for stop in _STOP.finditer(masked)), default=0)
-    words = _WRAPPED.sub(_NAME, masked[at:])
+    start = max((stop.end() for stop in _STOP.finditer(masked)), default=0)
+    words = _WRAPPED.sub(_NAME, masked[start:])
     for short, full in _SHORT.items():
         words = words.replace(short, full)
-    names = [menu.find(each) for each in spelled[len(spelled) - words.count(_NAME) :]]
+    names = [menu.find(form) for form in spelled[len(spelled) - words.count(_NAME) :]]
     known = tuple(name for name in names if name and _unmistakable(name, menu))
-    cut = at == 0 and len(text.rstrip()) > 2 * _LONGEST
+    cut = start == 0 and len(text.rstrip()) > 2 * _LONGEST
     if cut or len(words) > _LONGEST or _QUOTE.search(words) or len(known) < len(names):
         return None
-    before = masked[:at].rstrip()
+    before = masked[:start].rstrip()
     return _Sentence(" ".join(words.split()), known, answers=before.endswith(("?", "？")))
 
 
@@ -189,12 +189,12 @@ _REFUSAL = re.compile(
 
 
 def climb(
-    said: str, schema: Schema, options: Sequence[str] = (), *, cut_off: bool = False
+    answer: str, schema: Schema, options: Sequence[str] = (), *, cut_off: bool = False
 ) -> tuple[Value, int]:
-    """The value in ``said`` and the rung it was read on, 1 to 4.
+    """The value in ``answer`` and the rung it was read on, 1 to 4.
 
     Args:
-        said: the answer without its thinking.
+        answer: what the model wrote, without its thinking.
         schema: the question.
         options: the item's own choices (``per_item``).
         cut_off: the answer ended at its cap on tokens, so its last line may be unfinished.
@@ -203,12 +203,12 @@ def climb(
         ValueNotOffered: the answer names what is not offered; ``data["off_menu"]`` has it.
         NoAnswer: there is none, or none that is certain.
     """
-    text = prepared(said, schema)
+    text = prepared(answer, schema)
     raw = whole_answer(text, schema)
     if raw is not MISSING:
         return read_json(raw, schema, options), 1
     decision = last_decision(text, schema)
-    embedded = embedded_answer(text, schema, after=decision.at if decision else -1)
+    embedded = embedded_answer(text, schema, after=decision.start if decision else -1)
     if embedded is not MISSING:
         return read_json(embedded, schema, options), 2
     if decision is not None:
@@ -218,9 +218,9 @@ def climb(
     return read_lenient(text, schema, options), 4
 
 
-def prepared(said: str, schema: Schema) -> str:
+def prepared(answer: str, schema: Schema) -> str:
     """The text as it is read; free text keeps all but the kind of its line ends."""
-    return one_line_end(said) if schema.task.written else readable(said)
+    return one_line_end(answer) if schema.task.written else readable(answer)
 
 
 def is_refusal(text: str) -> bool:
@@ -243,6 +243,6 @@ def _stated(
             raise
         strange = problem
     try:
-        return read_lenient(text[decision.at :].lstrip(".!?; "), schema, options), 4
+        return read_lenient(text[decision.start :].lstrip(".!?; "), schema, options), 4
     except NoAnswer:
         raise strange from None

@@ -52,8 +52,8 @@ def label_probabilities(
     text = "".join(choice.token for choice in logprobs)
     if not spelled or not text.strip() or not (decided or completion_text.strip() in text):
         return {}
-    at = _decided_at(text, spelled, decided)
-    weights = {} if at is None else _weights(logprobs, at, spelled)
+    start = _decided_at(text, spelled, decided)
+    weights = {} if start is None else _weights(logprobs, start, spelled)
     total = sum(weights.values())
     if total <= 0.0:
         return {}
@@ -81,35 +81,37 @@ def presence_probabilities(
     """
     spelled = _spelled(names, {})
     text = "".join(choice.token for choice in logprobs)
-    at = _listed_at(text, spelled, set(decided))
+    start = _listed_at(text, spelled, set(decided))
     found: dict[str, float] = {}
     absent = dict.fromkeys((name for name in names if name not in decided), 0.0)
     goes_on = 1.0
-    while at is not None and len(found) < len(decided):
-        name = _name_at(text, at, spelled)
-        weights = _weights(logprobs, at, spelled)
+    while start is not None and len(found) < len(decided):
+        name = _name_at(text, start, spelled)
+        weights = _weights(logprobs, start, spelled)
         total = sum(weights.values())
         if name is None or name in found or name not in decided or total <= 0.0:
             return {}
         for other in absent:
             absent[other] = max(absent[other], goes_on * weights.get(other, 0.0) / total)
-        listed = sum(weights.get(each, 0.0) for each in decided) / total
+        listed = sum(weights.get(label, 0.0) for label in decided) / total
         found[name] = goes_on * listed
-        past = _past_name(text, at, name)
+        past = _past_name(text, start, name)
         more = _more_after(logprobs, past)
         if more is None:
             return {}
         if len(found) == len(decided):
-            return found | {other: max(each, goes_on * more) for other, each in absent.items()}
+            return found | {
+                other: max(probability, goes_on * more) for other, probability in absent.items()
+            }
         goes_on *= more
-        at = _next_name(text, past, spelled)
+        start = _next_name(text, past, spelled)
     return {}
 
 
 def set_margin(presence: Mapping[str, float]) -> float | None:
     """How far the label that is least sure to be in or out is from even, 0 to 1; None if none is
     known."""
-    return min((abs(2.0 * each - 1.0) for each in presence.values()), default=None)
+    return min((abs(2.0 * probability - 1.0) for probability in presence.values()), default=None)
 
 
 def margin(probabilities: Mapping[str, float]) -> float | None:
@@ -128,41 +130,41 @@ def _spelled(names: Sequence[str], ids: Mapping[str, str]) -> list[tuple[str, st
 
 def _decided_at(text: str, spelled: Sequence[tuple[str, str]], decided: str) -> int | None:
     """Where the decided label begins in ``text``; None where that cannot be told."""
-    for at in _places(text):
-        while at < len(text) and text[at] in _DRESS:
-            at += 1  # noqa: PLW2901 - steps over decoration
-        name = _name_at(text, at, spelled)
+    for start in _places(text):
+        while start < len(text) and text[start] in _DRESS:
+            start += 1  # noqa: PLW2901 - steps over decoration
+        name = _name_at(text, start, spelled)
         if name is not None:
-            return at if decided in {"", name} else None
+            return start if decided in {"", name} else None
     return None
 
 
 def _listed_at(text: str, spelled: Sequence[tuple[str, str]], decided: set[str]) -> int | None:
     """Where the first of the ``decided`` labels stands in the list that decides."""
     for place in _places(text):
-        at = _next_name(text, place, spelled)
-        if at is not None and _name_at(text, at, spelled) in decided:
-            return at
+        start = _next_name(text, place, spelled)
+        if start is not None and _name_at(text, start, spelled) in decided:
+            return start
     return None
 
 
-def _next_name(text: str, at: int, spelled: Sequence[tuple[str, str]]) -> int | None:
-    """Where a name stands after ``at``, with nothing but separators and decoration before it."""
-    while at < len(text) and text[at] in _DRESS + ",":
-        at += 1
-    return None if _name_at(text, at, spelled) is None else at
+def _next_name(text: str, start: int, spelled: Sequence[tuple[str, str]]) -> int | None:
+    """Where a name stands after ``start``, with nothing but separators and decoration before it."""
+    while start < len(text) and text[start] in _DRESS + ",":
+        start += 1
+    return None if _name_at(text, start, spelled) is None else start
 
 
-def _past_name(text: str, at: int, name: str) -> int:
-    """Where ``name``, which stands at ``at``, ends in ``text``."""
+def _past_name(text: str, start: int, name: str) -> int:
+    """Where ``name``, which stands at ``start``, ends in ``text``."""
     form = squash(name)
-    ends = range(at + 1, min(len(text), at + _WINDOW) + 1)
-    return next((end for end in ends if squash(text[at:end]) == form), at + len(name))
+    ends = range(start + 1, min(len(text), start + _WINDOW) + 1)
+    return next((end for end in ends if squash(text[start:end]) == form), start + len(name))
 
 
-def _more_after(logprobs: Sequence[TokenChoices], at: int) -> float | None:
-    """The probability that the list goes on after ``at``, where a name has ended."""
-    for before, choice in _from(logprobs, at):
+def _more_after(logprobs: Sequence[TokenChoices], end: int) -> float | None:
+    """The probability that the list goes on after ``end``, where a name has ended."""
+    for before, choice in _from(logprobs, end):
         if _list_goes_on(choice.token[len(before) :]) is None:
             continue
         if len(choice.top) < 2:
@@ -197,32 +199,32 @@ def _places(text: str) -> Iterator[int]:
     yield start
 
 
-def _name_at(text: str, at: int, spelled: Sequence[tuple[str, str]]) -> str | None:
-    key = squash(text[at : at + _WINDOW])
+def _name_at(text: str, start: int, spelled: Sequence[tuple[str, str]]) -> str | None:
+    key = squash(text[start : start + _WINDOW])
     return next((name for form, name in spelled if _starts(key, form)), None)
 
 
 def _weights(
-    logprobs: Sequence[TokenChoices], at: int, spelled: Sequence[tuple[str, str]]
+    logprobs: Sequence[TokenChoices], start: int, spelled: Sequence[tuple[str, str]]
 ) -> Mapping[str, float]:
-    """What speaks for each label from ``at`` on, up to the token at which only one is left.
+    """What speaks for each label from ``start`` on, up to the token at which only one is left.
 
     Alternatives with which several labels still begin count for each of them alike. Empty where a
     token has no alternatives, or none of them tells the labels apart.
     """
     weights: dict[str, float] = defaultdict(float)
-    said, share = "", 1.0
-    for before, choice in _from(logprobs, at):
+    written, share = "", 1.0
+    for before, choice in _from(logprobs, start):
         if len(choice.top) < 2 or math.isnan(choice.logprob):
             return {}
-        others = {token: each for token, each in choice.top if token != choice.token}
+        others = {token: logprob for token, logprob in choice.top if token != choice.token}
         for token, logprob in others.items():
-            begun = _begun(said + _beyond(token, before), spelled)
+            begun = _begun(written + _beyond(token, before), spelled)
             for name in begun if not math.isnan(logprob) else ():
                 weights[name] += share * math.exp(min(logprob, 0.0)) / len(begun)
-        said += choice.token[len(before) :]
+        written += choice.token[len(before) :]
         share *= math.exp(min(choice.logprob, 0.0))
-        begun = _begun(said, spelled)
+        begun = _begun(written, spelled)
         if len(begun) < 2:
             for name in begun:
                 weights[name] += share
@@ -230,13 +232,13 @@ def _weights(
     return {}
 
 
-def _from(logprobs: Sequence[TokenChoices], at: int) -> Iterator[tuple[str, TokenChoices]]:
-    """The tokens from ``at`` on, each with what of it stands before ``at``."""
+def _from(logprobs: Sequence[TokenChoices], place: int) -> Iterator[tuple[str, TokenChoices]]:
+    """The tokens from ``place`` on, each with the part of it before ``place``."""
     start = 0
     for choice in logprobs:
         end = start + len(choice.token)
-        if at < end:
-            yield choice.token[: max(0, at - start)], choice
+        if place < end:
+            yield choice.token[: max(0, place - start)], choice
         start = end
 
 
@@ -245,14 +247,14 @@ def _beyond(token: str, before: str) -> str:
     return token[len(before) :] if before and token.startswith(before) else token
 
 
-def _begun(said: str, spelled: Sequence[tuple[str, str]]) -> set[str]:
-    """The labels that ``said`` begins, or the one that it spells with something after it."""
-    said = said.lstrip(_DRESS)
-    key = squash(said)
+def _begun(written: str, spelled: Sequence[tuple[str, str]]) -> set[str]:
+    """The labels that ``written`` begins, or the one that it spells with something after it."""
+    written = written.lstrip(_DRESS)
+    key = squash(written)
     if not key:
         return set()
     # A name goes on after a blank, never in another line.
-    goes_on = "\n" not in said
+    goes_on = "\n" not in written
     longer = {name for form, name in spelled if goes_on and form != key and form.startswith(key)}
     whole = next((pair for pair in spelled if _starts(key, pair[0])), None)
     if whole is None or (longer and whole[0] != key):

@@ -124,9 +124,9 @@ _LONGEST = 4000
 
 
 def read_ranks(
-    said: str, schema: Schema, options: Sequence[str] = (), *, cut_off: bool = False
+    answer: str, schema: Schema, options: Sequence[str] = (), *, cut_off: bool = False
 ) -> tuple[Ranking, int]:
-    """The answers in ``said`` from best to worst, each once and at least one; and their rung.
+    """The answers in ``answer`` from best to worst, each once and at least one; and their rung.
 
     Only the first decides: a later one that is not offered is left out.
 
@@ -134,16 +134,16 @@ def read_ranks(
         ValueNotOffered: the first is not offered; ``data["off_menu"]`` has it.
         NoAnswer: there is none, or none that is certain.
     """
-    text = prepared(said, schema)
+    text = prepared(answer, schema)
     raw, rung = _in_json(text)
     if raw is not MISSING:
-        return _ranked(partial(read_json, each, schema, options) for each in raw), rung
+        return _ranked(partial(read_json, rank, schema, options) for rank in raw), rung
     ranked = _choices(text, schema, options, cut_off=cut_off)
     if ranked is None and schema.task.one_of_several:
         ranked = _listed(text, schema, options, cut_off=cut_off)
     if ranked is not None:
         return ranked, 3
-    value, rung = climb(said, schema, options, cut_off=cut_off)
+    value, rung = climb(answer, schema, options, cut_off=cut_off)
     return (value,), rung
 
 
@@ -178,7 +178,7 @@ def _choices(text: str, schema: Schema, options: Sequence[str], *, cut_off: bool
         raise NoAnswer("The answer was cut off in its last line.")
     ranked = _ranked(partial(read_content, line["rest"], schema, options) for line in finished)
     decision = last_decision(text, schema)
-    if decision is not None and decision.final and decision.at > lines[0].start():
+    if decision is not None and decision.final and decision.start > lines[0].start():
         decided = read_content(decision.content, schema, options)
         if decided != ranked[0]:
             raise NoAnswer("The first choice and the final decision are not the same.")
@@ -306,17 +306,17 @@ def read_answer(
         refusal: the provider's refusal field.
         source: the item's text; a quotation that does not occur in it is dropped.
     """
-    said, refused = _heard(text, finish_reason, refusal)
+    answer, refused = _heard(text, finish_reason, refusal)
     if refused is not None:
         return refused
     cut_off = finish_reason == "length"
     try:
-        value, rung = climb(said, schema, options, cut_off=cut_off)
+        value, rung = climb(answer, schema, options, cut_off=cut_off)
     except (NoAnswer, ValueNotOffered) as problem:
-        reply = _unread(said, problem, cut_off=cut_off)
+        reply = _unread(answer, problem, cut_off=cut_off)
     else:
-        reply = Reply(said, value=value, rung=rung, cut_off=cut_off)
-    return replace(reply, evidence=read_evidence(said, schema.offered(options), source))
+        reply = Reply(answer, value=value, rung=rung, cut_off=cut_off)
+    return replace(reply, evidence=read_evidence(answer, schema.offered(options), source))
 
 
 def read_ranking(
@@ -333,17 +333,17 @@ def read_ranking(
     Never raises. A first choice that is not offered makes it ``unparsed``; a later one is left out.
     Arguments are those of :func:`read_answer`.
     """
-    said, refused = _heard(text, finish_reason, refusal)
+    answer, refused = _heard(text, finish_reason, refusal)
     if refused is not None:
         return refused
     cut_off = finish_reason == "length"
     try:
-        ranking, rung = read_ranks(said, schema, options, cut_off=cut_off)
+        ranking, rung = read_ranks(answer, schema, options, cut_off=cut_off)
     except (NoAnswer, ValueNotOffered) as problem:
-        reply = _unread(said, problem, cut_off=cut_off)
+        reply = _unread(answer, problem, cut_off=cut_off)
     else:
-        reply = Reply(said, value=ranking[0], rung=rung, ranking=ranking, cut_off=cut_off)
-    return replace(reply, evidence=read_evidence(said, schema.offered(options), source))
+        reply = Reply(answer, value=ranking[0], rung=rung, ranking=ranking, cut_off=cut_off)
+    return replace(reply, evidence=read_evidence(answer, schema.offered(options), source))
 
 
 def read_argument(
@@ -359,16 +359,16 @@ def read_argument(
 
     Never raises. Arguments are those of :func:`read_answer`.
     """
-    said, refused = _heard(text, finish_reason, refusal)
+    answer, refused = _heard(text, finish_reason, refusal)
     if refused is not None:
         return refused
     cut_off = finish_reason == "length"
-    if not said.strip():
-        return _unread(said, NoAnswer("The answer is empty."), cut_off=cut_off)
-    if _DECLINED.match(said):
-        return Reply(said, status=Status.REFUSED, note="The model declined to argue.")
-    evidence = read_evidence(said, schema.offered(options), source)
-    return Reply(said, evidence=evidence, cut_off=cut_off)
+    if not answer.strip():
+        return _unread(answer, NoAnswer("The answer is empty."), cut_off=cut_off)
+    if _DECLINED.match(answer):
+        return Reply(answer, status=Status.REFUSED, note="The model declined to argue.")
+    evidence = read_evidence(answer, schema.offered(options), source)
+    return Reply(answer, evidence=evidence, cut_off=cut_off)
 
 
 def read_question(text: str, finish_reason: str = "stop", refusal: str = "") -> Reply:
@@ -376,35 +376,35 @@ def read_question(text: str, finish_reason: str = "stop", refusal: str = "") -> 
 
     Never raises. It has no value and no evidence. Arguments are those of :func:`read_answer`.
     """
-    said, refused = _heard(text, finish_reason, refusal)
+    answer, refused = _heard(text, finish_reason, refusal)
     if refused is not None:
         return refused
     cut_off = finish_reason == "length"
-    if not said.strip():
-        return _unread(said, NoAnswer("The answer is empty."), cut_off=cut_off)
-    if _DECLINED.match(said):
-        return Reply(said, status=Status.REFUSED, note="The model declined to word it.")
-    return Reply(said, cut_off=cut_off)
+    if not answer.strip():
+        return _unread(answer, NoAnswer("The answer is empty."), cut_off=cut_off)
+    if _DECLINED.match(answer):
+        return Reply(answer, status=Status.REFUSED, note="The model declined to word it.")
+    return Reply(answer, cut_off=cut_off)
 
 
 def _heard(text: str, finish_reason: str, refusal: str) -> tuple[str, Reply | None]:
     """The text without its thinking, and the reply where the provider says that it was refused."""
-    said = without_thinking(text)
+    answer = without_thinking(text)
     if not refusal and finish_reason != "content_filter":
-        return said, None
+        return answer, None
     note = refusal or "The provider's content filter stopped the answer."
-    return said, Reply(said, status=Status.REFUSED, note=note)
+    return answer, Reply(answer, status=Status.REFUSED, note=note)
 
 
-def _unread(said: str, problem: Exception, *, cut_off: bool) -> Reply:
+def _unread(answer: str, problem: Exception, *, cut_off: bool) -> Reply:
     status, off_menu = Status.UNPARSED, ""
     if isinstance(problem, ValueNotOffered):
         off_menu = str(problem.data.get("off_menu", ""))
     elif cut_off:
         status = Status.TRUNCATED
-    elif is_refusal(said):
+    elif is_refusal(answer):
         status = Status.REFUSED
-    return Reply(said, status=status, note=str(problem), off_menu=off_menu, cut_off=cut_off)
+    return Reply(answer, status=status, note=str(problem), off_menu=off_menu, cut_off=cut_off)
 
 
 def _probabilities(call: Call, completion: Completion, reply: Reply) -> dict[str, float]:

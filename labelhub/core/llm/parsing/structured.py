@@ -93,18 +93,18 @@ def last_in_json(text: str, answer: Callable[[Any], Any], *, after: int = -1) ->
 
 def _last_answer(text: str, answer: Callable[[Any], Any], after: int) -> Any:
     last, place, past = MISSING, after, after
-    for at, end, found in _objects(text):
+    for start, end, found in _objects(text):
         raw = answer(found)
         # What is decided within an object, in its reasoning perhaps, comes before its end.
         if raw is not MISSING and end > past:
-            last, place, past = raw, at, end
+            last, place, past = raw, start, end
     if last is not MISSING and _disowned(text, place, past):
         raise NoAnswer("The JSON in the answer is not given as the answer.")
     return last
 
 
-def _disowned(text: str, at: int, end: int) -> bool:
-    before, after = text[max(at - _NEAR, 0) : at], text[end : end + _NEAR]
+def _disowned(text: str, start: int, end: int) -> bool:
+    before, after = text[max(start - _NEAR, 0) : start], text[end : end + _NEAR]
     return bool(_DISOWNED_BEFORE.search(before) or _DISOWNED_AFTER.match(after))
 
 
@@ -131,7 +131,7 @@ def read_json(raw: Any, schema: Schema, options: Sequence[str] = ()) -> Value:
 
 
 def _list_of(raw: list[Any], schema: Schema) -> Value:
-    names = [_name(each, schema) for each in raw]
+    names = [_name(entry, schema) for entry in raw]
     for name in names:
         offered([name], schema)
     return offered(names, schema)
@@ -157,7 +157,7 @@ def _answer_in(found: Any, schema: Schema) -> Any:
 
 def _is_table(found: Mapping[str, Any], schema: Schema) -> bool:
     """Whether ``found`` says true or false of every aspect."""
-    if not schema.task.several or not all(isinstance(said, bool) for said in found.values()):
+    if not schema.task.several or not all(isinstance(present, bool) for present in found.values()):
         return False
     return {fold(name) for name in schema.names} <= {fold(key) for key in found}
 
@@ -169,8 +169,8 @@ def in_words(text: str) -> str:
     found = _last_deciding(text)
     if found is None:
         return text
-    at, end, answer = found
-    before, after = _OPENED.sub("", text[:at]), _CLOSED.sub("", text[end:])
+    start, end, answer = found
+    before, after = _OPENED.sub("", text[:start]), _CLOSED.sub("", text[end:])
     return before + "\n".join(_lines(answer)) + after
 
 
@@ -185,16 +185,16 @@ def quotations(text: str) -> list[tuple[str, list[str]]] | None:
     answer = found[2]
     entries = [*_mappings(answer.get("evidence")), *_mappings(answer.get("verdicts"))]
     return [
-        (_line(each.get("name")), [quote for quote in each["quotes"] if isinstance(quote, str)])
-        for each in entries
-        if isinstance(each.get("quotes"), list) and each.get("verdict") != "disagree"
+        (_line(entry.get("name")), [quote for quote in entry["quotes"] if isinstance(quote, str)])
+        for entry in entries
+        if isinstance(entry.get("quotes"), list) and entry.get("verdict") != "disagree"
     ]
 
 
 def _last_deciding(text: str) -> tuple[int, int, Any] | None:
     if not 0 < text.count("{") <= _MOST_BRACES:
         return None
-    found = [each for each in _objects(text) if _decides(each[2])]
+    found = [found_object for found_object in _objects(text) if _decides(found_object[2])]
     return found[-1] if found else None
 
 
@@ -209,33 +209,33 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     for verdict in _mappings(found.get("verdicts")):
         judged = f"{_line(verdict.get('verdict'))} - {_line(verdict.get('reason'))}"
         yield _about(verdict, judged, _quoted(verdict.get("quotes"), " "))
-    for each in _mappings(found.get("evidence")):
-        yield _about(each, _quoted(each.get("quotes"), "; "))
+    for entry in _mappings(found.get("evidence")):
+        yield _about(entry, _quoted(entry.get("quotes"), "; "))
     if quotes := _quoted(found.get("quotes"), "; "):
         yield f"- {quotes}"
     for key, words in _DECISIONS.items():
         if key in found:
-            said = found[key]
-            names = said if isinstance(said, list) else [said]
+            decided = found[key]
+            names = decided if isinstance(decided, list) else [decided]
             yield f"{words}: {', '.join(map(_line, names)) or 'none'}"
 
 
 def _mappings(found: Any) -> list[Mapping[str, Any]]:
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
 
 
 def _about(entry: Mapping[str, Any], *parts: str) -> str:
-    said = " ".join(part for part in parts if part)
-    return f"- {_line(entry['name'])}: {said}" if entry.get("name") else f"- {said}"
+    words = " ".join(part for part in parts if part)
+    return f"- {_line(entry['name'])}: {words}" if entry.get("name") else f"- {words}"
 
 
 def _quoted(found: Any, between: str) -> str:
     quotes = found if isinstance(found, list) else []
-    return between.join(f'"{_line(each)}"' for each in quotes if isinstance(each, str))
+    return between.join(f'"{_line(quote)}"' for quote in quotes if isinstance(quote, str))
 
 
-def _line(said: Any) -> str:
-    words = said if isinstance(said, str) else "" if said is None else json.dumps(said)
+def _line(value: Any) -> str:
+    words = value if isinstance(value, str) else "" if value is None else json.dumps(value)
     return " ".join(words.split())
 
 
@@ -245,26 +245,26 @@ def _objects(text: str) -> Iterator[tuple[int, int, Any]]:
             yield match.start(), match.end(), _decoder().decode(match["list"])
         except (ValueError, RecursionError):
             continue
-    at = text.find("{")
-    while at >= 0:
+    start = text.find("{")
+    while start >= 0:
         try:
-            found, end = _decoder().raw_decode(text, at)
+            found, end = _decoder().raw_decode(text, start)
         except (ValueError, RecursionError):
-            end = _past_broken(text, at)
+            end = _past_broken(text, start)
         else:
-            yield at, end, found
-        at = text.find("{", end)
+            yield start, end, found
+        start = text.find("{", end)
 
 
-def _past_broken(text: str, at: int) -> int:
-    """Where to look on after the brace at ``at``, which begins no object.
+def _past_broken(text: str, start: int) -> int:
+    """Where to look on after the brace at ``start``, which begins no object.
 
     What stands within a broken or unfinished object is a part of it and no answer by itself.
     """
-    if not _LOOKS_LIKE_JSON.match(text, at):
-        return at + 1
+    if not _LOOKS_LIKE_JSON.match(text, start):
+        return start + 1
     depth = 0
-    for brace in _BRACE.finditer(text, at):
+    for brace in _BRACE.finditer(text, start):
         depth += 1 if brace[0] == "{" else -1
         if depth == 0:
             return brace.end()

@@ -130,12 +130,12 @@ def listed_names(text: str, names: Iterable[str]) -> list[str]:
     pieces = [piece.strip() for piece in _BETWEEN_NAMES.split(text) if piece.strip()]
     folded = tuple(map(fold, pieces))
     found: list[str] = []
-    at = 0
-    while at < len(pieces):
-        sizes = (size for size in range(most, 1, -1) if folded[at : at + size] in known)
+    start = 0
+    while start < len(pieces):
+        sizes = (size for size in range(most, 1, -1) if folded[start : start + size] in known)
         size = next(sizes, 1)
-        found.append(known[folded[at : at + size]] if size > 1 else pieces[at])
-        at += size
+        found.append(known[folded[start : start + size]] if size > 1 else pieces[start])
+        start += size
     return found
 
 

@@ -44,7 +44,7 @@ class Ordinal(LabelType):
             points = [label.point for label in labels]
         else:
             spelled = [number(label.name) for label in labels]
-            counted = [float(at) for at in range(1, len(labels) + 1)]
+            counted = [float(place) for place in range(1, len(labels) + 1)]
             points = spelled if None not in spelled else list(counted)
         given = [point for point in points if point is not None]
         if len(given) < len(labels) or len(set(given)) < len(labels):
@@ -82,7 +82,7 @@ class Ordinal(LabelType):
         stand for points unless a name is the number of another point."""
         plain = form.replace("−", "-")
         named = ((number(label.name), label.point) for label in schema.labels)
-        if not NUMBER.fullmatch(plain) or any(at not in (None, point) for at, point in named):
+        if not NUMBER.fullmatch(plain) or any(value not in (None, point) for value, point in named):
             raise off_menu(form, schema.names)
         return offered(plain, schema)
 
