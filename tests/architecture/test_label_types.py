@@ -15,10 +15,10 @@ IN_PAGES = re.compile(
     rf"""(?:task|kind)\w*\W{{0,4}}\s*(?:[!=]=+|in)\s*["'](?:{NAMES})["']"""
     rf"""|["'](?:{NAMES})["']\s*,\s*["'](?:{NAMES})["']|data-task=["'](?:{NAMES})["']"""
 )
-#: File → why it may.
-EXCEPTIONS = {
-    "templates/debates/prompt_variant.html": "shows authors of prompts what they may write there",
-}
+
+
+#: Where pages and prompts are, and how their files' names end.
+FOLDERS = (("templates", "html"), ("static/js", "js"), ("static/css", "css"), ("prompts", "md"))
 
 
 def names_in(node: ast.AST) -> set[str]:
@@ -88,11 +88,11 @@ def test_no_module_asks_which_type_it_is() -> None:
     assert found == []
 
 
-def test_no_page_asks_which_type_it_is() -> None:
+def test_no_page_or_prompt_asks_which_type_it_is() -> None:
     found = {
         str(path.relative_to(ROOT))
-        for folder, ending in (("templates", "html"), ("static/js", "js"), ("static/css", "css"))
+        for folder, ending in FOLDERS
         for path in (ROOT / folder).rglob(f"*.{ending}")
         if IN_PAGES.search(path.read_text())
     }
-    assert found == set(EXCEPTIONS)
+    assert found == set()

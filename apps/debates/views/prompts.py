@@ -93,7 +93,8 @@ def _rendering(
 
 #: What a prompt's variables hold, in words.
 INPUTS = {
-    "task": "the kind of question: single, multi, ordinal, text or per_item",
+    "task": "the kind of question: single, multi, ordinal, text or per_item; task.several, "
+    "task.ordered, task.written, task.item_options and task.labelled tell what an answer is",
     "question": "what is asked about each text",
     "labels": "the labels, each with id, name, description, include, exclude and examples",
     "guideline": "the project’s guideline, empty where there is none",

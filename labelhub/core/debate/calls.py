@@ -123,7 +123,7 @@ def item_block(item: DebateItem, salt: str) -> str:
 
 
 _INPUTS: Mapping[str, Any] = {
-    "task": lambda caller: caller.schema.task.prompted_as or caller.schema.task.name,
+    "task": lambda caller: caller.schema.task.prompt_task,
     "question": lambda caller: caller.schema.question or caller.schema.task.question,
     "labels": lambda caller: label_block(caller.schema),
     "guideline": lambda caller: caller.guideline.strip(),

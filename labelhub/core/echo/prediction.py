@@ -347,7 +347,7 @@ def _schema(
 
 def _asked(schema: Schema) -> dict[str, Any]:
     labels = label_block(schema)
-    return {"task": str(schema.task), "question": schema.question, "labels": labels}
+    return {"task": schema.task.prompt_task, "question": schema.question, "labels": labels}
 
 
 def _inputs(task: FeatureTask, examples: Sequence[Example]) -> dict[str, Any]:

@@ -328,7 +328,7 @@ def _decision(
     role = step.partition("/")[0]
     prompt = plan.prompts[role]
     messages = prompt.render(
-        task=schema.task.name,
+        task=schema.task.prompt_task,
         question=schema.question,
         labels=label_block(schema),
         guideline="",

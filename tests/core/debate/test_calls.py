@@ -10,7 +10,7 @@ from labelhub.core.debate import PROTOCOLS
 from labelhub.core.debate.calls import Caller, NoPrompt
 from labelhub.core.debate.outcome import DebateItem, Untrusted
 from labelhub.core.llm.types import Call, Reply
-from labelhub.core.prompts import PromptVariables
+from labelhub.core.prompts import PromptVariables, parse_prompt
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
 from tests.cases import all_cases
 from tests.core.debate.canned import LIBRARY, fenced
@@ -119,6 +119,32 @@ def test_every_task_has_a_question_and_one_form_of_answer(role: str, task: str) 
     assert "\n\n\n" not in prompt
     for name in SCHEMAS[task].names:
         assert name in prompt
+
+
+VARIANT = """---
+id: demo/role
+role: role
+protocol: demo
+inputs: [task, item]
+output: decision
+source: "here"
+---
+## system
+{{ task }}{% if task == "multi" %} set{% endif %}{% if task.several %} several{% endif %}
+## user
+{{ item }}
+"""
+
+
+@all_cases("task", SCHEMAS)
+def test_a_prompt_may_ask_for_a_type_by_name_or_by_what_an_answer_is(task: str) -> None:
+    caller = Caller(
+        item=ITEM,
+        schema=SCHEMAS[task],
+        prompts={"role": parse_prompt("demo/role", VARIANT)},
+        salt="s",
+    )
+    assert caller("role").messages[0].content == ("multi set several" if task == "multi" else task)
 
 
 @all_cases("role", sorted(set(PROMPTS) - {"courtroom/reporter"}))

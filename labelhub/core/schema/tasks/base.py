@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from labelhub.core.schema.carrying import Fate, SchemaPlan
 from labelhub.core.schema.content import (
@@ -48,8 +48,6 @@ class LabelType:
     #: What models are asked where the schema has no question of its own; and what people are.
     question: ClassVar[str] = "Which of the labels fits the text?"
     question_to_people: ClassVar[str] = "Which one fits?"
-    #: The type whose wording the prompts use; its own name where empty. Prompts see it as ``task``.
-    prompted_as: ClassVar[str] = ""
     #: What somebody is to do who sends no answer.
     wanted: ClassVar[str] = "give a label"
 
@@ -109,6 +107,11 @@ class LabelType:
     def one_of_several(self) -> bool:
         """Whether a value is one out of names that can be listed."""
         return not self.written and not self.several
+
+    @property
+    def prompt_task(self) -> "PromptTask":
+        """What prompts are given as ``task``."""
+        return PromptTask(self)
 
     def check_labels(self, labels: tuple[LabelDef, ...]) -> tuple[LabelDef, ...]:
         """The labels of a new schema, completed.
@@ -181,6 +184,26 @@ class LabelType:
     def migrate(self, plan: SchemaPlan, value: Value) -> Value | Fate:
         """What a canonical value becomes when the labels are changed as ``plan`` says."""
         return plan.names.get(str(value), Fate.NEEDS_PEOPLE)
+
+
+class PromptTask(str):
+    """A type as prompts see it: its name, with the shape of its values as attributes.
+
+    The shipped prompts read the attributes alone, so a new type needs no edit of them.
+    """
+
+    __slots__ = ("item_options", "labelled", "ordered", "several", "written")
+
+    def __new__(cls, task: LabelType) -> Self:
+        """The name of ``task``."""
+        return super().__new__(cls, task.name)
+
+    def __init__(self, task: LabelType) -> None:
+        self.several = task.several
+        self.ordered = task.ordered
+        self.written = task.written
+        self.item_options = task.item_options
+        self.labelled = task.labelled
 
 
 #: Name → type, in the order in which they are offered; filled by the package.
