@@ -50,8 +50,8 @@ class Answers:
             NotLearnable: the answers are free texts, or each item has other ones.
         """
         task = schema.task
-        if task.why_not_learnable:
-            raise NotLearnable(task.why_not_learnable)
+        if task.not_learnable_reason:
+            raise NotLearnable(task.not_learnable_reason)
         if task.item_options:
             return cls._of_items(schema, offered)
         labels = list(schema.labels)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from apps.projects.change_words import operation_words
 from labelhub.core.schema import Value
-from labelhub.core.schema.carrying import Fate, SchemaPlan
+from labelhub.core.schema.migration import Fate, SchemaPlan
 from labelhub.core.schema.operations import Add, Operation, Split, parse_operations, plan
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from labelhub.core.schema import (
     value_key,
     value_words,
 )
-from labelhub.core.schema.tasks.multi import listed_names
+from labelhub.core.schema.tasks.multi import split_names
 from tests.cases import all_cases
 
 SINGLE = schema_from_names("single", ["entailment", "non-entailment"])
@@ -86,7 +86,7 @@ def test_a_per_item_value_is_one_of_the_items_own_options() -> None:
 
 
 def test_an_object_without_a_present_label_is_a_set_only_where_it_names_them_all() -> None:
-    with pytest.raises(ValueNotOffered, match=r"^Nothing is said of: Price, Staff\.$"):
+    with pytest.raises(ValueNotOffered, match=r"^There is no true or false for: Price, Staff\.$"):
         MULTI.normalise({"food": False})
     assert MULTI.normalise({"food": False, "Price": False, "Staff": False}) == []
     assert MULTI.normalise({"food": True}) == ["Food"]
@@ -208,7 +208,7 @@ def test_points_that_cannot_be_squared_are_refused(far: float) -> None:
 def test_a_list_of_names_that_have_commas_reads_in_one_way(text: str, names: list[str]) -> None:
     offered = ["Food, drinks", "Staff", "Rain, snow, hail", "Food"]
     assert parse_schema({"task": "multi", "labels": offered}).names == tuple(offered)
-    assert listed_names(text, offered) == names
+    assert split_names(text, offered) == names
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.schema import LabelDef, Schema, SchemaError, parse_schema, schema_from_names
-from labelhub.core.schema.carrying import Fate, SchemaPlan
+from labelhub.core.schema.migration import Fate, SchemaPlan
 from labelhub.core.schema.operations import (
     Add,
     Ask,
@@ -156,7 +156,7 @@ def test_json_that_says_nothing_is_refused(raw: Any, words: str) -> None:
         ([Add(LabelDef("a"))], "two labels 'A'"),
         ([Add(LabelDef("N"), "Q")], "no label 'Q' after"),
         ([Describe("Q", "?")], "no label 'Q' after"),
-        ([Reorder(("A", "B"))], "each label of afterwards once"),
+        ([Reorder(("A", "B"))], "each new label once"),
     ],
 )
 def test_what_does_not_fit_is_refused(operations: list[Operation], words: str) -> None:

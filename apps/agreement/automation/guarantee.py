@@ -41,7 +41,7 @@ from labelhub.core.agreement.risk_control import Audit, Step, audit_bound
 from labelhub.core.debate.routing import Rule, read_rule
 from labelhub.core.errors import Conflict
 from labelhub.core.schema import value_key
-from labelhub.core.schema.carrying import SchemaPlan
+from labelhub.core.schema.migration import SchemaPlan
 
 State, Ending = Guarantee.State, Guarantee.Ending
 LIVE = (State.DRAWN, State.ON)

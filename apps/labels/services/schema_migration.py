@@ -22,7 +22,7 @@ from apps.labels.services.item_ledger import ItemLedger, read_ledgers
 from apps.labels.services.states import lock_states, read_plan, settle_states
 from apps.projects.models import LabelSchema, SchemaChange
 from labelhub.core.schema import Value, value_key
-from labelhub.core.schema.carrying import Fate, SchemaPlan
+from labelhub.core.schema.migration import Fate, SchemaPlan
 
 #: Why people are asked: their label, or the machine's, stands for nothing any more.
 RELABEL = "labels_changed"

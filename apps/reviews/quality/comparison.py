@@ -52,9 +52,9 @@ class Compared:
     def by_person(self) -> dict[int, WithOthers]:
         """Each person with all others."""
         told = dict(zip(self.raters, with_others(self.ratings), strict=True))
-        if not self.task.why_no_chance:
+        if not self.task.no_chance_reason:
             return told
-        reason = undefined(self.task.why_no_chance)
+        reason = undefined(self.task.no_chance_reason)
         return {
             rater: WithOthers(one.items, one.percent, reason if one.items else one.kappa)
             for rater, one in told.items()
@@ -77,8 +77,8 @@ class Compared:
 
     def _pair(self, other: int, mine: Any, theirs: Any) -> Pair:
         percent = share(int((mine == theirs).sum()), len(mine), reason=NOTHING_SHARED)
-        if self.task.why_no_chance:
-            return Pair(other, percent, undefined(self.task.why_no_chance))
+        if self.task.no_chance_reason:
+            return Pair(other, percent, undefined(self.task.no_chance_reason))
         used, both = np.unique(np.concatenate([mine, theirs]), return_inverse=True)
         return Pair(other, percent, _kappa(both[: len(mine)], both[len(mine) :], len(used)))
 

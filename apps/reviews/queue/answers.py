@@ -72,7 +72,7 @@ def checked_value(schema: LabelSchema, state: ItemState, answer: Answer) -> Valu
     if answer.value is None:
         if answer.abstain or answer.reject:
             return None
-        raise InvalidInput.at("value", f"{schema.task.wanted}, or skip the item.")
+        raise InvalidInput.at("value", f"{schema.task.answer_instruction}, or skip the item.")
     if answer.abstain:
         raise InvalidInput.at("value", "either a label, or that it cannot be told.")
     try:

@@ -19,7 +19,7 @@ from apps.projects.change_words import operation_words
 from apps.projects.models import Item, SchemaChange
 from apps.reviews.schema_changes.services import begin_change
 from labelhub.core.schema import Value, value_key
-from labelhub.core.schema.carrying import Fate, SchemaPlan
+from labelhub.core.schema.migration import Fate, SchemaPlan
 from labelhub.core.schema.operations import Merge, Operation, Rename, Retire, Split
 
 LOOKED_AT = 1000

@@ -25,7 +25,7 @@ from apps.projects.signals import labels_changed
 from apps.reviews.models import BulkChange, BulkJob, Decision, Requeue, SavedFilter, Slot
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
 from labelhub.core.schema import unstorable
-from labelhub.core.schema.carrying import Fate, SchemaPlan
+from labelhub.core.schema.migration import Fate, SchemaPlan
 from labelhub.core.schema.operations import InvalidChange, Operation, to_json
 
 _WITH = ("from_schema", "to_schema", "created_by", "reverts__from_schema", "project")

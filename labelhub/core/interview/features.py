@@ -25,7 +25,7 @@ from labelhub.core.interview.number_ranges import (
     overlapping_ranges,
 )
 from labelhub.core.schema import fold, unstorable
-from labelhub.core.schema.reading import FORBIDDEN_IN_NAMES
+from labelhub.core.schema.parser import FORBIDDEN_IN_NAMES
 
 #: One value more than bounds, and two bounds at least, so that every number has its band.
 LEAST_BOUNDS, MOST_BOUNDS = 2, 19

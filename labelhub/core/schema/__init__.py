@@ -1,4 +1,4 @@
-"""Label schemas: the question asked about each item, and what counts as an answer."""
+"""Label schemas: the question about each item and its possible answers."""
 
 from labelhub.core.schema.definition import (
     LabelDef,
@@ -11,7 +11,7 @@ from labelhub.core.schema.definition import (
     value_key,
     value_words,
 )
-from labelhub.core.schema.reading import MAX_LABELS, parse_schema, schema_from_names
+from labelhub.core.schema.parser import MAX_LABELS, parse_schema, schema_from_names
 from labelhub.core.schema.studio import role_of, schema_from_studio
 from labelhub.core.schema.tasks import TASKS, LabelType
 

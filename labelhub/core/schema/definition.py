@@ -1,10 +1,9 @@
-"""Label schemas: the question asked about each item, and what counts as an answer.
+"""Label schemas: the question about each item and its possible answers.
 
-Everything here is frozen and validated at construction. A value that a schema does not offer is
-refused by name (``ValueNotOffered``), never guessed.
+Schemas are frozen and validated at construction. A value that a schema does not offer raises
+``ValueNotOffered`` with its name and is never guessed.
 
-Canonical values are the only shapes that reach the ledger; each label type in ``tasks`` says which
-its own are.
+Only canonical values reach the ledger; each label type in ``tasks`` defines its own.
 """
 
 import json
@@ -23,7 +22,7 @@ Value: TypeAlias = str | int | float | list[str]
 
 
 class ValueNotOffered(InvalidInput):
-    """A value is not among what the schema (or the item) offers."""
+    """The schema (or the item) does not offer the value."""
 
     code = "value_not_offered"
 
@@ -75,11 +74,11 @@ class Schema:
         return tuple(label.name for label in self.labels)
 
     def label(self, name: str) -> LabelDef | None:
-        """The label of that name; case, width and outer blanks do not matter."""
+        """The label of that name; case, width and outer blanks are ignored."""
         return self._by_key.get(fold(name))
 
     def to_json(self) -> dict[str, Any]:
-        """JSON-ready form that :func:`~labelhub.core.schema.parse_schema` reads back unchanged."""
+        """JSON form, which :func:`~labelhub.core.schema.parse_schema` reads back unchanged."""
         return {
             "task": str(self.task),
             "question": self.question,
@@ -87,7 +86,7 @@ class Schema:
         }
 
     def of_item(self, options: Sequence[str]) -> "Schema":
-        """The schema as it is for an item with these options: without any, it asks for text."""
+        """The schema for an item with these options; without options ``per_item`` asks for text."""
         return self.task.of_item(self, options)
 
     def offered(self, options: Sequence[str] = ()) -> tuple[str, ...]:
@@ -98,16 +97,16 @@ class Schema:
         """The canonical value of ``raw``.
 
         Raises:
-            ValueNotOffered: the value is of the wrong shape or not among what is offered.
+            ValueNotOffered: the value has the wrong shape or is not offered.
         """
         return self.task.normalise(self, raw, options)
 
     def names_in(self, value: Value | None) -> frozenset[str]:
-        """The names that a canonical value says apply; of a written answer its words."""
+        """The names in a canonical value; of a written answer the text itself."""
         return frozenset(() if value is None else self.task.names_in(self, value))
 
     def name_of(self, value: Value) -> str:
-        """A canonical value as prompts and tables name it: on a scale by the name of the point."""
+        """A canonical value as prompts and tables show it: a scale point by its name."""
         return self.task.name_of(self, value)
 
 
@@ -117,7 +116,7 @@ def fold(name: str) -> str:
 
 
 def unstorable(text: str) -> str:
-    """What in ``text`` neither UTF-8 nor a database takes, in words; empty where nothing is."""
+    """The part of ``text`` that UTF-8 or a database refuses, in words; empty if there is none."""
     if "\0" in text:
         return "a NUL character"
     try:
@@ -133,7 +132,7 @@ def value_key(value: Value) -> str:
 
 
 def value_words(value: Value | None) -> str:
-    """A value as people read it; an empty set is said in words."""
+    """A value as people read it; an empty set is "None of these"."""
     if value is None:
         return "—"
     if isinstance(value, list):
@@ -142,7 +141,7 @@ def value_words(value: Value | None) -> str:
 
 
 def number(raw: Any) -> float | None:
-    """The finite number that ``raw`` is or spells, else None; booleans are none."""
+    """The finite number that ``raw`` is or spells, else None; a boolean is no number."""
     if isinstance(raw, bool) or not isinstance(raw, int | float | str):
         return None
     try:
@@ -152,14 +151,14 @@ def number(raw: Any) -> float | None:
     return read if math.isfinite(read) else None
 
 
-def not_offered(raw: Any, offered: Iterable[str]) -> ValueNotOffered:
-    """The refusal of ``raw``, with the names to choose from."""
-    choice = listed(list(offered))
+def not_offered_error(raw: Any, offered: Iterable[str]) -> ValueNotOffered:
+    """The error for ``raw``, with the names to choose from."""
+    choice = join_names(list(offered))
     if isinstance(raw, list | tuple):
         return ValueNotOffered(f"A list of {len(raw)} was given for one value: {choice}.")
     return ValueNotOffered(f"'{str(raw)[:80]}' is not offered here; the choice is: {choice}.")
 
 
-def listed(names: Sequence[str]) -> str:
-    """At most twelve names, in a line."""
+def join_names(names: Sequence[str]) -> str:
+    """The first twelve names, joined by commas."""
     return ", ".join(names[:12]) + (" …" if len(names) > 12 else "")

@@ -1,4 +1,4 @@
-"""How answers are spelled: shown to a model one way, recognised again in a few exact ways."""
+"""The spellings of answers: prompts show one form, and a few exact forms are recognised."""
 
 import math
 import re
@@ -18,12 +18,14 @@ _JOINT = re.compile(r"(?<=[^\W\d_])[-‐‑_](?=[^\W\d_])")
 
 @dataclass(frozen=True, slots=True)
 class Menu:
-    """What may be answered.
+    """The names that an answer may use, with their spellings.
 
-    ``exact`` maps squashed spellings to names; ``loose`` does so for spellings in which a hyphen or
-    underscore between letters is a blank, where only one name has that spelling. What has more
-    characters than ``longest`` is not looked up, which keeps hostile answers cheap to read.
-    ``widest`` is how many pieces between commas may be read as one, where names have commas.
+    Attributes:
+        exact: squashed spelling → name.
+        loose: the same with hyphens and underscores between letters as blanks, for spellings that
+            only one name has.
+        longest: longer forms are not looked up, which keeps hostile answers cheap to read.
+        widest: how many pieces between commas may spell one name.
     """
 
     names: tuple[str, ...]
@@ -37,25 +39,20 @@ class Menu:
         if len(form) > self.longest:
             return None
         key = squash(form)
-        return self.exact.get(key) or self.loose.get(loosened(key))
+        return self.exact.get(key) or self.loose.get(loosen(key))
 
 
 def menu_of(schema: Schema, options: Sequence[str] = ()) -> Menu:
     """The menu of a schema, or of an item's own options.
 
-    Names that differ in case or blanks alone cannot be told apart in an answer, so neither is on
-    it. A name always wins over another label's number.
+    Names that differ only in case or blanks look the same in an answer, so neither is on the menu.
+    A name takes precedence over another label's number.
     """
-    # Only that of a schema is remembered: options may be words about somebody.
-    return _menu(schema, options) if options else _menu_of(schema)
+    # Only menus of schemas are cached: options may hold words about somebody.
+    return _make_menu(schema, options) if options else _cached_menu(schema, ())
 
 
-@lru_cache(maxsize=256)
-def _menu_of(schema: Schema) -> Menu:
-    return _menu(schema, ())
-
-
-def _menu(schema: Schema, options: Sequence[str]) -> Menu:
+def _make_menu(schema: Schema, options: Sequence[str]) -> Menu:
     named = schema.offered(options)
     exact = _unique((squash(name), name) for name in named)
     numbered = {
@@ -63,7 +60,7 @@ def _menu(schema: Schema, options: Sequence[str]) -> Menu:
         for name, number in answer_ids(schema).items()
         for form in _with_number(name, number)
     }
-    loose = _unique((loosened(squash(name)), name) for name in named)
+    loose = _unique((loosen(squash(name)), name) for name in named)
     # Decoration, blanks and letters in several parts make an answer longer than the name.
     longest = 4 * max(map(len, named), default=0) + 200
     # "a, b and c, d": two names that an "and" joins share a piece.
@@ -71,23 +68,25 @@ def _menu(schema: Schema, options: Sequence[str]) -> Menu:
     return Menu(tuple(exact.values()), numbered | exact, loose, longest, 2 * commas + 1)
 
 
-def answer_ids(schema: Schema) -> dict[str, str]:
-    """The number a model may answer with instead of each name; empty where there are none.
+_cached_menu = lru_cache(maxsize=256)(_make_menu)
 
-    Labels count from 0 (as paper 001 numbers them), scale points have their own number. Where a
-    name itself looks like a number, numbers would be ambiguous and none is shown.
+
+def answer_ids(schema: Schema) -> dict[str, str]:
+    """Name → the number that a model may answer instead; empty if there are none.
+
+    Labels count from 0 (as paper 001 numbers them), scale points have their own number. If a name
+    looks like a number, numbers would be ambiguous and there are none.
     """
     if not schema.task.labelled or schema.task.several or any(map(is_number, schema.names)):
         return {}
-    counted = enumerate(schema.labels)
     return {
         label.name: number_words(place if label.point is None else label.point)
-        for place, label in counted
+        for place, label in enumerate(schema.labels)
     }
 
 
 def number_words(number: float) -> str:
-    """``number`` in full: never rounded, without a needless ``.0``."""
+    """``number`` in full: not rounded, without ``.0``."""
     # Whole numbers may be too large for a float.
     whole = isinstance(number, int) or (math.isfinite(number) and number == int(number))
     return str(int(number)) if whole else repr(number)
@@ -100,11 +99,11 @@ def is_number(name: str) -> bool:
 
 
 def squash(text: str) -> str:
-    """Folded, with every run of blanks as one space: how spellings are compared."""
+    """Folded, with every run of blanks as one space: the form in which spellings are compared."""
     return " ".join(fold(text).split())
 
 
-def loosened(key: str) -> str:
+def loosen(key: str) -> str:
     """A squashed spelling with hyphens and underscores between letters as blanks."""
     return _JOINT.sub(" ", key)
 
@@ -124,13 +123,13 @@ def _with_number(name: str, number: str) -> tuple[str, ...]:
 
 
 def _unique(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    listed = [(key, name) for key, name in pairs if key]
-    counts = Counter(key for key, _ in listed)
-    return {key: name for key, name in listed if counts[key] == 1}
+    named = [(key, name) for key, name in pairs if key]
+    counts = Counter(key for key, _ in named)
+    return {key: name for key, name in named if counts[key] == 1}
 
 
 def label_block(schema: Schema) -> list[dict[str, Any]]:
-    """The labels as prompts show them: every field of the definition, and the answer number."""
+    """The labels as prompts show them: all fields of the definition and the answer number."""
     numbers = answer_ids(schema)
     return [
         {

@@ -1,8 +1,8 @@
-"""What can be done to a label schema that is in use, as frozen data that JSON carries unchanged.
+"""The operations that change a label schema in use, as frozen data with a JSON form.
 
-Labels that there are already are named as they are called before the change; ``to``, ``into``,
-``default``, ``replacement`` and everything about words and order use the names of afterwards. All
-operations of a change happen at once, so two labels may swap their names.
+``label`` and ``labels`` use the names before the change; ``to``, ``into``, ``default`` and
+``replacement``, and all of ``Describe`` and ``Reorder``, use the names after it. All operations of
+a change happen at once, so two labels may swap their names.
 """
 
 from collections import Counter
@@ -11,22 +11,22 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
 from labelhub.core.errors import InvalidInput
-from labelhub.core.schema.carrying import Fate, SchemaPlan
 from labelhub.core.schema.definition import LabelDef, Schema, SchemaError, fold, number
-from labelhub.core.schema.reading import parse_schema, read_label_def
+from labelhub.core.schema.migration import Fate, SchemaPlan
+from labelhub.core.schema.parser import parse_schema, read_label_def
 
 MOST_OPERATIONS = 500
 
 
 class InvalidChange(InvalidInput):
-    """A change of a label schema cannot be made; the message says which part of it and why."""
+    """A label schema cannot be changed in this way; the message names the part and the reason."""
 
     code = "invalid_schema_change"
 
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """A new label, before another one or at the end."""
+    """A new label, before another label or at the end."""
 
     label: LabelDef
     before: str = ""
@@ -34,7 +34,7 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """Another name, on a scale another number too; the same label otherwise."""
+    """Another name for a label, on a scale another number too."""
 
     label: str
     to: str
@@ -43,8 +43,8 @@ class Rename:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Several labels become one: one of them, another that there is, or a new one in the place of
-    the first."""
+    """Several labels become one: one of them, another existing label, or a new label in the place
+    of the first."""
 
     labels: tuple[str, ...]
     into: str
@@ -53,7 +53,7 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One label becomes several. What carried it gets ``default``, or people are asked again."""
+    """One label becomes several. Its values become ``default``, or people are asked again."""
 
     label: str
     into: tuple[LabelDef, ...]
@@ -62,8 +62,11 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Retire:
-    """A label goes. What carried it gets ``replacement``. Without one, a set of labels loses it; of
-    a single label or a scale people are asked again, unless ``ask`` is False: it is taken back."""
+    """A label is removed. Its values become ``replacement``.
+
+    Without a replacement a set of labels loses the label. A single label or a scale point is asked
+    again of people; with ``ask`` False it is withdrawn.
+    """
 
     label: str
     replacement: str = ""
@@ -72,7 +75,7 @@ class Retire:
 
 @dataclass(frozen=True, slots=True)
 class Describe:
-    """Other words for a label; None leaves them as they are. No label that was given changes."""
+    """Other words for a label; None keeps the present ones. No value changes."""
 
     label: str
     description: str | None = None
@@ -91,7 +94,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Reorder:
-    """All labels of afterwards in their new order."""
+    """All new labels in their new order."""
 
     labels: tuple[str, ...]
 
@@ -113,8 +116,16 @@ _NAME_OF = {kind: name for name, kind in OPERATIONS.items()}
 
 
 def to_json(operations: Sequence[Operation]) -> list[dict[str, Any]]:
-    """The operations as JSON; what says nothing is left out."""
-    return [_one_to_json(operation) for operation in operations]
+    """The operations as JSON, without fields at their defaults."""
+    return [
+        {"op": _NAME_OF[type(operation)]}
+        | {
+            field.name: _plain(value)
+            for field in fields(operation)
+            if (value := getattr(operation, field.name)) != field.default
+        }
+        for operation in operations
+    ]
 
 
 def parse_operations(raw: Any) -> tuple[Operation, ...]:
@@ -130,16 +141,6 @@ def parse_operations(raw: Any) -> tuple[Operation, ...]:
     return tuple(
         _parse(entry, f"operations, number {number}") for number, entry in enumerate(raw, start=1)
     )
-
-
-def _one_to_json(operation: Operation) -> dict[str, Any]:
-    written: dict[str, Any] = {"op": _NAME_OF[type(operation)]}
-    for field in fields(operation):
-        value = getattr(operation, field.name)
-        if value == field.default:
-            continue
-        written[field.name] = _plain(value)
-    return written
 
 
 def _plain(value: Any) -> Any:
@@ -243,37 +244,52 @@ WORDS = ("description", "include", "exclude", "examples_for", "examples_against"
 
 
 def plan(old: Schema, operations: Sequence[Operation]) -> SchemaPlan:
-    """Work a change out.
+    """The plan of a change.
 
     Raises:
         InvalidChange: an operation does not fit the schema or another operation.
     """
     if not old.task.labelled and any(not isinstance(operation, Ask) for operation in operations):
         raise InvalidChange(
-            f"This project has no labels of its own: {old.task.why_unlabelled}. Only the question "
-            "can be changed."
+            f"This project has no labels of its own: {old.task.unlabelled_reason}. "
+            "Only the question can be changed."
         )
     fates = _fates(old, operations)
-    labels = _ordered(_described(_added(_kept(old, fates), operations), operations), operations)
-    asked = [operation.question for operation in operations if isinstance(operation, Ask)]
-    new = _schema(old, labels, asked[-1] if asked else old.question)
+    labels = _changed_labels(_kept_labels(old, fates), operations)
+    questions = [operation.question for operation in operations if isinstance(operation, Ask)]
+    definition = {
+        "task": str(old.task),
+        "question": questions[-1] if questions else old.question,
+        "labels": [label.to_json() for label in labels],
+    }
+    try:
+        new = parse_schema(definition)
+    except SchemaError as error:
+        raise InvalidChange(f"The new labels: {error.message}") from None
     targets = {name: _target(old, new, name, fates.get(name)) for name in old.names}
     return SchemaPlan(old, new, targets, _origins(old, new, fates))
 
 
 def _fates(old: Schema, operations: Sequence[Operation]) -> dict[str, Fated]:
-    """Old label → the one operation that does something to it."""
+    """Old label → the only operation that changes it."""
     found: dict[str, Fated] = {}
     for operation in operations:
-        for name in _touched(operation):
-            label = _known(old, name)
+        for name in _changed_by(operation):
+            label = old.label(name)
+            if label is None:
+                raise InvalidChange(
+                    f"There is no label '{name}'; there are: {', '.join(old.names)}."
+                )
             if label.name in found:
-                raise InvalidChange(f"Two operations change the label '{label.name}'; one can.")
-            found[label.name] = operation  # type: ignore[assignment]  # only those touch labels
+                raise InvalidChange(
+                    f"Two operations change the label '{label.name}'; only one may."
+                )
+            found[label.name] = operation  # type: ignore[assignment]  # only those change labels
     return found
 
 
-def _touched(operation: Operation) -> tuple[str, ...]:
+def _changed_by(operation: Operation) -> tuple[str, ...]:
+    """The old labels that an operation renames, merges, splits or retires."""
     if isinstance(operation, Merge):
         if len({fold(name) for name in operation.labels}) < 2:
             raise InvalidChange("A merge needs at least two labels.")
@@ -283,16 +299,9 @@ def _touched(operation: Operation) -> tuple[str, ...]:
     return (operation.label,) if isinstance(operation, Rename | Split | Retire) else ()
 
 
-def _known(old: Schema, name: str) -> LabelDef:
-    found = old.label(name)
-    if found is None:
-        raise InvalidChange(f"There is no label '{name}'; there are: {', '.join(old.names)}.")
-    return found
-
-
-def _kept(old: Schema, fates: Mapping[str, Fated]) -> list[LabelDef]:
-    """The labels in the old order, with what comes of each in its place."""
-    places = [place for label in old.labels for place in _instead(label, fates.get(label.name))]
+def _kept_labels(old: Schema, fates: Mapping[str, Fated]) -> list[LabelDef]:
+    """The labels in the old order, each with its successors in its place."""
+    places = [place for label in old.labels for place in _successors(label, fates.get(label.name))]
     taken = {fold(label.name) for label, fixed in places if fixed}
     labels: list[LabelDef] = []
     for label, fixed in places:
@@ -303,9 +312,9 @@ def _kept(old: Schema, fates: Mapping[str, Fated]) -> list[LabelDef]:
     return labels
 
 
-def _instead(label: LabelDef, fate: Fated | None) -> list[tuple[LabelDef, bool]]:
-    """What stands where ``label`` stood; True where it must stand there, False where it is only
-    needed if the name stands nowhere else."""
+def _successors(label: LabelDef, fate: Fated | None) -> list[tuple[LabelDef, bool]]:
+    """The labels in the place of ``label``. True: its place is fixed; False: it is only needed if
+    no other place has a label of that name."""
     match fate:
         case None:
             return [(label, True)]
@@ -326,7 +335,7 @@ def _called(label: LabelDef, name: str, point: float | None) -> LabelDef:
 
 
 def _part(label: LabelDef, part: LabelDef) -> tuple[LabelDef, bool]:
-    """A part may keep the name of the whole, and its description if it says none of its own."""
+    """A part may keep the name of the whole, and then its description if it has none."""
     narrower = fold(part.name) == fold(label.name)
     if narrower and part == LabelDef(part.name, point=part.point):
         part = _called(label, part.name, part.point)
@@ -342,34 +351,25 @@ def _refuse_twice(labels: Iterable[LabelDef]) -> None:
             )
 
 
-def _added(labels: list[LabelDef], operations: Sequence[Operation]) -> list[LabelDef]:
+def _changed_labels(labels: list[LabelDef], operations: Sequence[Operation]) -> list[LabelDef]:
+    """``labels`` after all that is added, described and put in another order."""
     for operation in operations:
         if isinstance(operation, Add):
-            labels.insert(
-                _place(labels, operation.before) if operation.before else len(labels),
-                operation.label,
-            )
+            place = _place(labels, operation.before) if operation.before else len(labels)
+            labels.insert(place, operation.label)
     _refuse_twice(labels)
-    return labels
-
-
-def _described(labels: list[LabelDef], operations: Sequence[Operation]) -> list[LabelDef]:
     for operation in operations:
         if isinstance(operation, Describe):
             words = {name: getattr(operation, name) for name in WORDS}
             place = _place(labels, operation.label)
             labels[place] = replace(
-                labels[place], **{k: v for k, v in words.items() if v is not None}
+                labels[place], **{name: word for name, word in words.items() if word is not None}
             )
-    return labels
-
-
-def _ordered(labels: list[LabelDef], operations: Sequence[Operation]) -> list[LabelDef]:
     for operation in operations:
         if isinstance(operation, Reorder):
             places = [_place(labels, name) for name in operation.labels]
             if sorted(places) != list(range(len(labels))):
-                raise InvalidChange("A new order must name each label of afterwards once.")
+                raise InvalidChange("A new order must name each new label once.")
             labels = [labels[place] for place in places]
     return labels
 
@@ -379,18 +379,6 @@ def _place(labels: Sequence[LabelDef], name: str) -> int:
         if fold(label.name) == fold(name):
             return place
     raise InvalidChange(f"There is no label '{name}' after this change.")
-
-
-def _schema(old: Schema, labels: Iterable[LabelDef], question: str) -> Schema:
-    definition = {
-        "task": str(old.task),
-        "question": question,
-        "labels": [label.to_json() for label in labels],
-    }
-    try:
-        return parse_schema(definition)
-    except SchemaError as error:
-        raise InvalidChange(f"The labels of afterwards: {error.message}") from None
 
 
 def _target(old: Schema, new: Schema, name: str, fate: Fated | None) -> str | Fate:
@@ -423,7 +411,7 @@ def _offered(new: Schema, name: str) -> str:
 
 
 def _origins(old: Schema, new: Schema, fates: Mapping[str, Fated]) -> dict[str, str]:
-    """Parts that are no old label under another operation's hand."""
+    """New part → the label that was split into it; parts that have an old label's name left out."""
     found: dict[str, str] = {}
     for name, fate in fates.items():
         for part in fate.into if isinstance(fate, Split) else ():

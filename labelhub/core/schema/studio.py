@@ -1,4 +1,4 @@
-"""Label schemas out of Label Studio's labeling configurations (``<View>``)."""
+"""Read label schemas from Label Studio's labeling configurations (``<View>``)."""
 
 import math
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from labelhub.core.schema.definition import Schema, SchemaError
-from labelhub.core.schema.reading import MAX_LABELS, parse_schema
+from labelhub.core.schema.parser import MAX_LABELS, parse_schema
 
-#: What controls beside the question go by, without blanks and underscores.
+#: The role of controls beside the question, by their names without blanks and underscores.
 ROLES = {
     **dict.fromkeys(("rationale", "reason", "explanation", "justification", "why"), "rationale"),
     **dict.fromkeys(("comment", "comments", "note", "notes"), "comment"),
@@ -23,25 +23,34 @@ MAX_CHARS = 1_000_000
 
 
 def role_of(name: object) -> str:
-    """``rationale``, ``comment``, ``confidence``, or empty for the name of a question."""
+    """``rationale``, ``comment`` or ``confidence`` for a control of that name; empty for a
+    question."""
     plain = str(name or "").casefold()
     return ROLES.get("".join(char for char in plain if char not in "_- "), "")
 
 
 def schema_from_studio(config: str, answer: str = "") -> Schema:
-    """The schema that a configuration asks for: its one question, as ``answer`` names it.
+    """The schema of a configuration's only question, or of the one that ``answer`` names.
 
-    Labels of parts of the text alone are a set of labels, whose parts are their evidence.
+    A configuration with labels for parts of the text alone asks for a set of labels; the parts are
+    their evidence.
 
     Raises:
-        SchemaError: no XML, no question, several and none chosen, or one that cannot be asked here.
+        SchemaError: the configuration is no XML, has no question or several and none is chosen, or
+            its question has no label type here.
     """
-    root = _parsed(config)
-    controls = [control for control in root.iter() if control.get("toName") and _of_all(control)]
+    root = _parse_xml(config)
+    controls = [
+        control
+        for control in root.iter()
+        if control.get("toName")
+        and "true" not in (control.get("perRegion"), control.get("perItem"))
+    ]
     asked = [
         control
         for control in controls
-        if control.tag in QUESTIONS and _is_question(control, answer)
+        if control.tag in QUESTIONS
+        and (control.get("name") == answer or not role_of(control.get("name")))
     ]
     quotes = [
         control
@@ -59,10 +68,12 @@ def schema_from_studio(config: str, answer: str = "") -> Schema:
         raise SchemaError(
             f"config: it needs one of {', '.join((*QUESTIONS, 'Labels'))}; its controls: {tags}."
         )
-    return parse_schema({**_definition(found), "question": _heading(root)})
+    headers = (header.get("value", "") for header in root.iter("Header"))
+    question = next((text for text in headers if text and not text.startswith("$")), "")
+    return parse_schema({**_definition(found), "question": question})
 
 
-def _parsed(config: str) -> Element:
+def _parse_xml(config: str) -> Element:
     if len(config) > MAX_CHARS:
         raise SchemaError(f"config: longer than {MAX_CHARS:,} characters.")
     try:
@@ -70,19 +81,6 @@ def _parsed(config: str) -> Element:
     except (ParseError, DefusedXmlException, ValueError) as error:
         raise SchemaError(f"config: is not XML that can be read ({error}).") from None
     return root
-
-
-def _of_all(control: Element) -> bool:
-    return control.get("perRegion") != "true" and control.get("perItem") != "true"
-
-
-def _is_question(control: Element, answer: str) -> bool:
-    return control.get("name") == answer or not role_of(control.get("name"))
-
-
-def _heading(root: Element) -> str:
-    texts = [header.get("value", "") for header in root.iter("Header")]
-    return next((text for text in texts if text and not text.startswith("$")), "")
 
 
 def _definition(control: Element) -> dict[str, Any]:
@@ -106,7 +104,7 @@ def _definition(control: Element) -> dict[str, Any]:
 
 
 def _labels(control: Element, tag: str) -> Iterator[dict[str, str]]:
-    """An alias is what results hold; the text shown is then a description."""
+    """Results hold the alias of a choice; the text shown is then a description."""
     for choice in control.iter(tag):
         if choice.find(tag) is not None:
             raise SchemaError(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from labelhub.core.schema import Schema
-from labelhub.core.schema.content import says_nothing_present
+from labelhub.core.schema.content import says_none
 
 _THOUGHT = re.compile(r"[<\[](?P<end>/?)(?:think|thinking|thought|reasoning)[>\]]", re.IGNORECASE)
 _FENCE = re.compile(r"<(?P<end>/?)text id=\"(?P<id>[0-9a-f]{8})\">")
@@ -171,7 +171,7 @@ def _nothing(text: str) -> Iterator[StatedDecision]:
     A bare "none" counts as the whole answer alone; below a heading it may speak of one aspect.
     """
     before, _, last = text.strip().rpartition("\n")
-    if says_nothing_present(last) and (not before or _SAYS_OF_WHAT.search(last)):
+    if says_none(last) and (not before or _SAYS_OF_WHAT.search(last)):
         yield StatedDecision(len(text.rstrip()) - len(last), last, text.endswith("\n"))
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from labelhub.core.llm.parsing.decision import StatedDecision, last_decision, one_line_end, readable
 from labelhub.core.llm.parsing.structured import MISSING, embedded_answer, read_json, whole_answer
 from labelhub.core.schema import Schema, Value, ValueNotOffered, fold
-from labelhub.core.schema.content import NoAnswer, offered, one_name, read_content
+from labelhub.core.schema.content import NoAnswer, match_name, offered, read_content
 from labelhub.core.schema.menu import Menu, is_number, menu_of
 
 #: A last sentence that is longer is no plain statement.
@@ -130,7 +130,7 @@ def _decided(sentence: _Sentence, menu: Menu) -> str | None:
     if len(set(sentence.names)) != 1:
         return None
     name = sentence.names[0]
-    if not sentence.answers and one_name(sentence.words.replace(_NAME, name), menu) == name:
+    if not sentence.answers and match_name(sentence.words.replace(_NAME, name), menu) == name:
         return name
     plain = _DECIDES.fullmatch(sentence.words) and not _DOUBT.search(sentence.words)
     return name if plain else None

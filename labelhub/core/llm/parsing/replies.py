@@ -18,7 +18,7 @@ from labelhub.core.llm.parsing.structured import (
 )
 from labelhub.core.llm.types import Call, Completion, Output, Reply, Status
 from labelhub.core.schema import Schema, Value, ValueNotOffered, fold, value_key
-from labelhub.core.schema.content import NoAnswer, one_name, read_content, undressed
+from labelhub.core.schema.content import NoAnswer, match_name, read_content, strip_decoration
 from labelhub.core.schema.menu import Menu, answer_ids, menu_of, squash
 
 MOST_PHRASES = 10
@@ -192,7 +192,9 @@ def _listed(text: str, schema: Schema, options: Sequence[str], *, cut_off: bool)
     decision = None if names else last_decision(text, schema)
     if decision is not None and decision.final and not decision.retracted:
         whole = cut_off and not decision.complete
-        names = [] if whole else _in_a_row(undressed(decision.content[:_LONGEST]).strip(), menu)
+        names = (
+            [] if whole else _in_a_row(strip_decoration(decision.content[:_LONGEST]).strip(), menu)
+        )
     if not names:
         return None
     return _ranked(partial(read_content, name, schema, options) for name in names)
@@ -211,7 +213,7 @@ def _numbered(text: str, menu: Menu, *, cut_off: bool) -> list[str]:
     if len(items) < 2 or numbers != list(range(1, len(items) + 1)):
         return []
     finished = items[:-1] if cut_off and not text.endswith("\n") else items
-    names = [one_name(item["rest"], menu) for item in finished]
+    names = [match_name(item["rest"], menu) for item in finished]
     return [name for name in names if name] if names[0] else []
 
 
@@ -221,7 +223,7 @@ def _in_a_row(row: str, menu: Menu) -> list[str]:
     A row that is one name as a whole is left to the ladder, and so is one that is no row.
     """
     pieces = _RANKED.split(row)
-    if not 1 < len(pieces) <= 2 * _MOST_RANKED or one_name(row, menu) is not None:
+    if not 1 < len(pieces) <= 2 * _MOST_RANKED or match_name(row, menu) is not None:
         return []
     names: list[str] = []
     while pieces:
@@ -236,7 +238,7 @@ def _in_a_row(row: str, menu: Menu) -> list[str]:
 def _longest_name(pieces: Sequence[str], menu: Menu) -> tuple[str | None, int]:
     """The name that most of the first pieces spell together, and how many to go on after."""
     for taken in range(len(pieces), 0, -2):
-        name = one_name("".join(pieces[:taken]), menu)
+        name = match_name("".join(pieces[:taken]), menu)
         if name is not None:
             return name, taken + 1
     return None, 2

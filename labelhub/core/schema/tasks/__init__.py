@@ -1,4 +1,4 @@
-"""The label types by name: one class in one file each. What differs by type is asked of them.
+"""The label types by name, one class in one file each. All differences between types are in them.
 
 A new type is a new file here and its name in ``TASKS``; see "Add a label type" in
 ``docs/developers.md``.

@@ -1,17 +1,16 @@
-"""What a label type is: everything that differs by the kind of answer a project asks for."""
+"""The base class of label types: everything that differs by the kind of answer."""
 
 import unicodedata
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
-from labelhub.core.schema.carrying import Fate, SchemaPlan
 from labelhub.core.schema.content import (
     NoAnswer,
     is_placeholder,
-    off_menu,
+    match_name,
+    off_menu_error,
     offered,
-    one_name,
-    undressed,
+    strip_decoration,
 )
 from labelhub.core.schema.definition import (
     LabelDef,
@@ -19,72 +18,73 @@ from labelhub.core.schema.definition import (
     Value,
     ValueNotOffered,
     fold,
-    not_offered,
+    not_offered_error,
     unstorable,
     value_words,
 )
 from labelhub.core.schema.menu import Menu, menu_of
+from labelhub.core.schema.migration import Fate, SchemaPlan
 
-#: Control and format characters, and all kinds of space: a text of these alone shows nothing.
+#: Control and format characters and all kinds of space: a text of only these is invisible.
 UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
-#: What is reported beside percent agreement of values that are the same or not.
+#: The coefficients for values that are the same or not.
 NOMINAL = ("alpha_nominal", "gwet_ac1", "brennan_prediger", "fleiss_kappa", "conger_kappa")
 
 
 class LabelType:
-    """A kind of answer; a project's schema has one, by its name. There is one instance of each.
+    """A kind of answer. Each type has one instance; a project's schema has a type by its name.
 
-    A subclass sets the attributes that differ and overrides the methods whose answer differs. As it
-    stands, the class is for one of the schema's labels: the value is the label's name (``str``).
-    Nothing outside this package may ask for a certain type; it asks for what it needs to know.
+    A subclass overrides the attributes and methods that differ. This class itself describes one of
+    the schema's labels: the value is the label's name (``str``). Code outside this package never
+    asks for a certain type; it reads the attributes that it needs.
     """
 
     #: The name in JSON, in the database and in prompts.
     name: ClassVar[str]
-    #: How the type is explained to those who choose one: a title, a sentence, an example.
+    #: The explanation of the type for those who choose one: a title, a sentence, an example.
     title: ClassVar[str]
     summary: ClassVar[str]
     example: ClassVar[str]
-    #: What models are asked where the schema has no question of its own; and what people are.
+    #: The questions to models and to people if the schema has no question of its own.
     question: ClassVar[str] = "Which of the labels fits the text?"
     question_to_people: ClassVar[str] = "Which one fits?"
-    #: What somebody is to do who sends no answer.
-    wanted: ClassVar[str] = "give a label"
+    #: What to do, for somebody who sent no answer.
+    answer_instruction: ClassVar[str] = "give a label"
 
     # The shape of a value.
-    #: A value is a list of label names: the labels that are present.
+    #: A value is a list of label names: the present labels.
     several: ClassVar[bool] = False
     #: The labels are points of a scale, and a value is a number.
     ordered: ClassVar[bool] = False
-    #: The answer is written freely: there are no names to choose from.
+    #: The answer is free text: there are no names to choose from.
     written: ClassVar[bool] = False
-    #: Each item brings the names to choose from.
+    #: Each item has its own names to choose from.
     item_options: ClassVar[bool] = False
     #: The least number of labels in a schema.
     least_labels: ClassVar[int] = 2
 
-    #: Answers of several can be counted: they are often the same.
+    #: Answers of several annotators are often the same, so they can be counted.
     votable: ClassVar[bool] = True
-    #: Names of what is reported beside percent agreement, the recommended coefficient first.
+    #: The coefficients reported beside percent agreement, the recommended one first.
     coefficients: ClassVar[tuple[str, ...]] = NOMINAL
     #: The shape that a classifier learns, by its name in ``core.learning``.
     learned_as: ClassVar[str] = "single"
 
-    # Why something is not done for the type; empty where it is.
-    #: A schema has labels of its own.
-    why_unlabelled: ClassVar[str] = ""
-    #: Agreement by chance is removed from agreement.
-    why_no_chance: ClassVar[str] = ""
-    #: A classifier learns to answer.
-    why_not_learnable: ClassVar[str] = ""
+    # Reasons against, in words; empty if there is none.
+    #: Why a schema has no labels of its own.
+    unlabelled_reason: ClassVar[str] = ""
+    #: Why chance agreement cannot be removed.
+    no_chance_reason: ClassVar[str] = ""
+    #: Why no classifier can learn to answer.
+    not_learnable_reason: ClassVar[str] = ""
 
     # Files and pages.
     #: A column of a typed table: "class", "classes" (a list), "number" or "text".
     column: ClassVar[str] = "class"
-    #: The task category of the Hugging Face Hub, and what a data set's card says of a value.
+    #: The task category of the Hugging Face Hub, and the description of a value on a data card.
     hub_category: ClassVar[str] = "text-classification"
     hub_words: ClassVar[str] = "one of the labels below"
-    #: The templates of the fields in which people answer, in the queue and when they decide.
+    #: The templates of the answer fields, in the queue and in adjudication.
     answer_template: ClassVar[str] = "reviews/answer_choices.html"
     ruling_template: ClassVar[str] = "reviews/ruling_choices.html"
 
@@ -95,94 +95,94 @@ class LabelType:
         return f"LabelType({self.name!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy, such as one out of a cache, is the one instance that there is."""
+        """A copy, such as one from a cache, is the same instance."""
         return label_type, (self.name,)
 
     @property
     def labelled(self) -> bool:
-        """Whether values are made of the schema's labels: items share their categories."""
+        """Whether values consist of the schema's labels, so that all items share categories."""
         return not self.written and not self.item_options
 
     @property
     def one_of_several(self) -> bool:
-        """Whether a value is one out of names that can be listed."""
+        """Whether a value is one of several given names."""
         return not self.written and not self.several
 
     @property
     def prompt_task(self) -> "PromptTask":
-        """What prompts are given as ``task``."""
+        """The variable ``task`` of prompts."""
         return PromptTask(self)
 
     def check_labels(self, labels: tuple[LabelDef, ...]) -> tuple[LabelDef, ...]:
         """The labels of a new schema, completed.
 
         Raises:
-            SchemaError: they do not make a schema of this type.
+            SchemaError: they do not fit this type.
         """
         return labels
 
     def of_item(self, schema: Schema, options: Sequence[str]) -> Schema:
-        """The schema as it is for an item with these options."""
+        """The schema for an item with these options."""
         return schema
 
     def offered(self, schema: Schema, options: Sequence[str]) -> tuple[str, ...]:
-        """The names that an answer may use; empty where it is written freely."""
+        """The names that an answer may use; empty for free text."""
         return schema.names
 
     def normalise(self, schema: Schema, raw: Any, options: Sequence[str]) -> Value:
-        """The canonical value of ``raw``, as a person, a file or a program gives it.
+        """The canonical value of ``raw``, which comes from a person, a file or a program.
 
         Raises:
-            ValueNotOffered: the value is of the wrong shape or not among what is offered.
+            ValueNotOffered: the value has the wrong shape or is not offered.
         """
         found = schema.label(raw) if isinstance(raw, str) else None
         if found is None:
-            raise not_offered(raw, schema.names)
+            raise not_offered_error(raw, schema.names)
         return found.name
 
     def names_in(self, schema: Schema, value: Value) -> list[str]:
-        """The names that a canonical value says apply; the words of a written answer."""
+        """The names in a canonical value; of a written answer the text itself."""
         return list(value) if isinstance(value, list) else [str(value)]
 
     def name_of(self, schema: Schema, value: Value) -> str:
-        """The value as prompts and tables name it: on a scale by the name of the point."""
+        """The value as prompts and tables show it: a scale point by its name."""
         return value_words(value)
 
     def values(self, schema: Schema, options: Sequence[str]) -> list[Value]:
-        """A value for each name that is offered; two made-up ones where the answer is written."""
+        """A value for each offered name; two examples if the answer is free text."""
         return list(schema.offered(options))
 
     def read_content(self, schema: Schema, content: str, options: Sequence[str]) -> Value:
-        """The value that a model's decision spells, by exact spelling alone.
+        """The value that the content of a model's decision spells, by exact spelling alone.
 
         Raises:
-            ValueNotOffered: it names something that is not offered, or more than one where one
-                fits; ``data["off_menu"]`` has the words.
-            NoAnswer: it is a placeholder of the form that was asked for.
+            ValueNotOffered: it names something that is not offered, or several names for one value;
+                ``data["off_menu"]`` holds the words.
+            NoAnswer: it is the placeholder of the prompt.
         """
         menu = menu_of(schema, options)
-        name = one_name(content, menu)
+        name = match_name(content, menu)
         if name is not None:
             return offered(name, schema, options)
         if is_placeholder(content):
             raise NoAnswer("The answer repeats the form it was asked for.")
-        return self._read_other(schema, undressed(content).strip(), menu)
+        return self._read_other(schema, strip_decoration(content), menu)
 
     def _read_other(self, schema: Schema, form: str, menu: Menu) -> Value:
-        """What an answer means that is none of the names."""
-        raise off_menu(form, menu.names)
+        """The value of an answer that is none of the names."""
+        raise off_menu_error(form, menu.names)
 
     def from_cell(self, schema: Schema, raw: Any) -> Any:
-        """What ``normalise`` takes, from a cell of a file: file formats flatten values.
+        """The argument for ``normalise`` from a cell of a file: file formats flatten values.
 
         Raises:
-            ValueNotOffered: the cell is not blank and names nothing.
+            ValueNotOffered: the cell is not blank but has no name in it.
         """
-        only = only_one(raw)
-        return spelled(only) if isinstance(only, int | float) else only
+        only = unwrap_single(raw)
+        return name_from_number(only) if isinstance(only, int | float) else only
 
     def migrate(self, plan: SchemaPlan, value: Value) -> Value | Fate:
-        """What a canonical value becomes when the labels are changed as ``plan`` says."""
+        """The value or fate of a canonical value under the changed schema of ``plan``."""
         return plan.names.get(str(value), Fate.NEEDS_PEOPLE)
 
 
@@ -214,16 +214,16 @@ def label_type(name: str) -> LabelType:
     """The type of that name.
 
     Raises:
-        KeyError: there is none.
+        KeyError: there is no such type.
     """
     return TASKS[name]
 
 
 def read_text(raw: Any) -> str:
-    """Any text that is not empty, without outer blanks.
+    """A visible text without outer blanks.
 
     Raises:
-        ValueNotOffered: it is none.
+        ValueNotOffered: ``raw`` is no such text.
     """
     if not isinstance(raw, str) or all(unicodedata.category(sign) in UNSEEN for sign in raw):
         raise ValueNotOffered("The answer must be text and not empty.")
@@ -236,22 +236,22 @@ def read_option(raw: Any, options: Sequence[str]) -> str:
     """The option that ``raw`` spells.
 
     Raises:
-        ValueNotOffered: it spells none.
+        ValueNotOffered: ``raw`` spells no option.
     """
     if isinstance(raw, str):
         for option in options:
             if fold(option) == fold(raw):
                 return option
-    raise not_offered(raw, options)
+    raise not_offered_error(raw, options)
 
 
-def only_one(raw: Any) -> Any:
-    """Label Studio and Argilla write a list for one value."""
+def unwrap_single(raw: Any) -> Any:
+    """The value itself of a list with one value, as Label Studio and Argilla write it."""
     return raw[0] if isinstance(raw, list) and len(raw) == 1 else raw
 
 
-def spelled(number: float) -> str:
-    """A label name that a spreadsheet turned into a number or a truth value."""
+def name_from_number(number: float) -> str:
+    """The label name that a spreadsheet turned into a number or a truth value."""
     if isinstance(number, bool):
         return str(number).lower()
     return str(int(number)) if number == int(number) else str(number)

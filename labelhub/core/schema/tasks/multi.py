@@ -1,11 +1,10 @@
-"""Several labels: the value is the list of the present labels' names, in schema order."""
+"""Several labels: the value is the list of the names of the present labels, in schema order."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from labelhub.core.schema.carrying import Fate, SchemaPlan
-from labelhub.core.schema.content import offered, several_names
+from labelhub.core.schema.content import match_names, offered
 from labelhub.core.schema.definition import (
     LabelDef,
     Schema,
@@ -13,13 +12,14 @@ from labelhub.core.schema.definition import (
     Value,
     ValueNotOffered,
     fold,
-    listed,
-    not_offered,
+    join_names,
+    not_offered_error,
 )
 from labelhub.core.schema.menu import menu_of
+from labelhub.core.schema.migration import Fate, SchemaPlan
 from labelhub.core.schema.tasks.base import NOMINAL, LabelType
 
-#: Label names have none of these but commas.
+#: Of these, label names may only have commas.
 _BETWEEN_NAMES = re.compile(r"[,#|\n]")
 
 
@@ -32,7 +32,7 @@ class Multi(LabelType):
     example = "Food ✓ · Service ✓ · Price ✗"
     question = "Which of the aspects are present in the text?"
     question_to_people = "Which apply?"
-    wanted = "choose a label or “None of these”"
+    answer_instruction = "choose a label or “None of these”"
     several = True
     least_labels = 1
     coefficients = ("alpha_masi", "alpha_jaccard", *NOMINAL)
@@ -41,8 +41,8 @@ class Multi(LabelType):
     hub_words = "the set of labels that apply"
 
     def check_labels(self, labels: tuple[LabelDef, ...]) -> tuple[LabelDef, ...]:
-        """Names may have commas as long as a list of names reads in one way: what follows a comma
-        within a name begins none."""
+        """Names may have commas as long as a list of names reads in one way: no label begins like
+        the part after a comma in a name."""
         begins: dict[str, str] = {}
         for label in labels:
             first, *rest = _parts(label.name)
@@ -60,7 +60,7 @@ class Multi(LabelType):
         return labels
 
     def normalise(self, schema: Schema, raw: Any, options: Sequence[str]) -> Value:
-        """From a list of names, or an object that says true or false of names."""
+        """From a list of names, or an object with true or false for names."""
         present = {
             super(Multi, self).normalise(schema, name, options)
             for name in _present_names(raw, schema.names)
@@ -68,19 +68,19 @@ class Multi(LabelType):
         return [name for name in schema.names if name in present]
 
     def values(self, schema: Schema, options: Sequence[str]) -> list[Value]:
-        """A set of one for each label."""
+        """A set with one label for each label."""
         return [[name] for name in schema.names]
 
     def read_content(self, schema: Schema, content: str, options: Sequence[str]) -> Value:
-        """From a list of names, or words that say that nothing is present."""
-        return offered(several_names(content, menu_of(schema, options)), schema)
+        """From a list of names, or words for "none"."""
+        return offered(match_names(content, menu_of(schema, options)), schema)
 
     def from_cell(self, schema: Schema, raw: Any) -> Any:
-        """From names between commas; what JSON holds is as JSON says."""
+        """From names between commas; JSON values stay as they are."""
         if isinstance(raw, str):
-            names = listed_names(raw, schema.names)
+            names = split_names(raw, schema.names)
             if not names:
-                raise ValueNotOffered("It names no label; the empty set is written as [].")
+                raise ValueNotOffered("The cell names no label; write [] for none of the labels.")
             return names
         if isinstance(raw, dict):
             return {
@@ -90,8 +90,7 @@ class Multi(LabelType):
         return raw
 
     def migrate(self, plan: SchemaPlan, value: Value) -> Value | Fate:
-        """A name that is dropped leaves the others; one that needs people needs them for the whole
-        set."""
+        """Without dropped names; if one name needs people, so does the whole set."""
         names = self.names_in(plan.old, value)
         targets = [plan.names.get(name, Fate.NEEDS_PEOPLE) for name in names]
         if Fate.NEEDS_PEOPLE in targets:
@@ -102,28 +101,28 @@ class Multi(LabelType):
 def _present_names(raw: Any, names: Sequence[str]) -> list[Any]:
     if isinstance(raw, Mapping):
         if not raw:
-            raise ValueNotOffered("An empty object says nothing of any label; none of them is [].")
+            raise ValueNotOffered("The object is empty; write [] for none of the labels.")
         if not all(isinstance(is_there, bool) for is_there in raw.values()):
             raise ValueNotOffered("Each label must be true or false.")
         folded = {fold(name) for name in names}
         strange = next((name for name in raw if fold(str(name)) not in folded), None)
         if strange is not None:
-            raise not_offered(strange, names)
+            raise not_offered_error(strange, names)
         present = [name for name, is_there in raw.items() if is_there]
         given = {fold(str(name)) for name in raw}
         missing = [name for name in names if fold(name) not in given]
-        if missing and not present:  # nobody said that none of these is there
-            raise ValueNotOffered(f"Nothing is said of: {listed(missing)}.")
+        if missing and not present:  # an empty set needs a false for each label
+            raise ValueNotOffered(f"There is no true or false for: {join_names(missing)}.")
         return present
     if isinstance(raw, list | tuple):
         return list(raw)
     raise ValueNotOffered("Several labels must be a list of names, or names with true or false.")
 
 
-def listed_names(text: str, names: Iterable[str]) -> list[str]:
-    """The entries of a list whose separators are commas, bars, hashes or line ends.
+def split_names(text: str, names: Iterable[str]) -> list[str]:
+    """The entries of a list with commas, bars, hashes or line ends between them.
 
-    An entry that spells one of ``names`` is that name, commas included; others are as they stand.
+    Entries that spell one of ``names`` become that name, commas included; others stay.
     """
     known = {_parts(name): name for name in names}
     most = max(map(len, known), default=1)
@@ -140,5 +139,5 @@ def listed_names(text: str, names: Iterable[str]) -> list[str]:
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    """What the commas in a name part it into, folded."""
+    """The parts of a name between commas, folded."""
     return tuple(map(fold, name.split(",")))

@@ -4,25 +4,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from labelhub.core.schema.carrying import Fate, SchemaPlan
-from labelhub.core.schema.content import off_menu, offered
+from labelhub.core.schema.content import off_menu_error, offered
 from labelhub.core.schema.definition import (
     LabelDef,
     Schema,
     SchemaError,
     Value,
-    not_offered,
+    not_offered_error,
     number,
 )
 from labelhub.core.schema.menu import NUMBER, Menu
-from labelhub.core.schema.tasks.base import NOMINAL, LabelType, only_one
+from labelhub.core.schema.migration import Fate, SchemaPlan
+from labelhub.core.schema.tasks.base import NOMINAL, LabelType, unwrap_single
 
-#: Squares of distances have to fit into floating point.
+#: Squares of distances must fit into a float.
 MOST_POINT = 1e12
 
 
 class Ordinal(LabelType):
-    """One point of an ordered scale; each label is a point and has its number."""
+    """One point of an ordered scale; each label is a point with a number."""
 
     name = "ordinal"
     title = "A scale"
@@ -39,13 +39,13 @@ class Ordinal(LabelType):
     hub_words = "a point on the scale below"
 
     def check_labels(self, labels: tuple[LabelDef, ...]) -> tuple[LabelDef, ...]:
-        """Scale points: as given, else the number the names spell, else 1, 2, 3 …"""
+        """With the points as given, else the numbers that the names spell, else 1, 2, 3 …"""
         if any(label.point is not None for label in labels):
             points = [label.point for label in labels]
         else:
-            spelled = [number(label.name) for label in labels]
-            counted = [float(place) for place in range(1, len(labels) + 1)]
-            points = spelled if None not in spelled else list(counted)
+            points = [number(label.name) for label in labels]
+            if None in points:
+                points = [float(place) for place in range(1, len(labels) + 1)]
         given = [point for point in points if point is not None]
         if len(given) < len(labels) or len(set(given)) < len(labels):
             raise SchemaError("labels: every scale point needs its own number in 'point'.")
@@ -56,21 +56,21 @@ class Ordinal(LabelType):
         )
 
     def normalise(self, schema: Schema, raw: Any, options: Sequence[str]) -> Value:
-        """From a number, a text that spells one, or the name of a point."""
+        """From a number, a text that spells it, or the name of a point."""
         found = schema.label(raw) if isinstance(raw, str) else None
         wanted = found.point if found else number(raw)
         for label in schema.labels:
             if wanted is not None and label.point == wanted:
                 return whole(wanted)
         points = [f"{label.point:g}" for label in schema.labels if label.point is not None]
-        raise not_offered(raw, points)
+        raise not_offered_error(raw, points)
 
     def names_in(self, schema: Schema, value: Value) -> list[str]:
-        """The name of the point; none where the scale has no such point."""
+        """The name of the point; nothing if the scale has no such point."""
         return [label.name for label in schema.labels if label.point == value]
 
     def name_of(self, schema: Schema, value: Value) -> str:
-        """The name of the point; the number where the scale has no such point."""
+        """The name of the point; the number if the scale has no such point."""
         return next(iter(self.names_in(schema, value)), str(value))
 
     def values(self, schema: Schema, options: Sequence[str]) -> list[Value]:
@@ -78,25 +78,25 @@ class Ordinal(LabelType):
         return [schema.normalise(name) for name in schema.names]
 
     def _read_other(self, schema: Schema, form: str, menu: Menu) -> Value:
-        """The scale point whose number ``form`` is; what else Python would read is none. Numbers
-        stand for points unless a name is the number of another point."""
+        """The scale point with the number ``form``, a plain number. Numbers stand for points unless
+        the name of another point is that number."""
         plain = form.replace("−", "-")
         named = ((number(label.name), label.point) for label in schema.labels)
         if not NUMBER.fullmatch(plain) or any(value not in (None, point) for value, point in named):
-            raise off_menu(form, schema.names)
+            raise off_menu_error(form, schema.names)
         return offered(plain, schema)
 
     def from_cell(self, schema: Schema, raw: Any) -> Any:
-        """A number, or a text that names a point."""
-        return only_one(raw)
+        """A number or the name of a point."""
+        return unwrap_single(raw)
 
     def migrate(self, plan: SchemaPlan, value: Value) -> Value | Fate:
-        """By the name of the point; the number is that of the new point."""
+        """The number of the new point that takes the place of the point."""
         found = next((label for label in plan.old.labels if label.point == value), None)
         target = plan.names[found.name] if found else Fate.NEEDS_PEOPLE
         return target if isinstance(target, Fate) else whole(plan.point_of(target))
 
 
 def whole(point: float) -> int | float:
-    """A number as the ledger keeps it: without a fraction where it has none."""
+    """A number as the ledger stores it: an ``int`` if it is whole."""
     return int(point) if point == int(point) else point

@@ -1,16 +1,16 @@
-"""Each item's own options: the value is one of them (``str``); free text where it has none."""
+"""Each item's own options: the value is one of them (``str``); free text without options."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from labelhub.core.schema.carrying import Fate, SchemaPlan
 from labelhub.core.schema.definition import Schema, Value
+from labelhub.core.schema.migration import Fate, SchemaPlan
 from labelhub.core.schema.tasks.base import NOMINAL, LabelType, read_option, read_text
 from labelhub.core.schema.tasks.text import Text
 
 
 class PerItem(LabelType):
-    """Items bring their own question and options."""
+    """Items have their own question and options."""
 
     name = "per_item"
     title = "Each item asks"
@@ -23,15 +23,15 @@ class PerItem(LabelType):
     column = "text"
     hub_category = "multiple-choice"
     hub_words = "one of the item's own options"
-    why_unlabelled = "each item brings its own options"
-    why_no_chance = "options differ from item to item, so chance agreement cannot be removed"
+    unlabelled_reason = "each item brings its own options"
+    no_chance_reason = "options differ from item to item, so chance agreement cannot be removed"
 
     def __init__(self, without_options: Text) -> None:
-        """``without_options``: the type of an item that has none."""
+        """``without_options``: the type of an item without options."""
         self._without_options = without_options
 
     def of_item(self, schema: Schema, options: Sequence[str]) -> Schema:
-        """Without options an item asks for text."""
+        """Free text for an item without options."""
         return schema if options else Schema(self._without_options, schema.question)
 
     def offered(self, schema: Schema, options: Sequence[str]) -> tuple[str, ...]:
@@ -39,9 +39,9 @@ class PerItem(LabelType):
         return tuple(options)
 
     def normalise(self, schema: Schema, raw: Any, options: Sequence[str]) -> Value:
-        """From the words of an option; from any text where there are no options."""
+        """From the words of an option; from any text without options."""
         return read_option(raw, options) if options else read_text(raw)
 
     def migrate(self, plan: SchemaPlan, value: Value) -> Value | Fate:
-        """Options are no labels of the schema: they stay."""
+        """Unchanged: options are no labels of the schema."""
         return value

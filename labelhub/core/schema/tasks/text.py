@@ -1,16 +1,16 @@
-"""Free text: the value is what was written (``str``, not empty, without outer blanks)."""
+"""Free text: the value is the text (``str``, not empty, without outer blanks)."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from labelhub.core.schema.carrying import Fate, SchemaPlan
 from labelhub.core.schema.content import NoAnswer, is_placeholder
 from labelhub.core.schema.definition import Schema, Value
+from labelhub.core.schema.migration import Fate, SchemaPlan
 from labelhub.core.schema.tasks.base import NOMINAL, LabelType, read_text
 
 
 class Text(LabelType):
-    """The answer is written; there is nothing to choose from."""
+    """The answer is free text; there is nothing to choose from."""
 
     name = "text"
     title = "Free text"
@@ -26,28 +26,28 @@ class Text(LabelType):
     hub_words = "words"
     answer_template = "reviews/answer_text.html"
     ruling_template = "reviews/ruling_text.html"
-    why_unlabelled = "answers are free texts"
-    why_no_chance = "free texts have no categories, so chance agreement cannot be removed"
-    why_not_learnable = "The answers of this project are free texts: there are no labels to learn."
+    unlabelled_reason = "answers are free texts"
+    no_chance_reason = "free texts have no categories, so chance agreement cannot be removed"
+    not_learnable_reason = "The answers are free texts: there are no labels to learn."
 
     def offered(self, schema: Schema, options: Sequence[str]) -> tuple[str, ...]:
-        """Nothing: any text will do."""
+        """Nothing: any text is an answer."""
         return ()
 
     def normalise(self, schema: Schema, raw: Any, options: Sequence[str]) -> Value:
-        """From any text that shows something."""
+        """From any visible text."""
         return read_text(raw)
 
     def values(self, schema: Schema, options: Sequence[str]) -> list[Value]:
-        """Two that differ."""
+        """Two different texts."""
         return ["one answer", "another answer"]
 
     def read_content(self, schema: Schema, content: str, options: Sequence[str]) -> Value:
-        """All that follows "Final Decision:", without emphasis around it."""
+        """The whole content, without emphasis around it."""
         if is_placeholder(content):
             raise NoAnswer("The answer repeats the form it was asked for.")
         return schema.normalise(content.strip(" \t\r\n*"))
 
     def migrate(self, plan: SchemaPlan, value: Value) -> Value | Fate:
-        """Texts stay."""
+        """Unchanged."""
         return value

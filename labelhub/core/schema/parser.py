@@ -1,4 +1,4 @@
-"""Reading label schemas: every fault is named by its field."""
+"""Read label schemas from JSON; an error names the field."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from labelhub.core.schema.definition import (
     number,
     unstorable,
 )
-from labelhub.core.schema.tasks import TASKS, LabelType
+from labelhub.core.schema.tasks import TASKS
 
 MAX_LABELS = 200
 MAX_NAME = 100
@@ -39,20 +39,33 @@ def parse_schema(data: Any) -> Schema:
         for number, raw in enumerate(raw_labels, start=1)
     )
     labels = task.check_labels(labels)
-    _check_count(task, labels)
-    return Schema(task, question.strip(), labels, _index(labels))
+    if len(labels) < task.least_labels:
+        raise SchemaError(f"labels: a schema of task '{task}' needs at least {task.least_labels}.")
+    if len(labels) > MAX_LABELS:
+        raise SchemaError(f"labels: at most {MAX_LABELS}.")
+    if labels and not task.labelled:
+        raise SchemaError(f"labels: a schema of task '{task}' has none of its own.")
+    return Schema(task, question.strip(), labels, _labels_by_key(labels))
+
+
+def _labels_by_key(labels: tuple[LabelDef, ...]) -> dict[str, LabelDef]:
+    by_key: dict[str, LabelDef] = {}
+    for label in labels:
+        if by_key.setdefault(fold(label.name), label) is not label:
+            raise SchemaError(f"labels: the name '{label.name}' is given twice.")
+    return by_key
 
 
 def schema_from_names(task: str, names: Iterable[str]) -> Schema:
-    """A schema whose labels have names only, as on the command line."""
+    """A schema whose labels have only names, as on the command line."""
     return parse_schema({"task": task, "labels": [{"name": name} for name in names]})
 
 
 def read_label_def(raw: Any, where: str) -> LabelDef:
-    """One label: its name, or an object with ``name`` and what is said of it.
+    """One label: its name, or an object with ``name`` and other fields of :class:`LabelDef`.
 
     Raises:
-        SchemaError: it begins with ``where``.
+        SchemaError: the message begins with ``where``.
     """
     if isinstance(raw, str):
         raw = {"name": raw}
@@ -64,6 +77,9 @@ def read_label_def(raw: Any, where: str) -> LabelDef:
     texts = {key: raw.get(key, "") for key in ("name", "description", "include", "exclude")}
     for key, text in texts.items():
         _check_text(text, f"{where}, {key}")
+    point = number(raw.get("point"))
+    if point is None and raw.get("point") is not None:
+        raise SchemaError(f"{where}, point: must be a number.")
     return LabelDef(
         name=_checked_name(texts["name"], where),
         description=texts["description"].strip(),
@@ -71,7 +87,7 @@ def read_label_def(raw: Any, where: str) -> LabelDef:
         exclude=texts["exclude"].strip(),
         examples_for=_examples(raw, "examples_for", where),
         examples_against=_examples(raw, "examples_against", where),
-        point=_checked_point(raw.get("point"), where),
+        point=point,
     )
 
 
@@ -101,29 +117,3 @@ def _examples(raw: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
     for text in given:
         _check_text(text, f"{where}, {key}")
     return tuple(text.strip() for text in given if text.strip())
-
-
-def _checked_point(raw: Any, where: str) -> float | None:
-    if raw is None:
-        return None
-    point = number(raw)
-    if point is None:
-        raise SchemaError(f"{where}, point: must be a number.")
-    return point
-
-
-def _check_count(task: LabelType, labels: tuple[LabelDef, ...]) -> None:
-    if len(labels) < task.least_labels:
-        raise SchemaError(f"labels: a schema of task '{task}' needs at least {task.least_labels}.")
-    if len(labels) > MAX_LABELS:
-        raise SchemaError(f"labels: at most {MAX_LABELS}.")
-    if labels and not task.labelled:
-        raise SchemaError(f"labels: a schema of task '{task}' has none of its own.")
-
-
-def _index(labels: tuple[LabelDef, ...]) -> dict[str, LabelDef]:
-    index: dict[str, LabelDef] = {}
-    for label in labels:
-        if index.setdefault(fold(label.name), label) is not label:
-            raise SchemaError(f"labels: the name '{label.name}' is given twice.")
-    return index

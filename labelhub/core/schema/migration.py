@@ -1,4 +1,4 @@
-"""What becomes of every value given under a schema when its labels are changed."""
+"""How the values given under a schema change when its labels do."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,8 +9,10 @@ from labelhub.core.schema.definition import Schema, Value
 
 
 class Fate(Enum):
-    """What becomes of a value that no value of the new schema stands for. No text: a label may be
-    called anything."""
+    """What happens to a value that has no counterpart in the new schema.
+
+    No text, because a label may have any name.
+    """
 
     NEEDS_PEOPLE = "needs_people"
     WITHDRAWN = "withdrawn"
@@ -19,12 +21,12 @@ class Fate(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SchemaPlan:
-    """A change of a schema, worked out.
+    """A planned change of a schema.
 
     Attributes:
         old, new: the schema before and after.
-        names: every old label's name → that of the label that takes its place, or its fate.
-        origins: new label → old one that it is a part of (see ``Split``).
+        names: old label → the new label that takes its place, or its fate.
+        origins: new label → the old label that it is a part of (see ``Split``).
     """
 
     old: Schema
@@ -33,26 +35,29 @@ class SchemaPlan:
     origins: Mapping[str, str] = field(default_factory=dict)
 
     def value(self, value: Value) -> Value | Fate:
-        """What a canonical value of the old schema is in the new one; canonical, or its fate."""
+        """The canonical value of the new schema for one of the old schema, or its fate."""
         return self.old.task.migrate(self, value)
 
     @property
     def changes_values(self) -> bool:
-        """Whether any value is another one after it."""
+        """Whether any value changes."""
         kept = [name for name in self.new.names if self.names.get(name) == name]
         moved = self.old.task.several and kept != [n for n in self.old.names if n in kept]
         return moved or any(self._changed(name) for name in self.old.names)
 
     @property
     def one_to_one(self) -> bool:
-        """Whether different values stay different, and none is lost: so no decision changes."""
+        """Whether different values stay different and none is lost, so that no decision changes."""
         targets = list(self.names.values())
         lost = any(isinstance(target, Fate) for target in targets)
         return not lost and len(set(targets)) == len(targets)
 
     def inverse(self) -> "SchemaPlan":
-        """The way back, for values of the new schema: where several became one, only people know
-        which it was, unless it was one of them."""
+        """The plan from the new schema back to the old one.
+
+        If several labels became one, only people can tell which it was, unless the new label has
+        the name of one of them.
+        """
         sources: dict[str, list[str]] = {name: [] for name in self.new.names}
         for name, target in self.names.items():
             if not isinstance(target, Fate):
@@ -61,7 +66,7 @@ class SchemaPlan:
         return SchemaPlan(self.new, self.old, back)
 
     def evidence(self, evidence: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-        """Quoted phrases by label, under the names of afterwards; what is gone is left out."""
+        """Quoted phrases by new label; those of removed labels are left out."""
         found: dict[str, list[str]] = {}
         for name, phrases in evidence.items():
             target = self.names.get(name, name)
@@ -71,7 +76,7 @@ class SchemaPlan:
         return found
 
     def spans(self, spans: Sequence[Any]) -> list[Any]:
-        """Marked places of a text (``{"label", …}``), under the names of afterwards."""
+        """Marked places of a text (``{"label", …}``) with the new names of their labels."""
         found = []
         for span in spans:
             name = span.get("label") if isinstance(span, Mapping) else None
@@ -89,7 +94,7 @@ class SchemaPlan:
         return self.names[name] != name
 
     def point_of(self, name: str | Fate) -> float:
-        """The number of a label of afterwards; NaN where there is none."""
+        """The number of a new label; NaN if there is none."""
         found = None if isinstance(name, Fate) else self.new.label(name)
         return float("nan") if found is None or found.point is None else found.point
 
