@@ -12,7 +12,7 @@ from apps.labels.blindness import hidden_from
 from apps.labels.models import Label
 from apps.llm.models import ModelSpec, PromptVersion
 from apps.projects.models import Guideline, Item, LabelSchema, Project
-from labelhub.core.llm.parsing.structured import in_words
+from labelhub.core.llm.parsing.structured import json_as_text
 
 if TYPE_CHECKING:
     from apps.accounts.models import User
@@ -322,4 +322,4 @@ class Turn(models.Model):
     @property
     def words(self) -> str:
         """The answer as people read it: one in JSON as the text form of its prompt has it."""
-        return in_words(self.text)
+        return json_as_text(self.text)

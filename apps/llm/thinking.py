@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from apps.llm.capabilities import Capability
 from apps.llm.models import ModelSpec
 from apps.llm.wire import MOST_ROOM
-from labelhub.core.llm.parsing import without_thinking
+from labelhub.core.llm.parsing import strip_thinking
 from labelhub.core.llm.prices import estimate_tokens
 from labelhub.core.llm.types import Completion
 
@@ -124,7 +124,7 @@ def _room_for(tokens: int) -> int:
 
 
 def _said(answer: Completion) -> str:
-    return without_thinking(answer.text).strip()
+    return strip_thinking(answer.text).strip()
 
 
 def thought(answer: Completion) -> int:

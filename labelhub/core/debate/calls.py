@@ -6,7 +6,7 @@ from typing import Any
 
 from labelhub.core.debate.outcome import DebateItem, Untrusted
 from labelhub.core.errors import LabelhubError
-from labelhub.core.llm.parsing.structured import in_words
+from labelhub.core.llm.parsing.structured import json_as_text
 from labelhub.core.llm.types import Call, Reply
 from labelhub.core.prompts import AS_JSON, AS_TEXT, FORM, Prompt, fence
 from labelhub.core.schema import Schema
@@ -93,7 +93,9 @@ class Caller:
         self, prompt: Prompt, replies: Mapping[str, Reply], given: Mapping[str, Any]
     ) -> dict[str, Any]:
         own = {name: make(self) for name, make in _INPUTS.items() if name in prompt.inputs}
-        heard = {name: fence(in_words(reply.text), self.salt) for name, reply in replies.items()}
+        heard = {
+            name: fence(json_as_text(reply.text), self.salt) for name, reply in replies.items()
+        }
         return own | heard | {name: self._delimited(value) for name, value in given.items()}
 
     def _delimited(self, value: Any) -> Any:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from labelhub.core.llm.parsing.structured import in_words
+from labelhub.core.llm.parsing.structured import json_as_text
 from labelhub.core.llm.types import Reply, Status
 from labelhub.core.schema import Schema, Value
 
@@ -28,7 +28,7 @@ def merged_evidence(
 def rationale(*replies: Reply) -> str:
     """The reasons of the first reply that gives any, without its decision line, cut to size."""
     for reply in replies:
-        lines = (line.strip() for line in in_words(reply.text).splitlines())
+        lines = (line.strip() for line in json_as_text(reply.text).splitlines())
         reasons = "\n".join(line for line in lines if line and not _DECISION_LINE.match(line))
         if reasons:
             cut = len(reasons) > LONGEST_RATIONALE
@@ -38,7 +38,9 @@ def rationale(*replies: Reply) -> str:
 
 def words(reply: Reply) -> str:
     """What others may hear of ``reply``; a refusal is no contribution, and would be catching."""
-    return "" if reply.status in {Status.FAILED, Status.REFUSED} else in_words(reply.text).strip()
+    return (
+        "" if reply.status in {Status.FAILED, Status.REFUSED} else json_as_text(reply.text).strip()
+    )
 
 
 def silent(reply: Reply) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 from labelhub.core.echo.examples import Example
 from labelhub.core.errors import InvalidInput
-from labelhub.core.llm.parsing import without_thinking
+from labelhub.core.llm.parsing import strip_thinking
 from labelhub.core.llm.types import Call, Reply, Status
 from labelhub.core.prompts import Prompt, fence
 from labelhub.core.schema import Schema, fold, parse_schema
@@ -105,7 +105,7 @@ def read_instructions(reply_text: str) -> tuple[str, ...]:
     Those that read the same count once; other lines are left out.
     """
     found: dict[str, str] = {}
-    for line in without_thinking(reply_text[:_READ]).splitlines():
+    for line in strip_thinking(reply_text[:_READ]).splitlines():
         match = _HEAD.match(line)
         text = " ".join(match["rest"].split()).strip(" *_\"'“”") if match else ""
         if text:

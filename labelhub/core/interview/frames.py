@@ -13,9 +13,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, NoReturn, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, TypeAlias, TypeVar
 
 from labelhub.core.errors import LabelhubError
+from labelhub.core.strict_json import DECODER
 
 
 class BadFrame(LabelhubError):
@@ -502,38 +503,19 @@ def _readable_id(found: Mapping[str, Any]) -> str:
 
 
 def _object(raw: str | bytes) -> Mapping[str, Any]:
-    # Characters first: to encode what is far too long would be work for nothing.
-    if len(raw) > MOST_BYTES or len(_bytes(raw)) > MOST_BYTES:
+    # Characters first: no need to encode a text that is far too long.
+    if len(raw) > MOST_BYTES or (
+        isinstance(raw, str) and len(raw.encode("utf-8", "surrogatepass")) > MOST_BYTES
+    ):
         raise TooBig(f"A frame has at most {MOST_BYTES} bytes.")
     try:
-        text = raw if isinstance(raw, str) else raw.decode()
-        found = _DECODER.decode(text)
+        found = DECODER.decode(raw if isinstance(raw, str) else raw.decode())
     # Also: integers of thousands of digits, and brackets nested beyond the stack.
     except (ValueError, RecursionError):
         raise NotAFrame("A frame is one JSON object in UTF-8.") from None
     if not isinstance(found, dict) or _deeper_than(found, MOST_DEEP):
         raise NotAFrame(f"A frame is one JSON object, nested at most {MOST_DEEP} deep.")
     return found
-
-
-def _bytes(raw: str | bytes) -> bytes:
-    return raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else raw
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; whoever says a thing twice hopes that two readers take two of them."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key stands twice")
-    return found
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
-
-
-# Made once: ``json.loads`` would make one for each frame.
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_number)
 
 
 def _deeper_than(value: object, most: int) -> bool:

@@ -15,8 +15,8 @@ from typing import Any
 
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import CHOICE, OPTIONS, WORD, Feature, Template
-from labelhub.core.llm.parsing import without_thinking
-from labelhub.core.llm.parsing.decision import one_line_end, without_echo
+from labelhub.core.llm.parsing import strip_thinking
+from labelhub.core.llm.parsing.decision import normalise_line_ends, strip_echo
 from labelhub.core.schema import fold
 
 
@@ -193,7 +193,7 @@ def read_draft(reply_text: str, feature: Feature, predicted: str, language: str)
     """
     if len(reply_text) > MOST_CHARACTERS:
         raise Unreadable(f"The answer is longer than {MOST_CHARACTERS:,} characters.")
-    text = without_echo(one_line_end(without_thinking(reply_text)))
+    text = strip_echo(normalise_line_ends(strip_thinking(reply_text)))
     lines = [line for line in text.split("\n") if not line.lstrip().startswith("```")]
     question, raw = _from_json("\n".join(lines)) or _from_lines(lines)
     question = _plain(question)

@@ -16,7 +16,7 @@ from labelhub.core.debate import PROTOCOLS, protocol
 from labelhub.core.debate.outcome import DebateItem, Outcome, Precedent, run_debate
 from labelhub.core.debate.routing import Rule, reasons
 from labelhub.core.debate.signals import injection_flags, item_flags
-from labelhub.core.llm.parsing.structured import in_words
+from labelhub.core.llm.parsing.structured import json_as_text
 from labelhub.core.llm.types import Call, Output, Reply
 from labelhub.core.prompts import fence
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
@@ -124,7 +124,7 @@ def _untrusted(call: Call) -> Iterator[str]:
     yield call.question
     yield "\n".join(" ".join(option.split()) for option in call.options)
     yield f"{call.text}: {call.text}"
-    yield from (in_words(reply.text) for reply in call.heard.values())
+    yield from (json_as_text(reply.text) for reply in call.heard.values())
     yield from _strings(call.inputs)
 
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from labelhub.core.llm.parsing import read_answer
-from labelhub.core.llm.parsing.structured import in_words
+from labelhub.core.llm.parsing.structured import json_as_text
 from labelhub.core.llm.types import Reply, Status
 from labelhub.core.schema import schema_from_names
 from tests.cases import all_cases
@@ -52,5 +52,5 @@ def test_what_a_critic_quotes_against_a_label_is_no_evidence_for_it() -> None:
 @all_cases("found", [None, 3, "x", [], [1], {"name": 3}, [{"quotes": "x"}], [[]]])
 def test_odd_fields_do_no_harm(found: Any) -> None:
     odd = {"reasoning": found, "evidence": found, "verdicts": found, "quotes": found}
-    assert in_words(json.dumps({**odd, "label": "Good"})).endswith("Final Decision: Good")
+    assert json_as_text(json.dumps({**odd, "label": "Good"})).endswith("Final Decision: Good")
     assert read_answer(json.dumps({**odd, "label": "Good"}), STANCE, source=TEXT).value == "Good"

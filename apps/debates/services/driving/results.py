@@ -15,7 +15,7 @@ from apps.labels.services import DebateResult, NewLabel, annotator_for
 from apps.projects.models import Item
 from labelhub.core.debate.outcome import DebateItem, Outcome, Precedent
 from labelhub.core.errors import LabelhubError
-from labelhub.core.llm.parsing import without_thinking
+from labelhub.core.llm.parsing import strip_thinking
 from labelhub.core.llm.types import Call, Completion, Reply, Status
 
 FAILED_REASON = "failed"
@@ -138,7 +138,7 @@ def failed_turn(role: RunRole, call: Call, error: LabelhubError) -> Turn:
 def reply_of(turn: Turn) -> Reply:
     """What the protocol heard when the turn was taken."""
     return Reply(
-        text=without_thinking(turn.text),
+        text=strip_thinking(turn.text),
         value=turn.value,
         status=Status(turn.status),
         rung=turn.rung,

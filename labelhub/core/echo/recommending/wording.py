@@ -23,8 +23,8 @@ from labelhub.core.echo.recommending.offer_faults import (
     offer_faults,
     offer_table,
 )
-from labelhub.core.llm.parsing import without_thinking
-from labelhub.core.llm.parsing.decision import one_line_end, without_echo
+from labelhub.core.llm.parsing import strip_thinking
+from labelhub.core.llm.parsing.decision import normalise_line_ends, strip_echo
 from labelhub.core.llm.types import Call, Reply
 from labelhub.core.prompts import Prompt, fence
 from labelhub.core.schema import Schema, parse_schema
@@ -138,7 +138,7 @@ def read_offer(reply_text: str) -> str:
     They stand after "Offer:", or are the whole answer. A label that a model wrote is cut off: the
     label is ours.
     """
-    text = without_echo(one_line_end(without_thinking(reply_text[:_READ])))
+    text = strip_echo(normalise_line_ends(strip_thinking(reply_text[:_READ])))
     lines = [line.strip() for line in text.split("\n") if not line.lstrip().startswith("```")]
     lines = [line for line in lines if line]
     found = [match["rest"] for line in lines if (match := _HEAD.match(line))]

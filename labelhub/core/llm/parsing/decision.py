@@ -1,4 +1,4 @@
-"""Finding the sentence or line in which a model states its answer."""
+"""Find the sentence or line in which a model states its answer."""
 
 import re
 from collections.abc import Iterator
@@ -10,18 +10,18 @@ from labelhub.core.schema.content import says_none
 _THOUGHT = re.compile(r"[<\[](?P<end>/?)(?:think|thinking|thought|reasoning)[>\]]", re.IGNORECASE)
 _FENCE = re.compile(r"<(?P<end>/?)text id=\"(?P<id>[0-9a-f]{8})\">")
 _LINE_END = re.compile("\r\n?|[\u2028\u2029\u0085]")
-# Marks that are not seen and change no word at its edge. The joiners (U+200C, U+200D) belong to
-# words and emoji, and the overrides (U+202D, U+202E) change what is seen: both stay.
+# Invisible marks without a meaning at the edge of a word. The joiners (U+200C, U+200D) belong to
+# words and emoji, and the overrides (U+202D, U+202E) change the visible text: both stay.
 _MARKS = re.compile("[\u200b\u200e\u200f\u061c\u2060\ufeff\u202a-\u202c\u2066-\u2069]+")
 
 
-def without_thinking(text: str) -> str:
-    """``text`` without what stands in think tags, also where one of the two tags is missing."""
+def strip_thinking(text: str) -> str:
+    """``text`` without the content of think tags, also if one of the two tags is missing."""
     kept: list[str] = []
     end, thinking = 0, False
     for tag in _THOUGHT.finditer(text):
         if tag["end"]:
-            # A lone end tag ends a thought that began before the answer did.
+            # A lone end tag ends a thought that began before the text.
             kept = kept if thinking else []
             end, thinking = tag.end(), False
         elif not thinking:
@@ -31,21 +31,21 @@ def without_thinking(text: str) -> str:
     return answer.strip("\r\n \t") + ("\n" if text.endswith("\n") else "")
 
 
-def readable(text: str) -> str:
-    """``text`` as labels are read from it: one kind of line end, nothing echoed, no edge marks.
+def clean_reply(text: str) -> str:
+    """``text`` with line feeds only, without echoed material and without marks at word edges.
 
-    A block between the prompts' delimiters is the material itself, said back; a decision in it is
-    somebody else's.
+    A block between the prompts' delimiters repeats the material; a decision in it is not the
+    model's.
     """
-    return _MARKS.sub(_kept_within_a_word, without_echo(one_line_end(text)))
+    return _MARKS.sub(_keep_within_word, strip_echo(normalise_line_ends(text)))
 
 
-def one_line_end(text: str) -> str:
+def normalise_line_ends(text: str) -> str:
     """``text`` with every kind of line end as a line feed."""
     return _LINE_END.sub("\n", text)
 
 
-def without_echo(text: str) -> str:
+def strip_echo(text: str) -> str:
     """``text`` without complete blocks ``<text id="…">…</text id="…">``."""
     kept: list[str] = []
     start, opened = 0, ""
@@ -58,13 +58,13 @@ def without_echo(text: str) -> str:
     return "".join(kept) + text[start:]
 
 
-def _kept_within_a_word(match: re.Match[str]) -> str:
+def _keep_within_word(match: re.Match[str]) -> str:
     before = match.string[match.start() - 1 : match.start()]
     after = match.string[match.end() : match.end() + 1]
     return match[0] if before.isalnum() and after.isalnum() else ""
 
 
-# A quoted line (">", '"') is somebody else's decision and does not match.
+# A quoted line (">", '"') is the decision of somebody else and does not match.
 _START = r"^[ \t*_#•|`-]*(?:\d+[.)][ \t]*[*_]*)?"
 _FINAL = re.compile(
     _START
@@ -76,8 +76,8 @@ _PRESENT = re.compile(
     r"(?:[ ]in[ ](?:this|the)[ ]\w+)?)[ ]are[ \t*_]*:?(?P<rest>[^\n]*)$",
     re.IGNORECASE | re.MULTILINE,
 )
-# Only what begins a sentence, or follows a "so" or a "Conclusion:", states a label. "I doubt that
-# the label is X", "if the label is X" and "Annotator B: the label is X" do not.
+# The words state a label only at the beginning of a sentence or after "so" or "Conclusion:". "I
+# doubt that the label is X", "if the label is X" and "Annotator B: the label is X" state none.
 _SENTENCE = re.compile(
     r"(?:^[ \t*_•-]*|(?:[.!?;]|\b(?:so|thus|therefore|hence),?"
     r"|\b(?:answer|conclusion|decision|result|summary|therefore|so|verdict)[*_]*:[*_]*)"
@@ -100,12 +100,13 @@ _SAYS_OF_WHAT = re.compile(r"aspects|labels|none of", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class StatedDecision:
-    """Where an answer is stated and in which words.
+    """The words of an answer and where they start.
 
-    ``complete`` tells that the model wrote on after it, so a cut-off answer cannot have cut it.
-    ``final`` tells that it is a line "Final Decision: …", ``prose`` that it is a sentence, which
-    may go on after the name. ``retracted`` tells that
-    later words may take it back, or that it is no statement: then none stands.
+    Attributes:
+        complete: more text follows, so a cut-off reply cannot have cut the answer.
+        final: it is a line "Final Decision: …".
+        prose: it is a sentence, which may go on after the name.
+        retracted: later words may take it back, or it is no statement: then there is no answer.
     """
 
     start: int
@@ -117,30 +118,30 @@ class StatedDecision:
 
 
 def last_decision(text: str, schema: Schema) -> StatedDecision | None:
-    """The statement that counts, by rank first and then the last of its rank; None without one."""
+    """The decision of ``text``: a final line, else the last other statement; None without one."""
     finals = list(_FINAL.finditer(text))
     if finals:
-        return _final(text, finals[-1], schema)
+        return _read_final(text, finals[-1], schema)
     if schema.task.written:
         return None
-    stated = max(_statements(text, schema), key=lambda found: found.start, default=None)
-    return stated or _hashtags(text)
+    stated = max(_find_statements(text, schema), key=lambda found: found.start, default=None)
+    return stated or _find_hashtags(text)
 
 
-def _final(text: str, match: re.Match[str], schema: Schema) -> StatedDecision:
+def _read_final(text: str, match: re.Match[str], schema: Schema) -> StatedDecision:
     rest = match["rest"] or ""
     if rest.strip() not in {"", "**", "__"}:
         content, end = rest, match.end()
         complete = end < len(text)
     else:
-        content, end = _below(text, match.end())
+        content, end = _lines_below(text, match.end())
         complete = end < len(text.rstrip())
     retracted = not schema.task.written and _TAKEN_BACK.search(text, end) is not None
     return StatedDecision(match.start(), content, complete, final=True, retracted=retracted)
 
 
-def _below(text: str, start: int) -> tuple[str, int]:
-    """The list, else the one line, that follows position ``start``; and where it ends."""
+def _lines_below(text: str, start: int) -> tuple[str, int]:
+    """The list, else the line, that follows position ``start``; and where it ends."""
     names: list[str] = []
     end = start
     for line in _LINE.finditer(text, start + 1):
@@ -155,29 +156,22 @@ def _below(text: str, start: int) -> tuple[str, int]:
     return "\n".join(names), end
 
 
-def _statements(text: str, schema: Schema) -> Iterator[StatedDecision]:
+def _find_statements(text: str, schema: Schema) -> Iterator[StatedDecision]:
     for match in _PRESENT.finditer(text):
         yield StatedDecision(match.start(), match["rest"], match.end() < len(text))
     if schema.task.several:
-        yield from _nothing(text)
-    sentence = _last_sentence(text)
+        before, _, last = text.strip().rpartition("\n")
+        # A bare "none" counts only as the whole answer: below a heading it may mean one aspect.
+        if says_none(last) and (not before or _SAYS_OF_WHAT.search(last)):
+            yield StatedDecision(len(text.rstrip()) - len(last), last, text.endswith("\n"))
+    sentence = _find_last_sentence(text)
     if sentence is not None:
         yield sentence
 
 
-def _nothing(text: str) -> Iterator[StatedDecision]:
-    """The last line, where it says that no aspect is present.
-
-    A bare "none" counts as the whole answer alone; below a heading it may speak of one aspect.
-    """
-    before, _, last = text.strip().rpartition("\n")
-    if says_none(last) and (not before or _SAYS_OF_WHAT.search(last)):
-        yield StatedDecision(len(text.rstrip()) - len(last), last, text.endswith("\n"))
-
-
-def _last_sentence(text: str) -> StatedDecision | None:
-    """The last "the label is …" outside of quotations; later words about it take it back."""
-    stated = list(_stated(text))
+def _find_last_sentence(text: str) -> StatedDecision | None:
+    """The last "the label is …" outside quotations; later words about it take it back."""
+    stated = list(_find_sentences(text))
     if not stated:
         return None
     start, end = stated[-1]
@@ -190,8 +184,8 @@ def _last_sentence(text: str) -> StatedDecision | None:
     return StatedDecision(start, content, end + len(rest) < len(text), prose=True, retracted=asked)
 
 
-def _stated(text: str) -> Iterator[tuple[int, int]]:
-    """Where each "the label is" that is not within a quotation begins and ends."""
+def _find_sentences(text: str) -> Iterator[tuple[int, int]]:
+    """The start and end of each "the label is" outside quotations."""
     for line in _LINE.finditer(text):
         straight, curly, read_to = False, False, 0
         for match in _SENTENCE.finditer(line[0]):
@@ -204,8 +198,8 @@ def _stated(text: str) -> Iterator[tuple[int, int]]:
                 yield line.start() + match.start(), line.start() + read_to
 
 
-def _hashtags(text: str) -> StatedDecision | None:
-    """The last line of nothing but hashtags, where at most notes on single hashtags follow it."""
+def _find_hashtags(text: str) -> StatedDecision | None:
+    """The last line of only hashtags, followed at most by notes on single hashtags."""
     end = len(text.rstrip())
     for line in reversed(text.rstrip().split("\n")):
         start = end - len(line)

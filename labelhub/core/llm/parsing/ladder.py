@@ -1,4 +1,4 @@
-"""The rungs in their order, each only where the one before found nothing at all."""
+"""The rungs of the ladder in order; each is tried only if the one before found nothing."""
 
 import re
 import unicodedata
@@ -6,13 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from labelhub.core.llm.parsing.decision import StatedDecision, last_decision, one_line_end, readable
+from labelhub.core.llm.parsing.decision import (
+    StatedDecision,
+    clean_reply,
+    last_decision,
+    normalise_line_ends,
+)
 from labelhub.core.llm.parsing.structured import MISSING, embedded_answer, read_json, whole_answer
 from labelhub.core.schema import Schema, Value, ValueNotOffered, fold
 from labelhub.core.schema.content import NoAnswer, match_name, offered, read_content
 from labelhub.core.schema.menu import Menu, is_number, menu_of
 
-#: A last sentence that is longer is no plain statement.
+#: A longer last sentence is no plain statement.
 _LONGEST = 600
 _NAME = "\ue000"
 
@@ -87,9 +92,9 @@ _LISTS = re.compile(
     rf"|the (?:present )?(?:aspects|labels)(?: (?:present|mentioned))?"
     rf"(?: in (?:the|this) {_OBJECT})?(?: that i (?:find|see))?(?: are|:) {_LISTED}) ?[.!]?"
 )
-# A number before the stop counts a list; a colon before a blank line announces what follows it.
+# A number before the stop numbers a list; a colon before a blank line introduces the next lines.
 _STOP = re.compile(r"(?<![\d])[.!?。！？][*_`)]*\s|(?<![:,\s])[ \t]*\n[ \t]*\n")
-# Only what opens and closes around the name alone: a lone mark ends somebody's quotation.
+# Only marks that open and close around the name: a lone mark ends a quotation.
 _WRAPPED = re.compile(
     rf"[\"“„]({_NAME})[\"“”]|«({_NAME})»|['‘]({_NAME})'|\(({_NAME})\)|\[({_NAME})\]"
 )
@@ -102,7 +107,7 @@ _JOINT = re.compile(r"(?<=\w)[\s‐_-]+(?=\w)")
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """The last sentence, folded, with each name as one character; ``answers`` a question."""
+    """The last sentence, folded, each name as one character; ``answers``: after a question."""
 
     words: str
     names: tuple[str, ...]
@@ -113,20 +118,21 @@ def read_lenient(text: str, schema: Schema, options: Sequence[str] = ()) -> Valu
     """The value that the last sentence of ``text`` decides for.
 
     Raises:
-        NoAnswer: it decides for none, or not plainly enough.
+        NoAnswer: it decides for none or not plainly.
     """
     if not schema.task.written:
         menu = menu_of(schema, options)
         sentence = _last_sentence(text, schema.offered(options), menu)
         if sentence is not None:
-            found = _listed(sentence) if schema.task.several else _decided(sentence, menu)
+            several = schema.task.several
+            found = _listed_names(sentence) if several else _decided_name(sentence, menu)
             if found is not None:
                 return offered(found, schema, options)
     raise NoAnswer("The answer has no 'Final Decision:' line.")
 
 
-def _decided(sentence: _Sentence, menu: Menu) -> str | None:
-    """The one name that the sentence is, or decides for."""
+def _decided_name(sentence: _Sentence, menu: Menu) -> str | None:
+    """The name that the sentence is or decides for."""
     if len(set(sentence.names)) != 1:
         return None
     name = sentence.names[0]
@@ -136,8 +142,8 @@ def _decided(sentence: _Sentence, menu: Menu) -> str | None:
     return name if plain else None
 
 
-def _listed(sentence: _Sentence) -> list[str] | None:
-    """The names of which the sentence says that they are present."""
+def _listed_names(sentence: _Sentence) -> list[str] | None:
+    """The names that the sentence lists as present."""
     joined = any(" and " in fold(name) or "&" in name for name in sentence.names)
     if joined or not _LISTS.fullmatch(sentence.words):
         return None
@@ -145,7 +151,7 @@ def _listed(sentence: _Sentence) -> list[str] | None:
 
 
 def _last_sentence(text: str, offered_names: Sequence[str], menu: Menu) -> _Sentence | None:
-    """The last sentence; None where it is too long, quoted, or holds a name that is ambiguous."""
+    """The last sentence; None if it is too long, quoted, or holds an ambiguous name."""
     tail = unicodedata.normalize("NFKC", text.rstrip()[-2 * _LONGEST :].replace(_NAME, ""))
     tail = _BULLET.sub("- ", tail.casefold().replace("’", "'"))
     spelled = [match[0] for match in _name_pattern(tuple(offered_names)).finditer(tail)]
@@ -155,7 +161,14 @@ def _last_sentence(text: str, offered_names: Sequence[str], menu: Menu) -> _Sent
     for short, full in _SHORT.items():
         words = words.replace(short, full)
     names = [menu.find(form) for form in spelled[len(spelled) - words.count(_NAME) :]]
-    known = tuple(name for name in names if name and _unmistakable(name, menu))
+    # Ambiguous: a name that looks like a number, or is another name with a full stop.
+    known = tuple(
+        name
+        for name in names
+        if name
+        and not is_number(name)
+        and not (name.endswith(".") and menu.find(name.removesuffix(".")))
+    )
     cut = start == 0 and len(text.rstrip()) > 2 * _LONGEST
     if cut or len(words) > _LONGEST or _QUOTE.search(words) or len(known) < len(names):
         return None
@@ -163,22 +176,17 @@ def _last_sentence(text: str, offered_names: Sequence[str], menu: Menu) -> _Sent
     return _Sentence(" ".join(words.split()), known, answers=before.endswith(("?", "？")))
 
 
-def _unmistakable(name: str, menu: Menu) -> bool:
-    """Whether ``name`` can be told from a number, and from another name before a full stop."""
-    return not is_number(name) and not (name.endswith(".") and menu.find(name[:-1]))
-
-
 @lru_cache(maxsize=64)
 def _name_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    """Any of the names as whole words, the longest first; blanks and hyphens are one."""
+    """Any of the names as whole words, the longest first; blanks and hyphens match each other."""
     folded = sorted({fold(name) for name in names if name.strip()}, key=len, reverse=True)
     spelled = (r"[\s‐_-]+".join(map(re.escape, _JOINT.split(name))) for name in folded)
     return re.compile(rf"(?<![\w-])(?:{'|'.join(spelled) or '(?!)'})(?![\w-]|'\w)")
 
 
-#: An answer given only after the question was put once more; whoever asks again sets it.
+#: An answer to the question asked again; the caller that asks again sets this rung.
 AFTER_REASK = 5
-#: No answer could be read.
+#: The reply has no readable answer.
 UNPARSED = 6
 
 _REFUSAL = re.compile(
@@ -188,22 +196,22 @@ _REFUSAL = re.compile(
 )
 
 
-def climb(
+def read_value(
     answer: str, schema: Schema, options: Sequence[str] = (), *, cut_off: bool = False
 ) -> tuple[Value, int]:
-    """The value in ``answer`` and the rung it was read on, 1 to 4.
+    """The value in ``answer`` and its rung, 1 to 4.
 
     Args:
         answer: what the model wrote, without its thinking.
         schema: the question.
         options: the item's own choices (``per_item``).
-        cut_off: the answer ended at its cap on tokens, so its last line may be unfinished.
+        cut_off: the answer reached its token limit, so its last line may be unfinished.
 
     Raises:
-        ValueNotOffered: the answer names what is not offered; ``data["off_menu"]`` has it.
-        NoAnswer: there is none, or none that is certain.
+        ValueNotOffered: the answer names something else; ``data["off_menu"]`` holds it.
+        NoAnswer: there is no certain answer.
     """
-    text = prepared(answer, schema)
+    text = prepare_text(answer, schema)
     raw = whole_answer(text, schema)
     if raw is not MISSING:
         return read_json(raw, schema, options), 1
@@ -212,33 +220,33 @@ def climb(
     if embedded is not MISSING:
         return read_json(embedded, schema, options), 2
     if decision is not None:
-        return _stated(decision, text, schema, options, cut_off=cut_off)
+        return _read_stated(decision, text, schema, options, cut_off=cut_off)
     if cut_off or is_refusal(text):
         raise NoAnswer("The answer has no 'Final Decision:' line.")
     return read_lenient(text, schema, options), 4
 
 
-def prepared(answer: str, schema: Schema) -> str:
-    """The text as it is read; free text keeps all but the kind of its line ends."""
-    return one_line_end(answer) if schema.task.written else readable(answer)
+def prepare_text(answer: str, schema: Schema) -> str:
+    """The text to read; only the line ends of a free-text answer change."""
+    return normalise_line_ends(answer) if schema.task.written else clean_reply(answer)
 
 
 def is_refusal(text: str) -> bool:
-    """Whether ``text`` begins as refusals do."""
+    """Whether ``text`` begins like a refusal."""
     return _REFUSAL.match(text) is not None
 
 
-def _stated(
+def _read_stated(
     decision: StatedDecision, text: str, schema: Schema, options: Sequence[str], *, cut_off: bool
 ) -> tuple[Value, int]:
     if cut_off and not decision.complete:
         raise NoAnswer("The answer was cut off in its last line.")
     if decision.retracted:
-        raise NoAnswer("What the answer decides, it asks or takes back.")
+        raise NoAnswer("The answer questions its decision or takes it back.")
     try:
         return read_content(decision.content, schema, options), 3
     except ValueNotOffered as problem:
-        # A sentence may give its reason after the name; a decision line may not.
+        # A sentence may give a reason after the name; a decision line may not.
         if not decision.prose or cut_off:
             raise
         strange = problem

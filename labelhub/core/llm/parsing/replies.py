@@ -1,13 +1,13 @@
-"""From a completion to the reply that a protocol hears."""
+"""Turn a completion into the reply that a protocol receives."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
-from labelhub.core.llm.parsing.decision import last_decision, without_thinking
-from labelhub.core.llm.parsing.ladder import climb, is_refusal, prepared
+from labelhub.core.llm.parsing.decision import last_decision, strip_thinking
+from labelhub.core.llm.parsing.ladder import is_refusal, prepare_text, read_value
 from labelhub.core.llm.parsing.likelihood import label_probabilities, presence_probabilities
 from labelhub.core.llm.parsing.structured import (
     MISSING,
@@ -32,17 +32,23 @@ _ALIKE = {"'": "['’‘]", "’": "['’‘]", "‘": "['’‘]", '"': '["“�
 
 
 def read_evidence(answer: str, names: Sequence[str], source: str) -> dict[str, tuple[str, ...]]:
-    """The phrases quoted for each name, as ``source`` spells them; names without any left out.
+    """Name → the phrases quoted for it, as ``source`` spells them; names without phrases left out.
 
-    Read are lines such as ``- Food: "phrase"; "phrase"``, or the quotations of an answer in JSON.
-    What a critic quotes on a line that says ``disagree`` speaks against the label and is left out.
+    The phrases come from lines such as ``- Food: "phrase"; "phrase"``, or from an answer in JSON.
+    Quotations on a critic's line with ``disagree`` speak against the label and are left out.
     """
     found: dict[str, tuple[str, ...]] = {}
     if not names or not source:
         return found
     line_of, by_key = _line_pattern(tuple(names))
-    in_json = quotations(answer)
-    quoted = _on_lines(answer, line_of, source) if in_json is None else in_json
+    quoted = quotations(answer)
+    if quoted is None:
+        lines = filter(None, map(line_of.match, answer.splitlines()))
+        quoted = [
+            (line["name"], quotes(line["rest"], source))
+            for line in lines
+            if not _DISAGREES.match(line["rest"])
+        ]
     for named, phrases in quoted:
         name = by_key.get(squash(named))
         kept = found.get(name, ()) + keep_quotes(phrases, source) if name else ()
@@ -51,26 +57,17 @@ def read_evidence(answer: str, names: Sequence[str], source: str) -> dict[str, t
     return found
 
 
-def _on_lines(
-    answer: str, line_of: re.Pattern[str], source: str
-) -> Iterator[tuple[str, list[str]]]:
-    for line in answer.splitlines():
-        match = line_of.match(line)
-        if match is not None and not _DISAGREES.match(match["rest"]):
-            yield match["name"], quotes(match["rest"], source)
-
-
 def keep_quotes(phrases: Iterable[str], source: str) -> tuple[str, ...]:
-    """Those phrases that occur in ``source``, as it spells them, each once."""
+    """The phrases that occur in ``source``, as it spells them, each once."""
     found = (find_quote(phrase, source) for phrase in phrases)
     return tuple(dict.fromkeys(phrase for phrase in found if phrase))
 
 
 def find_quote(phrase: str, source: str) -> str | None:
-    """``phrase`` as ``source`` spells it; None when it does not occur there.
+    """``phrase`` as ``source`` spells it; None if it does not occur there.
 
-    Case, blanks, the style of quotation marks, and an ellipsis or full stop added at an end do not
-    matter; everything else does.
+    Only case, blanks, the style of quotation marks, and an ellipsis or full stop at an end may
+    differ.
     """
     phrase = phrase[:_LONGEST_PHRASE]
     for wanted in (phrase, phrase.strip(" \t.,;:…")):
@@ -87,7 +84,7 @@ def find_quote(phrase: str, source: str) -> str | None:
 
 
 def quotes(line: str, source: str) -> list[str]:
-    """What stands in double quotes on ``line``; marks within a phrase belong to it if it fits."""
+    """The phrases in double quotes on ``line``, with inner marks if ``source`` has the phrase."""
     outer = _OUTER.search(line)
     if outer:
         whole = _BETWEEN.split(outer["inner"])
@@ -126,36 +123,31 @@ _LONGEST = 4000
 def read_ranks(
     answer: str, schema: Schema, options: Sequence[str] = (), *, cut_off: bool = False
 ) -> tuple[Ranking, int]:
-    """The answers in ``answer`` from best to worst, each once and at least one; and their rung.
+    """The values that ``answer`` ranks, best first, at least one and each once; and their rung.
 
-    Only the first decides: a later one that is not offered is left out.
+    Only the first decides: a later value that is not offered is left out.
 
     Raises:
-        ValueNotOffered: the first is not offered; ``data["off_menu"]`` has it.
-        NoAnswer: there is none, or none that is certain.
+        ValueNotOffered: the first is not offered; ``data["off_menu"]`` holds it.
+        NoAnswer: there is no certain answer.
     """
-    text = prepared(answer, schema)
-    raw, rung = _in_json(text)
+    text = prepare_text(answer, schema)
+    whole = whole_json(text)
+    rung = 2 if whole is MISSING else 1
+    raw = last_in_json(text, _ranks_of) if whole is MISSING else _ranks_of(whole)
     if raw is not MISSING:
-        return _ranked(partial(read_json, rank, schema, options) for rank in raw), rung
-    ranked = _choices(text, schema, options, cut_off=cut_off)
+        return _read_all(partial(read_json, rank, schema, options) for rank in raw), rung
+    ranked = _read_choices(text, schema, options, cut_off=cut_off)
     if ranked is None and schema.task.one_of_several:
-        ranked = _listed(text, schema, options, cut_off=cut_off)
+        ranked = _read_listed(text, schema, options, cut_off=cut_off)
     if ranked is not None:
         return ranked, 3
-    value, rung = climb(answer, schema, options, cut_off=cut_off)
+    value, rung = read_value(answer, schema, options, cut_off=cut_off)
     return (value,), rung
 
 
-def _in_json(text: str) -> tuple[Any, int]:
-    found = whole_json(text)
-    if found is not MISSING:
-        return _ranks_of(found), 1
-    return last_in_json(text, _ranks_of), 2
-
-
 def _ranks_of(found: Any) -> Any:
-    """The list of ranks that a JSON object gives in one of the two forms, else ``MISSING``."""
+    """The list of ranks in a JSON object of one of the two forms, else ``MISSING``."""
     if not isinstance(found, dict):
         return MISSING
     keys = {fold(key).replace(" ", "_").removesuffix("_choice"): raw for key, raw in found.items()}
@@ -167,7 +159,9 @@ def _ranks_of(found: Any) -> Any:
     return MISSING
 
 
-def _choices(text: str, schema: Schema, options: Sequence[str], *, cut_off: bool) -> Ranking | None:
+def _read_choices(
+    text: str, schema: Schema, options: Sequence[str], *, cut_off: bool
+) -> Ranking | None:
     """The ranking in the last lines "First choice" and "Second choice"; None without the first."""
     last = {match["rank"].casefold(): match for match in _CHOICE.finditer(text)}
     if "first" not in last:
@@ -176,7 +170,7 @@ def _choices(text: str, schema: Schema, options: Sequence[str], *, cut_off: bool
     finished = [line for line in lines if not cut_off or line.end() < len(text)]
     if lines[0] not in finished:
         raise NoAnswer("The answer was cut off in its last line.")
-    ranked = _ranked(partial(read_content, line["rest"], schema, options) for line in finished)
+    ranked = _read_all(partial(read_content, line["rest"], schema, options) for line in finished)
     decision = last_decision(text, schema)
     if decision is not None and decision.final and decision.start > lines[0].start():
         decided = read_content(decision.content, schema, options)
@@ -185,23 +179,23 @@ def _choices(text: str, schema: Schema, options: Sequence[str], *, cut_off: bool
     return ranked
 
 
-def _listed(text: str, schema: Schema, options: Sequence[str], *, cut_off: bool) -> Ranking | None:
-    """The names of the numbered list that ends the text, else those of the decision line."""
+def _read_listed(
+    text: str, schema: Schema, options: Sequence[str], *, cut_off: bool
+) -> Ranking | None:
+    """The names of the numbered list at the end of the text, else of the decision line."""
     menu = menu_of(schema, options)
-    names = _numbered(text, menu, cut_off=cut_off)
+    names = _names_in_list(text, menu, cut_off=cut_off)
     decision = None if names else last_decision(text, schema)
     if decision is not None and decision.final and not decision.retracted:
         whole = cut_off and not decision.complete
-        names = (
-            [] if whole else _in_a_row(strip_decoration(decision.content[:_LONGEST]).strip(), menu)
-        )
+        names = [] if whole else _names_in_row(strip_decoration(decision.content[:_LONGEST]), menu)
     if not names:
         return None
-    return _ranked(partial(read_content, name, schema, options) for name in names)
+    return _read_all(partial(read_content, name, schema, options) for name in names)
 
 
-def _numbered(text: str, menu: Menu, *, cut_off: bool) -> list[str]:
-    """The names that a list 1, 2, … at the end of the text begins with; others left out."""
+def _names_in_list(text: str, menu: Menu, *, cut_off: bool) -> list[str]:
+    """The names in a list 1, 2, … at the end of the text; none if the first item is no name."""
     items: list[re.Match[str]] = []
     for line in reversed(text.rstrip().split("\n")):
         item = _NUMBERED.fullmatch(line)
@@ -217,35 +211,28 @@ def _numbered(text: str, menu: Menu, *, cut_off: bool) -> list[str]:
     return [name for name in names if name] if names[0] else []
 
 
-def _in_a_row(row: str, menu: Menu) -> list[str]:
-    """The names in ``row``, the longest first where one holds a comma; none if it begins strange.
+def _names_in_row(row: str, menu: Menu) -> list[str]:
+    """The names in ``row``, the longest possible ones; none if it begins with something else.
 
-    A row that is one name as a whole is left to the ladder, and so is one that is no row.
+    A row that is one name as a whole is left to the ladder, and so is a single piece.
     """
     pieces = _RANKED.split(row)
     if not 1 < len(pieces) <= 2 * _MOST_RANKED or match_name(row, menu) is not None:
         return []
     names: list[str] = []
     while pieces:
-        name, taken = _longest_name(pieces, menu)
+        sizes = range(len(pieces), 0, -2)
+        spelled = ((match_name("".join(pieces[:size]), menu), size) for size in sizes)
+        name, size = next((pair for pair in spelled if pair[0] is not None), (None, 1))
         if name is None and not names:
             return []
         names += [] if name is None else [name]
-        pieces = pieces[taken:]
+        pieces = pieces[size + 1 :]
     return names
 
 
-def _longest_name(pieces: Sequence[str], menu: Menu) -> tuple[str | None, int]:
-    """The name that most of the first pieces spell together, and how many to go on after."""
-    for taken in range(len(pieces), 0, -2):
-        name = match_name("".join(pieces[:taken]), menu)
-        if name is not None:
-            return name, taken + 1
-    return None, 2
-
-
-def _ranked(reads: Iterable[partial[Value]]) -> Ranking:
-    """What each read gives, without doubles; a later one that cannot be read is left out."""
+def _read_all(reads: Iterable[partial[Value]]) -> Ranking:
+    """The different results of ``reads``; a later one that fails is left out."""
     found: dict[str, Value] = {}
     for read in reads:
         try:
@@ -267,10 +254,10 @@ _DECLINED = re.compile(
 
 
 def read_completion(call: Call, completion: Completion) -> Reply:
-    """What ``completion`` says to ``call``, read as the call's ``output`` says.
+    """The reply in ``completion``, read as the ``output`` of ``call`` requires.
 
-    Evidence is checked against the call's text. ``probabilities`` are those of the labels by name,
-    or of each one's being in a set, where the completion has log-probabilities.
+    Evidence is checked against the call's text. With log-probabilities in the completion,
+    ``probabilities`` are those of the labels by name, or of each label to be in the set.
     """
     if call.output in _WORDED:
         return read_question(completion.text, completion.finish_reason, completion.refusal)
@@ -297,25 +284,25 @@ def read_answer(
     *,
     source: str = "",
 ) -> Reply:
-    """The reply in ``text``. Never raises; a value that is not offered is never returned.
+    """The reply in ``text``. Never raises and never returns a value that is not offered.
 
     Args:
-        text: what the model wrote; thinking in tags is cut off before anything is read.
+        text: what the model wrote; thinking in tags is removed first.
         schema: the question.
         options: the item's own choices (``per_item``).
-        finish_reason: as the provider says; ``length`` makes an unfinished answer ``truncated``,
+        finish_reason: from the provider; ``length`` makes an unfinished answer ``truncated``,
             ``content_filter`` any answer ``refused``.
         refusal: the provider's refusal field.
-        source: the item's text; a quotation that does not occur in it is dropped.
+        source: the item's text; quotations that do not occur in it are dropped.
     """
-    answer, refused = _heard(text, finish_reason, refusal)
+    answer, refused = _check_refused(text, finish_reason, refusal)
     if refused is not None:
         return refused
     cut_off = finish_reason == "length"
     try:
-        value, rung = climb(answer, schema, options, cut_off=cut_off)
+        value, rung = read_value(answer, schema, options, cut_off=cut_off)
     except (NoAnswer, ValueNotOffered) as problem:
-        reply = _unread(answer, problem, cut_off=cut_off)
+        reply = _failed_reply(answer, problem, cut_off=cut_off)
     else:
         reply = Reply(answer, value=value, rung=rung, cut_off=cut_off)
     return replace(reply, evidence=read_evidence(answer, schema.offered(options), source))
@@ -330,19 +317,19 @@ def read_ranking(
     *,
     source: str = "",
 ) -> Reply:
-    """The ranking in ``text``: ``value`` is the best answer, ``ranking`` all that were read.
+    """The ranking in ``text``: ``value`` is the best answer, ``ranking`` holds all of them.
 
     Never raises. A first choice that is not offered makes it ``unparsed``; a later one is left out.
-    Arguments are those of :func:`read_answer`.
+    Arguments as for :func:`read_answer`.
     """
-    answer, refused = _heard(text, finish_reason, refusal)
+    answer, refused = _check_refused(text, finish_reason, refusal)
     if refused is not None:
         return refused
     cut_off = finish_reason == "length"
     try:
         ranking, rung = read_ranks(answer, schema, options, cut_off=cut_off)
     except (NoAnswer, ValueNotOffered) as problem:
-        reply = _unread(answer, problem, cut_off=cut_off)
+        reply = _failed_reply(answer, problem, cut_off=cut_off)
     else:
         reply = Reply(answer, value=ranking[0], rung=rung, ranking=ranking, cut_off=cut_off)
     return replace(reply, evidence=read_evidence(answer, schema.offered(options), source))
@@ -357,48 +344,48 @@ def read_argument(
     *,
     source: str = "",
 ) -> Reply:
-    """The argument in ``text``: any words at all are one, also unfinished ones; it has no value.
+    """The argument in ``text``: any words, finished or not. It has no value.
 
-    Never raises. Arguments are those of :func:`read_answer`.
+    Never raises. Arguments as for :func:`read_answer`.
     """
-    answer, refused = _heard(text, finish_reason, refusal)
-    if refused is not None:
-        return refused
-    cut_off = finish_reason == "length"
-    if not answer.strip():
-        return _unread(answer, NoAnswer("The answer is empty."), cut_off=cut_off)
-    if _DECLINED.match(answer):
-        return Reply(answer, status=Status.REFUSED, note="The model declined to argue.")
-    evidence = read_evidence(answer, schema.offered(options), source)
-    return Reply(answer, evidence=evidence, cut_off=cut_off)
+    declined = "The model declined to argue."
+    reply = _read_words(text, finish_reason, refusal, declined=declined)
+    if not reply.ok:
+        return reply
+    return replace(reply, evidence=read_evidence(reply.text, schema.offered(options), source))
 
 
 def read_question(text: str, finish_reason: str = "stop", refusal: str = "") -> Reply:
-    """The wording of a question, an offer or instructions, as it stands; who asked checks it.
+    """The wording of a question, an offer or instructions, unchecked.
 
-    Never raises. It has no value and no evidence. Arguments are those of :func:`read_answer`.
+    Never raises. It has no value and no evidence. Arguments as for :func:`read_answer`.
     """
-    answer, refused = _heard(text, finish_reason, refusal)
+    declined = "The model declined to word it."
+    return _read_words(text, finish_reason, refusal, declined=declined)
+
+
+def _read_words(text: str, finish_reason: str, refusal: str, *, declined: str) -> Reply:
+    answer, refused = _check_refused(text, finish_reason, refusal)
     if refused is not None:
         return refused
     cut_off = finish_reason == "length"
     if not answer.strip():
-        return _unread(answer, NoAnswer("The answer is empty."), cut_off=cut_off)
+        return _failed_reply(answer, NoAnswer("The answer is empty."), cut_off=cut_off)
     if _DECLINED.match(answer):
-        return Reply(answer, status=Status.REFUSED, note="The model declined to word it.")
+        return Reply(answer, status=Status.REFUSED, note=declined)
     return Reply(answer, cut_off=cut_off)
 
 
-def _heard(text: str, finish_reason: str, refusal: str) -> tuple[str, Reply | None]:
-    """The text without its thinking, and the reply where the provider says that it was refused."""
-    answer = without_thinking(text)
+def _check_refused(text: str, finish_reason: str, refusal: str) -> tuple[str, Reply | None]:
+    """The text without its thinking, and the reply if the provider reports a refusal."""
+    answer = strip_thinking(text)
     if not refusal and finish_reason != "content_filter":
         return answer, None
     note = refusal or "The provider's content filter stopped the answer."
     return answer, Reply(answer, status=Status.REFUSED, note=note)
 
 
-def _unread(answer: str, problem: Exception, *, cut_off: bool) -> Reply:
+def _failed_reply(answer: str, problem: Exception, *, cut_off: bool) -> Reply:
     status, off_menu = Status.UNPARSED, ""
     if isinstance(problem, ValueNotOffered):
         off_menu = str(problem.data.get("off_menu", ""))
@@ -425,7 +412,7 @@ def _probabilities(call: Call, completion: Completion, reply: Reply) -> dict[str
     )
 
 
-#: What is worded freely.
+#: Outputs in free words.
 _WORDED = frozenset({Output.QUESTION, Output.OFFER, Output.INSTRUCTIONS})
 _READERS: Mapping[str, Callable[..., Reply]] = {
     Output.DECISION: read_answer,
