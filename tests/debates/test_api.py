@@ -94,7 +94,7 @@ def test_a_run_that_ran_out_of_money_goes_on_with_more() -> None:
         ({"seed": 1.5}, "annotator.seed must be a whole number"),
         ({"stop": []}, "annotator.stop must be a text or a list of up to 4"),
         ({"reasoning_effort": "huge"}, "one of none, minimal, low, medium, high, xhigh"),
-        ({"messages": []}, "annotator.messages cannot be set; what can is temperature"),
+        ({"messages": []}, "annotator.messages cannot be set; it must be one of temperature"),
     ],
 )
 def test_parameters_that_no_endpoint_knows_are_refused(params: dict[str, Any], words: str) -> None:

@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import Any
 
 from apps.debates.models import Turn
-from labelhub.core.debate import PROTOCOLS
-from labelhub.core.debate.cascade import FIRST, THEN, settings_of
+from labelhub.core.debate import PROTOCOLS, cascade
+from labelhub.core.debate.cascade import FIRST, THEN
 from labelhub.core.debate.signals import LAST_STRICT_RUNG
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.parsing import AFTER_REASK
@@ -91,7 +91,7 @@ def stage_settings(
 ) -> tuple[str, dict[str, Any]]:
     """The protocol that a stage plays, and its settings as far as they are known."""
     if stage:
-        protocol, settings = str(settings.get(stage, "")), settings_of(stage, settings)
+        protocol, settings = str(settings.get(stage, "")), cascade.stage_settings(stage, settings)
     info = PROTOCOLS.get(protocol)
     try:
         return protocol, info.read_settings(settings) if info else dict(settings)

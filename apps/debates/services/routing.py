@@ -37,7 +37,7 @@ class Way:
         found = routing.reasons(self.rule, flags=flags, signals=signals, labelled=labelled)
         if found or not self.audits:
             return found
-        return (routing.AUDIT,) if routing.audited(self.rule, key, self.salt) else ()
+        return (routing.AUDIT,) if routing.is_audited(self.rule, key, self.salt) else ()
 
     def of(self, ended: Ended) -> tuple[str, ...]:
         """The same of a debate that ended before; one that failed stays as it is."""

@@ -151,7 +151,7 @@ def weigh(sample: Sample, rule: Rule) -> Weighed:
     """What ``rule`` would do with the debates of ``sample``."""
     routed = [(each, _reasons(rule, each.ended)) for each in sample.known]
     accepted = [each for each, reasons in routed if not reasons]
-    audits = sum(routing.audited(rule, each.ended.key, sample.way.salt) for each in accepted)
+    audits = sum(routing.is_audited(rule, each.ended.key, sample.way.salt) for each in accepted)
     return Weighed(
         items=len(routed),
         sent=len(routed) - len(accepted),

@@ -1,4 +1,4 @@
-"""Debates: how several models come to one label. Pure Python, no I/O.
+"""Debates: protocols by which several models reach one label. Pure Python, no I/O.
 
 To add a protocol: write its generator in a file of its own beside ``ecj.py``, its prompts in
 ``prompts/<name>/<role>.md``, and add it to :data:`~labelhub.core.debate.protocols.PROTOCOLS`.

@@ -1,7 +1,7 @@
-"""Counting what several annotators say: who wins, and how sure that is.
+"""Count the answers of several annotators: the winner and its certainty.
 
-An annotator whose answer could not be read abstains. It still counts among those who were asked,
-as an answer of its own: one more abstention never makes a vote surer.
+An annotator without a readable answer abstains. It still counts as one of those asked, with an
+answer of its own: one more abstention never makes a vote surer.
 """
 
 import math
@@ -14,16 +14,16 @@ from labelhub.core.schema import Schema, Value, value_key
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How a vote ended.
+    """The result of a vote.
 
     Attributes:
-        value: what the most voters say; None for a tie or where nobody says anything.
-        majority: whether more than half of all who were asked say it.
-        d_rate: (votes of the first - votes of the second) / all who were asked, in [0, 1] (paper
-            002, section 4.2); abstentions count as one more answer that may come second.
-        entropy: of the answers, abstaining being one, over the greatest that as many voters can
-            reach with the answers that are offered; in [0, 1].
-        votes: answers with their counts, the most frequent first; None stands for abstaining.
+        value: the most frequent answer; None for a tie or if all abstain.
+        majority: whether more than half of all annotators gave it.
+        d_rate: (votes of the first - votes of the second) / all annotators, in [0, 1] (paper 002,
+            section 4.2); abstentions count as one answer, which may come second.
+        entropy: of the answers, with abstentions as one answer, divided by the greatest possible
+            entropy for as many voters and the offered answers; in [0, 1].
+        votes: answers with their counts, the most frequent first; None is an abstention.
     """
 
     value: Value | None
@@ -34,29 +34,30 @@ class Tally:
 
     @property
     def unanimous(self) -> bool:
-        """Whether everybody says the same thing."""
+        """Whether all gave the same answer."""
         return len(self.votes) == 1 and self.votes[0][0] is not None
 
 
 def tally(ballots: Sequence[Value | None], schema: Schema) -> Tally:
     """Count ``ballots``, at least one; None is an abstention.
 
-    Of several labels (task ``multi``) each is voted on by itself, and the vote is as sure as that
-    on the most contested label.
+    For sets of labels each label has a vote of its own, and the whole is as sure as the vote on the
+    most contested label.
     """
-    votes = _votes(ballots)
+    votes = _count_votes(ballots)
     if schema.task.several:
-        return _by_label(ballots, schema, votes)
+        return _tally_labels(ballots, schema, votes)
     counts = {value_key(value): n for value, n in votes if value is not None}
     abstained = sum(ballot is None for ballot in ballots)
-    d_rate, entropy = _certainty(counts, abstained, _choices(schema, len(ballots)))
+    # Items with their own options may have as many answers as there are voters.
+    d_rate, entropy = _certainty(counts, abstained, len(schema.labels) or len(ballots))
     ranked = [(value, n) for value, n in votes if value is not None]
     tied = not ranked or (len(ranked) > 1 and ranked[0][1] == ranked[1][1])
     value, most = (None, 0) if tied else ranked[0]
     return Tally(value, most * 2 > len(ballots), d_rate, entropy, votes)
 
 
-def _by_label(
+def _tally_labels(
     ballots: Sequence[Value | None], schema: Schema, votes: tuple[tuple[Value | None, int], ...]
 ) -> Tally:
     given = [frozenset(ballot) for ballot in ballots if isinstance(ballot, list)]
@@ -78,20 +79,15 @@ def _by_label(
     return Tally(None if tied else present, majority and not tied, d_rate, entropy, votes)
 
 
-def _votes(ballots: Sequence[Value | None]) -> tuple[tuple[Value | None, int], ...]:
-    """Answers with their counts; equally frequent ones in the order in which they were given."""
+def _count_votes(ballots: Sequence[Value | None]) -> tuple[tuple[Value | None, int], ...]:
+    """Answers with their counts, the most frequent first, ties in the order of the ballots."""
     keys = [None if ballot is None else value_key(ballot) for ballot in ballots]
     answers: dict[str | None, Value | None] = dict(zip(keys, ballots, strict=True))
     return tuple((answers[key], n) for key, n in Counter(keys).most_common())
 
 
-def _choices(schema: Schema, asked: int) -> int:
-    """How many answers are offered; where items bring their own, as many as there are voters."""
-    return len(schema.labels) or asked
-
-
 def _certainty(counts: Mapping[str, int], abstained: int, choices: int) -> tuple[float, float]:
-    """D_rate and normalised entropy of these answers."""
+    """D_rate and normalised entropy of the answers with these counts."""
     asked = sum(counts.values()) + abstained
     ordered = sorted(counts.values(), reverse=True)
     first = ordered[0] if ordered else 0

@@ -1,4 +1,4 @@
-"""Turning a role's turn into a call: the prompt rendered for one item."""
+"""Make the call of a role: its prompt rendered for one item."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ from labelhub.core.prompts import AS_JSON, AS_TEXT, FORM, Prompt, fence
 from labelhub.core.schema import Schema
 from labelhub.core.schema.menu import label_block
 
-#: The same answer to the same question wherever a model can: what the papers use as well.
+#: The same answer to the same question, as far as a model can; the papers use it too.
 USUAL_PARAMS: Mapping[str, Any] = {"temperature": 0}
 
 
 class NoPrompt(LabelhubError):
-    """A protocol asks for a role that the run has no prompt for."""
+    """The run has no prompt for a role of the protocol."""
 
     code = "no_prompt"
 
@@ -27,13 +27,13 @@ class Caller:
     """The :class:`~labelhub.core.debate.outcome.CallMaker` of one item in one run.
 
     Args:
-        item: the text and what belongs to it; untrusted, as is all that other roles said.
+        item: the text and its context; untrusted, as are all replies of other roles.
         schema: the question; trusted.
         prompts: the prompt of each role.
-        salt: secret to those who write texts and constant for a run, such as the run's uid.
+        salt: unknown to the authors of texts and constant for a run, such as the run's uid.
         guideline: the project's guideline; trusted.
-        params: what to ask of each role's model, such as ``{"judge": {"temperature": 0}}``.
-        json_roles: the roles whose models are to answer in JSON, where their prompts allow it.
+        params: parameters for each role's model, such as ``{"judge": {"temperature": 0}}``.
+        json_roles: the roles that answer in JSON if their prompts allow it.
     """
 
     item: DebateItem
@@ -57,11 +57,11 @@ class Caller:
     ) -> Call:
         """The call for ``role``; see :class:`~labelhub.core.debate.outcome.CallMaker`.
 
-        What the run asks of a role's model counts more than what the protocol asks.
+        Parameters of the run override those of the protocol.
 
         Raises:
             NoPrompt: the run has no prompt for the role.
-            PromptVariables: the prompt's inputs are not what the protocol gives.
+            PromptVariables: the prompt's inputs do not match those of the protocol.
         """
         prompt = self.prompts.get(role)
         if prompt is None:
@@ -96,21 +96,21 @@ class Caller:
         heard = {
             name: fence(json_as_text(reply.text), self.salt) for name, reply in replies.items()
         }
-        return own | heard | {name: self._delimited(value) for name, value in given.items()}
+        return own | heard | {name: self._delimit(value) for name, value in given.items()}
 
-    def _delimited(self, value: Any) -> Any:
-        """``value`` with every untrusted text in it between delimiters; nothing stays nothing."""
+    def _delimit(self, value: Any) -> Any:
+        """``value`` with delimiters around every untrusted text in it; empty texts stay empty."""
         if isinstance(value, Untrusted):
             return fence(str(value), self.salt) if value else ""
         if isinstance(value, Mapping):
-            return {name: self._delimited(part) for name, part in value.items()}
+            return {name: self._delimit(part) for name, part in value.items()}
         if isinstance(value, list | tuple):
-            return [self._delimited(part) for part in value]
+            return [self._delimit(part) for part in value]
         return value
 
 
 def item_block(item: DebateItem, salt: str) -> str:
-    """The item as prompts show it, each part of it delimited."""
+    """The item as prompts show it, each part between delimiters."""
     parts = [
         f"What belongs to the text:\n{fence(f'{name}: {value}', salt)}"
         for name, value in item.context

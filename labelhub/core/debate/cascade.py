@@ -1,9 +1,9 @@
-"""Cascade: a cheap protocol for every item, a costly one only where the cheap one is in doubt.
+"""Cascade: a cheap protocol for every item, a costly one only for items in doubt.
 
 Source: paper 002, table 4: a trial gains on ambiguous items (D_rate at most θ) and loses on the
-others, so it is held for the ambiguous ones alone. An item is in doubt where the first protocol
-gave no label, was less sure than θ, or raised any flag; also where nobody knows how sure it was, as
-of a single answer without log-probabilities.
+others, so only ambiguous items get one. An item is in doubt if the first protocol gave no label,
+was less sure than θ, raised a flag, or if its certainty is unknown, such as for a single answer
+without log-probabilities.
 """
 
 from collections.abc import Mapping
@@ -77,7 +77,7 @@ _OF_THEN = {
 
 @dataclass(frozen=True, slots=True)
 class StageCalls:
-    """The call maker of one stage: its roles and steps carry the stage's name."""
+    """The call maker of one stage: the names of its roles and steps begin with the stage."""
 
     call: CallMaker
     stage: str
@@ -85,22 +85,22 @@ class StageCalls:
     def __call__(self, role: str, *, step: str = "", **rest: Any) -> Call:
         """As :class:`~labelhub.core.debate.outcome.CallMaker`."""
         name = f"{self.stage}/{step or role}"
-        return self.call(staged(self.stage, role), step=name, **rest)
+        return self.call(stage_role(self.stage, role), step=name, **rest)
 
 
-def staged(stage: str, role: str) -> str:
+def stage_role(stage: str, role: str) -> str:
     """The name of a role within a stage: ``then_judge``."""
     return f"{stage}_{role}"
 
 
 def cascade(item: DebateItem, spec: DebateSpec) -> Debate:
-    """Play the first protocol; where that leaves doubt play the other, whose outcome counts."""
+    """Run the first protocol, and if it leaves doubt the other, whose outcome counts."""
     first, then = _stages(spec.settings).values()
-    quick = yield from first.start(item, within_stage(spec, FIRST))
+    quick = yield from first.start(item, stage_spec(spec, FIRST))
     doubts = doubts_of(quick, spec.settings)
     if quick.failed or not doubts:
         return replace(quick, signals={**quick.signals, "stage": FIRST, "doubts": []})
-    thorough: Outcome = yield from then.start(item, within_stage(spec, THEN))
+    thorough: Outcome = yield from then.start(item, stage_spec(spec, THEN))
     return replace(
         thorough,
         signals={
@@ -113,13 +113,15 @@ def cascade(item: DebateItem, spec: DebateSpec) -> Debate:
     )
 
 
-def within_stage(spec: DebateSpec, stage: str) -> DebateSpec:
-    """The spec as a stage's protocol knows it: its own names, its own settings."""
-    return DebateSpec(spec.schema, StageCalls(spec.call, stage), settings_of(stage, spec.settings))
+def stage_spec(spec: DebateSpec, stage: str) -> DebateSpec:
+    """The spec for the protocol of a stage, with its own names and settings."""
+    return DebateSpec(
+        spec.schema, StageCalls(spec.call, stage), stage_settings(stage, spec.settings)
+    )
 
 
-def settings_of(stage: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What is set about one stage, by the names that its protocol knows."""
+def stage_settings(stage: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of one stage by the names in its protocol."""
     own = f"{stage}."
     return {
         name.removeprefix(own): value for name, value in settings.items() if name.startswith(own)
@@ -127,7 +129,7 @@ def settings_of(stage: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def doubts_of(outcome: Outcome, settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """Why ``outcome`` is not to be accepted as it is; empty where it is."""
+    """Codes of the reasons to doubt ``outcome``; empty if it is accepted."""
     doubts = ["no label"] if outcome.value is None else []
     d_rate, margin = outcome.signals.get("d_rate"), outcome.signals.get("margin")
     if d_rate is not None and d_rate <= settings[THETA.name]:
@@ -147,15 +149,15 @@ def _stages(settings: Settings) -> dict[str, ProtocolInfo]:
 
 def _parts(settings: Settings) -> tuple[Part, ...]:
     return tuple(
-        Part(staged(stage, part.role), part.prompt)
+        Part(stage_role(stage, part.role), part.prompt)
         for stage, info in _stages(settings).items()
-        for part in info.parts(settings_of(stage, settings))
+        for part in info.parts(stage_settings(stage, settings))
     )
 
 
 def _count_calls(settings: Settings) -> CallCount:
     first, then = (
-        info.calls(settings_of(stage, settings)) for stage, info in _stages(settings).items()
+        info.calls(stage_settings(stage, settings)) for stage, info in _stages(settings).items()
     )
     return first.then(then)
 

@@ -1,16 +1,16 @@
 """Chain of thought: one model, one call, which reasons step by step before it answers.
 
-Source: paper 001, section 3.1 and figure 13. Differs from ``single`` in its prompt alone.
+Source: paper 001, section 3.1 and figure 13. Only the prompt differs from ``single``.
 """
 
-from labelhub.core.debate.info import Group, ProtocolInfo, always, each_by_prompt
+from labelhub.core.debate.info import Group, ProtocolInfo, fixed_count, role_parts
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
-from labelhub.core.debate.single import asked_once
+from labelhub.core.debate.single import ask_once
 
 
 def cot(item: DebateItem, spec: DebateSpec) -> Debate:
     """Ask the annotator once for its reasoning and its answer."""
-    return (yield from asked_once(item, spec, {"logprobs": True}))
+    return (yield from ask_once(item, spec, {"logprobs": True}))
 
 
 INFO = ProtocolInfo(
@@ -19,6 +19,6 @@ INFO = ProtocolInfo(
     description="One model reasons step by step, then labels, in one call.",
     group=Group.ONE,
     start=cot,
-    parts=each_by_prompt("cot", "annotator"),
-    calls=always(1, 1),
+    parts=role_parts("cot", "annotator"),
+    calls=fixed_count(1, 1),
 )

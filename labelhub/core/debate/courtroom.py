@@ -1,21 +1,21 @@
 """Courtroom: a hearing finds the two best answers, advocates argue for them, judges decide.
 
-Source: paper 002, section 3. The preliminary hearing gives A1 and A2; the prosecution argues for
-A1, the defence for A2, at about the same length; judges (``judges.py``) read both sides and
-precedents (verified items that are alike, each with a reason) and decide, side by side by majority
-or one after the other, where the last one's verdict counts. Where the paper is silent: the hearing
-is asked for a ranking; which side is heard first is settled by the item; a verdict that nobody
-argued for is accepted and flagged; there is no trial where a side cannot be heard.
+Source: paper 002, section 3. The preliminary hearing gives A1 and A2. The prosecution argues for
+A1, the defence for A2, at about the same length. Judges (``judges.py``) read both sides and the
+precedents (similar verified items, each with a reason) and decide: in parallel by majority, or in
+sequence, where the last verdict counts. Choices of this project where the paper is silent: the
+hearing is asked for a ranking; the item determines which side is heard first; a verdict that nobody
+argued for is accepted and flagged; if a side gives no argument, there is no trial.
 
 Not for ``multi`` and ``text``: a trial weighs two answers, and a set of n labels has 2^n.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from labelhub.core.debate.evidence import rationale, silent, words
+from labelhub.core.debate.evidence import contribution, is_silent, rationale
 from labelhub.core.debate.info import (
     CallCount,
     Group,
@@ -24,9 +24,15 @@ from labelhub.core.debate.info import (
     ProtocolInfo,
     Setting,
     Settings,
-    exactly,
+    exact_count,
 )
-from labelhub.core.debate.judges import JUDGE, Candidates, candidates, deliberated, verdict
+from labelhub.core.debate.judges import (
+    JUDGE,
+    Candidates,
+    ask_judges,
+    choose_candidates,
+    trial_outcome,
+)
 from labelhub.core.debate.outcome import (
     Debate,
     DebateItem,
@@ -39,42 +45,41 @@ from labelhub.core.debate.signals import debate_signals, flags
 from labelhub.core.llm.types import Call, Reply, Status
 from labelhub.core.schema import Value
 
-#: By how much one side may be longer than the other before whole sentences of it are left out.
+#: How many times as long as the other one side may be before whole sentences of it are cut.
 TOLERANCE = 1.25
 _CLOSING = r"[\"”’»)\]]*+"
-#: A stop ends a sentence before a blank; those of Chinese and Japanese need none.
+#: A stop ends a sentence before a blank; Chinese and Japanese stops need no blank.
 _SENTENCE = re.compile(
     rf".+?(?:[.!?…]++{_CLOSING}(?=\s|$)|[。！？]++{_CLOSING}|\n|$)",
     re.DOTALL,
 )
 
 
-def equalised(first: str, other: str, longest: int) -> tuple[str, str]:
-    """Both texts, neither longer than ``longest`` characters, and as like in length as leaving out
-    whole sentences at the end of the longer one can make them."""
-    first, other = within(first, longest), within(other, longest)
-    return _like(first, len(other)), _like(other, len(first))
+def equalize_lengths(first: str, other: str, longest: int) -> tuple[str, str]:
+    """Both texts with at most ``longest`` characters and of about the same length: the longer one
+    loses whole sentences at its end."""
+    first, other = cut_to_length(first, longest), cut_to_length(other, longest)
+    return _shorten_to(first, len(other)), _shorten_to(other, len(first))
 
 
-def within(text: str, longest: int) -> str:
-    """As many whole sentences of ``text`` as fit into ``longest`` characters; at least the first,
-    cut to size."""
+def cut_to_length(text: str, longest: int) -> str:
+    """The first whole sentences of ``text`` that fit into ``longest`` characters; if not even one
+    fits, its beginning."""
     text = text.strip()
     if len(text) <= longest:
         return text
-    fitting = [end for end in _ends(text[: longest + 1]) if end <= longest]
+    fitting = [end for end in _sentence_ends(text[: longest + 1]) if end <= longest]
     return text[: fitting[-1] if fitting else longest].strip()
 
 
-def _like(text: str, length: int) -> str:
-    """``text`` up to the end of that sentence which brings it nearest to ``length``."""
+def _shorten_to(text: str, length: int) -> str:
+    """``text`` up to the end of the sentence nearest to ``length``, if it is much longer."""
     if not length or len(text) <= length * TOLERANCE:
         return text
-    return text[: min(_ends(text), key=lambda end: abs(end - length))].strip()
+    return text[: min(_sentence_ends(text), key=lambda end: abs(end - length))].strip()
 
 
-def _ends(text: str) -> list[int]:
-    """Where the sentences of ``text`` end."""
+def _sentence_ends(text: str) -> list[int]:
     return [sentence.end() for sentence in _SENTENCE.finditer(text)]
 
 
@@ -146,30 +151,37 @@ def courtroom(item: DebateItem, spec: DebateSpec) -> Debate:
     heard = {CLERK: hearing}
     if hearing.value is None:
         return _dismissed(item, spec, heard)
-    two = candidates(hearing.value, hearing, item, spec.schema)
-    shown = _shown(item, two, spec)
+    two = choose_candidates(hearing.value, hearing, item, spec.schema)
+    shown = _select_precedents(item, two, spec)
     calls = [
-        _argument(spec, PROSECUTOR, two.first, warmth),
-        _argument(spec, DEFENCE, two.second, warmth),
-        *(_reason(spec, number, precedent) for number, precedent in enumerate(shown, start=1)),
+        _argument_call(spec, PROSECUTOR, two.first, warmth),
+        _argument_call(spec, DEFENCE, two.second, warmth),
+        *(_reason_call(spec, number, precedent) for number, precedent in enumerate(shown, start=1)),
     ]
     replies = yield calls
-    # By names of our own: within a cascade, steps have others.
+    # Our own names: within a cascade the steps have other ones.
     names = (PROSECUTOR, DEFENCE, *(_step(number) for number in range(1, len(shown) + 1)))
     heard |= dict(zip(names, replies, strict=True))
-    if silent(heard[PROSECUTOR]) or silent(heard[DEFENCE]):
+    if is_silent(heard[PROSECUTOR]) or is_silent(heard[DEFENCE]):
         return _dismissed(item, spec, heard)
     case = {
-        "arguments": _arguments(spec, two, heard),
-        "precedents": _precedents(spec, shown, heard),
+        "arguments": _argument_inputs(spec, two, heard),
+        "precedents": [
+            {
+                "label": _trusted(precedent.label, spec),
+                "text": Untrusted(precedent.text),
+                "reason": Untrusted(contribution(heard[_step(number)])),
+            }
+            for number, precedent in enumerate(shown, start=1)
+        ],
     }
-    judges = yield from deliberated(spec, case, warmth)
-    outcome = verdict(item, spec, two, heard, judges)
-    return replace(outcome, signals={**outcome.signals, **_of_the_trial(two, case, heard)})
+    judges = yield from ask_judges(spec, case, warmth)
+    outcome = trial_outcome(item, spec, two, heard, judges)
+    return replace(outcome, signals={**outcome.signals, **_trial_signals(two, case, heard)})
 
 
-def _shown(item: DebateItem, two: Candidates, spec: DebateSpec) -> list[Precedent]:
-    """The precedents that the judges read: for each label the nearest, as many as are wanted."""
+def _select_precedents(item: DebateItem, two: Candidates, spec: DebateSpec) -> list[Precedent]:
+    """The precedents for the judges: for each label the nearest ones."""
     most = spec.settings["precedents"]
     argued = [spec.schema.name_of(value) for value in (two.first, two.second)]
     every = spec.settings["precedents_for"] == "all"
@@ -184,14 +196,14 @@ def _shown(item: DebateItem, two: Candidates, spec: DebateSpec) -> list[Preceden
     ]
 
 
-def _argument(spec: DebateSpec, role: str, claim: Value, params: Mapping[str, Any]) -> Call:
-    # Characters cut an argument to its length; the cap keeps a runaway from being paid for.
+def _argument_call(spec: DebateSpec, role: str, claim: Value, params: Mapping[str, Any]) -> Call:
+    # Arguments are cut by characters; the token limit only bounds the cost.
     cap = {"max_tokens": max(64, spec.settings["argument_length"] // 2)}
     return spec.call(role, inputs={"claim": _claim(claim, spec)}, params={**params, **cap})
 
 
-def _reason(spec: DebateSpec, number: int, precedent: Precedent) -> Call:
-    """Why a precedent has its label: asked alike wherever it is used, so answered only once."""
+def _reason_call(spec: DebateSpec, number: int, precedent: Precedent) -> Call:
+    """Ask why a precedent has its label; the same call wherever it is used, so answered once."""
     return spec.call(
         REPORTER,
         step=_step(number),
@@ -209,16 +221,18 @@ def _claim(value: Value, spec: DebateSpec) -> str:
 
 
 def _trusted(name: str, spec: DebateSpec) -> str:
-    """An answer as prompts name it: labels are the project's own words, options are strangers'."""
+    """An answer as prompts show it: labels are trusted, options of items are not."""
     return Untrusted(name) if spec.schema.task.item_options else name
 
 
-def _arguments(
+def _argument_inputs(
     spec: DebateSpec, two: Candidates, heard: Mapping[str, Reply]
 ) -> list[dict[str, Any]]:
-    """What every judge reads of the two sides, in the order in which they are heard."""
-    texts = equalised(
-        words(heard[PROSECUTOR]), words(heard[DEFENCE]), spec.settings["argument_length"]
+    """The arguments of both sides for the judges, in their order."""
+    texts = equalize_lengths(
+        contribution(heard[PROSECUTOR]),
+        contribution(heard[DEFENCE]),
+        spec.settings["argument_length"],
     )
     sides = [
         {"side": side, "claim": _claim(claim, spec), "text": Untrusted(text)}
@@ -229,20 +243,7 @@ def _arguments(
     return sides[::-1] if turned else sides
 
 
-def _precedents(
-    spec: DebateSpec, shown: Sequence[Precedent], heard: Mapping[str, Reply]
-) -> list[dict[str, Any]]:
-    return [
-        {
-            "label": _trusted(precedent.label, spec),
-            "text": Untrusted(precedent.text),
-            "reason": Untrusted(words(heard[_step(number)])),
-        }
-        for number, precedent in enumerate(shown, start=1)
-    ]
-
-
-def _of_the_trial(
+def _trial_signals(
     two: Candidates, case: Mapping[str, Any], heard: Mapping[str, Reply]
 ) -> dict[str, Any]:
     read = {argument["side"]: len(argument["text"]) for argument in case["arguments"]}
@@ -250,14 +251,14 @@ def _of_the_trial(
         "candidates": [two.first, two.second],
         "second_by": two.second_by,
         "heard_first": case["arguments"][0]["side"],
-        "lengths": [len(words(heard[role])) for role in (PROSECUTOR, DEFENCE)],
+        "lengths": [len(contribution(heard[role])) for role in (PROSECUTOR, DEFENCE)],
         "lengths_read": [read[side] for side in SIDES],
         "precedents": len(case["precedents"]),
     }
 
 
 def _dismissed(item: DebateItem, spec: DebateSpec, heard: Mapping[str, Reply]) -> Outcome:
-    """No trial: the hearing named no answer, or a side could not be heard."""
+    """The outcome without a trial: the hearing named no answer, or a side has no argument."""
     hearing = heard[CLERK]
     return Outcome(
         value=None,
@@ -283,7 +284,7 @@ def _parts(settings: Settings) -> tuple[Part, ...]:
 
 def _count_calls(settings: Settings) -> CallCount:
     judges = settings["judges"]
-    return exactly(3 + judges, 3 if settings["deliberation"] == "parallel" else 2 + judges)
+    return exact_count(3 + judges, 3 if settings["deliberation"] == "parallel" else 2 + judges)
 
 
 def _steps(settings: Settings) -> tuple[tuple[str, str], ...]:

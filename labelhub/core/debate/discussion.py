@@ -1,27 +1,27 @@
-"""Discussion: annotators label alone, then in rounds with everybody's words before them.
+"""Discussion: annotators label alone, then in rounds after they have read all answers.
 
 Source: paper 001, section 4 (algorithm 1, figures 17 and 18): initial annotations; consensus means
 that all labels are equal; else all annotate again with the history of the discussion, at most R
-times; then the majority decides. Where the paper is silent: a tie gives no label, an answer that
-cannot be read abstains and stands in the way of consensus, annotators read their own words too and
-know each other as A, B, C.
+times; then the majority decides. Choices of this project where the paper is silent: a tie gives no
+label, an unreadable answer is an abstention and prevents consensus, annotators also read their own
+words, and they know each other as A, B, C.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from labelhub.core.debate.ballots import Tally, tally
-from labelhub.core.debate.evidence import merged_evidence, rationale, words
+from labelhub.core.debate.evidence import contribution, merge_evidence, rationale
 from labelhub.core.debate.info import CallCount, Group, Opinions, ProtocolInfo, Setting, Settings
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome, Untrusted
 from labelhub.core.debate.panel import (
     ANNOTATORS,
     NOT_VOTABLE,
-    how_it_ended,
+    annotator_letters,
+    annotator_parts,
     role_of,
-    seated,
-    seats,
     supporters,
+    vote_flags,
 )
 from labelhub.core.debate.signals import debate_signals, flags, vote_signals
 from labelhub.core.llm.types import Reply, Status
@@ -46,15 +46,15 @@ SETTINGS = (
         high=20_000,
     ),
 )
-#: With fewer voices than this left there is no discussion.
+#: With fewer annotators that answer there is no discussion.
 FEWEST_VOICES = 2
 
 Round = Mapping[str, Reply]
 
 
 def discussion(item: DebateItem, spec: DebateSpec) -> Debate:
-    """Annotate, discuss until all agree or the rounds are used up, then count."""
-    letters = seats(spec.settings)
+    """Annotate, discuss until all agree or no round is left, then count."""
+    letters = annotator_letters(spec.settings)
     rounds: list[Round] = []
     for number in range(spec.settings["rounds"] + 1):
         history = _history(rounds, spec.settings["words_heard"])
@@ -68,37 +68,36 @@ def discussion(item: DebateItem, spec: DebateSpec) -> Debate:
             for sample, letter in enumerate(letters, start=1)
         ]
         rounds.append(dict(zip(letters, replies, strict=True)))
-        if _count(rounds[-1], spec).unanimous or _broken_off(rounds[-1]):
+        if _count(rounds[-1], spec).unanimous or _is_broken_off(rounds[-1]):
             break
     return _outcome(item, spec, rounds)
 
 
 def _history(rounds: list[Round], longest: int) -> list[dict[str, Any]]:
-    """What was said, by round and annotator; silence and refusals are left out."""
+    """The contributions by round and annotator; silence and refusals are left out."""
     return [
         {
             "number": number,
             "said": [
-                {"name": letter, "text": Untrusted(_last_words(words(reply), longest))}
+                # The label stands at the end.
+                {
+                    "name": letter,
+                    "text": Untrusted(text if len(text) <= longest else "…" + text[1 - longest :]),
+                }
                 for letter, reply in replies.items()
-                if words(reply)
+                if (text := contribution(reply))
             ],
         }
         for number, replies in enumerate(rounds, start=1)
     ]
 
 
-def _last_words(text: str, longest: int) -> str:
-    """The end of ``text``, where its label stands."""
-    return text if len(text) <= longest else "…" + text[1 - longest :]
-
-
 def _count(replies: Round, spec: DebateSpec) -> Tally:
     return tally([reply.value for reply in replies.values()], spec.schema)
 
 
-def _broken_off(replies: Round) -> bool:
-    """Whether so many calls failed that nobody is left to discuss with."""
+def _is_broken_off(replies: Round) -> bool:
+    """Whether so many calls failed that no discussion is possible."""
     answered = sum(reply.status is not Status.FAILED for reply in replies.values())
     return answered < FEWEST_VOICES
 
@@ -112,7 +111,7 @@ def _outcome(item: DebateItem, spec: DebateSpec, rounds: list[Round]) -> Outcome
     }
     last = list(rounds[-1].values())
     agreeing = supporters(ended, last, spec.schema)
-    failed = _broken_off(rounds[-1])
+    failed = _is_broken_off(rounds[-1])
     value = None if failed else ended.value
     signals = debate_signals(
         item, replies, first=begun.value, decided=None, labels=spec.schema.names
@@ -122,22 +121,21 @@ def _outcome(item: DebateItem, spec: DebateSpec, rounds: list[Round]) -> Outcome
         "rounds_needed": len(rounds) - 1,
         "first_d_rate": begun.d_rate,
     }
+    more_flags = (
+        *(() if begun.unanimous else ("first_round_differs",)),
+        *(() if ended.unanimous else ("dissent",)),
+        *vote_flags(ended),
+    )
     return Outcome(
         value=value,
-        evidence=merged_evidence(value, spec.schema, agreeing),
+        evidence=merge_evidence(value, spec.schema, agreeing),
         rationale=rationale(*agreeing, *last),
         signals=signals,
-        flags=flags(item, replies.values(), _how_it_went(begun, ended), labels=spec.schema.names),
-        # Later consensus is worth less than the first: who hears the others tends to follow them.
+        flags=flags(item, replies.values(), more_flags, labels=spec.schema.names),
+        # Later consensus is worth less than the first: annotators tend to follow the others.
         uncertainty=round(1.0 - (begun.d_rate + ended.d_rate) / 2, 4),
         failed=failed,
     )
-
-
-def _how_it_went(begun: Tally, ended: Tally) -> tuple[str, ...]:
-    first = () if begun.unanimous else ("first_round_differs",)
-    last = () if ended.unanimous else ("dissent",)
-    return (*first, *last, *how_it_ended(ended))
 
 
 def _count_calls(settings: Settings) -> CallCount:
@@ -152,12 +150,14 @@ INFO = ProtocolInfo(
     "agree; then the majority counts.",
     group=Group.DEBATE,
     start=discussion,
-    parts=seated("discussion"),
+    parts=annotator_parts("discussion"),
     calls=_count_calls,
     answers=lambda task: task.votable,
     not_for=NOT_VOTABLE,
     settings=SETTINGS,
-    steps=lambda settings: tuple((f"r0/{letter}", role_of(letter)) for letter in seats(settings)),
+    steps=lambda settings: tuple(
+        (f"r0/{letter}", role_of(letter)) for letter in annotator_letters(settings)
+    ),
     opinions=Opinions(
         first="Majority before",
         last="after the discussion",

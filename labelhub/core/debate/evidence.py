@@ -1,4 +1,4 @@
-"""What the protocols share: which labels a value names, and what speaks for them."""
+"""Evidence, rationale and contributions of replies, for all protocols."""
 
 import re
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ MOST_PHRASES = 10
 _DECISION_LINE = re.compile(r"[ \t*_#•-]*final (?:decision|answer)\b", re.IGNORECASE)
 
 
-def merged_evidence(
+def merge_evidence(
     value: Value | None, schema: Schema, replies: Sequence[Reply]
 ) -> dict[str, tuple[str, ...]]:
-    """The phrases all ``replies`` quote for the labels of ``value``, in order, each once."""
+    """The phrases in all ``replies`` for the labels of ``value``, in order, each once."""
     merged: dict[str, tuple[str, ...]] = {}
     present = schema.names_in(value)
     for name in (name for reply in replies for name in reply.evidence if name in present):
@@ -26,7 +26,7 @@ def merged_evidence(
 
 
 def rationale(*replies: Reply) -> str:
-    """The reasons of the first reply that gives any, without its decision line, cut to size."""
+    """The reasons of the first reply with reasons, without its decision line, cut to size."""
     for reply in replies:
         lines = (line.strip() for line in json_as_text(reply.text).splitlines())
         reasons = "\n".join(line for line in lines if line and not _DECISION_LINE.match(line))
@@ -36,13 +36,13 @@ def rationale(*replies: Reply) -> str:
     return ""
 
 
-def words(reply: Reply) -> str:
-    """What others may hear of ``reply``; a refusal is no contribution, and would be catching."""
+def contribution(reply: Reply) -> str:
+    """The text of ``reply`` for other roles; a refusal has none, because refusals spread."""
     return (
         "" if reply.status in {Status.FAILED, Status.REFUSED} else json_as_text(reply.text).strip()
     )
 
 
-def silent(reply: Reply) -> bool:
-    """Whether ``reply`` leaves the next role nothing to go by."""
-    return not (reply.ok or words(reply))
+def is_silent(reply: Reply) -> bool:
+    """Whether ``reply`` gives the next role nothing to work with."""
+    return not (reply.ok or contribution(reply))

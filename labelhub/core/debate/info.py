@@ -125,18 +125,18 @@ class CallCount:
         )
 
 
-def each_by_prompt(protocol: str, *roles: str) -> Callable[[Settings], tuple[Part, ...]]:
+def role_parts(protocol: str, *roles: str) -> Callable[[Settings], tuple[Part, ...]]:
     """Parts of roles with a prompt each."""
     parts = tuple(Part(role, f"{protocol}/{role}") for role in roles)
     return lambda _: parts
 
 
-def always(calls: int, depth: int) -> Callable[[Settings], CallCount]:
+def fixed_count(calls: int, depth: int) -> Callable[[Settings], CallCount]:
     """As many calls under all settings; ``depth`` of them wait for each other."""
-    return lambda _: exactly(calls, depth)
+    return lambda _: exact_count(calls, depth)
 
 
-def exactly(calls: int, depth: int) -> CallCount:
+def exact_count(calls: int, depth: int) -> CallCount:
     """Always as many."""
     return CallCount(calls, calls, depth, depth)
 

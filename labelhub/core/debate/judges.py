@@ -11,9 +11,9 @@ from itertools import pairwise
 from typing import Any
 
 from labelhub.core.debate.ballots import Tally, tally
-from labelhub.core.debate.evidence import merged_evidence, rationale, words
+from labelhub.core.debate.evidence import contribution, merge_evidence, rationale
 from labelhub.core.debate.outcome import DebateItem, DebateSpec, Outcome, Untrusted
-from labelhub.core.debate.panel import how_it_ended, supporters, too_few
+from labelhub.core.debate.panel import lacks_quorum, supporters, vote_flags
 from labelhub.core.debate.signals import debate_signals, flags, vote_signals
 from labelhub.core.llm.types import Call, Reply, Status
 from labelhub.core.schema import Schema, Value
@@ -34,7 +34,7 @@ class Candidates:
     turned: bool
 
 
-def candidates(first: Value, hearing: Reply, item: DebateItem, schema: Schema) -> Candidates:
+def choose_candidates(first: Value, hearing: Reply, item: DebateItem, schema: Schema) -> Candidates:
     """The candidates of a hearing whose best answer is ``first``."""
     toss = hashlib.sha256(f"courtroom {item.key}".encode("utf-8", "surrogatepass")).digest()
     # One option alone leaves nothing to argue about: both sides argue for it.
@@ -61,7 +61,7 @@ def _second(hearing: Reply, others: list[Value], schema: Schema, *, lot: int) ->
 JUDGE = "judge"
 
 
-def deliberated(
+def ask_judges(
     spec: DebateSpec, case: Mapping[str, Any], params: Mapping[str, Any]
 ) -> Generator[list[Call], list[Reply], list[Reply]]:
     """Ask the judges about ``case``; returns their replies in order.
@@ -79,7 +79,7 @@ def deliberated(
     return replies
 
 
-def verdict(
+def trial_outcome(
     item: DebateItem,
     spec: DebateSpec,
     two: Candidates,
@@ -89,8 +89,8 @@ def verdict(
     """What the judges decide, having been asked about ``two`` after ``heard``."""
     count = tally([judge.value for judge in judges], spec.schema)
     if _side_by_side(spec):
-        failed, decided = too_few(judges), count.value
-        agreeing, ended = supporters(count, judges, spec.schema), how_it_ended(count)
+        failed, decided = lacks_quorum(judges), count.value
+        agreeing, ended = supporters(count, judges, spec.schema), vote_flags(count)
     else:
         failed, decided = judges[-1].status is Status.FAILED, judges[-1].value
         agreeing, ended = [judges[-1]], ()
@@ -103,7 +103,7 @@ def verdict(
     verdicts = [judge.value for judge in judges]
     return Outcome(
         value=value,
-        evidence=merged_evidence(value, spec.schema, agreeing),
+        evidence=merge_evidence(value, spec.schema, agreeing),
         rationale=rationale(*agreeing, *judges),
         signals=debate_signals(
             item, replies, first=two.first, decided=alone, labels=spec.schema.names
@@ -133,9 +133,9 @@ def _judge(
     before: Sequence[Reply],
 ) -> Call:
     opinions = [
-        {"number": place, "text": Untrusted(words(reply))}
+        {"number": place, "text": Untrusted(contribution(reply))}
         for place, reply in enumerate(before, start=1)
-        if words(reply)
+        if contribution(reply)
     ]
     return spec.call(
         JUDGE,

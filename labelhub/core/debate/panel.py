@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from labelhub.core.debate.ballots import Tally, tally
-from labelhub.core.debate.evidence import merged_evidence, rationale
+from labelhub.core.debate.evidence import merge_evidence, rationale
 from labelhub.core.debate.info import Part, Setting, Settings
 from labelhub.core.debate.outcome import DebateItem, DebateSpec, Outcome
 from labelhub.core.debate.signals import debate_signals, flags, vote_signals
@@ -22,31 +22,31 @@ NOT_VOTABLE = (
 )
 
 
-def elected(item: DebateItem, spec: DebateSpec, replies: Mapping[str, Reply]) -> Outcome:
+def vote_outcome(item: DebateItem, spec: DebateSpec, replies: Mapping[str, Reply]) -> Outcome:
     """The outcome of a vote: what most say, flagged where that is not more than half of all.
 
     Fails, to be tried again, where calls failed so that no quorum was heard.
     """
     voters = list(replies.values())
     count = tally([reply.value for reply in voters], spec.schema)
-    failed = too_few(voters)
+    failed = lacks_quorum(voters)
     value = None if failed else count.value
     agreeing = supporters(count, voters, spec.schema)
     return Outcome(
         value=value,
-        evidence=merged_evidence(value, spec.schema, agreeing),
+        evidence=merge_evidence(value, spec.schema, agreeing),
         rationale=rationale(*agreeing, *voters),
         signals=debate_signals(
             item, replies, first=voters[0].value, decided=None, labels=spec.schema.names
         )
         | vote_signals(count),
-        flags=flags(item, voters, how_it_ended(count), labels=spec.schema.names),
+        flags=flags(item, voters, vote_flags(count), labels=spec.schema.names),
         uncertainty=round(1.0 - count.d_rate, 4),
         failed=failed,
     )
 
 
-def how_it_ended(count: Tally) -> tuple[str, ...]:
+def vote_flags(count: Tally) -> tuple[str, ...]:
     """Flags of a vote: a tie, or a winner without a majority of all who were asked.
 
     Where nobody says anything there is no tie; how the answers ended is flagged for itself.
@@ -69,7 +69,7 @@ def supporters(count: Tally, replies: Sequence[Reply], schema: Schema) -> list[R
     ]
 
 
-def too_few(replies: Sequence[Reply]) -> bool:
+def lacks_quorum(replies: Sequence[Reply]) -> bool:
     """Whether calls failed so that less than a quorum (more than half of all) was heard."""
     failed = sum(reply.status is Status.FAILED for reply in replies)
     return bool(failed) and (len(replies) - failed) * 2 <= len(replies)
@@ -88,7 +88,7 @@ ANNOTATORS = Setting(
 )
 
 
-def seats(settings: Mapping[str, Any]) -> str:
+def annotator_letters(settings: Mapping[str, Any]) -> str:
     """The letters of the annotators that take part."""
     return LETTERS[: settings[ANNOTATORS.name]]
 
@@ -98,7 +98,9 @@ def role_of(letter: str) -> str:
     return f"annotator_{letter.lower()}"
 
 
-def seated(protocol: str) -> Callable[[Settings], tuple[Part, ...]]:
+def annotator_parts(protocol: str) -> Callable[[Settings], tuple[Part, ...]]:
     """Parts of annotators at one table, who share a prompt."""
     prompt = f"{protocol}/annotator"
-    return lambda settings: tuple(Part(role_of(letter), prompt) for letter in seats(settings))
+    return lambda settings: tuple(
+        Part(role_of(letter), prompt) for letter in annotator_letters(settings)
+    )

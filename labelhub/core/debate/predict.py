@@ -10,9 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from labelhub.core.debate.info import Group, ProtocolInfo, Setting, always, each_by_prompt
+from labelhub.core.debate.info import Group, ProtocolInfo, Setting, fixed_count, role_parts
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Untrusted
-from labelhub.core.debate.single import asked_once
+from labelhub.core.debate.single import ask_once
 
 NAME, ROLE = "predict", "predictor"
 NOT_FOR = "a prediction needs one right answer out of several. Use single there."
@@ -71,7 +71,7 @@ def predict(item: DebateItem, spec: DebateSpec) -> Debate:
         for example in item.precedents
     ]
     params = {"logprobs": True}
-    return (yield from asked_once(item, spec, params, role=ROLE, inputs={"examples": examples}))
+    return (yield from ask_once(item, spec, params, role=ROLE, inputs={"examples": examples}))
 
 
 def example_pools(
@@ -138,8 +138,8 @@ INFO = ProtocolInfo(
     "with the labels of one source: arms compare whose labels tell most about the author.",
     group=Group.ONE,
     start=predict,
-    parts=each_by_prompt(NAME, ROLE),
-    calls=always(1, 1),
+    parts=role_parts(NAME, ROLE),
+    calls=fixed_count(1, 1),
     answers=lambda task: task.one_of_several,
     not_for=NOT_FOR,
     settings=(LABELS_BY, EXAMPLES),

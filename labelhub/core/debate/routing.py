@@ -160,7 +160,7 @@ def reasons(
     return tuple(dict.fromkeys(found))
 
 
-def audited(rule: Rule, key: str, salt: str) -> bool:
+def is_audited(rule: Rule, key: str, salt: str) -> bool:
     """Whether the accepted item called ``key`` is one of those that are audited.
 
     Settled by a hash, so that it stays settled; ``salt`` is the project's own.

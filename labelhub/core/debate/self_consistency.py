@@ -9,11 +9,11 @@ from labelhub.core.debate.info import (
     Opinions,
     ProtocolInfo,
     Setting,
-    each_by_prompt,
-    exactly,
+    exact_count,
+    role_parts,
 )
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
-from labelhub.core.debate.panel import NOT_VOTABLE, elected
+from labelhub.core.debate.panel import NOT_VOTABLE, vote_outcome
 
 ROLE = "annotator"
 
@@ -47,7 +47,7 @@ def self_consistency(item: DebateItem, spec: DebateSpec) -> Debate:
         spec.call(ROLE, step=step, params=params, sample=sample)
         for sample, step in enumerate(steps, start=1)
     ]
-    return elected(item, spec, dict(zip(steps, replies, strict=True)))
+    return vote_outcome(item, spec, dict(zip(steps, replies, strict=True)))
 
 
 INFO = ProtocolInfo(
@@ -57,8 +57,8 @@ INFO = ProtocolInfo(
     "it leads tells how ambiguous the text is.",
     group=Group.ONE,
     start=self_consistency,
-    parts=each_by_prompt("self_consistency", "annotator"),
-    calls=lambda settings: exactly(settings["samples"], 1),
+    parts=role_parts("self_consistency", "annotator"),
+    calls=lambda settings: exact_count(settings["samples"], 1),
     answers=lambda task: task.votable,
     not_for=NOT_VOTABLE,
     settings=SETTINGS,

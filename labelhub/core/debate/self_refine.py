@@ -3,8 +3,8 @@
 Source: paper 001, section 3.1 and figures 14 to 16. Three dependent calls.
 """
 
-from labelhub.core.debate.evidence import merged_evidence, rationale, silent
-from labelhub.core.debate.info import Group, Opinions, ProtocolInfo, always, each_by_prompt
+from labelhub.core.debate.evidence import is_silent, merge_evidence, rationale
+from labelhub.core.debate.info import Group, Opinions, ProtocolInfo, fixed_count, role_parts
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
 from labelhub.core.debate.signals import debate_signals, flags
 from labelhub.core.llm.types import Reply, Status
@@ -20,7 +20,7 @@ def self_refine(item: DebateItem, spec: DebateSpec) -> Debate:
     for role in ROLES:
         (reply,) = yield [spec.call(role, heard=dict(heard))]
         heard[role] = reply
-        if silent(reply):
+        if is_silent(reply):
             break
     refined = heard.get("refiner", Reply(status=Status.UNPARSED))
     drafted = heard["drafter"]
@@ -28,7 +28,7 @@ def self_refine(item: DebateItem, spec: DebateSpec) -> Debate:
     changed = refined.ok and drafted.ok and not same
     return Outcome(
         value=refined.value,
-        evidence=merged_evidence(refined.value, spec.schema, list(heard.values())),
+        evidence=merge_evidence(refined.value, spec.schema, list(heard.values())),
         rationale=rationale(*reversed(list(heard.values()))),
         signals=debate_signals(
             item, heard, first=drafted.value, decided=refined, labels=spec.schema.names
@@ -47,8 +47,8 @@ INFO = ProtocolInfo(
     description="One model drafts, reviews its own draft and improves it.",
     group=Group.ONE,
     start=self_refine,
-    parts=each_by_prompt("self_refine", *ROLES),
-    calls=always(3, 3),
+    parts=role_parts("self_refine", *ROLES),
+    calls=fixed_count(3, 3),
     opinions=Opinions(first="Draft", last="refined"),
     debated=True,
 )

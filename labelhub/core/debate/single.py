@@ -7,8 +7,8 @@ people can check may be asked for after the label, where they can no longer chan
 from collections.abc import Mapping
 from typing import Any
 
-from labelhub.core.debate.evidence import merged_evidence, rationale
-from labelhub.core.debate.info import Group, Part, ProtocolInfo, Setting, Settings, always
+from labelhub.core.debate.evidence import merge_evidence, rationale
+from labelhub.core.debate.info import Group, Part, ProtocolInfo, Setting, Settings, fixed_count
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
 from labelhub.core.debate.signals import debate_signals, flags, margin
 from labelhub.core.llm.types import Reply, Status
@@ -27,10 +27,10 @@ QUOTES = Setting(
 
 def single(item: DebateItem, spec: DebateSpec) -> Debate:
     """Ask the annotator once and take its answer."""
-    return (yield from asked_once(item, spec, {"logprobs": True}))
+    return (yield from ask_once(item, spec, {"logprobs": True}))
 
 
-def asked_once(
+def ask_once(
     item: DebateItem,
     spec: DebateSpec,
     params: Mapping[str, Any],
@@ -42,7 +42,7 @@ def asked_once(
     (annotator,) = yield [spec.call(role, params=params, inputs=inputs)]
     return Outcome(
         value=annotator.value,
-        evidence=merged_evidence(annotator.value, spec.schema, [annotator]),
+        evidence=merge_evidence(annotator.value, spec.schema, [annotator]),
         rationale=rationale(annotator),
         signals=debate_signals(
             item,
@@ -77,6 +77,6 @@ INFO = ProtocolInfo(
     group=Group.ONE,
     start=single,
     parts=_parts,
-    calls=always(1, 1),
+    calls=fixed_count(1, 1),
     settings=(QUOTES,),
 )

@@ -6,18 +6,25 @@ as many calls as a debate has, it is the baseline of equal cost that the debate 
 
 from dataclasses import replace
 
-from labelhub.core.debate.info import Group, Opinions, ProtocolInfo, exactly
+from labelhub.core.debate.info import Group, Opinions, ProtocolInfo, exact_count
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
-from labelhub.core.debate.panel import ANNOTATORS, NOT_VOTABLE, elected, role_of, seated, seats
+from labelhub.core.debate.panel import (
+    ANNOTATORS,
+    NOT_VOTABLE,
+    annotator_letters,
+    annotator_parts,
+    role_of,
+    vote_outcome,
+)
 
 SETTINGS = (replace(ANNOTATORS, titled=True),)
 
 
 def vote(item: DebateItem, spec: DebateSpec) -> Debate:
     """Ask all annotators at once and count what they say."""
-    roles = [role_of(letter) for letter in seats(spec.settings)]
+    roles = [role_of(letter) for letter in annotator_letters(spec.settings)]
     replies = yield [spec.call(role, sample=sample) for sample, role in enumerate(roles, start=1)]
-    return elected(item, spec, dict(zip(roles, replies, strict=True)))
+    return vote_outcome(item, spec, dict(zip(roles, replies, strict=True)))
 
 
 INFO = ProtocolInfo(
@@ -27,8 +34,8 @@ INFO = ProtocolInfo(
     "the same cost has to beat.",
     group=Group.VOTING,
     start=vote,
-    parts=seated("vote"),
-    calls=lambda settings: exactly(settings["annotators"], 1),
+    parts=annotator_parts("vote"),
+    calls=lambda settings: exact_count(settings["annotators"], 1),
     answers=lambda task: task.votable,
     not_for=NOT_VOTABLE,
     settings=SETTINGS,

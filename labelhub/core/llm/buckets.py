@@ -1,12 +1,11 @@
-"""How many requests and tokens a provider takes in a minute and in a day: known limits are kept
-before the provider has to refuse.
+"""Keep a provider's limits of requests and tokens per minute and per day, before it refuses calls.
 
-A minute's limit is a bucket that fills steadily and holds only a moment's worth, so calls go out
-evenly and no burst is met by a storm of refusals. A day's limit is a count that starts anew at
-midnight UTC. A request's tokens are reserved as estimated and settled by what was really used.
+The limit of a minute is a bucket that fills steadily and holds only a few seconds' worth, so calls
+are spread evenly and bursts do not meet a storm of refusals. The limit of a day is a count that
+restarts at midnight UTC. Tokens are reserved by an estimate and settled by the real usage.
 
-Plain arithmetic, which several threads may share; :class:`BucketQueue` is the waiting line in
-front of it.
+:class:`Buckets` is plain arithmetic that threads may share; :class:`BucketQueue` is the waiting
+line in front of it.
 """
 
 import asyncio
@@ -18,18 +17,18 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 MINUTE, DAY = 60.0, 86_400.0
-#: Seconds' worth that a bucket holds. Requests are counted by the second in places, tokens are not.
+#: How many seconds' worth a bucket holds. Some providers count requests by the second, not tokens.
 REQUEST_BURST, TOKEN_BURST = 0.1, 3.0
-#: A limit that is renewed later than this is none of a minute.
+#: A limit with a longer reset is not a limit per minute, seconds.
 LONGEST_RESET = 90.0
-#: Nobody is made to wait longer than this, seconds: the run pauses and frees its worker.
+#: The longest wait, seconds: beyond it the run pauses and frees its worker.
 LONGEST_WAIT = 300.0
 
 Clock = Callable[[], float]
 
 
 class UsedUp(Exception):
-    """A limit leaves no room for longer than ``LONGEST_WAIT``; ``resume_after`` in seconds."""
+    """A limit has no room for longer than ``LONGEST_WAIT``; ``resume_after`` in seconds."""
 
     def __init__(self, what: str, resume_after: float) -> None:
         super().__init__(f"{what}: room again in {resume_after:.0f} s")
@@ -38,7 +37,7 @@ class UsedUp(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Requests and tokens in a minute (``rpm``, ``tpm``) and in a day; None: not known."""
+    """Requests and tokens per minute (``rpm``, ``tpm``) and per day; None: unknown."""
 
     rpm: int | None = None
     tpm: int | None = None
@@ -48,7 +47,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ReportedLimit:
-    """What an answer's headers say of one limit: its size, what is left, seconds to its renewal."""
+    """One limit in the headers of an answer: its size, the rest, seconds until its reset."""
 
     limit: int
     remaining: int | None = None
@@ -57,14 +56,14 @@ class ReportedLimit:
 
 @dataclass(slots=True)
 class Reservation:
-    """Room held for one request. Settle it once: a second time does nothing."""
+    """Room reserved for one request. To settle it a second time does nothing."""
 
     tokens: int
     settled: bool = False
 
 
 class Bucket:
-    """So much a minute, given out evenly; ``level`` below zero is what was taken in advance."""
+    """An amount per minute, given out evenly; a ``level`` below zero was taken in advance."""
 
     def __init__(self, limit: int, *, burst: float, now: float) -> None:
         self._burst, self._filled_at = burst, now
@@ -73,35 +72,35 @@ class Bucket:
 
     @property
     def size(self) -> float:
-        """The most that collects while nobody takes any: a moment's worth, at least 1."""
+        """The most that the bucket holds, at least 1."""
         return max(1.0, self.limit / MINUTE * self._burst)
 
     def resize(self, limit: int, now: float) -> None:
-        """Follow a changed limit from ``now`` on."""
+        """Change the limit from ``now`` on."""
         self._fill(now)
         self.limit = max(1, limit)
         self.level = min(self.level, self.size)
 
     def wait(self, amount: float, now: float) -> float:
-        """Seconds until ``amount`` may be taken; what is larger than the bucket needs it full."""
+        """Seconds until ``amount`` may be taken; a larger amount than the bucket needs it full."""
         self._fill(now)
         missing = min(amount, self.size) - self.level
-        # Rounding must not leave a wait that no clock can tell from nothing.
+        # Rounding must not leave a wait too short for any clock.
         return missing * MINUTE / self.limit if missing > 1e-6 else 0.0
 
     def take(self, amount: float) -> None:
-        """Take ``amount``, into debt if need be; negative: give back."""
+        """Take ``amount``, even below zero; a negative amount is given back."""
         self.level -= amount
 
     def _fill(self, now: float) -> None:
         gained = max(0.0, now - self._filled_at) * self.limit / MINUTE
         self._filled_at = now
-        if self.level < self.size:  # what was given back may stand above the rim
+        if self.level < self.size:  # amounts given back may exceed the size
             self.level = min(self.size, self.level + gained)
 
 
 class DayCount:
-    """Requests and tokens used since midnight UTC, against what a day allows."""
+    """Requests and tokens since midnight UTC, compared with the limits of a day."""
 
     def __init__(self, wall: Clock) -> None:
         self._wall = wall
@@ -110,14 +109,14 @@ class DayCount:
         self._unsaved = [0, 0]
 
     def add(self, requests: int, tokens: int) -> None:
-        """Count what is used, or with negative numbers what was not."""
+        """Count usage; negative numbers take it back."""
         self.requests += requests
         self.tokens += tokens
         self._unsaved[0] += requests
         self._unsaved[1] += tokens
 
     def wait(self, limits: Limits) -> float:
-        """Seconds until there is room for one request; 0 when there is."""
+        """Seconds until there is room for one request; 0 if there is room now."""
         now = self._wall()
         if now >= self._ends:
             self._ends, self.requests, self.tokens = _next_midnight(now), 0, 0
@@ -125,22 +124,22 @@ class DayCount:
         full = full or (limits.tpd is not None and self.tokens >= limits.tpd)
         return self._ends - now if full else 0.0
 
-    def so_far(self, requests: int, tokens: int) -> None:
-        """Go on from what is written down."""
+    def resume_from(self, requests: int, tokens: int) -> None:
+        """Continue from the stored counts."""
         self.requests, self.tokens = requests + self._unsaved[0], tokens + self._unsaved[1]
 
     def take_unsaved(self) -> tuple[int, int]:
-        """Requests and tokens counted since the last time this was called."""
+        """Requests and tokens counted since the last call of this method."""
         requests, tokens = self._unsaved
         self._unsaved = [0, 0]
         return requests, tokens
 
 
 class Buckets:
-    """All limits of one provider and key; safe to share between threads.
+    """All limits of one provider and key; threads may share them.
 
     Args:
-        limits: as configured; headers never overrule what somebody has set.
+        limits: the configured limits; headers never override them.
         clock: seconds from any origin, monotonic.
         wall: Unix time, for the end of the day.
     """
@@ -162,7 +161,7 @@ class Buckets:
         self.configure(limits or Limits())
 
     def configure(self, limits: Limits) -> None:
-        """Follow what is configured now; what was learnt stays where nothing is."""
+        """Apply changed configured limits; learnt limits stay where none is configured."""
         with self._lock:
             before, self._configured = self._configured, limits
             if limits.rpm != before.rpm:
@@ -172,7 +171,7 @@ class Buckets:
 
     @property
     def known(self) -> Limits:
-        """The limits that hold at the moment, configured or learnt."""
+        """The present limits, configured or learnt."""
         rpm, tpm = (bucket.limit if bucket else None for bucket in (self._requests, self._tokens))
         daily = self._told_daily
         return Limits(
@@ -189,10 +188,10 @@ class Buckets:
         return bool(self._requests or self._tokens or daily)
 
     def take(self, tokens: int) -> float:
-        """Take one request of ``tokens``, or the seconds until that can be tried again.
+        """Take one request of ``tokens`` and return 0, else the seconds until the next try.
 
         Raises:
-            UsedUp: that would be longer than ``LONGEST_WAIT``.
+            UsedUp: the wait would be longer than ``LONGEST_WAIT``.
         """
         with self._lock:
             now = self._clock()
@@ -209,7 +208,7 @@ class Buckets:
             return waits[what]
 
     def settle(self, held: Reservation, used: int | None) -> None:
-        """Put right what ``held`` took: ``used`` tokens, or None when nothing was sent."""
+        """Correct the reservation ``held``: ``used`` tokens, or None if nothing was sent."""
         if held.settled:
             return
         held.settled = True
@@ -217,19 +216,19 @@ class Buckets:
             self._book(-1 if used is None else 0, (used or 0) - held.tokens)
 
     def begin_day(self, requests: int, tokens: int) -> None:
-        """Count on from what all processes together have written down for this day."""
+        """Continue from the counts that all processes have stored for this day."""
         with self._lock:
-            self.day.so_far(requests, tokens)
+            self.day.resume_from(requests, tokens)
 
     def take_unsaved(self) -> tuple[int, int]:
-        """Requests and tokens counted since the last time this was called, to be written down."""
+        """Requests and tokens counted since the last call of this method, to be stored."""
         with self._lock:
             return self.day.take_unsaved()
 
     def follow(
         self, *, requests: ReportedLimit | None = None, tokens: ReportedLimit | None = None
     ) -> None:
-        """Follow what an answer's headers say, where nothing is configured."""
+        """Adopt the limits in the headers of an answer, if none is configured."""
         with self._lock:
             if requests and self._configured.rpm is None:
                 self._requests = self._followed(self._requests, requests, "requests", REQUEST_BURST)
@@ -242,7 +241,7 @@ class Buckets:
     def _followed(
         self, bucket: Bucket | None, reported: ReportedLimit, what: str, burst: float
     ) -> Bucket | None:
-        """The bucket as ``reported``; a limit of a day is known, but kept by the provider alone."""
+        """The bucket as ``reported``; limits of a day are remembered but left to the provider."""
         if (reported.reset or 0) > LONGEST_RESET or self._told_daily.get(what) == reported.limit:
             self._told_daily[what] = reported.limit
             return None
@@ -250,7 +249,7 @@ class Buckets:
         if bucket.limit != reported.limit:
             bucket.resize(reported.limit, self._clock())
         if reported.remaining is not None:
-            # Others may spend from the same limit.
+            # Others may use the same limit.
             bucket.level = min(bucket.level, float(reported.remaining))
         return bucket
 
@@ -266,7 +265,7 @@ def _next_midnight(now: float) -> float:
     return (math.floor(now / DAY) + 1) * DAY
 
 
-#: How long to sleep at most without a look at what other threads have given back, seconds.
+#: The longest sleep before a look at amounts that other threads gave back, seconds.
 LONGEST_SLEEP = 5.0
 
 
@@ -282,12 +281,12 @@ class BucketQueue:
 
     @asynccontextmanager
     async def turn(self, tokens: int) -> AsyncIterator[Reservation]:
-        """Room for one request of ``tokens``; the line stands still while the body runs.
+        """Reserve room for one request of ``tokens``; the line waits while the body runs.
 
-        A body that fails gives the room back.
+        If the body fails, the room is given back.
 
         Raises:
-            UsedUp: a limit leaves no room for minutes.
+            UsedUp: a limit has no room for minutes.
         """
         self.waiting += 1
         try:
@@ -303,14 +302,14 @@ class BucketQueue:
             self.waiting -= 1
 
     def settle(self, held: Reservation, used: int | None) -> None:
-        """As :meth:`Buckets.settle`; whoever waits looks again."""
+        """As :meth:`Buckets.settle`; wakes those who wait."""
         self.buckets.settle(held, used)
         self._changed.set()
 
     def follow(
         self, *, requests: ReportedLimit | None = None, tokens: ReportedLimit | None = None
     ) -> None:
-        """As :meth:`Buckets.follow`; whoever waits looks again."""
+        """As :meth:`Buckets.follow`; wakes those who wait."""
         self.buckets.follow(requests=requests, tokens=tokens)
         self._changed.set()
 

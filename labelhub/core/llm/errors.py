@@ -1,4 +1,4 @@
-"""What can go wrong between us and a model, by what it means for the run."""
+"""Errors of model calls, by their consequence for the run."""
 
 from typing import ClassVar
 
@@ -6,7 +6,7 @@ from labelhub.core.errors import LabelhubError
 
 
 class ModelError(LabelhubError):
-    """A call failed for good after its retries; the item stays resumable."""
+    """A call failed after all retries; the item stays resumable."""
 
     code = "model_failed"
     http_status = 502
@@ -14,7 +14,7 @@ class ModelError(LabelhubError):
 
 
 class ModelUnreachable(ModelError):
-    """Nobody answers: refused connection, time-outs, 5xx in a row. The run pauses."""
+    """No answer: refused connection, time-outs, repeated 5xx. The run pauses."""
 
     code = "provider_unreachable"
     retryable = True
@@ -22,7 +22,7 @@ class ModelUnreachable(ModelError):
 
 
 class WrongKey(ModelError):
-    """401 or 403: going on is pointless until somebody changes the key."""
+    """401 or 403: every call fails until somebody changes the key."""
 
     code = "wrong_key"
     stops_run = True
@@ -36,7 +36,7 @@ class UnknownModel(ModelError):
 
 
 class QuotaExhausted(ModelError):
-    """The provider will take no more for a while; ``data['resume_after']`` in seconds if known."""
+    """The provider takes no calls for a while; ``data['resume_after']`` in seconds if known."""
 
     code = "quota_exhausted"
     retryable = True
@@ -44,19 +44,19 @@ class QuotaExhausted(ModelError):
 
 
 class OnlyThinks(ModelError):
-    """Answer after answer was all thinking, with the most room there is: so will the others be."""
+    """Answers consisted only of thinking at the highest token limit, and so would further ones."""
 
     code = "only_thinks"
     stops_run = True
 
 
 class RequestRejected(ModelError):
-    """400: this request is refused as it stands (too long, unsupported parameter)."""
+    """400: the provider refuses this request (too long, unsupported parameter)."""
 
     code = "request_rejected"
 
 
 class ContextTooLong(RequestRejected):
-    """400: the messages do not fit into the model's context; a shorter text may."""
+    """400: the messages are longer than the model's context."""
 
     code = "context_length"

@@ -1,15 +1,15 @@
-"""How many calls may be in flight at once: found out by additive increase, multiplicative decrease.
+"""Find how many calls may be in flight at once, by additive increase and multiplicative decrease.
 
-The limit doubles after each clean, saturated round until the first cut and grows by 5 % from then
-on. It is cut only when refusals (HTTP 429) exceed 5 % of the last 50 answers, since a lone one is
-noise, and at most once per cooldown, since one burst is one signal. How long the refused call
-itself waits is its caller's affair: a wait that all calls shared would starve the rest.
+The limit doubles after each clean, saturated round until the first cut and grows by 5 % after it.
+It is cut only if refusals (HTTP 429) exceed 5 % of the last 50 answers, because a single refusal is
+noise, and at most once per cooldown, because one burst is one signal. The caller decides how long a
+refused call waits: a wait shared by all calls would starve the others.
 
-Calls that time out in the same share cut it too: a server that takes one call at a time queues the
-rest, and goes on with what nobody waits for any more. The cut is to a half, or to one call where
-nobody was answered for as long as a call may take; with one call at a time the endpoint is then
-left alone for as long as was waited, twice as long the next time. From the first such cut on the
-limit only grows while answers come in half the time that they may take.
+Time-outs of the same share also cut the limit: a server that handles one call at a time queues the
+others and works on calls that nobody waits for any more. This cut is to a half, or to one call if
+no answer came for as long as a call may take. With a limit of one call the endpoint then rests for
+as long as the wait was, twice as long the next time. After the first such cut the limit only grows
+while answers come within half the time that a call may take.
 
 A limiter belongs to one event loop.
 """
@@ -33,7 +33,7 @@ CHANGES_KEPT = 50
 
 @dataclass(frozen=True, slots=True)
 class LimitChange:
-    """One change of the limit, ``seconds`` after the limiter began."""
+    """One change of the limit, ``seconds`` after the start of the limiter."""
 
     seconds: float
     old: int
@@ -43,7 +43,7 @@ class LimitChange:
 
 @dataclass(slots=True)
 class Slot:
-    """One call's place among those in flight; say so if it did not go well."""
+    """The place of one call in flight; its methods report what went wrong."""
 
     begun: float = 0.0
     _refused: bool = False
@@ -51,20 +51,20 @@ class Slot:
     _timed_out: bool = False
 
     def refused(self) -> None:
-        """The endpoint said it had too many requests."""
+        """Report that the endpoint had too many requests."""
         self._refused = True
 
     def timed_out(self) -> None:
-        """No answer came in time."""
+        """Report that no answer came in time."""
         self._timed_out = True
 
     def troubled(self) -> None:
-        """A server error: no reason to cut, none to grow either."""
+        """Report a server error: no reason to cut the limit, nor to raise it."""
         self._troubled = True
 
     @property
     def was_refused(self) -> bool:
-        """Whether there were too many requests."""
+        """Whether the endpoint had too many requests."""
         return self._refused
 
     @property
@@ -74,17 +74,19 @@ class Slot:
 
     @property
     def was_troubled(self) -> bool:
-        """Whether something else went wrong."""
+        """Whether there was a server error and nothing else."""
         return self._troubled and not (self._refused or self._timed_out)
 
 
 @dataclass(frozen=True, slots=True)
 class TimeOuts:
-    """What calls that timed out have taught a limiter, for the next one to go on with.
+    """A limiter's knowledge of time-outs, which the next limiter of the endpoint continues from.
 
-    ``unanswered`` counts those since the last answer; ``cut`` tells whether they ever cut the
-    limit; no call is sent before ``rest_until``, in the clock's seconds, and ``rests`` is how often
-    that was so since the last answer.
+    Attributes:
+        unanswered: time-outs since the last answer.
+        cut: whether time-outs ever cut the limit.
+        rest_until: no call is sent earlier, in seconds of the clock.
+        rests: the number of rests since the last answer.
     """
 
     unanswered: int = 0
@@ -94,14 +96,14 @@ class TimeOuts:
 
 
 class Limiter:
-    """Slots for calls in flight; ``limit`` is how many there are at the moment.
+    """Slots for calls in flight; ``limit`` is their present number.
 
     Args:
-        start: the limit to begin with, at least 1.
-        ceiling: the limit is never above this.
-        found: whether ``start`` was found out earlier: it then grows as after a cut.
+        start: the first limit, at least 1.
+        ceiling: the highest limit.
+        found: whether an earlier limiter found ``start``: it then grows as after a cut.
         longest: seconds that a call may take.
-        time_outs: what an earlier limiter of the same endpoint and clock knew of them.
+        time_outs: those of an earlier limiter of the same endpoint and clock.
         clock: seconds from any origin, monotonic.
     """
 
@@ -137,7 +139,7 @@ class Limiter:
 
     @property
     def waiting(self) -> int:
-        """How many wait for a slot."""
+        """The number of calls that wait for a slot."""
         return sum(not turn.done() for turn in self._waiting)
 
     @property
@@ -147,21 +149,21 @@ class Limiter:
 
     @property
     def refused_share(self) -> float:
-        """Refusals among the last answers, 0 to 1; 0 when there are none."""
+        """The share of refusals in the last answers, 0 to 1; 0 without answers."""
         return sum(self._refusals) / len(self._refusals) if self._refusals else 0.0
 
     @property
     def resting(self) -> bool:
-        """Whether the endpoint is left alone, after calls that timed out."""
+        """Whether no calls are sent to the endpoint for now, after time-outs."""
         return self._clock() < self.time_outs.rest_until
 
     def hold(self) -> None:
-        """Hand out no more slots; who waits for one waits until it is cancelled."""
+        """Hand out no more slots; calls that wait stay waiting until they are cancelled."""
         self._held = True
 
     async def enter(self) -> Slot:
-        """Wait for a free slot, first come, first served; hand it to :meth:`leave` in the end."""
-        # A newcomer may not overtake those who wait.
+        """Wait for a free slot, first come, first served; give it to :meth:`leave` at the end."""
+        # A new call may not overtake those that wait.
         if not self._waiting and self._has_room():
             self._take()
             return Slot(self._clock())
@@ -172,12 +174,12 @@ class Limiter:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._release()  # the slot had been handed over already
+                self._release()  # the slot was already handed over
             raise
         return Slot(self._clock())
 
     def leave(self, slot: Slot) -> None:
-        """Give ``slot`` back, with what it taught."""
+        """Give ``slot`` back and learn from it."""
         self._heed(slot)
         self._release()
 
@@ -228,7 +230,7 @@ class Limiter:
             self.time_outs = TimeOuts(cut=self.time_outs.cut)
             self._answered_at = now
             self._latencies.append(now - slot.begun)
-            # What is answered during a cooldown was sent at the old limit and proves nothing.
+            # Answers during a cooldown belong to the old limit and prove nothing.
             self._clean += now >= self._cut_until
             self._grow()
 
@@ -236,7 +238,7 @@ class Limiter:
         self._start_round()
         self.time_outs = replace(self.time_outs, unanswered=self.time_outs.unanswered + 1)
         if slot.begun < self._cut_at:
-            return  # sent before the last cut, or the last rest: it tells nothing new
+            return  # sent before the last cut or rest: nothing new
         waited = now - slot.begun
         many = max(sum(self._unanswered), self.time_outs.unanswered)
         if self.limit > 1 and many > TOLERATED_SHARE * WINDOW:
@@ -258,7 +260,7 @@ class Limiter:
             max(1, math.floor(self.limit * CUT)), f"{refused} of the last answers were 429"
         )
         self.found = True
-        # The median: one call that thought for minutes must not stop all growth for as long.
+        # The median: one call of minutes must not stop all growth for as long.
         median = statistics.median(self._latencies) if self._latencies else 0.0
         self._cut_until = now + max(SHORTEST_COOLDOWN, 2 * median)
         self._refusals.clear()
@@ -275,7 +277,7 @@ class Limiter:
         self._start_round()
 
     def _in_good_time(self, grown: int) -> bool:
-        """Whether answers would come in half their time also where more calls queue for them."""
+        """Whether answers would come within half the allowed time with a limit of ``grown``."""
         lately = list(self._latencies)[-self.limit :]
         return statistics.median(lately) * grown / self.limit <= self._longest / 2
 

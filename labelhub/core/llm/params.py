@@ -1,4 +1,4 @@
-"""The parameters that may be set about a role's calls, and what they may be."""
+"""The parameters of a role's calls and their allowed values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 from labelhub.core.errors import InvalidInput
 
-#: A cap above this is a slip, and more than any model writes.
+#: A higher token limit is a mistake: no model writes as much.
 MOST_TOKENS = 1_000_000
 MOST_SEED = 2**63 - 1
 
@@ -21,12 +21,12 @@ class NumberRange:
 
     @property
     def words(self) -> str:
-        """For messages: ``a number from 0 to 2``."""
+        """The range in words: ``a number from 0 to 2``."""
         kind = "a whole number" if self.whole else "a number"
         return f"{kind} from {self.low:,} to {self.high:,}"
 
     def holds(self, value: Any) -> bool:
-        """Whether ``value`` is such a number; a boolean is none."""
+        """Whether ``value`` is such a number; a boolean is not."""
         kinds = int if self.whole else (int, float)
         right = isinstance(value, kinds) and not isinstance(value, bool)
         return right and self.low <= value <= self.high
@@ -34,17 +34,17 @@ class NumberRange:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """One of some values."""
+    """One of several values."""
 
     values: tuple[Any, ...]
 
     @property
     def words(self) -> str:
-        """For messages: ``one of low, high``."""
+        """The values in words: ``one of low, high``."""
         return f"one of {', '.join(str(value).lower() for value in self.values)}"
 
     def holds(self, value: Any) -> bool:
-        """Whether it is one of them, of the same type."""
+        """Whether ``value`` is one of them, of the same type."""
         return any(
             value is allowed or (value == allowed and type(value) is type(allowed))
             for allowed in self.values
@@ -53,17 +53,17 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class StopTexts:
-    """One to ``most`` texts that are not empty; one may stand alone."""
+    """A list of one to ``most`` texts that are not empty, or one such text."""
 
     most: int
 
     @property
     def words(self) -> str:
-        """For messages."""
+        """The form in words."""
         return f"a text or a list of up to {self.most}"
 
     def holds(self, value: Any) -> bool:
-        """Whether it is such a text or list."""
+        """Whether ``value`` is such a text or list."""
         texts = [value] if isinstance(value, str) else value
         return (
             isinstance(texts, list)
@@ -72,7 +72,7 @@ class StopTexts:
         )
 
 
-#: Those of chat completions that change answers; what form they have, a protocol decides.
+#: The parameters of chat completions that change answers, but not their form.
 PARAMS: Mapping[str, NumberRange | OneOf | StopTexts] = {
     "temperature": NumberRange(0, 2),
     "top_p": NumberRange(0, 1),
@@ -88,10 +88,10 @@ PARAMS: Mapping[str, NumberRange | OneOf | StopTexts] = {
 
 
 def check_params(role: str, asked: Any) -> None:
-    """Refuse what is asked of a role's model and no endpoint could understand; None is unset.
+    """Refuse parameters of a role's model that no endpoint understands; None means unset.
 
     Raises:
-        InvalidInput: it is no object, a parameter is not known, or a value is none of it.
+        InvalidInput: ``asked`` is no object, a parameter is unknown, or a value is not allowed.
     """
     if not isinstance(asked, Mapping):
         raise InvalidInput(f'params: {role} must be an object, such as {{"temperature": 0}}.')
@@ -99,7 +99,7 @@ def check_params(role: str, asked: Any) -> None:
         known = PARAMS.get(name)
         if known is None:
             raise InvalidInput(
-                f"params: {role}.{name} cannot be set; what can is {', '.join(PARAMS)}."
+                f"params: {role}.{name} cannot be set; it must be one of {', '.join(PARAMS)}."
             )
         if value is not None and not known.holds(value):
             raise InvalidInput(f"params: {role}.{name} must be {known.words}.")

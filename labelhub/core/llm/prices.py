@@ -1,4 +1,4 @@
-"""What a call costs and how long a text is, in tokens.
+"""The cost of a call, and the length of a text in tokens.
 
 Money is integer nano-USD: a sum over a million calls stays exact. A price of one USD per million
 tokens is 1,000 nano-USD per token.
@@ -13,8 +13,8 @@ from labelhub.core.llm.types import Message, Usage
 
 NANO_PER_TOKEN = 1000
 
-#: Tokens per character, on the high side: an estimate that is too low overruns a budget. Scripts
-#: that tokenizers saw little of come to pieces, emoji to their bytes.
+#: Tokens per character, rather too many: an estimate that is too low overruns a budget. Tokenizers
+#: split rare scripts into pieces and emoji into bytes.
 TOKENS_PER_CHARACTER = 0.30
 TOKENS_PER_WIDE_CHARACTER = 1.0
 TOKENS_PER_RARE_CHARACTER = 2.0
@@ -36,18 +36,18 @@ def cost_nanousd(
     price_cached_in: Decimal | None = None,
     price_reasoning: Decimal | None = None,
 ) -> int | None:
-    """The cost of a call in nano-USD; None when a price is unknown, which is not the same as free.
+    """The cost of a call in nano-USD; None if a price is unknown, which is not the same as free.
 
     Args:
-        usage: its tokens; ``tokens_out`` includes hidden reasoning, ``tokens_in`` cached input.
+        usage: the tokens; ``tokens_out`` includes hidden reasoning, ``tokens_in`` cached input.
         price_in: USD per million input tokens.
         price_out: USD per million output tokens.
-        price_cached_in: USD per million input tokens that the provider had kept; None: as others.
+        price_cached_in: USD per million cached input tokens; None: as other input.
         price_reasoning: USD per million tokens of hidden reasoning; None: as other output.
     """
     if price_in is None or price_out is None:
         return None
-    # A provider that counts more of a part than of the whole must not lead to a refund.
+    # A part that a provider counts higher than the whole must not lead to a refund.
     cached = min(usage.tokens_cached, usage.tokens_in)
     hidden = min(usage.tokens_reasoning, usage.tokens_out)
     exact = (usage.tokens_in - cached) * price_in + (usage.tokens_out - hidden) * price_out
@@ -57,7 +57,7 @@ def cost_nanousd(
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens ``text`` has, by its characters; 0 for an empty text."""
+    """An estimate of the tokens of ``text`` from its characters; 0 for an empty text."""
     narrow = len(text) if text.isascii() else len(_NARROW.findall(text))
     wide = len(text) - narrow
     tokens = narrow * TOKENS_PER_CHARACTER + wide * TOKENS_PER_WIDE_CHARACTER
@@ -70,6 +70,6 @@ def estimate_tokens(text: str) -> int:
 
 
 def estimate_usage(messages: Iterable[Message], answer: str) -> Usage:
-    """The usage of a call whose provider did not say, marked as estimated."""
+    """The estimated usage of a call whose provider reported none."""
     asked = sum(TOKENS_PER_MESSAGE + estimate_tokens(message.content) for message in messages)
     return Usage(tokens_in=asked, tokens_out=estimate_tokens(answer), estimated=True)

@@ -1,4 +1,4 @@
-"""What is asked of a model and what comes back: the nouns every other llm module shares."""
+"""Calls to models and their answers: the types that all llm modules share."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from labelhub.core.schema import Schema, Value
 
 
 class Status(StrEnum):
-    """How one call ended. Only ``OK`` carries a value."""
+    """How a call ended. Only ``OK`` has a value."""
 
     OK = "ok"
     UNPARSED = "unparsed"
@@ -31,7 +31,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call; ``estimated`` when the provider did not say."""
+    """The tokens of one call; ``estimated`` if the provider reported none."""
 
     tokens_in: int = 0
     tokens_out: int = 0
@@ -42,7 +42,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One HTTP attempt: status (0 when no answer came), seconds, what was said."""
+    """One HTTP attempt: status (0 without an answer), seconds, and a note."""
 
     http_status: int
     seconds: float
@@ -50,7 +50,7 @@ class Attempt:
 
 
 class Output(StrEnum):
-    """What an answer is read as; a prompt's front matter says so in ``output``."""
+    """How an answer is read; the field ``output`` in a prompt's front matter."""
 
     DECISION = "decision"
     RANKING = "ranking"
@@ -61,7 +61,7 @@ class Output(StrEnum):
 
 
 class AnswerField(StrEnum):
-    """What an answer consists of; a prompt's front matter lists them in order, in ``fields``."""
+    """The parts of an answer; ``fields`` in a prompt's front matter lists them in order."""
 
     REASONING = "reasoning"
     EVIDENCE = "evidence"
@@ -73,7 +73,7 @@ class AnswerField(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TokenChoices:
-    """One token of an answer, its log-probability, and what else could have stood there."""
+    """One token of an answer, its log-probability, and its alternatives."""
 
     token: str
     logprob: float
@@ -82,15 +82,18 @@ class TokenChoices:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One question to one role's model, as a protocol yields it.
+    """One question to the model of a role, which a protocol yields.
 
-    ``step`` names the call within its debate (``extractor``, ``judge/2``) and is its identity for
-    resume; ``sample`` tells calls apart that are meant to be alike, such as the five samples of
-    self-consistency; ``once`` marks a call that many debates make alike and that is answered once
-    for all of them. ``messages`` is all a language model sees; or ``json_messages``, where the
-    answer is asked for as JSON: empty where it is not to be. ``fields`` are those of the answer.
-    ``text``, ``schema``, ``options``, ``question`` (the item's own, if any), ``heard`` and
-    ``inputs`` are the same content unrendered, for models that are not language models.
+    Attributes:
+        step: the call's name within its debate (``extractor``, ``judge/2``) and its identity for
+            resume.
+        messages: all that a language model sees.
+        json_messages: the same with a request for JSON; empty if the answer is not JSON.
+        fields: the parts of the answer.
+        sample: differs between equal calls, such as the five samples of self-consistency.
+        once: many debates make this call, and one answer serves all of them.
+        text, schema, options, question, heard, inputs: the same content unrendered, for models that
+            are no language models; ``question`` is the item's own.
     """
 
     step: str
@@ -113,7 +116,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model answered, before anybody has read a label out of it."""
+    """The answer of a model, before a label is read from it."""
 
     text: str
     finish_reason: str = "stop"
@@ -129,12 +132,15 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a protocol hears back. A failed call is data (``status``), never an exception.
+    """The answer that a protocol receives. A failed call is data (``status``), not an exception.
 
-    ``rung`` is that of the parsing ladder; ``ranking`` the offered answers from best to worst where
-    a ranking was asked for; ``probabilities`` those of the offered answers where the label begins,
-    or of each label's being in a set, as far as the endpoint tells; ``off_menu`` an answer that is
-    not offered; ``cut_off`` tells that the answer ended at the cap on its tokens.
+    Attributes:
+        rung: of the parsing ladder.
+        ranking: the offered answers from best to worst, if a ranking was requested.
+        probabilities: of the offered answers at the start of the label, or of each label to be in
+            the set; empty if the endpoint reports none.
+        off_menu: an answer that is not offered.
+        cut_off: the answer reached its token limit.
     """
 
     text: str = ""
@@ -150,30 +156,30 @@ class Reply:
 
     @property
     def ok(self) -> bool:
-        """Whether the answer could be read: a value that the schema offers, or an argument."""
+        """Whether there is an answer: a value that the schema offers, or an argument."""
         return self.status is Status.OK
 
 
 class ChatModel(Protocol):
-    """The port to a model: one call in, one completion out."""
+    """The interface of a model: one call in, one completion out."""
 
     async def complete(self, call: Call) -> Completion:
-        """Ask the model; raises a :class:`~labelhub.core.llm.errors.ModelError`."""
+        """Ask the model; may raise :class:`~labelhub.core.llm.errors.ModelError`."""
         ...
 
 
-#: Part of every key: raised when what is hashed changes its meaning.
+#: Part of every key: increase it if the hashed content changes its meaning.
 VERSION = 2
 
 
 def call_key(call: Call, *, endpoint: str, model: str, replicate: int) -> str:
-    """The key of ``call``, hexadecimal; empty where chance has a part in the answer.
+    """The key of ``call``, hexadecimal; empty if the answer depends on chance.
 
     Args:
         call: asked at temperature 0, or ``call.once``.
-        endpoint: who answers: provider and address.
-        model: as the provider spells it, with whatever is set about it that changes its answers.
-        replicate: of the run; replicates are meant to differ.
+        endpoint: provider and address.
+        model: the provider's name of it, with all settings that change its answers.
+        replicate: of the run; replicates differ on purpose.
     """
     if not call.once and _number(call.params.get("temperature")) != 0:
         return ""
@@ -191,7 +197,7 @@ def call_key(call: Call, *, endpoint: str, model: str, replicate: int) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """``value`` with every number spelled in one way: 1, 1.0 and 1e0 are the same."""
+    """``value`` with all numbers in one form: 1, 1.0 and 1e0 are the same."""
     if isinstance(value, Mapping):
         return {str(name): _plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.debate.courtroom import TOLERANCE, equalised, within
-from labelhub.core.debate.judges import Candidates, candidates
+from labelhub.core.debate.courtroom import TOLERANCE, cut_to_length, equalize_lengths
+from labelhub.core.debate.judges import Candidates, choose_candidates
 from labelhub.core.debate.outcome import DebateItem
 from labelhub.core.llm.types import Reply
 from labelhub.core.schema import Schema, Value, parse_schema, schema_from_names
@@ -153,7 +153,7 @@ CHOICES = parse_schema({"task": "per_item"})
 
 def two(hearing: Reply, schema: Schema = STANCE, item: DebateItem | None = None) -> Candidates:
     assert hearing.value is not None
-    return candidates(hearing.value, hearing, item or DebateItem("1", "text"), schema)
+    return choose_candidates(hearing.value, hearing, item or DebateItem("1", "text"), schema)
 
 
 @all_cases(
@@ -202,7 +202,7 @@ def test_one_choice_is_argued_for_by_both() -> None:
     ],
 )
 def test_whole_sentences_are_kept(text: str, longest: int, left: str) -> None:
-    assert within(text, longest) == left
+    assert cut_to_length(text, longest) == left
 
 
 TEXTS = st.lists(
@@ -214,12 +214,12 @@ TEXTS = st.lists(
 def test_never_longer_than_allowed_nor_further_apart_than_before(
     first: str, other: str, longest: int
 ) -> None:
-    left, right = equalised(first, other, longest)
-    before = [len(within(text, longest)) for text in (first, other)]
+    left, right = equalize_lengths(first, other, longest)
+    before = [len(cut_to_length(text, longest)) for text in (first, other)]
     assert max(len(left), len(right)) <= longest
     assert first.strip().startswith(left)
     assert other.strip().startswith(right)
-    assert (right, left) == equalised(other, first, longest)
+    assert (right, left) == equalize_lengths(other, first, longest)
     assert abs(len(left) - len(right)) <= max(abs(before[0] - before[1]), 0) + 2
     if max(before) <= TOLERANCE * min(before):
         assert [len(left), len(right)] == before
@@ -227,4 +227,4 @@ def test_never_longer_than_allowed_nor_further_apart_than_before(
 
 @all_cases("seed", [".", "a", ". ", "。", "\n", '."'])
 def test_a_long_text_is_cut_in_time(seed: str) -> None:
-    assert_linear_time(lambda text: equalised(text, "Short.", 5000), seed, 12_500)
+    assert_linear_time(lambda text: equalize_lengths(text, "Short.", 5000), seed, 12_500)

@@ -10,7 +10,7 @@ from labelhub.core.debate.routing import (
     MOST_AUDIT,
     InvalidRule,
     Rule,
-    audited,
+    is_audited,
     read_rule,
     reasons,
 )
@@ -90,8 +90,8 @@ def test_a_rule_that_makes_no_sense_is_refused_in_words(raw: Any, problem: str) 
 @pytest.mark.parametrize("share", [0.0, 0.03, 0.2, MOST_AUDIT])
 def test_about_the_wanted_share_is_audited_always_the_same_items(share: float) -> None:
     rule = Rule(audit=share)
-    chosen = [audited(rule, str(key), "salt") for key in range(5000)]
-    assert chosen == [audited(rule, str(key), "salt") for key in range(5000)]
+    chosen = [is_audited(rule, str(key), "salt") for key in range(5000)]
+    assert chosen == [is_audited(rule, str(key), "salt") for key in range(5000)]
     assert abs(sum(chosen) / 5000 - share) < 0.02
-    wider = [audited(Rule(audit=MOST_AUDIT), str(key), "salt") for key in range(5000)]
+    wider = [is_audited(Rule(audit=MOST_AUDIT), str(key), "salt") for key in range(5000)]
     assert all(more for some, more in zip(chosen, wider, strict=True) if some)

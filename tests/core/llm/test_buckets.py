@@ -71,7 +71,7 @@ def test_a_used_up_day_ends_at_midnight() -> None:
 def test_a_day_goes_on_where_other_processes_left_it() -> None:
     buckets, _ = made(rpd=10)
     assert buckets.take(0) == 0
-    buckets.day.so_far(9, 500)
+    buckets.day.resume_from(9, 500)
     with pytest.raises(UsedUp):
         buckets.take(0)
 
