@@ -1,8 +1,8 @@
-"""The one base class of everything that can go wrong and be explained to a person.
+"""The base class of all expected errors.
 
-An error knows its ``code`` (stable, for programs), its message (plain words: what was wrong, where,
-what to do), optional ``data`` (JSON-ready detail) and whether trying again is of use. The edges
-(REST, htmx, websocket, task) only translate.
+An error has a ``code`` (stable, for programs), a message in plain words (what was wrong, where,
+what to do), optional ``data`` (JSON detail), and says whether to try again. The edges (REST, htmx,
+websocket, task) only translate it.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 
 class LabelhubError(Exception):
-    """Base of all expected errors; ``str(error)`` is fit to be shown to a person."""
+    """Base of all expected errors; ``str(error)`` can be shown to a person."""
 
     code: ClassVar[str] = "error"
     retryable: ClassVar[bool] = False
@@ -23,41 +23,41 @@ class LabelhubError(Exception):
 
 
 class InvalidInput(LabelhubError):
-    """Something a person or program sent cannot be used as it is."""
+    """Input of a person or program that cannot be used."""
 
     code = "invalid"
     http_status = 422
 
     @classmethod
     def at(cls, field: str, message: str) -> Self:
-        """The fault of one field; forms and REST show it there."""
+        """The error of one field; forms and REST show it there."""
         faults = [{"field": field, "message": message}]
         return cls(f"{field}: {message}", data={"errors": faults})
 
 
 class NotFound(LabelhubError):
-    """The thing does not exist, or the asker may not know that it does."""
+    """The object does not exist, or the user may not know that it does."""
 
     code = "not_found"
     http_status = 404
 
 
 class Forbidden(LabelhubError):
-    """The asker may see the thing but not do this with it."""
+    """The user may see the object but not do this with it."""
 
     code = "forbidden"
     http_status = 403
 
 
 class Conflict(LabelhubError):
-    """The thing changed meanwhile, or is held by somebody else."""
+    """The object has changed, or somebody else holds it."""
 
     code = "conflict"
     http_status = 409
 
 
 class Unavailable(LabelhubError):
-    """Something that the server stands on is away: the database, or room on its disk."""
+    """The server lacks something that it needs: the database, or disk space."""
 
     code = "unavailable"
     retryable = True

@@ -3,13 +3,13 @@
 A prompt is ``prompts/<protocol>/<role>.md``: YAML front matter (``id``, ``role``, ``protocol``,
 ``inputs``, ``output``, ``source``, and ``fields`` where the answer may also be JSON) and the
 bodies ``## system`` and ``## user``. A body may include a partial of ``prompts/_shared/`` with
-``{% include "_shared/name.md" %}``; partials are pasted in when the file is read, so that a
-prompt's text and hash are complete without any file beside it.
+``{% include "_shared/name.md" %}``; the library inserts partials when it reads the file, so the
+text and hash of a prompt are complete without other files.
 
-Templates are the small part of Jinja2 in ``_LANGUAGE``, in an immutable sandbox without a loader:
+Templates are a small part of Jinja2 (``_LANGUAGE``) in an immutable sandbox without a loader:
 values, conditions, loops over lists. All else (calls, filters, arithmetic, slices) is refused when
-a prompt is read, before any of it runs: a template can neither cut delimiters off nor use up time
-or memory. Untrusted text is the delimited value of a variable (:func:`fence`), never a template.
+a prompt is read, before it runs: a template can neither remove delimiters nor exhaust time or
+memory. Untrusted text is the delimited value of a variable (:func:`fence`), never a template.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.types import AnswerField, Message
 
 SECTIONS = ("system", "user")
-#: The input that says in which form the answer is asked for.
+#: The input with the requested form of the answer.
 FORM, AS_TEXT, AS_JSON = "form", "text", "json"
 SHARED = "_shared"
 
@@ -45,32 +45,32 @@ _LANGUAGE = (
     *(nodes.Template, nodes.Output, nodes.TemplateData, nodes.If, nodes.For, nodes.Name),
     *(nodes.Getattr, nodes.Const, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not),
 )
-#: Characters of a template; loops within each other; pieces and characters of what it renders to.
+#: The most characters of a template, nested loops, pieces and characters of its rendered text.
 MOST_BODY, MOST_LOOPS, MOST_PIECES, MOST_RENDERED = 60_000, 3, 200_000, 5_000_000
-#: Whatever a template of ``_LANGUAGE`` can still do wrong, while it is read and while it is used.
+#: All errors of a template of ``_LANGUAGE``, when it is read and when it is rendered.
 _FAULTS = (TemplateError, SyntaxError, ValueError, TypeError, RecursionError, MemoryError)
 
 
 class PromptError(LabelhubError):
-    """A prompt file is missing or not well formed; the message names it."""
+    """A prompt file is missing or malformed; the message names it."""
 
     code = "invalid_prompt"
 
 
 class PromptVariables(PromptError):
-    """A prompt was rendered with a variable missing or one too many."""
+    """A variable is missing when a prompt is rendered, or there is one too many."""
 
     code = "prompt_variables"
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One role's prompt. ``body`` is its complete text, ``hash`` the version (sha256, hex).
+    """The prompt of one role. ``body`` is its complete text, ``hash`` the version (sha256, hex).
 
-    ``fields`` are those of the answer, in order, where it may also be asked for as JSON.
+    ``fields`` are the parts of the answer, in order, if it may also be requested as JSON.
 
-    ``parse_prompt(prompt.name, prompt.body)`` gives the same prompt back, so a stored body can be
-    rendered long after the file has changed.
+    ``parse_prompt(prompt.name, prompt.body)`` returns the same prompt, so a stored body can be
+    rendered after the file has changed.
     """
 
     name: str
@@ -89,12 +89,12 @@ class Prompt:
         """The messages for these variables.
 
         Raises:
-            PromptVariables: a declared variable is missing, or one is given that is not declared.
+            PromptVariables: a declared variable is missing, or a given one is not declared.
         """
         self._check(variables)
         try:
             return tuple(
-                Message(section, "".join(_bounded(template.generate(variables))).strip())
+                Message(section, "".join(_check_size(template.generate(variables))).strip())
                 for section, template in self._templates
             )
         except _FAULTS as error:
@@ -103,11 +103,11 @@ class Prompt:
     def _check(self, given: Mapping[str, Any]) -> None:
         missing = [name for name in self.inputs if name not in given]
         if missing:
-            raise PromptVariables(f"The prompt '{self.name}' needs {_listed(missing)}.")
+            raise PromptVariables(f"The prompt '{self.name}' needs {_join_quoted(missing)}.")
         surplus = sorted(set(given) - set(self.inputs))
         if surplus:
             raise PromptVariables(
-                f"The prompt '{self.name}' does not declare {_listed(surplus)}; "
+                f"The prompt '{self.name}' does not declare {_join_quoted(surplus)}; "
                 "add it to 'inputs' or do not pass it."
             )
 
@@ -123,7 +123,7 @@ class PromptLibrary:
         """The prompt of that protocol and role.
 
         Raises:
-            PromptError: there is none, or it is not well formed.
+            PromptError: there is no such prompt, or it is malformed.
         """
         name = f"{protocol}/{role}"
         if name not in self._read:
@@ -138,77 +138,75 @@ class PromptLibrary:
 
     def _load(self, protocol: str, role: str, name: str) -> Prompt:
         path = self._root / protocol / f"{role}.md"
-        # Names become a path: nothing but plain words may pass.
+        # Names become a path: only plain words may pass.
         if not (_NAME.fullmatch(protocol) and _NAME.fullmatch(role) and path.is_file()):
             known = ", ".join(self.names()) or "none"
             raise PromptError(f"There is no prompt '{name}'; there are: {known}.")
         return parse_prompt(name, self._expand(path.read_text(encoding="utf-8"), name))
 
     def _expand(self, text: str, name: str) -> str:
-        def partial(match: re.Match[str]) -> str:
-            return self.shared(match["name"], name) + "\n"
-
-        return _INCLUDE.sub(partial, _normalised(text))
+        return _INCLUDE.sub(lambda match: self.shared(match["name"], name) + "\n", _normalise(text))
 
     def shared(self, partial: str, name: str = "") -> str:
-        """The text of a partial, as it is pasted into the prompt ``name``."""
+        """The text of a partial, to be inserted into the prompt ``name``."""
         path = self._root / SHARED / f"{partial}.md"
         if not path.is_file():
             raise PromptError(f"The prompt '{name}' includes '{path.name}', which is missing.")
-        return _normalised(path.read_text(encoding="utf-8"))
+        return _normalise(path.read_text(encoding="utf-8"))
 
 
 def parse_prompt(name: str, body: str) -> Prompt:
-    """Read a prompt from its complete text (partials already pasted in).
+    """Read a prompt from its complete text (with its partials inserted).
 
     Raises:
-        PromptError: naming what is wrong with it.
+        PromptError: the message names the fault.
     """
-    body = _normalised(body)
+    body = _normalise(body)
     match = _FRONT_MATTER.match(body)
     if match is None:
         raise PromptError(f"The prompt '{name}' does not begin with front matter between '---'.")
-    head = _head(match["head"], name)
+    head = _read_head(match["head"], name)
     inputs = tuple(head["inputs"])
-    sections = _sections(match["rest"], name)
+    sections = _read_sections(match["rest"], name)
+    content = json.dumps([name, sorted(inputs), sections], ensure_ascii=False)
     return Prompt(
         name=name,
         role=str(head["role"]),
         protocol=str(head["protocol"]),
         inputs=inputs,
         output=str(head["output"]),
-        fields=_fields(head, name),
+        fields=_read_fields(head, name),
         source=str(head["source"]),
         body=body,
-        hash=_content_hash(name, inputs, sections),
+        hash=hashlib.sha256(content.encode()).hexdigest(),
         sections=sections,
-        _templates=_templates(name, inputs, sections),
+        _templates=_compile_sections(name, inputs, sections),
     )
 
 
 def fence(text: str, salt: str) -> str:
-    """Untrusted ``text`` between delimiters it cannot forge.
+    """Untrusted ``text`` between delimiters that it cannot forge.
 
-    The id is the first 8 hex digits of sha256(salt + text): unknown to whoever wrote the text, yet
-    the same each time, so that equal prompts stay equal. Tags inside the text lose their bracket.
+    The id is the first 8 hex digits of sha256(salt + text): unknown to the author of the text, but
+    always the same, so that equal prompts stay equal. Tags inside the text lose their bracket.
     """
     digest = hashlib.sha256((salt + text).encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f'<text id="{digest}">\n{_TAG.sub("‹", text)}\n</text id="{digest}">'
 
 
-def _normalised(text: str) -> str:
+def _normalise(text: str) -> str:
     text = unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n")
     return "\n".join(line.rstrip() for line in text.strip("\n").split("\n"))
 
 
-def _head(text: str, name: str) -> dict[str, Any]:
+def _read_head(text: str, name: str) -> dict[str, Any]:
     try:
         head = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise PromptError(f"The front matter of the prompt '{name}' is not YAML: {error}") from None
     wanted = {"id", "role", "protocol", "inputs", "output", "source"}
     if not isinstance(head, dict) or set(head) - {"fields"} != wanted:
-        raise PromptError(f"The front matter of '{name}' must have exactly {_listed(wanted)}.")
+        raise PromptError(f"The front matter of '{name}' must have exactly {_join_quoted(wanted)}.")
     if head["id"] != name:
         raise PromptError(f"The prompt '{name}' calls itself '{head['id']}' in 'id'.")
     inputs = head["inputs"]
@@ -217,16 +215,16 @@ def _head(text: str, name: str) -> dict[str, Any]:
     return head
 
 
-def _fields(head: Mapping[str, Any], name: str) -> tuple[str, ...]:
+def _read_fields(head: Mapping[str, Any], name: str) -> tuple[str, ...]:
     fields = head.get("fields", [])
     if not isinstance(fields, list) or not set(fields) <= set(AnswerField):
-        raise PromptError(f"The prompt '{name}': 'fields' must be of {_listed(AnswerField)}.")
+        raise PromptError(f"The prompt '{name}': 'fields' must be of {_join_quoted(AnswerField)}.")
     if bool(fields) != (FORM in head["inputs"]):
         raise PromptError(f"The prompt '{name}' must have both 'fields' and the input '{FORM}'.")
     return tuple(fields)
 
 
-def _sections(text: str, name: str) -> tuple[tuple[str, str], ...]:
+def _read_sections(text: str, name: str) -> tuple[tuple[str, str], ...]:
     before, *parts = _SECTION.split(text)
     found = tuple(
         (role, body.strip("\n")) for role, body in zip(parts[::2], parts[1::2], strict=True)
@@ -236,28 +234,30 @@ def _sections(text: str, name: str) -> tuple[tuple[str, str], ...]:
     return found
 
 
-def _templates(
+def _compile_sections(
     name: str, inputs: tuple[str, ...], sections: tuple[tuple[str, str], ...]
 ) -> tuple[tuple[str, Template], ...]:
-    """The sections compiled; an error says in its data in which of them and in which line it is."""
+    """The compiled sections; an error has its section and line in its data."""
     used: set[str] = set()
     made = []
     for section, text in sections:
         try:
-            tree = _read(text, inputs)
+            tree = _parse_template(text, inputs)
             used |= meta.find_undeclared_variables(tree)
-            made.append((section, _compiled(tree)))
+            made.append((section, _compile(tree)))
         except _FAULTS as error:
             place = {"section": section, "line": getattr(error, "lineno", None) or 1}
             words = error.message if isinstance(error, TemplateError) else error
             problem = f"The prompt '{name}' is not a valid template: {words}"
             raise PromptError(problem, data=place) from None
     if set(inputs) - used:
-        raise PromptError(f"The prompt '{name}' declares {_listed(set(inputs) - used)} in vain.")
+        raise PromptError(
+            f"The prompt '{name}' declares {_join_quoted(set(inputs) - used)} in vain."
+        )
     return tuple(made)
 
 
-def _read(text: str, inputs: tuple[str, ...]) -> nodes.Template:
+def _parse_template(text: str, inputs: tuple[str, ...]) -> nodes.Template:
     if len(text) > MOST_BODY:
         raise ValueError(f"it is longer than {MOST_BODY:,} characters.")
     tree = _ENVIRONMENT.parse(text)
@@ -265,7 +265,7 @@ def _read(text: str, inputs: tuple[str, ...]) -> nodes.Template:
     strange = meta.find_undeclared_variables(tree) - set(inputs)
     for node in tree.find_all(nodes.Name):
         if node.name in strange:
-            words = f"it uses {_listed(strange)} without declaring it."
+            words = f"it uses {_join_quoted(strange)} without declaring it."
             raise TemplateSyntaxError(words, node.lineno)
     return tree
 
@@ -282,24 +282,24 @@ def _check_language(node: nodes.Node, loops: int = 0) -> None:
         _check_language(child, loops)
 
 
-def _compiled(tree: nodes.Template) -> Template:
-    """Loops go over lists only, and each turn of one counts as a piece."""
+def _compile(tree: nodes.Template) -> Template:
+    """Loops go over lists only, and each turn counts as a piece."""
     for loop in tree.find_all(nodes.For):
-        loop.iter = nodes.Filter(loop.iter, "each", [], [], None, None, lineno=loop.lineno)
+        loop.iter = nodes.Filter(loop.iter, "only_list", [], [], None, None, lineno=loop.lineno)
         loop.body.insert(0, nodes.Output([nodes.TemplateData("")]))
     return _ENVIRONMENT.from_string(tree)
 
 
-def _each(value: Any) -> Any:
+def _only_list(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return value
     raise TypeError("'for' goes through lists only, not through text")
 
 
-_ENVIRONMENT.filters["each"] = _each
+_ENVIRONMENT.filters["only_list"] = _only_list
 
 
-def _bounded(pieces: Iterable[str]) -> Iterator[str]:
+def _check_size(pieces: Iterable[str]) -> Iterator[str]:
     length = 0
     for count, piece in enumerate(pieces):
         length += len(piece)
@@ -308,10 +308,5 @@ def _bounded(pieces: Iterable[str]) -> Iterator[str]:
         yield piece
 
 
-def _content_hash(name: str, inputs: tuple[str, ...], sections: tuple[tuple[str, str], ...]) -> str:
-    content = json.dumps([name, sorted(inputs), sections], ensure_ascii=False)
-    return hashlib.sha256(content.encode()).hexdigest()
-
-
-def _listed(names: Iterable[str]) -> str:
+def _join_quoted(names: Iterable[str]) -> str:
     return ", ".join(f"'{name}'" for name in sorted(names))

@@ -1,12 +1,12 @@
-"""Which of many texts are most like a given one: by their words, or by vectors of a model.
+"""Find the texts most similar to a given one, by their words or by vectors of a model.
 
 Words are compared by TF-IDF as scikit-learn computes it with ``sublinear_tf`` and ``smooth_idf``:
-a term counts ``1 + log(times)``, weighed by ``log((1 + texts) / (1 + texts with it)) + 1``; every
-text has length one, and likeness is the cosine. Terms are words and pairs of neighbouring words;
-scripts that set no blanks (Chinese, Japanese, Thai ...) are read as pairs of characters.
+a term counts ``1 + log(times)``, weighted by ``log((1 + texts) / (1 + texts with it)) + 1``; every
+text has length one, and similarity is the cosine. Terms are words and pairs of neighbouring words;
+scripts without blanks (Chinese, Japanese, Thai ...) are read as pairs of characters.
 
-Nothing here depends on chance, on the process or on the order of a set: the same texts find the
-same neighbours, and of equally near ones the earlier comes first.
+Results do not depend on chance, the process or the order of a set: the same texts have the same
+neighbours, and of equally near ones the earlier comes first.
 """
 
 import re
@@ -21,14 +21,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from labelhub.core.errors import InvalidInput
 
-#: How much of a text is compared, characters: what is alike shows early, and memory is bounded.
+#: The compared characters of a text: similar texts show early, and memory is bounded.
 READ = 5_000
-#: How much of a text decides whether two are the same one: sorting a pile of combining marks
-#: takes time by the square of its height.
+#: The characters that decide whether two texts are the same: a pile of combining marks takes
+#: quadratic time to sort.
 SAME = 20_000
-#: How many vectors are brought to unit length at once.
+#: How many vectors are normalised at once.
 PART = 500
-#: Nearness is told to this many places, so that rounding of sums decides nothing.
+#: Decimal places of similarities, so that rounding of sums decides nothing.
 PLACES = 5
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -45,7 +45,7 @@ _MARKS = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0df
 _WORD = re.compile(rf"[\w{_MARKS}{_DENSE}]+")
 _RUN = re.compile(rf"[{_DENSE}]+|[^{_DENSE}]+")
 _DENSE_RUN = re.compile(rf"[{_DENSE}]{{2,}}")
-#: What nobody sees: soft hyphens, zero-width and direction characters, tags, variation selectors.
+#: Invisible: soft hyphens, zero-width and direction characters, tags, variation selectors.
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]"
 )
@@ -59,7 +59,7 @@ class UnusableVectors(InvalidInput):
 
 
 def same_text_key(text: str) -> str:
-    """Equal for texts that read the same: case, width, blanks, what is invisible do not matter.
+    """Equal for texts that read the same: without case, width, blanks and invisible characters.
 
     Of very long texts the first 20,000 characters decide.
     """
@@ -67,11 +67,15 @@ def same_text_key(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of ``text`` in order, folded; pairs of characters where no blanks are set."""
+    """The folded words of ``text`` in order; pairs of characters in scripts without blanks."""
     found = _WORD.findall(_folded(_INVISIBLE.sub("", text[:READ])))
     if not any(_DENSE_RUN.search(word) for word in found if not word.isascii()):
         return found
-    return [gram for word in found for run in _RUN.findall(word) for gram in _grams(run)]
+    grams: list[str] = []
+    for run in (run for word in found for run in _RUN.findall(word)):
+        pairs = [run[start : start + 2] for start in range(len(run) - 1)]
+        grams += pairs if _DENSE_RUN.match(run) else [run]
+    return grams
 
 
 def closest(similarities: Floats, among: ArrayLike, count: int) -> Neighbours:
@@ -80,7 +84,7 @@ def closest(similarities: Floats, among: ArrayLike, count: int) -> Neighbours:
     Args:
         similarities: one for each text of an index.
         among: indices into them.
-        count: how many are wanted.
+        count: the most results.
 
     Returns:
         ``(index, similarity)``; equal ones by index.
@@ -92,7 +96,7 @@ def closest(similarities: Floats, among: ArrayLike, count: int) -> Neighbours:
 
 
 class TfIdfIndex:
-    """Texts by the terms in them: for each term the texts that have it, and how much it weighs."""
+    """Texts by their terms: for each term its texts and its weights in them."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._count = len(texts)
@@ -104,7 +108,7 @@ class TfIdfIndex:
         order = np.argsort(terms, kind="stable")
         terms = terms[order]
         self._owners = np.repeat(np.arange(self._count, dtype=np.int32), sizes)[order]
-        firsts = _firsts(terms)
+        firsts = _first_places(terms)
         self._terms = terms[firsts]
         del terms
         self._starts = np.append(firsts, len(order))
@@ -118,7 +122,7 @@ class TfIdfIndex:
         return self._count
 
     def similarities(self, text: str) -> Floats:
-        """How like each indexed text is to ``text``: 0 (no term in common) to 1."""
+        """The similarity of each indexed text to ``text``: 0 (no common term) to 1."""
         terms, times = _bag(text)
         place, known = self._places(terms)
         rarity = np.where(known, 0.0, _rarity(np.zeros(1), self._count))
@@ -134,11 +138,11 @@ class TfIdfIndex:
         return np.clip(np.bincount(self._owners[postings], shares, minlength=self._count), 0.0, 1.0)
 
     def nearest(self, text: str, among: ArrayLike, count: int) -> Neighbours:
-        """Of the texts ``among`` the ``count`` most like ``text``; see :func:`closest`."""
+        """Of the texts ``among`` the ``count`` most similar to ``text``; see :func:`closest`."""
         return closest(self.similarities(text), among, count)
 
     def _places(self, terms: NDArray[np.uint64]) -> tuple[Ints, NDArray[np.bool_]]:
-        """Where the terms stand among the known ones, and which are known at all."""
+        """The places of the terms among the known ones, and which terms are known."""
         place = np.searchsorted(self._terms, terms)
         inside = place < len(self._terms)
         known = np.zeros(len(terms), dtype=np.bool_)
@@ -147,14 +151,14 @@ class TfIdfIndex:
 
 
 class VectorIndex:
-    """Texts by the vectors that a model makes of them; one row each.
+    """Texts by their vectors of a model; one row each.
 
     Raises:
         UnusableVectors: they are not finite numbers, or not of one length.
     """
 
     def __init__(self, vectors: Vectors) -> None:
-        # In parts: on the way to unit length numbers take more room.
+        # In parts, because numbers take more room during normalisation.
         parts = [unit_rows(vectors[start : start + PART]) for start in range(0, len(vectors), PART)]
         if len({part.shape[1] for part in parts}) > 1:
             raise UnusableVectors("The vectors are not of one length.")
@@ -164,10 +168,10 @@ class VectorIndex:
         return len(self._rows)
 
     def similarities(self, vector: Vector) -> Floats:
-        """The cosine between ``vector`` and each row, where negative 0.
+        """The cosine between ``vector`` and each row; 0 if it is negative.
 
         Raises:
-            UnusableVectors: it is not as long as the rows, or not of finite numbers.
+            UnusableVectors: it is not as long as the rows, or has no finite numbers.
         """
         asked = unit_rows([vector])
         if len(self) and asked.shape[1] != self._rows.shape[1]:
@@ -181,7 +185,7 @@ class VectorIndex:
 
 
 def unit_rows(vectors: Vectors) -> NDArray[np.float32]:
-    """Rows of length one; a row of zeros stays one.
+    """The vectors as rows of length one; a row of zeros stays zero.
 
     Raises:
         UnusableVectors: they are not finite numbers, or not of one length.
@@ -194,7 +198,7 @@ def unit_rows(vectors: Vectors) -> NDArray[np.float32]:
         return np.zeros((0, 0), np.float32)
     if rows.ndim != 2 or not rows.shape[1] or not np.isfinite(rows).all():
         raise UnusableVectors("The vectors are not rows of finite numbers.")
-    # By the largest first: squares of large numbers are beyond all numbers.
+    # Divide by the largest first: squares of large numbers overflow.
     largest = np.abs(rows).max(axis=1, keepdims=True)
     rows = rows / np.where(largest > 0, largest, 1.0)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
@@ -202,18 +206,12 @@ def unit_rows(vectors: Vectors) -> NDArray[np.float32]:
 
 
 def _folded(text: str) -> str:
-    # Twice: folding case can undo what normalising did.
+    # Twice: case folding can undo the normalisation.
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
-def _grams(run: str) -> list[str]:
-    if _DENSE_RUN.match(run) is None:
-        return [run]
-    return [run[start : start + 2] for start in range(len(run) - 1)]
-
-
 def _bag(text: str) -> tuple[NDArray[np.uint64], NDArray[np.float32]]:
-    """The terms of ``text``, hashed, each once and in order, and how much each counts in it."""
+    """The hashed terms of ``text``, each once and in order, and their counts on a log scale."""
     found = words(text)
     single = np.fromiter(
         (crc32(word.encode("utf-8", "surrogatepass")) for word in found), np.uint64, len(found)
@@ -223,15 +221,15 @@ def _bag(text: str) -> tuple[NDArray[np.uint64], NDArray[np.float32]]:
     return terms, (1.0 + np.log(times)).astype(np.float32)
 
 
-def _firsts(terms: NDArray[np.uint64]) -> Ints:
-    """Where in sorted ``terms`` each one stands for the first time."""
+def _first_places(terms: NDArray[np.uint64]) -> Ints:
+    """The first place of each term in sorted ``terms``."""
     new = np.ones(len(terms), dtype=np.bool_)
     new[1:] = terms[1:] != terms[:-1]
     return np.flatnonzero(new)
 
 
 def _rarity(spread: NDArray[np.generic], texts: int) -> Floats:
-    """What a term weighs by the number of texts that have it; never nothing."""
+    """The weight of a term by the number of its texts; above 0."""
     weighed: Floats = np.log((1.0 + texts) / (1.0 + spread.astype(np.float64))) + 1.0
     return weighed
 
@@ -246,7 +244,7 @@ _VOWEL = re.compile(r"[aeiouy]")
 
 @lru_cache(maxsize=16384)
 def stem(word: str) -> str:
-    """A rough English stem of a word, case-folded; words of other scripts lose no ending."""
+    """A rough English stem of a word, case-folded; words of other scripts keep their endings."""
     word = word.casefold().replace("’", "'")
     if len(word) > _LONGEST:
         return word[:_LONGEST]

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TypeAlias
 
-#: A piece of a line, and whether it is what differs.
+#: A piece of a line, and whether it differs.
 Piece: TypeAlias = tuple[str, bool]
 Opcode: TypeAlias = tuple[str, int, int, int, int]
 
 CONTEXT = 3
-#: Lines that have less in common than this were not changed but replaced.
+#: Lines with a smaller common share were replaced, not changed.
 ALIKE = 0.4
-#: Beyond that (pieces of one text times pieces of the other, without what both begin and end with)
-#: comparing takes too long: of lines once, of words for every line that changed.
+#: The most comparisons (pieces of one text times pieces of the other, without the common beginning
+#: and end), because more take too long: of lines once, of words for every changed line.
 MOST_LINES, MOST_WORDS = 1_000_000, 40_000
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
@@ -23,8 +23,8 @@ _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 class Line:
     """One line of a difference.
 
-    ``kind`` is ``same``, ``removed`` or ``added``, or ``gap`` for ``skipped`` lines that are the
-    same. ``before`` and ``after`` are line numbers from 1, None where the text has no such line.
+    ``kind`` is ``same``, ``removed`` or ``added``, or ``gap`` for ``skipped`` equal lines.
+    ``before`` and ``after`` are line numbers from 1, None if the text has no such line.
     """
 
     kind: str
@@ -35,9 +35,9 @@ class Line:
 
 
 def diff(before: str, after: str, *, context: int = CONTEXT) -> list[Line]:
-    """What makes ``after`` of ``before``; nothing where they are equal.
+    """The difference from ``before`` to ``after``; empty if they are equal.
 
-    Of lines that are the same, ``context`` stay on either side of a change.
+    ``context`` equal lines stay on either side of a change.
     """
     if before == after:
         return []
@@ -50,18 +50,18 @@ def diff(before: str, after: str, *, context: int = CONTEXT) -> list[Line]:
                 for index, text in enumerate(old[a:b])
             ]
         else:
-            found += _changed((a, old[a:b]), (c, new[c:d]))
-    return list(_folded(found, context))
+            found += _changed_lines((a, old[a:b]), (c, new[c:d]))
+    return list(_with_gaps(found, context))
 
 
 def counts(lines: Sequence[Line]) -> tuple[int, int]:
-    """How many lines were removed and how many added."""
+    """The numbers of removed and added lines."""
     kinds = [line.kind for line in lines]
     return kinds.count("removed"), kinds.count("added")
 
 
 def _opcodes(old: Sequence[str], new: Sequence[str], most: int) -> list[Opcode]:
-    """As ``SequenceMatcher``; a middle that is too long to compare was replaced as a whole."""
+    """As ``SequenceMatcher``; a middle that is too long to compare is replaced as a whole."""
     least = min(len(old), len(new))
     head = next((index for index in range(least) if old[index] != new[index]), least)
     rest = least - head
@@ -78,10 +78,10 @@ def _opcodes(old: Sequence[str], new: Sequence[str], most: int) -> list[Opcode]:
     return [code for code in codes if code[1] < code[2] or code[3] < code[4]]
 
 
-def _changed(old: tuple[int, list[str]], new: tuple[int, list[str]]) -> Iterator[Line]:
-    """Removed lines before added ones; where as many came as went, each is set beside its like."""
+def _changed_lines(old: tuple[int, list[str]], new: tuple[int, list[str]]) -> Iterator[Line]:
+    """Removed lines before added ones; of equal numbers each pair is compared word by word."""
     (a, gone), (c, come) = old, new
-    pairs = [_words(*pair) for pair in zip(gone, come, strict=False)]
+    pairs = [_compare_words(*pair) for pair in zip(gone, come, strict=False)]
     paired = len(gone) == len(come)
     for index, text in enumerate(gone):
         pieces = pairs[index][0] if paired else ((text, False),)
@@ -91,8 +91,8 @@ def _changed(old: tuple[int, list[str]], new: tuple[int, list[str]]) -> Iterator
         yield Line("added", pieces, after=c + index + 1)
 
 
-def _words(old: str, new: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
-    """Both lines in pieces; unmarked where they have too little in common for marks to help."""
+def _compare_words(old: str, new: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+    """Both lines in pieces; unmarked if they have too little in common."""
     before, after = _WORDS.findall(old), _WORDS.findall(new)
     codes = _opcodes(before, after, MOST_WORDS)
     same = sum(b - a for kind, a, b, _, _ in codes if kind == "equal")
@@ -105,7 +105,7 @@ def _words(old: str, new: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
     return tuple(p for p in gone if p[0]), tuple(p for p in come if p[0])
 
 
-def _folded(lines: list[Line], context: int) -> Iterator[Line]:
+def _with_gaps(lines: list[Line], context: int) -> Iterator[Line]:
     near = [False] * len(lines)
     for index, line in enumerate(lines):
         if line.kind != "same":

@@ -1,4 +1,4 @@
-"""The version of this software, as files that it writes tell it."""
+"""The name and version of this software, for the files that it writes."""
 
 NAME = "LabelHub"
 VERSION = "0.1.0"

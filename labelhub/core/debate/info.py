@@ -1,4 +1,4 @@
-"""What there is to know about a protocol before choosing it, and its settings, as data."""
+"""The description of a protocol and its settings, as data."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -11,19 +11,21 @@ from labelhub.core.schema import TASKS, LabelType
 
 
 class InvalidSetting(InvalidInput):
-    """A setting has no such name or no such value; the message says which ones there are."""
+    """A setting has no such name or value; the message lists the possible ones."""
 
     code = "invalid_setting"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One thing to choose about a protocol. Its kind is that of ``default``.
+    """One setting of a protocol, of the type of ``default``.
 
-    ``low`` and ``high`` bound numbers, both inclusive; ``choices`` are all there is for words and
-    for numbers that have any. ``main``: an experiment asks for it; ``titled``: it stands in the
-    title of every arm; ``compared``: several values may be chosen, each an arm of its own, at first
-    these.
+    Attributes:
+        low, high: the bounds of a number, both included.
+        choices: all possible values, for words and for some numbers.
+        main: experiments ask for it.
+        titled: it is part of the title of every arm.
+        compared: the default values of the arms, if several values may be compared.
     """
 
     name: str
@@ -38,10 +40,10 @@ class Setting:
     compared: tuple[str, ...] = ()
 
     def read(self, raw: Any) -> int | float | str:
-        """``raw`` (a value, or a word that spells one) as a value of this setting.
+        """``raw`` (a value, or a text that spells it) as a value of this setting.
 
         Raises:
-            InvalidSetting: it is none.
+            InvalidSetting: ``raw`` is no possible value.
         """
         value = self._typed(raw)
         if value is None or (self.choices and value not in self.choices) or self._outside(value):
@@ -50,7 +52,7 @@ class Setting:
 
     @property
     def menu(self) -> str:
-        """What may be set, in words."""
+        """The possible values in words."""
         if self.choices:
             return "one of " + ", ".join(str(choice) for choice in self.choices)
         kind = "a whole number" if isinstance(self.default, int) else "a number"
@@ -76,10 +78,10 @@ class Setting:
 
 
 def read_settings(known: Iterable[Setting], given: Mapping[str, Any]) -> dict[str, Any]:
-    """All settings of a protocol: those ``given``, checked, and the defaults of the others.
+    """All settings of a protocol: the ``given`` ones, checked, and the defaults of the others.
 
     Raises:
-        InvalidSetting: a name is not known, or a value cannot be set.
+        InvalidSetting: a name is unknown, or a value is not possible.
     """
     by_name = {setting.name: setting for setting in known}
     strange = next((name for name in given if name not in by_name), None)
@@ -97,7 +99,7 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A role that somebody plays, and the file of its prompt: ``discussion/annotator``."""
+    """A role and the file of its prompt: ``discussion/annotator``."""
 
     role: str
     prompt: str
@@ -105,9 +107,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class CallCount:
-    """How many calls an item takes and how many of them wait for each other, at least and at most.
+    """The least and most calls for an item, and how many of them wait for each other (depth).
 
-    Reasons for precedents are not counted: each is asked for once, however many items use it.
+    Reasons for precedents are not counted: one call serves all items.
     """
 
     least: int
@@ -116,7 +118,7 @@ class CallCount:
     depth_most: int
 
     def then(self, other: "CallCount") -> "CallCount":
-        """Of this protocol for every item and of ``other`` for some of them."""
+        """The count for this protocol for every item and ``other`` for some items."""
         return CallCount(
             self.least,
             self.most + other.most,
@@ -126,36 +128,31 @@ class CallCount:
 
 
 def role_parts(protocol: str, *roles: str) -> Callable[[Settings], tuple[Part, ...]]:
-    """Parts of roles with a prompt each."""
+    """The parts of ``roles`` with a prompt each."""
     parts = tuple(Part(role, f"{protocol}/{role}") for role in roles)
     return lambda _: parts
 
 
 def fixed_count(calls: int, depth: int) -> Callable[[Settings], CallCount]:
-    """As many calls under all settings; ``depth`` of them wait for each other."""
+    """The same count under all settings."""
     return lambda _: exact_count(calls, depth)
 
 
 def exact_count(calls: int, depth: int) -> CallCount:
-    """Always as many."""
+    """Exactly ``calls`` calls, of which ``depth`` wait for each other."""
     return CallCount(calls, calls, depth, depth)
-
-
-def no_more_settings(_: Settings) -> tuple[Setting, ...]:
-    """For protocols whose settings do not depend on each other."""
-    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinions:
-    """Which opinions a debate goes through; see ``signals.py`` for the signals.
+    """The opinions in the course of a debate; see ``signals.py`` for the signals.
 
     Attributes:
-        first: what the first opinion is called; ``last`` what the final one is.
-        voters: who votes, in words; empty where nobody does.
-        rounds: the signal with the opinions that follow on each other; ``round`` is what one is
-            called, ``round_from`` the number of the first.
-        signals: others that a report reads.
+        first, last: the titles of the first and the final opinion.
+        voters: the voters in words; empty without a vote.
+        rounds: the signal with the opinions of all rounds; ``round`` is the title of a round,
+            ``round_from`` the number of the first.
+        signals: other signals that a report reads.
     """
 
     first: str
@@ -168,7 +165,7 @@ class Opinions:
 
 
 class Group(StrEnum):
-    """How protocols are laid out for choosing."""
+    """The groups of protocols in forms."""
 
     ONE = "One model"
     VOTING = "Several models, each for itself"
@@ -178,23 +175,21 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolInfo:
-    """A protocol: everything that forms, experiments, pages and docs know of it.
+    """All facts about a protocol, for forms, experiments, pages and docs.
 
     Attributes:
-        group: where it stands for choosing.
+        group: its group in forms.
         start: the generator function.
-        parts: who takes part under these settings, in the order in which they speak.
-        calls: how many calls an item takes under these settings.
+        parts: the roles under given settings, in the order of their turns.
+        calls: the calls for an item under given settings.
         answers: whether it can answer questions of a label type.
-        not_for: why not the others, in words.
-        settings: what can be set; ``more_settings`` what else, once these are chosen.
-        steps: the steps that are sure to be taken, with the role that takes each; by default each
-            role once.
-        opinions: None where there is but one.
-        debated: opinions meet, so an experiment sets a vote of as many calls beside it.
+        not_for: the reason against the other types, in words.
+        settings: its settings; ``more_settings`` depend on their values.
+        steps: the steps of every debate with their roles; by default each role once.
+        opinions: None if there is only one.
+        debated: roles react to each other, so experiments compare it with a vote of as many calls.
         trials_only: its answers are no labels; experiments compare them with gold.
-        stages: the protocols that it plays one after another, by the name of the stage; None where
-            it plays itself alone.
+        stages: stage → the protocol of that stage; None for a protocol without stages.
     """
 
     name: str
@@ -207,7 +202,7 @@ class ProtocolInfo:
     answers: Callable[[LabelType], bool] = lambda _: True
     not_for: str = ""
     settings: tuple[Setting, ...] = ()
-    more_settings: Callable[[Settings], tuple[Setting, ...]] = no_more_settings
+    more_settings: Callable[[Settings], tuple[Setting, ...]] = lambda _: ()
     steps: Callable[[Settings], tuple[tuple[str, str], ...]] | None = None
     opinions: Opinions | None = None
     debated: bool = False
@@ -220,15 +215,15 @@ class ProtocolInfo:
         return [task for task in TASKS.values() if self.answers(task)]
 
     def read_settings(self, given: Settings) -> dict[str, Any]:
-        """All settings, those not given at their defaults.
+        """All settings, with defaults for those not given.
 
         Raises:
-            InvalidSetting: a name is not known, or a value cannot be set.
+            InvalidSetting: a name is unknown, or a value is not possible.
         """
         return read_settings(self.known_settings(given), given)
 
     def known_settings(self, given: Settings) -> tuple[Setting, ...]:
-        """What can be set, given what is set already."""
+        """The settings of the protocol, some of which depend on the given values."""
         own = {setting.name for setting in self.settings}
         chosen = read_settings(
             self.settings, {name: value for name, value in given.items() if name in own}
@@ -236,12 +231,12 @@ class ProtocolInfo:
         return (*self.settings, *self.more_settings(chosen))
 
     def sure_steps(self, settings: Settings) -> tuple[tuple[str, str], ...]:
-        """The steps that are sure to be taken under these settings, each with its role."""
+        """The steps of every debate under these settings, each with its role."""
         if self.steps is not None:
             return self.steps(settings)
         return tuple((role, role) for role in self.roles(settings))
 
     def roles(self, settings: Settings | None = None) -> tuple[str, ...]:
-        """The roles under these settings, by default under the usual ones."""
+        """The roles under these settings, by default under the default settings."""
         settings = self.read_settings({}) if settings is None else settings
         return tuple(part.role for part in self.parts(settings))

@@ -1,7 +1,7 @@
-"""The judges of a trial: between which two answers, how they deliberate, what their verdicts make.
+"""The judges of a trial: the two candidates, the deliberation, and the outcome.
 
-Source: paper 002, section 3.3. Side by side the majority decides; one after the other each reads
-those before, and the last one decides.
+Source: paper 002, section 3.3. In parallel the majority decides; in sequence each judge reads those
+before, and the last one decides.
 """
 
 import hashlib
@@ -23,9 +23,11 @@ from labelhub.core.schema import Schema, Value
 class Candidates:
     """A1 and A2 of paper 002, section 3.1.
 
-    ``second_by`` says how the second was had: ``ranking`` (the hearing named it), ``only other``
-    (there are two answers), ``probabilities`` (of the hearing's first token) or ``lot`` (nothing
-    told, so the item's own hash did). ``turned`` is the item's toss of who is heard first.
+    Attributes:
+        second_by: the source of the second: ``ranking`` (the hearing named it), ``only other``
+            (there are two answers), ``probabilities`` (of the hearing's first token) or ``lot``
+            (a hash of the item).
+        turned: whether the defence is heard first, drawn by a hash of the item.
     """
 
     first: Value
@@ -37,15 +39,16 @@ class Candidates:
 def choose_candidates(first: Value, hearing: Reply, item: DebateItem, schema: Schema) -> Candidates:
     """The candidates of a hearing whose best answer is ``first``."""
     toss = hashlib.sha256(f"courtroom {item.key}".encode("utf-8", "surrogatepass")).digest()
-    # One option alone leaves nothing to argue about: both sides argue for it.
-    others = [value for value in schema.task.values(schema, item.options) if value != first] or [
-        first
-    ]
-    second, how = _second(hearing, others, schema, lot=int.from_bytes(toss[1:9]))
+    others = [value for value in schema.task.values(schema, item.options) if value != first]
+    # With a single option both sides argue for it.
+    others = others or [first]
+    second, how = _choose_second(hearing, others, schema, lot=int.from_bytes(toss[1:9]))
     return Candidates(first, second, how, turned=bool(toss[0] % 2))
 
 
-def _second(hearing: Reply, others: list[Value], schema: Schema, *, lot: int) -> tuple[Value, str]:
+def _choose_second(
+    hearing: Reply, others: list[Value], schema: Schema, *, lot: int
+) -> tuple[Value, str]:
     ranked = next((value for value in hearing.ranking if value in others), None)
     if ranked is not None:
         return ranked, "ranking"
@@ -64,16 +67,16 @@ JUDGE = "judge"
 def ask_judges(
     spec: DebateSpec, case: Mapping[str, Any], params: Mapping[str, Any]
 ) -> Generator[list[Call], list[Reply], list[Reply]]:
-    """Ask the judges about ``case``; returns their replies in order.
+    """Ask the judges about ``case`` and return their replies in order.
 
-    In sequence a failed call ends it: who comes next would not have heard all before.
+    In sequence a failed call ends it, because the next judge could not read all before.
     """
     numbers = range(1, spec.settings["judges"] + 1)
-    if _side_by_side(spec):
-        return (yield [_judge(spec, number, case, params, ()) for number in numbers])
+    if _is_parallel(spec):
+        return (yield [_judge_call(spec, number, case, params, ()) for number in numbers])
     replies: list[Reply] = []
     for number in numbers:
-        replies += yield [_judge(spec, number, case, params, replies)]
+        replies += yield [_judge_call(spec, number, case, params, replies)]
         if replies[-1].status is Status.FAILED:
             break
     return replies
@@ -86,9 +89,9 @@ def trial_outcome(
     heard: Mapping[str, Reply],
     judges: Sequence[Reply],
 ) -> Outcome:
-    """What the judges decide, having been asked about ``two`` after ``heard``."""
+    """The outcome of the verdicts on the candidates ``two``, after the replies ``heard``."""
     count = tally([judge.value for judge in judges], spec.schema)
-    if _side_by_side(spec):
+    if _is_parallel(spec):
         failed, decided = lacks_quorum(judges), count.value
         agreeing, ended = supporters(count, judges, spec.schema), vote_flags(count)
     else:
@@ -99,8 +102,10 @@ def trial_outcome(
         **heard,
         **{f"{JUDGE}/{number}": judge for number, judge in enumerate(judges, start=1)},
     }
-    alone = None if _side_by_side(spec) and len(judges) > 1 else judges[-1]
+    alone = None if _is_parallel(spec) and len(judges) > 1 else judges[-1]
     verdicts = [judge.value for judge in judges]
+    given = [value for value in verdicts if value is not None]
+    changes = sum(before != after for before, after in pairwise(given))
     return Outcome(
         value=value,
         evidence=merge_evidence(value, spec.schema, agreeing),
@@ -109,11 +114,11 @@ def trial_outcome(
             item, replies, first=two.first, decided=alone, labels=spec.schema.names
         )
         | vote_signals(count)
-        | {"verdicts": verdicts, "judge_changes": _changes(verdicts)},
+        | {"verdicts": verdicts, "judge_changes": changes},
         flags=flags(
             item,
             replies.values(),
-            (*ended, *_peculiar(two, value, count)),
+            (*ended, *_verdict_flags(two, value, count)),
             labels=spec.schema.names,
         ),
         uncertainty=_uncertainty(two, value, count),
@@ -121,11 +126,11 @@ def trial_outcome(
     )
 
 
-def _side_by_side(spec: DebateSpec) -> bool:
+def _is_parallel(spec: DebateSpec) -> bool:
     return bool(spec.settings["deliberation"] == "parallel")
 
 
-def _judge(
+def _judge_call(
     spec: DebateSpec,
     number: int,
     case: Mapping[str, Any],
@@ -146,13 +151,7 @@ def _judge(
     )
 
 
-def _changes(verdicts: Sequence[Value | None]) -> int:
-    """How often a judge's verdict differs from that of the one before; only verdicts count."""
-    given = [value for value in verdicts if value is not None]
-    return sum(before != now for before, now in pairwise(given))
-
-
-def _peculiar(two: Candidates, value: Value | None, count: Tally) -> tuple[str, ...]:
+def _verdict_flags(two: Candidates, value: Value | None, count: Tally) -> tuple[str, ...]:
     differ = () if count.unanimous else ("judges_differ",)
     overturned = () if value in (two.first, None) else ("overturned",)
     outside = () if value in (two.first, two.second, None) else ("outside",)
@@ -160,7 +159,7 @@ def _peculiar(two: Candidates, value: Value | None, count: Tally) -> tuple[str, 
 
 
 def _uncertainty(two: Candidates, value: Value | None, count: Tally) -> float:
-    """Half for judges that differ, half for a verdict other than the first opinion."""
+    """Up to half for judges that differ, half for a verdict other than the first opinion."""
     if value is None:
         return 1.0
     return round(0.5 * (1.0 - count.d_rate) + (0.5 if value != two.first else 0.0), 4)

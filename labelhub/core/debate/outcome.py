@@ -1,4 +1,4 @@
-"""What every protocol takes in and gives back, and how its calls meet whoever answers them."""
+"""The inputs and outcome of every protocol, and the loop that answers its calls."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
@@ -8,17 +8,20 @@ from typing import Any, Protocol, TypeAlias
 from labelhub.core.llm.types import Call, Reply
 from labelhub.core.schema import Schema, Value
 
-#: Where an outcome whose uncertainty is not known stands among the others: after those that are
-#: known to be in doubt, before those that are known to be sure.
+#: The rank of an outcome with unknown uncertainty: after those known to be in doubt, before those
+#: known to be sure.
 UNKNOWN_UNCERTAINTY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Precedent:
-    """An item with a label, shown beside the text under debate.
+    """A labelled item, shown beside the text under debate.
 
-    ``key`` names the item within its project; ``label`` is the name of its label, also on a scale;
-    ``similarity`` is in [0, 1]; ``question`` is the item's own, where that is shown.
+    Attributes:
+        key: the item's name within its project.
+        label: the name of its label, also on a scale.
+        similarity: in [0, 1].
+        question: the item's own question, if it is shown.
     """
 
     key: str
@@ -30,10 +33,10 @@ class Precedent:
 
 @dataclass(frozen=True, slots=True)
 class DebateItem:
-    """The text under debate, with what belongs to it. ``key`` is stable across runs.
+    """The text under debate and its context. ``key`` is stable across runs.
 
-    ``precedents`` are verified items, ordered by label as the schema lists them, the most similar
-    first; for the protocol ``predict`` other answers of the item's author.
+    ``precedents`` are verified items in the label order of the schema, the most similar first; for
+    the protocol ``predict`` other answers of the item's author.
     """
 
     key: str
@@ -45,13 +48,13 @@ class DebateItem:
 
 
 class Untrusted(str):
-    """Words of strangers or of other models: a prompt shows them between delimiters only."""
+    """Words of strangers or of other models: prompts show them only between delimiters."""
 
     __slots__ = ()
 
 
 class CallMaker(Protocol):
-    """Renders a role's prompt into a call; the only thing a protocol may ask for."""
+    """Makes a call from a role's prompt; a protocol may do nothing else."""
 
     def __call__(
         self,
@@ -67,20 +70,20 @@ class CallMaker(Protocol):
         """The call for ``role``.
 
         Args:
-            role: who is asked.
-            step: the call's name within its debate; the role's name where it speaks once.
-            heard: earlier replies; the text of each fills the prompt's input of that name.
-            inputs: other inputs of the prompt, whatever is :class:`Untrusted` in them delimited.
-            params: what the protocol asks of the model, such as ``{"temperature": 0.7}``.
-            sample: tells apart calls that are meant to be alike.
-            once: other debates make the same call; its answer may be theirs.
+            role: the role to ask.
+            step: the call's name within its debate; by default the role's name.
+            heard: earlier replies; the text of each is the prompt's input of that name.
+            inputs: other inputs of the prompt; :class:`Untrusted` texts get delimiters.
+            params: parameters of the protocol for the model, such as ``{"temperature": 0.7}``.
+            sample: differs between equal calls.
+            once: other debates make the same call, and one answer serves all of them.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class DebateSpec:
-    """What stays the same for every item of a run; ``settings`` are the protocol's, complete."""
+    """The constants of a run; ``settings`` are all settings of the protocol."""
 
     schema: Schema
     call: CallMaker
@@ -89,12 +92,14 @@ class DebateSpec:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a debate ended.
+    """The result of a debate.
 
-    ``value`` is None when no offered label was reached: the item then goes to people.
-    ``signals`` say how sure the debate was (see ``signals.py``), ``flags`` are the codes of what is
-    to be looked at; a project's rule (``routing.py``) makes of both the reasons for which people
-    are asked. ``uncertainty`` in [0, 1] orders what they are asked; None where nothing told it.
+    Attributes:
+        value: None without an offered label: the item then goes to people.
+        signals: measures of the certainty of the debate (see ``signals.py``).
+        flags: codes of what people should look at. A project's rule (``routing.py``) turns signals
+            and flags into the reasons for which people are asked.
+        uncertainty: in [0, 1], orders the items for people; None if unknown.
     """
 
     value: Value | None
@@ -106,7 +111,7 @@ class Outcome:
     failed: bool = False
 
 
-#: A protocol yields lists of calls (a list may run in parallel) and hears lists of replies.
+#: A protocol yields lists of calls (a list may run in parallel) and receives lists of replies.
 Debate: TypeAlias = Generator[list[Call], list[Reply], Outcome]
 
 
@@ -114,13 +119,13 @@ Ask: TypeAlias = Callable[[Call], Awaitable[Reply]]
 
 
 async def run_debate(debate: Debate, ask: Ask) -> Outcome:
-    """Drive ``debate`` to its end; calls yielded together are asked at the same time.
+    """Run ``debate`` to its end; calls yielded together are asked at the same time.
 
-    To resume, drive a fresh generator with an ``ask`` that answers known steps from store.
+    To resume, run a new generator with an ``ask`` that answers known steps from storage.
 
     Raises:
-        Exception: whatever ``ask`` raises, once the other calls of that moment have ended, so that
-            an answer that was paid for is not thrown away.
+        Exception: an error of ``ask``, after the other calls of that list have ended, so that no
+            paid answer is lost.
     """
     try:
         calls = next(debate)

@@ -1,7 +1,6 @@
-"""Annotators that sit at one table, each with a model of its own: A, B, C …
+"""A panel of annotators, each with a model of its own: A, B, C …
 
-Debates and prompts know them by their letters alone: which model sits where would be an argument.
-What they say independently of each other is counted.
+Debates and prompts only use their letters, because the name of a model would be an argument.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +14,7 @@ from labelhub.core.debate.signals import debate_signals, flags, vote_signals
 from labelhub.core.llm.types import Reply, Status
 from labelhub.core.schema import Schema
 
-#: Why a vote cannot be about answers that are written.
+#: Why free-text answers cannot be voted on.
 NOT_VOTABLE = (
     "answers in free text are hardly ever the same letter for letter, so there is nothing to "
     "count. Use single, cot, self_refine or ecj there."
@@ -23,9 +22,9 @@ NOT_VOTABLE = (
 
 
 def vote_outcome(item: DebateItem, spec: DebateSpec, replies: Mapping[str, Reply]) -> Outcome:
-    """The outcome of a vote: what most say, flagged where that is not more than half of all.
+    """The outcome of a vote: the most frequent answer, with a flag if it has no majority.
 
-    Fails, to be tried again, where calls failed so that no quorum was heard.
+    Fails, to be tried again, if so many calls failed that there is no quorum.
     """
     voters = list(replies.values())
     count = tally([reply.value for reply in voters], spec.schema)
@@ -47,9 +46,9 @@ def vote_outcome(item: DebateItem, spec: DebateSpec, replies: Mapping[str, Reply
 
 
 def vote_flags(count: Tally) -> tuple[str, ...]:
-    """Flags of a vote: a tie, or a winner without a majority of all who were asked.
+    """Flags of a vote: a tie, or a winner without a majority of all annotators.
 
-    Where nobody says anything there is no tie; how the answers ended is flagged for itself.
+    If all abstain there is no tie; the status of each answer has flags of its own.
     """
     if count.value is None:
         return ("tie",) if any(value is not None for value, _ in count.votes) else ()
@@ -57,9 +56,9 @@ def vote_flags(count: Tally) -> tuple[str, ...]:
 
 
 def supporters(count: Tally, replies: Sequence[Reply], schema: Schema) -> list[Reply]:
-    """The replies that say what won, or of several labels at least one that won.
+    """The replies with the winning answer, or of sets with at least one winning label.
 
-    Labels are elected one by one: perhaps nobody named just those that won.
+    Labels are elected one by one, so perhaps nobody named exactly the winning set.
     """
     won = schema.names_in(count.value)
     return [
@@ -70,7 +69,7 @@ def supporters(count: Tally, replies: Sequence[Reply], schema: Schema) -> list[R
 
 
 def lacks_quorum(replies: Sequence[Reply]) -> bool:
-    """Whether calls failed so that less than a quorum (more than half of all) was heard."""
+    """Whether so many calls failed that not more than half of all answered."""
     failed = sum(reply.status is Status.FAILED for reply in replies)
     return bool(failed) and (len(replies) - failed) * 2 <= len(replies)
 
@@ -89,7 +88,7 @@ ANNOTATORS = Setting(
 
 
 def annotator_letters(settings: Mapping[str, Any]) -> str:
-    """The letters of the annotators that take part."""
+    """The letters of the annotators under these settings."""
     return LETTERS[: settings[ANNOTATORS.name]]
 
 
@@ -99,7 +98,7 @@ def role_of(letter: str) -> str:
 
 
 def annotator_parts(protocol: str) -> Callable[[Settings], tuple[Part, ...]]:
-    """Parts of annotators at one table, who share a prompt."""
+    """The parts of a panel of annotators with one prompt."""
     prompt = f"{protocol}/annotator"
     return lambda settings: tuple(
         Part(role_of(letter), prompt) for letter in annotator_letters(settings)

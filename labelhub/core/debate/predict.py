@@ -1,8 +1,8 @@
 """Predict: one model predicts an author's answer from other answers of the same author.
 
 Source: paper 004, section 5.3, Table 3 and Figure 6. The examples show the labels of one source:
-the author, an LLM, the crowd, an expert, or chance. All else stays the same, so a difference in
-accuracy is a difference between the labels. For trials only: a guess about a person is no label.
+the author, an LLM, the crowd, an expert, or chance. All else is equal, so a difference in accuracy
+comes from the labels. Only for trials: a guess about a person is no label.
 """
 
 import hashlib
@@ -36,21 +36,21 @@ EXAMPLES = Setting(
     low=0,
     high=5,
 )
-#: An author with more answers lends only so many of them as examples.
+#: The most answers of one author that may become examples.
 MOST_NEIGHBOURS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class AuthorAnswer:
-    """A question that its author has answered.
+    """A question with the answer of its author.
 
     Attributes:
         item: its id; ``key`` names it within its project.
         author: equal for the answers of one author.
         conversation: empty where it is unknown.
-        asked: equal where the same is asked again about the same text.
-        options: what could be answered.
-        labels: source to the labels that it gave, each one of ``options``; of the author just one.
+        asked: equal for the same question about the same text.
+        options: the possible answers.
+        labels: source → its labels, all in ``options``; the author has just one.
     """
 
     item: int
@@ -65,7 +65,7 @@ class AuthorAnswer:
 
 
 def predict(item: DebateItem, spec: DebateSpec) -> Debate:
-    """Show the examples that the item brings along, and ask once."""
+    """Show the examples of the item and ask once."""
     examples = [
         {name: Untrusted(getattr(example, name)) for name in ("text", "question", "label")}
         for example in item.precedents
@@ -77,8 +77,10 @@ def predict(item: DebateItem, spec: DebateSpec) -> Debate:
 def example_pools(
     answers: Iterable[AuthorAnswer], sources: Collection[str]
 ) -> dict[tuple[str, str], list[AuthorAnswer]]:
-    """By author and conversation (and of each author all, under no conversation) the answers that
-    may be examples: every source has labelled them, so that sources differ in labels only."""
+    """(author, conversation) → the answers that may be examples; all of an author under "".
+
+    Every source has labelled them, so that sources differ only in their labels.
+    """
     pools: dict[tuple[str, str], list[AuthorAnswer]] = defaultdict(list)
     for answer in answers:
         if all(shown_label(answer, source) is not None for source in sources):
@@ -95,8 +97,8 @@ def select_examples(
 ) -> list[AuthorAnswer]:
     """Up to ``count`` answers of a pool other than ``asked``, in the order of their items.
 
-    Which ones they are depends on the items alone, and more examples contain the fewer. The same
-    question is never shown twice.
+    The choice depends only on the items, and a larger choice contains the smaller. No question is
+    shown twice.
     """
     shown = {asked.asked}
     chosen: list[AuthorAnswer] = []
@@ -108,10 +110,10 @@ def select_examples(
 
 
 def shown_label(answer: AuthorAnswer, source: str) -> str | None:
-    """The label by which ``source`` stands beside the answer; None where it gave none.
+    """The label of ``source`` for the answer; None if it gave none.
 
-    Of several annotators the label that most of them gave; a tie is drawn (paper 004, Table 2).
-    Chance draws any option.
+    Of several annotators the most frequent label; a tie is drawn (paper 004, Table 2). Chance draws
+    any option.
     """
     if source == CHANCE:
         return _drawn(answer.options, CHANCE, answer.item)

@@ -30,12 +30,12 @@ _MODULES = (
 )
 
 PROTOCOLS: dict[str, ProtocolInfo] = {module.INFO.name: module.INFO for module in _MODULES}
-#: Those that make labels.
+#: The protocols that make labels.
 LABELLING = {name: info for name, info in PROTOCOLS.items() if not info.trials_only}
 
 
 class UnknownProtocol(InvalidInput):
-    """No protocol has that name; the message lists those there are."""
+    """No protocol has that name; the message lists all names."""
 
     code = "unknown_protocol"
 
@@ -44,7 +44,7 @@ def protocol(name: str) -> ProtocolInfo:
     """The protocol of that name.
 
     Raises:
-        UnknownProtocol: there is none.
+        UnknownProtocol: there is no such protocol.
     """
     found = PROTOCOLS.get(name)
     if found is None:
@@ -54,17 +54,17 @@ def protocol(name: str) -> ProtocolInfo:
 
 
 def can_answer(info: ProtocolInfo, settings: Settings, task: LabelType) -> bool:
-    """Whether a protocol, with all its stages, answers questions of that kind."""
-    return all(stage.answers(task) for stage in _played(info, settings))
+    """Whether a protocol, with all its stages, answers questions of that type."""
+    return all(stage.answers(task) for stage in _stages_of(info, settings))
 
 
 def check_task(info: ProtocolInfo, settings: Settings, task: LabelType) -> None:
-    """Refuse a protocol for a question that it, or a stage of it, cannot answer.
+    """Refuse a protocol that cannot, or has a stage that cannot, answer the question.
 
     Raises:
-        InvalidInput: naming the protocol and what it can answer.
+        InvalidInput: with the protocol and the label types that it can answer.
     """
-    for stage in _played(info, settings):
+    for stage in _stages_of(info, settings):
         if not stage.answers(task):
             raise InvalidInput(
                 f"protocol: '{stage.name}' cannot answer questions of the task '{task}' "
@@ -72,5 +72,5 @@ def check_task(info: ProtocolInfo, settings: Settings, task: LabelType) -> None:
             )
 
 
-def _played(info: ProtocolInfo, settings: Settings) -> tuple[ProtocolInfo, ...]:
+def _stages_of(info: ProtocolInfo, settings: Settings) -> tuple[ProtocolInfo, ...]:
     return (info,) if info.stages is None else tuple(info.stages(settings).values())

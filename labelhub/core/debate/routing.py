@@ -1,7 +1,7 @@
-"""When a debate's outcome goes to people: a rule over its flags and signals.
+"""The rule that sends a debate's outcome to people, by its flags and signals.
 
-The rule is data, edited by a project's manager. A share of what it lets pass is audited: a person
-labels it without seeing what the debate said, which is the only unbiased estimate of its error.
+The rule is data that a project's manager edits. A share of the accepted items is audited: a person
+labels them without the debate's answer, which gives the only unbiased estimate of its error.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from typing import Any
 
 from labelhub.core.errors import InvalidInput
 
-#: Flags that go to people under the usual rule, and what each means.
+#: Flags that go to people under the default rule, with their meaning.
 FLAGS: dict[str, str] = {
     "unparsed": "an answer could not be read",
     "truncated": "an answer was cut off before it decided",
@@ -40,9 +40,9 @@ AT_MOST, AT_LEAST = "at most", "at least"
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A signal that sends an item to people beyond a bound, and the usual bound (None: none).
+    """A signal that sends an item to people beyond a bound; ``usual`` is the default bound, if any.
 
-    ``known_only``: where the signal is not known, the bound says nothing; else it is beyond it.
+    ``known_only``: an unknown signal is within the bound; otherwise it is beyond it.
     """
 
     signal: str
@@ -55,7 +55,7 @@ class Threshold:
     known_only: bool = True
 
     def passed(self, value: Any, bound: float) -> bool:
-        """Whether ``value`` is beyond ``bound``, or is not known and must be."""
+        """Whether ``value`` is beyond ``bound``, or is unknown and must be known."""
         known = number_in(value)
         if known is None:
             return not self.known_only
@@ -63,12 +63,12 @@ class Threshold:
 
     @property
     def whole(self) -> bool:
-        """Whether it counts something; it is a share of one otherwise."""
+        """Whether it is a count; otherwise it is a share."""
         return self.high > 1
 
 
 def number_in(value: Any) -> float | None:
-    """The number that a stored signal is; None where it is none."""
+    """The number of a stored signal; None if it is no number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return float(value)
@@ -83,7 +83,7 @@ THRESHOLDS = (
     Threshold(
         "judge_changes", "judges_changed", "Changes from judge to judge", AT_LEAST, 1, high=4
     ),
-    # What is accepted by certainty must be known to be certain.
+    # An item accepted by certainty must have a known certainty.
     Threshold(
         "uncertainty", "uncertain", "Uncertainty as a whole", AT_LEAST, None, known_only=False
     ),
@@ -94,14 +94,14 @@ MOST_AUDIT = 0.5
 
 
 class InvalidRule(InvalidInput):
-    """A routing rule names what there is not, or a number out of bounds."""
+    """A routing rule has an unknown name or a number out of bounds."""
 
     code = "invalid_rule"
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Which flags send an item to people, beyond which bounds signals do, and the audited share."""
+    """The flags and bounds of signals that send an item to people, and the audited share."""
 
     flags: frozenset[str] = frozenset(FLAGS)
     bounds: Mapping[str, float] = field(
@@ -123,10 +123,10 @@ class Rule:
 
 
 def read_rule(raw: Any) -> Rule:
-    """The rule in a JSON object; missing keys stand for the usual.
+    """The rule in a JSON object; missing keys have their default.
 
     Raises:
-        InvalidRule: naming what is wrong with it.
+        InvalidRule: the message names the fault.
     """
     if not isinstance(raw, Mapping):
         raise InvalidRule("rule: must be an object with flags, bounds and audit.")
@@ -135,8 +135,8 @@ def read_rule(raw: Any) -> Rule:
     if strange is not None:
         raise InvalidRule(f"rule: there is no '{strange}'; there are flags, bounds and audit.")
     return Rule(
-        _flags(raw.get("flags", list(usual.flags))),
-        _bounds(raw.get("bounds", usual.bounds)),
+        _read_flags(raw.get("flags", list(usual.flags))),
+        _read_bounds(raw.get("bounds", usual.bounds)),
         _number("audit", raw.get("audit", usual.audit), 0.0, MOST_AUDIT),
     )
 
@@ -144,9 +144,9 @@ def read_rule(raw: Any) -> Rule:
 def reasons(
     rule: Rule, *, flags: Collection[str], signals: Mapping[str, Any], labelled: bool
 ) -> tuple[str, ...]:
-    """Why people are asked, each reason once; empty where the outcome is accepted.
+    """The reasons to ask people, each once; empty if the outcome is accepted.
 
-    An outcome without a label always goes to people, whatever the rule says.
+    An outcome without a label always goes to people.
     """
     found = [flag for flag in flags if flag in rule.flags or flag not in FLAGS]
     found += [
@@ -161,15 +161,15 @@ def reasons(
 
 
 def is_audited(rule: Rule, key: str, salt: str) -> bool:
-    """Whether the accepted item called ``key`` is one of those that are audited.
+    """Whether the accepted item ``key`` is audited.
 
-    Settled by a hash, so that it stays settled; ``salt`` is the project's own.
+    A hash decides, so that the answer never changes; ``salt`` belongs to the project.
     """
     digest = hashlib.sha256(f"audit {salt} {key}".encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8]) < rule.audit * 2**64
 
 
-def _flags(raw: Any) -> frozenset[str]:
+def _read_flags(raw: Any) -> frozenset[str]:
     if not isinstance(raw, list | tuple | set | frozenset):
         raise InvalidRule("rule: 'flags' must be a list of flags.")
     strange = next((flag for flag in raw if not isinstance(flag, str) or flag not in FLAGS), None)
@@ -178,7 +178,7 @@ def _flags(raw: Any) -> frozenset[str]:
     return frozenset(raw)
 
 
-def _bounds(raw: Any) -> dict[str, float]:
+def _read_bounds(raw: Any) -> dict[str, float]:
     if not isinstance(raw, Mapping):
         raise InvalidRule("rule: 'bounds' must map signals to numbers.")
     known = {threshold.signal: threshold for threshold in THRESHOLDS}

@@ -1,7 +1,7 @@
-"""Self-consistency: one model answers the same question several times, the most frequent wins.
+"""Self-consistency: one model answers the same question several times; the most frequent wins.
 
-Source: paper 001, section 3.1: five reasoning paths at temperature 0.7, majority vote. The share by
-which the first answer leads is D_rate (paper 002, section 4.2), the measure of ambiguity.
+Source: paper 001, section 3.1: five reasoning paths at temperature 0.7, majority vote. The lead of
+the first answer is D_rate (paper 002, section 4.2), the measure of ambiguity.
 """
 
 from labelhub.core.debate.info import (

@@ -1,4 +1,4 @@
-"""Self-refine: a draft, a review of the draft, an improved answer. As a rule one model plays all.
+"""Self-refine: a draft, a review of the draft, an improved answer, usually all by one model.
 
 Source: paper 001, section 3.1 and figures 14 to 16. Three dependent calls.
 """
@@ -10,12 +10,12 @@ from labelhub.core.debate.signals import debate_signals, flags
 from labelhub.core.llm.types import Reply, Status
 
 ROLES = ("drafter", "reviewer", "refiner")
-#: Whoever changes their mind on second thoughts was not sure: half of all doubt there is.
+#: The uncertainty of a changed answer: the draft was not sure.
 CHANGED_MIND = 0.5
 
 
 def self_refine(item: DebateItem, spec: DebateSpec) -> Debate:
-    """Ask for draft, review and refined answer, each with what came before; the last decides."""
+    """Ask for draft, review and refined answer, each with those before; the last decides."""
     heard: dict[str, Reply] = {}
     for role in ROLES:
         (reply,) = yield [spec.call(role, heard=dict(heard))]

@@ -1,24 +1,24 @@
-"""What a debate says about its own certainty. Protocols gather signals; they route nothing.
+"""Signals: a debate's measures of its own certainty. Protocols collect them; the rule routes.
 
 Every outcome has, under ``signals``:
 
 =============== ================================================================================
-values          step → the value read there, None where there is none
+values          step → its value, or None
 statuses        step → how the call ended
-off_menu        step → the answer given there that is not offered, where one was
-injection       codes of the signs of orders in what strangers wrote
-rung            the highest rung of the parsing ladder that was needed
-margin          of the deciding answer: probability of the first label over the second, of a set
-                that of its least sure label's being in or out over the contrary; or None
-margin_unknown  why the margin is None, a key of ``NO_MARGIN``; "" where it is known
-first           the first opinion, before anybody heard anybody else
+off_menu        step → its answer that is not offered, for steps with one
+injection       codes of the signs of orders in texts of strangers
+rung            the highest rung of the parsing ladder of all replies
+margin          of the deciding answer: probability of the first label minus the second; of a set
+                the distance of its least certain label from even odds; or None
+margin_unknown  why the margin is None, a key of ``NO_MARGIN``; "" if it is known
+first           the first opinion, before any role read another
 =============== ================================================================================
 
-and where there was a vote ``d_rate``, ``entropy``, ``votes``; after a discussion ``rounds``,
+and after a vote ``d_rate``, ``entropy``, ``votes``; after a discussion ``rounds``,
 ``rounds_needed``, ``first_d_rate``; after a trial ``candidates``, ``second_by``, ``heard_first``,
-``lengths`` of both arguments in characters and ``lengths_read`` once they were made alike,
+``lengths`` of both arguments in characters and ``lengths_read`` after they were equalized,
 ``precedents``, ``verdicts``, ``judge_changes``; after ECJ ``flips``; after a cascade ``stage`` and
-``doubts``. Flags are codes of what asks for a look whatever the numbers say.
+``doubts``. Flags are codes of what people should look at, whatever the numbers are.
 """
 
 import re
@@ -31,7 +31,7 @@ from labelhub.core.llm import parsing
 from labelhub.core.llm.types import Reply
 from labelhub.core.schema import Value
 
-#: The highest rung at which an answer keeps to the form that was asked for.
+#: The highest rung at which an answer has the requested form.
 LAST_STRICT_RUNG = 3
 
 
@@ -50,37 +50,31 @@ def debate_signals(
     decided: Reply | None,
     labels: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The signals that every debate has.
+    """The signals of every debate.
 
     Args:
-        item: what was debated.
-        replies: step to reply, in the order of the calls.
+        item: the debated item.
+        replies: step → reply, in the order of the calls.
         first: the first opinion.
-        decided: the reply that decided; None where several did.
+        decided: the reply that decided; None if several decided together.
         labels: the names that an answer may use.
     """
+    lead = margin(decided) if decided else None
+    unknown = ""
+    if decided is None:
+        unknown = "several"
+    elif lead is None:
+        unknown = "no_probabilities" if decided.ok else "no_answer"
     return {
         "values": {step: reply.value for step, reply in replies.items()},
         "statuses": {step: str(reply.status) for step, reply in replies.items()},
         "off_menu": {step: reply.off_menu for step, reply in replies.items() if reply.off_menu},
         "injection": list(item_flags(item, labels)),
         "rung": max((reply.rung for reply in replies.values()), default=0),
-        **_margin_of(decided),
+        "margin": lead,
+        "margin_unknown": unknown,
         "first": first,
     }
-
-
-def _margin_of(decided: Reply | None) -> dict[str, Any]:
-    lead = margin(decided) if decided else None
-    return {"margin": lead, "margin_unknown": _no_margin(decided) if lead is None else ""}
-
-
-def _no_margin(decided: Reply | None) -> str:
-    if decided is None:
-        return "several"
-    if not decided.ok:
-        return "no_answer"
-    return "no_probabilities"
 
 
 def vote_signals(count: Tally) -> dict[str, Any]:
@@ -99,7 +93,7 @@ def flags(
     *,
     labels: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """The codes of what asks for a look, each once: how answers ended, ``more``, injection."""
+    """The flags of a debate, each once: the failures of replies, ``more``, injection."""
     replies = list(replies)
     found = [str(reply.status) for reply in replies if not reply.ok]
     found += ["lenient" for reply in replies if reply.ok and reply.rung > LAST_STRICT_RUNG]
@@ -110,18 +104,18 @@ def flags(
 
 
 def margin(reply: Reply) -> float | None:
-    """Probability of the likeliest label less that of the next, or how far the least sure label of
-    a set is from even; None where it is not known."""
+    """The probability of the likeliest label minus the next, or the distance of the least certain
+    label of a set from even odds; None if unknown."""
     measure = parsing.set_margin if isinstance(reply.value, list) else parsing.margin
     lead = measure(reply.probabilities)
     return None if lead is None else round(lead, 4)
 
 
-#: Longer options are sentences, which nobody tells a model to repeat.
+#: Longer options are sentences, which no order to a model repeats.
 MAX_NAME = 80
 
 _ROLE = r"(?:system|assistant|user|human)"
-# Bounded, as everything that a pattern skips, so that the time grows with the length of a text.
+# Bounded like every gap in a pattern, so that time grows linearly with the text.
 _GAP = r"[^.!?]{0,40}"
 _IGNORE = (
     r"\b(?:ignor(?:e|ing)|disregard(?:ing)?|(?<!not\s)(?<!n['’]t\s)forget|override|bypass"
@@ -173,7 +167,7 @@ _SIGNS: dict[str, re.Pattern[str]] = {
     }.items()
 }
 _QUOTES = r"[\"'“‘«*`(\[ ]{0,4}"
-#: Signs only where a label on offer follows.
+#: Signs only if an offered label follows.
 _SIGNS_BEFORE_LABELS: dict[str, re.Pattern[str]] = {
     "answer": re.compile(
         r"(?:^[ \t>*#-]{0,9}|[\"'])(?:labels?|answer|decision|verdict)[\"'*_]{0,3}\s?[:=]"
@@ -197,8 +191,8 @@ def injection_flags(text: str, labels: Sequence[str] = ()) -> tuple[str, ...]:
     commands in English; ``role_marker``: a line that begins as if a role of a chat spoke.
 
     Args:
-        text: what strangers wrote.
-        labels: what an answer may be; without them, orders to answer one of them are not known.
+        text: a text of strangers.
+        labels: the possible answers; without them, orders to give one of them are not found.
     """
     found = {code for code, pattern in _SIGNS.items() if pattern.search(text)}
     folded = text.casefold()
@@ -211,7 +205,7 @@ def injection_flags(text: str, labels: Sequence[str] = ()) -> tuple[str, ...]:
 
 
 def item_flags(item: DebateItem, labels: Sequence[str] = ()) -> tuple[str, ...]:
-    """The flags of everything in ``item`` that strangers wrote; its options count as labels."""
+    """The signs in all texts of ``item``; its options count as labels."""
     names = (*labels, *item.options)
     context = (text for _, text in item.context)
     parts = (item.text, item.question, *item.options, *context)

@@ -1,7 +1,7 @@
-"""One model, one call: the baseline that every debate has to beat.
+"""One model, one call: the baseline for every debate.
 
-Source: paper 001, section 3.1, vanilla prompting: the label and nothing else. Quotations that
-people can check may be asked for after the label, where they can no longer change it.
+Source: paper 001, section 3.1, vanilla prompting: the label and nothing else. Quotations for people
+to check may follow the label, where they can no longer change it.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from labelhub.core.debate.evidence import merge_evidence, rationale
 from labelhub.core.debate.info import Group, Part, ProtocolInfo, Setting, Settings, fixed_count
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
 from labelhub.core.debate.signals import debate_signals, flags, margin
-from labelhub.core.llm.types import Reply, Status
+from labelhub.core.llm.types import Status
 
 ROLE = "annotator"
 AFTER_LABEL = "after the label"
@@ -38,8 +38,13 @@ def ask_once(
     role: str = ROLE,
     inputs: Mapping[str, Any] | None = None,
 ) -> Debate:
-    """The debate of one call, with what to ask of the model and more inputs of its prompt."""
+    """A debate of one call, with parameters for the model and more inputs of its prompt."""
     (annotator,) = yield [spec.call(role, params=params, inputs=inputs)]
+    # A single answer without probabilities says nothing about its certainty.
+    lead = margin(annotator)
+    uncertainty = None if lead is None else round(1.0 - lead, 4)
+    if not annotator.ok:
+        uncertainty = 1.0
     return Outcome(
         value=annotator.value,
         evidence=merge_evidence(annotator.value, spec.schema, [annotator]),
@@ -52,17 +57,9 @@ def ask_once(
             labels=spec.schema.names,
         ),
         flags=flags(item, [annotator], labels=spec.schema.names),
-        uncertainty=_uncertainty(annotator),
+        uncertainty=uncertainty,
         failed=annotator.status is Status.FAILED,
     )
-
-
-def _uncertainty(annotator: Reply) -> float | None:
-    """As far as probabilities tell; one answer without any says nothing about its certainty."""
-    if not annotator.ok:
-        return 1.0
-    lead = margin(annotator)
-    return None if lead is None else round(1.0 - lead, 4)
 
 
 def _parts(settings: Settings) -> tuple[Part, ...]:

@@ -1,7 +1,7 @@
-"""Vote: several models answer independently, the most frequent answer wins.
+"""Vote: several models answer independently; the most frequent answer wins.
 
 Source: paper 002, section 4.1 (parallel N-LLM), and the initial round of paper 001, section 4. With
-as many calls as a debate has, it is the baseline of equal cost that the debate has to beat.
+as many calls as a debate, it is the baseline of equal cost for that debate.
 """
 
 from dataclasses import replace
@@ -21,7 +21,7 @@ SETTINGS = (replace(ANNOTATORS, titled=True),)
 
 
 def vote(item: DebateItem, spec: DebateSpec) -> Debate:
-    """Ask all annotators at once and count what they say."""
+    """Ask all annotators at once and count their answers."""
     roles = [role_of(letter) for letter in annotator_letters(spec.settings)]
     replies = yield [spec.call(role, sample=sample) for sample, role in enumerate(roles, start=1)]
     return vote_outcome(item, spec, dict(zip(roles, replies, strict=True)))

@@ -1,4 +1,4 @@
-"""The floor beneath language models: nobody in danger is asked, whatever a model says."""
+"""The safety floor below language models: nobody in danger is asked, whatever a model answers."""
 
 from labelhub.core.safety.kinds import (
     DANGER,
@@ -10,15 +10,15 @@ from labelhub.core.safety.kinds import (
 
 __all__ = ["DANGER", "ORDINARY", "kind_chances", "names_danger", "reacts_to_danger", "shows_danger"]
 
-#: From this chance on the classifier alone drops a message. Lower finds more people in danger and
-#: silences more who are not; the figures are in ``tests/core/safety``.
+#: The chance from which the classifier alone drops a message. A lower one finds more people in
+#: danger and drops more other messages; the figures are in ``tests/core/safety``.
 LEAST_CHANCE = 0.5
 
 
 def shows_danger(text: str) -> bool:
-    """Whether what somebody wrote shows that they or others are in danger, mourn or are dangerous.
+    """Whether a person's text shows that they or others are in danger, mourn or are dangerous.
 
-    For the words of people; of what a model wrote ask :func:`names_danger`, and of what an
-    assistant said to somebody :func:`reacts_to_danger`.
+    For texts of models use :func:`names_danger`, for an assistant's replies to somebody
+    :func:`reacts_to_danger`.
     """
     return names_danger(text) or kind_chances(text)[DANGER] >= LEAST_CHANCE

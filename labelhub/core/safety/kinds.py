@@ -1,12 +1,12 @@
-"""What kind of message somebody wrote: by plain words of danger, and by a small classifier.
+"""The kind of a message, by plain words of danger and by a small classifier.
 
-The words stand in ``stems.toml``; every language is looked for in every text, as people in distress
-do not keep to a site's languages. Case, accents, look-alikes and disguises do not matter.
+The words are in ``stems.toml``; every text is searched for all languages, because people in
+distress may not use the site's. Case, accents, look-alikes and disguises do not matter.
 
 A logistic regression for each kind over words, pairs of words and parts of words, hashed, weighted
-by their rarity (tf-idf) and fitted on the messages of ``examples`` (:mod:`.training`). It knows no
-grammar and nothing of the world: it is the floor beneath a language model, and what stands in for
-one where a site has none.
+by their rarity (tf-idf) and fitted on the messages of ``examples`` (:mod:`.training`). It has no
+grammar and no knowledge of the world: it is the floor below a language model, and replaces one at
+sites without a model.
 """
 
 import re
@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: Characters that are read: more than a message of the widget may have.
+#: The characters that are read, more than a message of the widget may have.
 READ = 40_000
-#: Scripts that set no words apart.
+#: Scripts without blanks between words.
 DENSE = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 WORD = re.compile(r"\w+")
 
@@ -32,14 +32,14 @@ _ACCENTS = re.compile("[\u0300-\u036f\u064b-\u065f\u0670\u0640]+")
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
 )
-#: Letters of Arabic that are written for each other.
+#: Letters of Arabic that replace each other.
 _ALIKE = str.maketrans("أإآٱىةؤئیک", "ااااي\u0647ويي\u0643")
 #: Cyrillic and Greek letters that look like Latin ones.
 _LOOKALIKES = str.maketrans("асеіјорѕухαειοντυ", "aceijopsyxaeiovtu")
 _LEET = str.maketrans("013457@$€!|", "oieastaseii")
 _LEET_WORD = re.compile(r"(?<!\w)(?:[a-z0-9@$€]|(?<=[a-z])[!|](?=[a-z]))*")
 _CONTRACTED = re.compile(r"(?<=[a-z])['’‘`](?=(?:s|t|m|re|ve|ll|d)\b)")
-#: "s u i c i d e", "s.u.i.c.i.d.e": letters that are set apart, as long as nothing wider does.
+#: "s u i c i d e", "s.u.i.c.i.d.e": letters with one sign between them.
 _SPACED = re.compile(r"(?<!\w)(?:[^\W\d_][ ._*-]){3,}[^\W\d_](?!\w)")
 _DRAWN_OUT = re.compile(r"([^\W\d_])\1{2,}")
 _LATIN = re.compile("[a-z]")
@@ -48,59 +48,51 @@ _LATIN = re.compile("[a-z]")
 def spell_plainly(text: str) -> str:
     """``text`` in lower case without accents, contractions and disguises: "K1ll mysélf" is "kill
     myself", "don't" is "dont". At most :data:`READ` characters are read."""
-    # Taken apart, an acute accent that stands for an apostrophe would part its word.
+    # An acute accent may be an apostrophe; decomposed it would split its word.
     text = _UNSEEN.sub("", text[:READ]).replace("´", "'")
     text = unicodedata.normalize("NFKC", text).casefold()
     text = _ACCENTS.sub("", unicodedata.normalize("NFD", text[:READ]))
     text = unicodedata.normalize("NFC", text).translate(_ALIKE)
     text = _SPACED.sub(lambda found: re.sub(r"[ ._*-]", "", found[0]), text)
-    text = WORD.sub(_spell_in_latin, text)
-    text = _LEET_WORD.sub(_spell_out, text)
+    text = WORD.sub(lambda found: _translate_latin(found[0], _LOOKALIKES), text)
+    text = _LEET_WORD.sub(lambda found: _translate_latin(found[0], _LEET), text)
     return _DRAWN_OUT.sub(r"\1", _CONTRACTED.sub("", text))
 
 
-def _spell_in_latin(found: re.Match[str]) -> str:
-    word = found[0]
-    return word.translate(_LOOKALIKES) if _LATIN.search(word) else word
-
-
-def _spell_out(found: re.Match[str]) -> str:
-    word = found[0]
-    return word.translate(_LEET) if _LATIN.search(word) else word
+def _translate_latin(word: str, table: dict[int, int]) -> str:
+    return word.translate(table) if _LATIN.search(word) else word
 
 
 _SOURCE = Path(__file__).with_name("stems.toml")
-#: Letters that are left out: "k*ll"; any of these sounds may stand there.
+#: Hidden letters: "k*ll"; each of these sounds may replace the sign.
 _HIDDEN = re.compile(r"(?<=[^\W\d_])[*#•](?=[^\W\d_])")
 _SOUNDS = "aeiou"
-#: Read without blanks.
+#: Languages whose rules match texts without blanks.
 _UNSPACED = ("ja", "zh", "ko", "hi")
 
 
 def names_danger(text: str) -> bool:
-    """Whether ``text`` speaks of a danger or a death in plain words, however they are spelt."""
-    return any(_names("danger", plain) for plain in _readings(spell_plainly(text)))
+    """Whether ``text`` names a danger or a death in plain words, however they are spelt."""
+    plain = spell_plainly(text)
+    readings = [_HIDDEN.sub("", plain)]
+    if _HIDDEN.search(plain):
+        readings += [_HIDDEN.sub(sound, plain) for sound in _SOUNDS]
+    return any(_matches("danger", reading) for reading in readings)
 
 
 def reacts_to_danger(text: str) -> bool:
-    """Whether an assistant speaks of a danger or a death, names a help-line or condoles."""
-    return names_danger(text) or _names("help", spell_plainly(text))
+    """Whether an assistant names a danger, a death or a help-line, or condoles."""
+    return names_danger(text) or _matches("help", spell_plainly(text))
 
 
-def _names(table: str, plain: str) -> bool:
+def _matches(table: str, plain: str) -> bool:
     spaced, dense = _patterns(table)
     words = " ".join(WORD.findall(plain))
-    return bool(spaced.search(words) or dense.search(_in_hiragana(words.replace(" ", ""))))
+    return bool(spaced.search(words) or dense.search(_to_hiragana(words.replace(" ", ""))))
 
 
-def _readings(plain: str) -> Iterator[str]:
-    yield _HIDDEN.sub("", plain)
-    if _HIDDEN.search(plain):
-        yield from (_HIDDEN.sub(sound, plain) for sound in _SOUNDS)
-
-
-def _in_hiragana(text: str) -> str:
-    """Japanese writes the same word in several scripts."""
+def _to_hiragana(text: str) -> str:
+    """``text`` with hiragana for katakana, as Japanese writes words in several scripts."""
     return "".join(chr(ord(char) - 0x60) if "ァ" <= char <= "ヶ" else char for char in text)
 
 
@@ -117,14 +109,14 @@ DANGER = "danger"
 ORDINARY = "ordinary"
 #: In the order of the weights.
 KINDS = (DANGER, ORDINARY, "sensitive", "small_talk", "spam")
-#: Features are hashed into so many places, a power of two.
+#: The places of hashed features, a power of two.
 PLACES = 1 << 17
-#: A text is read by sentences and in windows of so many words, or characters of a script without
-#: blanks, each of which begins amid the one before: one sentence says enough.
+#: A text is judged by sentences and by overlapping windows of so many words (or characters of a
+#: script without blanks): one sentence is enough.
 WINDOW = 20
 DENSE_WINDOW = 40
 _SENTENCE_END = re.compile(r"[.!?;\n。！？؟؛…]+")
-#: What stands for a number or a name that was taken out of a text.
+#: The mark of a redacted number or name.
 _PLACEHOLDER = re.compile(r"\[\w+\]")
 _SHORTEST, _LONGEST = 3, 5
 _LONGEST_DENSE = 4
@@ -138,10 +130,9 @@ class _Weights(NamedTuple):
 
 
 def kind_chances(text: str) -> Mapping[str, float]:
-    """How probable it is for a text to be of each of :data:`KINDS`, each from 0 to 1.
+    """The probability of each of :data:`KINDS` for a text, 0 to 1.
 
-    It shows as much danger as the part that shows most. The kinds are judged apart, so the sum
-    need not be one.
+    The danger is that of the worst part. The kinds are judged separately, so the sum need not be 1.
     """
     plain = _PLACEHOLDER.sub(" ", spell_plainly(text))
     whole = _chances(plain)
@@ -150,13 +141,13 @@ def kind_chances(text: str) -> Mapping[str, float]:
 
 
 def places_of(text: str) -> NDArray[np.int64]:
-    """Where the features of a plainly spelt text are, each once, in order."""
+    """The places of the features of a plainly spelt text, each once, in order."""
     found = {zlib.crc32(gram.encode("utf-8", "surrogatepass")) % PLACES for gram in _grams(text)}
     return np.array(sorted(found), dtype=np.int64)
 
 
 def parts_of(text: str) -> set[str]:
-    """What of a plainly spelt text is judged by itself: sentences and windows."""
+    """The parts of a plainly spelt text that are judged separately: sentences and windows."""
     sentences = (sentence.strip() for sentence in _SENTENCE_END.split(text))
     return {*filter(None, sentences), *_windows(text)}
 

@@ -1,7 +1,7 @@
 """Fit the classifier of :mod:`.kinds` on ``examples``: ``python -m labelhub.core.safety.training``.
 
-The examples were written for LabelHub and are no messages of real people. One line is a kind, a
-tab and a message; a file is a language.
+The examples were written for LabelHub and are no messages of real people. Each line has a kind, a
+tab and a message; each file has one language.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ from labelhub.core.safety.kinds import (
 )
 
 EXAMPLES = Path(__file__).with_name("examples")
-#: How little the weights are held back (scikit-learn's C).
+#: The inverse strength of regularisation (scikit-learn's C).
 STRENGTH = 30.0
 
 
@@ -62,7 +62,7 @@ def fit_weights(rows: Sequence[tuple[str, str]]) -> Mapping[str, Any]:
 
 
 def _readings(kind: str, message: str) -> Iterator[tuple[str, str]]:
-    """A message, and what is read of it by itself: no part of a harmless message shows danger."""
+    """A message and its parts: no part of a harmless message shows danger."""
     plain = spell_plainly(message)
     yield kind, plain
     if kind != DANGER:
@@ -70,7 +70,7 @@ def _readings(kind: str, message: str) -> Iterator[tuple[str, str]]:
 
 
 def _count_features(messages: Iterable[str]) -> csr_matrix:
-    """Message by place: 1 where a plainly spelt message has a feature."""
+    """Messages × places: 1 for each feature of a plainly spelt message."""
     found = [places_of(message) for message in messages]
     ends = np.cumsum([0, *map(len, found)])
     places = np.concatenate(found)

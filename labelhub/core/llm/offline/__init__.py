@@ -1,4 +1,4 @@
-"""The offline model: text matching that plays every role of a debate. Not a language model."""
+"""The offline model: word matching that plays every role of a debate. No language model."""
 
 from labelhub.core.llm.offline.model import OfflineModel
 

@@ -1,4 +1,4 @@
-"""What a text says for each answer, by the words they share and a short word list."""
+"""Weigh a text for each answer by common words and a short word list."""
 
 import re
 import tomllib
@@ -15,14 +15,14 @@ from labelhub.core.similarity import stem
 
 #: The stems of a word or of a short phrase.
 Term: TypeAlias = tuple[str, ...]
-#: What a text says for one answer: the weight of each term, and the place of its first word.
+#: The support of a text for one answer: term → its weight and the place of its first word.
 Support: TypeAlias = dict[Term, tuple[float, int]]
 
-_NAMED, _KNOWN, _LISTED, _TOLD = 0.8, 0.7, 0.6, 0.3
+_NAMED, _KNOWN, _LISTED, _DESCRIBED = 0.8, 0.7, 0.6, 0.3
 _LONGEST_TERM, _LONGEST_QUOTE, _MOST_QUOTES, _NEGATED_REACH = 4, 140, 3, 3
-#: Where a word that is denied counts instead.
+#: Concept → the concept for which its denied words count.
 _OPPOSITES = {"positive": "negative", "negative": "positive", "affirm": "rest"}
-#: Topics of which a text has more or less; of all others people ask how good they are.
+#: Topics with a degree; scales for all other topics ask how good something is.
 _DEGREES = frozenset({"urgency", "spam", "toxic", "joke", "complaint"})
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*|\?")
 _CLAUSE_ENDS = frozenset('.!?;:,\n\r"“”„«»()…|–—\0')
@@ -32,8 +32,7 @@ _LIST_MARKS = re.compile(r"[,;:.'‘’\"]+(?:\s+|$)|^['‘\"]")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text that has been read: the stems of its words, where they stand, the number of each
-    one's clause, and where clauses begin and end."""
+    """A text in words: their stems, their starts, their clauses, and the ends of clauses."""
 
     text: str
     words: list[str]
@@ -42,14 +41,14 @@ class Reading:
     clauses: list[list[int]]
 
     def quotes(self, support: Support) -> tuple[str, ...]:
-        """The clauses of the strongest words, letter for letter; of a long one its end."""
+        """The clauses of the strongest words, letter for letter; of a long clause its end."""
         best = sorted(support.values(), key=lambda hit: (-hit[0], hit[1]))[:_MOST_QUOTES]
         spans = [(self.starts[place], *self.clauses[self.clause_of[place]]) for _, place in best]
         short = [(max(start, min(word, end - _LONGEST_QUOTE)), end) for word, start, end in spans]
         return tuple(dict.fromkeys(self.text[start:end][:_LONGEST_QUOTE] for start, end in short))
 
     def is_denied(self, place: int) -> bool:
-        """Whether a word shortly before, in the same clause, denies the one at that place."""
+        """Whether a word shortly before in the same clause denies the word at ``place``."""
         near = range(max(0, place - _NEGATED_REACH), place)
         negators, here = lexicon()["groups"]["negators"], self.clause_of[place]
         return any(self.clause_of[n] == here and self.words[n] in negators for n in near)
@@ -57,8 +56,13 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What to look for: the labels of each term, by their places, and its weight for each; the
-    labels that are left when nothing speaks for another; and where denied words count."""
+    """The terms of labels.
+
+    Attributes:
+        index: term → places of labels and its weight for each.
+        rest: the labels for texts that support no other label.
+        opposites: label → the label for which its denied words count.
+    """
 
     index: Mapping[Term, list[tuple[int, float]]]
     rest: frozenset[int]
@@ -78,11 +82,13 @@ def read(text: str) -> Reading:
     return reading
 
 
-def weigh(labels: tuple[LabelDef, ...], reading: Reading, question: str = "") -> list[Support]:
-    """What the text says for each label."""
+def weigh_labels(
+    labels: tuple[LabelDef, ...], reading: Reading, question: str = ""
+) -> list[Support]:
+    """The support of the text for each label."""
     profile = profile_of(labels, question)
     supports: list[Support] = [{} for _ in labels]
-    for term, place in _found(profile.index, reading.words):
+    for term, place in _find_terms(profile.index, reading.words):
         denied = reading.is_denied(place)
         for label, weight in profile.index[term]:
             support = supports[profile.opposites.get(label, label) if denied else label]
@@ -91,13 +97,13 @@ def weigh(labels: tuple[LabelDef, ...], reading: Reading, question: str = "") ->
 
 
 def strength(support: Support) -> float:
-    """All weights together, from 0 to below 1: each closes part of the gap."""
+    """All weights combined, from 0 to below 1: each closes part of the gap to 1."""
     return 1 - prod(1 - weight for weight, _ in support.values())
 
 
 @lru_cache(maxsize=64)
 def profile_of(labels: tuple[LabelDef, ...], question: str = "") -> Profile:
-    """What to look for; the words of a question speak for a label that says yes to it."""
+    """The terms of ``labels``; the words of a question support a label that affirms it."""
     called = [concepts_of(label.name) for label in labels]
     places = {concept: place for place, concepts in enumerate(called) for concept in concepts}
     opposite = {places[c]: places[o] for c, o in _OPPOSITES.items() if {c, o} <= places.keys()}
@@ -106,18 +112,18 @@ def profile_of(labels: tuple[LabelDef, ...], question: str = "") -> Profile:
         for term, weight in _terms(label, called[place], question).items():
             index.setdefault(term, []).append((place, weight))
     common = [term for term, found in index.items() if len(found) > max(1, len(labels) // 2)]
-    for term in common:  # what speaks faintly for most labels tells nothing
+    for term in common:  # weak terms of most labels do not tell them apart
         index[term] = [(place, weight) for place, weight in index[term] if weight >= _LISTED]
     return Profile(index, frozenset(a for a, c in enumerate(called) if "rest" in c), opposite)
 
 
-def on_scale(
+def place_on_scale(
     labels: tuple[LabelDef, ...], reading: Reading, question: str
 ) -> tuple[list[float], list[Support]]:
-    """How near each point of a scale is to the text's tone or topic; what speaks for its side."""
+    """The nearness of each scale point to the tone or topic, and the support for its side."""
     order = sorted(range(len(labels)), key=lambda place: (labels[place].point or 0.0, place))
     topic = min(concepts_of(" ".join((question, *(n.name for n in labels)))) & _DEGREES, default="")
-    high, low = weigh((LabelDef(topic or "positive"), LabelDef("negative")), reading)
+    high, low = weigh_labels((LabelDef(topic or "positive"), LabelDef("negative")), reading)
     lead = 2 * strength(high) - 1 if topic else strength(high) - strength(low)
     if "negative" in concepts_of(labels[order[-1]].name):
         high, low, lead = low, high, -lead
@@ -127,7 +133,7 @@ def on_scale(
 
 
 def phrase_worths(reading: Reading, question: str) -> dict[str, float]:
-    """The text's clauses, by how much they say and how much of it was asked for."""
+    """Clause of the text → its worth: how much it says, and how much of the question it has."""
     common, asked = Counter(reading.words), content(stems(question))
     worths: defaultdict[int, float] = defaultdict(float)
     for word, clause in zip(reading.words, reading.clause_of, strict=True):
@@ -140,7 +146,7 @@ def phrase_worths(reading: Reading, question: str) -> dict[str, float]:
     return phrases or {"nothing to say": 0.0}
 
 
-def likeness(first: str, other: str) -> float:
+def dice_similarity(first: str, other: str) -> float:
     """Dice's coefficient of the words of two texts, in [0, 1]."""
     mine, theirs = content(stems(first)), content(stems(other))
     return 2 * len(mine & theirs) / max(len(mine) + len(theirs), 1)
@@ -152,13 +158,13 @@ def stems(words: str) -> Term:
 
 
 def content(words: Iterable[str]) -> frozenset[str]:
-    """The stems that say something."""
+    """The stems without stop words."""
     stop: frozenset[str] = lexicon()["groups"]["stop"]
     return frozenset(words) - stop
 
 
 def concepts_of(name: str) -> frozenset[str]:
-    """The concepts that a label's name, or a question, calls up."""
+    """The concepts of a label's name or a question."""
     name_stems = frozenset(stems(name))
     return frozenset(key for key, names in lexicon()["names"].items() if names & name_stems)
 
@@ -173,24 +179,24 @@ def lexicon() -> dict[str, Any]:
 
 
 def _terms(label: LabelDef, concepts: frozenset[str], question: str) -> dict[Term, float]:
-    """Words for a label: those of its name, known ones, and those it is described by."""
+    """The terms of a label with their weights: its name, known words, and its description."""
     described = ". ".join((label.description, label.include, *label.examples_for))
     words = content(stems(f"{described} {question}" if "affirm" in concepts else described))
     known = ", ".join(lexicon()["words"].get(concept, "") for concept in concepts)
     name = () if "rest" in concepts else stems(label.name)
-    terms: dict[Term, float] = dict.fromkeys(((word,) for word in words), _TOLD)
+    terms: dict[Term, float] = dict.fromkeys(((word,) for word in words), _DESCRIBED)
     terms |= dict.fromkeys(_phrases(described), _LISTED) | dict.fromkeys(_phrases(known), _KNOWN)
     return terms | dict.fromkeys((name, *((word,) for word in content(name))), _NAMED)
 
 
 def _phrases(words: str) -> list[Term]:
-    """The short phrases among those that commas and quotation marks separate."""
+    """The short phrases between commas and quotation marks."""
     found = map(stems, _LIST_MARKS.split(words)) if words else ()
     return [term for term in found if 0 < len(term) <= _LONGEST_TERM]
 
 
-def _found(index: Mapping[Term, object], words: list[str]) -> Iterator[tuple[Term, int]]:
-    """Terms in the text and where they begin: the longest first, none inside another."""
+def _find_terms(index: Mapping[Term, object], words: list[str]) -> Iterator[tuple[Term, int]]:
+    """The terms in the text and their places: the longest first, none inside another."""
     start = 0
     while start < len(words):
         terms = (tuple(words[start : start + size]) for size in range(_LONGEST_TERM, 0, -1))

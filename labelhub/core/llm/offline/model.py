@@ -1,4 +1,4 @@
-"""The offline model: it matches words, and stands in for a language model without a network."""
+"""The offline model matches words, in place of a language model, without a network."""
 
 import re
 from collections import defaultdict
@@ -15,17 +15,17 @@ from labelhub.core.llm.types import AnswerField, Call, Completion, Output
 from labelhub.core.safety import DANGER, ORDINARY, kind_chances
 from labelhub.core.schema import LabelDef, LabelType
 
-#: What an answer needs to be given, and how far a mood carries somebody, by the role.
+#: Role → the support that an answer needs, and the greatest effect of mood.
 _PARTS: Mapping[str, tuple[float, float]] = {
     "extractor": (0.3, 0.1), "critic": (0.6, 0.1), "judge": (0.45, 0.1),
     "drafter": (0.3, 0.25), "reviewer": (0.55, 0.1), "refiner": (0.45, 0.1),
     "prediction": (0.45, 0.0), "predict": (0.45, 0.0), "relevance": (0.5, 0.0),
 }  # fmt: skip
 _ANNOTATOR, _STRICT = (0.45, 0.2), ("critic", "reviewer")  # the strict follow nobody
-#: From which likeness on another message says what this one does.
+#: From this similarity on another message counts like this one.
 _ALIKE = 0.5
-#: Another kind than "ordinary" is said from this chance on, and "ordinary" only below this chance
-#: of danger: a question to somebody in danger does more harm than one that is not asked.
+#: The least chance of a kind other than "ordinary", and the chance of danger from which a message
+#: is not "ordinary": a question to somebody in danger does more harm than a missing one.
 _CERTAIN, _DOUBTFUL = 0.5, 0.2
 _UNDER_AGE = re.compile(r"\bi(?:['’]?m| am) (?:only )?(?:1[0-7]|[6-9])\b", re.IGNORECASE)
 _LOOKS = (
@@ -35,7 +35,7 @@ _LOOKS = (
 
 
 class OfflineModel:
-    """A :class:`~labelhub.core.llm.types.ChatModel` that gives a call always the same answer."""
+    """A :class:`~labelhub.core.llm.types.ChatModel` that always gives the same answer to a call."""
 
     name = "offline"
 
@@ -48,7 +48,7 @@ class OfflineModel:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a role decides on: how much speaks for each answer, and which words of the text do."""
+    """A role's view of a text: the score of each answer and the words that support it."""
 
     call: Call
     task: LabelType
@@ -64,14 +64,14 @@ class View:
 
     @property
     def decided(self) -> list[str]:
-        """The answer; where there may be many, all that are present."""
+        """The answer; of a set all present names."""
         if not self.task.several:
             return self.ranked[:1]
         bar, named = _part(self.call)[0], [name for name in self.scores if name not in self.rest]
         return [name for name in named if self.scores[name] >= bar] or [*self.rest]
 
     def says(self, name: str, stand: str = "") -> str:
-        """An answer with the words of the text that speak for it, as a line of evidence."""
+        """An answer with the words of the text that support it, as a line of evidence."""
         if self.task.written:
             return f'answer: {stand}"{name}"'
         quoted = "; ".join(f'"{q}"' for q in self.reading.quotes(self.supports.get(name, {})))
@@ -82,9 +82,11 @@ def _answer(call: Call) -> str:
     """The answer in the form that the call's prompt asks for."""
     match call.output:
         case Output.QUESTION:
-            return _question(call.inputs)
+            return _word_question(call.inputs)
         case Output.OFFER:
-            return _offer(call.inputs)
+            title, most = _line(call.inputs["title"]), call.inputs["most_characters"]
+            whole = f"{title}. {_line(call.inputs['sentence'])}"
+            return f"Offer: {whole if len(whole) <= most else title[:most]}"
         case Output.INSTRUCTIONS:
             first, count = call.inputs.get("first", 0), call.inputs.get("count", 1)
             looks = (_LOOKS[(first + number) % len(_LOOKS)] for number in range(count))
@@ -92,24 +94,26 @@ def _answer(call: Call) -> str:
     # A reporter speaks of an example instead of the item's text. No answer may hold a NUL.
     call = replace(call, text=str(call.inputs.get("example", call.text)).replace("\0", " "))
     if "verdicts" in call.inputs:
-        return _written((), _judged(call))
+        return _write_answer((), _judge_message(call))
     view = _look_at(call)
     if "most_words" in call.inputs:
-        return _written((), view.decided[0].split()[: call.inputs["most_words"]], " ")
+        return _write_answer((), view.decided[0].split()[: call.inputs["most_words"]], " ")
     match call.output:
         case Output.RANKING:
             places = zip(("First", "Second"), view.ranked, strict=False)
             return "\n".join(f"{place} choice: {_line(name)}" for place, name in places)
         case Output.ARGUMENT:
-            return _argument(view)
-    return _written(() if call.fields == (AnswerField.LABEL,) else _reasons(view), view.decided)
+            return _write_argument(view)
+    return _write_answer(
+        () if call.fields == (AnswerField.LABEL,) else _reasons(view), view.decided
+    )
 
 
 def _look_at(call: Call, labels: tuple[LabelDef, ...] = ()) -> View:
-    """Weigh a call's text for the part it asks us to play; ``labels`` where not the schema's."""
+    """Weigh the text of a call for its role; ``labels`` replace those of the schema."""
     task = call.schema.of_item(call.options).task
     if task.item_options:
-        # Not parsed: an option may hold characters that the name of a label may not.
+        # Not parsed: options may have characters that names of labels may not.
         labels = tuple(LabelDef(name=option) for option in dict.fromkeys(call.options))
     signs: Mapping[str, Iterable[str]] = call.inputs.get("signs") or {}
     labels = tuple(
@@ -118,25 +122,27 @@ def _look_at(call: Call, labels: tuple[LabelDef, ...] = ()) -> View:
     )
     question = " ".join((call.question or call.schema.question, *call.inputs.get("cues", ())))
     reading, profile = matcher.read(call.text), matcher.profile_of(labels, call.question)
-    supports = matcher.weigh(labels, reading, call.question)
+    supports = matcher.weigh_labels(labels, reading, call.question)
     weights = [matcher.strength(support) for support in supports]
     if task.ordered:
-        weights, supports = matcher.on_scale(labels, reading, question)
+        weights, supports = matcher.place_on_scale(labels, reading, question)
     elif not task.several:
         for place, other in profile.opposites.items():
             weights[place] -= matcher.strength(supports[other]) / 2
         for place in profile.rest:
             weights[place] += _part(call)[0]
-    names, heard = [label.name for label in labels], _heard(call)
+    names, heard = [label.name for label in labels], _heard_support(call)
     found = dict(zip(names, weights, strict=True)) or matcher.phrase_worths(reading, question)
     answers = {**found, **heard} if task.written else found
-    scores = {n: found.get(n, 0.0) + heard.get(n, 0.0) + _mood(call, n) for n in answers}
+    scores = {
+        name: found.get(name, 0.0) + heard.get(name, 0.0) + _mood(call, name) for name in answers
+    }
     rest = tuple(names[place] for place in sorted(profile.rest))
     return View(call, task, reading, dict(zip(names, supports, strict=True)), scores, rest)
 
 
 def _mood(call: Call, name: str) -> float:
-    """A little for or against an answer, always the same for the same role, sample and text."""
+    """A small bonus or malus, always the same for the same answer, role, sample and text."""
     drawn = sha256(f"{name} {call.role} {call.sample} {call.text}".encode("utf-8", "replace"))
     return _part(call)[1] * (int.from_bytes(drawn.digest()[:4]) / 2**31 - 1)
 
@@ -145,8 +151,8 @@ def _part(call: Call) -> tuple[float, float]:
     return _PARTS.get(re.sub("^(?:first|then)_|/.*", "", call.role), _ANNOTATOR)
 
 
-def _heard(call: Call) -> dict[str, float]:
-    """How far what was heard speaks for each answer, or against it."""
+def _heard_support(call: Call) -> dict[str, float]:
+    """Answer → the support in what the role heard, negative against it."""
     heard: defaultdict[str, float] = defaultdict(float)
     for names, weight in _voices(call):
         for name in {*names, *call.schema.offered(call.options)}:
@@ -155,7 +161,7 @@ def _heard(call: Call) -> dict[str, float]:
 
 
 def _voices(call: Call) -> Iterator[tuple[frozenset[str], float]]:
-    """The answers that were heard, and how much each voice counts; none that cannot be read."""
+    """The answers that the role heard, each with its weight; 0 for an unreadable one."""
     inputs, offered = call.inputs, call.schema.offered(call.options)
     rounds = inputs.get("history") or ()
     voices = [*(rounds[-1]["said"] if rounds else ()), *(inputs.get("opinions") or ())]
@@ -169,19 +175,19 @@ def _voices(call: Call) -> Iterator[tuple[frozenset[str], float]]:
     for side in inputs.get("arguments") or ():
         yield _names_in(side["claim"], call), 0.2 * ('"' in str(side["text"]))
     for known in (*(inputs.get("answers") or ()), *(inputs.get("precedents") or ())):
-        alike = matcher.likeness(call.text, str(known["text"]))
+        alike = matcher.dice_similarity(call.text, str(known["text"]))
         answer = known.get("answer", known.get("label"))
         yield _names_in(answer, call), 2 * alike * (alike >= _ALIKE)
 
 
 def _names_in(claim: object, call: Call) -> frozenset[str]:
-    """The answers that a claim names: labels by name, a scale point also by its number."""
+    """The answers in a claim: labels by name, scale points also by number."""
     reply = read_answer(f"Final Decision: {_line(claim)}", call.schema, call.options)
     return call.schema.names_in(reply.value)
 
 
 def _reasons(view: View) -> Iterator[str]:
-    """What a role says before its decision."""
+    """The lines before the decision."""
     names, extractor = view.decided, view.call.heard.get("extractor")
     critical = view.call.role.endswith("critic")
     yield from (f"- {view.says(name, 'agree - it says ' if critical else '')}" for name in names)
@@ -190,8 +196,8 @@ def _reasons(view: View) -> Iterator[str]:
         yield from (f"- {view.says(name, 'disagree - this is too weak: ')}" for name in against)
 
 
-def _argument(view: View) -> str:
-    """A sentence for a claim; of a reviewer what is needed, and what in the draft is weak."""
+def _write_argument(view: View) -> str:
+    """A sentence for a claim; of a reviewer the weak and the needed answers."""
     if claim := str(view.call.inputs.get("claim", "")):
         name = next(iter(_names_in(claim, view.call)), claim)
         return f"The answer is {view.says(name, 'that is what this means: ')}."
@@ -202,8 +208,8 @@ def _argument(view: View) -> str:
     return "\n".join(lines) or "The draft can stand: nothing in the text speaks against it."
 
 
-def _judged(call: Call) -> list[str]:
-    """What a message is and what it gives a reason to ask about; unsure rather than wrong."""
+def _judge_message(call: Call) -> list[str]:
+    """The kind of a message and the features to ask about; unsure rather than wrong."""
     called, chances = call.inputs["verdicts"], dict(kind_chances(call.text))
     ordinary = chances.pop(ORDINARY)
     kind = max(chances, key=lambda name: chances[name])
@@ -218,7 +224,7 @@ def _judged(call: Call) -> list[str]:
     return [called[ORDINARY], *(name for name in about.decided if name not in about.rest)]
 
 
-def _question(inputs: Mapping[str, Any]) -> str:
+def _word_question(inputs: Mapping[str, Any]) -> str:
     """A question to an author: the template's words, or one about the feature's name."""
     makeshift = {"question": f"What was your {inputs['name'].lower()} when you wrote this?"}
     template: Mapping[str, Any] = inputs.get("template") or makeshift
@@ -227,35 +233,28 @@ def _question(inputs: Mapping[str, Any]) -> str:
     return "\n".join([f"Question: {_line(template['question'])}", *lines])
 
 
-def _offer(inputs: Mapping[str, Any]) -> str:
-    """An item's title with its first sentence, or alone where the two do not fit."""
-    title, most = _line(inputs["title"]), inputs["most_characters"]
-    whole = f"{title}. {_line(inputs['sentence'])}"
-    return f"Offer: {whole if len(whole) <= most else title[:most]}"
-
-
 def _line(words: object) -> str:
-    """Words of others on one line."""
+    """``words`` on one line."""
     return " ".join(str(words).split())
 
 
-def _written(lines: Iterable[str], names: Iterable[str], between: str = ", ") -> str:
-    """The whole answer; the decision stays on its own last line."""
+def _write_answer(lines: Iterable[str], names: Iterable[str], between: str = ", ") -> str:
+    """The whole answer, with the decision on the last line."""
     return "\n".join([*lines, f"Final Decision: {_line(between.join(names)) or 'none'}"])
 
 
 _KANA = re.compile("[\u3041-\u30ff]")
 _WORD = re.compile(r"[^\W\d_]+")
-#: Characters of a text that are read, and from how many words on somebody has told their wish.
+#: Characters of a text that are read, and the fewest words of a wish.
 _READ, _WISH = 2000, 4
 
 
 def chat_reply(history: Sequence[tuple[str, str]], instructions: str) -> str:
-    """The next reply in a conversation; a few sentences that repeat nobody's words.
+    """The next reply in a conversation; a few sentences that repeat no words of the author.
 
     Args:
         history: (role, text), oldest first; all roles but ``assistant`` are the author's.
-        instructions: those of the site; they tell the language where the author's words do not.
+        instructions: of the site; they decide the language if the author's words do not.
     """
     texts = [text[:_READ] for role, text in history if role != "assistant"] or [""]
     replies = [text.strip() for role, text in history if role == "assistant"]
@@ -274,7 +273,7 @@ def chat_reply(history: Sequence[tuple[str, str]], instructions: str) -> str:
 
 
 def _language(texts: Sequence[str], instructions: str) -> str:
-    """That of the last text, of all of them, or of the instructions: the first that tells one."""
+    """The language of the last text, of all texts, or of the instructions: the first known one."""
     chat: dict[str, dict[str, str]] = lexicon()["chat"]
     marks = {language: says["marks"].split() for language, says in chat.items()}
     for text, least in ((texts[-1], 2), (" ".join(texts), 1), (instructions, 2)):
