@@ -97,7 +97,7 @@ def test_looking_up_examples_takes_as_many_queries_for_many_answers(
     with django_assert_num_queries(0):
         chooser = chooser_for(message, shown, features, ())
         assert chooser is not None
-        chooser.looked_at([each.parsed for each in features], 5)
+        chooser.calls_for([each.parsed for each in features], 5)
 
 
 def test_new_answers_are_read_alone_and_other_features_stay_as_they_are(

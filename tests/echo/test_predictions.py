@@ -140,7 +140,7 @@ def test_a_message_that_is_not_asked_about_makes_no_call(echo: Echo, author: Aut
     message = message_of(author, TEXT)
     chooser = model_chooser_for(message, list(echo.site.features.asked()))
     assert chooser is not None
-    assert chooser.looked_at([each.parsed for each in echo.site.features.asked()], 5) == {}
+    assert chooser.calls_for([each.parsed for each in echo.site.features.asked()], 5) == {}
     ranked = rank_offers(echo, message, place_of(echo, author, message.received_at), timezone.now())
     assert ranked.selection is not None
     assert {each["said"] for each in ranked.selection.predicted.values()} == {""}

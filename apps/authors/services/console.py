@@ -14,7 +14,7 @@ from apps.llm.shared_gateway import close_all, shared_gateway
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.limits import minimum_ms
 from labelhub.core.interview.pipeline import AuthorMessage, InterviewResult
-from labelhub.core.interview.questions import Draft, shuffled
+from labelhub.core.interview.questions import Draft, shuffle_options
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def _dry_run(
 
 
 def _question(draft: Draft, text: str) -> DryQuestion:
-    order = shuffled(draft, text)
+    order = shuffle_options(draft, text)
     return DryQuestion(
         feature=draft.feature,
         text=draft.text,

@@ -32,7 +32,7 @@ from apps.authors.services.site_config import MessageChooser, chooser_for, confi
 from apps.common.sealing import keyed_hash
 from apps.llm.models import ModelSpec
 from labelhub.core.interview.features import Feature as Definition
-from labelhub.core.interview.limits import may_ask, sampled
+from labelhub.core.interview.limits import may_ask, sampling_draw
 from labelhub.core.interview.pipeline import AuthorMessage, InterviewPlan
 from labelhub.core.interview.redaction import redact
 from labelhub.core.prompts import Prompt, PromptLibrary
@@ -179,7 +179,7 @@ def _permit(
         return "sensitive", "crisis_before", 0.0
     if budget_spent(site):
         return "budget", "The site's budget for today is spent.", 0.0
-    draw = sampled(site.public_key, author.uid.hex, message.ref)
+    draw = sampling_draw(site.public_key, author.uid.hex, message.ref)
     permit = may_ask(rule_of(site), history_of(author, message, asked, now), now, draw)
     if permit.allowed and is_unseen(message):
         return "throttle", "not_judged", 0.0

@@ -37,9 +37,9 @@ from apps.llm.retry import Patience
 from apps.llm.services import remember_prompt
 from apps.llm.shared_gateway import close_all, shared_gateway
 from labelhub.core.errors import LabelhubError
-from labelhub.core.interview.limits import minimum_ms, sampled
+from labelhub.core.interview.limits import minimum_ms, sampling_draw
 from labelhub.core.interview.pipeline import InterviewResult, ask
-from labelhub.core.interview.questions import Draft, shuffled
+from labelhub.core.interview.questions import Draft, shuffle_options
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.prices import cost_nanousd, estimate_usage
@@ -262,7 +262,7 @@ def store_failure(task: Task, stage: str, reason: str, cost: int) -> list[Questi
 
 def _row(task: Task, draft: Draft, number: int, now: datetime, chance: float) -> Question:
     message = task.message
-    order = shuffled(draft, f"{message.author.uid.hex} {message.ref} {draft.feature}")
+    order = shuffle_options(draft, f"{message.author.uid.hex} {message.ref} {draft.feature}")
     prompt = prompts()["question" if draft.kind == "choice" else "word"]
     if number == 1 and draft.source == "model":
         remember_prompt(prompt)
@@ -307,7 +307,7 @@ def repeated_question(
     the first one and becomes no label of its own.
     """
     site = message.author.site
-    draw = sampled(site.public_key, message.author.uid.hex, f"again {message.ref}")
+    draw = sampling_draw(site.public_key, message.author.uid.hex, f"again {message.ref}")
     if draw >= reask_share(message.author) or number > site.most_questions:
         return []
     answered = (
@@ -345,7 +345,7 @@ def _repeated(first: Question, message: Message, number: int, expires_at: dateti
         first.feature.key, first.kind, first.text, tuple(by_label),
         ordinal=first.feature.parsed.ordinal,
     )  # fmt: skip
-    order = shuffled(again, f"again {message.author.uid.hex} {message.ref}")
+    order = shuffle_options(again, f"again {message.author.uid.hex} {message.ref}")
     return Question(
         site_id=first.site_id,
         author_id=first.author_id,

@@ -34,7 +34,7 @@ from labelhub.core.echo.recommending.policies import (
     rule_of,
 )
 from labelhub.core.interview.features import Feature
-from labelhub.core.interview.limits import sampled
+from labelhub.core.interview.limits import sampling_draw
 
 #: Decisions with an offer that an author's history looks back at, and their messages.
 LOOKED_AT, MESSAGES = 50, 400
@@ -145,7 +145,7 @@ def meanings_of(definitions: tuple[Feature, ...]) -> Meanings:
 def _draw(message: Message, what: str) -> float:
     """A number that looks drawn, the same one for the same message."""
     site, author = message.author.site.public_key, message.author.uid.hex
-    return sampled(f"{what} {site}", author, message.ref)
+    return sampling_draw(f"{what} {site}", author, message.ref)
 
 
 #: Above every exploring share: nothing is drawn.

@@ -145,11 +145,11 @@ class EchoChooser:
         self._asked: dict[str, dict[str, Any]] = {}
         self._explored = False
 
-    def ranked(self, features: Sequence[Definition]) -> Sequence[Definition]:
+    def rank(self, features: Sequence[Definition]) -> Sequence[Definition]:
         """By a draw of their relevance: what matters first, what is not known now and then."""
         return sorted(features, key=lambda feature: -self._relevance(feature.key))
 
-    def looked_at(self, relevant: Sequence[Definition], most: int) -> Mapping[str, Call | None]:
+    def calls_for(self, relevant: Sequence[Definition], most: int) -> Mapping[str, Call | None]:
         """The first features, as many as the site pays a language model for."""
         if self.predicting is None:
             return {}
@@ -158,7 +158,7 @@ class EchoChooser:
             for feature in relevant[: self.echo.llm_features]
         }
 
-    def expected(
+    def expected_values(
         self, relevant: Sequence[Definition], said: Mapping[str, str], likely: Likely
     ) -> Mapping[str, str]:
         """What the feature's model expects of the message, which heeds what was said of it."""
@@ -178,7 +178,7 @@ class EchoChooser:
                 self._predicted[feature.key] = noted | {"said": word, "told": told}
         return expected
 
-    def wanted(self, candidates: Sequence[str], most: int) -> Mapping[str, float]:
+    def choose(self, candidates: Sequence[str], most: int) -> Mapping[str, float]:
         """Of the k that go downstream those most worth asking about; a share at random."""
         told = self._predicted
         sure = {key: 1 - told[key]["sigma"] for key in candidates if key in told}
@@ -301,9 +301,9 @@ def _chosen(message: Message) -> EchoChooser | None:
     chooser = model_chooser_for(message, kit.features)
     if chooser is None:
         return None
-    ranked = chooser.ranked(kit.definitions)
-    expected = chooser.expected(ranked, {}, {})
-    chooser.wanted(list(expected), 0)
+    ranked = chooser.rank(kit.definitions)
+    expected = chooser.expected_values(ranked, {}, {})
+    chooser.choose(list(expected), 0)
     return chooser
 
 

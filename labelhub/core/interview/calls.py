@@ -1,8 +1,8 @@
-"""The model calls of an interview: the plan, who chooses features, and prompts for one message.
+"""The model calls of an interview: the plan, the choice of features, and prompts for a message.
 
-One call judges what a message is and which features it gives reason to ask about. A message is
-asked about only if the model calls it ordinary, and nothing else; a reply that cannot be read, is
-not offered or contradicts itself is no such verdict. Every stranger's words are delimited.
+One call judges the kind of a message and which features it gives reason to ask about. A message is
+asked about only if the model calls it ordinary and nothing else; an unreadable, unknown or
+contradictory reply is no such verdict. All words of strangers are delimited.
 """
 
 import hashlib
@@ -20,9 +20,9 @@ from labelhub.core.prompts import Prompt, fence
 from labelhub.core.schema import Schema, parse_schema
 from labelhub.core.schema.menu import label_block
 
-#: What a message can be, as the model reads it. Names with a blank: no key of a feature has one.
+#: The kinds of messages in the prompt. Their names have a blank, keys of features have none.
 ORDINARY = "ordinary message"
-#: Why a message is not asked about, by what a model calls it; the gravest first.
+#: Kind of a message → the reason not to ask about it; the gravest first.
 JUDGED_DANGER = "judged_danger"
 REASONS: Mapping[str, str] = {
     "person in danger": JUDGED_DANGER,
@@ -49,7 +49,7 @@ VERDICTS: Mapping[str, str] = {
     "unsure what": "None of these is certain.",
     ORDINARY: "An everyday message that none of the others fits; its author may be asked.",
 }
-#: The verdicts as models that match text are told of them.
+#: The verdicts by their names for models that match words.
 CALLED: Mapping[str, str] = {
     "danger": "person in danger",
     "sensitive": "sensitive message",
@@ -58,15 +58,14 @@ CALLED: Mapping[str, str] = {
     "unsure": "unsure what",
     "ordinary": ORDINARY,
 }
-#: Stages at which a verdict drops a message, by the reason.
+#: The reasons of the stage "sensitive".
 _SENSITIVE = frozenset({JUDGED_DANGER, "judged_sensitive"})
 
-#: Features that one call for relevance is asked about: a model that reads of hundreds costs with
-#: each of them, and finds fewer.
+#: The most features in one call for relevance: hundreds cost more and are found less.
 MOST_JUDGED = 40
 
 
-def judged_first(
+def choose_judged(
     features: Sequence[Feature],
     asked: Mapping[str, int],
     text: str,
@@ -75,16 +74,15 @@ def judged_first(
 ) -> tuple[list[Feature], list[Feature]]:
     """The features to judge and those left out, both in the site's order.
 
-    The rule: those that the author was asked about least. Among equals, the site's order from a
-    place on that the message draws, so that none is out of reach of everybody, and the same message
-    gets the same ones. The places are ``most`` apart: messages share their sets, and what is
-    remembered by a set is of use.
+    The author was asked about them least. Equal ones follow in the site's order from a place that
+    the message draws, so that every feature has a chance and the same message gets the same
+    features. The places are ``most`` apart, so that messages share their sets, which are cached.
 
     Args:
         features: in the site's order.
-        asked: how often the author was asked about a feature already, by its key.
+        asked: key of a feature → how often the author was asked about it.
         text: the message.
-        most: that are judged, from 1.
+        most: the most features to judge, from 1.
     """
     if len(features) <= most:
         return list(features), []
@@ -101,94 +99,94 @@ def judged_first(
 
 
 def read_verdict(named: Collection[str]) -> str:
-    """Why a message is not asked about; "" only where it is called ordinary and nothing else.
+    """The reason not to ask about a message; "" only if it is ordinary and nothing else.
 
     Args:
-        named: what the model named, features among it.
+        named: all names in the reply, including features.
     """
     grave = next((reason for name, reason in REASONS.items() if name in named), "")
     return grave or ("" if ORDINARY in named else "unsure")
 
 
 def stage_of(reason: str) -> str:
-    """The stage that a verdict ends at: "sensitive" or "relevance"."""
+    """The stage at which a verdict drops a message: "sensitive" or "relevance"."""
     return "sensitive" if reason in _SENSITIVE else "relevance"
 
 
-#: How likely a model holds each value of a feature, by the feature's key; of those it told of.
+#: Key of a feature → the probability of each value, as far as the model reported it.
 Likely: TypeAlias = Mapping[str, Mapping[str, float]]
 
 
 class Chooser(Protocol):
-    """Decides for one message, in this order; each is asked once."""
+    """Makes the choices for one message; each method is called once, in this order."""
 
-    def ranked(self, features: Sequence[Feature]) -> Sequence[Feature]:
-        """``features``, those most worth a look first; the last may be left out."""
+    def rank(self, features: Sequence[Feature]) -> Sequence[Feature]:
+        """``features``, the most valuable first; the last may be left out."""
         ...
 
-    def looked_at(self, relevant: Sequence[Feature], most: int) -> Mapping[str, Call | None]:
-        """By key, the features whose values a model is asked for (usually ``most``), and the calls
-        that ask; None: the interview's own call."""
+    def calls_for(self, relevant: Sequence[Feature], most: int) -> Mapping[str, Call | None]:
+        """Key → the call that asks a model for its value, usually for ``most`` features; None: the
+        interview's own call."""
         ...
 
-    def expected(
+    def expected_values(
         self, relevant: Sequence[Feature], predicted: Mapping[str, str], likely: Likely
     ) -> Mapping[str, str]:
-        """The value expected of each relevant feature by its key, given the values that a model
-        ``predicted`` and how ``likely`` it held each value."""
+        """Key → the expected value of each relevant feature, from the values that a model
+        ``predicted`` and how ``likely`` it called each value."""
         ...
 
-    def wanted(self, candidates: Sequence[str], most: int) -> Mapping[str, float]:
-        """Which of the ``candidates`` to ask about, best first, and how likely each was to be."""
+    def choose(self, candidates: Sequence[str], most: int) -> Mapping[str, float]:
+        """The ``candidates`` to ask about, best first, with the probability of each choice."""
         ...
 
 
 class LeastAsked:
-    """What an author was asked about least comes first; in the site's order among equals."""
+    """Features that an author was asked about least come first, equal ones in the site's order."""
 
     def __init__(self, asked: Mapping[str, int]) -> None:
         self._asked = asked
 
-    def ranked(self, features: Sequence[Feature]) -> Sequence[Feature]:
+    def rank(self, features: Sequence[Feature]) -> Sequence[Feature]:
         """See :class:`Chooser`."""
         return sorted(features, key=lambda feature: self._asked.get(feature.key, 0))
 
-    def looked_at(self, relevant: Sequence[Feature], most: int) -> Mapping[str, Call | None]:
-        """The first ones, in the interview's own words."""
+    def calls_for(self, relevant: Sequence[Feature], most: int) -> Mapping[str, Call | None]:
+        """The first ones, with the interview's own calls."""
         return dict.fromkeys([feature.key for feature in relevant[:most]])
 
-    def expected(
+    def expected_values(
         self, relevant: Sequence[Feature], predicted: Mapping[str, str], likely: Likely
     ) -> Mapping[str, str]:
-        """What the model said."""
+        """The model's values."""
         return predicted
 
-    def wanted(self, candidates: Sequence[str], most: int) -> Mapping[str, float]:
-        """The first ones, for certain."""
+    def choose(self, candidates: Sequence[str], most: int) -> Mapping[str, float]:
+        """The first ones, with probability 1."""
         return dict.fromkeys(candidates[:most], 1.0)
 
 
 ROLES = ("relevance", "prediction", "question", "word")
 MOST_QUESTIONS = 4
-#: Words of a prediction where any words will do.
+#: The most words of a prediction in free words.
 MOST_PREDICTED_WORDS = 4
 
 _RELEVANCE = "What is the message, and what does it give a reason to ask its author about?"
 _PREDICTION = "{name}: {definition} What is most probable?"
-#: The same questions for the same message wherever a model can.
+#: The same questions for the same message, as far as a model can.
 _USUAL_PARAMS: Mapping[str, Any] = {"temperature": 0}
 
 
 @dataclass(frozen=True, slots=True)
 class AuthorMessage:
-    """A message as models may see it.
+    """A message in the form for models.
 
     Args:
         text: already redacted.
         language: of the questions about it ("en").
-        context: what was said before, (role, text), already redacted and cut.
-        unjudged: what the same author wrote lately, here or elsewhere, and nobody has judged; it
-            is judged together with ``text``.
+        context: the messages before, (role, text), already redacted and cut.
+        unjudged: recent messages of the author, here or elsewhere, that nobody has judged; they
+            are judged together with ``text``.
     """
 
     text: str
@@ -199,19 +197,19 @@ class AuthorMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterviewPlan:
-    """What a site wants to learn, and how its authors are asked.
+    """The features that a site wants to learn, and how it asks its authors.
 
     Args:
         features: in the site's order.
         prompts: by role: "relevance", "prediction", "question" and "word".
-        salt: secret to authors and constant for a site; makes delimiters that cannot be forged.
-        least_relevant: features with a usable prediction that a message needs to be asked about.
+        salt: unknown to authors and constant for a site; makes delimiters that cannot be forged.
+        least_relevant: the fewest features with a usable prediction to ask about a message.
         most_questions: 1 to 4.
-        asked: how often this author was asked about a feature already, by its key.
-        params: what to ask of each role's model.
+        asked: key of a feature → how often this author was asked about it.
+        params: parameters for each role's model.
         leaks: whether words hold personal data.
-        detect: the language of some words, where one can tell.
-        chooser: decides what is asked about; None: what was asked about least.
+        detect: the language of some words, if it is known.
+        chooser: decides what to ask about; None: :class:`LeastAsked`.
 
     Raises:
         InvalidInput: a prompt is missing, or ``most_questions`` is out of bounds.
@@ -230,7 +228,7 @@ class InterviewPlan:
 
     @property
     def choice(self) -> Chooser:
-        """Who decides what is looked at and asked about."""
+        """The chooser of the features to ask about."""
         return self.chooser or LeastAsked(self.asked)
 
     def __post_init__(self) -> None:
@@ -247,18 +245,18 @@ def relevance_turn(
     features: Sequence[Feature],
     always: Sequence[Feature] = (),
 ) -> Call:
-    """What the message is, which of ``features`` it gives reason to ask about, and which of
-    ``always`` it answers itself: a question with many answers."""
+    """Ask for the kind of the message, the ``features`` that it gives reason to ask about, and the
+    ``always`` features that it answers itself."""
     schema = _relevance_schema(tuple(features), tuple(always))
     item = _item_block(message, plan.salt, unjudged=message.unjudged)
-    # A model that matches words is told of all labels that are no features.
+    # A model that matches words needs all labels that are no features.
     stated = {name: name for name in map(stated_name, always)}
     inputs = {"verdicts": {**CALLED, **stated}}
     return _decision(message, plan, schema, step="relevance", inputs=inputs, item=item)
 
 
 def prediction_turn(message: AuthorMessage, plan: InterviewPlan, feature: Feature) -> Call:
-    """The most probable value of ``feature``: one of its values, or a few words."""
+    """Ask for the most probable value of ``feature``: one of its values, or a few words."""
     step = f"prediction/{feature.key}"
     return _decision(message, plan, _value_schema(feature), step=step, inputs=signs_of(feature))
 
@@ -272,7 +270,7 @@ def question_turn(
     problems: Sequence[Fault],
     number: int,
 ) -> Call:
-    """A question about ``feature``; ``problems`` are what an earlier one was refused for."""
+    """Ask for a question about ``feature``; ``problems`` are the faults of an earlier one."""
     role = "word" if feature.answer == WORD else "question"
     prompt = plan.prompts[role]
     inputs = {
@@ -281,7 +279,17 @@ def question_turn(
         "language": message.language,
         "template": _template(template_draft(feature, predicted, message.language)),
     }
-    shown = inputs | _shown(message, plan, feature, predicted, problems)
+    # The details of faults quote the question that a model wrote.
+    explained = "\n".join(fault.detail for fault in problems)
+    shown = inputs | {
+        "definition": definition_of(feature),
+        "hint": feature.hint,
+        "values": _value_block(feature, message.language),
+        "count": feature.option_count,
+        "predicted": "" if feature.values else fence(predicted, plan.salt),
+        "problems": fence(explained, plan.salt) if explained else "",
+        "item": _item_block(message, plan.salt),
+    }
     return Call(
         step=f"question/{feature.key}" + (f"/{number}" if number > 1 else ""),
         role=role,
@@ -293,27 +301,6 @@ def question_turn(
         params=_params(plan, role),
         output=prompt.output,
     )
-
-
-def _shown(
-    message: AuthorMessage,
-    plan: InterviewPlan,
-    feature: Feature,
-    predicted: str,
-    problems: Sequence[Fault],
-) -> dict[str, Any]:
-    """What the prompts of questions say of a feature; words of models and strangers delimited."""
-    # What is explained of a fault quotes the question that a model wrote.
-    explained = "\n".join(fault.detail for fault in problems)
-    return {
-        "definition": definition_of(feature),
-        "hint": feature.hint,
-        "values": _value_block(feature, message.language),
-        "count": feature.option_count,
-        "predicted": "" if feature.values else fence(predicted, plan.salt),
-        "problems": fence(explained, plan.salt) if explained else "",
-        "item": _item_block(message, plan.salt),
-    }
 
 
 def _decision(
@@ -348,7 +335,7 @@ def _decision(
 
 
 def stated_name(feature: Feature) -> str:
-    """What a model names where a message itself says what ``feature`` asks; no key has a blank."""
+    """The label for messages that answer ``feature`` themselves; keys of features have no blank."""
     return f"{feature.key} is said"
 
 
@@ -386,7 +373,7 @@ def _value_schema(feature: Feature) -> Schema:
 
 
 def _value_block(feature: Feature, language: str) -> list[dict[str, str]]:
-    """The fixed answers as their author reads them, with what each means."""
+    """The fixed answers in the author's language, with their meanings."""
     words = feature.own_words(language)
     return [
         {"words": words.get(value, value), "meaning": meaning}
@@ -395,7 +382,7 @@ def _value_block(feature: Feature, language: str) -> list[dict[str, str]]:
 
 
 def meanings_of(feature: Feature) -> dict[str, str]:
-    """What each value means, "" where nobody says; bands are told with their unit."""
+    """Value → its meaning, "" if there is none; bands have their unit."""
     meanings = {value: feature.meanings.get(value, "") for value in feature.values}
     if feature.unit:
         return band_words(feature.bounds, feature.unit, "en") | {
@@ -405,12 +392,12 @@ def meanings_of(feature: Feature) -> dict[str, str]:
 
 
 def definition_of(feature: Feature) -> str:
-    """What it is, with the unit of its numbers."""
+    """The definition with the unit of numbers."""
     return f"{feature.definition} In {feature.unit}." if feature.unit else feature.definition
 
 
 def signs_of(feature: Feature) -> dict[str, Any]:
-    """What models that match text go by, beyond the schema, where values are not listed."""
+    """The words for models that match text, beyond those of the schema."""
     if feature.answer == YES_NO:
         signs = {value: feature.meanings.get(value, "").split(",") for value in feature.values}
         return {"signs": signs | {YES: [*signs[YES], *feature.cues]}}
@@ -420,7 +407,7 @@ def signs_of(feature: Feature) -> dict[str, Any]:
 
 
 def _item_block(message: AuthorMessage, salt: str, unjudged: Sequence[str] = ()) -> str:
-    """The message as prompts show it, what was said before it first."""
+    """The message as prompts show it, after the messages before it."""
     before = "\n".join(f"{role}: {text}" for role, text in message.context)
     parts = [f"What was said before:\n{fence(before, salt)}"] if before else []
     if unjudged:
@@ -432,10 +419,10 @@ def _item_block(message: AuthorMessage, salt: str, unjudged: Sequence[str] = ())
 
 
 def _template(draft: Draft | None) -> dict[str, Any]:
-    """A ready question as models that are no language models take it; empty where none is."""
+    """A ready question for models that are no language models; empty if there is none."""
     if draft is None:
         return {}
-    # Fixed answers are shown as they are: no model words them.
+    # No model words fixed answers.
     return {"question": draft.text, "options": [] if draft.values else list(draft.options)}
 
 

@@ -1,4 +1,4 @@
-"""How likely counts are by chance alone: exact tails, a chi-square, intervals of shares."""
+"""The probability of counts by chance: exact tails, a chi-square test, intervals of shares."""
 
 from collections.abc import Sequence
 from math import erfc, exp, lgamma, log, log1p, sqrt
@@ -9,7 +9,7 @@ from labelhub.core.wilson import wilson_bounds
 
 #: Standard errors to either side of a 95 % interval.
 _Z = NormalDist().inv_cdf(0.975)
-#: Below this expectation in some cell the normal approximation of counts is too coarse.
+#: With a smaller expected count in a cell the normal approximation is too coarse.
 LEAST_EXPECTED = 5
 
 
@@ -21,7 +21,7 @@ class ShareInterval(NamedTuple):
 
 
 def wilson(part: int, whole: int) -> ShareInterval:
-    """95 % score interval of a share (Wilson 1927); nothing known (0 to 1) when ``whole`` is 0."""
+    """The 95 % score interval of a share (Wilson 1927); 0 to 1 if ``whole`` is 0."""
     if whole == 0:
         return ShareInterval(0.0, 1.0)
     return ShareInterval(*wilson_bounds(part / whole, whole, _Z))
@@ -61,7 +61,7 @@ def uniform_chance(counts: Sequence[int]) -> tuple[float, float]:
 
 
 def two_shares(part: int, whole: int, other_part: int, other_whole: int) -> float:
-    """Two-sided chance of two shares so far apart if they are one; both wholes positive.
+    """The two-sided p-value of two equal shares; both wholes positive.
 
     The pooled normal test; Fisher's exact one where some cell expects fewer than 5.
     """
@@ -75,14 +75,14 @@ def two_shares(part: int, whole: int, other_part: int, other_whole: int) -> floa
 
 
 def _fisher(part: int, whole: int, other_whole: int, successes: int) -> float:
-    """The chance, given all sums, of every split no likelier than the one seen."""
+    """The probability, given all sums, of all splits that are no likelier than the observed one."""
 
     def likelihood(k: int) -> float:
         return _log_choose(whole, k) + _log_choose(other_whole, successes - k)
 
     splits = range(max(0, successes - other_whole), min(whole, successes) + 1)
     every = _log_choose(whole + other_whole, successes)
-    # The small sum: equally likely splits differ by rounding.
+    # The small term: equally likely splits differ by rounding.
     seen = likelihood(part) + 1e-7
     return min(1.0, sum(exp(like - every) for k in splits if (like := likelihood(k)) <= seen))
 

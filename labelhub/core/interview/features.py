@@ -1,10 +1,10 @@
-"""What a site wants to learn from authors: features, how they are read, the starter library.
+"""Features, which a site wants to learn from authors: definition, parsing, starter library.
 
 A feature is answered by choosing (``choice``), yes or no (``yes_no``), one of several bands of
-numbers (``number``), or with one word (``word``). A choice is closed where ``values`` names all it
-can be, and open where it names none. The values of ``yes_no`` and ``number`` are derived: they are
-English and never change with the language; what an author reads does. Numbers are asked for as
-bands, because a click is what an author gives. Source: paper 004, sections 2.2 and 4.
+numbers (``number``), or with one word (``word``). A choice is closed if ``values`` lists all
+answers, and open if it is empty. The values of ``yes_no`` and ``number`` are derived: they are
+English in every language, unlike the words for authors. Numbers are asked for as bands, because
+authors answer by a click. Source: paper 004, sections 2.2 and 4.
 """
 
 import re
@@ -27,7 +27,7 @@ from labelhub.core.interview.number_ranges import (
 from labelhub.core.schema import fold, unstorable
 from labelhub.core.schema.parser import FORBIDDEN_IN_NAMES
 
-#: One value more than bounds, and two bounds at least, so that every number has its band.
+#: There is one band more than bounds.
 LEAST_BOUNDS, MOST_BOUNDS = 2, 19
 LARGEST = 10**12
 
@@ -40,8 +40,8 @@ _YES_NO: Mapping[str, tuple[str, str]] = {
     "ja": ("はい", "いいえ"),
     "ar": ("نعم", "لا"),
 }
-#: Below the first bound, from one up to the next, from the last on; "{u}" is the unit with a blank
-#: before it. A bound belongs to the band that it begins: every number has one band, none has two.
+#: Below the first bound, between two bounds, from the last bound on; "{u}" is the unit after a
+#: blank. A bound belongs to the band that it begins, so every number has exactly one band.
 _BANDS: Mapping[str, tuple[str, str, str]] = {
     "en": ("under {0}{u}", "{0} to under {1}{u}", "{0}{u} or more"),
     "de": ("unter {0}{u}", "{0} bis unter {1}{u}", "{0}{u} oder mehr"),
@@ -50,7 +50,7 @@ _BANDS: Mapping[str, tuple[str, str, str]] = {
     "ja": ("{0}{u}未満", "{0}以上{1}{u}未満", "{0}{u}以上"),
     "ar": ("أقل من {0}{u}", "{0} إلى أقل من {1}{u}", "{0}{u} أو أكثر"),
 }
-#: The names of the values, which labels keep.
+#: The names of the values, which are stored in labels.
 _NAMES = ("under {0}{u}", "{0} to {1}{u}", "over {0}{u}")
 
 
@@ -63,13 +63,13 @@ def band_values(bounds: Sequence[float]) -> tuple[str, ...]:
 
 
 def yes_no_words(language: str) -> dict[str, str]:
-    """Yes and no as an author reads them; empty where the language is none of ours."""
+    """Yes and no in an author's language; empty for other languages than ours."""
     words = _YES_NO.get(_short(language))
     return dict(zip((YES, NO), words, strict=True)) if words else {}
 
 
 def band_words(bounds: Sequence[float], unit: str, language: str) -> dict[str, str]:
-    """The bands as an author reads them, by value; empty where the language is none of ours."""
+    """Value → its band in words of an author's language; empty for other languages than ours."""
     if _short(language) not in _BANDS:
         return {}
     words = _bands(bounds, unit, _BANDS[_short(language)])
@@ -77,9 +77,9 @@ def band_words(bounds: Sequence[float], unit: str, language: str) -> dict[str, s
 
 
 def overlapping_words(words: Sequence[str]) -> str:
-    """What two neighbours among words for bands both hold, or neither does; "" where that is clear.
+    """Two neighbouring bands in words that share a number or miss one; "" if there are none.
 
-    Numbers are taken for whole ones.
+    Numbers are taken as whole numbers.
     """
     for low, high in pairwise(words):
         ends, begins = numbers_in(low), numbers_in(high)
@@ -95,13 +95,13 @@ def overlapping_words(words: Sequence[str]) -> str:
 
 
 def number_text(number: float) -> str:
-    """A number without exponent and needless zeros: "25", "0.5", "1000000"."""
+    """A number without exponent and trailing zeros: "25", "0.5", "1000000"."""
     text = f"{Decimal(str(number)):f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def is_bound(given: object) -> bool:
-    """Whether it is a number that can bound a band."""
+    """Whether ``given`` is a number that can bound a band."""
     if isinstance(given, bool) or not isinstance(given, int | float):
         return False
     return abs(given) <= LARGEST
@@ -124,13 +124,13 @@ def _short(language: str) -> str:
 
 CHOICE, YES_NO, NUMBER, WORD = "choice", "yes_no", "number", "word"
 ANSWERS = (CHOICE, YES_NO, NUMBER, WORD)
-#: How many options a choice shows; fewer only where fewer values exist.
+#: The options of a choice; fewer only if there are fewer values.
 OPTIONS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A question that needs no model: its words, and words for every value it offers."""
+    """A ready question: its words, and words for all its values."""
 
     question: str
     options: Mapping[str, str] = field(default_factory=dict)
@@ -145,19 +145,19 @@ class Feature:
         name: its name for people.
         definition: what it is, for people and models.
         answer: "choice", "yes_no", "number" or "word".
-        values: the closed space of a choice; empty where it is open. Those of "yes_no" (yes, no)
-            and "number" (its bands, lowest first) are derived.
-        ordinal: the values are a scale, given from one end to the other; numbers always are.
-        always: it applies to every message, and no model is asked whether it does.
+        values: all answers of a closed choice; empty if it is open. Those of "yes_no" (yes, no) and
+            "number" (its bands, lowest first) are derived.
+        ordinal: the values are a scale in order; numbers always are.
+        always: it applies to every message, without a call of a model.
         applies: when it applies, in words for a model.
-        cues: words that speak for it, for models that match text.
+        cues: words that support it, for models that match words.
         hint: how to word a question about it.
-        meanings: what a value means, with words that speak for it.
+        meanings: value → its meaning, with words that support it.
         templates: ready questions by language ("en").
-        bounds: what parts the bands of a number, ascending; in ``unit``.
-        unit: what a number counts ("USD", "days"); may be empty.
-        prior: how much being right about it is expected to help downstream, from -1 (it will do
-            harm) over 0 (as much as any other) to 1; None where nobody has said.
+        bounds: the bounds between the bands of a number, ascending, in ``unit``.
+        unit: of the number ("USD", "days"); may be empty.
+        prior: the expected benefit of knowing it, from -1 (harm) over 0 (as any other) to 1; None
+            if unknown.
     """
 
     key: str
@@ -178,12 +178,12 @@ class Feature:
 
     @property
     def kind(self) -> str:
-        """How a question about it is answered: by choosing ("choice") or with a word ("word")."""
+        """The kind of answer: by choosing ("choice") or with a word ("word")."""
         return WORD if self.answer == WORD else CHOICE
 
     @property
     def option_count(self) -> int:
-        """How many options a question about it has: none for a word, else at most four."""
+        """The number of options of a question about it: none for a word, else at most four."""
         if self.answer == WORD:
             return 0
         return min(OPTIONS, len(self.values)) if self.values else OPTIONS
@@ -193,9 +193,9 @@ class Feature:
         return self.templates.get(language) or self.templates.get(language.partition("-")[0])
 
     def own_words(self, language: str) -> Mapping[str, str]:
-        """What an author reads for each of its values: the template's words in that language, else
-        ours, else the values' own names. Empty where it has no fixed values, or they are yes and no
-        or bands and the language is none of ours."""
+        """Value → its words for an author: of the template in that language, else ours, else its
+        name. Empty without fixed values, and for yes and no or bands in other languages than ours.
+        """
         if not self.values:
             return {}
         ready = self.template(language)
@@ -206,8 +206,8 @@ class Feature:
         return {value: " ".join(value.replace("_", " ").split()) for value in self.values}
 
     def to_json(self) -> dict[str, Any]:
-        """JSON-ready form that :func:`parse_feature` reads back unchanged. What only numbers have,
-        and a prior, are left out where there are none; so are options that are derived."""
+        """JSON form, which :func:`parse_feature` reads back unchanged; without fields of other
+        kinds of answer, a missing prior and derived options."""
         form: dict[str, Any] = {
             "key": self.key,
             "name": self.name,
@@ -223,7 +223,9 @@ class Feature:
             "templates": {
                 language: {
                     "question": template.question,
-                    "options": _own_options(self, language, template),
+                    "options": {}
+                    if template.options == derived_words(self, language)
+                    else dict(template.options),
                 }
                 for language, template in self.templates.items()
             },
@@ -234,17 +236,12 @@ class Feature:
 
 
 def derived_words(feature: Feature, language: str) -> dict[str, str]:
-    """Our own words for the values of a yes or no, or of a number; empty for any other feature."""
+    """Our own words for the values of yes or no or of a number; empty for other features."""
     if feature.answer == YES_NO:
         return yes_no_words(language)
     if feature.answer == NUMBER:
         return band_words(feature.bounds, feature.unit, language)
     return {}
-
-
-def _own_options(feature: Feature, language: str, template: Template) -> dict[str, str]:
-    options = dict(template.options)
-    return {} if options and options == derived_words(feature, language) else options
 
 
 MOST_VALUES = 20
@@ -258,10 +255,10 @@ _LONGEST_VALUE, _LONGEST_MEANING, _LONGEST_QUESTION = 60, 500, 140
 
 
 def parse_feature(raw: Mapping[str, Any]) -> Feature:
-    """Read a feature from JSON, in the form of :meth:`Feature.to_json`; empty fields may be absent.
+    """Read a feature from JSON in the form of :meth:`Feature.to_json`; empty fields may be missing.
 
     Raises:
-        InvalidInput: naming the field, and what would be right.
+        InvalidInput: the message names the field and what it must be.
     """
     if not isinstance(raw, Mapping):
         raise InvalidInput("A feature must be an object with 'key', 'name' and 'definition'.")
@@ -272,7 +269,7 @@ def parse_feature(raw: Mapping[str, Any]) -> Feature:
     if answer not in ANSWERS:
         raise InvalidInput.at("answer", f"must be one of {', '.join(ANSWERS)}.")
     bounds, unit = _bounds(raw, answer), _unit(raw, answer)
-    values = _space(raw, answer, bounds)
+    values = _read_values(raw, answer, bounds)
     plain = Feature(
         key=_key(raw),
         name=_text(raw, "name", required=True),
@@ -340,7 +337,7 @@ def _words(raw: Mapping[str, Any], name: str, most: int, longest: int) -> tuple[
 
 
 def _bounds(raw: Mapping[str, Any], answer: str) -> tuple[float, ...]:
-    """What parts the bands of a number; whole numbers stay whole."""
+    """The bounds between bands; whole numbers stay whole."""
     given = raw.get("bounds", [])
     if answer != NUMBER:
         if given not in ([], ()):
@@ -364,8 +361,8 @@ def _unit(raw: Mapping[str, Any], answer: str) -> str:
     return unit
 
 
-def _space(raw: Mapping[str, Any], answer: str, bounds: tuple[float, ...]) -> tuple[str, ...]:
-    """All it can be: as listed, or as derived, and then as read before where it is sent along."""
+def _read_values(raw: Mapping[str, Any], answer: str, bounds: tuple[float, ...]) -> tuple[str, ...]:
+    """All values, as listed or derived; derived values may be given and must then be equal."""
     values = _words(raw, "values", MOST_VALUES, _LONGEST_VALUE)
     if answer in (YES_NO, NUMBER):
         derived = (YES, NO) if answer == YES_NO else band_values(bounds)
@@ -473,7 +470,7 @@ _LIBRARY = Path(__file__).with_name("library")
 
 @lru_cache(maxsize=1)
 def starter_library() -> Mapping[str, Sequence[Feature]]:
-    """The features that come with the product, by set ("shopping", "emotion")."""
+    """The features of the product, by set ("shopping", "emotion")."""
     return {
         path.stem: tuple(map(parse_feature, tomllib.loads(path.read_text("utf-8"))["features"]))
         for path in sorted(_LIBRARY.glob("*.toml"))

@@ -1,11 +1,11 @@
-"""Frames of the widget's protocol ``al.v1``: what a browser sends is read, what we send is written.
+"""Read and write frames of the widget's protocol ``al.v1``.
 
-A frame is one JSON object of at most 16 KB: ``{"v":1,"t":…,"id":…,"ts":…,"d":{…}}``. Every field is
+A frame is one JSON object of at most 16 KB: ``{"v":1,"t":…,"id":…,"ts":…,"d":{…}}``. All fields are
 untrusted: each kind of frame has typed fields, and a value of another shape is refused with a code
 that the widget knows. Unknown kinds and fields are ignored, so that newer widgets may send them.
 
-A field reader takes the JSON value and returns a checked one. It raises ``ValueError`` with the
-words that complete "qid …", such as "must be a text"; :func:`take` adds the name.
+A field reader takes a JSON value and returns it checked. It raises ``ValueError`` with words that
+follow the name of the field, such as "must be a text"; :func:`take` adds the name.
 """
 
 import json
@@ -22,8 +22,8 @@ from labelhub.core.strict_json import DECODER
 class BadFrame(LabelhubError):
     """A frame that cannot be used.
 
-    ``close``: the code to close the connection with, or None when a ``nack`` with the error's code
-    and message is enough. ``id``: the frame's id for that ``nack``, "" when it cannot be read.
+    ``close``: the code to close the connection with, or None if a ``nack`` with the error's code
+    and message is enough. ``id``: the frame's id for that ``nack``, "" if it is unreadable.
     """
 
     code = "bad_frame"
@@ -35,13 +35,13 @@ class BadFrame(LabelhubError):
 
 
 class NotAFrame(BadFrame):
-    """No JSON object with a kind ``t``."""
+    """The frame is no JSON object with a kind ``t``."""
 
     close = 4400
 
 
 class TooBig(BadFrame):
-    """More bytes than a frame may have."""
+    """The frame has too many bytes."""
 
     code = "too_big"
     close = 4413
@@ -54,13 +54,13 @@ class UnsupportedVersion(BadFrame):
 
 
 class BadField(BadFrame):
-    """A field is missing, or not of the shape it must have."""
+    """A field is missing or has the wrong shape."""
 
     code = "bad_field"
 
 
 class TooLong(BadField):
-    """A message has more characters than are read."""
+    """A message has too many characters."""
 
     code = "too_long"
 
@@ -71,7 +71,7 @@ MOST_MS = 86_400_000
 #: The largest integer that JavaScript counts exactly.
 MOST_INT = 2**53 - 1
 
-#: Says that a field has no default: it must be there.
+#: The default of a field that must be present.
 REQUIRED: Final[Any] = object()
 
 Value = TypeVar("Value")
@@ -84,10 +84,10 @@ _ID = re.compile(rf"[A-Za-z0-9_-]{{1,{MOST_ID}}}")
 def take(
     d: Mapping[str, object], name: str, read: Reader[Value], default: Value = REQUIRED
 ) -> Value:
-    """The field ``name`` as ``read`` reads it; one that is missing or null is its ``default``.
+    """The field ``name``, read by ``read``; its ``default`` if it is missing or null.
 
     Raises:
-        BadField: it must be there and is not, or it has not the shape it must have.
+        BadField: it is required and missing, or has the wrong shape.
     """
     value = d.get(name)
     if value is None:
@@ -108,7 +108,7 @@ def identifier(value: object) -> str:
 
 
 def reference(value: object) -> str:
-    """What a host calls something of its own: 1 to 64 printable characters, such as ``msg:17``."""
+    """A host's id of its own object: 1 to 64 printable characters, such as ``msg:17``."""
     if not isinstance(value, str) or not 1 <= len(value) <= MOST_ID:
         raise ValueError(f"must be 1 to {MOST_ID} characters")
     if not value.isprintable() or not value.strip():
@@ -126,7 +126,7 @@ def text(value: object) -> str:
 
 
 def message(value: object) -> str:
-    """What an author or the assistant wrote: text of at most 8,000 code points."""
+    """A message of the author or the assistant: text of at most 8,000 code points."""
     read = text(value)
     if len(read) > MOST_TEXT:
         raise TooLong(f"text has more than {MOST_TEXT} characters")
@@ -180,7 +180,7 @@ def some_of(*offered: str) -> Reader[tuple[str, ...]]:
 
 
 def whole(most: int = MOST_INT) -> Reader[int]:
-    """A reader of numbers from 0 to ``most``; what is behind the point is cut off."""
+    """A reader of numbers from 0 to ``most``; decimals are cut off."""
 
     def read(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -417,7 +417,7 @@ def _dismiss(d: _Fields) -> Dismiss:
     return Dismiss(take(d, "qid", identifier), how, val)
 
 
-#: How the fields of each kind ``t`` are read; raises BadField.
+#: Kind ``t`` → the reader of its fields, which may raise BadField.
 KINDS: Mapping[str, Callable[[_Fields], Body]] = {
     "hello": _hello,
     "msg": _msg,
@@ -450,10 +450,10 @@ _KIND = re.compile(r"[A-Za-z0-9_.-]{1,32}")
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One frame of kind ``t``; ``d`` is None for a kind that is not known and may be passed over.
+    """One frame of kind ``t``; ``d`` is None for an unknown kind, which is ignored.
 
-    ``id``: the sender's id of it, by which it is known when sent twice. ``ts``: the sender's clock,
-    milliseconds since 1970, 0 if not told; a claim like the rest.
+    ``id``: from the sender, the same if the frame is sent twice. ``ts``: the sender's clock in
+    milliseconds since 1970, 0 if missing; untrusted like the rest.
     """
 
     t: str
@@ -463,24 +463,24 @@ class Frame:
 
 
 def read_frame(raw: str | bytes) -> Frame:
-    """The frame that ``raw`` is.
+    """The frame in ``raw``.
 
     Raises:
-        BadFrame: it is none, or not as it must be; see ``close`` and ``id`` of the error.
+        BadFrame: it is no frame or a malformed one; see ``close`` and ``id`` of the error.
     """
-    found = _object(raw)
+    found = _decode_object(raw)
     kind = found.get("t")
     if not isinstance(kind, str) or not _KIND.fullmatch(kind):
         raise NotAFrame("A frame needs its kind t.")
     frame_id = _readable_id(found)
     try:
-        return _frame(kind, found)
+        return _read_body(kind, found)
     except BadFrame as fault:
         fault.id = frame_id
         raise
 
 
-def _frame(kind: str, found: Mapping[str, Any]) -> Frame:
+def _read_body(kind: str, found: Mapping[str, Any]) -> Frame:
     version = found.get("v")
     if type(version) is not int or version != VERSION:
         raise UnsupportedVersion(f"Only version {VERSION} is spoken here.")
@@ -502,7 +502,7 @@ def _readable_id(found: Mapping[str, Any]) -> str:
         return ""
 
 
-def _object(raw: str | bytes) -> Mapping[str, Any]:
+def _decode_object(raw: str | bytes) -> Mapping[str, Any]:
     # Characters first: no need to encode a text that is far too long.
     if len(raw) > MOST_BYTES or (
         isinstance(raw, str) and len(raw.encode("utf-8", "surrogatepass")) > MOST_BYTES
@@ -510,7 +510,7 @@ def _object(raw: str | bytes) -> Mapping[str, Any]:
         raise TooBig(f"A frame has at most {MOST_BYTES} bytes.")
     try:
         found = DECODER.decode(raw if isinstance(raw, str) else raw.decode())
-    # Also: integers of thousands of digits, and brackets nested beyond the stack.
+    # Including integers of thousands of digits and too deeply nested brackets.
     except (ValueError, RecursionError):
         raise NotAFrame("A frame is one JSON object in UTF-8.") from None
     if not isinstance(found, dict) or _deeper_than(found, MOST_DEEP):
@@ -528,14 +528,14 @@ def _deeper_than(value: object, most: int) -> bool:
 
 
 def _parts(value: object) -> list[Any]:
-    """What stands directly within an object or a list."""
+    """The members of an object or a list."""
     if isinstance(value, dict):
         return list(value.values())
     return value if isinstance(value, list) else []
 
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
-#: Members of a long list that are written without a break.
+#: The members of a long list that are written in one piece.
 AT_ONCE = 50
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
@@ -546,18 +546,17 @@ def frame(t: str, d: Mapping[str, Any], *, re: str = "", seq: int | None = None)
     Args:
         t: its kind.
         d: its fields, JSON-ready.
-        re: the id of the frame (or message) it answers; left out when "".
-        seq: its number in the session's stream; left out for what is not sent again.
+        re: the id of the frame (or message) that it answers; left out if "".
+        seq: its number in the session's stream; left out for frames that are not sent again.
 
-    Half a surrogate pair, as a model may write, becomes U+FFFD: no socket would take it.
+    Half a surrogate pair, which a model may write, becomes U+FFFD: no socket would take it.
     """
     return _storable(_ENCODER.encode(_envelope(t, d, re, seq)))
 
 
 def frame_in_pieces(t: str, d: Mapping[str, Any], *, re: str = "") -> Iterator[str]:
-    """The same piece by piece, for what has megabytes: other threads get a turn between pieces, as
-    they do not while the whole is written. A piece has :data:`AT_ONCE` members of a list at most,
-    where these hold no further lists."""
+    """The same piece by piece, for frames of megabytes: other threads may run between pieces. A
+    piece has at most :data:`AT_ONCE` members of a list without inner lists."""
     return map(_storable, _pieces(_envelope(t, d, re, None)))
 
 

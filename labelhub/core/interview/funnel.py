@@ -1,7 +1,7 @@
-"""What a site's page counts, from message to answer, and when a change is more than chance.
+"""The counts of a site from message to answer, and alerts for changes beyond chance.
 
-Shares are of what was *shown*, not of what was sent out: a question that nobody saw says nothing
-about its wording.
+Shares are of *shown* questions, not of sent ones: a question that nobody saw says nothing about its
+wording.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,17 +16,17 @@ from labelhub.core.interview.chance import (
 )
 
 METHOD = "Wilson, 95 %"
-#: A rise is reported when chance explains it less often than this, and on enough of both sides.
-#: Strict, because somebody may look every day.
+#: The significance level of a rise and the fewest cases on both sides; strict, because people may
+#: look every day.
 LEVEL = 0.01
 LEAST_COMPARED = 30
-#: Positions of chosen options are alarming below this chance.
+#: The significance level of uneven positions of chosen options.
 POSITION_LEVEL = 0.001
 
 
 @dataclass(frozen=True, slots=True)
 class Funnel:
-    """Counts of one span of time.
+    """The counts of a period.
 
     messages: authors' messages; dropped: of these by the stage that dropped them; taskable: those
     worth a question. surveys: messages asked about. shown, answered, nofit ("none of these fit"),
@@ -50,9 +50,9 @@ class Funnel:
 
 @dataclass(frozen=True, slots=True)
 class FunnelRate:
-    """A share with its 95 % interval and what it is the share of.
+    """A share with its 95 % interval and its definition.
 
-    ``value``, ``low`` and ``high`` are None when it cannot be computed; ``reason`` says why then.
+    ``value``, ``low`` and ``high`` are None if it cannot be computed; ``reason`` then says why.
     """
 
     name: str
@@ -68,7 +68,7 @@ class FunnelRate:
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """Something that got worse: the rate's ``name``, the words for it, and the chance ``p``."""
+    """A rate that got worse: its ``name``, the words for it, and the p-value."""
 
     name: str
     words: str
@@ -77,7 +77,7 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class PositionCheck:
-    """Whether the places of chosen options look shuffled; ``p`` is None when n is too small."""
+    """Whether the places of chosen options look shuffled; ``p`` is None if n is too small."""
 
     n: int
     statistic: float | None
@@ -98,16 +98,16 @@ def rates(funnel: Funnel) -> dict[str, FunnelRate]:
 
 
 def alerts(now: Funnel, before: Funnel) -> list[Alert]:
-    """What rose since ``before`` beyond what chance explains, in plain words; gravest first."""
+    """The rises since ``before`` beyond chance, in plain words; the gravest first."""
     found = [alert for name in _WATCHED for alert in _risen(name, now, before)]
     return sorted(found, key=lambda alert: alert.p)
 
 
 def position_check(counts: Sequence[int]) -> PositionCheck:
-    """Pearson's chi-square of how often the option at each place was chosen.
+    """Pearson's chi-square test of the choices at each place.
 
     Args:
-        counts: one number for each place, of questions whose options were shuffled.
+        counts: one number for each place, of questions with shuffled options.
     """
     n = sum(counts)
     if len(counts) < 2 or n < LEAST_EXPECTED * len(counts):
@@ -144,18 +144,14 @@ def _shares(funnel: Funnel) -> dict[str, _Share]:
 
 def _rate(name: str, share: _Share) -> FunnelRate:
     definition, part, n = share
-    reason = _why_not(part, n)
+    reason = "" if n else "nothing to count yet"
+    if part > n > 0:
+        # Reports of shown questions travel apart from answers and may be lost.
+        reason = "more were counted than there can be; reports are missing"
     if reason:
         return FunnelRate(name, definition, part, n, None, None, None, method="", reason=reason)
     low, high = wilson(part, n)
     return FunnelRate(name, definition, part, n, part / n, low, high, method=METHOD, reason="")
-
-
-def _why_not(part: int, n: int) -> str:
-    if n == 0:
-        return "nothing to count yet"
-    # Reports of what was shown travel apart from answers and may be lost.
-    return "more were counted than there can be; reports are missing" if part > n else ""
 
 
 #: Watched rates, and the message when one rises.

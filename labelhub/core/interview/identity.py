@@ -1,7 +1,7 @@
-"""Who a site says that its visitor is: a short-lived signed token (JWT, HS256, one secret a key).
+"""The identity of a site's visitor: a short-lived signed token (JWT, HS256, one secret per key).
 
-Only the site's server knows the secret, so a token read here is the site's word. It is never taken
-for longer than an hour, nor for another site: the audience is the site's public key.
+Only the site's server knows the secret, so a valid token comes from the site. It is valid for at
+most an hour and for one site: the audience is the site's public key.
 """
 
 import json
@@ -17,15 +17,15 @@ from labelhub.core.errors import LabelhubError
 
 #: Characters of a token and of its attributes as JSON; of an author's or a token's own name.
 MOST_TOKEN, MOST_ATTRS, MOST_NAME = 4_096, 2_048, 200
-#: Seconds: how long a token holds at most, and how far the site's clock may be ahead of ours.
+#: Seconds: the longest validity of a token, and how far the site's clock may be ahead of ours.
 LONGEST, AHEAD = 3_600, 60
 
 _OPTIONS: Final[jwt.types.Options] = {
     "require": ["exp", "iat", "aud", "sub"],
     "strict_aud": True,
     "enforce_minimum_key_length": True,
-    # These compare with the machine's clock; ours is an argument, see _check_times. ``_name`` says
-    # more plainly what is wrong with a sub or a jti.
+    # These use the machine's clock; our clock is an argument of _check_times. ``_name`` has better
+    # messages for a wrong sub or jti.
     "verify_sub": False,
     "verify_jti": False,
     "verify_exp": False,
@@ -35,14 +35,14 @@ _OPTIONS: Final[jwt.types.Options] = {
 
 
 class IdentInvalid(LabelhubError):
-    """The token is not one that this site could have signed as it is told to."""
+    """The token is not validly signed by this site."""
 
     code = "ident_invalid"
     http_status = 401
 
 
 class IdentExpired(LabelhubError):
-    """The token was good, but its time is over: the host fetches a new one."""
+    """The token was valid but has expired: the host fetches a new one."""
 
     code = "ident_expired"
     retryable = True
@@ -51,10 +51,10 @@ class IdentExpired(LabelhubError):
 
 @dataclass(frozen=True, slots=True)
 class VerifiedVisitor:
-    """A visitor as their site knows them.
+    """A visitor as the site knows them.
 
-    ``sub``: the site's own id of the author. ``jti``: the token's, "" when it has none. ``attrs``:
-    what else the site tells, JSON-ready.
+    ``sub``: the site's own id of the author. ``jti``: the token's id, "" if it has none. ``attrs``:
+    further data of the site, as JSON.
     """
 
     sub: str
@@ -66,21 +66,21 @@ class VerifiedVisitor:
 def read_ident(
     token: str, secrets: Mapping[str, bytes], *, audience: str, now: datetime
 ) -> VerifiedVisitor:
-    """Whom ``token`` names.
+    """The visitor in ``token``.
 
     Args:
         token: as the browser sent it.
-        secrets: the site's secrets by key id, each of at least 32 bytes; while one replaces
-            another there are two, and a token has to say (``kid``) which it was signed with.
+        secrets: the site's secrets by key id, each of at least 32 bytes; with two of them a token
+            must name (``kid``) the one that signed it.
         audience: the site's public key.
         now: aware.
 
     Raises:
-        IdentInvalid: it is not signed with HS256 and one of the secrets, or something in it is
-            missing or not allowed; the message says what.
-        IdentExpired: all is well but the time.
+        IdentInvalid: it is not signed with HS256 and one of the secrets, or a claim is missing or
+            not allowed; the message names it.
+        IdentExpired: only its time is over.
     """
-    claims = _verified(token, secrets, audience)
+    claims = _verify(token, secrets, audience)
     _check_times(claims, now.timestamp())
     return VerifiedVisitor(
         sub=_name(claims, "sub"),
@@ -90,8 +90,8 @@ def read_ident(
     )
 
 
-def _verified(token: str, secrets: Mapping[str, bytes], audience: str) -> dict[str, Any]:
-    """The claims of a token whose signature and audience are right."""
+def _verify(token: str, secrets: Mapping[str, bytes], audience: str) -> dict[str, Any]:
+    """The claims of a token with a valid signature and audience."""
     if len(token) > MOST_TOKEN:
         raise IdentInvalid(f"The identity token is longer than {MOST_TOKEN} characters.")
     try:
@@ -130,7 +130,7 @@ def _check_times(claims: Mapping[str, Any], now: float) -> None:
 
 def _seconds(claims: Mapping[str, Any], claim: str) -> float:
     value = claims[claim]
-    # The bound also keeps integers beyond all floats out.
+    # The bound also excludes integers beyond all floats.
     if type(value) not in {int, float} or not -1e11 < value < 1e11 or math.isnan(value):
         raise IdentInvalid(f"The identity token's {claim} is not a time in seconds.")
     return float(value)

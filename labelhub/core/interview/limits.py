@@ -1,8 +1,8 @@
-"""Rate limits: token buckets, networks, when an author may be asked again, how soon answers count.
+"""Rate limits: token buckets, networks, pauses between questions, and the least time of answers.
 
-The history of questions is kept by the server for author and device, so that neither a new tab nor
-signing out resets it. Every refusal carries its code, and every permit its probability: who weighs
-labels by the inverse needs it (the caller multiplies it by the feature's and the arm's).
+The server keeps the history of questions for author and device, so that neither a new tab nor
+signing out resets it. Each refusal has a code and each permit a probability, for labels weighted by
+its inverse (the caller multiplies it by that of the feature and of the arm).
 """
 
 import hashlib
@@ -19,17 +19,17 @@ from typing import Any, Literal, TypeAlias
 
 from labelhub.core.errors import InvalidInput
 
-#: What one household or office is given: addresses within are one visitor to a limit.
+#: The prefix of one household or office, which is one visitor for limits.
 V4_PREFIX, V6_PREFIX = 24, 56
 
 
 class TokenBucket:
-    """``burst`` tokens at the start and at most; ``rate`` new ones a second.
+    """A bucket that starts with ``burst`` tokens, its maximum, and gets ``rate`` per second.
 
     Args:
-        rate: tokens a second, above 0.
-        burst: the most that collects, at least 1.
-        clock: seconds from any origin; one that goes back gives nothing until it has caught up.
+        rate: tokens per second, above 0.
+        burst: the most tokens, at least 1.
+        clock: seconds from any origin; a clock set back gives nothing until it has caught up.
 
     Raises:
         InvalidInput: a number is out of its range.
@@ -47,26 +47,24 @@ class TokenBucket:
         self._shut_until = -math.inf
 
     def take(self, amount: float = 1.0) -> bool:
-        """Take ``amount`` tokens if there are as many; whether there were."""
+        """Take ``amount`` tokens if there are enough; whether there were."""
         if self.wait(amount) > 0:
             return False
         self._level = max(0.0, self._level - amount)
         return True
 
     def wait(self, amount: float = 1.0) -> float:
-        """Seconds until ``amount`` tokens can be taken, 0 when they can; infinite above the
-        burst."""
+        """Seconds until ``amount`` tokens can be taken, 0 if now; infinite above the burst."""
         self._fill()
         if amount > self._burst:
             return math.inf
         missing = amount - self._level
         shut = max(0.0, self._shut_until - self._clock())
-        # Rounding must not leave a wait that no clock can tell from nothing.
+        # Rounding must not leave a wait too short for any clock.
         return max(shut, missing / self._rate if missing > 1e-9 else 0.0)
 
     def shut(self, seconds: float) -> None:
-        """Give nothing for a while, and go on collecting. Who is shut already stays so until the
-        time that was told first."""
+        """Give nothing for ``seconds`` but keep collecting; a shut bucket keeps its time."""
         now = self._clock()
         if now >= self._shut_until:
             self._shut_until = now + seconds
@@ -84,7 +82,7 @@ def network_prefix(address: str) -> str:
     An IPv4 address written as an IPv6 one counts as what it is; a zone (``%eth0``) does not count.
 
     Raises:
-        InvalidInput: it is no IP address.
+        InvalidInput: ``address`` is no IP address.
     """
     try:
         found = ip_address(address.strip().partition("%")[0])
@@ -96,7 +94,7 @@ def network_prefix(address: str) -> str:
     return str(ip_network((found, bits), strict=False))
 
 
-#: A back-off grows from here even at a site that wants no pause between questions.
+#: The first back-off, seconds, even if a site has no pause between questions.
 LEAST_REST = 90.0
 
 Reason: TypeAlias = Literal[
@@ -114,13 +112,12 @@ Reason: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ThrottleRule:
-    """A site's limits, for one author.
+    """A site's limits for one author.
 
-    At most one survey in ``every_messages`` of their messages, ``min_seconds`` apart, so many in a
-    conversation and in a day. The first survey waits as long: for as many messages, and as many
-    seconds since they came. After ``backoff_after`` dismissals in a row the pause grows by
-    ``backoff_factor`` with each, up to ``longest_backoff``. Of what is left, the share ``sampling``
-    is asked.
+    At most one survey in ``every_messages`` messages, ``min_seconds`` apart, ``per_conversation``
+    and ``per_day``. The first survey waits as long after the author came. After ``backoff_after``
+    dismissals in a row the pause grows by ``backoff_factor`` with each, up to ``longest_backoff``.
+    Of the remaining messages the share ``sampling`` is asked about.
 
     Raises:
         InvalidInput: a number is out of its range.
@@ -155,12 +152,15 @@ _RANGES: Mapping[str, tuple[Any, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class AskHistory:
-    """What one author was asked so far.
+    """The history of questions to one author.
 
-    ``began_at``: when they came, None when unknown. ``messages_since_last_survey`` counts the
-    present message and leaves out the one last asked about; before the first survey it counts all
-    their messages. ``surveys_today`` is of the day of ``now`` in its time zone.
-    ``dismissals_in_a_row`` ends with an answer. ``open_questions`` are on their way or on a screen.
+    Attributes:
+        began_at: when the author came, None if unknown.
+        messages_since_last_survey: with the present message, without the one last asked about;
+            before the first survey all messages.
+        surveys_today: on the day of ``now`` in its time zone.
+        dismissals_in_a_row: an answer ends them.
+        open_questions: sent or on a screen.
     """
 
     began_at: datetime | None = None
@@ -175,10 +175,10 @@ class AskHistory:
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """Whether to ask; if not, the ``reason``'s code and ``until`` when that is known to hold.
+    """Whether to ask; if not, the code of the ``reason`` and ``until`` when it holds, if known.
 
-    ``propensity``: how likely it was to be allowed, given the history: the sampling rate, or 0
-    where something else forbids it.
+    ``propensity``: the probability of a permit, given the history: the sampling rate, or 0 if
+    something else forbids it.
     """
 
     allowed: bool
@@ -188,33 +188,33 @@ class Permit:
 
 
 def may_ask(rule: ThrottleRule, history: AskHistory, now: datetime, draw: float) -> Permit:
-    """Whether this author may be asked about the message they have just sent.
+    """Whether this author may be asked about the present message.
 
     Args:
         rule: the site's limits.
         history: the author's past.
-        now: aware; its time zone says when the day ends.
-        draw: from 0 up to but not including 1, see :func:`sampled`.
+        now: aware; its time zone decides when the day ends.
+        draw: in [0, 1), see :func:`sampling_draw`.
     """
     if history.opted_out:
         return _refused("opted_out")
     if history.open_questions > 0:
         return _refused("open_question")
-    refused = _full(rule, history, now) or _resting(rule, history, now)
+    refused = _check_counts(rule, history, now) or _check_pauses(rule, history, now)
     if refused is not None:
         return refused
     allowed = draw < rule.sampling
     return Permit(allowed, "" if allowed else "not_sampled", None, propensity=rule.sampling)
 
 
-def sampled(site: str, author: str, message: str) -> float:
-    """A number in [0, 1) that looks drawn at random, but is always the same for a message."""
+def sampling_draw(site: str, author: str, message: str) -> float:
+    """A number in [0, 1) that looks random but is always the same for a message."""
     # As JSON: ("a", "bc") and ("ab", "c") must not draw the same.
     drawn_for = json.dumps([site, author, message]).encode()
     return (int.from_bytes(hashlib.sha256(drawn_for).digest()[:8], "big") >> 11) / 2**53
 
 
-def _full(rule: ThrottleRule, history: AskHistory, now: datetime) -> Permit | None:
+def _check_counts(rule: ThrottleRule, history: AskHistory, now: datetime) -> Permit | None:
     if history.surveys_in_conversation >= rule.per_conversation:
         return _refused("conversation_full")
     if history.surveys_today >= rule.per_day:
@@ -223,8 +223,8 @@ def _full(rule: ThrottleRule, history: AskHistory, now: datetime) -> Permit | No
     return None
 
 
-def _resting(rule: ThrottleRule, history: AskHistory, now: datetime) -> Permit | None:
-    """The pauses after the last survey, or after they came."""
+def _check_pauses(rule: ThrottleRule, history: AskHistory, now: datetime) -> Permit | None:
+    """The pauses after the last survey, or after the author came."""
     last = history.last_survey_at
     backoff = _backoff(rule, history.dismissals_in_a_row)
     if last and backoff and now < last + backoff:
@@ -237,7 +237,7 @@ def _resting(rule: ThrottleRule, history: AskHistory, now: datetime) -> Permit |
 
 
 def _backoff(rule: ThrottleRule, dismissals: int) -> timedelta | None:
-    """How long dismissals keep us silent; None when there are too few of them."""
+    """The pause after so many dismissals; None if there are too few."""
     grown = dismissals - rule.backoff_after + 1
     if grown < 1:
         return None
@@ -253,7 +253,7 @@ def _refused(reason: Reason, until: datetime | None = None) -> Permit:
 
 
 LEAST_MS, MOST_MS, MS_PER_WORD = 5_000, 9_000, 280
-#: What the way of ``shown`` and of the answer through the network may differ by.
+#: By how much the network times of ``shown`` and of the answer may differ.
 TOLERANCE_MS = 250
 
 Verdict: TypeAlias = Literal["ok", "too_early", "client_attested"]
@@ -268,12 +268,12 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What the clocks say of one answer.
+    """The timing of one answer.
 
-    ``ok``: measured by the server. ``client_attested``: the server's clock allows it, but that it
-    was read for as long is only the browser's word; no ground for a reward. ``too_early``: not
-    accepted; ``after_ms`` is when to send it again (0 otherwise). ``server_ms``: how long the
-    server knows the question to have been out, never negative.
+    ``ok``: measured by the server. ``client_attested``: the server's clock allows it, but only the
+    browser measured the reading time; no reason for a reward. ``too_early``: not accepted;
+    ``after_ms`` is when to send it again (0 otherwise). ``server_ms``: the time since the question
+    by the server's clock, never negative.
     """
 
     verdict: Verdict
@@ -282,8 +282,8 @@ class Timing:
 
 
 def minimum_ms(question: str, options: Sequence[str]) -> int:
-    """The least time in milliseconds for reading ``question`` and all of its ``options``."""
-    read = sum(_words_of(piece) for text in (question, *options) for piece in text.split())
+    """The least time in milliseconds to read ``question`` and all ``options``."""
+    read = sum(_count_words(piece) for text in (question, *options) for piece in text.split())
     return min(max(LEAST_MS, MS_PER_WORD * read), MOST_MS)
 
 
@@ -296,17 +296,17 @@ def judge_timing(
     visible_ms: int | None,
     shown_in_replay: bool = False,
 ) -> Timing:
-    """Whether an answer came after the question could have been read.
+    """Whether there was enough time to read the question before the answer.
 
     Args:
         pushed: when the server sent the question, by its clock like the next two; all aware.
-        shown: when it learnt that the question was on the screen; None if it never did.
+        shown: when the server learnt that the question was on the screen; None if it did not.
         received: when the answer came.
         min_ms: :func:`minimum_ms` of the question.
-        visible_ms: how long the browser says the question was visible; None if it does not say.
-        shown_in_replay: ``shown`` came together with the answer, after time without a connection.
+        visible_ms: the browser's measure of visible time; None if missing.
+        shown_in_replay: ``shown`` came together with the answer, after a lost connection.
 
-    A clock set back between the three makes the answer too early: the cost is a moment's wait.
+    A clock set back between the three makes the answer too early, which costs a short wait.
     """
     since_pushed = _ms(received - pushed)
     missing = LEAST_MS - TOLERANCE_MS - since_pushed
@@ -318,17 +318,17 @@ def judge_timing(
         counted = _ms(received - max(pushed, shown))
         missing = max(missing, min_ms - TOLERANCE_MS - counted)
     if missing > 0:
-        # After a clock was set back by an hour nobody shall wait an hour.
+        # A clock set back by an hour must not cause a wait of an hour.
         return Timing("too_early", min(missing, max(min_ms, LEAST_MS)), max(0, counted))
     return Timing(verdict, 0, counted)
 
 
 def _ms(passed: timedelta) -> int:
-    """Whole milliseconds, rounded down: what has not quite passed has not passed."""
+    """Whole milliseconds, rounded down."""
     return passed // _MILLISECOND
 
 
-def _words_of(piece: str) -> int:
+def _count_words(piece: str) -> int:
     dense = len(_DENSE.findall(piece))
     plain = any(char.isalnum() for char in _DENSE.sub("", piece))
     return ceil(dense / 2) + plain

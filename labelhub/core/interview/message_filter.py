@@ -1,8 +1,8 @@
-"""What no model needs to read to leave a message alone, whatever its language.
+"""Drop messages without a model, in any language, by simple rules.
 
-Length, links, repetition, templates and mashed keys. Whether a message is small talk, advertising,
-code or none of anybody's business, a model judges (:mod:`.asking`); who speaks of a danger in plain
-words is found by :mod:`labelhub.core.safety` as well.
+The rules are length, links, repetition, templates and mashed keys. A model judges whether a message
+is small talk, advertising, code or private (:mod:`.calls`); :mod:`labelhub.core.safety` also finds
+plain words of danger.
 """
 
 import re
@@ -11,20 +11,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from labelhub.core.interview.language import MOST_READ, folded, is_dense, tokens_of
+from labelhub.core.interview.language import MOST_READ, fold_text, is_dense, tokens_of
 
-#: One word, or so few characters where words are not set apart, does not say what is wanted.
+#: The fewest words (or characters of scripts without blanks) of a message with a meaning.
 FEWEST_WORDS, FEWEST_DENSE = 2, 4
 #: Longer ones are pasted.
 LONGEST = 4_000
-#: So many addresses advertise.
+#: More links are advertising.
 MOST_LINKS = 1
-#: One token over and over: from this many tokens on, and this share of them.
+#: One repeated token: the fewest tokens, and its share of them.
 REPEATED_TOKENS, REPEATED_SHARE = 6, 0.6
-#: The same group of words over and over, that often.
+#: How often a repeated group of words occurs at least.
 REPEATED_GROUPS = 3
 LONGEST_WORD = 60
-#: A word of Latin letters of this length on has this share of vowels.
+#: Latin words from this length on have at least this share of vowels.
 MASHED_LETTERS, VOWEL_SHARE = 6, 0.12
 
 _LINK = re.compile(
@@ -44,7 +44,7 @@ _UNSAID = re.compile("[^a-zA-Z0-9]")
 
 
 @dataclass(frozen=True, slots=True)
-class Screened:
+class ScreenResult:
     """The verdict on a message.
 
     ``reason``: "" if it ``passed``, else ``empty``, ``repeated``, ``machine_like``, ``overlong``,
@@ -55,24 +55,25 @@ class Screened:
     reason: str = ""
 
 
-def screen(text: str, *, recent: Sequence[str] = ()) -> Screened:
-    """Whether the author of ``text`` may be asked about it, as far as no model needs to say so.
+def screen(text: str, *, recent: Sequence[str] = ()) -> ScreenResult:
+    """Whether the author of ``text`` may be asked about it, by rules without a model.
 
     Args:
         text: a message as its author wrote it.
-        recent: messages of the same author shortly before; one that says the same is repeated.
+        recent: messages of the same author shortly before; an equal one makes ``text`` repeated.
     """
-    reason = _reason(text, recent)
-    return Screened(not reason, reason)
+    reason = _drop_reason(text, recent)
+    return ScreenResult(not reason, reason)
 
 
-def _reason(text: str, recent: Sequence[str]) -> str:
+def _drop_reason(text: str, recent: Sequence[str]) -> str:
     tokens = tokens_of(text)
     if not any(map(str.isalnum, text[:MOST_READ])):
         return "empty"
     if _key(text) in map(_key, recent):
         return "repeated"
-    if _is_of_a_machine(text, tokens):
+    mashed = bool(tokens) and all(map(_is_mash, tokens))
+    if mashed or _repeats(tokens) or _PLACEHOLDER.search(text[:LONGEST]):
         return "machine_like"
     if len(text) > LONGEST:
         return "overlong"
@@ -89,21 +90,12 @@ def _advertises(text: str) -> bool:
 
 
 def _key(text: str) -> tuple[str, str]:
-    """What two messages that say the same have in common, the part that is not read included."""
-    letters = folded(text)
+    """A key that is equal for messages of equal letters and digits."""
+    letters = fold_text(text)
     if letters.isascii():
         return _UNSAID.sub("", letters), text[MOST_READ:]
-    return "".join(letter for letter in letters if _is_said(letter)), text[MOST_READ:]
-
-
-def _is_said(letter: str) -> bool:
-    return letter.isalnum() or unicodedata.category(letter)[0] == "M"
-
-
-def _is_of_a_machine(text: str, tokens: Sequence[str]) -> bool:
-    """Whether no person wrote ``text`` as a message: templates, repetitions, mashed keys."""
-    mashed = bool(tokens) and all(map(_is_mash, tokens))
-    return mashed or _repeats(tokens) or _PLACEHOLDER.search(text[:LONGEST]) is not None
+    kept = (sign for sign in letters if sign.isalnum() or unicodedata.category(sign)[0] == "M")
+    return "".join(kept), text[MOST_READ:]
 
 
 def _repeats(tokens: Sequence[str]) -> bool:
@@ -120,15 +112,15 @@ def _repeats(tokens: Sequence[str]) -> bool:
 
 
 def _period(tokens: Sequence[str]) -> int:
-    """After how many tokens they begin again, to the end; 0 if they never do."""
-    # The text laid twice is found in itself at its period, and else only at its end.
+    """The number of tokens after which they repeat to the end; 0 if they do not."""
+    # Written twice, the text is found in itself at its period, or else only at its end.
     laid = "\n".join(tokens) + "\n"
     shift = (laid + laid).find(laid, 1)
     return laid[:shift].count("\n") if shift < len(laid) else 0
 
 
 def _is_mash(token: str) -> bool:
-    """Whether ``token`` is longer than any word, or Latin letters that nobody can say."""
+    """Whether ``token`` is longer than any word, or unpronounceable Latin letters."""
     if len(token) > LONGEST_WORD:
         return True
     if len(token) < MASHED_LETTERS or not _LATIN.fullmatch(token):

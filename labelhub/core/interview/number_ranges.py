@@ -1,4 +1,4 @@
-"""Numbers in a text, in digits and in words, and the ranges that two of them make."""
+"""Numbers in a text, in digits and in words, and ranges of numbers."""
 
 import re
 from collections.abc import Sequence
@@ -6,9 +6,9 @@ from itertools import combinations
 from math import inf
 from typing import NamedTuple
 
-from labelhub.core.interview.language import folded
+from labelhub.core.interview.language import fold_text
 
-#: Each language's words for one to twenty, then for the tens to a hundred, as they are folded;
+#: One language on each entry: the folded words for one to twenty, then for the tens to a hundred;
 #: forms of one number as "a/b".
 _WORDS = """
 one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen \
@@ -32,29 +32,29 @@ trente quarante cinquante soixante soixante-dix quatre-vingts quatre-vingt-dix c
 """
 _COUNTED = (*range(1, 21), *range(30, 101, 10))
 _VALUES = {
-    folded(form).replace("-", " "): number
+    fold_text(form).replace("-", " "): number
     for words in _WORDS.strip().splitlines()
     for number, forms in zip(_COUNTED, words.split(), strict=True)
     for form in forms.split("/")
 }
 _NAMED = "|".join(sorted(map(re.escape, _VALUES), key=len, reverse=True)).replace(r"\ ", "[ -]")
 _DENSE = "一二三四五六七八九"
-#: A number in digits or in words, as folded text has it; "two hundred" and "twenty five" are one.
+#: A number in digits or in words of folded text; "two hundred" and "twenty five" are one number.
 NUMBER_FORM = (
     rf"(?:(?<![\d.,])-?\d+(?:[.,]\d+)*|[{_DENSE}十百]+"
-    # Atomic: "quatre vingt dix" can be split in several ways, and not all are to be tried.
+    # Atomic, because "quatre vingt dix" can be split in several ways.
     rf"|(?<!\w)(?>(?:{_NAMED})(?!\w)(?:[ -](?:{_NAMED})(?!\w))*))"
 )
 _NUMBER = re.compile(NUMBER_FORM)
 _NAME = re.compile(_NAMED)
 _THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(?:[.,]\d{3})+")
 _NOT = r"(?<!\bno )(?<!\bnot )(?<!\bnicht )(?<!\bpas )(?<!\bلا )"
-#: That the last number of a band is not in it, and that the first is not.
+#: Words by which the last number of a band is not in it, and the first is not.
 _BELOW = re.compile(rf"{_NOT}\b(?:under|below|less|unter|weniger|menos|moins)\b|未満|(?<!لا )اقل|<")
 _ABOVE = re.compile(
     rf"{_NOT}\b(?:over|above|more than|uber|mehr als|mas de|plus de|اكثر من)\b|超|>"
 )
-#: That a band with one number ends with it, or begins with it.
+#: Words by which a band with one number ends with it, or begins with it.
 _AT_MOST = re.compile(
     r"\b(?:up to|at most|not? more than|not? over|not? above|nicht uber|bis|hochstens|maximal"
     r"|nicht mehr als|hasta|como maximo"
@@ -77,7 +77,7 @@ _SPAN = re.compile(
 
 
 class Range(NamedTuple):
-    """All numbers from ``low`` to ``high``; an end that is open is not in it."""
+    """All numbers from ``low`` to ``high``; an open end is not in it."""
 
     low: float
     high: float
@@ -86,42 +86,41 @@ class Range(NamedTuple):
 
 
 def numbers_in(text: str) -> list[float]:
-    """The numbers that ``text`` names, in their order."""
-    return [_value(form) for form in _NUMBER.findall(folded(text))]
+    """The numbers in ``text``, in order."""
+    return [_value(form) for form in _NUMBER.findall(fold_text(text))]
 
 
 def ends_below(text: str) -> bool:
-    """Whether the last number of words for a band is not in it."""
-    return _BELOW.search(folded(text)) is not None
+    """Whether the last number of a band in words is not in it."""
+    return _BELOW.search(fold_text(text)) is not None
 
 
 def begins_above(text: str) -> bool:
-    """Whether the first number of words for a band is not in it."""
-    return _ABOVE.search(folded(text)) is not None
+    """Whether the first number of a band in words is not in it."""
+    return _ABOVE.search(fold_text(text)) is not None
 
 
 def overlapping_ranges(words: Sequence[str]) -> str:
-    """The first two of ``words`` that are both ranges of numbers with a number in common; "" where
-    there are none."""
+    """The first two of ``words`` that are ranges with a common number; "" if there are none."""
     ranges = [(word, found) for word in words if (found := range_of(word)) is not None]
     for (first, range_a), (second, range_b) in combinations(ranges, 2):
-        if _meet(range_a, range_b):
+        if _overlap(range_a, range_b):
             return f"'{first}' and '{second}'"
     return ""
 
 
 def range_of(text: str) -> Range | None:
-    """The range that ``text`` names: "2 to 4 days", "four or more"; None where it names none."""
-    searched = folded(text)
+    """The range in ``text``: "2 to 4 days", "four or more"; None if there is none."""
+    searched = fold_text(text)
     found = _SPAN.search(searched)
     if found:
         low, high = map(_value, filter(None, found.groups()))
         return Range(low, high, begins_above(text), ends_below(text)) if low < high else None
     numbers = numbers_in(text)
-    return _half(searched, numbers[0]) if len(numbers) == 1 else None
+    return _half_open_range(searched, numbers[0]) if len(numbers) == 1 else None
 
 
-def _half(searched: str, number: float) -> Range | None:
+def _half_open_range(searched: str, number: float) -> Range | None:
     for pattern, half in (
         (_AT_LEAST, Range(number, inf)),
         (_BELOW, Range(-inf, number, high_is_open=True)),
@@ -133,7 +132,7 @@ def _half(searched: str, number: float) -> Range | None:
     return None
 
 
-def _meet(first: Range, second: Range) -> bool:
+def _overlap(first: Range, second: Range) -> bool:
     below, above = sorted((first, second))
     if below.high == above.low:
         return not (below.high_is_open or above.low_is_open)

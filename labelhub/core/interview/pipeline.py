@@ -1,10 +1,10 @@
-"""Asking an author, as far as models are needed: from a message to the questions to show.
+"""The interview of an author: from a message, by calls of models, to the questions to show.
 
-Stages (paper 004, sections 2.2, 3.1 and 3.4.1): which features the message gives reason to ask
-about; the value of each that is most probable; whether that is enough; the questions. No I/O: like
-a debate protocol, :func:`ask` yields lists of calls, each list answered in parallel, and hears the
-replies. What is read from a model is checked, so that a message that gives orders can change
-neither what is asked about, nor how many options there are, nor what they stand for.
+Stages (paper 004, sections 2.2, 3.1 and 3.4.1): the features that the message gives reason to ask
+about; the most probable value of each; whether that is enough; the questions. No I/O: like a debate
+protocol, :func:`ask` yields lists of calls, each answered in parallel, and receives the replies.
+All replies are checked, so that orders in a message can change neither the features, nor the number
+of options, nor their values.
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -16,7 +16,7 @@ from labelhub.core.interview.calls import (
     MOST_PREDICTED_WORDS,
     AuthorMessage,
     InterviewPlan,
-    judged_first,
+    choose_judged,
     prediction_turn,
     question_turn,
     read_verdict,
@@ -39,25 +39,23 @@ from labelhub.core.safety import DANGER, reacts_to_danger, shows_danger
 
 __all__ = ["SPARE", "AuthorMessage", "InterviewPlan", "StageVerdict", "ask"]
 
-#: Features whose values are predicted for one message beyond those that are wanted: each is a call,
-#: and some have no use.
+#: Features with a predicted value beyond the needed ones: each costs a call, and some are unusable.
 SPARE = 1
-#: How often a question is worded before the template is taken.
+#: How often a model words a question before the template is used.
 _TRIES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class StageVerdict:
-    """How one stage ended.
+    """The result of one stage.
 
     Args:
         stage: "sensitive", "relevance", "prediction", "enough", "choice" or "questions".
-        passed: whether the next stage was entered.
-        reason: why so, as a code: "" where there is nothing to say, "danger"
-            (:mod:`labelhub.core.safety`), a verdict of :mod:`.judgement`, "none_relevant",
-            "no_prediction", "too_few", "not_worth_asking", "no_question", or how a call ended
-            ("failed", "refused", "unparsed" …).
-        data: JSON-ready detail.
+        passed: whether the next stage follows.
+        reason: a code: "", "danger" (:mod:`labelhub.core.safety`), a verdict of :mod:`.calls`,
+            "none_relevant", "no_prediction", "too_few", "not_worth_asking", "no_question", or the
+            status of a call ("failed", "refused", "unparsed" …).
+        data: JSON detail.
     """
 
     stage: str
@@ -68,9 +66,9 @@ class StageVerdict:
 
 @dataclass(frozen=True, slots=True)
 class InterviewResult:
-    """Result of an interview: questions, or the stage that dropped the message ("" with questions).
+    """The result of an interview: questions, or the stage that dropped the message.
 
-    ``chances``: by the feature's key, how likely it was to be asked about, of those that were.
+    ``chances``: key of each feature asked about → the probability of that choice.
     """
 
     drafts: tuple[Draft, ...]
@@ -79,7 +77,7 @@ class InterviewResult:
     chances: Mapping[str, float] = field(default_factory=dict)
 
 
-#: Lists of calls out, each list asked in parallel; lists of replies in; what was asked in the end.
+#: Yields lists of calls, each asked in parallel; receives lists of replies; returns the result.
 Interview: TypeAlias = Generator[list[Call], list[Reply], InterviewResult]
 _Features: TypeAlias = Generator[list[Call], list[Reply], tuple[list[Feature], StageVerdict]]
 _Values: TypeAlias = Generator[list[Call], list[Reply], tuple[dict[str, str], StageVerdict]]
@@ -88,8 +86,8 @@ _Drafts: TypeAlias = Generator[list[Call], list[Reply], tuple[tuple[Draft, ...],
 
 @dataclass(slots=True)
 class _QuestionAttempts:
-    """One question while it is being worded: what each try was refused for, and what remained;
-    ``ready``: its own question is taken unasked."""
+    """The attempts to word one question: the faults of each, and the accepted draft; ``ready``: the
+    template is used without a model."""
 
     feature: Feature
     predicted: str
@@ -109,7 +107,7 @@ class _QuestionAttempts:
 
 
 def ask(message: AuthorMessage, plan: InterviewPlan) -> Interview:
-    """The questions to put to the author of ``message``; never raises for any reply.
+    """The questions to the author of ``message``; never raises for any reply.
 
     Steps of the calls: "relevance", "prediction/<key>" (or the chooser's own), "question/<key>",
     "question/<key>/2".
@@ -131,7 +129,7 @@ def ask(message: AuthorMessage, plan: InterviewPlan) -> Interview:
     if not stages[-1].passed:
         return InterviewResult((), stages, stages[-1].stage)
     usable = {feature.key: feature for feature in relevant if feature.key in values}
-    chances = plan.choice.wanted(list(usable), plan.most_questions)
+    chances = plan.choice.choose(list(usable), plan.most_questions)
     if not chances:
         unworthy = _dropped("choice", "not_worth_asking", {"candidates": list(usable)})
         return InterviewResult((), (*stages, unworthy), unworthy.stage)
@@ -141,7 +139,7 @@ def ask(message: AuthorMessage, plan: InterviewPlan) -> Interview:
 
 
 def is_in_danger(message: AuthorMessage) -> bool:
-    """Whether the message, or what was said before it, shows somebody in danger."""
+    """Whether the message or those before it show somebody in danger."""
     return shows_danger(message.text) or any(
         shows_danger(text) if role == "author" else reacts_to_danger(text)
         for role, text in message.context
@@ -149,9 +147,13 @@ def is_in_danger(message: AuthorMessage) -> bool:
 
 
 def _relevance(message: AuthorMessage, plan: InterviewPlan) -> _Features:
-    """What the message is, and the relevant features, those most worth asking about first."""
+    """Judge the message; the relevant features, the most valuable first."""
     undecided = [feature for feature in plan.features if not feature.always]
-    open_, left_out = _to_judge(message, plan, undecided)
+    if plan.chooser is None or len(undecided) <= MOST_JUDGED:
+        open_, left_out = choose_judged(undecided, plan.asked, message.text)
+    else:
+        ranked = list(plan.chooser.rank(undecided))
+        open_, left_out = ranked[:MOST_JUDGED], ranked[MOST_JUDGED:]
     always = [feature for feature in plan.features if feature.always]
     (reply,) = yield [relevance_turn(message, plan, open_, always[:MOST_JUDGED])]
     if not reply.ok or not isinstance(reply.value, list):
@@ -172,15 +174,15 @@ def _relevance(message: AuthorMessage, plan: InterviewPlan) -> _Features:
     if not keys:
         return [], _dropped("relevance", "none_relevant", data)
     relevant = [feature for feature in plan.features if feature.key in keys]
-    relevant = list(plan.choice.ranked(relevant))
+    relevant = list(plan.choice.rank(relevant))
     return relevant, StageVerdict("relevance", passed=True, data=data)
 
 
 def _prediction(
     message: AuthorMessage, plan: InterviewPlan, relevant: Sequence[Feature]
 ) -> _Values:
-    """The most probable value of each feature, by key; those without a usable one are left out."""
-    calls = plan.choice.looked_at(relevant, max(plan.most_questions, plan.least_relevant) + SPARE)
+    """Key → the most probable value of each feature with a usable one."""
+    calls = plan.choice.calls_for(relevant, max(plan.most_questions, plan.least_relevant) + SPARE)
     asked = [feature for feature in relevant if feature.key in calls]
     replies = yield [
         calls[feature.key] or prediction_turn(message, plan, feature) for feature in asked
@@ -195,19 +197,19 @@ def _prediction(
         else:
             values[feature.key] = str(reply.value)
             likely[feature.key] = reply.probabilities
-    expected = plan.choice.expected(relevant, values, likely)
-    values = _corrected(relevant, values, expected)
+    expected = plan.choice.expected_values(relevant, values, likely)
+    values = _usable_values(relevant, values, expected)
     left_out = [feature.key for feature in relevant if feature.key not in {**calls, **values}]
     data = {"predicted": values, "unusable": unusable, "left_out": left_out}
     reason = "" if values else "no_prediction"
     return values, StageVerdict("prediction", bool(values), reason, data)
 
 
-def _corrected(
+def _usable_values(
     relevant: Sequence[Feature], predicted: Mapping[str, str], expected: Mapping[str, str]
 ) -> dict[str, str]:
-    """What is expected after all; of a closed feature only its values, of an open one only what
-    the model said and was found fit to show."""
+    """The expected values: of a closed feature only its own, of an open one only the predicted one,
+    which was checked."""
     values = {}
     for feature in relevant:
         value = expected.get(feature.key, "")
@@ -216,26 +218,19 @@ def _corrected(
     return values
 
 
-def _to_judge(
-    message: AuthorMessage, plan: InterviewPlan, features: Sequence[Feature]
-) -> tuple[list[Feature], list[Feature]]:
-    """Of more features than one call is asked about, those that it is, and the others."""
-    if plan.chooser is None or len(features) <= MOST_JUDGED:
-        return judged_first(features, plan.asked, message.text)
-    ranked = list(plan.chooser.ranked(features))
-    return ranked[:MOST_JUDGED], ranked[MOST_JUDGED:]
-
-
 def _questions(
     message: AuthorMessage,
     plan: InterviewPlan,
     wanted: Sequence[Feature],
     values: Mapping[str, str],
 ) -> _Drafts:
-    """Each question as its feature has it, or worded by a model, once more where it has faults."""
+    """Each question from its template or a model; with faults a model words it once more."""
     texts = [
+        # A model could reverse the meaning of fixed answers, and nobody could tell for certain.
         _QuestionAttempts(
-            feature, values[feature.key], ready=_asks_itself(feature, message.language)
+            feature,
+            values[feature.key],
+            ready=bool(feature.values) and feature.template(message.language) is not None,
         )
         for feature in wanted
     ]
@@ -243,9 +238,19 @@ def _questions(
         unfinished = [text for text in texts if not (text.draft or text.failed or text.ready)]
         if not unfinished:
             break
-        replies = yield [_question_turn(message, plan, writing, number) for writing in unfinished]
+        replies = yield [
+            question_turn(
+                message,
+                plan,
+                writing.feature,
+                predicted=writing.predicted,
+                problems=writing.refused[-1] if writing.refused else (),
+                number=number,
+            )
+            for writing in unfinished
+        ]
         for writing, reply in zip(unfinished, replies, strict=True):
-            _take(writing, reply, message, plan)
+            _take_reply(writing, reply, message, plan)
     for writing in texts:
         if writing.draft is None:
             writing.draft = _from_template(writing, message, plan)
@@ -255,27 +260,7 @@ def _questions(
     return drafts, StageVerdict("questions", bool(drafts), reason, data)
 
 
-def _asks_itself(feature: Feature, language: str) -> bool:
-    """Whether its own question is asked: a model that words another one for fixed answers can turn
-    the meaning of them all round, and nobody could tell for certain."""
-    return bool(feature.values) and feature.template(language) is not None
-
-
-def _question_turn(
-    message: AuthorMessage, plan: InterviewPlan, writing: _QuestionAttempts, number: int
-) -> Call:
-    problems = writing.refused[-1] if writing.refused else ()
-    return question_turn(
-        message,
-        plan,
-        writing.feature,
-        predicted=writing.predicted,
-        problems=problems,
-        number=number,
-    )
-
-
-def _take(
+def _take_reply(
     writing: _QuestionAttempts, reply: Reply, message: AuthorMessage, plan: InterviewPlan
 ) -> None:
     if not reply.ok:
@@ -313,7 +298,7 @@ def _faults(
 
 
 def _unusable(feature: Feature, reply: Reply, plan: InterviewPlan) -> str:
-    """Why a predicted value is of no use; "" where it is one of the feature's, or a few words."""
+    """Why a predicted value is unusable; "" if it is a value of the feature, or a few words."""
     value = reply.value
     if not reply.ok or not isinstance(value, str):
         return _failure(reply)
@@ -331,5 +316,5 @@ def _dropped(stage: str, reason: str, data: Mapping[str, Any]) -> StageVerdict:
 
 
 def _failure(reply: Reply) -> str:
-    """How a call ended that gave nothing."""
+    """The status of a call without a usable answer."""
     return str(Status.UNPARSED if reply.ok else reply.status)

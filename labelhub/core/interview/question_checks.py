@@ -1,11 +1,11 @@
-"""Reasons not to show a question: rules of form, of wording, and of the options.
+"""Check a question before it is shown: rules of form, of wording, and of the options.
 
 Source: author-widget.md, sections 3.4 (lengths, closed values, no markup) and 7, point 8 (the
 author's own state, no second question, nothing presupposed, options that exclude each other).
 
-A model's question must also ask what the feature asks, and leave the answer open. The answers of a
-feature with fixed values are its own: a question that turns its sense round would make every one of
-them stand for its opposite, and one that names a value pushes it.
+A model's question must also ask what the feature asks and leave the answer open. A feature with
+fixed values has its own answers: a question with the reversed sense would make each of them mean
+its opposite, and a question that names a value pushes it.
 """
 
 import re
@@ -31,33 +31,29 @@ from labelhub.core.interview.wording import (
 from labelhub.core.safety import names_danger
 
 LONGEST_OPTION = 40
-#: Four are asked for; the articles of some languages add up to two more.
+#: The prompt asks for four; articles of some languages add up to two more.
 MOST_OPTION_WORDS = 6
 
 _PUNCTUATION = re.compile(r"[^\w\s']+")
 
 
 def option_faults(draft: Draft, feature: Feature, table: Table) -> Iterator[Fault]:
-    """What is wrong with the options of a question about ``feature``."""
-    yield from _count(draft, feature)
-    yield from _values(draft, feature)
-    for option in draft.options:
-        yield from _one(option, table)
-    # The words of fixed values are the site's.
-    if not feature.values:
-        for first, second in combinations(draft.options, 2):
-            yield from _two(first, second, table)
-
-
-def _count(draft: Draft, feature: Feature) -> Iterator[Fault]:
+    """The faults of the options of a question about ``feature``."""
     if len(draft.options) != feature.option_count:
         problem = f"There are {len(draft.options)} options; there must be {feature.option_count}."
         yield Fault("option_count", problem)
     if not draft.predicted or draft.predicted not in draft.options:
         yield Fault("predicted_missing", "No option says what was predicted.")
+    yield from _value_faults(draft, feature)
+    for option in draft.options:
+        yield from _single_option_faults(option, table)
+    # The words of fixed values are the site's.
+    if not feature.values:
+        for first, second in combinations(draft.options, 2):
+            yield from _pair_faults(first, second, table)
 
 
-def _values(draft: Draft, feature: Feature) -> Iterator[Fault]:
+def _value_faults(draft: Draft, feature: Feature) -> Iterator[Fault]:
     if not feature.values:
         return
     values = [draft.values.get(option, "") for option in draft.options]
@@ -68,7 +64,7 @@ def _values(draft: Draft, feature: Feature) -> Iterator[Fault]:
         yield Fault("same_value", "Two options stand for the same value.")
 
 
-def _one(option: str, table: Table) -> Iterator[Fault]:
+def _single_option_faults(option: str, table: Table) -> Iterator[Fault]:
     bare = _bare(option)
     if not bare:
         yield Fault("option_empty", "An option has no words.")
@@ -80,7 +76,7 @@ def _one(option: str, table: Table) -> Iterator[Fault]:
         yield Fault("catch_all", "An option says none, other or skip; these are added elsewhere.")
 
 
-def _two(first: str, second: str, table: Table) -> Iterator[Fault]:
+def _pair_faults(first: str, second: str, table: Table) -> Iterator[Fault]:
     if _bare(first) == _bare(second):
         yield Fault("duplicate", "Two options are the same.")
     elif _overlap(content(first, table), content(second, table), table) or overlapping_ranges(
@@ -90,9 +86,9 @@ def _two(first: str, second: str, table: Table) -> Iterator[Fault]:
 
 
 def _overlap(first: frozenset[str], second: frozenset[str], table: Table) -> bool:
-    """The same words, or one option's words among the other's.
+    """Whether both have the same words, or one has all words of the other.
 
-    A word of degree or denial tells them apart: "urgent" and "not urgent".
+    A word of degree or negation makes them different: "urgent" and "not urgent".
     """
     if first == second:
         return True
@@ -106,7 +102,7 @@ def _bare(option: str) -> str:
 
 
 LONGEST_QUESTION, MOST_WORDS = 140, 14
-#: Characters of a message that a question may repeat in one piece.
+#: The most characters of a message that a question may repeat in one piece.
 LONGEST_QUOTE = 80
 
 Leaks = Callable[[str], bool]
@@ -119,7 +115,7 @@ _ADDRESS = re.compile(
     r"\w+://|\bwww\.|\S@\S|@\w{2,}|\b[a-z0-9-]{2,}\.(?:com|net|org|io|info|biz|co|de|fr|es|jp|ru|cn|xyz|top|ly|me|app|shop)\b",
     re.IGNORECASE,
 )
-#: Six digits or more, grouped or not, say who or where; fewer may be a year or a model.
+#: Six digits or more, grouped or not, identify somebody; fewer may be a year or a model.
 _NUMBER = re.compile(r"\d(?:[ .\-/]?\d){5,}")
 _ABOUT: tuple[tuple[str, str], ...] = (
     ("leading", "it suggests an answer, or takes something for granted"),
@@ -134,13 +130,13 @@ _CODES: Mapping[str, str] = {
     "joined": "several_questions",
     "paired": "several_questions",
 }
-#: Letters from which on a word says what a question is about.
+#: The fewest letters of a word for the subject of a question.
 _LEAST_LETTERS = 4
 _WORD = re.compile(r"\w+")
 
 
 def no_leaks(_: str) -> bool:
-    """What is said of every text where nobody looks for personal data."""
+    """Find no personal data in any text, for sites without a check."""
     return False
 
 
@@ -152,19 +148,19 @@ def faults(
     leaks: Leaks = no_leaks,
     detect: Detect | None = None,
 ) -> tuple[Fault, ...]:
-    """What speaks against showing ``draft``; nothing, where it may be shown.
+    """The faults of ``draft``; empty if it may be shown.
 
     Args:
-        draft: the question; untrusted wherever a model wrote it.
+        draft: the question; untrusted if a model wrote it.
         message_text: the author's message.
-        feature: what the question is about.
-        leaks: whether words hold personal data; the same function for the same rules, as what
-            it says is remembered.
-        detect: the language of some words, where one can tell ("de").
+        feature: the subject of the question.
+        leaks: whether words hold personal data; the same function for the same rules, because its
+            results are cached.
+        detect: the language of some words, if it is known ("de").
     """
-    found = _of_ready if _is_ready(draft, feature) else _of_itself
-    problems = found(draft, feature, leaks, detect)
-    # A longer question is refused for its length.
+    check = _cached_draft_faults if _is_template(draft, feature) else _draft_faults
+    problems = check(draft, feature, leaks, detect)
+    # Longer questions are refused for their length.
     asked, written = plain(draft.text[:LONGEST_QUESTION]), plain(message_text)
     size = LONGEST_QUOTE + 1
     if any(asked[start : start + size] in written for start in range(len(asked) - size + 1)):
@@ -173,44 +169,42 @@ def faults(
     return problems
 
 
-def _is_ready(draft: Draft, feature: Feature) -> bool:
-    """Whether its words are the template's: those come again with every message, and nothing of
-    any author's is in them that must not be remembered."""
+def _is_template(draft: Draft, feature: Feature) -> bool:
+    """Whether all words are the template's, which hold nothing of an author and may be cached."""
     template = feature.template(draft.language)
     if template is None or draft.text != template.question:
         return False
     return set(draft.options) <= set(template.options.values())
 
 
-def _of_itself(
+def _draft_faults(
     draft: Draft, feature: Feature, leaks: Leaks, detect: Detect | None
 ) -> tuple[Fault, ...]:
-    """What speaks against it whatever the message was."""
+    """The faults of a draft, whatever the message was."""
     table = table_of(draft.language)
     return (
-        *_kind(draft, feature),
-        *_form(draft.text),
-        *_wording(draft, table),
-        *_language(draft, detect),
-        *_leaks(draft, leaks),
-        *_harm(draft),
-        *(_sense(draft, feature, table) if draft.source == "model" else ()),
+        *_kind_faults(draft, feature),
+        *_form_faults(draft.text),
+        *_wording_faults(draft, table),
+        *_language_faults(draft, detect),
+        *_harm_faults(draft, leaks),
+        *(_sense_faults(draft, feature, table) if draft.source == "model" else ()),
         *(option_faults(draft, feature, table) if feature.kind == CHOICE else ()),
-        *(fault for option in draft.options for fault in _option_form(option, table)),
+        *(fault for option in draft.options for fault in _option_wording_faults(option, table)),
     )
 
 
-_of_ready = lru_cache(maxsize=1024)(_of_itself)
+_cached_draft_faults = lru_cache(maxsize=1024)(_draft_faults)
 
 
-def _kind(draft: Draft, feature: Feature) -> Iterator[Fault]:
+def _kind_faults(draft: Draft, feature: Feature) -> Iterator[Fault]:
     if draft.feature != feature.key or draft.kind != feature.kind:
         yield Fault("wrong_feature", f"It is not a question about '{feature.key}'.")
     if feature.kind != CHOICE and draft.options:
         yield Fault("option_count", "A question for one word has no options.")
 
 
-def _form(text: str) -> Iterator[Fault]:
+def _form_faults(text: str) -> Iterator[Fault]:
     if not text.strip():
         yield Fault("empty", "There is no question.")
         return
@@ -234,7 +228,7 @@ def _characters(text: str, part: str) -> Iterator[Fault]:
         yield Fault("address", f"{part} holds an address or a link.")
 
 
-def _wording(draft: Draft, table: Table) -> Iterator[Fault]:
+def _wording_faults(draft: Draft, table: Table) -> Iterator[Fault]:
     text = plain(draft.text)
     for name, problem in _ABOUT:
         found = getattr(table, name).search(text)
@@ -245,7 +239,7 @@ def _wording(draft: Draft, table: Table) -> Iterator[Fault]:
         yield Fault("not_the_author", "It does not ask about the author.")
 
 
-def _language(draft: Draft, detect: Detect | None) -> Iterator[Fault]:
+def _language_faults(draft: Draft, detect: Detect | None) -> Iterator[Fault]:
     if not draft.language:
         return
     words = " ".join((draft.text, *draft.options))
@@ -255,40 +249,33 @@ def _language(draft: Draft, detect: Detect | None) -> Iterator[Fault]:
         yield Fault("language", f"It is not written in the language '{draft.language}'.")
 
 
-def _leaks(draft: Draft, leaks: Leaks) -> Iterator[Fault]:
+def _harm_faults(draft: Draft, leaks: Leaks) -> Iterator[Fault]:
     parts = (draft.text, *draft.options)
     if any(leaks(part) for part in parts) or _NUMBER.search(draft.text):
         yield Fault("personal_data", "It holds something that looks like personal data.")
 
-
-def _harm(draft: Draft) -> Iterator[Fault]:
-    """A question that speaks of a danger is asked of nobody, whoever worded it."""
-    parts = (draft.text, *draft.options, " ".join((draft.text, *draft.options)))
-    if any(map(names_danger, parts)):
+    # Nobody is asked about a danger, not even with the words of a template.
+    if any(map(names_danger, (*parts, " ".join(parts)))):
         yield Fault("sensitive", "It speaks of something that hurts people.")
 
 
-def _sense(draft: Draft, feature: Feature, table: Table) -> Iterator[Fault]:
-    """What speaks against a model's question: it denies, names an answer, asks something else."""
+def _sense_faults(draft: Draft, feature: Feature, table: Table) -> Iterator[Fault]:
+    """The faults of a model's question that denies, names an answer or asks something else."""
     ready = feature.template(draft.language)
     if feature.answer == WORD or (ready is not None and draft.text == ready.question):
         return
     asked = ready.question if ready else ""
     own = plain(f"{asked} {feature.name} {feature.definition}")
     if feature.values:
-        yield from _turned(draft.text, own, table)
-        yield from _unrelated(draft, feature, own, table)
-    yield from _pushed(draft, feature, own, table)
+        words = {found[0] for found in table.turning.finditer(plain(draft.text))}
+        for word in sorted(words - {found[0] for found in table.turning.finditer(own)}):
+            yield Fault("turned", f'"{word}" may turn the sense of the question round.')
+        yield from _check_related(draft, feature, own, table)
+    yield from _check_not_pushed(draft, feature, own, table)
 
 
-def _turned(text: str, own: str, table: Table) -> Iterator[Fault]:
-    words = {found[0] for found in table.turning.finditer(plain(text))}
-    for word in sorted(words - {found[0] for found in table.turning.finditer(own)}):
-        yield Fault("turned", f'"{word}" may turn the sense of the question round.')
-
-
-def _unrelated(draft: Draft, feature: Feature, own: str, table: Table) -> Iterator[Fault]:
-    """A question in the language in which the feature is defined shares a word with it."""
+def _check_related(draft: Draft, feature: Feature, own: str, table: Table) -> Iterator[Fault]:
+    """A question in the language of the feature's definition must share a word with it."""
     defined, language = f"{feature.name}. {feature.definition}", draft.language
     defined_in = detect_language(defined, known_languages(), language)
     comparable = is_known(language) and defined_in.partition("-")[0] == language.partition("-")[0]
@@ -297,15 +284,15 @@ def _unrelated(draft: Draft, feature: Feature, own: str, table: Table) -> Iterat
 
 
 def _subject(text: str, table: Table) -> frozenset[str]:
-    """What a text is about, as stems; of Japanese its Chinese characters."""
+    """The subject of a text as stems; of Japanese its Chinese characters."""
     words = plain(text)
     stems = content(" ".join(_WORD.findall(table.asking.sub(" ", words))), table)
     dense = {char for char in words if is_dense(char) and char > "\u3100"}
     return frozenset({stem[:5] for stem in stems if len(stem) >= _LEAST_LETTERS} | dense)
 
 
-def _pushed(draft: Draft, feature: Feature, own: str, table: Table) -> Iterator[Fault]:
-    """Of answers that a question names, all or none may be in it."""
+def _check_not_pushed(draft: Draft, feature: Feature, own: str, table: Table) -> Iterator[Fault]:
+    """A question must name all answers or none."""
     asked = content(draft.text, table) - content(own, table)
     signs = {words: _signs(words, feature, draft, table) for words in draft.options}
     named = [words for words, naming in signs.items() if any(sign <= asked for sign in naming)]
@@ -315,13 +302,13 @@ def _pushed(draft: Draft, feature: Feature, own: str, table: Table) -> Iterator[
 
 
 def _signs(words: str, feature: Feature, draft: Draft, table: Table) -> list[frozenset[str]]:
-    """What names an answer: its words, and those that its value is known by."""
+    """The word sets that name an answer: its words, its value and its meanings."""
     value = draft.values.get(words, "")
     names = [words, value.replace("_", " "), *feature.meanings.get(value, "").split(",")]
     return [sign for name in names if name.strip() and (sign := content(name, table))]
 
 
-def _option_form(option: str, table: Table) -> Iterator[Fault]:
+def _option_wording_faults(option: str, table: Table) -> Iterator[Fault]:
     yield from _characters(option, "An option")
     text = plain(option)
     for name in ("reward", "private"):

@@ -1,8 +1,7 @@
-"""Questions to authors: read from a model's reply, or from a template, and put in order.
+"""Questions to authors: read from a model's reply, or made from a template, with ordered options.
 
-The form that models are asked for is a line ``Question: …`` and, for an open choice, lines
-``- words``. Models also number or letter their lists, wrap them into code fences or JSON, and quote
-what they write.
+The requested form is a line ``Question: …`` and, for an open choice, lines ``- words``. Models also
+number or letter their lists, wrap them in code fences or JSON, and quote their words.
 """
 
 import hashlib
@@ -21,14 +20,14 @@ from labelhub.core.schema import fold
 
 
 class Unreadable(InvalidInput):
-    """What a model wrote holds no question; the message says what is missing."""
+    """The reply of a model holds no question; the message says what is missing."""
 
     code = "unreadable_question"
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One reason not to show a question: a code for programs, and what is wrong in words."""
+    """One reason not to show a question: a code for programs, and the detail in words."""
 
     code: str
     detail: str
@@ -42,10 +41,10 @@ class Draft:
         feature: the key of the feature it asks about.
         kind: "choice" or "word".
         text: the question.
-        options: what can be chosen, an ordinal feature's in the order of its scale; none for a
-            word. "None of these" and "Skip" are the widget's own and never among them.
-        values: the closed value that an option stands for; empty where the feature is open.
-        predicted: the option that says what a model predicted; "" for a word.
+        options: the choices, of an ordinal feature in the order of its scale; none for a word. The
+            widget adds "None of these" and "Skip".
+        values: option → its closed value; empty if the feature is open.
+        predicted: the option with the predicted value; "" for a word.
         language: of the question ("en").
         source: "model" or "template".
         ordinal: the options are points of a scale.
@@ -65,8 +64,8 @@ class Draft:
 def template_draft(feature: Feature, predicted: str, language: str) -> Draft | None:
     """The feature's ready question with the predicted option and up to three others.
 
-    ``predicted`` is a value of a closed feature, any words for an open one. None where the feature
-    has no template in that language, or the predicted value is none of its values.
+    ``predicted`` is a value of a closed feature, any words for an open one. None if the feature has
+    no template in that language, or no such value.
     """
     template = feature.template(language)
     if template is None:
@@ -79,27 +78,28 @@ def template_draft(feature: Feature, predicted: str, language: str) -> Draft | N
         if feature.values or not predicted.strip():
             return None
         key, words = predicted, {predicted: predicted} | words
-    return _offered(feature, Template(template.question, words), key, language, source="template")
+    return _make_choice(
+        feature, Template(template.question, words), key, language, source="template"
+    )
 
 
 def closed_draft(feature: Feature, question: str, predicted: str, language: str) -> Draft | None:
-    """A model's ``question`` about a feature with fixed values. What can be answered is the
-    feature's own, in its own words, whatever the model wrote; of many values those nearest to the
-    predicted one are shown.
+    """A model's ``question`` about a feature with fixed values.
 
-    None where the feature has no words in that language, or ``predicted`` is no value.
+    The options are always the feature's own words; of many values those nearest to the predicted
+    one. None if the feature has no words in that language, or ``predicted`` is no value.
     """
     words = feature.own_words(language)
     if predicted not in words:
         return None
-    return _offered(feature, Template(question, words), predicted, language, source="model")
+    return _make_choice(feature, Template(question, words), predicted, language, source="model")
 
 
-def shuffled(draft: Draft, seed: str) -> tuple[str, ...]:
-    """The options in the order to show them, the same each time for the same seed.
+def shuffle_options(draft: Draft, seed: str) -> tuple[str, ...]:
+    """The options in the order to show them, always the same for the same seed.
 
-    A scale keeps its order or is turned round; the options of all others are permuted. Every order
-    is equally probable over seeds. Source: author-widget.md, section 7, point 4.
+    A scale keeps its order or is reversed; all other options are permuted. Every order is equally
+    probable over seeds. Source: author-widget.md, section 7, point 4.
     """
     if draft.ordinal:
         turned = _digest(seed, "scale")[0] & 1
@@ -109,12 +109,15 @@ def shuffled(draft: Draft, seed: str) -> tuple[str, ...]:
     return tuple(draft.options[place] for place in order)
 
 
-def _offered(
+def _make_choice(
     feature: Feature, ready: Template, predicted: str, language: str, *, source: str
 ) -> Draft:
     """A choice with the predicted option and those nearest to it, by their values."""
     words = ready.options
-    shown = _shown(tuple(words), predicted)
+    values = tuple(words)
+    place = values.index(predicted)
+    near = sorted(range(len(values)), key=lambda other: (abs(other - place), other))[:OPTIONS]
+    shown = [values[other] for other in sorted(near)]
     return Draft(
         feature=feature.key,
         kind=CHOICE,
@@ -128,19 +131,12 @@ def _offered(
     )
 
 
-def _shown(values: Sequence[str], predicted: str) -> tuple[str, ...]:
-    """Of a longer list, in its order, the predicted value and those nearest to it."""
-    place = values.index(predicted)
-    near = sorted(range(len(values)), key=lambda other: (abs(other - place), other))[:OPTIONS]
-    return tuple(values[other] for other in sorted(near))
-
-
 def _digest(seed: str, part: str) -> bytes:
     return hashlib.sha256(f"{seed}\0{part}".encode("utf-8", "surrogatepass")).digest()
 
 
 MOST_CHARACTERS = 6_000
-#: More options than any question has, and longer ones: what is beyond is not read.
+#: The most options that are read, and their most characters; no question has as many.
 MOST_OPTIONS, _LONGEST_OPTION = 12, 200
 _MOST_BRACES = 8
 
@@ -183,13 +179,13 @@ def read_draft(reply_text: str, feature: Feature, predicted: str, language: str)
     """The question in ``reply_text``, not checked yet (see :func:`.faults`).
 
     Args:
-        reply_text: what the model wrote; thinking, echoed material and code fences are cut off.
-        feature: what is asked about; it alone says of what kind the question is.
+        reply_text: the model's reply; thinking, echoed material and code fences are removed.
+        feature: the subject, which also decides the kind of question.
         predicted: the predicted value (closed) or words (open).
-        language: that the question was asked for in.
+        language: the requested language.
 
     Raises:
-        Unreadable: there is no question, more than one, or none of the options a choice needs.
+        Unreadable: there is no question or more than one, or a choice has no options.
     """
     if len(reply_text) > MOST_CHARACTERS:
         raise Unreadable(f"The answer is longer than {MOST_CHARACTERS:,} characters.")
@@ -208,21 +204,14 @@ def read_draft(reply_text: str, feature: Feature, predicted: str, language: str)
         return closed
     if not raw:
         raise Unreadable("The answer holds no options.")
-    return _choice(
-        question, [_option(option) for option in raw[:MOST_OPTIONS]], feature, predicted, language
-    )
-
-
-def _choice(
-    question: str, options: Sequence[str], feature: Feature, predicted: str, language: str
-) -> Draft:
-    wanted = _same(predicted)
+    options = tuple(_read_option(option) for option in raw[:MOST_OPTIONS])
+    wanted = _comparable(predicted)
     return Draft(
         feature=feature.key,
         kind=feature.kind,
         text=question,
-        options=tuple(options),
-        predicted=next((words for words in options if _same(words) == wanted and wanted), ""),
+        options=options,
+        predicted=next((words for words in options if _comparable(words) == wanted and wanted), ""),
         language=language,
     )
 
@@ -236,14 +225,11 @@ def _from_json(text: str) -> tuple[str, list[Any]] | None:
             continue
         question = _first(data, _QUESTION_KEYS)
         if isinstance(question, str):
-            return question, _listed(_first(data, _OPTIONS_KEYS))
+            options = _first(data, _OPTIONS_KEYS)
+            if isinstance(options, Mapping):
+                options = [list(pair) for pair in options.items()]
+            return question, list(options) if isinstance(options, list) else []
     return None
-
-
-def _listed(options: Any) -> list[Any]:
-    if isinstance(options, Mapping):
-        return [list(pair) for pair in options.items()]
-    return list(options) if isinstance(options, list) else []
 
 
 def _first(data: Any, keys: Iterable[str]) -> Any:
@@ -259,13 +245,10 @@ def _from_lines(lines: Sequence[str]) -> tuple[str, list[Any]]:
         place, found = labelled[0]
         question = found["rest"] or next(filter(str.strip, lines[place + 1 :]), "")
     else:
-        place = next((n for n, line in enumerate(lines) if _asks(line)), len(lines))
+        ends = [line.rstrip(_EDGE + "\"”'’」") for line in lines]
+        place = next((n for n, end in enumerate(ends) if end.endswith(("?", "？"))), len(lines))
         question = lines[place] if place < len(lines) else ""
     return question, list(_option_lines(lines[place + 1 :], question))
-
-
-def _asks(line: str) -> bool:
-    return line.rstrip(_EDGE + "\"”'’」").endswith(("?", "？"))
 
 
 def _option_lines(lines: Sequence[str], question: str) -> Iterator[str]:
@@ -287,8 +270,8 @@ def _option_lines(lines: Sequence[str], question: str) -> Iterator[str]:
     yield from (line for line in lines[start + 1 :] if line.strip() and line != question)
 
 
-def _option(raw: Any) -> str:
-    """The words of an option; what it is said to stand for beside them means nothing here."""
+def _read_option(raw: Any) -> str:
+    """The words of an option, without a value that a model gives beside them."""
     if isinstance(raw, Mapping):
         raw = _first(raw, _WORDS_KEYS) or ""
     elif isinstance(raw, list):
@@ -310,6 +293,6 @@ def _plain(text: str) -> str:
     return text
 
 
-def _same(words: str) -> str:
-    """The form in which values are compared: case, width, blanks, hyphens and quotes aside."""
+def _comparable(words: str) -> str:
+    """``words`` without differences of case, width, blanks, hyphens and quotes."""
     return _BETWEEN_WORDS.sub(" ", fold(_plain(words))).strip()

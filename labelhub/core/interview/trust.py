@@ -1,8 +1,8 @@
-"""Whether an author's answers may count: weak signs of fraud and carelessness, weighed together.
+"""Whether an author's answers count: weak signs of fraud and carelessness, combined.
 
-Every sign is a strength from 0 (what honest authors do) to 1 (what hardly any does) with its
-numbers in words; it stays silent until there is enough to go by. Shares count by their lower Wilson
-bound: three of three is not yet a habit.
+Each sign has a strength from 0 (honest authors do this) to 1 (hardly any honest author does) with
+its numbers in words; without enough data it is 0. Shares count by their lower Wilson bound: three
+of three is not yet a habit.
 
 Trust is a sum of log-odds in which no single sign reaches the threshold. An author about whom
 nothing is known begins at +2.5 (a trust of 0.92). A strong sign takes at most 2.0, a weak one less
@@ -11,9 +11,9 @@ strong ones in full do. Of signs with the same root (a message sent five times i
 looks sent to be asked) the strongest counts in full and the others half. Answers that make sense
 (:func:`sense`) speak for an author, and take back up to 1.5.
 
-To be trusted is not yet to be paid: that needs enough answers, and that they agree with what is
-known otherwise more than random clicks would. Labels of authors with low trust are kept with weight
-0 and rewards withheld; nobody is shut out.
+Payment needs more than trust: enough answers, which agree with other knowledge more often than
+random clicks. Labels of authors with low trust are stored with weight 0 and their rewards withheld;
+nobody is locked out.
 """
 
 import math
@@ -29,23 +29,23 @@ from typing import TypeAlias
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.chance import binomial_tail, wilson
 
-#: How many texts are compared, and how much of each, characters: what is alike shows early.
+#: The most texts to compare and the most characters of each: similar texts show early.
 MOST_TEXTS, MOST_READ = 50, 2_000
 #: Near-duplicates share at least this part of their runs of three words (Jaccard index).
 ALIKE = 0.6
 RUN = 3
-#: A message of fewer words says nothing that is worth a question.
+#: The fewest words of a message worth a question.
 LEAST_WORDS = 3
 
-#: Scripts without blanks: each sign counts as a word. Marks stay with the letters before them.
+#: Scripts without blanks: each character counts as a word. Marks belong to the letter before.
 _DENSE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _WORD = re.compile(rf"[{_DENSE}]|(?:(?![{_DENSE}])[\w\u0300-\u036f\u0900-\u0dff])+")
 
 
 def near_duplicates(texts: Sequence[str]) -> float:
-    """The share of ``texts`` that are nearly the same as another of them; 0 for fewer than two.
+    """The share of ``texts`` that nearly equal another of them; 0 for fewer than two.
 
-    Exact Jaccard index of runs of three words. At most the last 50 texts are compared.
+    By the exact Jaccard index of runs of three words, over the last 50 texts.
     """
     runs = [_runs(text) for text in texts[-MOST_TEXTS:]]
     twins = {
@@ -59,11 +59,11 @@ def near_duplicates(texts: Sequence[str]) -> float:
 
 
 def elicits(text: str, earlier: Sequence[str]) -> bool:
-    """Whether ``text`` looks sent only to be asked a question: next to nothing, or said before.
+    """Whether ``text`` looks sent only to get a question: almost empty, or a repetition.
 
     Args:
         text: the message right before a survey.
-        earlier: the author's messages before it; the last 50 count.
+        earlier: the author's earlier messages; the last 50 count.
     """
     if len(_text_words(text)) < LEAST_WORDS:
         return True
@@ -78,7 +78,7 @@ def _text_words(text: str) -> list[str]:
 def _runs(text: str) -> frozenset[tuple[str, ...]]:
     words = _text_words(text)
     count = max(1, len(words) - RUN + 1)
-    # A text without any word is told by its signs: "???" is like "???".
+    # A text without words is compared by its signs: "???" equals "???".
     return frozenset(
         tuple(words[index : index + RUN]) or (text[:MOST_READ].strip(),) for index in range(count)
     )
@@ -107,7 +107,7 @@ _NUMBERS = (
 
 @dataclass(frozen=True, slots=True)
 class TrustEvidence:
-    """Counts over an author's last weeks; what is not known stays as it is here.
+    """Counts over an author's last weeks; unknown ones keep their defaults.
 
     answers: answers that stand (not undone), within these counts.
     early_attempts: questions on which an option was chosen too early, each counted once.
@@ -133,7 +133,7 @@ class TrustEvidence:
     verified: whether the host vouches for who this is.
 
     Raises:
-        InvalidInput: a number is negative, no number, or more than what it is a part of.
+        InvalidInput: a number is negative, no number, or larger than its whole.
     """
 
     answers: int = 0
@@ -188,20 +188,19 @@ class TrustEvidence:
 #: Strength and the words for it.
 Found: TypeAlias = tuple[float, str]
 
-#: Below these numbers a sign is silent.
+#: With smaller numbers a sign is 0.
 LEAST_ATTEMPTS, LEAST_POSITIONS, LEAST_TIMED, LEAST_MESSAGES = 8, 5, 8, 8
 LEAST_STEADY, LEAST_EXPECTED = 12, 12
-#: How much more often than by chance others must give the expected answer before it tells anything.
+#: The least lead over chance of others' expected answers, for the sign ``guessing``.
 LEAST_LEAD = 0.15
 LEAST_REASKS, LEAST_SURVEYS, LEAST_ABSTENTIONS = 4, 5, 10
 #: Two countries within this time are no journey.
 TRAVEL = timedelta(minutes=60)
-#: Of honest answers at least this share, and of honest reactions at most this share, are "none of
-#: these fit" or "skip": what never or always abstaining is held against.
+#: The least and the largest share of "none of these fit" or "skip" in honest reactions.
 SOME_ABSTAIN, MOST_ABSTAIN = 0.05, 0.5
 
 _COUNTRY = re.compile("[A-Z]{2}")
-#: What proxies write where they do not know (XX, ZZ).
+#: The codes of proxies for an unknown country.
 _NO_COUNTRY = {"XX", "ZZ"}
 
 
@@ -367,7 +366,7 @@ def _jumps(countries: Sequence[tuple[datetime, str]]) -> int:
 
 
 def _unlikeliness(chance: float) -> float:
-    """Decimal places before the first digit; what is too small for a float counts as 300."""
+    """The negative decimal logarithm of ``chance``, at most 300."""
     return -log10(max(chance, 1e-300))
 
 
@@ -379,19 +378,19 @@ def _ramp(number: float, nothing: float, full: float) -> float:
 #: Trust below this is low.
 LOW = 0.5
 START, VOUCHED = 2.5, 0.3
-#: What answers that make sense give back.
+#: The most that sensible answers give back.
 SENSE = 1.5
 #: Answers before anything is paid, and how unlikely their agreement must be by chance alone.
 LEAST_TO_PAY, BY_CHANCE = 12, 0.01
-#: Where nothing can be compared (a site that asks for words), so many answers without a sign do.
+#: The answers without a sign that suffice if nothing can be compared (a site that asks for words).
 WITHOUT_SIGN = 40
-#: What the second and further signs of one root count for.
+#: The factor of the second and further signs of one root.
 KIN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class TrustSignal:
-    """One sign that was found: its strength in (0, 1] and what it rests on, with the numbers."""
+    """A found sign: its strength in (0, 1] and its reason with the numbers."""
 
     name: str
     strength: float
@@ -400,8 +399,8 @@ class TrustSignal:
 
 @dataclass(frozen=True, slots=True)
 class AuthorTrust:
-    """How far an author's answers may count: 0 to 1, ``low`` below 0.5, and why (gravest first).
-    ``proven``: there is enough to judge by, and it speaks for them: they may be paid."""
+    """The trust in an author's answers: 0 to 1, ``low`` below 0.5, with the signs, gravest first.
+    ``proven``: there is enough evidence for the author to be paid."""
 
     score: float
     low: bool
@@ -411,7 +410,7 @@ class AuthorTrust:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """How a sign is found, what it takes at most, and which root it shares with others."""
+    """A sign: its finder, its greatest effect, and the root that it shares with others."""
 
     find: Callable[[TrustEvidence], Found]
     most: float
@@ -439,7 +438,7 @@ SIGNS: dict[str, Sign] = {
 
 
 def judge_trust(evidence: TrustEvidence) -> AuthorTrust:
-    """What ``evidence`` says together; the same evidence always says the same."""
+    """The trust from all ``evidence``; equal evidence gives equal trust."""
     found = [
         TrustSignal(name, round(strength, 4), detail)
         for name, sign in SIGNS.items()
@@ -447,16 +446,23 @@ def judge_trust(evidence: TrustEvidence) -> AuthorTrust:
         if round(strength, 4) > 0
     ]
     found.sort(key=lambda signal: (-signal.strength * SIGNS[signal.name].most, signal.name))
-    against = sum(_by_root(found).values())
+    taken: dict[str, float] = {}
+    for signal in found:
+        sign = SIGNS[signal.name]
+        counted = KIN if sign.root in taken else 1.0
+        taken[sign.root] = taken.get(sign.root, 0.0) + counted * signal.strength * sign.most
+    against = sum(taken.values())
     against -= min(against, SENSE * sense(evidence))
     odds = START + VOUCHED * evidence.verified - against
     score = round(1 / (1 + exp(-odds)), 4)
-    return AuthorTrust(score, score < LOW, tuple(found), score >= LOW and _proven(evidence, found))
+    return AuthorTrust(
+        score, score < LOW, tuple(found), score >= LOW and _is_proven(evidence, found)
+    )
 
 
-def _proven(evidence: TrustEvidence, found: Sequence[TrustSignal]) -> bool:
-    """Agreement with what is expected proves it; with oneself only where nothing can be expected;
-    and where nothing at all can be compared, many answers without a sign."""
+def _is_proven(evidence: TrustEvidence, found: Sequence[TrustSignal]) -> bool:
+    """Whether answers agree with expected ones; if none are expected, with the author's own earlier
+    answers; if nothing can be compared, whether there are many answers without a sign."""
     if evidence.answers < LEAST_TO_PAY:
         return False
     by_chance = 1 / evidence.options
@@ -466,13 +472,3 @@ def _proven(evidence: TrustEvidence, found: Sequence[TrustSignal]) -> bool:
     again = binomial_tail(evidence.reask_agreed, evidence.reask_total, by_chance)
     nothing = not (evidence.expected_total or evidence.reask_total or found)
     return again < BY_CHANCE or (nothing and evidence.answers >= WITHOUT_SIGN)
-
-
-def _by_root(found: Sequence[TrustSignal]) -> dict[str, float]:
-    """What the signs of each root take together; ``found`` begins with the gravest."""
-    taken: dict[str, float] = {}
-    for signal in found:
-        sign = SIGNS[signal.name]
-        counted = KIN if sign.root in taken else 1.0
-        taken[sign.root] = taken.get(sign.root, 0.0) + counted * signal.strength * sign.most
-    return taken

@@ -1,4 +1,4 @@
-"""How questions are worded: word tables by language (``wording.toml``), scripts, word counts."""
+"""The wording of questions: word tables by language (``wording.toml``), scripts, word counts."""
 
 import re
 import tomllib
@@ -14,13 +14,13 @@ from labelhub.core.similarity import stem
 
 _SOURCE = Path(__file__).with_name("wording.toml")
 _FALLBACK = "en"
-#: Languages written without blanks: an entry counts wherever it stands.
+#: Languages without blanks: an entry matches anywhere.
 UNSPACED = frozenset({"ja"})
-#: A "*" that stands alone is one or two words; at the end of a word it is the rest of that word.
+#: A lone "*" matches one or two words; at the end of a word it matches the rest of that word.
 _LONE = r"\w+(?:[ ]\w+)?"
 _QUOTES = str.maketrans("’‘´`", "''''")
 _BLANKS = re.compile(r"\s+")
-#: Vowel signs of Arabic and the stroke that lengthens a word, which are written or not.
+#: The optional vowel signs of Arabic and the stroke that lengthens a word.
 _POINTS = re.compile("[\u064b-\u0652\u0670\u0640]+")
 _NEVER = re.compile(r"(?!)")
 
@@ -68,15 +68,13 @@ def is_known(language: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """The form in which words are looked for: folded, one kind of apostrophe, single blanks.
-
-    Arabic is read without its vowel signs.
-    """
+    """``text`` in the form for searches: folded, one kind of apostrophe, single blanks, and Arabic
+    without vowel signs."""
     return _BLANKS.sub(" ", fold(without_points(text).translate(_QUOTES)))
 
 
 def without_points(text: str) -> str:
-    """``text`` without the vowel signs of Arabic, which would cut its words in two."""
+    """``text`` without the vowel signs of Arabic, which would split its words."""
     return _POINTS.sub("", text)
 
 
@@ -97,7 +95,7 @@ def _table(language: str, raw: Mapping[str, Any]) -> Table:
         )
     }
     groups = [[plain(word) for word in group.split(",")] for group in raw["alike"]]
-    # Every word of a group stands for the group's first.
+    # The first word of a group replaces every word of it.
     alike = {word: words[0] for words in groups for word in words}
     return Table(
         **patterns,
@@ -111,23 +109,23 @@ def _table(language: str, raw: Mapping[str, Any]) -> Table:
 
 def _pattern(entries: Iterable[str], *, spaced: bool) -> re.Pattern[str]:
     # Longest first: alternatives are tried in their order.
-    parts = [_entry(entry) for entry in sorted(entries, key=len, reverse=True)]
+    parts = [
+        "[ ]".join(map(_word_pattern, plain(entry).split(" ")))
+        for entry in sorted(entries, key=len, reverse=True)
+    ]
     if not parts:
         return _NEVER
     either = "|".join(parts)
     return re.compile(rf"(?<![\w'])(?:{either})(?![\w'])" if spaced else either)
 
 
-def _entry(entry: str) -> str:
-    words = [_LONE if word == "*" else _word(word) for word in plain(entry).split(" ")]
-    return "[ ]".join(words)
-
-
-def _word(word: str) -> str:
+def _word_pattern(word: str) -> str:
+    if word == "*":
+        return _LONE
     return re.escape(word.removesuffix("*")) + (r"\w*" if word.endswith("*") else "")
 
 
-#: Characters of a language without blanks that are read like one word.
+#: Characters of a language without blanks that count as one word.
 CHARACTERS_PER_WORD = 2.5
 
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff66-\uff9f\u0e00-\u0e7f]")
@@ -156,14 +154,14 @@ _HEAP = re.compile(r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u20d0-\u20ff]{3}")
 
 
 def word_count(text: str) -> int:
-    """Words as people read them; characters of Chinese, Japanese and Thai count by their number."""
+    """The number of words; characters of Chinese, Japanese and Thai count by their number."""
     unspaced = len(_UNSPACED.findall(text))
     spaced = len(_WORD.findall(_UNSPACED.sub(" ", without_points(text))))
     return spaced + -int(-unspaced // CHARACTERS_PER_WORD)
 
 
 def is_written_in(text: str, language: str) -> bool:
-    """Whether most letters are of the script that the language is written in.
+    """Whether most letters belong to the script of the language.
 
     Japanese needs a kana: without one it could be Chinese.
     """
@@ -176,7 +174,7 @@ def is_written_in(text: str, language: str) -> bool:
 
 
 def bad_character(text: str) -> str:
-    """A character that is not seen or changes what is seen, as "U+202E"; "" where there is none."""
+    """An invisible character or one that changes the visible text, as "U+202E"; "" without one."""
     for char in text:
         if char not in _JOINERS and unicodedata.category(char) in _INVISIBLE:
             return f"U+{ord(char):04X}"
@@ -185,7 +183,7 @@ def bad_character(text: str) -> str:
 
 
 def content(text: str, table: Table) -> frozenset[str]:
-    """What an option says: the stems of its words, near synonyms as one, without small words."""
+    """The content of an option: the stems of its words, synonyms as one, without small words."""
     words = re.findall(r"\w+(?:'\w+)*", plain(text))
     said_words = [word for word in words if word not in table.small] or words
     return frozenset(

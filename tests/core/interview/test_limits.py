@@ -21,7 +21,7 @@ from labelhub.core.interview.limits import (
     may_ask,
     minimum_ms,
     network_prefix,
-    sampled,
+    sampling_draw,
 )
 from tests.cases import all_cases
 
@@ -194,12 +194,12 @@ def test_no_permit_breaks_a_limit(rule: ThrottleRule, history: AskHistory, draw:
 
 
 def test_a_draw_is_always_the_same_for_a_message_and_even_over_many() -> None:
-    draws = [sampled("site", "author", str(number)) for number in range(4_000)]
-    assert draws == [sampled("site", "author", str(number)) for number in range(4_000)]
+    draws = [sampling_draw("site", "author", str(number)) for number in range(4_000)]
+    assert draws == [sampling_draw("site", "author", str(number)) for number in range(4_000)]
     assert all(0 <= draw < 1 for draw in draws)
     tenths = [sum(int(10 * draw) == tenth for draw in draws) for tenth in range(10)]
     assert all(330 <= count <= 470 for count in tenths)
-    assert sampled("a", "bc", "d") != sampled("ab", "c", "d")
+    assert sampling_draw("a", "bc", "d") != sampling_draw("ab", "c", "d")
 
 
 PUSHED = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -89,9 +89,9 @@ def test_only_languages_of_the_site_are_answered() -> None:
 def test_the_model_is_not_loaded_before_it_is_needed() -> None:
     script = (
         "from labelhub.core.interview import language\n"
-        "before = language._load.cache_info().currsize\n"
+        "before = language._load_identifier.cache_info().currsize\n"
         "language.detect_language('where is my phone', ('en', 'de'), 'en')\n"
-        "print(before, language._load.cache_info().currsize)"
+        "print(before, language._load_identifier.cache_info().currsize)"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True

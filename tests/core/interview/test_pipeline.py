@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.errors import InvalidInput
-from labelhub.core.interview.calls import MOST_JUDGED, ORDINARY, ROLES, VERDICTS, judged_first
+from labelhub.core.interview.calls import MOST_JUDGED, ORDINARY, ROLES, VERDICTS, choose_judged
 from labelhub.core.interview.chance import chi_square_tail
 from labelhub.core.interview.features import Feature, Template
 from labelhub.core.interview.funnel import Funnel, alerts, position_check, rates
@@ -374,7 +374,7 @@ def test_those_asked_about_least_are_judged_and_none_is_lost(
 ) -> None:
     every = features(count)
     asked = data.draw(st.dictionaries(st.sampled_from(keys(every) or [""]), st.integers(0, 3)))
-    judged, left_out = judged_first(every, asked, text, most=most)
+    judged, left_out = choose_judged(every, asked, text, most=most)
     assert len(judged) == min(count, most)
     assert sorted(keys(judged + left_out)) == sorted(keys(every))
     for part in (judged, left_out):

@@ -18,7 +18,7 @@ from labelhub.core.interview.questions import (
     Draft,
     Unreadable,
     read_draft,
-    shuffled,
+    shuffle_options,
     template_draft,
 )
 from tests.cases import all_cases
@@ -176,14 +176,14 @@ def test_japanese() -> None:
 
 
 def test_a_scale_is_kept_or_turned_round_about_equally_often() -> None:
-    orders = Counter(shuffled(GOOD, f"seed {number}") for number in range(400))
+    orders = Counter(shuffle_options(GOOD, f"seed {number}") for number in range(400))
     assert set(orders) == {GOOD.options, GOOD.options[::-1]}
     assert 150 < orders[GOOD.options] < 250
 
 
 def test_other_options_come_in_every_order_about_equally_often() -> None:
     nominal = replace(GOOD, ordinal=False)
-    orders = Counter(shuffled(nominal, f"seed {number}") for number in range(4800))
+    orders = Counter(shuffle_options(nominal, f"seed {number}") for number in range(4800))
     assert len(orders) == 24
     assert min(orders.values()) > 140
     assert max(orders.values()) < 270

