@@ -76,7 +76,7 @@ def against_votes(report: ExperimentReport) -> list[str]:
             verdict = f"no reliable difference ({pair.b + pair.c} items differ)"
             if pair.winner is not None:
                 winner = report.arms[pair.winner]
-                won, lost = (pair.b, pair.c) if pair.winner == pair.one else (pair.c, pair.b)
+                won, lost = (pair.b, pair.c) if pair.winner == pair.first else (pair.c, pair.b)
                 verdict = f"{_name(winner)} is better, {won} items against {lost}"
             names = f"{_name(debate)} and the vote of equal budget, {_name(vote)}"
             found.append(f"{names}: {verdict}.")
@@ -86,7 +86,7 @@ def against_votes(report: ExperimentReport) -> list[str]:
 def _against(report: ExperimentReport, arm: ArmReport, other: ArmReport) -> tuple[str, str]:
     """On how many items ``arm`` does better and worse than ``other``, and the p of it."""
     pair = _pair(report, arm, other)
-    won, lost = (pair.b, pair.c) if report.arms[pair.one] is arm else (pair.c, pair.b)
+    won, lost = (pair.b, pair.c) if report.arms[pair.first] is arm else (pair.c, pair.b)
     if report.repeated:
         words = f"right more often on {won} items, less often on {lost}"
     else:
@@ -109,7 +109,7 @@ def _beats(report: ExperimentReport, arm: ArmReport, other: ArmReport) -> bool:
 
 def _pair(report: ExperimentReport, arm: ArmReport, other: ArmReport) -> ArmPair:
     places = {report.arms.index(arm), report.arms.index(other)}
-    return next(pair for pair in report.pairs if {pair.one, pair.other} == places)
+    return next(pair for pair in report.pairs if {pair.first, pair.second} == places)
 
 
 def _name(arm: ArmReport) -> str:
@@ -205,7 +205,7 @@ def _pair_cell(report: ExperimentReport, row: int, column: int) -> PairCell:
         return PairCell("self")
     arm, other = report.arms[row], report.arms[column]
     pair = _pair(report, arm, other)
-    won, lost = (pair.b, pair.c) if pair.one == row else (pair.c, pair.b)
+    won, lost = (pair.b, pair.c) if pair.first == row else (pair.c, pair.b)
     words, p = _against(report, arm, other)
     return PairCell(
         outcome="level" if pair.winner is None else "better" if pair.winner == row else "worse",

@@ -211,7 +211,7 @@ class ExperimentReport:
             "ambiguous_items": self.ambiguous_items,
             "arms": [arm.to_json() for arm in self.arms],
             "pairs": [
-                {"one": runs[pair.one], "other": runs[pair.other], **pair.to_json()}
+                {"one": runs[pair.first], "other": runs[pair.second], **pair.to_json()}
                 | {"winner": None if pair.winner is None else runs[pair.winner]}
                 for pair in self.pairs
             ],

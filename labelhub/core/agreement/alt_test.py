@@ -69,8 +69,8 @@ def mean_leads(
     mean x their size)^2 / n^2 under the root; of clusters of one that is the usual one.
     """
     n, total, squares = (
-        np.bincount(raters, each, n_raters).astype(np.float64)
-        for each in (None, differences, differences**2)
+        np.bincount(raters, weights, n_raters).astype(np.float64)
+        for weights in (None, differences, differences**2)
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = (n * squares - total**2) / (n * (n - 1))
@@ -138,16 +138,16 @@ def against_humans(
         rated: the mean similarity with the others.
     """
     codes, near = _codes(llm, humans), _similarity(similarity, humans.n_categories)
-    said = latest(humans) if repeated else humans
-    raters_of_item = np.bincount(said.items, minlength=said.n_items)
-    said = on_items(said, (raters_of_item >= 2) & (codes >= 0))
+    ratings = latest(humans) if repeated else humans
+    raters_of_item = np.bincount(ratings.items, minlength=ratings.n_items)
+    ratings = on_items(ratings, (raters_of_item >= 2) & (codes >= 0))
     # Sums stand for means, as both have the same others: those of all humans less one's own.
-    sums = said.counts().astype(np.float64)
+    sums = ratings.counts().astype(np.float64)
     if near is not None:
         sums = sums @ near.T
-    own, model = said.codes, codes[said.items]
-    of_human = sums[said.items, own] - _nearness(near, own, own)
-    return _contest(said, sums[said.items, model] - _nearness(near, model, own), of_human)
+    own, model = ratings.codes, codes[ratings.items]
+    of_human = sums[ratings.items, own] - _nearness(near, own, own)
+    return _contest(ratings, sums[ratings.items, model] - _nearness(near, model, own), of_human)
 
 
 def against_author(
@@ -166,18 +166,20 @@ def against_author(
     """
     codes, truth = _codes(llm, humans), _codes(author, humans)
     near = _similarity(similarity, humans.n_categories)
-    said = on_items(latest(humans) if repeated else humans, (codes >= 0) & (truth >= 0))
-    true, model = truth[said.items], codes[said.items]
-    return _contest(said, _nearness(near, model, true), _nearness(near, said.codes, true))
+    ratings = on_items(latest(humans) if repeated else humans, (codes >= 0) & (truth >= 0))
+    true, model = truth[ratings.items], codes[ratings.items]
+    return _contest(ratings, _nearness(near, model, true), _nearness(near, ratings.codes, true))
 
 
-def _contest(said: Ratings, of_llm: Floats, of_human: Floats) -> Contest:
+def _contest(ratings: Ratings, of_llm: Floats, of_human: Floats) -> Contest:
     lead = of_llm - of_human
-    return Contest(said.items, said.raters, lead >= -TIE, lead <= TIE, said.n_items, said.n_raters)
+    return Contest(
+        ratings.items, ratings.raters, lead >= -TIE, lead <= TIE, ratings.n_items, ratings.n_raters
+    )
 
 
-def _nearness(near: Floats | None, scored: Ints, other: Ints) -> Floats:
-    return (scored == other).astype(np.float64) if near is None else near[scored, other]
+def _nearness(near: Floats | None, scored: Ints, reference: Ints) -> Floats:
+    return (scored == reference).astype(np.float64) if near is None else near[scored, reference]
 
 
 def _similarity(given: ArrayLike | None, n_categories: int) -> Floats | None:
@@ -293,8 +295,8 @@ def curve(
     summed, tested = _summed(contest, _grouped(contest, clusters))
     if not tested.any():
         return [None] * len(epsilons)
-    adjusted = [_adjusted(summed.of(tested).p_values(each)) for each in epsilons]
-    return [float(np.mean(each <= LEVEL)) for each in adjusted]
+    adjusted = [_adjusted(summed.of(tested).p_values(epsilon)) for epsilon in epsilons]
+    return [float(np.mean(p_values <= LEVEL)) for p_values in adjusted]
 
 
 def _summed(contest: Contest, groups: Ints | None) -> tuple[MeanLeads, Bools]:
@@ -329,11 +331,11 @@ def _humans(
     p_values, adjusted = found
     wins = np.bincount(contest.raters, contest.llm_wins, contest.n_raters)
     known = ~np.isnan(p_values) & ~summed.alike
-    told = []
+    results = []
     for rater, n in enumerate(summed.n.astype(np.int64).tolist()):
         lacking = max(MIN_ITEMS - n, 0)
         unknown = ONE_CLUSTER if summed.units[rater] < 2 else NO_VARIATION
-        told.append(
+        results.append(
             Human(
                 rater=rater,
                 items=n,
@@ -347,7 +349,7 @@ def _humans(
                 clusters=int(summed.units[rater]) if summed.clustered else None,
             )
         )
-    return tuple(told)
+    return tuple(results)
 
 
 def _advantage(contest: Contest, tested: Bools, groups: Ints | None) -> Figure:
@@ -373,7 +375,7 @@ def _by_cluster(contest: Contest, kept: Bools, groups: Ints | None) -> Ints:
     size = (int(group.max()) + 1) * contest.n_raters
     won = np.bincount(cells[kept & contest.llm_wins], minlength=size)
     n = np.bincount(cells[kept], minlength=size)
-    table = np.hstack([each.reshape(-1, contest.n_raters) for each in (won, n)])
+    table = np.hstack([counts.reshape(-1, contest.n_raters) for counts in (won, n)])
     return table[table.any(axis=1)]
 
 

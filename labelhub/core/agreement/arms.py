@@ -133,22 +133,22 @@ class ArmScores:
     labels: Sequence[LabelFigures]
 
 
-def tally(codes: Codes, gold: Ints, rows: Ints, said: Ints) -> ArmTally:
-    """Count the answers ``said`` about the items at ``rows`` against ``gold``.
+def tally(codes: Codes, gold: Ints, rows: Ints, answers: Ints) -> ArmTally:
+    """Count the ``answers`` about the items at ``rows`` against ``gold``.
 
     Args:
         codes: what the numbers mean.
         gold: shape (items,): each item's decided value.
         rows: shape (answers,): which item each answer is about.
-        said: shape (answers,): the answers, ``NOTHING`` where there is none.
+        answers: shape (answers,): their numbers, ``NOTHING`` where there is none.
     """
     items = len(gold)
     table = codes.indicators()
-    predicted, decided = table[said], table[gold[rows]]
+    predicted, decided = table[answers], table[gold[rows]]
     return ArmTally(
         passes=_count(rows, items),
-        right=_count(rows[said == gold[rows]], items),
-        unparsed=_count(rows[said == NOTHING], items),
+        right=_count(rows[answers == gold[rows]], items),
+        unparsed=_count(rows[answers == NOTHING], items),
         tp=_by_item(rows, predicted & decided, items),
         fp=_by_item(rows, predicted & ~decided, items),
         fn=_by_item(rows, ~predicted & decided, items),
@@ -180,8 +180,8 @@ def _label_figures(
     if counts.items == 0:
         return [], undefined(NO_ANSWER_YET)
     drawn = _drawn(sample, counts, len(names))
-    told = [_of_label(counts, drawn, at, name) for at, name in enumerate(names)]
-    return told, _macro(told, drawn, counts)
+    labels = [_of_label(counts, drawn, label, name) for label, name in enumerate(names)]
+    return labels, _macro(labels, drawn, counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,20 +204,20 @@ def _drawn(sample: Resample, counts: ArmTally, size: int) -> _Drawn:
     return _Drawn(sample, sums[:, :size], sums[:, size : 2 * size], sums[:, 2 * size :], method)
 
 
-def _of_label(counts: ArmTally, drawn: _Drawn, at: int, name: str) -> LabelFigures:
-    tp, fp, fn = (each[:, at] for each in (counts.tp, counts.fp, counts.fn))
-    yes, wrong, missed = (int(each.sum()) for each in (tp, fp, fn))
+def _of_label(counts: ArmTally, drawn: _Drawn, label: int, name: str) -> LabelFigures:
+    tp, fp, fn = (counted[:, label] for counted in (counts.tp, counts.fp, counts.fn))
+    yes, wrong, missed = (int(counted.sum()) for counted in (tp, fp, fn))
     rest = int(counts.passes.sum()) - yes - wrong - missed
-    said, held = drawn.tp + drawn.fp, drawn.tp + drawn.fn
+    predicted, held = drawn.tp + drawn.fp, drawn.tp + drawn.fn
     never = "the label was never predicted"
     return LabelFigures(
         name,
         Confusion(yes, wrong, missed, rest),
-        precision=_share(tp, tp + fp, drawn, divided(drawn.tp, said)[:, at], never),
+        precision=_share(tp, tp + fp, drawn, divided(drawn.tp, predicted)[:, label], never),
         recall=_share(
-            tp, tp + fn, drawn, divided(drawn.tp, held)[:, at], "the label is never in gold"
+            tp, tp + fn, drawn, divided(drawn.tp, held)[:, label], "the label is never in gold"
         ),
-        f1=_f1(2 * yes, wrong + missed, drawn, at, counts.items),
+        f1=_f1(2 * yes, wrong + missed, drawn, label, counts.items),
     )
 
 
@@ -230,15 +230,15 @@ def _share(part: Ints, whole: Ints, drawn: _Drawn, draws: Floats, reason: str) -
     return figure(value, low=low, high=high, n=n, method=drawn.method)
 
 
-def _f1(both: int, differing: int, drawn: _Drawn, at: int, n: int) -> Figure:
+def _f1(both: int, differing: int, drawn: _Drawn, label: int, n: int) -> Figure:
     if both + differing == 0:
         return undefined("the label is neither predicted nor in gold")
-    low, high = ends(drawn.f1()[:, at])
+    low, high = ends(drawn.f1()[:, label])
     return figure(both / (both + differing), low=low, high=high, n=n, method=drawn.method)
 
 
 def _macro(found: Sequence[LabelFigures], drawn: _Drawn, counts: ArmTally) -> Figure:
-    values = [each.f1["value"] for each in found if each.f1["value"] is not None]
+    values = [label.f1["value"] for label in found if label.f1["value"] is not None]
     if not values:
         return undefined("no label is predicted or in gold")
     f1 = drawn.f1()
@@ -270,16 +270,16 @@ BLOCK = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class ArmPair:
-    """Arm ``one`` against arm ``other`` (their places) on ``items`` that both answered.
+    """Arm ``first`` against arm ``second`` (their places) on ``items`` that both answered.
 
-    ``b``: items that only ``one`` gets right, or more often; ``c``: that only ``other`` does.
+    ``b``: items that only ``first`` gets right, or more often; ``c``: that only ``second`` does.
     ``p`` is that of ``method``, and ``p_holm`` adjusted for all pairs; ``mid_p`` is McNemar's of b
-    and c, where an item has one pass, else ``p`` again. ``difference`` is ``one``'s accuracy less
-    ``other``'s.
+    and c, where an item has one pass, else ``p`` again. ``difference`` is the accuracy of
+    ``first`` less that of ``second``.
     """
 
-    one: int
-    other: int
+    first: int
+    second: int
     items: int
     b: int
     c: int
@@ -295,7 +295,7 @@ class ArmPair:
         gap = self.difference["value"]
         if self.p_holm >= LEVEL or not gap:
             return None
-        return self.one if gap > 0 else self.other
+        return self.first if gap > 0 else self.second
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form, the arms by their places."""
@@ -306,17 +306,17 @@ class ArmPair:
 def compare(sample: Resample, arms: Sequence[ArmTally]) -> list[ArmPair]:
     """Every two arms, adjusted for their number by Holm."""
     places = list(combinations(range(len(arms)), 2))
-    tested = [_tested(sample, arms[one], arms[other]) for one, other in places]
-    adjusted = holm([each.p for each in tested])
+    tested = [_tested(sample, arms[first], arms[second]) for first, second in places]
+    adjusted = holm([test.p for test in tested])
     return [
         ArmPair(
-            one=one,
-            other=other,
+            first=first,
+            second=second,
             p_holm=p_holm,
-            difference=difference(sample, arms[one], arms[other]),
+            difference=difference(sample, arms[first], arms[second]),
             **test._asdict(),
         )
-        for (one, other), test, p_holm in zip(places, tested, adjusted, strict=True)
+        for (first, second), test, p_holm in zip(places, tested, adjusted, strict=True)
     ]
 
 
@@ -334,19 +334,21 @@ def sign_flip(differences: Floats) -> float:
     generator = np.random.default_rng(SEED)
     least = abs(float(apart.sum())) - SAME * len(apart)
     as_large, step = 0, max(BLOCK // len(apart), 1)
-    for at in range(0, FLIPS, step):
-        shape = (min(step, FLIPS - at), len(apart))
+    for start in range(0, FLIPS, step):
+        shape = (min(step, FLIPS - start), len(apart))
         signs = generator.integers(2, size=shape, dtype=np.int8) * 2 - 1
         as_large += int((np.abs(signs @ apart) >= least).sum())
     return (1 + as_large) / (1 + FLIPS)
 
 
-def difference(sample: Resample, one: ArmTally, other: ArmTally) -> Figure:
-    """Accuracy of ``one`` less that of ``other`` on the items that both answered."""
-    common = (one.passes > 0) & (other.passes > 0)
+def difference(sample: Resample, first: ArmTally, second: ArmTally) -> Figure:
+    """Accuracy of ``first`` less that of ``second`` on the items that both answered."""
+    common = (first.passes > 0) & (second.passes > 0)
     if not common.any():
         return undefined(NO_COMMON)
-    columns = [each * common for each in (one.right, one.passes, other.right, other.passes)]
+    columns = [
+        column * common for column in (first.right, first.passes, second.right, second.passes)
+    ]
     sums = sample.sums(np.stack(columns, axis=1))
     drawn = divided(sums[:, 0], sums[:, 1]) - divided(sums[:, 2], sums[:, 3])
     whole = [int(column.sum()) for column in columns]
@@ -356,7 +358,7 @@ def difference(sample: Resample, one: ArmTally, other: ArmTally) -> Figure:
         low=low,
         high=high,
         n=int(common.sum()),
-        method=f"paired {sample.method(np.maximum(one.passes, other.passes) * common)}",
+        method=f"paired {sample.method(np.maximum(first.passes, second.passes) * common)}",
     )
 
 
@@ -371,16 +373,16 @@ class _Test(NamedTuple):
     method: str
 
 
-def _tested(sample: Resample, one: ArmTally, other: ArmTally) -> _Test:
+def _tested(sample: Resample, first: ArmTally, second: ArmTally) -> _Test:
     """Items both answered; those either gets right more often; whether that is chance."""
-    common = (one.passes > 0) & (other.passes > 0)
-    ours, theirs = one.right * other.passes, other.right * one.passes
+    common = (first.passes > 0) & (second.passes > 0)
+    ours, theirs = first.right * second.passes, second.right * first.passes
     items = int(common.sum())
     b, c = int((common & (ours > theirs)).sum()), int((common & (ours < theirs)).sum())
-    if sample.simple(np.maximum(one.passes, other.passes) * common):
+    if sample.simple(np.maximum(first.passes, second.passes) * common):
         return _Test(items, b, c, mcnemar(b, c), mcnemar_mid_p(b, c), EXACT)
     # Whole numbers first, so that equal rates differ by nothing.
-    passes = (one.passes * other.passes)[common]
+    passes = (first.passes * second.passes)[common]
     differences = (ours - theirs)[common] / passes
     if sample.authors is not None:
         by_author = np.zeros(sample.authors.max() + 1)
@@ -399,11 +401,11 @@ def front(points: Sequence[tuple[float, float]]) -> list[int]:
     """
     best: list[int] = []
     highest: float | None = None
-    order = sorted(range(len(points)), key=lambda at: (points[at][0], -points[at][1]))
-    for at in order:
-        quality = points[at][1]
-        equal = best and points[at] == points[best[-1]]
+    order = sorted(range(len(points)), key=lambda place: (points[place][0], -points[place][1]))
+    for place in order:
+        quality = points[place][1]
+        equal = best and points[place] == points[best[-1]]
         if highest is None or quality > highest or equal:
-            best.append(at)
+            best.append(place)
             highest = quality
     return best

@@ -86,12 +86,12 @@ class Calibration:
             "brier": self.brier,
             "bins": [
                 {
-                    "low": one.low,
-                    "high": one.high,
-                    "confidence": one.confidence,
-                    "right": one.right,
+                    "low": group.low,
+                    "high": group.high,
+                    "confidence": group.confidence,
+                    "right": group.right,
                 }
-                for one in self.bins
+                for group in self.bins
             ],
         }
 

@@ -107,8 +107,8 @@ def estimated(
     if np.isnan(number):
         return undefined(missing if n else TOO_FEW)
     low, high = bounded(number, *interval(found, value, number), lowest=lowest)
-    told = figure(number, low=low, high=high, n=n, method=method_of(found))
-    return doubted(told, few(n if items is None else items), few_clusters(found))
+    estimate = figure(number, low=low, high=high, n=n, method=method_of(found))
+    return doubted(estimate, few(n if items is None else items), few_clusters(found))
 
 
 def estimated_share(
@@ -121,8 +121,8 @@ def estimated_share(
     part, whole = found.parts[:, 0], found.parts[:, 1]
     if found.unit == "items" and (np.isin(whole, (0, 1)) & np.isin(part, (0, 1))).all():
         sums = np.rint(found.sums[0, :2]).astype(np.int64).tolist()
-        told = share(*sums, reason=missing if n else TOO_FEW)
-        return doubted(told, few(n if items is None else items))
+        estimate = share(*sums, reason=missing if n else TOO_FEW)
+        return doubted(estimate, few(n if items is None else items))
     return estimated(found, _ratio, n=n, items=items, missing=missing, lowest=0.0)
 
 
@@ -145,9 +145,9 @@ def bounded(number: float, low: float, high: float, *, lowest: float = -1.0) -> 
 def doubted(found: Figure, *doubts: str | None) -> Figure:
     """The figure with ``doubts`` added to those it has; a null one stays as it is."""
     known = [found.get("doubt"), *doubts]
-    told = "; ".join(dict.fromkeys(each for each in known if each))
-    if told and found["value"] is not None:
-        return {**found, "doubt": told}
+    words = "; ".join(dict.fromkeys(doubt for doubt in known if doubt))
+    if words and found["value"] is not None:
+        return {**found, "doubt": words}
     return found
 
 

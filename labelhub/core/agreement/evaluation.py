@@ -40,15 +40,15 @@ def known_names(schema: Schema, value: Value) -> frozenset[str]:
     return schema.names_in(value).intersection(schema.names)
 
 
-def distance(one: Value, other: Value) -> float:
+def distance(first: Value, second: Value) -> float:
     """How far two points of an ordinal scale are apart.
 
     Raises:
         TypeError: one of them is no number.
     """
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return abs(one - other)
-    raise TypeError(f"only points of a scale have a distance, not {one!r} and {other!r}")
+    if isinstance(first, int | float) and isinstance(second, int | float):
+        return abs(first - second)
+    raise TypeError(f"only points of a scale have a distance, not {first!r} and {second!r}")
 
 
 def equal(predicted: Value, gold: Value) -> bool:
@@ -156,7 +156,7 @@ def _indicators(schema: Schema, names: Sequence[str], values: Iterable[Value], n
 
     A label of an older schema version that is no more in ``names`` counts for none of them.
     """
-    column = {name: at for at, name in enumerate(names)}
+    column = {name: position for position, name in enumerate(names)}
     table = np.zeros((n, len(names)), dtype=bool)
     for row, value in enumerate(values):
         for name in schema.names_in(value):
@@ -171,8 +171,8 @@ def _scores(names: Sequence[str], predicted: Bools, gold: Bools) -> tuple[list[L
     n, size = predicted.shape
     ends = bootstrap(np.hstack([both, only_predicted, only_gold]), _f1_and_macro(size))
     scores = []
-    for at, name in enumerate(names):
-        tp, wrong, missed = int(yes[at]), int(fp[at]), int(fn[at])
+    for column, name in enumerate(names):
+        tp, wrong, missed = int(yes[column]), int(fp[column]), int(fn[column])
         confusion = Confusion(tp, wrong, missed, n - tp - wrong - missed)
         scores.append(
             LabelScore(
@@ -180,7 +180,7 @@ def _scores(names: Sequence[str], predicted: Bools, gold: Bools) -> tuple[list[L
                 confusion,
                 precision=share(tp, tp + wrong, reason="the label was never predicted"),
                 recall=share(tp, tp + missed, reason="the label is never in gold"),
-                f1=_f1(confusion, ends[0, at], ends[1, at]),
+                f1=_f1(confusion, ends[0, column], ends[1, column]),
                 accuracy=share(tp + confusion.predicted_no_gold_no, n, reason="no items"),
             )
         )
@@ -256,11 +256,15 @@ def _micro(predicted: Bools, gold: Bools) -> dict[str, Figure]:
     names = ("micro_precision", "micro_recall", "micro_f1", "accuracy")
     return {
         name: figure(
-            part / whole, low=float(ends[0, at]), high=float(ends[1, at]), n=n, method=BOOTSTRAP
+            part / whole,
+            low=float(ends[0, column]),
+            high=float(ends[1, column]),
+            n=n,
+            method=BOOTSTRAP,
         )
         if whole
         else undefined("no label is predicted or in gold")
-        for at, (name, part, whole) in enumerate(zip(names, parts, wholes, strict=True))
+        for column, (name, part, whole) in enumerate(zip(names, parts, wholes, strict=True))
     }
 
 

@@ -96,7 +96,7 @@ class Resample:
         if table.shape[1] > FEW:
             return np.asarray(self.weights @ table)
         # A few columns one by one take a fraction of the time of a product with a thin matrix.
-        return np.column_stack([self.weights @ np.ascontiguousarray(each) for each in table.T])
+        return np.column_stack([self.weights @ np.ascontiguousarray(column) for column in table.T])
 
 
 def resample(items: int, authors: Ints | None = None) -> Resample:

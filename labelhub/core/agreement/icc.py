@@ -79,7 +79,7 @@ def _mean_squares(table: Floats) -> _Squares:
     sums = [between, judges, whole - between - judges]
     # Ratings far from 0 that are all the same leave squares of the size of their rounding.
     floor = ROUNDING * max(whole, float((table**2).sum()) * ROUNDING)
-    between, judges, error = (each if each > floor else 0.0 for each in sums)
+    between, judges, error = (square if square > floor else 0.0 for square in sums)
     free = (n - 1) * (k - 1)
     return _Squares(n, k, between / (n - 1), judges / (k - 1), error / free)
 

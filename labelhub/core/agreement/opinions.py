@@ -106,8 +106,8 @@ def agreement(sample: Resample, rows: Ints, votes: Ints, *, same_options: bool =
     drawn, whole = sample.sums(by_item), by_item.sum(axis=0, keepdims=True)
     n = len(np.unique(rows[kept]))
     method = CLUSTERED if n < debates else BOOTSTRAP
-    told = [_figure(value, drawn, whole, n, method) for value in (percent(q), fleiss_kappa(q))]
-    return Agreement(debates, told[0], told[1] if same_options else undefined(OPTIONS_DIFFER))
+    figures = [_figure(value, drawn, whole, n, method) for value in (percent(q), fleiss_kappa(q))]
+    return Agreement(debates, figures[0], figures[1] if same_options else undefined(OPTIONS_DIFFER))
 
 
 def _figure(value: Value, drawn: Floats, whole: Floats, n: int, method: str) -> Figure:

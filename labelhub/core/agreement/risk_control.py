@@ -281,27 +281,27 @@ def ppi_mean(
         unlabelled: shape (N,), predictions of the items without a label; without any the labels
             alone decide.
     """
-    truth, said = _pairs(labels, predictions)
+    truth, predicted = _pairs(labels, predictions)
     rest = _finite(unlabelled)
     n = truth.size
     if n < 2:
         return undefined(TOO_FEW_LABELS) | {"n": n}
     if rest.size == 0:
         return _figure(truth.mean(), float(np.var(truth, ddof=1)) / n, truth, LABELS)
-    trust = _power_tuning(truth, said, rest)
-    mean = truth.mean() - trust * (said.mean() - rest.mean())
-    of_labels = float(np.var(truth - trust * said, ddof=1)) / n
+    trust = _power_tuning(truth, predicted, rest)
+    mean = truth.mean() - trust * (predicted.mean() - rest.mean())
+    of_labels = float(np.var(truth - trust * predicted, ddof=1)) / n
     of_rest = trust**2 * float(np.var(rest)) / rest.size
     return _figure(mean, of_labels + of_rest, truth, POWERED)
 
 
-def _power_tuning(truth: Floats, said: Floats, rest: Floats) -> float:
+def _power_tuning(truth: Floats, predicted: Floats, rest: Floats) -> float:
     """Covariance with the labels over the variance of all predictions, less for a small rest.
 
     Within [0, 1]; 0 where the predictions do not vary.
     """
-    covariance = float(np.mean((truth - truth.mean()) * (said - said.mean())))
-    spread = float(np.var(np.concatenate([said, rest]))) * (1 + said.size / rest.size)
+    covariance = float(np.mean((truth - truth.mean()) * (predicted - predicted.mean())))
+    spread = float(np.var(np.concatenate([predicted, rest]))) * (1 + predicted.size / rest.size)
     return min(max(covariance / spread, 0.0), 1.0) if spread > 0 else 0.0
 
 
@@ -311,18 +311,18 @@ def _figure(mean: float, variance: float, truth: Floats, method: str) -> Figure:
     half = float(t_quantile(0.5 + CONFIDENCE / 2, n - 1)) * sqrt(variance) or float("nan")
     low, value, high = float(mean) - half, float(mean), float(mean) + half
     if np.isin(truth, (0, 1)).all():
-        low, value, high = (float(np.clip(each, 0, 1)) for each in (low, value, high))
-    told = figure(value, low=low, high=high, n=n, method=method)
+        low, value, high = (float(np.clip(number, 0, 1)) for number in (low, value, high))
+    estimate = figure(value, low=low, high=high, n=n, method=method)
     if n < FEW:
-        told["doubt"] = FEW_WORDS
-    return told
+        estimate["doubt"] = FEW_WORDS
+    return estimate
 
 
 def _pairs(labels: ArrayLike, predictions: ArrayLike) -> tuple[Floats, Floats]:
-    truth, said = _finite(labels), _finite(predictions)
-    if truth.shape != said.shape:
+    truth, predicted = _finite(labels), _finite(predictions)
+    if truth.shape != predicted.shape:
         raise InvalidInput("Every labelled item needs one label and one prediction.")
-    return truth, said
+    return truth, predicted
 
 
 def _finite(given: ArrayLike) -> Floats:

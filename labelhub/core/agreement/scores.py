@@ -53,8 +53,8 @@ class Grouped:
         # Most cells of a large table are empty in all draws.
         used, column = np.unique(cells[counted], return_inverse=True)
         groups = self.draws.shape[1]
-        at = (self.numbers[counted] % MOST_GROUPS) * len(used) + column
-        table = np.bincount(at, minlength=groups * len(used)).reshape(groups, len(used))
+        cell = (self.numbers[counted] % MOST_GROUPS) * len(used) + column
+        table = np.bincount(cell, minlength=groups * len(used)).reshape(groups, len(used))
         summed = self.draws @ table.astype(np.float64)
         for first in range(0, DRAWS, CHUNK):
             drawn = np.zeros((min(CHUNK, DRAWS - first), size))
@@ -180,9 +180,9 @@ def matthews(tables: Floats) -> Floats:
     Undefined where a side is all one label.
     """
     n = tables.sum(axis=(-2, -1))
-    said, true = tables.sum(axis=-1), tables.sum(axis=-2)
-    together = _hits(tables).sum(axis=-1) * n - (said * true).sum(axis=-1)
-    spread = (n**2 - (said**2).sum(axis=-1)) * (n**2 - (true**2).sum(axis=-1))
+    predicted, true = tables.sum(axis=-1), tables.sum(axis=-2)
+    together = _hits(tables).sum(axis=-1) * n - (predicted * true).sum(axis=-1)
+    spread = (n**2 - (predicted**2).sum(axis=-1)) * (n**2 - (true**2).sum(axis=-1))
     return divided(together, np.sqrt(spread))
 
 
@@ -208,10 +208,10 @@ def root_mean_squared_error(tables: Floats, points: Floats) -> Floats:
 
 def rank_correlation(tables: Floats) -> Floats:
     """Spearman's rho with average ranks; undefined where a side is all the same."""
-    said, true = tables.sum(axis=-1), tables.sum(axis=-2)
-    one, other = _middle_ranks(said), _middle_ranks(true)
-    together = (one * (tables @ other[..., None])[..., 0]).sum(axis=-1)
-    spread = (said * one**2).sum(axis=-1) * (true * other**2).sum(axis=-1)
+    predicted, true = tables.sum(axis=-1), tables.sum(axis=-2)
+    first, second = _middle_ranks(predicted), _middle_ranks(true)
+    together = (first * (tables @ second[..., None])[..., 0]).sum(axis=-1)
+    spread = (predicted * first**2).sum(axis=-1) * (true * second**2).sum(axis=-1)
     return divided(together, np.sqrt(spread))
 
 
@@ -244,7 +244,7 @@ def per_class(matrix: ConfusionMatrix) -> list[LabelScore]:
     """Counts, precision, recall, F1 and accuracy of each label against all others."""
     size = len(matrix.labels)
     drawn = _drawn(matrix, _by_label) if matrix.n else np.empty((0, size, len(LABEL_METRICS)))
-    return [_of_label(matrix, at, drawn[:, at]) for at in range(size)]
+    return [_of_label(matrix, column, drawn[:, column]) for column in range(size)]
 
 
 def ordinal(matrix: ConfusionMatrix, points: Sequence[float] | None = None) -> dict[str, Figure]:
@@ -271,9 +271,9 @@ def _mean_cost(tables: Floats, costs: Floats) -> Floats:
 
 def _kappa(tables: Floats, costs: Floats) -> Floats:
     """1 less the costs there are over those that the margins lead one to expect."""
-    said, true = tables.sum(axis=-1), tables.sum(axis=-2)
-    expected = ((said @ costs) * true).sum(axis=-1)
-    return 1 - divided((tables * costs).sum(axis=(-2, -1)) * said.sum(axis=-1), expected)
+    predicted, true = tables.sum(axis=-1), tables.sum(axis=-2)
+    expected = ((predicted @ costs) * true).sum(axis=-1)
+    return 1 - divided((tables * costs).sum(axis=(-2, -1)) * predicted.sum(axis=-1), expected)
 
 
 def _middle_ranks(counts: Floats) -> Floats:
@@ -294,7 +294,7 @@ def _drawn(matrix: ConfusionMatrix, metric: Metric) -> Floats:
             generator.multinomial(matrix.n, chances, size=CHUNK).astype(np.float64)
             for _ in range(DRAWS // CHUNK)
         )
-    return np.concatenate([metric(each.reshape(-1, k, k)) for each in draws])
+    return np.concatenate([metric(table.reshape(-1, k, k)) for table in draws])
 
 
 def _by_label(tables: Floats) -> Floats:
@@ -308,12 +308,14 @@ def _by_label(tables: Floats) -> Floats:
 def _figures(matrix: ConfusionMatrix, metrics: Mapping[str, Metric]) -> dict[str, Figure]:
     if matrix.n == 0:
         return dict.fromkeys(metrics, undefined(NO_ITEMS))
-    table, each = matrix.counts.astype(np.float64), list(metrics.values())
+    table, functions = matrix.counts.astype(np.float64), list(metrics.values())
     # All metrics of one draw at once: they can be set against each other.
-    drawn = _drawn(matrix, lambda tables: np.stack([metric(tables) for metric in each], axis=-1))
+    drawn = _drawn(
+        matrix, lambda tables: np.stack([metric(tables) for metric in functions], axis=-1)
+    )
     return {
-        name: _figure(matrix, float(metric(table)), drawn[:, at], matrix.n)
-        for at, (name, metric) in enumerate(metrics.items())
+        name: _figure(matrix, float(metric(table)), drawn[:, column], matrix.n)
+        for column, (name, metric) in enumerate(metrics.items())
     }
 
 
@@ -323,14 +325,17 @@ def _figure(matrix: ConfusionMatrix, value: float, drawn: Floats, n: int) -> Fig
     low, high = ends(drawn)
     if matrix.together is None or matrix.cells is None:
         return figure(value, low=low, high=high, n=n, method=BOOTSTRAP)
-    told = figure(value, low=low, high=high, n=n, method=matrix.together.method)
-    return doubted(told, matrix.together.doubt(matrix.cells))
+    estimate = figure(value, low=low, high=high, n=n, method=matrix.together.method)
+    return doubted(estimate, matrix.together.doubt(matrix.cells))
 
 
-def _of_label(matrix: ConfusionMatrix, at: int, drawn: Floats) -> LabelScore:
+def _of_label(matrix: ConfusionMatrix, column: int, drawn: Floats) -> LabelScore:
     """``drawn``: ``LABEL_METRICS`` of the label, shape (draws, metrics)."""
-    yes, n = int(matrix.counts[at, at]), matrix.n
-    wrong, missed = int(matrix.counts[at].sum()) - yes, int(matrix.counts[:, at].sum()) - yes
+    yes, n = int(matrix.counts[column, column]), matrix.n
+    wrong, missed = (
+        int(matrix.counts[column].sum()) - yes,
+        int(matrix.counts[:, column].sum()) - yes,
+    )
     rest, whole = n - yes - wrong - missed, 2 * yes + wrong + missed
 
     def told(name: str, part: int, of: int) -> Figure:
@@ -342,7 +347,7 @@ def _of_label(matrix: ConfusionMatrix, at: int, drawn: Floats) -> LabelScore:
         return _figure(matrix, part / of, draws, n if name == "f1" else of)
 
     return LabelScore(
-        matrix.labels[at],
+        matrix.labels[column],
         Confusion(yes, wrong, missed, rest),
         precision=told("precision", yes, yes + wrong),
         recall=told("recall", yes, yes + missed),

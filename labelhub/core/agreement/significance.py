@@ -125,7 +125,7 @@ def _adjusted(p_values: Sequence[P], adjust: Callable[[Floats], Floats]) -> list
     order = defined[np.argsort(known, kind="stable")]
     adjusted = dict(zip(order.tolist(), np.minimum(adjust(given[order]), 1).tolist(), strict=True))
     # What is undefined goes back as it came: null stays null.
-    return [cast("P", adjusted.get(at, p)) for at, p in enumerate(p_values)]
+    return [cast("P", adjusted.get(position, p)) for position, p in enumerate(p_values)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,8 +282,8 @@ def _shuffled(table: Ints) -> float:
     generator = np.random.default_rng(SEED)
     seen = int((table.sum(axis=0) ** 2).sum())
     as_large, step = 0, BLOCK // table.size + 1
-    for at in range(0, SHUFFLES, step):
-        draws = np.broadcast_to(table, (min(step, SHUFFLES - at), *table.shape))
+    for start in range(0, SHUFFLES, step):
+        draws = np.broadcast_to(table, (min(step, SHUFFLES - start), *table.shape))
         sums = generator.permuted(draws, axis=2).sum(axis=1)
         as_large += int(((sums**2).sum(axis=1) >= seen).sum())
     return (1 + as_large) / (1 + SHUFFLES)
@@ -320,12 +320,12 @@ def newcombe(part: int, whole: int, other_part: int, other_whole: int) -> Interv
     From both Wilson intervals; -1 to 1 where a group is empty. Raises ``InvalidInput`` for
     impossible counts.
     """
-    one, other = wilson(part, whole), wilson(other_part, other_whole)
+    first, second = wilson(part, whole), wilson(other_part, other_whole)
     if not (whole and other_whole):
         return Interval(-1.0, 1.0)
     p, q = part / whole, other_part / other_whole
-    low = p - q - sqrt((p - one.low) ** 2 + (other.high - q) ** 2)
-    high = p - q + sqrt((one.high - p) ** 2 + (q - other.low) ** 2)
+    low = p - q - sqrt((p - first.low) ** 2 + (second.high - q) ** 2)
+    high = p - q + sqrt((first.high - p) ** 2 + (q - second.low) ** 2)
     return Interval(max(low, -1.0), min(high, 1.0))
 
 
@@ -350,14 +350,14 @@ def fisher(part: int, whole: int, other_part: int, other_whole: int) -> float:
     return float(min(1.0, chances[chances <= own * AS_LIKELY].sum()))
 
 
-def mann_whitney(one: ArrayLike, other: ArrayLike) -> float | None:
+def mann_whitney(first_group: ArrayLike, second_group: ArrayLike) -> float | None:
     """Two-sided p-value that neither group tends to larger values (Mann and Whitney 1947).
 
     By the normal approximation, corrected for ties and continuity; None where a group is empty or
     all values are the same.
     """
-    first = np.asarray(one, dtype=np.float64)
-    values = np.concatenate([first, np.asarray(other, dtype=np.float64)])
+    first = np.asarray(first_group, dtype=np.float64)
+    values = np.concatenate([first, np.asarray(second_group, dtype=np.float64)])
     n, m = len(first), len(values) - len(first)
     if n == 0 or m == 0:
         return None

@@ -38,7 +38,7 @@ _DENSE = (
 )
 #: Blanks, punctuation, symbols and unseen signs. Not ``\W``: vowel signs belong to their words.
 _APART = "".join(
-    re.escape(each) for each in map(chr, range(0x3100)) if unicodedata.category(each)[0] in "ZPSC"
+    re.escape(sign) for sign in map(chr, range(0x3100)) if unicodedata.category(sign)[0] in "ZPSC"
 )
 _TOKEN = re.compile(f"[{_DENSE}]|[^{_APART}\ufe00-\ufe6f\ufeff{_DENSE}]+")
 
@@ -90,8 +90,8 @@ class Alike(NamedTuple):
     ``at_most``: so many labels of an item were compared; None where all were.
     """
 
-    one: Ints
-    other: Ints
+    first: Ints
+    second: Ints
     f1: Floats
     at_most: int | None
 
@@ -141,15 +141,15 @@ def texts_of(by_item: Sequence[Iterable[str]]) -> Texts:
     return Texts(bags, np.array(starts, dtype=np.int64), np.array(numbers, dtype=np.int64))
 
 
-def f1_of(bags: Bags, one: Ints, other: Ints) -> Floats:
+def f1_of(bags: Bags, first: Ints, second: Ints) -> Floats:
     """Token F1 of pairs of texts, both of shape (pairs,), rows of ``bags``."""
-    found = np.ones(len(one))
-    differ = np.flatnonzero(one != other)
+    found = np.ones(len(first))
+    differ = np.flatnonzero(first != second)
     sizes = bags.sizes
     step = max(int(CHUNK * len(bags) / max(bags.counts.nnz, 1)), 1)
     for start in range(0, len(differ), step):
         pairs = differ[start : start + step]
-        a, b = one[pairs], other[pairs]
+        a, b = first[pairs], second[pairs]
         whole = sizes[a] + sizes[b]
         shared = np.asarray(bags.counts[a].minimum(bags.counts[b]).sum(axis=1))
         found[pairs] = np.where(whole > 0, 2 * shared / np.maximum(whole, 1), 1.0)
@@ -162,9 +162,14 @@ def within_items(texts: Texts, items: Ints, places: Ints) -> Alike:
     kept, at_most = _bounded(sizes, sizes - 1, 2 * texts.most_pairs)
     order, first = _by_item(items, kept, len(sizes))
     after = first[items[order] + 1] - np.arange(len(order)) - 1
-    one, other = _paired(order, np.arange(len(order)) + 1, after, order)
+    first_label, second_label = _paired(order, np.arange(len(order)) + 1, after, order)
     numbers = texts.of(items, places)
-    return Alike(one, other, f1_of(texts.bags, numbers[one], numbers[other]), at_most)
+    return Alike(
+        first_label,
+        second_label,
+        f1_of(texts.bags, numbers[first_label], numbers[second_label]),
+        at_most,
+    )
 
 
 def across(texts: Texts, mine: tuple[Ints, Ints], theirs: tuple[Ints, Ints], n_items: int) -> Alike:
@@ -177,9 +182,9 @@ def across(texts: Texts, mine: tuple[Ints, Ints], theirs: tuple[Ints, Ints], n_i
     order, _ = _by_item(mine[0], kept, n_items)
     others, first = _by_item(theirs[0], kept, n_items)
     own = mine[0][order]
-    one, other = _paired(order, first[own], first[own + 1] - first[own], others)
-    f1 = f1_of(texts.bags, texts.of(*mine)[one], texts.of(*theirs)[other])
-    return Alike(one, other, f1, at_most)
+    first_label, second_label = _paired(order, first[own], first[own + 1] - first[own], others)
+    f1 = f1_of(texts.bags, texts.of(*mine)[first_label], texts.of(*theirs)[second_label])
+    return Alike(first_label, second_label, f1, at_most)
 
 
 def medoids(items: Ints, places: Ints, alike: Alike) -> Medoids:
@@ -188,7 +193,7 @@ def medoids(items: Ints, places: Ints, alike: Alike) -> Medoids:
     Copies are other labels too. ``alike``: of these labels, from ``within_items``.
     """
     score: Floats = np.zeros(len(items))
-    for side in (alike.one, alike.other):
+    for side in (alike.first, alike.second):
         score += np.bincount(side, alike.f1, len(items))
     highest = np.zeros(int(items.max(initial=-1)) + 1)
     np.maximum.at(highest, items, score)
@@ -256,20 +261,20 @@ def apart(bags: Bags, numbers: Ints, most: int) -> Apart:
     texts, place, often = np.unique(numbers, return_inverse=True, return_counts=True)
     size, labels = len(texts), len(numbers)
     if size * (size - 1) // 2 <= most:
-        one, other = np.triu_indices(size, 1)
-        far = 1 - f1_of(bags, texts[one], texts[other])
-        by_text = np.bincount(one, far * often[other], size)
-        by_text = by_text + np.bincount(other, far * often[one], size)
+        first, second = np.triu_indices(size, 1)
+        far = 1 - f1_of(bags, texts[first], texts[second])
+        by_text = np.bincount(first, far * often[second], size)
+        by_text = by_text + np.bincount(second, far * often[first], size)
         return Apart(by_text[place] / (labels - 1), None)
     generator, sums = np.random.default_rng(SEED), np.zeros(labels)
     rounds = max(min(most, SAMPLED) // labels, 1)
     for _ in range(rounds):
         # Around a circle each label has two neighbours, never itself.
-        one = generator.permutation(labels)
-        other = np.roll(one, 1)
-        far = 1 - f1_of(bags, numbers[one], numbers[other])
-        sums[one] += far
-        sums[other] += far
+        first = generator.permutation(labels)
+        second = np.roll(first, 1)
+        far = 1 - f1_of(bags, numbers[first], numbers[second])
+        sums[first] += far
+        sums[second] += far
     return Apart(sums / (2 * rounds), rounds * labels)
 
 
@@ -279,8 +284,10 @@ def alpha_parts(items: Ints, alike: Alike, found: Apart) -> Floats:
     ``items``: of each label from 0 without gaps, all with two labels or more.
     """
     labels = np.bincount(items).astype(np.float64)
-    at = items[alike.one]
-    distance = np.bincount(at, 1 - alike.f1, len(labels)) / np.bincount(at, minlength=len(labels))
+    item = items[alike.first]
+    distance = np.bincount(item, 1 - alike.f1, len(labels)) / np.bincount(
+        item, minlength=len(labels)
+    )
     return np.column_stack([labels * distance, labels, np.bincount(items, found.of_label)])
 
 

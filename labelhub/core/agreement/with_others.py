@@ -46,7 +46,7 @@ def with_others(ratings: Ratings) -> list[WithOthers]:
         rows = rows[shared[rows]]
         theirs = _Shared(ratings.codes[rows], agreeing[rows], others[rows])
         near = _spans(starts[ratings.items[rows]], sizes[ratings.items[rows]])
-        found.append(theirs.told(codes[near]))
+        found.append(theirs.result(codes[near]))
     return found
 
 
@@ -73,17 +73,17 @@ class _Shared:
     agreeing: Ints
     others: Ints
 
-    def told(self, said: Ints) -> WithOthers:
-        """``said``: by everybody, them included, of these items one after the other."""
+    def result(self, answers: Ints) -> WithOthers:
+        """``answers``: by all raters, this one included, item after item."""
         items = len(self.codes)
         if items == 0:
             return WithOthers(0, undefined(NOTHING_SHARED), undefined(NOTHING_SHARED))
         if items == 1:
             return WithOthers(1, undefined(ONE_ITEM), undefined(ONE_ITEM))
         # Only what is said of these items counts: of free texts there are very many values.
-        used, said = np.unique(said, return_inverse=True)
+        used, answers = np.unique(answers, return_inverse=True)
         own = np.searchsorted(used, self.codes)
-        return WithOthers(items, self._percent(), self._kappa(own, said, len(used)))
+        return WithOthers(items, self._percent(), self._kappa(own, answers, len(used)))
 
     def _percent(self) -> Figure:
         comparisons, agreed = int(self.others.sum()), int(self.agreeing.sum())
@@ -106,25 +106,25 @@ class _Shared:
             share, low=min(low, share), high=max(high, share), n=comparisons, method=method
         )
 
-    def _kappa(self, own: Ints, said: Ints, q: int) -> Figure:
-        """``own``: of each item; ``said``: of all items by everybody; both numbers below ``q``."""
+    def _kappa(self, own: Ints, answers: Ints, q: int) -> Figure:
+        """``own``: of each item; ``answers``: of all raters, item after item; both below ``q``."""
         whole = float(self.others.sum())
         mine = np.bincount(own, weights=self.others, minlength=q) / whole
-        theirs = (np.bincount(said, minlength=q) - np.bincount(own, minlength=q)) / whole
+        theirs = (np.bincount(answers, minlength=q) - np.bincount(own, minlength=q)) / whole
         observed, chance = float(self.agreeing.sum()) / whole, float(mine @ theirs)
         if 1 - chance < 1e-9:
             return undefined(NO_VARIATION)
         value = (observed - chance) / (1 - chance)
-        low, high = self._ends(value, own, said, (mine, theirs))
+        low, high = self._ends(value, own, answers, (mine, theirs))
         return figure(value, low=low, high=high, n=len(own), method=KAPPA)
 
     def _ends(
-        self, value: float, own: Ints, said: Ints, shares: tuple[Floats, Floats]
+        self, value: float, own: Ints, answers: Ints, shares: tuple[Floats, Floats]
     ) -> tuple[float, float]:
         mine, theirs = shares
         items, whole, chance = len(own), float(self.others.sum()), float(mine @ theirs)
-        at = np.repeat(np.arange(items), self.others + 1)
-        by_others = np.bincount(at, weights=mine[said], minlength=items) - mine[own]
+        item = np.repeat(np.arange(items), self.others + 1)
+        by_others = np.bincount(item, weights=mine[answers], minlength=items) - mine[own]
         expected = self.others * theirs[own] + by_others - 2 * chance * self.others
         observed = self.agreeing - float(self.agreeing.sum()) / whole * self.others
         added = observed / (1 - chance) - (1 - value) / (1 - chance) * expected

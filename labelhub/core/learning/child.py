@@ -47,8 +47,8 @@ class Conversation:
             for line in self._source:
                 self._tell({"said": _said(model, json.loads(line))})
         except LabelhubError as error:
-            said = {"code": error.code, "message": error.message, "data": error.data}
-            self._tell({"error": said})
+            reply = {"code": error.code, "message": error.message, "data": error.data}
+            self._tell({"error": reply})
         finally:
             self._ended.set()
             beating.join()
@@ -59,8 +59,8 @@ class Conversation:
             model = fit(lesson, asked["temperature"])
             self._tell({"learned": None})
             return model
-        model, told, judged = learn(lesson, self._progress)
-        self._tell({"learned": {"told": told, "judged": [astuple(each) for each in judged]}})
+        model, measures, judged = learn(lesson, self._progress)
+        self._tell({"learned": {"told": measures, "judged": [astuple(item) for item in judged]}})
         return model
 
     def _progress(self, step: str, share: float) -> None:
@@ -80,8 +80,8 @@ class Conversation:
 
 
 def _said(model: Model, asked: dict[str, Any]) -> list[tuple[Any, ...]]:
-    documents = [Document(*each) for each in asked["documents"]]
-    return [astuple(each) for each in model.say(documents, asked["beside"])]
+    documents = [Document(*parts) for parts in asked["documents"]]
+    return [astuple(item) for item in model.say(documents, asked["beside"])]
 
 
 def main() -> None:

@@ -176,8 +176,8 @@ def probability_of(shape: Shape, probabilities: Floats, marks: Marks) -> Floats:
     """How likely each row's marks are; of several labels, that all are as marked (taken as
     independent)."""
     if shape is Shape.MULTI:
-        each: Floats = np.where(marks, probabilities, 1 - probabilities)
-        return np.asarray(each.prod(axis=1))
+        chances: Floats = np.where(marks, probabilities, 1 - probabilities)
+        return np.asarray(chances.prod(axis=1))
     return np.asarray((probabilities * marks).sum(axis=1))
 
 
@@ -237,10 +237,10 @@ class _Several:
         self._each: list[_Binary] = []
 
     def _fit(self, rows: Matrix, columns: Marks) -> None:
-        self._each = [_Binary().fit(rows, columns[:, at]) for at in range(columns.shape[1])]
+        self._each = [_Binary().fit(rows, columns[:, column]) for column in range(columns.shape[1])]
 
     def scores(self, rows: Matrix) -> Floats:
-        return np.column_stack([one.scores(rows) for one in self._each])
+        return np.column_stack([model.scores(rows) for model in self._each])
 
 
 class _Multi(_Several):

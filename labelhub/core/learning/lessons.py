@@ -94,9 +94,11 @@ class Lesson:
         return {
             "shape": str(self.shape),
             "names": list(self.names),
-            "documents": [[each.text, each.question, each.context] for each in self.documents],
-            "targets": [list(each) for each in self.targets],
-            "beside": [None if each is None else list(each) for each in self.beside],
+            "documents": [
+                [document.text, document.question, document.context] for document in self.documents
+            ],
+            "targets": [list(numbers) for numbers in self.targets],
+            "beside": [None if labels is None else list(labels) for labels in self.beside],
             "seed": self.seed,
         }
 
@@ -106,7 +108,7 @@ class Lesson:
         return cls(
             shape=Shape(raw["shape"]),
             names=raw["names"],
-            documents=[Document(*each) for each in raw["documents"]],
+            documents=[Document(*parts) for parts in raw["documents"]],
             targets=raw["targets"],
             beside=raw["beside"],
             seed=raw["seed"],
@@ -134,8 +136,8 @@ def check_enough(shape: Shape, names: Sequence[str], targets: Sequence[Sequence[
         enough = sum(count >= LEAST_EACH for count in counts.values()) >= 2
         what = f"at least two labels that stand {LEAST_EACH} times each"
     if not enough:
-        said = ", ".join(f"{names[at]} ({count})" for at, count in counts.most_common(5))
+        counted = ", ".join(f"{names[number]} ({count})" for number, count in counts.most_common(5))
         raise TooLittleGold(
-            f"Learning needs {what}; gold has: {said or 'none of the labels'}.",
+            f"Learning needs {what}; gold has: {counted or 'none of the labels'}.",
             data={"needed": LEAST_EACH, "have": have},
         )

@@ -117,15 +117,17 @@ def _log(likely: Floats) -> Floats:
 def calibration_error(shape: Shape, probabilities: Floats, marks: Marks) -> float:
     """Expected calibration error of what is said, ten bins of equal width, 0 is perfect: the mean
     gap between how sure the classifier is and how often it is right."""
-    said = chosen(shape, probabilities)
-    sure = probability_of(shape, probabilities, said)
-    right = (said == marks).all(axis=1)
+    predicted = chosen(shape, probabilities)
+    sure = probability_of(shape, probabilities, predicted)
+    right = (predicted == marks).all(axis=1)
     bins: NDArray[np.intp] = np.minimum((sure * BINS).astype(np.intp), BINS - 1)
     gaps = np.bincount(bins, weights=right - sure, minlength=BINS)
     return float(np.abs(gaps).sum() / len(sure))
 
 
-def scores(names: Sequence[str], truth: Marks, said: Marks, *, seed: int = 0) -> dict[str, Any]:
+def scores(
+    names: Sequence[str], truth: Marks, predicted: Marks, *, seed: int = 0
+) -> dict[str, Any]:
     """Accuracy (all labels of an item as in gold), macro F1 and a row for each label.
 
     Macro F1 is the plain mean over the labels that gold has, so that rare ones count as much.
@@ -133,10 +135,10 @@ def scores(names: Sequence[str], truth: Marks, said: Marks, *, seed: int = 0) ->
     Args:
         names: of the labels, in the order of the columns.
         truth: items x labels of gold; at least one item.
-        said: the same of whoever is measured.
+        predicted: the same of the predictions.
         seed: of the intervals.
     """
-    hits, extra, missed = truth & said, said & ~truth, truth & ~said
+    hits, extra, missed = truth & predicted, predicted & ~truth, truth & ~predicted
     columns = tuple(part.astype(np.float64) for part in (hits, extra, missed))
     in_gold = truth.any(axis=0)
     n = len(truth)
@@ -159,7 +161,7 @@ def scores(names: Sequence[str], truth: Marks, said: Marks, *, seed: int = 0) ->
     whole = np.ones((1, n))
     value = float(macro(whole)[0]) if in_gold.any() else None
     return {
-        "accuracy": share(int((truth == said).all(axis=1).sum()), n),
+        "accuracy": share(int((truth == predicted).all(axis=1).sum()), n),
         "macro_f1": resampled(value, n, macro, seed=seed),
         "labels": _labels(names, (hits, extra, missed), f1_of(whole)[0]),
     }
@@ -172,13 +174,13 @@ def _labels(
     return [
         {
             "name": name,
-            "n": int(tp[at] + fn[at]),
-            "said": int(tp[at] + fp[at]),
-            "precision": _rate(int(tp[at]), int(tp[at] + fp[at]), "it is never given"),
-            "recall": _rate(int(tp[at]), int(tp[at] + fn[at]), "gold does not have it"),
-            "f1": None if np.isnan(f1[at]) else float(f1[at]),
+            "n": int(tp[column] + fn[column]),
+            "said": int(tp[column] + fp[column]),
+            "precision": _rate(int(tp[column]), int(tp[column] + fp[column]), "it is never given"),
+            "recall": _rate(int(tp[column]), int(tp[column] + fn[column]), "gold does not have it"),
+            "f1": None if np.isnan(f1[column]) else float(f1[column]),
         }
-        for at, name in enumerate(names)
+        for column, name in enumerate(names)
     ]
 
 
@@ -193,14 +195,19 @@ def majority(truth: Marks) -> Marks:
 
 
 def compared(
-    names: Sequence[str], truth: Marks, said: Marks, beside: tuple[Marks, Marks], *, seed: int = 0
+    names: Sequence[str],
+    truth: Marks,
+    predicted: Marks,
+    beside: tuple[Marks, Marks],
+    *,
+    seed: int = 0,
 ) -> dict[str, Any]:
     """The classifier beside what somebody else said of some of the items, on those alone.
 
     Args:
         names: of the labels.
         truth: items x labels of gold.
-        said: the same of the classifier.
+        predicted: the same of the classifier.
         beside: (which items somebody else labelled, one column; what they said of each item).
         seed: of the intervals.
     """
@@ -208,7 +215,7 @@ def compared(
     if not here.any():
         return {"n": 0}
     theirs = scores(names, truth[here], beside[1][here], seed=seed)
-    ours = scores(names, truth[here], said[here], seed=seed)
+    ours = scores(names, truth[here], predicted[here], seed=seed)
     return {
         "n": int(here.sum()),
         "accuracy": theirs["accuracy"],
@@ -218,8 +225,8 @@ def compared(
     }
 
 
-def steps_off(shape: Shape, truth: Marks, said: Marks) -> float | None:
+def steps_off(shape: Shape, truth: Marks, predicted: Marks) -> float | None:
     """How many points of the scale the classifier is off on average; None without a scale."""
     if shape is not Shape.ORDINAL:
         return None
-    return float(np.abs(truth.argmax(axis=1) - said.argmax(axis=1)).mean())
+    return float(np.abs(truth.argmax(axis=1) - predicted.argmax(axis=1)).mean())

@@ -122,8 +122,8 @@ class _Trial:
         known, hidden = pool[: steps[0]], pool[steps[0] :]
         for size in [*steps[1:], 0]:
             head = classifier_for(self.shape).fit(self.rows[known], self.marks[known])
-            said = chosen(self.shape, self._likely(head, self.test))
-            accuracies.append(float((said == self.marks[self.test]).all(axis=1).mean()))
+            predicted = chosen(self.shape, self._likely(head, self.test))
+            accuracies.append(float((predicted == self.marks[self.test]).all(axis=1).mean()))
             if by_doubt and len(hidden):
                 likely = self._likely(head, hidden)
                 sure = probability_of(self.shape, likely, chosen(self.shape, likely))
@@ -132,14 +132,14 @@ class _Trial:
             known, hidden = np.concatenate([known, hidden[:more]]), hidden[more:]
         return accuracies
 
-    def _likely(self, head: Any, at: Indices) -> Floats:
-        found: Floats = head.probabilities(head.scores(self.rows[at]), 1.0)
+    def _likely(self, head: Any, items: Indices) -> Floats:
+        found: Floats = head.probabilities(head.scores(self.rows[items]), 1.0)
         return found
 
 
 def _points(orders: Orders) -> Iterator[dict[str, Any]]:
-    for at, labels in enumerate(orders.labels):
-        random, learned = orders.random[:, at], orders.learned[:, at]
+    for step, labels in enumerate(orders.labels):
+        random, learned = orders.random[:, step], orders.learned[:, step]
         yield {
             "labels": int(labels),
             "random": mean(random),
@@ -181,11 +181,11 @@ def _needed(labels: NDArray[np.int64], accuracies: Floats, target: float) -> flo
     above = np.flatnonzero(risen >= target)
     if not len(above):
         return float(labels[-1])
-    at = int(above[0])
-    if at == 0:
+    step = int(above[0])
+    if step == 0:
         return float(labels[0])
-    share = (target - risen[at - 1]) / (risen[at] - risen[at - 1])
-    return float(labels[at - 1] + share * (labels[at] - labels[at - 1]))
+    share = (target - risen[step - 1]) / (risen[step] - risen[step - 1])
+    return float(labels[step - 1] + share * (labels[step] - labels[step - 1]))
 
 
 def _verdict(saved: dict[str, Any]) -> str:

@@ -43,12 +43,12 @@ def fold_of(
     """
     rng = np.random.default_rng(seed)
     first: dict[int, int] = {}
-    for at, group in enumerate(groups):
-        first.setdefault(group, at)
+    for example, group in enumerate(groups):
+        first.setdefault(group, example)
     order = rng.permutation(len(first))
     leaders = np.array(list(first.values()), np.intp)[order]
-    alike = sorted(leaders.tolist(), key=lambda at: marks[at].tobytes())
-    dealt = {groups[at]: turn % folds for turn, at in enumerate(alike)}
+    alike = sorted(leaders.tolist(), key=lambda example: marks[example].tobytes())
+    dealt = {groups[example]: turn % folds for turn, example in enumerate(alike)}
     return np.array([dealt[group] for group in groups], np.intp)
 
 
@@ -112,9 +112,9 @@ def _one(probabilities: Floats, gold: Marks) -> Suspicion:
 
 def _each(probabilities: Floats, gold: Marks) -> Suspicion:
     ahead = np.full(gold.shape, np.nan)
-    for at in range(gold.shape[1]):
-        pair = np.column_stack([1 - probabilities[:, at], probabilities[:, at]])
-        ahead[:, at] = _one(pair, np.column_stack([~gold[:, at], gold[:, at]])).ahead
+    for column in range(gold.shape[1]):
+        pair = np.column_stack([1 - probabilities[:, column], probabilities[:, column]])
+        ahead[:, column] = _one(pair, np.column_stack([~gold[:, column], gold[:, column]])).ahead
     flipped = ~np.isnan(ahead)
     worst = np.where(flipped, ahead, -1.0).max(axis=1)
     return Suspicion(np.where(flipped.any(axis=1), worst, np.nan), gold ^ flipped)
@@ -173,16 +173,16 @@ class Model:
         marks = chosen(self.shape, likely)
         sure = probability_of(self.shape, likely, marks)
         ahead = margins(self.shape, likely)
-        theirs = marks_of([each or () for each in beside], len(self.names))
+        theirs = marks_of([labels or () for labels in beside], len(self.names))
         others = probability_of(self.shape, likely, theirs)
         return [
             ClassifiedItem(
-                labels=np.flatnonzero(marks[at]).tolist(),
-                probability=float(sure[at]),
-                margin=float(ahead[at]),
-                beside=None if each is None else float(others[at]),
+                labels=np.flatnonzero(marks[row]).tolist(),
+                probability=float(sure[row]),
+                margin=float(ahead[row]),
+                beside=None if labels is None else float(others[row]),
             )
-            for at, each in enumerate(beside)
+            for row, labels in enumerate(beside)
         ]
 
 
@@ -229,7 +229,7 @@ def learn(lesson: Lesson, progress: Progress) -> tuple[Model, dict[str, Any], li
         temperature,
     )
     progress("Measuring", 0.35)
-    told = {
+    measures = {
         "quality": {
             **_quality(lesson, marks, likely),
             "temperature": temperature,
@@ -240,7 +240,7 @@ def learn(lesson: Lesson, progress: Progress) -> tuple[Model, dict[str, Any], li
         },
         "curve": _simulated(lesson, marks, same, progress),
     }
-    return model, told, _judged(lesson.shape, likely, marks)
+    return model, measures, _judged(lesson.shape, likely, marks)
 
 
 def _prepared(lesson: Lesson) -> tuple[Matrix, Marks, Features]:
@@ -276,24 +276,24 @@ def _out_of_fold(
 
 
 def _quality(lesson: Lesson, marks: Marks, likely: Floats) -> dict[str, Any]:
-    said = chosen(lesson.shape, likely)
+    predicted = chosen(lesson.shape, likely)
     names, seed = lesson.names, lesson.seed
     guessed = scores(names, marks, majority(marks), seed=seed)
     return {
         "n": len(marks),
-        **scores(names, marks, said, seed=seed),
-        "steps_off": steps_off(lesson.shape, marks, said),
+        **scores(names, marks, predicted, seed=seed),
+        "steps_off": steps_off(lesson.shape, marks, predicted),
         "majority": {key: guessed[key] for key in ("accuracy", "macro_f1")},
-        "llm": _beside(lesson, marks, said),
+        "llm": _beside(lesson, marks, predicted),
     }
 
 
-def _beside(lesson: Lesson, marks: Marks, said: Marks) -> dict[str, Any]:
+def _beside(lesson: Lesson, marks: Marks, predicted: Marks) -> dict[str, Any]:
     if not lesson.beside:
         return {"n": 0}
-    here = np.array([[each is not None] for each in lesson.beside])
-    theirs = marks_of([each or () for each in lesson.beside], len(lesson.names))
-    return compared(lesson.names, marks, said, (here, theirs), seed=lesson.seed)
+    here = np.array([[labels is not None] for labels in lesson.beside])
+    theirs = marks_of([labels or () for labels in lesson.beside], len(lesson.names))
+    return compared(lesson.names, marks, predicted, (here, theirs), seed=lesson.seed)
 
 
 def _simulated(
@@ -302,7 +302,7 @@ def _simulated(
     first = np.unique(np.array(same), return_index=True)[1]
     if len(first) < LEAST:
         return {"reason": f"it needs {LEAST} different texts with gold; there are {len(first)}"}
-    documents = [read(lesson.documents[at]) for at in first]
+    documents = [read(lesson.documents[place]) for place in first]
     terms = _most_terms(lesson, SIMULATED_WEIGHTS, MOST_TERMS // 2)
     rows = Features(terms).fit(documents).transform(documents)
 
@@ -319,11 +319,11 @@ def _judged(shape: Shape, likely: Floats, marks: Marks) -> list[Judged]:
     gaps = margins(shape, likely)
     return [
         Judged(
-            labels=np.flatnonzero(shown[at]).tolist(),
-            probability=float(sure[at]),
-            margin=float(gaps[at]),
-            gold=float(gold[at]),
-            suspicion=None if np.isnan(ahead[at]) else float(ahead[at]),
+            labels=np.flatnonzero(shown[row]).tolist(),
+            probability=float(sure[row]),
+            margin=float(gaps[row]),
+            gold=float(gold[row]),
+            suspicion=None if np.isnan(ahead[row]) else float(ahead[row]),
         )
-        for at in range(len(marks))
+        for row in range(len(marks))
     ]

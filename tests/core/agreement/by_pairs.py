@@ -18,8 +18,8 @@ Measure = Callable[[int, int], float]
 def tables(draw: st.DrawFn, *, q: int = 3, items: int = 8, raters: int = 4) -> Table:
     """Any ratings of up to ``items`` items by two to ``raters`` raters, some missing."""
     width = draw(st.integers(2, raters))
-    said = st.lists(st.integers(-1, q - 1), min_size=width, max_size=width)
-    return draw(st.lists(said, min_size=1, max_size=items))
+    codes = st.lists(st.integers(-1, q - 1), min_size=width, max_size=width)
+    return draw(st.lists(codes, min_size=1, max_size=items))
 
 
 @st.composite
@@ -63,7 +63,7 @@ def percent(table: Table, near: Measure = nominal) -> float | None:
 def shares(table: Table, q: int) -> list[float]:
     """The mean over rated items of the share of each category."""
     rated = [ratings_of(item) for item in table if ratings_of(item)]
-    return [mean([said.count(c) / len(said) for said in rated]) or 0.0 for c in range(q)]
+    return [mean([codes.count(c) / len(codes) for codes in rated]) or 0.0 for c in range(q)]
 
 
 def beyond(observed: float | None, chance: float | None) -> float | None:
@@ -81,7 +81,7 @@ def fleiss(table: Table, q: int, near: Measure = nominal) -> float | None:
 def gwet(table: Table, q: int, near: Measure = nominal) -> float | None:
     p = shares(table, q)
     weight = sum(near(a, b) for a in range(q) for b in range(q))
-    chance = weight * sum(one * (1 - one) for one in p) / (q * (q - 1))
+    chance = weight * sum(share * (1 - share) for share in p) / (q * (q - 1))
     return beyond(percent(table, near), chance)
 
 
@@ -92,8 +92,8 @@ def brennan_prediger(table: Table, q: int, near: Measure = nominal) -> float | N
 
 def alpha(table: Table, distance: Measure) -> float | None:
     """One less the distance within items over that of any two ratings of the pairable items."""
-    pairable = [said for said in map(ratings_of, table) if len(said) > 1]
-    pooled = [code for said in pairable for code in said]
+    pairable = [codes for codes in map(ratings_of, table) if len(codes) > 1]
+    pooled = [code for codes in pairable for code in codes]
     n = len(pooled)
     if not n:
         return None
@@ -114,8 +114,8 @@ def ordinal(table: Table) -> Measure:
     return distance
 
 
-def cohen(one: list[int], other: list[int], q: int, near: Measure = nominal) -> float | None:
-    both = [(a, b) for a, b in zip(one, other, strict=True) if a >= 0 and b >= 0]
+def cohen(first: list[int], second: list[int], q: int, near: Measure = nominal) -> float | None:
+    both = [(a, b) for a, b in zip(first, second, strict=True) if a >= 0 and b >= 0]
     n = len(both)
     observed = mean([near(a, b) for a, b in both])
     rows = [sum(a == c for a, _ in both) for c in range(q)]
@@ -126,10 +126,10 @@ def cohen(one: list[int], other: list[int], q: int, near: Measure = nominal) -> 
 
 def conger(table: Table, q: int, near: Measure = nominal) -> float | None:
     """Chance: the mean over ordered pairs of raters, each by its own shares."""
-    said = [ratings_of(list(column)) for column in zip(*table, strict=True)]
-    own = [[one.count(c) / len(one) for c in range(q)] for one in said if one]
+    by_rater = [ratings_of(list(column)) for column in zip(*table, strict=True)]
+    own = [[codes.count(c) / len(codes) for c in range(q)] for codes in by_rater if codes]
     chances = [
-        sum(near(a, b) * one[a] * other[b] for a in range(q) for b in range(q))
-        for one, other in permutations(own, 2)
+        sum(near(a, b) * first[a] * second[b] for a in range(q) for b in range(q))
+        for first, second in permutations(own, 2)
     ]
     return beyond(percent(table, near), mean(chances))

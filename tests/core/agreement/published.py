@@ -40,7 +40,7 @@ def crowd(name: str) -> tuple[Ratings, Ints]:
     rows = [json.loads(line) for line in lines]
     _, items = np.unique([row["item_id"] for row in rows], return_inverse=True)
     _, raters = np.unique([row["annotator_id"] for row in rows], return_inverse=True)
-    number = {label: at for at, label in enumerate(sorted({row["label"] for row in rows}))}
+    number = {label: number for number, label in enumerate(sorted({row["label"] for row in rows}))}
     codes = np.array([number[row["label"]] for row in rows])
     gold = np.full(items.max() + 1, -1)
     gold[items] = [number[row["gold"]] for row in rows]

@@ -18,37 +18,38 @@ def from_matrix(table: object, n_categories: int | None = None) -> Ratings:
 
     ``n_categories``: by default up to the highest number that occurs.
     """
-    said = np.asarray(table)
-    items, raters = np.nonzero(said >= 0)
-    codes = said[items, raters].astype(np.int64)
+    given = np.asarray(table)
+    items, raters = np.nonzero(given >= 0)
+    codes = given[items, raters].astype(np.int64)
     most = int(codes.max(initial=-1)) + 1
-    n_items, n_raters = said.shape
+    n_items, n_raters = given.shape
     return Ratings(items, raters, codes, n_items, n_raters, n_categories or most)
 
 
 def sheet(
-    said: Mapping[str, Sequence[int]],
+    answers: Mapping[str, Sequence[int]],
     *,
     categories: int = 2,
     task: LabelType = TASKS["single"],
     gold: Sequence[int] | None = None,
     **others: Any,
 ) -> Sheet:
-    """``said``: by "kind:name" a category number for each item.
+    """``answers``: by "kind:name" a category number for each item.
 
     The author's answers are the second truth. ``others``: more fields of ``Sheet``.
     """
     raters = [
-        Rater(at, name.partition(":")[2], name.partition(":")[0]) for at, name in enumerate(said)
+        Rater(number, name.partition(":")[2], name.partition(":")[0])
+        for number, name in enumerate(answers)
     ]
-    table = np.array([*said.values()] or np.empty((0, 0)), dtype=np.int64).T
+    table = np.array([*answers.values()] or np.empty((0, 0)), dtype=np.int64).T
     items, of_rater = np.nonzero(table >= 0)
     n_items = len(table)
-    authors = [table[:, at] for at, rater in enumerate(raters) if rater.kind == "author"]
+    authors = [table[:, number] for number, rater in enumerate(raters) if rater.kind == "author"]
     known = np.full(n_items, -1) if gold is None else np.array(gold)
     return Sheet(
         task=task,
-        categories=[f"c{at}" for at in range(categories)],
+        categories=[f"c{number}" for number in range(categories)],
         ratings=Ratings(items, of_rater, table[items, of_rater], n_items, len(raters), categories),
         raters=raters,
         abstained=np.column_stack(np.nonzero(table == UNSURE)),

@@ -55,9 +55,9 @@ def test_winners_are_those_that_counting_by_hand_finds(table: Ints) -> None:
 @given(TABLES)
 def test_the_median_is_that_of_the_standard_library(table: Ints) -> None:
     low, high = middle(from_matrix(table, Q).counts())
-    for at, row in enumerate(table.tolist()):
-        said = [code for code in row if code >= 0] or [-1]
-        assert (low[at], high[at]) == (median_low(said), median_high(said))
+    for item, row in enumerate(table.tolist()):
+        codes = [code for code in row if code >= 0] or [-1]
+        assert (low[item], high[item]) == (median_low(codes), median_high(codes))
 
 
 def test_a_tie_is_drawn_by_its_seed_each_answer_as_often_and_a_single_winner_stays() -> None:
@@ -181,9 +181,9 @@ def test_the_order_of_raters_and_the_names_of_categories_do_not_matter(
 ) -> None:
     raters = dice.sample(range(table.shape[1]), table.shape[1])
     renamed = np.array([*names, -1])
-    one, other = few_rounds(table), few_rounds(renamed[table[:, raters]])
-    np.testing.assert_allclose(other.posterior[:, names], one.posterior, atol=1e-6)
-    assert other.log_likelihood == pytest.approx(one.log_likelihood, abs=1e-6)
+    plain, shuffled = few_rounds(table), few_rounds(renamed[table[:, raters]])
+    np.testing.assert_allclose(shuffled.posterior[:, names], plain.posterior, atol=1e-6)
+    assert shuffled.log_likelihood == pytest.approx(plain.log_likelihood, abs=1e-6)
 
 
 def test_spammers_who_agree_do_not_outvote_those_who_know() -> None:
@@ -215,8 +215,8 @@ def test_real_crowds_reach_the_accuracy_of_other_programs_by_mace(
 
 
 def test_two_raters_who_never_agree_leave_everything_undecided() -> None:
-    one = np.random.default_rng(1).integers(0, 2, 30)
-    found = mace(from_matrix(np.column_stack([one, 1 - one]), 2))
+    answers = np.random.default_rng(1).integers(0, 2, 30)
+    found = mace(from_matrix(np.column_stack([answers, 1 - answers]), 2))
     np.testing.assert_allclose(found.posterior, 0.5)
     assert found.competence[0] == pytest.approx(found.competence[1], abs=0.2)
 
@@ -228,18 +228,18 @@ def few_rounds(table: Ints) -> DawidSkene:
 
 def plain_em(ratings: Ratings, rounds: int) -> tuple[Any, Any, float]:
     """The paper's equations (2.3) to (2.5) written as loops, without any smoothing."""
-    said = np.zeros((ratings.n_items, ratings.n_raters, ratings.n_categories))
-    np.add.at(said, (ratings.items, ratings.raters, ratings.codes), 1)
-    posterior = said.sum(axis=1) / said.sum(axis=(1, 2))[:, None]
+    answers = np.zeros((ratings.n_items, ratings.n_raters, ratings.n_categories))
+    np.add.at(answers, (ratings.items, ratings.raters, ratings.codes), 1)
+    posterior = answers.sum(axis=1) / answers.sum(axis=(1, 2))[:, None]
     class_shares, log_likelihood = posterior, 0.0
     for _ in range(rounds):
         class_shares = posterior.mean(axis=0)
-        confusion = np.einsum("it,ira->rta", posterior, said)
+        confusion = np.einsum("it,ira->rta", posterior, answers)
         confusion /= confusion.sum(axis=2, keepdims=True)
         joint = np.array(
             [
                 [share * np.prod(confusion[:, t] ** item) for t, share in enumerate(class_shares)]
-                for item in said
+                for item in answers
             ]
         )
         sums = joint.sum(axis=1, keepdims=True)

@@ -46,13 +46,13 @@ def cebab() -> tuple[Ratings, dict[str, Ints]]:
     rows = [json.loads(line) for line in lines]
     item = {name: k for k, name in enumerate(sorted({row["item_id"] for row in rows}))}
     label = {name: k for k, name in enumerate(sorted({row["label"] for row in rows}))}
-    said: dict[str, Ints] = {}
+    answers: dict[str, Ints] = {}
     people = {row["annotator_id"] for row in rows if row["annotator_type"] == "human"}
     for row in rows:
-        codes = said.setdefault(row["annotator_id"], np.full(len(item), -1))
+        codes = answers.setdefault(row["annotator_id"], np.full(len(item), -1))
         codes[item[row["item_id"]]] = label[row["label"]]
-    humans = from_matrix(np.stack([said[name] for name in sorted(people)], axis=1))
-    return humans, {name: codes for name, codes in said.items() if name not in people}
+    humans = from_matrix(np.stack([answers[name] for name in sorted(people)], axis=1))
+    return humans, {name: codes for name, codes in answers.items() if name not in people}
 
 
 def told_plainly(table: Ints, llm: Ints, near: NDArray[np.float64], epsilon: float) -> list[Any]:
@@ -60,11 +60,11 @@ def told_plainly(table: Ints, llm: Ints, near: NDArray[np.float64], epsilon: flo
     rows = []
     for human in range(table.shape[1]):
         wins, losses = [], []
-        for said, model in zip(table, llm, strict=True):
-            others = [code for k, code in enumerate(said) if k != human and code >= 0]
-            if said[human] >= 0 and model >= 0 and others:
+        for row, model in zip(table, llm, strict=True):
+            others = [code for k, code in enumerate(row) if k != human and code >= 0]
+            if row[human] >= 0 and model >= 0 and others:
                 of_llm = round(float(np.mean([near[model, code] for code in others])), 9)
-                of_human = round(float(np.mean([near[said[human], code] for code in others])), 9)
+                of_human = round(float(np.mean([near[row[human], code] for code in others])), 9)
                 wins.append(int(of_llm >= of_human))
                 losses.append(int(of_human >= of_llm))
         lost = np.subtract(losses, wins)
@@ -77,9 +77,9 @@ def crowd(seed: int, items: int = 80, raters: int = 4, categories: int = 4) -> t
     generator = np.random.default_rng(seed)
     truth = generator.integers(0, categories, items)
     noise = generator.integers(0, categories, (items, raters + 1))
-    said = np.where(generator.random(noise.shape) < 0.7, truth[:, None], noise)
-    said[generator.random(noise.shape) < 0.1] = -1
-    return said[:, :-1], said[:, -1]
+    answers = np.where(generator.random(noise.shape) < 0.7, truth[:, None], noise)
+    answers[generator.random(noise.shape) < 0.1] = -1
+    return answers[:, :-1], answers[:, -1]
 
 
 def verdict(table: Any, llm: Any, epsilon: float, **rules: Any) -> AltTest:

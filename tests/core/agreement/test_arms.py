@@ -48,9 +48,9 @@ VALUES: dict[str, tuple[Schema, Any]] = {
 def counted(schema: Schema, gold: Sequence[Any], answers: Sequence[tuple[int, Any]]) -> ArmTally:
     codes = Codes(schema)
     coded = codes.all_of(gold)
-    said = codes.all_of([value for _, value in answers])
+    predicted = codes.all_of([value for _, value in answers])
     rows = np.array([row for row, _ in answers], dtype=np.int64)
-    return tally(codes, coded, rows, said)
+    return tally(codes, coded, rows, predicted)
 
 
 def scored(schema: Schema, gold: Sequence[Any], answers: Sequence[tuple[int, Any]]) -> ArmScores:
@@ -63,9 +63,9 @@ def test_codes_are_equal_where_values_say_the_same(task: str) -> None:
     schema, values = VALUES[task]
 
     @given(values, values)
-    def check(one: Any, other: Any) -> None:
+    def check(first: Any, second: Any) -> None:
         codes = Codes(schema)
-        assert (codes.of(one) == codes.of(other)) == is_right(schema, one, other)
+        assert (codes.of(first) == codes.of(second)) == is_right(schema, first, second)
 
     check()
 
@@ -74,10 +74,12 @@ def test_codes_are_equal_where_values_say_the_same(task: str) -> None:
 def test_with_one_pass_it_is_what_the_evaluation_says(pairs: list[tuple[str, str]]) -> None:
     if not pairs:
         return
-    whole = [LabelledPair(at, said, gold) for at, (said, gold) in enumerate(pairs)]
+    whole = [LabelledPair(item, predicted, gold) for item, (predicted, gold) in enumerate(pairs)]
     known = evaluate(MOODS, whole)
     found = scored(
-        MOODS, [gold for _, gold in pairs], [(at, said) for at, (said, _) in enumerate(pairs)]
+        MOODS,
+        [gold for _, gold in pairs],
+        [(item, predicted) for item, (predicted, _) in enumerate(pairs)],
     )
     assert found.accuracy == known.overall["accuracy"]
     assert found.macro_f1["value"] == known.overall["macro_f1"]["value"]
@@ -89,12 +91,12 @@ def test_with_one_pass_it_is_what_the_evaluation_says(pairs: list[tuple[str, str
 
 def test_replicates_widen_nothing_and_an_item_counts_once() -> None:
     gold = ["good"] * 20
-    once = [(at, "good" if at < 12 else "bad") for at in range(20)]
-    one, five = scored(MOODS, gold, once), scored(MOODS, gold, once * 5)
-    assert five.accuracy["value"] == one.accuracy["value"]
-    assert five.accuracy["n"] == one.accuracy["n"] == 20
+    once = [(item, "good" if item < 12 else "bad") for item in range(20)]
+    single, five = scored(MOODS, gold, once), scored(MOODS, gold, once * 5)
+    assert five.accuracy["value"] == single.accuracy["value"]
+    assert five.accuracy["n"] == single.accuracy["n"] == 20
     assert "passes of an item go together" in five.accuracy["method"]
-    width = [f["high"] - f["low"] for f in (one.accuracy, five.accuracy)]  # type: ignore[operator]
+    width = [f["high"] - f["low"] for f in (single.accuracy, five.accuracy)]  # type: ignore[operator]
     assert width[1] == pytest.approx(width[0], abs=0.06)
 
 
@@ -108,8 +110,8 @@ def test_without_answers_there_is_a_reason_and_no_number() -> None:
 
 def test_two_arms_are_compared_where_both_answered() -> None:
     gold = ["good"] * 12
-    better = counted(MOODS, gold, [(at, "good") for at in range(11)])
-    worse = counted(MOODS, gold, [(at, "bad" if at < 9 else "good") for at in range(12)])
+    better = counted(MOODS, gold, [(item, "good") for item in range(11)])
+    worse = counted(MOODS, gold, [(item, "bad" if item < 9 else "good") for item in range(12)])
     (pair,) = compare(resample(12), [better, worse])
     assert (pair.items, pair.b, pair.c) == (11, 9, 0)
     assert pair.p == pair.p_holm == pytest.approx(2 / 2**9)
@@ -120,9 +122,9 @@ def test_two_arms_are_compared_where_both_answered() -> None:
 
 def test_with_replicates_an_item_is_for_whoever_is_right_more_often() -> None:
     gold = ["good", "good"]
-    one = counted(MOODS, gold, [(0, "good"), (0, "good"), (1, "good"), (1, "bad")])
-    other = counted(MOODS, gold, [(0, "good"), (0, "bad"), (1, "bad"), (1, "good")])
-    (pair,) = compare(resample(2), [one, other])
+    often = counted(MOODS, gold, [(0, "good"), (0, "good"), (1, "good"), (1, "bad")])
+    seldom = counted(MOODS, gold, [(0, "good"), (0, "bad"), (1, "bad"), (1, "good")])
+    (pair,) = compare(resample(2), [often, seldom])
     assert (pair.b, pair.c) == (1, 0)
     assert pair.to_json()["method"] == FLIPPED
 
@@ -151,7 +153,7 @@ def test_a_steady_arm_and_a_varying_one_of_equal_accuracy_seldom_differ_reliably
 def test_flipped_signs_are_all_signs_of_few_items(gaps: list[int]) -> None:
     found = sign_flip(np.array(gaps, dtype=float))
     sums = [abs(sum(signs)) for signs in product(*((gap, -gap) for gap in gaps))]
-    expected = np.mean([each >= abs(sum(gaps)) for each in sums])
+    expected = np.mean([total >= abs(sum(gaps)) for total in sums])
     assert found == pytest.approx(expected, abs=0.03)
     assert sign_flip(-np.array(gaps, dtype=float)) == pytest.approx(found)
 
@@ -160,16 +162,16 @@ def test_flipped_signs_are_all_signs_of_few_items(gaps: list[int]) -> None:
 def test_pairs_are_adjusted_together(rights: list[list[bool]]) -> None:
     gold = ["good"] * 8
     arms = [
-        counted(MOODS, gold, [(at, "good" if ok else "bad") for at, ok in enumerate(each)])
-        for each in rights
+        counted(MOODS, gold, [(item, "good" if ok else "bad") for item, ok in enumerate(right)])
+        for right in rights
     ]
     found = compare(resample(8), arms)
     assert len(found) == len(rights) * (len(rights) - 1) // 2
     for pair in found:
         assert pair.p <= pair.p_holm <= 1
-        gap = (sum(rights[pair.one]) - sum(rights[pair.other])) / 8
+        gap = (sum(rights[pair.first]) - sum(rights[pair.second])) / 8
         assert pair.difference["value"] == pytest.approx(gap)
-        assert pair.b - pair.c == sum(rights[pair.one]) - sum(rights[pair.other])
+        assert pair.b - pair.c == sum(rights[pair.first]) - sum(rights[pair.second])
 
 
 POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=20)
@@ -209,10 +211,10 @@ def test_changes_are_counted_both_ways() -> None:
 
 @given(POINTS)
 def test_the_front_is_what_nothing_dominates(points: list[tuple[int, int]]) -> None:
-    def beaten(at: int) -> bool:
-        cost, quality = points[at]
-        return any(c <= cost and q >= quality and (c, q) != points[at] for c, q in points)
+    def beaten(place: int) -> bool:
+        cost, quality = points[place]
+        return any(c <= cost and q >= quality and (c, q) != points[place] for c, q in points)
 
     found = front([(float(c), float(q)) for c, q in points])
-    assert sorted(found) == [at for at in range(len(points)) if not beaten(at)]
-    assert [points[at][0] for at in found] == sorted(points[at][0] for at in found)
+    assert sorted(found) == [place for place in range(len(points)) if not beaten(place)]
+    assert [points[place][0] for place in found] == sorted(points[place][0] for place in found)

@@ -30,10 +30,10 @@ def world(seed: int, items: int = 200, clusters: int = 25) -> tuple[Any, Any]:
 
 
 def errors(table: Any, clusters: Any, weights: Any = None) -> tuple[Any, Any]:
-    said = from_matrix(table, 3)
-    codes = clustered_codes(said, clusters)
+    ratings = from_matrix(table, 3)
+    codes = clustered_codes(ratings, clusters)
     assert codes is not None
-    tables = pairwise.all_pairs(said)[0, 1:]
+    tables = pairwise.all_pairs(ratings)[0, 1:]
     percent, _ = codes.spread(0, percent_parts(tables))
     kappa, _ = codes.spread(0, kappa_parts(tables, weights))
     return percent, kappa
@@ -57,8 +57,8 @@ def test_two_labels_of_one_item_by_one_rater_have_no_table() -> None:
 
 
 def pairs(table: Any, **others: Any) -> Any:
-    said = {f"crowd:{at}": row for at, row in enumerate(table.T.tolist())}
-    return between_raters(sheet(said, categories=3, **others))
+    answers = {f"crowd:{number}": row for number, row in enumerate(table.T.tolist())}
+    return between_raters(sheet(answers, categories=3, **others))
 
 
 def test_the_report_says_over_what_annotators_are_compared() -> None:
@@ -68,19 +68,19 @@ def test_the_report_says_over_what_annotators_are_compared() -> None:
     found = pairs(table, clusters=clusters, unit="authors", **given)
     for before, pair in zip(plain, found, strict=True):
         assert set(pair.figures) == {"percent", "cohen_kappa", "weighted_kappa"}
-        for name, told in pair.figures.items():
-            assert told["value"] == before.figures[name]["value"]
-            assert told["method"] == "linearised standard error over authors, Student's t"
-            assert "doubt" not in told
-            assert told["low"] < told["value"] < told["high"]
+        for name, figure in pair.figures.items():
+            assert figure["value"] == before.figures[name]["value"]
+            assert figure["method"] == "linearised standard error over authors, Student's t"
+            assert "doubt" not in figure
+            assert figure["low"] < figure["value"] < figure["high"]
     (_, kappa) = errors(table, clusters)
-    told = found[0].figures["cohen_kappa"]
-    assert told["high"] - told["value"] == pytest.approx(2.0639 * kappa[0], rel=1e-4)
+    figure = found[0].figures["cohen_kappa"]
+    assert figure["high"] - figure["value"] == pytest.approx(2.0639 * kappa[0], rel=1e-4)
 
 
 def test_a_table_that_is_too_large_leaves_the_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pairwise, "MOST_CODES", 10)
     table, clusters = world(9)
     for pair in pairs(table, clusters=clusters, unit="authors"):
-        for told in pair.figures.values():
-            assert "clusters_ignored: " in told["doubt"]
+        for figure in pair.figures.values():
+            assert "clusters_ignored: " in figure["doubt"]

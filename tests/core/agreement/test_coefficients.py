@@ -229,13 +229,13 @@ def test_pairs_of_raters_have_their_tables_and_cohens_kappa(
 ) -> None:
     found = pairwise.all_pairs(from_matrix(table, Q))
     columns = np.array(table).T
-    for a, one in enumerate(columns):
-        for b, other in enumerate(columns):
-            counts = pairwise.contingency(one, other, Q)
+    for a, first in enumerate(columns):
+        for b, second in enumerate(columns):
+            counts = pairwise.contingency(first, second, Q)
             assert found[a, b].tolist() == counts.tolist()
-            slow = by_pairs.cohen(list(one), list(other), Q)
+            slow = by_pairs.cohen(list(first), list(second), Q)
             assert float(pairwise.cohen_kappa(counts)) == near_or_nan(slow)
-            near_pairs = by_pairs.cohen(list(one), list(other), Q, by_pairs.from_table(weights))
+            near_pairs = by_pairs.cohen(list(first), list(second), Q, by_pairs.from_table(weights))
             weighted = float(pairwise.cohen_kappa(counts, np.array(weights)))
             assert weighted == near_or_nan(near_pairs)
 
@@ -245,9 +245,9 @@ def test_few_and_many_raters_are_counted_alike(ratings: tuple[int, int]) -> None
     """Few raters by counting, many by a sparse product."""
     raters, items = ratings
     generator = np.random.default_rng(2)
-    said = generator.integers(-3, Q, (items, raters))
-    found = pairwise.all_pairs(from_matrix(said, Q))
-    assert found[0, 1].tolist() == pairwise.contingency(said[:, 0], said[:, 1], Q).tolist()
+    codes = generator.integers(-3, Q, (items, raters))
+    found = pairwise.all_pairs(from_matrix(codes, Q))
+    assert found[0, 1].tolist() == pairwise.contingency(codes[:, 0], codes[:, 1], Q).tolist()
 
 
 def test_tables_that_would_not_fit_and_undeclared_categories_are_refused() -> None:
@@ -256,9 +256,9 @@ def test_tables_that_would_not_fit_and_undeclared_categories_are_refused() -> No
     nobody = np.zeros(0, dtype=np.int64)
     with pytest.raises(InvalidInput, match="1001 raters and 5 categories are too large"):
         pairwise.all_pairs(Ratings(nobody, nobody, nobody, 1, 1001, 5))
-    for one, other in (([0], [3]), ([3], [0]), ([0, 1], [0])):
+    for first, second in (([0], [3]), ([3], [0]), ([0, 1], [0])):
         with pytest.raises(InvalidInput, match="numbers below q"):
-            pairwise.contingency(np.array(one), np.array(other), Q)
+            pairwise.contingency(np.array(first), np.array(second), Q)
 
 
 def test_the_error_of_cohens_kappa_is_that_of_the_delta_method() -> None:
@@ -320,7 +320,7 @@ def test_quadratic_weights_and_distances() -> None:
         ("", "a", 1, 1),
     ],
 )
-def test_distances_of_sets(one: str, other: str, masi: float, jaccard: float) -> None:
-    sets = [frozenset(one), frozenset(other)]
+def test_distances_of_sets(first: str, second: str, masi: float, jaccard: float) -> None:
+    sets = [frozenset(first), frozenset(second)]
     assert alpha.masi_distance(sets)[0, 1] == pytest.approx(masi)
     assert alpha.jaccard_distance(sets)[0, 1] == pytest.approx(jaccard)

@@ -70,7 +70,9 @@ class Data:
 
     @cached_property
     def ratings(self) -> Ratings:
-        code: dict[Any, int] = {value: at for at, value in enumerate(self.scores)} | {None: -1}
+        code: dict[Any, int] = {value: number for number, value in enumerate(self.scores)} | {
+            None: -1
+        }
         return from_matrix([[code[value] for value in row] for row in self._rows], len(self.scores))
 
     @cached_property
@@ -84,8 +86,8 @@ class Data:
             return np.array(self.given["counts"])
         if "contingency" in self.given:
             rows, columns = np.nonzero(self.table)
-            one = np.eye(len(self.table), dtype=np.int64)
-            return np.repeat(one[rows] + one[columns], self.table[rows, columns], axis=0)
+            identity = np.eye(len(self.table), dtype=np.int64)
+            return np.repeat(identity[rows] + identity[columns], self.table[rows, columns], axis=0)
         return self.ratings.counts()
 
     @property
@@ -122,11 +124,11 @@ def by_distance(distances: Callable[[list[Any]], Floats]) -> Measure:
 
 def of_sets(distances: Callable[[list[frozenset[str]]], Floats]) -> Measure:
     def measure(data: Data) -> float | None:
-        said = [
+        units = [
             [x if x is None else frozenset(map(str, x)) for x in u] for u in data.given["units"]
         ]
-        sets = sorted({x for unit in said for x in unit if x is not None}, key=sorted)
-        codes = [[-1 if x is None else sets.index(x) for x in unit] for unit in said]
+        sets = sorted({x for unit in units for x in unit if x is not None}, key=sorted)
+        codes = [[-1 if x is None else sets.index(x) for x in unit] for unit in units]
         counts = from_matrix(codes, len(sets)).counts()
         return alpha_of(counts, distances(sets))
 
@@ -197,14 +199,15 @@ def case(name: str) -> Any:
 
 @all_cases(
     "name",
-    [key for key, each in CASES.items() if set(asked(each["method"])) <= set(MEASURES)] or [""],
+    [key for key, reference in CASES.items() if set(asked(reference["method"])) <= set(MEASURES)]
+    or [""],
 )
 def test_a_reference_case_is_reproduced(name: str) -> None:
-    each = case(name)
-    data = Data(each["input"])
-    found = [float(MEASURES[one](data)) for one in asked(each["method"])]
+    reference = case(name)
+    data = Data(reference["input"])
+    found = [float(MEASURES[measure](data)) for measure in asked(reference["method"])]
     assert found == pytest.approx(
-        np.atleast_1d(each["expected"])[: len(found)], abs=each["tolerance"]
+        np.atleast_1d(reference["expected"])[: len(found)], abs=reference["tolerance"]
     )
 
 

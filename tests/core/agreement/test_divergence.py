@@ -13,8 +13,8 @@ COUNTS = st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any)
 
 
 @given(COUNTS, COUNTS)
-def test_jensen_shannon_is_finite_symmetric_and_at_most_one_bit(one: Any, other: Any) -> None:
-    p, q = distribution(one), distribution(other)
+def test_jensen_shannon_is_finite_symmetric_and_at_most_one_bit(first: Any, second: Any) -> None:
+    p, q = distribution(first), distribution(second)
     both = js_divergence(p, q)
     assert both == js_divergence(q, p)
     assert 0 <= both <= 1 + 1e-12

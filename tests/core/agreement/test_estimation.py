@@ -158,16 +158,16 @@ def test_few_items_and_few_clusters_are_doubted() -> None:
     assert labels["doubt"] == estimation.FEW_ITEMS
     for size, doubted in ((19, True), (20, False)):
         together = clustered(columns, np.arange(len(columns)) % size, "authors")
-        told = estimated(together, ALPHA, n=200).get("doubt", "")
-        assert told == ("few_clusters: fewer than 20 different authors are drawn" * doubted)
+        doubt = estimated(together, ALPHA, n=200).get("doubt", "")
+        assert doubt == ("few_clusters: fewer than 20 different authors are drawn" * doubted)
 
 
 #: Item, rater, category: any rater may have rated any item again and again.
 SAID = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, Q - 1)), max_size=30)
 
 
-def ratings_of(said: list[tuple[int, int, int]]) -> Ratings:
-    items, raters, codes = np.array(said, dtype=np.int64).reshape(-1, 3).T
+def ratings_of(triples: list[tuple[int, int, int]]) -> Ratings:
+    items, raters, codes = np.array(triples, dtype=np.int64).reshape(-1, 3).T
     return Ratings(items, raters, codes, n_items=5, n_raters=3, n_categories=Q)
 
 
@@ -177,25 +177,25 @@ def rows(ratings: Ratings) -> list[tuple[int, int, int]]:
 
 
 @given(SAID)
-def test_every_repetition_is_counted(said: list[tuple[int, int, int]]) -> None:
-    counts = ratings_of(said).counts()
+def test_every_repetition_is_counted(triples: list[tuple[int, int, int]]) -> None:
+    counts = ratings_of(triples).counts()
     assert counts.shape == (5, Q)
-    assert counts.sum() == len(said)
-    for item, _, code in said:
-        assert counts[item, code] == sum((one, c) == (item, code) for one, _, c in said)
+    assert counts.sum() == len(triples)
+    for item, _, code in triples:
+        assert counts[item, code] == sum((place, c) == (item, code) for place, _, c in triples)
 
 
 @given(SAID, st.booleans())
 def test_the_latest_is_what_a_reader_of_the_list_would_keep(
-    said: list[tuple[int, int, int]],
+    triples: list[tuple[int, int, int]],
     few: bool,
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         if not few:
             patch.setattr("labelhub.core.agreement.ratings.FEW_CELLS", 0)
-        found = rows(latest(ratings_of(said)))
-    last = {(item, rater): at for at, (item, rater, _) in enumerate(said)}
-    assert found == [said[at] for at in sorted(last.values())]
+        found = rows(latest(ratings_of(triples)))
+    last = {(item, rater): place for place, (item, rater, _) in enumerate(triples)}
+    assert found == [triples[place] for place in sorted(last.values())]
     assert rows(latest(ratings_of(found))) == found
 
 
@@ -214,7 +214,7 @@ def test_bins_of_equal_mass_hold_about_as_many_items() -> None:
         sure,
         np.ones(100),
     )
-    assert [each.right["n"] for each in bins] == [10] * 10
+    assert [group.right["n"] for group in bins] == [10] * 10
 
 
 def test_equal_confidences_are_never_parted() -> None:
@@ -222,7 +222,7 @@ def test_equal_confidences_are_never_parted() -> None:
         [0.5] * 9 + [0.9],
         [1, 0] * 5,
     )
-    assert [each.right["n"] for each in bins] == [9, 1]
+    assert [group.right["n"] for group in bins] == [9, 1]
 
 
 def test_expected_calibration_error_by_hand() -> None:

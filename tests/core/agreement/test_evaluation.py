@@ -19,7 +19,7 @@ SINGLE = schema_from_names("single", ["yes", "no", "maybe"])
 
 def pairs(*values: tuple[Value, Value]) -> list[LabelledPair]:
     """Pairs of (predicted, gold), numbered."""
-    return [LabelledPair(at, predicted, gold) for at, (predicted, gold) in enumerate(values)]
+    return [LabelledPair(item, predicted, gold) for item, (predicted, gold) in enumerate(values)]
 
 
 def paired_from_counts(

@@ -29,7 +29,9 @@ def values(table: Any) -> list[float | None]:
 
 
 def approx(numbers: list[float | None]) -> list[Any]:
-    return [None if each is None else pytest.approx(each, rel=1e-6, abs=1e-6) for each in numbers]
+    return [
+        None if number is None else pytest.approx(number, rel=1e-6, abs=1e-6) for number in numbers
+    ]
 
 
 def test_the_published_example() -> None:

@@ -15,9 +15,9 @@ LEVELS = st.sampled_from([0.5, 0.8, 0.95, 0.99])
 
 @given(st.integers(0, 300), st.integers(1, 300), LEVELS)
 def test_it_is_that_of_scipy(successes: int, rest: int, confidence: float) -> None:
-    other = stats.binomtest(successes, successes + rest).proportion_ci(confidence, "wilson")
+    expected = stats.binomtest(successes, successes + rest).proportion_ci(confidence, "wilson")
     found = wilson(successes, successes + rest, confidence)
-    assert found == pytest.approx((other.low, other.high), abs=1e-9)
+    assert found == pytest.approx((expected.low, expected.high), abs=1e-9)
 
 
 @pytest.mark.parametrize("wrong", [(2, 1, 0.95), (-1, 1, 0.95), (1, 2, 1.0), (1, 2, 0.0)])

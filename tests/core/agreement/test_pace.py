@@ -28,12 +28,12 @@ def test_of_few_times_nothing_is_told() -> None:
 
 @given(TIMES, st.floats(0.1, 10))
 def test_limits_move_with_the_clock(times: list[float], factor: float) -> None:
-    one, other = limits(np.array(times)), limits(np.array(times) * factor)
+    plain, scaled = limits(np.array(times)), limits(np.array(times) * factor)
 
-    assert one is not None
-    assert other is not None
-    assert np.isclose(other.low, one.low * factor)
-    assert np.isclose(other.high, one.high * factor)
+    assert plain is not None
+    assert scaled is not None
+    assert np.isclose(scaled.low, plain.low * factor)
+    assert np.isclose(scaled.high, plain.high * factor)
 
 
 def test_the_floor_grows_with_text_and_choices_and_stays_below_reading() -> None:

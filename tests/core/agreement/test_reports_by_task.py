@@ -34,5 +34,5 @@ def test_only_points_of_a_scale_are_more_or_less_wrong() -> None:
     for plain, ordered in zip(single, scale, strict=True):
         assert not ERRORS & set(plain.figures)
         assert set(ordered.figures) >= ERRORS
-    errors = [one.figures["mean_absolute_error"]["value"] or 0 for one in scale]
+    errors = [score.figures["mean_absolute_error"]["value"] or 0 for score in scale]
     assert sorted(errors) == [pytest.approx(2 / 4), pytest.approx(4 / 4)]

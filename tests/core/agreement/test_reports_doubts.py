@@ -37,8 +37,11 @@ def noisy(items: int, raters: int = 2, categories: int = 3, seed: int = 1) -> di
     generator = np.random.default_rng(seed)
     gold = generator.integers(categories, size=items)
     guesses = generator.integers(categories, size=(raters, items))
-    said = np.where(generator.random((raters, items)) < 0.7, gold, guesses)
-    return {"said": {f"crowd:{at}": row for at, row in enumerate(said.tolist())}, "gold": gold}
+    answers = np.where(generator.random((raters, items)) < 0.7, gold, guesses)
+    return {
+        "said": {f"crowd:{number}": row for number, row in enumerate(answers.tolist())},
+        "gold": gold,
+    }
 
 
 def sheet_of(made: Mapping[str, Any], **others: Any) -> Sheet:
@@ -68,8 +71,8 @@ def test_clusters_are_drawn_for_majorities_annotators_and_groups() -> None:
 
 def accuracies(given: Sheet) -> list[Figure]:
     found = by_gold(given)
-    by_annotator = [one.accuracy for one in found.annotators]
-    return by_annotator + [one.accuracy for one in found.by_agreeing]
+    by_annotator = [annotator.accuracy for annotator in found.annotators]
+    return by_annotator + [group.accuracy for group in found.by_agreeing]
 
 
 @pytest.mark.parametrize(("items", "doubted"), [(9, True), (10, False)])
@@ -82,19 +85,19 @@ def test_fewer_than_ten_items_are_doubted_everywhere(items: int, doubted: bool) 
         within(given, "crowd")["percent"],
         per_label(given, "crowd")[0].figures["percent"],
         *(gold.figures[name] for name in ("accuracy", "cohen_kappa", "js_divergence")),
-        *(one.accuracy for one in gold.annotators),
+        *(annotator.accuracy for annotator in gold.annotators),
         between_kinds(given)[0].figures["percent"],
         *between_raters(given)[0].figures.values(),
         pair_of(given).difference,
     ]
-    for each in found:
-        assert ("few_items: " in doubt(each)) == doubted
+    for figure in found:
+        assert ("few_items: " in doubt(figure)) == doubted
 
 
 def test_why_a_label_has_no_score_is_a_code() -> None:
     found = by_gold(sheet({"crowd:a": [0, 0, 3, 3]}, gold=[0, 1, 0, 1], categories=4))
-    one, two, three, four = found.per_label
-    assert one.precision["value"] == 0.5
+    never_predicted, two, three, four = found.per_label
+    assert never_predicted.precision["value"] == 0.5
     assert two.precision["reason"] == reasons.NEVER_PREDICTED
     assert three.f1["reason"] == reasons.NEITHER
     assert four.recall["reason"] == reasons.NEVER_TRUE
@@ -121,8 +124,8 @@ def test_an_intraclass_correlation_needs_two_items_rated_by_all(
     ("task", "options"), [(TASKS["per_item"], np.array([2, 3, 3])), (TASKS["text"], None)]
 )
 def test_abstentions_count_for_every_task(task: LabelType, options: Any) -> None:
-    said = {"crowd:a": [0, 2, UNSURE], "crowd:b": [0, 1, UNSURE]}
-    found = within(sheet(said, categories=3, task=task, options=options), "crowd")
+    answers = {"crowd:a": [0, 2, UNSURE], "crowd:b": [0, 1, UNSURE]}
+    found = within(sheet(answers, categories=3, task=task, options=options), "crowd")
     assert found["percent"]["value"] == 0.5
     assert found["percent_with_abstentions"]["value"] == pytest.approx(2 / 3)
     assert "alpha_with_abstentions" not in found
@@ -131,8 +134,8 @@ def test_abstentions_count_for_every_task(task: LabelType, options: Any) -> None
 def three_kinds(items: int = 120, seed: int = 1) -> dict[str, list[int]]:
     generator = np.random.default_rng(seed)
     right = generator.random((items, 3)) < [0.9, 0.7, 0.6]
-    said = np.where(right, 0, 1).T.tolist()
-    return dict(zip(("llm:m", "crowd:a", "expert:e"), said, strict=True))
+    answers = np.where(right, 0, 1).T.tolist()
+    return dict(zip(("llm:m", "crowd:a", "expert:e"), answers, strict=True))
 
 
 def compared(given: Sheet) -> Comparisons:
@@ -141,18 +144,18 @@ def compared(given: Sheet) -> Comparisons:
     return found
 
 
-def clustered_sheet(said: dict[str, list[int]], **others: Any) -> Sheet:
-    return sheet(said, gold=[0] * len(next(iter(said.values()))), **others)
+def clustered_sheet(answers: dict[str, list[int]], **others: Any) -> Sheet:
+    return sheet(answers, gold=[0] * len(next(iter(answers.values()))), **others)
 
 
 def test_with_clusters_kinds_are_compared_by_cluster_and_items_stand_beside() -> None:
     plain = compared(clustered_sheet(three_kinds())).to_json()
-    told = compared(clustered_sheet(three_kinds(), clusters=CLUSTERS, unit="authors")).to_json()
-    assert told["method"].startswith(
+    fields = compared(clustered_sheet(three_kinds(), clusters=CLUSTERS, unit="authors")).to_json()
+    assert fields["method"].startswith(
         "Cochran's Q by permutation of the kinds' answers over whole authors, 9999 draws, seed 7"
     )
-    assert (told["cochran_q"], told["p_items"]) == (plain["cochran_q"], plain["p"])
-    for pair, before in zip(told["pairs"], plain["pairs"], strict=True):
+    assert (fields["cochran_q"], fields["p_items"]) == (plain["cochran_q"], plain["p"])
+    for pair, before in zip(fields["pairs"], plain["pairs"], strict=True):
         assert pair["method"].startswith(
             "sign-flip permutation test over whole authors, two-sided, exact; ties broken"
         )
@@ -164,9 +167,9 @@ def test_with_clusters_kinds_are_compared_by_cluster_and_items_stand_beside() ->
 def machine_and_crowd(**others: Any) -> dict[str, Any]:
     """The test of a machine beside a crowd of three."""
     generator = np.random.default_rng(8)
-    said = np.where(generator.random((120, 4)) < 0.8, 0, 1).T.tolist()
+    answers = np.where(generator.random((120, 4)) < 0.8, 0, 1).T.tolist()
     names = ("llm:m", "crowd:a", "crowd:b", "crowd:c")
-    (found,) = replacements(sheet(dict(zip(names, said, strict=True)), **others))
+    (found,) = replacements(sheet(dict(zip(names, answers, strict=True)), **others))
     return found.to_json()
 
 
@@ -174,22 +177,22 @@ def test_a_machine_is_tested_over_items_or_over_whole_clusters() -> None:
     plain = machine_and_crowd()
     assert plain["method"] == "one-sided t-test over items; Benjamini-Yekutieli"
     assert not {"clusters", "doubt"} & set(plain["humans"][0])
-    told = machine_and_crowd(clusters=CLUSTERS, unit="authors")
-    assert told["method"] == "one-sided t-test over authors; Benjamini-Yekutieli"
-    for human, before in zip(told["humans"], plain["humans"], strict=True):
+    fields = machine_and_crowd(clusters=CLUSTERS, unit="authors")
+    assert fields["method"] == "one-sided t-test over authors; Benjamini-Yekutieli"
+    for human, before in zip(fields["humans"], plain["humans"], strict=True):
         assert (human["items"], human["clusters"]) == (120, 30)
         assert human["difference"] == before["difference"]
         assert human["p"] != before["p"]
         assert "doubt" not in human
-    (at,) = (each for each in told["curve"] if each["epsilon"] == told["epsilon"])
-    assert at["winning_rate"] == told["winning_rate"]
+    (point,) = (point for point in fields["curve"] if point["epsilon"] == fields["epsilon"])
+    assert point["winning_rate"] == fields["winning_rate"]
 
 
 @pytest.mark.thorough
 def test_the_accuracy_of_each_annotator_is_linearised_over_clusters() -> None:
-    said = three_kinds()
-    given = clustered_sheet(said, clusters=CLUSTERS * 3, unit="authors")
-    for name, codes in said.items():
+    answers = three_kinds()
+    given = clustered_sheet(answers, clusters=CLUSTERS * 3, unit="authors")
+    for name, codes in answers.items():
         kind = name.partition(":")[0]
         (found,) = report(given).against_gold[kind].annotators
         columns = np.column_stack([np.equal(codes, 0), np.ones(len(codes))])
@@ -206,8 +209,8 @@ def test_thousands_of_annotators_are_measured_in_one_pass(monkeypatch: pytest.Mo
         return mean_leads(*given)
 
     monkeypatch.setattr("labelhub.core.agreement.reports.against.mean_leads", counted)
-    said = {f"crowd:{at}": [at % 2, at % 3 % 2, NOTHING] for at in range(3000)}
-    given = clustered_sheet(said, clusters=np.array([0, 1, 1]), unit="authors")
+    answers = {f"crowd:{number}": [number % 2, number % 3 % 2, NOTHING] for number in range(3000)}
+    given = clustered_sheet(answers, clusters=np.array([0, 1, 1]), unit="authors")
     found = against(given, "crowd", given.gold, Pooled(given))
     assert len(found.annotators) == 3000
     assert len(passes) == 1

@@ -26,7 +26,7 @@ def alike(clusters: int) -> dict[str, Any]:
 def crowd_of(rows: int, items: int, categories: int, seed: int = 0) -> dict[str, list[int]]:
     table = np.random.default_rng(seed).integers(-2, categories, size=(rows, items))
     kinds = ("crowd", "expert", "llm", "model")
-    return {f"{kinds[at % 4]}:{at}": row for at, row in enumerate(table.tolist())}
+    return {f"{kinds[number % 4]}:{number}": row for number, row in enumerate(table.tolist())}
 
 
 SAME = {"crowd:a": [0] * 40, "crowd:b": [0] * 40, "llm:m": [0] * 40}
@@ -77,21 +77,21 @@ def walked(found: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     inner: dict[Any, Any] = {}
     if isinstance(found, dict | list | tuple):
         inner = found if isinstance(found, dict) else dict(enumerate(found))
-    for key, each in inner.items():
-        yield from walked(each, f"{path}/{key}")
+    for key, value in inner.items():
+        yield from walked(value, f"{path}/{key}")
 
 
 def check(given: Sheet) -> None:
-    told = report(given).to_json()
-    words = told.pop("reasons")
-    for path, each in walked(told):
-        assert type(each) in (dict, list, tuple, str, bool, int, float, type(None)), path
-        if isinstance(each, float):
-            assert math.isfinite(each), path
-        if isinstance(each, dict) and each.get("reason"):
-            assert words[each["reason"]], path
-        if isinstance(each, dict) and "value" in each:
-            check_figure(path, each)
+    fields = report(given).to_json()
+    words = fields.pop("reasons")
+    for path, value in walked(fields):
+        assert type(value) in (dict, list, tuple, str, bool, int, float, type(None)), path
+        if isinstance(value, float):
+            assert math.isfinite(value), path
+        if isinstance(value, dict) and value.get("reason"):
+            assert words[value["reason"]], path
+        if isinstance(value, dict) and "value" in value:
+            check_figure(path, value)
 
 
 def check_figure(path: str, found: dict[str, Any]) -> None:
@@ -119,7 +119,7 @@ def small_sheets(draw: st.DrawFn) -> Sheet:
     items = draw(st.integers(1, 7))
     values = st.lists(st.integers(-2, 2), min_size=items, max_size=items)
     names = ("crowd:a", "crowd:b", "expert:c", "expert:d", "llm:e")
-    said = {name: draw(values) for name in names[: draw(st.integers(1, 5))]}
+    answers = {name: draw(values) for name in names[: draw(st.integers(1, 5))]}
     gold = draw(st.lists(st.integers(-1, 2), min_size=items, max_size=items))
     clusters = draw(st.lists(st.integers(0, 3), min_size=items, max_size=items))
     together = {"clusters": np.array(clusters), "unit": "texts"} if draw(st.booleans()) else {}
@@ -128,7 +128,7 @@ def small_sheets(draw: st.DrawFn) -> Sheet:
     )
     points = {"scores": [1.0, 2.0, 5.0]} if task is TASKS["ordinal"] else {}
     options = {"options": np.full(items, 3)} if task is TASKS["per_item"] else {}
-    return sheet(said, gold=gold, categories=3, task=task, **together, **points, **options)
+    return sheet(answers, gold=gold, categories=3, task=task, **together, **points, **options)
 
 
 @pytest.mark.thorough

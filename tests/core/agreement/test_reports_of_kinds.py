@@ -27,12 +27,12 @@ def values(figures: Any) -> dict[str, Any]:
 
 def test_sets_that_overlap_agree_in_part() -> None:
     sets = [frozenset("ab"), frozenset("a"), frozenset("c")]
-    said = {"crowd:a": [0, 2], "crowd:b": [1, 2]}
-    given = sheet(said, categories=3, task=TASKS["multi"], sets=sets)
+    answers = {"crowd:a": [0, 2], "crowd:b": [1, 2]}
+    given = sheet(answers, categories=3, task=TASKS["multi"], sets=sets)
     found = within(given, "crowd")
     # Distances observed: 1/2 and 0 of two items; expected: of all six pairs of {ab, a, c, c}.
     assert found["alpha_jaccard"]["value"] == pytest.approx(1 - (0.5 / 2) / (4.5 / 6))
-    labels = {one.label: one for one in per_label(given, "crowd")}
+    labels = {label.label: label for label in per_label(given, "crowd")}
     assert set(labels) == {"a", "b", "c"}
     assert values(labels["b"].figures)["percent"] == 0.5
     assert values(labels["c"].figures)["alpha_nominal"] == 1
@@ -41,8 +41,8 @@ def test_sets_that_overlap_agree_in_part() -> None:
 
 def test_options_of_each_item_are_guessed_among_themselves() -> None:
     options = np.array([2, 4, 4])
-    said = {"crowd:a": [0, 3, 1], "crowd:b": [0, 3, 2], "expert:e": [0, 3, 1]}
-    given = sheet(said, categories=4, task=TASKS["per_item"], options=options)
+    answers = {"crowd:a": [0, 3, 1], "crowd:b": [0, 3, 2], "expert:e": [0, 3, 1]}
+    given = sheet(answers, categories=4, task=TASKS["per_item"], options=options)
     found = within(given, "crowd")
     by_chance = (1 / 2 + 1 / 4 + 1 / 4) / 3
     assert found["s_q"]["value"] == pytest.approx((2 / 3 - by_chance) / (1 - by_chance))
@@ -64,17 +64,17 @@ def test_two_kinds_over_all_pairs_of_their_labels() -> None:
 
 
 def test_the_items_that_divide_people_most() -> None:
-    said = {
+    answers = {
         "crowd:a": [0, 0, 0, 0, 0],
         "crowd:b": [0, 1, 1, 1, NOTHING],
         "expert:e": [0, 0, 1, NOTHING, 1],
         "llm:m": [1, 1, 1, 1, 1],
     }
-    found = [(one.item_id, one.disagreement, one.labels) for one in divided(sheet(said))]
+    found = [(item.item_id, item.disagreement, item.labels) for item in divided(sheet(answers))]
     two_thirds = pytest.approx(2 / 3)
     assert found == [(103, 1, 2), (104, 1, 2), (101, two_thirds, 3), (102, two_thirds, 3)]
-    assert [one.item_id for one in divided(sheet(said), most=3)] == [103, 104, 101]
-    assert divided(sheet(said), ["author"]) == divided(sheet(said), most=0) == []
+    assert [item.item_id for item in divided(sheet(answers), most=3)] == [103, 104, 101]
+    assert divided(sheet(answers), ["author"]) == divided(sheet(answers), most=0) == []
 
 
 def test_a_truth_that_is_no_category_is_refused() -> None:
@@ -89,7 +89,7 @@ TILTED = [0.6, 0.1, 0.1, 0.1, 0.1]
 def drawn(first: Any, second: Any, items: int, seed: int) -> Units:
     """One answer a side for each item."""
     generator = np.random.default_rng(seed)
-    sides = [generator.choice(len(first), size=items, p=each) for each in (first, second)]
+    sides = [generator.choice(len(first), size=items, p=chances) for chances in (first, second)]
     columns = np.hstack([np.eye(len(first))[side] for side in sides])
     return units(*np.unique(columns, axis=0, return_counts=True))
 
@@ -100,16 +100,16 @@ def measured(found: Units) -> Figure:
 
 def between(**others: Any) -> Figure:
     generator = np.random.default_rng(1)
-    said = {"llm:m": generator.integers(3, size=200), "crowd:a": generator.integers(2, size=200)}
-    names = {name: row.tolist() for name, row in said.items()}
+    answers = {"llm:m": generator.integers(3, size=200), "crowd:a": generator.integers(2, size=200)}
+    names = {name: row.tolist() for name, row in answers.items()}
     (pair,) = between_kinds(sheet(names, categories=3, **others))
     return pair.figures["js_divergence"]
 
 
 def test_between_kinds_it_is_that_of_their_answers_on_shared_items() -> None:
     generator = np.random.default_rng(1)
-    one, other = generator.integers(3, size=200), generator.integers(2, size=200)
-    shares = [np.bincount(side, minlength=3) / 200 for side in (one, other)]
+    first, second = generator.integers(3, size=200), generator.integers(2, size=200)
+    shares = [np.bincount(side, minlength=3) / 200 for side in (first, second)]
     found = between()
     assert found["value"] == pytest.approx(float(js_divergence(shares[0], shares[1])))
     assert found["method"] == (
@@ -124,10 +124,10 @@ def test_between_kinds_it_is_that_of_their_answers_on_shared_items() -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("other", [EVEN, TILTED])
 @pytest.mark.parametrize("items", [30, 150])
-def test_the_interval_holds_what_is_true(other: list[float], items: int) -> None:
+def test_the_interval_holds_what_is_true(second: list[float], items: int) -> None:
     """The plain percentiles hold no divergence of 0 at all: every draw lies above it."""
-    true = float(js_divergence(EVEN, other))
-    found = [measured(drawn(EVEN, other, items, seed)) for seed in range(60)]
-    held = [each["low"] <= true <= each["high"] for each in found]  # type: ignore[operator]
+    true = float(js_divergence(EVEN, second))
+    found = [measured(drawn(EVEN, second, items, seed)) for seed in range(60)]
+    held = [figure["low"] <= true <= figure["high"] for figure in found]  # type: ignore[operator]
     assert np.mean(held) >= 0.88
-    assert np.mean([each["value"] for each in found]) > true
+    assert np.mean([figure["value"] for figure in found]) > true

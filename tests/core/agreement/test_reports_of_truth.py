@@ -66,7 +66,9 @@ def test_many_labels_are_put_together_almost_as_well(monkeypatch: pytest.MonkeyP
     noise = generator.integers(3, size=(6, 2000))
     right = generator.random((6, 2000)) < np.linspace(0.3, 0.8, 6)[:, None]
     rows = np.where(right, truth, noise)
-    given = sheet({f"crowd:{at}": row for at, row in enumerate(rows.tolist())}, categories=3)
+    given = sheet(
+        {f"crowd:{number}": row for number, row in enumerate(rows.tolist())}, categories=3
+    )
     exact = dawid_skene(given.of_kind("crowd")).posterior.argmax(axis=1)
     monkeypatch.setattr(pooled, "MOST_EXACT", 0)
     found = Pooled(given).winners("crowd", "dawid_skene").argmax(axis=1)
@@ -74,15 +76,15 @@ def test_many_labels_are_put_together_almost_as_well(monkeypatch: pytest.MonkeyP
 
 
 def test_which_kind_is_right_more_often() -> None:
-    said = {"llm:m": [0, 0, 1, 1, 1, 1], "crowd:a": [0, 1, 0, 1, 0, 1]}
-    given = sheet(said, gold=GOLD)
+    answers = {"llm:m": [0, 0, 1, 1, 1, 1], "crowd:a": [0, 1, 0, 1, 0, 1]}
+    given = sheet(answers, gold=GOLD)
     found = comparisons(given, ["llm", "crowd"], given.gold)
     assert found is not None
     (pair,) = found.pairs
     assert (pair.items, pair.only_a, pair.only_b) == (5, 2, 1)
     assert pair.difference["value"] == pytest.approx(4 / 5 - 3 / 5)
     assert pair.p == 1
-    clustered = sheet(said, gold=GOLD, clusters=np.array([0, 0, 1, 1, 2, 2]), unit="texts")
+    clustered = sheet(answers, gold=GOLD, clusters=np.array([0, 0, 1, 1, 2, 2]), unit="texts")
     again = comparisons(clustered, ["llm", "crowd"], given.gold)
     assert again is not None
     assert again.pairs[0].difference["value"] == pytest.approx(1 / 5)
@@ -136,8 +138,8 @@ def test_the_median_against_gold_by_hand() -> None:
 def test_medians_of_many_items_are_those_of_each(items: int) -> None:
     generator = np.random.default_rng(items)
     gold = generator.integers(4, size=items)
-    said = np.clip(gold + generator.integers(-1, 2, size=(4, items)), 0, 3)
-    rows = {f"crowd:{at}": row.tolist() for at, row in enumerate(said)}
+    answers = np.clip(gold + generator.integers(-1, 2, size=(4, items)), 0, 3)
+    rows = {f"crowd:{number}": row.tolist() for number, row in enumerate(answers)}
     given = sheet(rows, gold=gold.tolist(), **SCALE)
     low, high = middle(given.of_kind("crowd").counts())
     points = np.array(SCALE["scores"])
@@ -166,7 +168,7 @@ def test_icc_of_one_rating_and_of_the_mean_of_all() -> None:
     table = np.array(
         [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
     )
-    rows = {f"crowd:{at}": (row - 1).tolist() for at, row in enumerate(table.T)}
+    rows = {f"crowd:{number}": (row - 1).tolist() for number, row in enumerate(table.T)}
     scale: dict[str, Any] = {"task": TASKS["ordinal"], "scores": [*map(float, range(1, 11))]}
     found = within(sheet(rows, categories=10, **scale), "crowd")
     assert found["icc_2_1"]["value"] == pytest.approx(0.29, abs=0.005)
@@ -177,9 +179,11 @@ def test_icc_of_one_rating_and_of_the_mean_of_all() -> None:
 @pytest.mark.thorough
 def test_a_long_scale_needs_no_table_of_every_draw_at_once() -> None:
     q, n = 200, 300
-    said = np.random.default_rng(1).integers(q, size=n).tolist()
-    points = [float(at) for at in range(q)]
-    long = sheet({"crowd:a": said}, gold=said, task=TASKS["ordinal"], scores=points, categories=q)
+    answers = np.random.default_rng(1).integers(q, size=n).tolist()
+    points = [float(number) for number in range(q)]
+    long = sheet(
+        {"crowd:a": answers}, gold=answers, task=TASKS["ordinal"], scores=points, categories=q
+    )
     tracemalloc.start()
     found = against_module.medians(long, "crowd", long.gold, np.arange(n))
     peak = tracemalloc.get_traced_memory()[1]
@@ -196,7 +200,7 @@ FIVE = {f"crowd:{name}": [0] * ITEMS for name in "abd"} | {"crowd:c": [1] * ITEM
 
 def told(given: Sheet) -> list[tuple[int, float | None, int]]:
     found = against(given, "crowd", given.gold, Pooled(given)).to_json()["by_votes"]
-    return [(one["votes"], one["accuracy"]["value"], one["accuracy"]["n"]) for one in found]
+    return [(vote["votes"], vote["accuracy"]["value"], vote["accuracy"]["n"]) for vote in found]
 
 
 def test_every_choice_of_labels_is_as_likely() -> None:
@@ -208,7 +212,7 @@ def test_every_choice_of_labels_is_as_likely() -> None:
 @pytest.mark.parametrize(
     "said", [{"crowd:a": [0] * ITEMS, "crowd:b": [1] * ITEMS}, {"crowd:a": [0] * 3}]
 )
-def test_nothing_is_told_of_fewer_than_three_labels(said: dict[str, list[int]]) -> None:
-    size = len(said["crowd:a"])
+def test_nothing_is_told_of_fewer_than_three_labels(answers: dict[str, list[int]]) -> None:
+    size = len(answers["crowd:a"])
 
-    assert told(sheet(said, gold=[0] * size)) == []
+    assert told(sheet(answers, gold=[0] * size)) == []

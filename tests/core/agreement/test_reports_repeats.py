@@ -19,16 +19,16 @@ UNSURE = -2
 Said = tuple[int, str, int]
 
 
-def sheet_of(said: list[Said], *, categories: int = 2, **others: Any) -> Sheet:
-    """``said``: item, "kind:name", category number, in any order."""
-    names = list(dict.fromkeys(who for _, who, _ in said))
-    table = np.array([(item, names.index(who), code) for item, who, code in said])
+def sheet_of(answers: list[Said], *, categories: int = 2, **others: Any) -> Sheet:
+    """``answers``: item, "kind:name", category number, in any order."""
+    names = list(dict.fromkeys(who for _, who, _ in answers))
+    table = np.array([(item, names.index(who), code) for item, who, code in answers])
     labels, unsure = table[table[:, 2] >= 0], table[table[:, 2] == UNSURE]
     n_items = int(table[:, 0].max()) + 1
     unknown = np.full(n_items, -1)
     fields: dict[str, Any] = {
         "task": TASKS["single"],
-        "categories": [f"c{at}" for at in range(categories)],
+        "categories": [f"c{number}" for number in range(categories)],
         "gold": unknown,
         "gold_kind": unknown,
         "author": unknown,
@@ -37,17 +37,17 @@ def sheet_of(said: list[Said], *, categories: int = 2, **others: Any) -> Sheet:
     return Sheet(
         ratings=Ratings(labels[:, 0], labels[:, 1], labels[:, 2], n_items, len(names), categories),
         raters=[
-            Rater(at, name.partition(":")[2], name.partition(":")[0])
-            for at, name in enumerate(names)
+            Rater(number, name.partition(":")[2], name.partition(":")[0])
+            for number, name in enumerate(names)
         ],
         abstained=unsure[:, :2],
         **fields | others,
     )
 
 
-def crowd(said: list[Said], **others: Any) -> Repeats:
+def crowd(answers: list[Said], **others: Any) -> Repeats:
     """What is found of the crowd."""
-    return repeats(sheet_of(said, **others))["crowd"]
+    return repeats(sheet_of(answers, **others))["crowd"]
 
 
 def twice(item: int, who: str, *codes: int) -> list[Said]:
@@ -56,13 +56,13 @@ def twice(item: int, who: str, *codes: int) -> list[Said]:
 
 
 def test_it_is_the_share_of_pairs_of_an_annotators_answers_that_are_the_same() -> None:
-    said = [
+    answers = [
         *twice(0, "crowd:ann", 0, 0),
         *twice(1, "crowd:ann", 1, 0),
         *twice(2, "crowd:bob", 1, 1),
     ]
 
-    found = crowd([*said, *twice(3, "crowd:bob", 0, 0, 1), (4, "crowd:bob", 1)])
+    found = crowd([*answers, *twice(3, "crowd:bob", 0, 0, 1), (4, "crowd:bob", 1)])
 
     # One pair each on the first three; of the three pairs on the fourth one agrees.
     assert found.figures["percent"]["value"] == pytest.approx((1 + 0 + 1 + 1 / 3) / 4)
@@ -71,23 +71,23 @@ def test_it_is_the_share_of_pairs_of_an_annotators_answers_that_are_the_same() -
 
 
 def test_items_that_belong_together_are_drawn_together() -> None:
-    said = [each for item in range(60) for each in twice(item, "crowd:ann", 0, item % 6 > 2)]
+    answers = [answer for item in range(60) for answer in twice(item, "crowd:ann", 0, item % 6 > 2)]
 
-    found = crowd(said, clusters=np.arange(60) // 3, unit="conversations")
+    found = crowd(answers, clusters=np.arange(60) // 3, unit="conversations")
 
     assert "conversations" in found.figures["percent"]["method"]
     assert "conversations" in found.by_annotator[0].percent["method"]
 
 
 def test_free_texts_are_compared_by_their_words_too() -> None:
-    said = [
+    answers = [
         *twice(0, "crowd:ann", 0, 1),
         *twice(1, "crowd:bob", 1, 1),
         *twice(1, "crowd:ann", 0, 0),
     ]
-    told = texts_of([["a dog", "a cat"], ["one", "two"]])
+    texts = texts_of([["a dog", "a cat"], ["one", "two"]])
 
-    figures: Any = crowd(said, task=TASKS["text"], texts=told).figures
+    figures: Any = crowd(answers, task=TASKS["text"], texts=texts).figures
 
     assert figures["percent"]["value"] == pytest.approx(2 / 3)
     assert figures["token_f1"]["value"] == pytest.approx((1 / 2 + 1 + 1) / 3)
@@ -105,13 +105,13 @@ said_anyhow = st.lists(
 )
 
 
-@given(said=said_anyhow)
-def test_it_is_what_counting_pair_by_pair_gives(said: list[Said]) -> None:
+@given(answers=said_anyhow)
+def test_it_is_what_counting_pair_by_pair_gives(answers: list[Said]) -> None:
     cells: dict[tuple[str, int], list[int]] = {}
-    for item, who, code in said:
+    for item, who, code in answers:
         cells.setdefault((who, item), []).append(code)
 
-    found = repeats(sheet_of(said, categories=3))
+    found = repeats(sheet_of(answers, categories=3))
 
     for kind in ("crowd", "llm"):
         of_kind = [codes for (who, _), codes in cells.items() if who.startswith(kind)]
@@ -121,9 +121,9 @@ def test_it_is_what_counting_pair_by_pair_gives(said: list[Said]) -> None:
             continue
         shares = []
         for codes in several:
-            told = [code for code in codes if code != UNSURE]
-            if len(told) > 1:
-                pairs = [a == b for at, a in enumerate(told) for b in told[at + 1 :]]
+            labels = [code for code in codes if code != UNSURE]
+            if len(labels) > 1:
+                pairs = [a == b for place, a in enumerate(labels) for b in labels[place + 1 :]]
                 shares.append(sum(pairs) / len(pairs))
         assert found[kind].repeats == sum(len(codes) - 1 for codes in several)
         percent = found[kind].figures["percent"]

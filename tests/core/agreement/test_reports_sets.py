@@ -25,12 +25,12 @@ SAID = {
 GOLD = [3, 3, 4]
 
 
-def given(said: dict[str, list[int]] = SAID, gold: list[int] = GOLD, **others: Any) -> Sheet:
-    return sheet(said, categories=5, task=TASKS["multi"], sets=SETS, gold=gold, **others)
+def given(answers: dict[str, list[int]] = SAID, gold: list[int] = GOLD, **others: Any) -> Sheet:
+    return sheet(answers, categories=5, task=TASKS["multi"], sets=SETS, gold=gold, **others)
 
 
-def against_gold(one: Sheet) -> dict[str, Any]:
-    found: dict[str, Any] = report(one).to_json()["against_gold"]["crowd"]
+def against_gold(labels: Sheet) -> dict[str, Any]:
+    found: dict[str, Any] = report(labels).to_json()["against_gold"]["crowd"]
     return found
 
 
@@ -60,9 +60,9 @@ def test_dawid_and_skene_know_who_is_careless_about_a_label() -> None:
     gold = generator.integers(4, size=400)
     members = members_of(SETS[:4])[1]
     wrong = np.array([0.05, 0.05, 0.45, 0.45, 0.45])[:, None, None]
-    said = members[gold] ^ (generator.random((5, 400, 2)) < wrong)
-    codes = said @ np.array([1, 2])
-    rows = {f"crowd:{at}": row.tolist() for at, row in enumerate(codes)}
+    answers = members[gold] ^ (generator.random((5, 400, 2)) < wrong)
+    codes = answers @ np.array([1, 2])
+    rows = {f"crowd:{number}": row.tolist() for number, row in enumerate(codes)}
     found = against_gold(given(rows, gold.tolist()))
     vote, model = found["label_majority_accuracy"], found["label_dawid_skene_accuracy"]
     assert vote["value"] == pytest.approx(1 - found["hamming_loss"]["value"])
@@ -85,15 +85,15 @@ def test_what_cannot_be_told_of_sets_says_why(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_more_labels_than_a_table_holds_are_refused() -> None:
-    sets = [frozenset([f"l{at}"]) for at in range(80)]
-    one = sheet(
+    sets = [frozenset([f"l{number}"]) for number in range(80)]
+    many = sheet(
         {"crowd:x": [0, 1], "crowd:y": [0, 2]},
         categories=80, task=TASKS["multi"], sets=sets, gold=[0, 1],
     )  # fmt: skip
-    found = against_gold(one)
+    found = against_gold(many)
     assert found["macro_f1"]["reason"] == reasons.MANY_ANSWERS
     assert found["per_label"] == []
-    check(one)
+    check(many)
 
 
 @pytest.mark.parametrize("sets", [SETS, [frozenset[str]()] * 5])

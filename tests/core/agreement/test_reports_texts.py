@@ -22,10 +22,10 @@ GOLD = ["red car", "red bus", "tree"]
 
 
 def written(
-    said: Mapping[str, Sequence[str | None]], gold: Sequence[str] | None = None, **others: Any
+    answers: Mapping[str, Sequence[str | None]], gold: Sequence[str] | None = None, **others: Any
 ) -> Sheet:
     """The sheet of what annotators wrote of each item."""
-    rows = [*said.values(), *([gold] if gold else [])]
+    rows = [*answers.values(), *([gold] if gold else [])]
     places: list[dict[str, int]] = [{} for _ in rows[0]]
     coded = [
         [
@@ -35,7 +35,7 @@ def written(
         for row in rows
     ]
     return sheet(
-        dict(zip(said, coded, strict=False)),
+        dict(zip(answers, coded, strict=False)),
         categories=max(map(len, places)),
         task=TASKS["text"],
         gold=coded[-1] if gold else None,
@@ -93,13 +93,13 @@ def test_texts_without_their_words_say_so() -> None:
         {"crowd:a": ["?"], "crowd:b": ["!"], "author:w": ["?!"]},
     ],
 )
-def test_hostile_texts_have_an_honest_report(said: dict[str, list[str | None]]) -> None:
-    check(written(said))
-    check(written(said, ["x"] * len(next(iter(said.values())))))
+def test_hostile_texts_have_an_honest_report(answers: dict[str, list[str | None]]) -> None:
+    check(written(answers))
+    check(written(answers, ["x"] * len(next(iter(answers.values())))))
 
 
 def test_a_report_holds_no_word_of_anybody() -> None:
-    said = {"crowd:a": ["secretive", "b"], "author:w": ["hush", "b"]}
-    given = written(said, ["quiet", "b"])
+    answers = {"crowd:a": ["secretive", "b"], "author:w": ["hush", "b"]}
+    given = written(answers, ["quiet", "b"])
     assert not any(word in str(report(given).to_json()) for word in ("secretive", "hush", "quiet"))
     assert "secretive" not in repr(given.__dict__) + repr(given.texts.__dict__)

@@ -179,8 +179,8 @@ def test_the_interval_covers_the_truth(accuracy: float) -> None:
     hits = 0
     for _ in range(SAMPLES):
         truth = (generator.random(1100) < SHARE).astype(float)
-        said = noisy(generator, truth, accuracy)
-        hits += covers(ppi_mean(truth[:100], said[:100], said[100:]), SHARE)
+        predicted = noisy(generator, truth, accuracy)
+        hits += covers(ppi_mean(truth[:100], predicted[:100], predicted[100:]), SHARE)
     assert 0.92 <= hits / SAMPLES <= 0.97
 
 
@@ -188,8 +188,8 @@ def test_good_predictions_shorten_the_interval_and_bad_ones_do_not_harm() -> Non
     generator = np.random.default_rng(7)
     truth = (generator.random(5200) < SHARE).astype(float)
     for accuracy, most in ((0.95, 0.7), (0.5, 1.01)):
-        said = noisy(generator, truth, accuracy)
-        result = ppi_mean(truth[:200], said[:200], said[200:])
+        predicted = noisy(generator, truth, accuracy)
+        result = ppi_mean(truth[:200], predicted[:200], predicted[200:])
         assert width(result) <= most * width(ppi_mean(truth[:200], truth[:200], []))
 
 
@@ -204,12 +204,12 @@ def test_without_further_predictions_the_labels_decide() -> None:
 
 
 def test_the_mean_and_its_interval_are_those_of_the_formula() -> None:
-    labels, said, rest = [1.0, 0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0, 0.0], [1.0, 1.0, 0.0]
-    covariance = float(np.cov(labels, said, bias=True)[0, 1])
-    trust = covariance / (float(np.var(said + rest)) * (1 + 5 / 3))
+    labels, predicted, rest = [1.0, 0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0, 0.0], [1.0, 1.0, 0.0]
+    covariance = float(np.cov(labels, predicted, bias=True)[0, 1])
+    trust = covariance / (float(np.var(predicted + rest)) * (1 + 5 / 3))
     mean = 0.6 - trust * (0.4 - 2 / 3)
-    variance = np.var(np.array(labels) - trust * np.array(said), ddof=1) / 5
+    variance = np.var(np.array(labels) - trust * np.array(predicted), ddof=1) / 5
     variance += trust**2 * np.var(rest) / 3
-    found = ppi_mean(labels, said, rest)
+    found = ppi_mean(labels, predicted, rest)
     assert found["value"] == pytest.approx(mean)
     assert found["low"] == pytest.approx(max(0, mean - stats.t.ppf(0.975, 4) * variance**0.5))

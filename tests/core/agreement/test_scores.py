@@ -28,7 +28,7 @@ NAMES = ["a", "b", "c"]
 
 def matrix(counts: Any, labels: Any = None) -> ConfusionMatrix:
     table = np.array(counts)
-    return ConfusionMatrix(table, labels or [str(at) for at in range(len(table))])
+    return ConfusionMatrix(table, labels or [str(number) for number in range(len(table))])
 
 
 def table_of(pairs: Any) -> ConfusionMatrix:
@@ -37,7 +37,7 @@ def table_of(pairs: Any) -> ConfusionMatrix:
 
 
 def values(figures: Any) -> dict[str, float | None]:
-    return {name: told["value"] for name, told in figures.items()}
+    return {name: figure["value"] for name, figure in figures.items()}
 
 
 def test_the_published_two_by_two_table() -> None:
@@ -45,7 +45,7 @@ def test_the_published_two_by_two_table() -> None:
     tp, fp, fn, tn = (known["input"][name] for name in ("tp", "fp", "fn", "tn"))
     table = matrix([[tp, fp], [fn, tn]], ["yes", "no"])
     yes, all_labels = per_class(table)[0], overall(table)
-    told = [
+    figures = [
         all_labels["accuracy"],
         yes.precision,
         yes.recall,
@@ -53,7 +53,7 @@ def test_the_published_two_by_two_table() -> None:
         all_labels["matthews"],
         all_labels["cohen_kappa"],
     ]
-    found = [each["value"] for each in told]
+    found = [figure["value"] for figure in figures]
     assert found == pytest.approx(known["expected"], abs=known["tolerance"])
     assert yes.confusion == Confusion(tp, fp, fn, tn)
 
@@ -73,19 +73,19 @@ def test_gorodkins_correlation_and_macro_scores_by_hand() -> None:
 
 @given(CODES)
 def test_for_two_labels_matthews_is_pearsons_correlation(pairs: list[tuple[int, int]]) -> None:
-    one, other = np.minimum(np.transpose(pairs), 1)
-    found = float(matthews(tabulate(one, other, ["a", "b"]).counts.astype(float)))
-    if one.std() == 0 or other.std() == 0:
+    first, second = np.minimum(np.transpose(pairs), 1)
+    found = float(matthews(tabulate(first, second, ["a", "b"]).counts.astype(float)))
+    if first.std() == 0 or second.std() == 0:
         assert np.isnan(found)
     else:
-        assert found == pytest.approx(np.corrcoef(one, other)[0, 1])
+        assert found == pytest.approx(np.corrcoef(first, second)[0, 1])
 
 
 @pytest.mark.thorough
 @given(CODES)
 def test_every_value_lies_within_its_interval_and_bounds(pairs: list[tuple[int, int]]) -> None:
-    for name, told in overall(table_of(pairs)).items():
-        value, low, high = told["value"], told.get("low"), told.get("high")
+    for name, figure in overall(table_of(pairs)).items():
+        value, low, high = figure["value"], figure.get("low"), figure.get("high")
         assert value is None or (-1 if name in ("matthews", "cohen_kappa") else 0) <= value <= 1
         assert low is None or high is None or -1 <= low <= high <= 1
 
@@ -94,13 +94,15 @@ def test_every_value_lies_within_its_interval_and_bounds(pairs: list[tuple[int, 
 def test_ordinal_scores_are_those_of_the_items(pairs: list[tuple[int, int]]) -> None:
     scale = np.array([1.0, 2.0, 5.0])
     found = values(ordinal(table_of(pairs), scale.tolist()))
-    one, other = scale[np.transpose(pairs)]
-    assert found["mean_absolute_error"] == pytest.approx(np.abs(one - other).mean())
-    assert found["root_mean_squared_error"] == pytest.approx(np.sqrt(((one - other) ** 2).mean()))
-    if one.std() == 0 or other.std() == 0:
+    first, second = scale[np.transpose(pairs)]
+    assert found["mean_absolute_error"] == pytest.approx(np.abs(first - second).mean())
+    assert found["root_mean_squared_error"] == pytest.approx(
+        np.sqrt(((first - second) ** 2).mean())
+    )
+    if first.std() == 0 or second.std() == 0:
         assert found["spearman"] is None
     else:
-        assert found["spearman"] == pytest.approx(spearmanr(one, other).statistic, abs=1e-12)
+        assert found["spearman"] == pytest.approx(spearmanr(first, second).statistic, abs=1e-12)
 
 
 def test_a_label_that_never_occurs_is_undefined_and_left_out_of_the_mean() -> None:
@@ -135,8 +137,8 @@ def clustered(pairs: Any, clusters: Any) -> ConfusionMatrix:
 def drawn_pairs(items: int, seed: int = 1) -> Any:
     generator = np.random.default_rng(seed)
     gold = generator.integers(3, size=items)
-    said = np.where(generator.random(items) < 0.7, gold, generator.integers(3, size=items))
-    return np.column_stack([said, gold])
+    predicted = np.where(generator.random(items) < 0.7, gold, generator.integers(3, size=items))
+    return np.column_stack([predicted, gold])
 
 
 def test_dropped_items_belong_to_no_cell_of_their_cluster() -> None:

@@ -162,14 +162,14 @@ def test_all_exchanges_are_as_likely(table: list[list[int]]) -> None:
     """Against going through all ways to exchange the columns of up to six clusters."""
     sums: dict[tuple[int, ...], float] = {(0, 0, 0): 1.0}
     for row in table:
-        orders = [tuple(np.array(row)[list(at)]) for at in ORDERS]
+        orders = [tuple(np.array(row)[list(order)]) for order in ORDERS]
         sums = _convolved(sums, orders)
     seen = sum(total**2 for total in np.sum(table, axis=0))
     expected = sum(chance for key, chance in sums.items() if sum(x**2 for x in key) >= seen)
     assert column_shuffle(table).p == pytest.approx(expected, abs=0.03)
 
 
-ORDERS = [at for at in product(range(3), repeat=3) if len(set(at)) == 3]
+ORDERS = [order for order in product(range(3), repeat=3) if len(set(order)) == 3]
 
 
 def _convolved(
@@ -178,7 +178,7 @@ def _convolved(
     found: dict[tuple[int, ...], float] = {}
     for key, chance in sums.items():
         for row in rows:
-            total = tuple(int(one + more) for one, more in zip(key, row, strict=True))
+            total = tuple(int(count + more) for count, more in zip(key, row, strict=True))
             found[total] = found.get(total, 0.0) + chance / len(rows)
     return found
 
@@ -244,10 +244,10 @@ def test_newcombe_is_as_published(
 
 
 @given(PARTS, PARTS)
-def test_fishers_test_is_that_of_scipy(one: tuple[int, int], other: tuple[int, int]) -> None:
-    table = [[one[0], one[1] - one[0]], [other[0], other[1] - other[0]]]
+def test_fishers_test_is_that_of_scipy(first: tuple[int, int], second: tuple[int, int]) -> None:
+    table = [[first[0], first[1] - first[0]], [second[0], second[1] - second[0]]]
 
-    assert fisher(*one, *other) == pytest.approx(stats.fisher_exact(table).pvalue, abs=1e-9)
+    assert fisher(*first, *second) == pytest.approx(stats.fisher_exact(table).pvalue, abs=1e-9)
 
 
 @pytest.mark.parametrize("counts", [(3, 2, 1, 4), (-1, 2, 1, 4), (1, 2, 5, 4)])
@@ -262,13 +262,13 @@ def test_impossible_counts_are_refused(counts: tuple[int, int, int, int]) -> Non
     st.lists(st.integers(0, 9), min_size=1, max_size=30),
     st.lists(st.integers(0, 9), min_size=1, max_size=30),
 )
-def test_mann_whitney_is_that_of_scipy(one: list[int], other: list[int]) -> None:
-    found = mann_whitney(one, other)
+def test_mann_whitney_is_that_of_scipy(first: list[int], second: list[int]) -> None:
+    found = mann_whitney(first, second)
 
-    if len({*one, *other}) == 1:
+    if len({*first, *second}) == 1:
         assert found is None
     else:
-        known = stats.mannwhitneyu(one, other, method="asymptotic", use_continuity=True).pvalue
+        known = stats.mannwhitneyu(first, second, method="asymptotic", use_continuity=True).pvalue
         assert found == pytest.approx(known)
 
 

@@ -16,7 +16,7 @@ NONE = -1
 def test_only_items_that_others_rated_count() -> None:
     found = with_others(from_matrix([[0, 0, NONE], [1, 0, NONE], [1, NONE, NONE], [0, 0, NONE]]))
 
-    assert [one.items for one in found] == [3, 3, 0]
+    assert [rater.items for rater in found] == [3, 3, 0]
     assert found[0].percent["value"] == pytest.approx(2 / 3)
     assert found[2].percent["reason"] == "nobody else labelled the same items"
 
@@ -31,8 +31,8 @@ def test_of_two_raters_it_is_cohens_kappa_with_its_published_error(
 ) -> None:
     kappa = with_others(from_matrix(rows, 3))[0].kappa
 
-    one, other = (np.array([row[at] for row in rows]) for at in (0, 1))
-    value, error = cohen(contingency(one, other, 3))
+    first, second = (np.array([row[rater] for row in rows]) for rater in (0, 1))
+    value, error = cohen(contingency(first, second, 3))
     assert value is not None
     assert kappa["value"] == pytest.approx(value)
     n, low = len(rows), kappa["low"]

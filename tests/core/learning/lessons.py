@@ -11,19 +11,20 @@ THEMES = (
 )
 
 
-def text(theme: int, at: int) -> str:
+def text(theme: int, number: int) -> str:
     """A text about one theme; no two alike."""
     words = THEMES[theme]
-    return f"The {words[at % 4]} and the {words[(at // 4) % 4]} of visit {at} were as they were."
+    first, second = words[number % 4], words[(number // 4) % 4]
+    return f"The {first} and the {second} of visit {number} were as they were."
 
 
 def single(count: int = 60, labels: int = 3, wrong: Sequence[int] = ()) -> Lesson:
     """Items of ``labels`` themes in turn; those at ``wrong`` have the next theme's label."""
     return Lesson(
         shape=Shape.SINGLE,
-        names=[f"theme {at}" for at in range(labels)],
-        documents=[Document(text(at % labels, at)) for at in range(count)],
-        targets=[[(at + (at in wrong)) % labels] for at in range(count)],
+        names=[f"theme {number}" for number in range(labels)],
+        documents=[Document(text(number % labels, number)) for number in range(count)],
+        targets=[[(number + (number in wrong)) % labels] for number in range(count)],
     )
 
 
@@ -38,11 +39,13 @@ def ordinal(count: int = 60) -> Lesson:
 def multi(count: int = 60, wrong: Sequence[int] = ()) -> Lesson:
     """Items with none, one or two of two labels; those at ``wrong`` lack or have the first."""
     documents, targets = [], []
-    for at in range(count):
-        present = {label for label in (0, 1) if (at >> label) & 1}
-        said = " ".join(text(label, at) for label in sorted(present)) or f"Nothing on {at}."
-        documents.append(Document(said))
-        targets.append(sorted(present ^ ({0} if at in wrong else set())))
+    for number in range(count):
+        present = {label for label in (0, 1) if (number >> label) & 1}
+        words = (
+            " ".join(text(label, number) for label in sorted(present)) or f"Nothing on {number}."
+        )
+        documents.append(Document(words))
+        targets.append(sorted(present ^ ({0} if number in wrong else set())))
     return Lesson(shape=Shape.MULTI, names=["food", "room"], documents=documents, targets=targets)
 
 

@@ -29,17 +29,19 @@ from tests.core.learning.lessons import multi, ordinal, quiet, single, text
 
 @pytest.mark.parametrize("lesson", [single(), ordinal(), multi()], ids=["one", "scale", "several"])
 def test_it_learns_what_can_be_learnt(lesson: Lesson) -> None:
-    model, told, judged = learn(lesson, quiet)
-    quality = told["quality"]
+    model, measures, judged = learn(lesson, quiet)
+    quality = measures["quality"]
     assert quality["n"] == 60
     assert quality["accuracy"]["value"] > 0.9 > quality["majority"]["accuracy"]["value"]
     assert quality["accuracy"]["low"] < quality["accuracy"]["value"]
     assert quality["macro_f1"]["low"] <= quality["macro_f1"]["value"]
-    said = model.say(lesson.documents, [None] * 60)
-    right = [each.labels == list(target) for each, target in zip(said, lesson.targets, strict=True)]
+    items = model.say(lesson.documents, [None] * 60)
+    right = [
+        item.labels == list(target) for item, target in zip(items, lesson.targets, strict=True)
+    ]
     assert sum(right) >= 59
     assert len(judged) == 60
-    assert all(0 <= each.probability <= 1 and 0 <= each.margin <= 1 for each in said)
+    assert all(0 <= item.probability <= 1 and 0 <= item.margin <= 1 for item in items)
 
 
 @pytest.mark.thorough
@@ -54,9 +56,9 @@ def test_the_same_lesson_gives_the_same_model_and_the_same_figures() -> None:
 
 def test_the_debates_are_measured_on_the_items_that_they_labelled() -> None:
     lesson = single()
-    beside = [target if at % 2 else None for at, target in enumerate(lesson.targets)]
-    _, told, _ = learn(replace(lesson, beside=beside), quiet)
-    llm = told["quality"]["llm"]
+    beside = [target if number % 2 else None for number, target in enumerate(lesson.targets)]
+    _, measures, _ = learn(replace(lesson, beside=beside), quiet)
+    llm = measures["quality"]["llm"]
     assert llm["n"] == 30
     assert llm["accuracy"]["value"] == 1.0
     assert llm["model_accuracy"]["n"] == 30
@@ -64,7 +66,7 @@ def test_the_debates_are_measured_on_the_items_that_they_labelled() -> None:
 
 def test_a_wrong_label_in_gold_is_suspected() -> None:
     _, _, judged = learn(single(90, wrong=[31]), quiet)
-    worst = max(range(90), key=lambda at: judged[at].suspicion or -1)
+    worst = max(range(90), key=lambda example: judged[example].suspicion or -1)
     assert worst == 31
     assert judged[31].labels == [31 % 3]
     assert judged[31].gold < judged[31].probability
@@ -100,21 +102,24 @@ def test_a_label_with_one_example_and_one_without_any_do_no_harm() -> None:
     lesson = single(60)
     targets = [*lesson.targets[:-1], [3]]
     made = replace(lesson, names=[*lesson.names, "once", "never"], targets=targets)
-    model, told, _ = learn(made, quiet)
-    rows = {row["name"]: row for row in told["quality"]["labels"]}
+    model, measures, _ = learn(made, quiet)
+    rows = {row["name"]: row for row in measures["quality"]["labels"]}
     assert rows["once"]["n"] == 1
     assert rows["never"]["recall"]["value"] is None
-    assert all(4 not in each.labels for each in model.say(lesson.documents, [None] * 60))
+    assert all(4 not in item.labels for item in model.say(lesson.documents, [None] * 60))
 
 
 def test_the_same_text_is_never_learnt_from_and_measured_on() -> None:
     """Each text twice, with random labels: whoever had seen its other copy would know them."""
-    texts = [Document(f"nothing {at // 2} to {at // 2} learn {at // 2}") for at in range(120)]
-    targets = [[(at // 2 * 7919 % 13) % 2] for at in range(120)]
-    _, told, _ = learn(
+    texts = [
+        Document(f"nothing {number // 2} to {number // 2} learn {number // 2}")
+        for number in range(120)
+    ]
+    targets = [[(number // 2 * 7919 % 13) % 2] for number in range(120)]
+    _, measures, _ = learn(
         Lesson(shape=Shape.SINGLE, names=["a", "b"], documents=texts, targets=targets), quiet
     )
-    assert told["quality"]["accuracy"]["value"] < 0.75
+    assert measures["quality"]["accuracy"]["value"] < 0.75
 
 
 @pytest.mark.thorough
@@ -132,8 +137,8 @@ def test_no_language_is_needed(sentences: tuple[str, str]) -> None:
     lesson = Lesson(
         shape=Shape.SINGLE,
         names=["food", "room"],
-        documents=[Document(sentences[at % 2].format(at)) for at in range(40)],
-        targets=[[at % 2] for at in range(40)],
+        documents=[Document(sentences[number % 2].format(number)) for number in range(40)],
+        targets=[[number % 2] for number in range(40)],
     )
     assert learn(lesson, quiet)[1]["quality"]["accuracy"]["value"] > 0.9
 
@@ -143,7 +148,7 @@ TARGETS = st.lists(st.integers(0, 3), min_size=10, max_size=80)
 
 @given(TARGETS, st.integers(0, 5))
 def test_folds_are_even_overall_and_by_label(targets: list[int], seed: int) -> None:
-    marks = marks_of([[each] for each in targets], 4)
+    marks = marks_of([[target] for target in targets], 4)
     folds = fold_of(marks, range(len(targets)), seed=seed)
     sizes = np.bincount(folds, minlength=5)
     assert sizes.max() - sizes.min() <= 1
@@ -155,17 +160,17 @@ def test_folds_are_even_overall_and_by_label(targets: list[int], seed: int) -> N
 
 @given(TARGETS)
 def test_what_belongs_together_stays_together(targets: list[int]) -> None:
-    together = [at // 3 for at in range(len(targets))]
-    folds = fold_of(marks_of([[each] for each in targets], 4), together)
-    assert all(folds[at] == folds[at - at % 3] for at in range(len(targets)))
+    together = [number // 3 for number in range(len(targets))]
+    folds = fold_of(marks_of([[target] for target in targets], 4), together)
+    assert all(folds[example] == folds[example - example % 3] for example in range(len(targets)))
 
 
 @given(st.integers(0, 50), st.integers(1, 50))
 def test_shares_have_the_interval_that_agreement_gives_them(hits: int, n: int) -> None:
     hits = min(hits, n)
-    figure, other = share(hits, n), wilson(hits, n)
-    assert figure["low"] == pytest.approx(other.low, abs=1e-12)
-    assert figure["high"] == pytest.approx(other.high, abs=1e-12)
+    figure, expected = share(hits, n), wilson(hits, n)
+    assert figure["low"] == pytest.approx(expected.low, abs=1e-12)
+    assert figure["high"] == pytest.approx(expected.high, abs=1e-12)
 
 
 def test_a_mean_has_no_interval_of_one_number() -> None:
@@ -176,8 +181,8 @@ def test_a_mean_has_no_interval_of_one_number() -> None:
 
 def test_macro_f1_by_hand() -> None:
     truth = marks_of([[0], [0], [0], [1]], 3)
-    said = marks_of([[0], [0], [1], [1]], 3)
-    found = scores(["a", "b", "c"], truth, said)
+    predicted = marks_of([[0], [0], [1], [1]], 3)
+    found = scores(["a", "b", "c"], truth, predicted)
     assert found["accuracy"]["value"] == 0.75
     assert found["macro_f1"]["value"] == pytest.approx((0.8 + 2 / 3) / 2)
     assert found["labels"][0]["precision"]["value"] == 1.0
@@ -226,8 +231,8 @@ def talk(*lines: dict[str, Any]) -> list[dict[str, Any]]:
     source = io.StringIO("".join(json.dumps(line) + "\n" for line in lines))
     sink = io.StringIO()
     Conversation(source, sink).run()
-    said = [json.loads(line) for line in sink.getvalue().splitlines()]
-    return [line for line in said if "alive" not in line]
+    replies = [json.loads(line) for line in sink.getvalue().splitlines()]
+    return [line for line in replies if "alive" not in line]
 
 
 def question(lesson: Lesson) -> dict[str, Any]:
@@ -238,10 +243,10 @@ def question(lesson: Lesson) -> dict[str, Any]:
 
 def test_it_learns_tells_how_far_it_is_and_answers() -> None:
     lesson = single(40)
-    said = talk({"lesson": lesson.to_json(), "temperature": None}, question(lesson))
-    shares = [line["share"] for line in said if "share" in line]
+    lines = talk({"lesson": lesson.to_json(), "temperature": None}, question(lesson))
+    shares = [line["share"] for line in lines if "share" in line]
     assert shares == sorted(shares)
-    learned, answer = said[-2]["learned"], said[-1]["said"]
+    learned, answer = lines[-2]["learned"], lines[-1]["said"]
     assert learned["told"]["quality"]["n"] == len(learned["judged"]) == 40
     assert answer[0][0] == [0]
     assert answer[0][3] is None
@@ -249,9 +254,9 @@ def test_it_learns_tells_how_far_it_is_and_answers() -> None:
 
 
 def test_a_refusal_is_its_last_line() -> None:
-    said = talk({"lesson": single(5).to_json(), "temperature": None})
-    assert said[-1]["error"]["code"] == "too_little_gold"
-    assert said[-1]["error"]["data"]["needed"] == 20
+    lines = talk({"lesson": single(5).to_json(), "temperature": None})
+    assert lines[-1]["error"]["code"] == "too_little_gold"
+    assert lines[-1]["error"]["data"]["needed"] == 20
 
 
 @pytest.mark.thorough

@@ -44,17 +44,17 @@ class Evidence:
     """What is known of the items that have ratings; all others are left out.
 
     ``present``: which items those are, shape (all items,).
-    ``said``: how often each item got what from whom, sparse, shape (items, raters * categories).
+    ``answers``: how often each item got what from whom, sparse, shape (items, raters * categories).
     """
 
     present: Bools
-    said: Any
+    answers: Any
     n_raters: int
     n_categories: int
 
     def heard(self, posterior: Floats) -> Floats:
         """Expected number of each answer by class: [rater, answer, true class]."""
-        counts = self.said.T @ posterior
+        counts = self.answers.T @ posterior
         return np.asarray(counts).reshape(self.n_raters, self.n_categories, self.n_categories)
 
     def of_all_items(self, posterior: Floats) -> Floats:
@@ -101,11 +101,11 @@ def gather(ratings: Ratings) -> Evidence:
     q = ratings.n_categories
     cells = (ratings.items, ratings.raters * q + ratings.codes)
     shape = (ratings.n_items, ratings.n_raters * q)
-    said = sparse.csr_array((np.ones(len(ratings)), cells), shape=shape)
-    present = np.diff(said.indptr) > 0
+    answers = sparse.csr_array((np.ones(len(ratings)), cells), shape=shape)
+    present = np.diff(answers.indptr) > 0
     if not present.all():
-        said = said[present]
-    return Evidence(present, said, ratings.n_raters, q)
+        answers = answers[present]
+    return Evidence(present, answers, ratings.n_raters, q)
 
 
 def expect(evidence: Evidence, chances: Floats, class_shares: Floats) -> tuple[Floats, float]:
@@ -116,7 +116,7 @@ def expect(evidence: Evidence, chances: Floats, class_shares: Floats) -> tuple[F
     q = evidence.n_categories
     log_chances = np.log(chances).reshape(evidence.n_raters * q, q)
     # A row for each class from here: NumPy is slow along an axis as short as the classes'.
-    joint = np.ascontiguousarray((evidence.said @ log_chances).T)
+    joint = np.ascontiguousarray((evidence.answers @ log_chances).T)
     joint += np.log(class_shares)[:, None]
     # The highest is taken out first: the product of many small chances is 0 in floating point.
     highest = joint.max(axis=0, initial=-np.inf)

@@ -83,12 +83,14 @@ def mace(
     generator = np.random.default_rng(SEED)
     # With none, a competence near 1 is rounded to 1, and then one slip would be impossible.
     added = SMOOTHING / max(ratings.n_categories, 1)
-    starts = (_random(evidence, generator) if at else _equal(evidence) for at in range(restarts))
+    starts = (
+        _random(evidence, generator) if start else _equal(evidence) for start in range(restarts)
+    )
     runs = (_run(evidence, begun, iterations, added) for begun in starts)
     habits, log_likelihood = _best(runs)
     posterior = evidence.of_all_items(_agreed(evidence, habits))
     silent = np.bincount(ratings.raters, minlength=ratings.n_raters) == 0
-    competence = np.mean([each.competence for each in habits], axis=0)
+    competence = np.mean([habit.competence for habit in habits], axis=0)
     competence[silent] = np.nan
     return Mace(posterior, competence, log_likelihood)
 
@@ -103,9 +105,9 @@ def _best(runs: Iterable[tuple[_Habits, float]]) -> tuple[list[_Habits], float]:
 
 def _agreed(evidence: Evidence, habits: Sequence[_Habits]) -> Floats:
     """Mean posterior of the starts; the same for all categories that win in any of them."""
-    found = [expect(evidence, each.chances(), _even(evidence))[0] for each in habits]
+    found = [expect(evidence, habit.chances(), _even(evidence))[0] for habit in habits]
     mean = np.asarray(np.mean(found, axis=0))
-    won = np.any([winners(each) for each in found], axis=0)
+    won = np.any([winners(posterior) for posterior in found], axis=0)
     count = won.sum(axis=1, keepdims=True)
     level = np.where(won, mean, 0).sum(axis=1, keepdims=True) / np.maximum(count, 1)
     return np.where(won & (count > 1), level, mean)

@@ -144,15 +144,15 @@ def credit_of_votes(counts: Ints, truth: Ints, votes: int) -> Floats:
         raise InvalidInput(f"votes: from 1 to {MOST_VOTES}")
     found = np.full(len(counts), np.nan)
     rows = np.flatnonzero((truth >= 0) & (counts.sum(axis=1) >= votes))
-    said, true = counts[rows], truth[rows]
-    right = said[np.arange(len(rows)), true]
-    wrong = said.copy()
+    votes_cast, true = counts[rows], truth[rows]
+    right = votes_cast[np.arange(len(rows)), true]
+    wrong = votes_cast.copy()
     wrong[np.arange(len(rows)), true] = 0
     won = sum(
         (_choose(right, most) * _others(wrong, votes - most, most) for most in range(1, votes + 1)),
         start=np.zeros(len(rows)),
     )
-    found[rows] = won / _choose(said.sum(axis=1), votes)
+    found[rows] = won / _choose(votes_cast.sum(axis=1), votes)
     return found
 
 

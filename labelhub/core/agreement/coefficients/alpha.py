@@ -48,31 +48,31 @@ def ordinal_distance(margins: Floats) -> Floats:
     return np.asarray((upto[..., :, None] - upto[..., None, :]) ** 2)
 
 
-def jaccard(one: AbstractSet[str], other: AbstractSet[str]) -> float:
+def jaccard(first: AbstractSet[str], second: AbstractSet[str]) -> float:
     """Shared over all members (Jaccard 1901): 0 to 1; 1 for two empty sets. Less it: a distance."""
-    return len(one & other) / len(one | other) if one or other else 1.0
+    return len(first & second) / len(first | second) if first or second else 1.0
 
 
-def masi(one: AbstractSet[str], other: AbstractSet[str]) -> float:
+def masi(first: AbstractSet[str], second: AbstractSet[str]) -> float:
     """Similarity of two sets: Jaccard times how they lie (Passonneau 2006); 1 less it: a distance.
 
     1 for equal sets, 2/3 where one holds the other, 1/3 where they overlap, 0 where nothing is
     shared. An empty set is held by every other one but shares nothing with it.
     """
-    if one == other:
+    if first == second:
         return 1.0
-    monotonicity = 2 / 3 if one <= other or other <= one else 1 / 3
-    return monotonicity * jaccard(one, other)
+    monotonicity = 2 / 3 if first <= second or second <= first else 1 / 3
+    return monotonicity * jaccard(first, second)
 
 
 def jaccard_distance(sets: Sequence[AbstractSet[str]]) -> Floats:
     """1 less ``jaccard`` of every two sets: shape (sets, sets)."""
-    return np.array([[1 - jaccard(one, other) for other in sets] for one in sets])
+    return np.array([[1 - jaccard(first, second) for second in sets] for first in sets])
 
 
 def masi_distance(sets: Sequence[AbstractSet[str]]) -> Floats:
     """1 less ``masi`` of every two sets: shape (sets, sets)."""
-    return np.array([[1 - masi(one, other) for other in sets] for one in sets])
+    return np.array([[1 - masi(first, second) for second in sets] for first in sets])
 
 
 #: Margins, shape (draws, q) → distances, shape (q, q) or (draws, q, q).
@@ -89,10 +89,10 @@ def coincidences(counts: Ints) -> Floats:
     ratings = table.sum(axis=1)
     scale = np.divide(1, ratings - 1, out=np.zeros_like(ratings), where=ratings >= 2)
     pairs = table[:, :, None] * table[:, None, :]
-    at = np.arange(table.shape[1])
-    pairs[:, at, at] -= table
+    diagonal = np.arange(table.shape[1])
+    pairs[:, diagonal, diagonal] -= table
     pairs *= scale[:, None, None]
-    return np.asarray(pairs.reshape(len(table), at.size**2))
+    return np.asarray(pairs.reshape(len(table), diagonal.size**2))
 
 
 def alpha(q: int, metric: Metric) -> Value:
@@ -178,18 +178,18 @@ def near_all(counts: Ints, often: Ints) -> OrdinalAlpha:
     two = counts.sum(axis=1) >= 2
     # Filled in place: many items of many categories should not be there several times.
     parts = np.empty((rows, 3 * q + 1))
-    table, squares, crossed = (parts[:, at : at + q] for at in (0, q, 2 * q))
+    table, squares, crossed = (parts[:, start : start + q] for start in (0, q, 2 * q))
     np.multiply(counts, two[:, None], out=table)
     ratings = table.sum(axis=1)
     scale = np.divide(1, ratings - 1, out=np.zeros_like(ratings), where=two)
     margins = often.astype(np.float64) @ table
     places = _places(margins[None, :])[0]
-    at = table @ places
+    mean_places = table @ places
     np.multiply(table, (ratings * scale)[:, None], out=squares)
     np.multiply(table, (often * scale)[:, None], out=crossed)
     pairs = crossed.T @ table
-    np.multiply(table, (at * scale)[:, None], out=crossed)
-    parts[:, 3 * q] = at**2 * scale
+    np.multiply(table, (mean_places * scale)[:, None], out=crossed)
+    parts[:, 3 * q] = mean_places**2 * scale
     return OrdinalAlpha(parts, _near(places, divided(pairs, np.full_like(pairs, margins.sum()))))
 
 

@@ -130,9 +130,9 @@ def conger_parts(ratings: Ratings) -> Floats:
     For raters in the dozens: the table is dense.
     """
     shared = parts(ratings.counts())
-    said = np.zeros((ratings.n_items, ratings.n_raters * ratings.n_categories))
-    said[ratings.items, ratings.raters * ratings.n_categories + ratings.codes] = 1
-    return np.hstack([shared[:, [Layout.agree, Layout.pairable]], said])
+    answers = np.zeros((ratings.n_items, ratings.n_raters * ratings.n_categories))
+    answers[ratings.items, ratings.raters * ratings.n_categories + ratings.codes] = 1
+    return np.hstack([shared[:, [Layout.agree, Layout.pairable]], answers])
 
 
 def conger_kappa(n_raters: int, q: int) -> Value:
@@ -145,10 +145,10 @@ def conger_chance(n_raters: int, q: int) -> Value:
     """A rating by one rater and one by another, each from that rater's own shares."""
 
     def value(sums: Floats) -> Floats:
-        said = sums[:, 2:].reshape(len(sums), n_raters, q)
-        each = said.sum(axis=2, keepdims=True)
-        shares = np.divide(said, each, out=np.zeros_like(said), where=each > 0)
-        raters = (each > 0).sum(axis=(1, 2))
+        answers = sums[:, 2:].reshape(len(sums), n_raters, q)
+        totals = answers.sum(axis=2, keepdims=True)
+        shares = np.divide(answers, totals, out=np.zeros_like(answers), where=totals > 0)
+        raters = (totals > 0).sum(axis=(1, 2))
         summed = shares.sum(axis=1)
         all_pairs = (summed**2).sum(axis=1)
         own_pairs = (shares**2).sum(axis=(1, 2))

@@ -35,15 +35,15 @@ class Estimate(NamedTuple):
     error: float | None
 
 
-def contingency(one: Ints, other: Ints, q: int) -> Ints:
+def contingency(first: Ints, second: Ints, q: int) -> Ints:
     """Counts of two aligned lists of category numbers; a negative number is no rating.
 
     A number from ``q`` on would fall into a cell of another pair: raises ``InvalidInput``.
     """
-    if one.shape != other.shape or max(one.max(initial=-1), other.max(initial=-1)) >= q:
+    if first.shape != second.shape or max(first.max(initial=-1), second.max(initial=-1)) >= q:
         raise InvalidInput("Two raters need lists of the same length, of numbers below q.")
-    both = (one >= 0) & (other >= 0)
-    cells = one[both] * q + other[both]
+    both = (first >= 0) & (second >= 0)
+    cells = first[both] * q + second[both]
     return np.bincount(cells, minlength=q * q).reshape(q, q).astype(np.int64)
 
 
@@ -73,14 +73,16 @@ def all_pairs(ratings: Ratings) -> Ints:
     q, raters = ratings.n_categories, ratings.n_raters
     if raters > most_raters(q):
         raise InvalidInput(f"The tables of {raters} raters and {q} categories are too large.")
-    said, starts = _by_item(ratings)
+    answers, starts = _by_item(ratings)
     often = np.bincount(np.diff(starts))
     columns = np.arange(len(often))
     pairs = int((often * columns * (columns - 1)).sum()) // 2
     added = (raters * q) ** 2 * int(columns[often > 0].sum())
     # A table is added for each distance of two ratings: only where that is less than the pairs.
     cheap = added <= CHEAP_CELLS * pairs + FEW_CELLS
-    cells = _counted(said, starts, raters * q) if cheap else _multiplied(said, starts, raters * q)
+    cells = (
+        _counted(answers, starts, raters * q) if cheap else _multiplied(answers, starts, raters * q)
+    )
     return cells.reshape(raters, q, raters, q).transpose(0, 2, 1, 3)
 
 
@@ -91,16 +93,16 @@ def most_raters(q: int) -> int:
 
 def _by_item(ratings: Ratings) -> tuple[Ints, Ints]:
     """What was said by whom as one number, item by item, and where each item starts (and ends)."""
-    said = ratings.raters * ratings.n_categories + ratings.codes
+    answers = ratings.raters * ratings.n_categories + ratings.codes
     starts = np.zeros(ratings.n_items + 1, dtype=np.int64)
     np.cumsum(np.bincount(ratings.items, minlength=ratings.n_items), out=starts[1:])
     # Ratings mostly come item by item.
     if (ratings.items[1:] < ratings.items[:-1]).any():
-        said = said[np.argsort(ratings.items, kind="stable")]
-    return said, starts
+        answers = answers[np.argsort(ratings.items, kind="stable")]
+    return answers, starts
 
 
-def _counted(said: Ints, starts: Ints, size: int) -> Ints:
+def _counted(answers: Ints, starts: Ints, size: int) -> Ints:
     """Pairs of what was said of the same item, shape (size, size), by counting.
 
     Items with as many ratings as each other make a table; its columns are paired by distance.
@@ -110,27 +112,29 @@ def _counted(said: Ints, starts: Ints, size: int) -> Ints:
     for ratings in np.flatnonzero(np.bincount(sizes)[2:]) + 2:
         first = starts[:-1][sizes == ratings]
         step = max(IN_CACHE, size**2) // int(ratings) + 1
-        for at in range(0, len(first), step):
-            block = said[first[at : at + step] + np.arange(ratings)[:, None]]
+        for start in range(0, len(first), step):
+            block = answers[first[start : start + step] + np.arange(ratings)[:, None]]
             rows = block * size
             for apart in range(1, ratings):
                 pairs = (rows[:-apart] + block[apart:]).ravel()
                 cells += np.bincount(pairs, minlength=size**2).reshape(size, size)
     cells += cells.T.copy()
-    cells[np.diag_indices(size)] += np.bincount(said, minlength=size)
+    cells[np.diag_indices(size)] += np.bincount(answers, minlength=size)
     return cells
 
 
-def _multiplied(said: Ints, starts: Ints, size: int) -> Ints:
+def _multiplied(answers: Ints, starts: Ints, size: int) -> Ints:
     """The same by a sparse product, a few of its rows at a time: few pairs in a large table."""
-    ones = np.ones(len(said), dtype=np.int32)
+    ones = np.ones(len(answers), dtype=np.int32)
     shape = (len(starts) - 1, size)
-    matrix = sparse.csr_matrix((ones, said.astype(np.int32), starts.astype(np.int32)), shape=shape)
+    matrix = sparse.csr_matrix(
+        (ones, answers.astype(np.int32), starts.astype(np.int32)), shape=shape
+    )
     by_said = matrix.T.tocsr()
     cells = np.empty((size, size), dtype=np.int64)
     step = max(BLOCK // max(size, 1), 1)
-    for at in range(0, size, step):
-        cells[at : at + step] = (by_said[at : at + step] @ matrix).toarray()
+    for start in range(0, size, step):
+        cells[start : start + step] = (by_said[start : start + step] @ matrix).toarray()
     return cells
 
 
@@ -207,15 +211,15 @@ class ClusteredCodes:
     codes: NDArray[np.int16]
     clusters: Ints
 
-    def spread(self, one: int, near: Floats) -> tuple[Floats, Floats]:
-        """Standard errors of what ``near`` sums to between rater ``one`` and those after it.
+    def spread(self, rater: int, near: Floats) -> tuple[Floats, Floats]:
+        """Standard errors of what ``near`` sums to between ``rater`` and those after it.
 
-        ``near``: what an item adds, by the other rater, by what ``one`` said and by what the other
-        did, shape (others, categories, categories); it sums to 0 over a pair's items. Returns the
+        ``near``: what an item adds, by the other rater and by the answers of ``rater`` and the
+        other, shape (others, categories, categories); it sums to 0 over a pair's items. Returns the
         errors and how many clusters each pair has, both of shape (others,); NaN of one cluster.
         """
-        rows = np.flatnonzero(self.codes[:, one] >= 0)
-        mine = self.codes[rows, one].astype(np.int64)
+        rows = np.flatnonzero(self.codes[:, rater] >= 0)
+        mine = self.codes[rows, rater].astype(np.int64)
         starts = np.flatnonzero(np.diff(self.clusters[rows], prepend=-1))
         if not len(rows):
             return np.full(len(near), np.nan), np.zeros(len(near))
@@ -223,11 +227,11 @@ class ClusteredCodes:
         added = np.concatenate([near, np.zeros((*near.shape[:2], 1))], axis=2)
         step = max(CLUSTERED_BLOCK // len(rows), 1)
         parts = []
-        for at in range(0, len(near), step):
-            block = added[at : at + step]
-            theirs = self.codes[rows, one + 1 + at : one + 1 + at + len(block)]
-            each = block[np.arange(len(block)), mine[:, None], theirs]
-            sums = np.add.reduceat(each, starts, axis=0)
+        for start in range(0, len(near), step):
+            block = added[start : start + step]
+            theirs = self.codes[rows, rater + 1 + start : rater + 1 + start + len(block)]
+            influence = block[np.arange(len(block)), mine[:, None], theirs]
+            sums = np.add.reduceat(influence, starts, axis=0)
             often = np.logical_or.reduceat(theirs >= 0, starts, axis=0).sum(axis=0)
             parts.append(np.stack([(sums**2).sum(axis=0), often]))
         squares, often = np.concatenate(parts, axis=1)
@@ -264,7 +268,7 @@ def kappa_parts(tables: Ints, weights: Floats | None = None) -> Floats:
     counts = np.asarray(tables, dtype=np.float64)
     table = np.eye(counts.shape[-1]) if weights is None else weights
     found = observed_and_chance(counts, weights)
-    observed, chance = (each[..., None, None] for each in found[:2])
+    observed, chance = (values[..., None, None] for values in found[:2])
     apart = table * (1 - chance) - found[2] * (1 - observed)
     apart = apart - (observed * chance - 2 * chance + observed)
     n = counts.sum(axis=(-2, -1))[..., None, None]

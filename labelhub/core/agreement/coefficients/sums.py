@@ -140,12 +140,12 @@ def parts(counts: Ints, weights: Floats | None = None) -> Floats:
     ratings = table.sum(axis=1)
     near = table if weights is None else table @ weights
     pairs = (table * (near - 1)).sum(axis=1)
-    two, one = ratings >= 2, ratings >= 1
+    two, rated = ratings >= 2, ratings >= 1
     found = np.zeros((len(table), 4 + 2 * q))
     found[two, layout.agree] = pairs[two] / (ratings[two] * (ratings[two] - 1))
     found[:, layout.pairable] = two
-    found[:, layout.rated] = one
+    found[:, layout.rated] = rated
     found[two, layout.pairs] = pairs[two] / (ratings[two] - 1)
-    np.divide(table, ratings[:, None], out=found[:, layout.shares], where=one[:, None])
+    np.divide(table, ratings[:, None], out=found[:, layout.shares], where=rated[:, None])
     found[:, layout.margins] = np.where(two[:, None], table, 0)
     return found

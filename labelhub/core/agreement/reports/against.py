@@ -74,17 +74,21 @@ def medians(sheet: Sheet, kind: str, truth: Ints, rows: Ints) -> dict[str, Figur
         "median_quadratic_kappa": lambda tables: scores.quadratic_kappa(tables, points),
     }
     errors: dict[str, Metric] = {
-        "median_mean_absolute_error": lambda each: scores.mean_absolute_error(each, points),
-        "median_root_mean_squared_error": lambda each: scores.root_mean_squared_error(each, points),
+        "median_mean_absolute_error": lambda tables: scores.mean_absolute_error(tables, points),
+        "median_root_mean_squared_error": lambda tables: scores.root_mean_squared_error(
+            tables, points
+        ),
     }
     found = _units(sheet, *_cells(sheet, kind, truth, rows), rows)
     if found is None:
         return dict.fromkeys((*shares, *errors), undefined(reasons.MANY_ANSWERS))
     drawn, used = found
     q, n = len(points), len(rows)
-    told = {name: _share(drawn, _of(each, used, q), name, n) for name, each in shares.items()}
-    told |= {name: _error(drawn, _of(each, used, q), n) for name, each in errors.items()}
-    return {name: _halves(each) for name, each in told.items()}
+    figures = {
+        name: _share(drawn, _of(metric, used, q), name, n) for name, metric in shares.items()
+    }
+    figures |= {name: _error(drawn, _of(metric, used, q), n) for name, metric in errors.items()}
+    return {name: _halves(result) for name, result in figures.items()}
 
 
 def _cells(sheet: Sheet, kind: str, truth: Ints, rows: Ints) -> tuple[Ints, Ints]:
@@ -120,8 +124,8 @@ def _of(metric: Metric, used: Ints, q: int) -> Value:
 
     def value(sums: Floats) -> Floats:
         found = []
-        for at in range(0, len(sums), step):
-            some = sums[at : at + step]
+        for start in range(0, len(sums), step):
+            some = sums[start : start + step]
             tables = np.zeros((len(some), q * q))
             tables[:, used] = some
             found.append(metric(tables.reshape(-1, q, q)))
@@ -139,8 +143,8 @@ def _error(found: Units, value: Value, n: int) -> Figure:
     number = float(value(found.sums)[0])
     low, high = interval(found, value, number)
     low, high = max(min(low, number), 0.0), max(high, number)
-    told = figure(number, low=low, high=high, n=n, method=method_of(found))
-    return doubted(told, few(n), few_clusters(found))
+    estimate = figure(number, low=low, high=high, n=n, method=method_of(found))
+    return doubted(estimate, few(n), few_clusters(found))
 
 
 def _halves(shown: Figure) -> Figure:
@@ -275,13 +279,13 @@ def _of_sets(
     names, members = members_of(sheet.sets)
     if len(names) > MOST_LABELS:
         return dict.fromkeys(OF_SETS, undefined(reasons.MANY_ANSWERS)), []
-    said, true = voted(sheet.of_kind(kind), members)[rows], members[truth[rows]]
+    predicted, true = voted(sheet.of_kind(kind), members)[rows], members[truth[rows]]
     refused = pooled.labels_refused(kind)
-    figures = set_figures(sheet, rows, said, true)
+    figures = set_figures(sheet, rows, predicted, true)
     figures["label_dawid_skene_accuracy"] = (
         undefined(refused) if refused else decisions(sheet, rows, pooled.labels(kind)[rows], true)
     )
-    return figures, set_label_scores(names, said, true, _together(sheet, rows))
+    return figures, set_label_scores(names, predicted, true, _together(sheet, rows))
 
 
 def _by_agreeing(compared: Compared) -> list[Agreeing]:
@@ -308,14 +312,15 @@ def _annotators(sheet: Sheet, kind: str, truth: Ints) -> list[RaterScore]:
         RaterScore(
             rater.id,
             rater.name,
-            together[at]
+            together[position]
             if together
             else doubted(
-                share(int(hits[at]), int(whole[at]), reason=reasons.NO_GOLD), few(int(whole[at]))
+                share(int(hits[position]), int(whole[position]), reason=reasons.NO_GOLD),
+                few(int(whole[position])),
             ),
         )
-        for at, rater in enumerate(sheet.raters)
-        if whole[at]
+        for position, rater in enumerate(sheet.raters)
+        if whole[position]
     ]
 
 
@@ -327,22 +332,22 @@ def _by_cluster(sheet: Sheet, scored: Ratings, right: Bools) -> dict[int, Figure
     if sheet.clusters is None:
         return {}
     _, clusters = np.unique(sheet.clusters, return_inverse=True)
-    said = right.astype(np.int64)
-    summed = mean_leads(scored.raters, said, len(sheet.raters), clusters[scored.items])
+    hits = right.astype(np.int64)
+    summed = mean_leads(scored.raters, hits, len(sheet.raters), clusters[scored.items])
     raters = np.flatnonzero(summed.n)
     own = summed.of(summed.n > 0)
     halves = own.error * t_quantile(0.5 + CONFIDENCE / 2, np.maximum(own.units - 1, 1))
     columns = (raters, own.n.astype(np.int64), own.total / own.n, halves, own.units)
-    rows = zip(*(each.tolist() for each in columns), strict=True)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
     return {rater: _clustered_share(sheet.unit, *row) for rater, *row in rows}
 
 
 def _clustered_share(unit: str, n: int, number: float, half: float, clusters: float) -> Figure:
     wide = half if half >= FLAT else float("nan")
     low, high = bounded(number, number - wide, number + wide, lowest=0.0)
-    told = figure(number, low=low, high=high, n=n, method=LINEARISED.format(unit=unit))
+    estimate = figure(number, low=low, high=high, n=n, method=LINEARISED.format(unit=unit))
     few_units = FEW_CLUSTERS.format(unit=unit) if clusters < FEW_UNITS else None
-    return doubted(told, few(n), few_units)
+    return doubted(estimate, few(n), few_units)
 
 
 def _per_label(found: Sequence[LabelScore]) -> list[LabelScore]:
@@ -369,13 +374,13 @@ def _together(sheet: Sheet, rows: Ints) -> Grouped | None:
 
 
 def _matrix(
-    sheet: Sheet, said: Ints, truth: Ints, together: Grouped | None
+    sheet: Sheet, predicted: Ints, truth: Ints, together: Grouped | None
 ) -> scores.ConfusionMatrix | None:
     if sheet.sets is not None or not sheet.shares_categories:
         return None
     if len(sheet.categories) > MOST_LABELS:
         return None
-    return scores.tabulate(said, truth, sheet.categories, together)
+    return scores.tabulate(predicted, truth, sheet.categories, together)
 
 
 def _single_answers(matrix: scores.ConfusionMatrix, sheet: Sheet) -> dict[str, Figure]:
@@ -392,4 +397,4 @@ def _single_answers(matrix: scores.ConfusionMatrix, sheet: Sheet) -> dict[str, F
     found = {new: overall[old] for old, new in names.items()}
     if sheet.scores is not None:
         found |= scores.ordinal(matrix, sheet.scores)
-    return {name: of_scores(one, matrix.n) for name, one in found.items()}
+    return {name: of_scores(result, matrix.n) for name, result in found.items()}

@@ -56,20 +56,25 @@ class PairErrors:
     doubt: str | None
 
     def of(
-        self, one: int, tables: Ints, found: Sequence[Mapping[str, Figure]]
+        self, rater: int, tables: Ints, found: Sequence[Mapping[str, Figure]]
     ) -> list[dict[str, Figure]]:
-        """``found`` of rater ``one`` with each that follows, ``tables`` of theirs, by cluster."""
-        told = [dict(each) for each in found]
+        """``found`` for ``rater`` and each that follows, with their ``tables``, by cluster."""
+        rows = [dict(figures) for figures in found]
         if self.codes is None:
-            return [{name: doubted(fig, self.doubt) for name, fig in each.items()} for each in told]
+            return [
+                {name: doubted(fig, self.doubt) for name, fig in figures.items()}
+                for figures in rows
+            ]
         parts = {"percent": percent_parts(tables)}
         parts |= {name: kappa_parts(tables, weights) for name, weights in self.weights.items()}
         for name, near in parts.items():
-            errors, clusters = self.codes.spread(one, near)
+            errors, clusters = self.codes.spread(rater, near)
             halves = errors * t_quantile(0.5 + CONFIDENCE / 2, np.maximum(clusters - 1, 1))
-            for each, half, often in zip(told, halves.tolist(), clusters.tolist(), strict=True):
-                each[name] = self._figure(each[name], half, often, 0.0 if name == "percent" else -1)
-        return told
+            for figures, half, often in zip(rows, halves.tolist(), clusters.tolist(), strict=True):
+                figures[name] = self._figure(
+                    figures[name], half, often, 0.0 if name == "percent" else -1
+                )
+        return rows
 
     def _figure(self, plain: Figure, half: float, clusters: float, lowest: float) -> Figure:
         number = plain["value"]
@@ -78,9 +83,9 @@ class PairErrors:
         wide = half if half >= FLAT else float("nan")
         low, high = bounded(number, number - wide, number + wide, lowest=lowest)
         method = LINEARISED.format(unit=self.unit)
-        told = figure(number, low=low, high=high, n=plain["n"], method=method)
+        estimate = figure(number, low=low, high=high, n=plain["n"], method=method)
         few = FEW_CLUSTERS.format(unit=self.unit) if clusters < FEW_UNITS else None
-        return doubted(told, plain.get("doubt"), few)
+        return doubted(estimate, plain.get("doubt"), few)
 
 
 def kappas_of(sheet: Sheet) -> dict[str, Floats | None]:
@@ -91,12 +96,12 @@ def kappas_of(sheet: Sheet) -> dict[str, Floats | None]:
     return kappas
 
 
-def pair_errors(sheet: Sheet, said: Ratings) -> PairErrors:
-    """``said``: the labels of the annotators that are compared, numbered in their order."""
+def pair_errors(sheet: Sheet, ratings: Ratings) -> PairErrors:
+    """``ratings``: the labels of the annotators that are compared, numbered in their order."""
     codes = None
     if sheet.clusters is not None:
         _, numbers = np.unique(sheet.clusters, return_inverse=True)
-        codes = clustered_codes(said, numbers)
+        codes = clustered_codes(ratings, numbers)
     weights = kappas_of(sheet) if sheet.shares_categories else {}
     return PairErrors(codes, weights, sheet.unit, clusters_ignored(sheet))
 
@@ -147,7 +152,7 @@ class Pair:
 def between_kinds(sheet: Sheet) -> list[Pair]:
     """Every two kinds that labelled."""
     kinds = [kind for kind in sheet.kinds if len(sheet.of_kind(kind))]
-    return [_kinds(sheet, one, other) for one, other in combinations(kinds, 2)]
+    return [_kinds(sheet, first, second) for first, second in combinations(kinds, 2)]
 
 
 def between_raters(sheet: Sheet) -> list[Pair]:
@@ -158,21 +163,26 @@ def between_raters(sheet: Sheet) -> list[Pair]:
     chosen = busiest(sheet, min(MOST_RATERS, pairwise.most_raters(sheet.ratings.n_categories)))
     if len(chosen) < 2:
         return []
-    said = _of(sheet.ratings, chosen)
+    ratings = _of(sheet.ratings, chosen)
     tables, alike, nothing = (
-        pairwise.all_pairs(said),
-        between_writers(sheet, said),
+        pairwise.all_pairs(ratings),
+        between_writers(sheet, ratings),
         not_compared(sheet),
     )
-    sides, errors = [_side(sheet, rater) for rater in chosen], pair_errors(sheet, said)
+    sides, errors = [_side(sheet, rater) for rater in chosen], pair_errors(sheet, ratings)
     found = []
-    for one in range(len(sides) - 1):
+    for first in range(len(sides) - 1):
         # One against all that follow: of all pairs at once the shares would take much memory.
-        others = tables[one, one + 1 :]
-        figures = errors.of(one, others, _of_tables(sheet, others))
+        others = tables[first, first + 1 :]
+        figures = errors.of(first, others, _of_tables(sheet, others))
         found += [
-            Pair(sides[one], sides[at], int(table.sum()), each | alike.get((one, at), nothing))
-            for at, (table, each) in enumerate(zip(others, figures, strict=True), one + 1)
+            Pair(
+                sides[first],
+                sides[partner],
+                int(table.sum()),
+                row | alike.get((first, partner), nothing),
+            )
+            for partner, (table, row) in enumerate(zip(others, figures, strict=True), first + 1)
             if table.any()
         ]
     return found
@@ -215,8 +225,8 @@ def _of_tables(sheet: Sheet, tables: Ints) -> list[dict[str, Figure]]:
             errors = pairwise.kappa_error(tables, weights)
             rows = zip(tables, values, errors, strict=True)
             drawn = [_kappa(table, value, error) for table, value, error in rows]
-        for each, one in zip(found, drawn, strict=True):
-            each[name] = one
+        for figures, kappa in zip(found, drawn, strict=True):
+            figures[name] = kappa
     return found
 
 
@@ -240,11 +250,11 @@ def _kappa(table: Ints, value: float, error: float) -> Figure:
     return doubted(figure(number, low=low, high=high, n=n, method=LARGE_SAMPLE), few(n))
 
 
-def _kinds(sheet: Sheet, one: str, other: str) -> Pair:
-    mine, theirs = sheet.patterns_of(one), sheet.patterns_of(other)
+def _kinds(sheet: Sheet, first: str, second: str) -> Pair:
+    mine, theirs = sheet.patterns_of(first), sheet.patterns_of(second)
     both = (mine.totals > 0)[mine.of_item] & (theirs.totals > 0)[theirs.of_item]
     items = int(both.sum())
-    a, b = Side(one, one), Side(other, other)
+    a, b = Side(first, first), Side(second, second)
     if not items:
         nothing = undefined(reasons.NO_SHARED_ITEMS)
         return Pair(a, b, 0, {"percent": nothing, "cohen_kappa": nothing})
@@ -259,40 +269,42 @@ def _kinds(sheet: Sheet, one: str, other: str) -> Pair:
         q = mine.counts.shape[1]
         apart = divergence(found, slice(2, 2 + q), slice(2 + q, None), n=items)
         figures |= {"cohen_kappa": estimated(found, _pooled_kappa, n=items), "js_divergence": apart}
-    figures |= between_texts(sheet, one, other)
+    figures |= between_texts(sheet, first, second)
     return Pair(a, b, items, figures | _majorities(sheet, mine, theirs))
 
 
 def _units(sheet: Sheet, mine: Patterns, theirs: Patterns, both: NDArray[np.bool_]) -> Units:
     """The items in ``both``, ready to be estimated from; those alike on both sides are one row."""
-    one, other = mine.of_item[both], theirs.of_item[both]
+    first, second = mine.of_item[both], theirs.of_item[both]
     options = None if sheet.options is None else sheet.options[both]
     if sheet.clusters is not None:
         _, numbers = np.unique(sheet.clusters[both], return_inverse=True)
-        columns = _pooled(mine.counts[one], theirs.counts[other], options)
+        columns = _pooled(mine.counts[first], theirs.counts[second], options)
         return clustered(columns, numbers, sheet.unit)
     if options is not None:
-        columns = _pooled(mine.counts[one], theirs.counts[other], options)
-        return units(columns, np.ones(len(one), dtype=np.int64))
+        columns = _pooled(mine.counts[first], theirs.counts[second], options)
+        return units(columns, np.ones(len(first), dtype=np.int64))
     width = len(theirs.counts)
-    cells, often, _ = sums.numbered(one * width + other, len(mine.counts) * width)
+    cells, often, _ = sums.numbered(first * width + second, len(mine.counts) * width)
     columns = _pooled(mine.counts[cells // width], theirs.counts[cells % width], None)
     # Of many items there are too many different pairs of rows for draws.
-    return units(columns, often) if len(one) <= MOST_DRAWN else Units(columns, often, "items", None)
+    return (
+        units(columns, often) if len(first) <= MOST_DRAWN else Units(columns, often, "items", None)
+    )
 
 
 def _majorities(sheet: Sheet, mine: Patterns, theirs: Patterns) -> dict[str, Figure]:
     """Of the items on which both kinds have a single most frequent answer."""
     refused = _refused(sheet)
-    one = only(winners(mine.counts))[mine.of_item]
-    other = only(winners(theirs.counts))[theirs.of_item]
-    both = np.flatnonzero((one >= 0) & (other >= 0))
+    first = only(winners(mine.counts))[mine.of_item]
+    second = only(winners(theirs.counts))[theirs.of_item]
+    both = np.flatnonzero((first >= 0) & (second >= 0))
     if not len(both):
         percent, kappa = [undefined(reasons.NO_SINGLE_ANSWER)] * 2
     elif sheet.clusters is not None:
-        percent, kappa = _by_cluster(sheet, one[both], other[both], both)
+        percent, kappa = _by_cluster(sheet, first[both], second[both], both)
     else:
-        table = pairwise.contingency(one, other, mine.counts.shape[1])
+        table = pairwise.contingency(first, second, mine.counts.shape[1])
         value, error = pairwise.cohen_kappa(table[None])[0], pairwise.kappa_error(table[None])[0]
         percent, kappa = _percent(table), _kappa(table, value, error)
     return {
@@ -301,12 +313,12 @@ def _majorities(sheet: Sheet, mine: Patterns, theirs: Patterns) -> dict[str, Fig
     }
 
 
-def _by_cluster(sheet: Sheet, one: Ints, other: Ints, rows: Ints) -> list[Figure]:
+def _by_cluster(sheet: Sheet, first: Ints, second: Ints, rows: Ints) -> list[Figure]:
     """Percent agreement and kappa of one answer a side, on the items ``rows``; clusters go
     together."""
     q, clusters = sheet.ratings.n_categories, np.asarray(sheet.clusters)
     _, numbers = np.unique(clusters[rows], return_inverse=True)
-    columns = _pooled(one_hot(one, q), one_hot(other, q), None)
+    columns = _pooled(one_hot(first, q), one_hot(second, q), None)
     found = clustered(columns, numbers, sheet.unit)
     return [estimated_share(found, n=len(rows)), estimated(found, _pooled_kappa, n=len(rows))]
 
@@ -316,13 +328,13 @@ def _pooled(mine: Ints | Floats, theirs: Ints | Floats, options: Ints | None) ->
 
     Of items with their own options the third column is what chance gives.
     """
-    one, other = mine.astype(np.float64), theirs.astype(np.float64)
-    per_one, per_other = one.sum(axis=1, keepdims=True), other.sum(axis=1, keepdims=True)
+    first, second = mine.astype(np.float64), theirs.astype(np.float64)
+    per_one, per_other = first.sum(axis=1, keepdims=True), second.sum(axis=1, keepdims=True)
     pairs = per_one * per_other
-    alike = (one * other).sum(axis=1, keepdims=True)
+    alike = (first * second).sum(axis=1, keepdims=True)
     if options is not None:
         return np.hstack([alike, pairs, pairs / np.maximum(options, 1)[:, None]])
-    return np.hstack([alike, pairs, one * per_other, other * per_one])
+    return np.hstack([alike, pairs, first * per_other, second * per_one])
 
 
 def _pooled_percent(sums: Floats) -> Floats:

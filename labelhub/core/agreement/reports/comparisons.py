@@ -64,10 +64,10 @@ class Comparison:
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form."""
-        told = {name: getattr(self, name) for name in self.__slots__}
+        fields = {name: getattr(self, name) for name in self.__slots__}
         if self.p_items is None:
-            del told["p_items"]
-        return told | {"reliable": self.p_holm < LEVEL}
+            del fields["p_items"]
+        return fields | {"reliable": self.p_holm < LEVEL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Comparisons:
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form."""
-        told = {
+        fields = {
             "kinds": list(self.kinds),
             "items": self.items,
             "cochran_q": self.q,
@@ -95,7 +95,7 @@ class Comparisons:
             "method": self.method,
             "pairs": [pair.to_json() for pair in self.pairs],
         }
-        return told | ({} if self.p_items is None else {"p_items": self.p_items})
+        return fields | ({} if self.p_items is None else {"p_items": self.p_items})
 
 
 def comparisons(sheet: Sheet, kinds: Sequence[str], truth: Ints) -> Comparisons | None:
@@ -107,17 +107,19 @@ def comparisons(sheet: Sheet, kinds: Sequence[str], truth: Ints) -> Comparisons 
     clusters = None if sheet.clusters is None else sheet.clusters[rows]
     right = np.column_stack([_right(sheet.patterns_of(kind), rows, truth[rows]) for kind in kinds])
     pairs = list(combinations(range(len(kinds)), 2))
-    tested = [_tested(right[:, [one, other]], clusters, sheet.unit) for one, other in pairs]
+    tested = [_tested(right[:, [first, second]], clusters, sheet.unit) for first, second in pairs]
     found = [
         Comparison(
-            a=kinds[one],
-            b=kinds[other],
-            items=int(_both(credit[kinds[one]], credit[kinds[other]]).sum()),
+            a=kinds[first],
+            b=kinds[second],
+            items=int(_both(credit[kinds[first]], credit[kinds[second]]).sum()),
             p_holm=adjusted,
-            difference=_difference(credit[kinds[one]], credit[kinds[other]], clusters, sheet.unit),
+            difference=_difference(
+                credit[kinds[first]], credit[kinds[second]], clusters, sheet.unit
+            ),
             **test._asdict(),
         )
-        for (one, other), test, adjusted in zip(
+        for (first, second), test, adjusted in zip(
             pairs, tested, holm([test.p for test in tested]), strict=True
         )
     ]
@@ -175,19 +177,19 @@ def _credit(patterns: Patterns, rows: Ints, truth: Ints) -> Floats:
 
 def _right(patterns: Patterns, rows: Ints, truth: Ints) -> Ints:
     """1 right, 0 wrong, -1 where there is no answer; of tied answers one is drawn."""
-    said = drawn(winners(patterns.counts)[patterns.of_item[rows]], SEED)
-    return np.where(said < 0, -1, said == truth).astype(np.int64)
+    answers = drawn(winners(patterns.counts)[patterns.of_item[rows]], SEED)
+    return np.where(answers < 0, -1, answers == truth).astype(np.int64)
 
 
-def _both(one: Floats, other: Floats) -> Any:
-    return ~np.isnan(one) & ~np.isnan(other)
+def _both(first: Floats, second: Floats) -> Any:
+    return ~np.isnan(first) & ~np.isnan(second)
 
 
-def _difference(one: Floats, other: Floats, clusters: Ints | None, unit: str) -> Figure:
-    rows = np.flatnonzero(_both(one, other))
+def _difference(first: Floats, second: Floats, clusters: Ints | None, unit: str) -> Figure:
+    rows = np.flatnonzero(_both(first, second))
     if not len(rows):
         return undefined(reasons.NO_SHARED_ITEMS)
-    apart = one[rows] - other[rows]
+    apart = first[rows] - second[rows]
     if clusters is None:
         distinct, often = np.unique(apart, return_counts=True)
         found = units(np.column_stack([distinct, np.ones(len(distinct))]), often)

@@ -30,12 +30,14 @@ def distribution(counts: ArrayLike) -> Floats:
     return _normalised(table)
 
 
-def js_divergence(one: ArrayLike, other: ArrayLike) -> Floats:
+def js_divergence(first: ArrayLike, second: ArrayLike) -> Floats:
     """Jensen-Shannon (Lin 1991, equal weights): mean KL of both to their middle.
 
     In bits, without direction and always finite: 0 for equals, 1 without anything shared.
     """
-    p, q = _pair(one, other)
+    p, q = _shares(first), _shares(second)
+    if p.shape[-1] != q.shape[-1]:
+        raise InvalidInput("Only distributions over the same categories can be compared.")
     middle = (p + q) / 2
     both = (rel_entr(p, middle) + rel_entr(q, middle)).sum(axis=-1) / 2
     # Rounding may leave equals a hair below 0.
@@ -52,13 +54,6 @@ def _shares(given: ArrayLike) -> Floats:
     return shares
 
 
-def _pair(one: ArrayLike, other: ArrayLike) -> tuple[Floats, Floats]:
-    first, second = _shares(one), _shares(other)
-    if first.shape[-1] != second.shape[-1]:
-        raise InvalidInput("Only distributions over the same categories can be compared.")
-    return first, second
-
-
 def _normalised(table: Floats) -> Floats:
     total = table.sum(axis=-1, keepdims=True)
     shares = np.full_like(table, np.nan)
@@ -71,9 +66,9 @@ MOVED = " (moved down by twice the bias of its draws: of few items the value is 
 
 
 def divergence(
-    found: Units, one: slice, other: slice, *, n: int, items: int | None = None
+    found: Units, first: slice, second: slice, *, n: int, items: int | None = None
 ) -> Figure:
-    """Jensen-Shannon divergence, in bits, of the summed columns ``one`` and ``other``.
+    """Jensen-Shannon divergence, in bits, of the summed columns ``first`` and ``second``.
 
     Samples of the same distribution differ a little, so the plug-in estimate is too large, and that
     of a draw once more by as much. The ends of the draws are moved down by twice what their mean
@@ -83,8 +78,8 @@ def divergence(
 
     def value(sums: Floats) -> Floats:
         # Steps of a derivative may lie below 0.
-        told, true = (distribution(np.maximum(sums[:, at], 0)) for at in (one, other))
-        return js_divergence(told, true)
+        left, right = (distribution(np.maximum(sums[:, columns], 0)) for columns in (first, second))
+        return js_divergence(left, right)
 
     number = float(value(found.sums)[0])
     if np.isnan(number):
@@ -97,5 +92,5 @@ def divergence(
         low, high = ends(drawn)
         given, how = Interval(low - down, high - down), MOVED
     low, high = bounded(number, *given, lowest=0.0)
-    told = figure(number, low=low, high=high, n=n, method=method_of(found) + how)
-    return doubted(told, few(n if items is None else items), few_clusters(found))
+    estimate = figure(number, low=low, high=high, n=n, method=method_of(found) + how)
+    return doubted(estimate, few(n if items is None else items), few_clusters(found))

@@ -48,8 +48,8 @@ def _together(kinds: Sequence[sums.Patterns]) -> sums.Patterns:
     if len(kinds) == 1:
         return kinds[0]
     table = kinds[0].table()
-    for each in kinds[1:]:
-        table += each.table()
+    for kind in kinds[1:]:
+        table += kind.table()
     return sums.patterns(table)
 
 

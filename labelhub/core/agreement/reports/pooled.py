@@ -85,12 +85,12 @@ class Pooled:
         """
         if kind not in self._labels:
             _, members = members_of(self._sheet.sets or ())
-            each = [
+            chances = [
                 _by_dawid_skene(ratings)[:, 1]
                 for ratings in by_label(self._sheet.of_kind(kind), members)
             ]
             empty = np.empty((self._sheet.ratings.n_items, 0))
-            self._labels[kind] = np.column_stack([empty, *each])
+            self._labels[kind] = np.column_stack([empty, *chances])
         return self._labels[kind]
 
     def winners(self, kind: str, way: str) -> Bools:

@@ -30,8 +30,8 @@ class OfOne:
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form."""
-        told = {"percent": self.percent, "items": self.items, "repeats": self.repeats}
-        return {"id": self.rater.id, "annotator": self.rater.name, **told}
+        counts = {"percent": self.percent, "items": self.items, "repeats": self.repeats}
+        return {"id": self.rater.id, "annotator": self.rater.name, **counts}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Repeats:
         return {
             **self.figures,
             **counts,
-            "by_annotator": [one.to_json() for one in self.by_annotator],
+            "by_annotator": [annotator.to_json() for annotator in self.by_annotator],
         }
 
 
@@ -66,7 +66,7 @@ def repeats(sheet: Sheet) -> dict[str, Repeats]:
     sheet's cluster: several annotators may have answered the same item again.
     """
     found = {kind: _of_kind(sheet, kind) for kind in sheet.kinds}
-    return {kind: one for kind, one in found.items() if one is not None}
+    return {kind: result for kind, result in found.items() if result is not None}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,10 +100,10 @@ def _of_kind(sheet: Sheet, kind: str) -> Repeats | None:
 def _figures(cells: Sheet, kind: str) -> dict[str, Figure]:
     """Percent agreement, the coefficient to read, and what stands beside them."""
     names = ("percent", cells.task.coefficients[0])
-    told = within(cells, kind)
+    figures = within(cells, kind)
     if not (cells.patterns_of(kind).totals > 1).any():
-        told |= dict.fromkeys(names, undefined(reasons.NO_PAIR))
-    return {name: told[name] for name in (*names, *BESIDE) if name in told}
+        figures |= dict.fromkeys(names, undefined(reasons.NO_PAIR))
+    return {name: figures[name] for name in (*names, *BESIDE) if name in figures}
 
 
 def _by_annotator(raters: Sequence[Rater], cells: _Cells, kind: str) -> list[OfOne]:
@@ -113,13 +113,13 @@ def _by_annotator(raters: Sequence[Rater], cells: _Cells, kind: str) -> list[OfO
     again = np.bincount(cells.raters, cells.answers - 1, len(raters)).astype(np.int64)
     order = np.argsort(-again, kind="stable")[:MOST_ANNOTATORS]
     found = []
-    for at in order[again[order] > 0]:
-        own = np.flatnonzero(cells.raters == at)
+    for rater in order[again[order] > 0]:
+        own = np.flatnonzero(cells.raters == rater)
         parts = shares[patterns.of_item[own]]
         items = int(parts[:, 1].sum())
         drawn = _units(cells.sheet, own, parts)
         percent = estimated_share(drawn, n=items) if items else undefined(reasons.NO_PAIR)
-        found.append(OfOne(raters[at], percent, len(own), int(again[at])))
+        found.append(OfOne(raters[rater], percent, len(own), int(again[rater])))
     return found
 
 
@@ -132,21 +132,23 @@ def _units(cells: Sheet, own: Ints, parts: Floats) -> Units:
 
 
 def _cells(sheet: Sheet, kind: str) -> _Cells:
-    said = sheet.of_kind(kind)
+    ratings = sheet.of_kind(kind)
     unsure = sheet.abstained[sheet.kind_of[sheet.abstained[:, 1]] == KINDS.index(kind)]
-    keys = np.concatenate([said.items, unsure[:, 0]]) * said.n_raters
-    keys += np.concatenate([said.raters, unsure[:, 1]])
-    found, often, of = sums.numbered(keys, said.n_items * said.n_raters)
+    keys = np.concatenate([ratings.items, unsure[:, 0]]) * ratings.n_raters
+    keys += np.concatenate([ratings.raters, unsure[:, 1]])
+    found, often, of = sums.numbered(keys, ratings.n_items * ratings.n_raters)
     several = often > 1
     kept = np.flatnonzero(several[of])
     cell = (np.cumsum(several) - 1)[of[kept]]
-    occasion, labels = _occasions(cell), kept < len(said)
-    items, raters = np.divmod(found[several], said.n_raters)
+    occasion, labels = _occasions(cell), kept < len(ratings)
+    items, raters = np.divmod(found[several], ratings.n_raters)
     times = int(often[several].max(initial=0))
-    codes = said.codes[kept[labels]]
-    ratings = Ratings(cell[labels], occasion[labels], codes, len(items), times, said.n_categories)
+    codes = ratings.codes[kept[labels]]
+    by_cell = Ratings(
+        cell[labels], occasion[labels], codes, len(items), times, ratings.n_categories
+    )
     unsure = np.column_stack([cell[~labels], occasion[~labels]])
-    return _Cells(_on_cells(sheet, kind, ratings, unsure, items), items, raters, often[several])
+    return _Cells(_on_cells(sheet, kind, by_cell, unsure, items), items, raters, often[several])
 
 
 def _on_cells(sheet: Sheet, kind: str, ratings: Ratings, unsure: Ints, items: Ints) -> Sheet:
@@ -154,7 +156,9 @@ def _on_cells(sheet: Sheet, kind: str, ratings: Ratings, unsure: Ints, items: In
     return replace(
         sheet,
         ratings=ratings,
-        raters=[Rater(at, f"answer {at + 1}", kind) for at in range(ratings.n_raters)],
+        raters=[
+            Rater(occasion, f"answer {occasion + 1}", kind) for occasion in range(ratings.n_raters)
+        ],
         abstained=unsure,
         gold=sheet.gold[items],
         gold_kind=sheet.gold_kind[items],

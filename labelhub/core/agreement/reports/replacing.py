@@ -69,7 +69,7 @@ class Replacement:
         }
 
     def _told(self, human: Rater, row: alt_test.Human) -> dict[str, Any]:
-        told = {
+        fields = {
             "annotator": human.name,
             "annotator_id": human.id,
             "kind": human.kind,
@@ -83,10 +83,10 @@ class Replacement:
             "reason": row.reason,
         }
         if row.clusters is not None:
-            told["clusters"] = row.clusters
+            fields["clusters"] = row.clusters
             if not row.lacking and row.clusters < FEW_TESTED:
-                told["doubt"] = FEW_TESTED_WORDS.format(unit=self.unit)
-        return told
+                fields["doubt"] = FEW_TESTED_WORDS.format(unit=self.unit)
+        return fields
 
     @property
     def advantage(self) -> Figure:
@@ -108,10 +108,10 @@ def replacements(sheet: Sheet, *, by_author: bool = False) -> list[Replacement]:
     epsilon_for = _epsilon_for(sheet, people)
     similarity = _similarity(sheet)
     found = []
-    for at, rater in enumerate(sheet.raters):
-        if rater.kind not in MACHINES or not sheet.labels_of[at]:
+    for number, rater in enumerate(sheet.raters):
+        if rater.kind not in MACHINES or not sheet.labels_of[number]:
             continue
-        codes = _codes_of(sheet, at)
+        codes = _codes_of(sheet, number)
         contest = (
             alt_test.against_author(
                 humans, codes, sheet.author, similarity=similarity, repeated=False

@@ -71,10 +71,10 @@ def per_label(sheet: Sheet, kind: str) -> list[LabelAgreement]:
     return [
         LabelAgreement(
             name,
-            float(shares[at]),
-            _figures(sheet, patterns, np.column_stack([whole - yes[:, at], yes[:, at]])),
+            float(shares[column]),
+            _figures(sheet, patterns, np.column_stack([whole - yes[:, column], yes[:, column]])),
         )
-        for at, name in enumerate(names)
+        for column, name in enumerate(names)
     ]
 
 
@@ -202,9 +202,11 @@ class SourceCounts:
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form, with the share of abstentions among all that was asked."""
-        told = {name: getattr(self, name) for name in self.__slots__}
+        fields = {name: getattr(self, name) for name in self.__slots__}
         asked = self.labels + self.abstentions
-        return told | {"abstention_rate": share(self.abstentions, asked, reason=reasons.NO_LABELS)}
+        return fields | {
+            "abstention_rate": share(self.abstentions, asked, reason=reasons.NO_LABELS)
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,14 +237,18 @@ class Report:
                 for kind, labels in self.per_label.items()
             },
             "between": [pair.to_json() for pair in self.between],
-            "against_gold": {kind: one.to_json() for kind, one in self.against_gold.items()},
-            "against_author": {kind: one.to_json() for kind, one in self.against_author.items()},
+            "against_gold": {kind: score.to_json() for kind, score in self.against_gold.items()},
+            "against_author": {
+                kind: score.to_json() for kind, score in self.against_author.items()
+            },
             "alt_test": _by_name(self.replacements),
             "alt_test_by_author": _by_name(self.replacements_by_author),
-            "comparisons": {truth: one.to_json() for truth, one in self.comparisons.items()},
+            "comparisons": {
+                truth: comparison.to_json() for truth, comparison in self.comparisons.items()
+            },
             "truths": _truths(self.sheet),
             "position_bias": {
-                kind: _bias(one, self.sheet) for kind, one in self.position_bias.items()
+                kind: _bias(bias, self.sheet) for kind, bias in self.position_bias.items()
             },
             "left_out": dict(self.sheet.left_out),
             "reasons": reasons.WORDS,
@@ -266,9 +272,11 @@ def _truths(sheet: Sheet) -> dict[str, dict[str, int]]:
 def _by_name(found: Sequence[Replacement]) -> dict[str, Any]:
     """Machine → its test; of machines of one name the later say their kind too."""
     named: dict[str, Any] = {}
-    for one in found:
-        name = one.machine.name
-        named[f"{name} ({one.machine.kind})" if name in named else name] = one.to_json()
+    for replacement in found:
+        name = replacement.machine.name
+        named[f"{name} ({replacement.machine.kind})" if name in named else name] = (
+            replacement.to_json()
+        )
     return named
 
 
@@ -308,10 +316,10 @@ def _comparisons(
 ) -> dict[str, Comparisons]:
     measured = {"gold": (by_gold, sheet.gold), "author": (by_author, sheet.author)}
     found = {
-        truth: comparisons(sheet, [kind for kind, one in kinds.items() if one.items], values)
+        truth: comparisons(sheet, [kind for kind, score in kinds.items() if score.items], values)
         for truth, (kinds, values) in measured.items()
     }
-    return {truth: one for truth, one in found.items() if one is not None}
+    return {truth: comparison for truth, comparison in found.items() if comparison is not None}
 
 
 def _position_bias(sheet: Sheet) -> dict[str, PositionBias]:
@@ -323,12 +331,12 @@ def _position_bias(sheet: Sheet) -> dict[str, PositionBias]:
     """
     if sheet.options is None:
         return {}
-    said = {kind: sheet.patterns_of(kind) for kind in sheet.kinds if len(sheet.of_kind(kind))}
+    patterns = {kind: sheet.patterns_of(kind) for kind in sheet.kinds if len(sheet.of_kind(kind))}
     return {
         kind: position_bias(
             only(winners(found.counts))[found.of_item], sheet.options, sheet.clusters
         )
-        for kind, found in said.items()
+        for kind, found in patterns.items()
     }
 
 

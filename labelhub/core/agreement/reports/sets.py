@@ -34,8 +34,8 @@ OF_SETS = (
 
 def members_of(sets: Sequence[frozenset[str]]) -> tuple[list[str], Bools]:
     """The labels that occur, and which of them each set has: shape (sets, labels)."""
-    names = list(dict.fromkeys(name for each in sets for name in sorted(each)))
-    table = np.array([[name in each for name in names] for each in sets], dtype=bool)
+    names = list(dict.fromkeys(name for labels in sets for name in sorted(labels)))
+    table = np.array([[name in labels for name in names] for labels in sets], dtype=bool)
     return names, table.reshape(len(sets), len(names))
 
 
@@ -50,44 +50,44 @@ def by_label(ratings: Ratings, members: Bools) -> list[Ratings]:
 def voted(ratings: Ratings, members: Bools) -> Bools:
     """Which labels the majority says of each item: shape (items, labels)."""
     found = np.zeros((ratings.n_items, members.shape[1]), dtype=bool)
-    for at, each in enumerate(by_label(ratings, members)):
-        counts = each.counts()
-        found[:, at] = counts[:, 1] > counts[:, 0]
+    for column, votes in enumerate(by_label(ratings, members)):
+        counts = votes.counts()
+        found[:, column] = counts[:, 1] > counts[:, 0]
     return found
 
 
 def set_label_scores(
-    names: Sequence[str], said: Bools, true: Bools, together: Grouped | None = None
+    names: Sequence[str], predicted: Bools, true: Bools, together: Grouped | None = None
 ) -> list[LabelScore]:
-    """Scores of each label; ``said``, ``true``: whether it is in the set, shape (items, labels).
+    """Scores of each label; ``predicted``, ``true``: whether it is in the set; (items, labels).
 
     ``together``: the clusters of the items.
     """
     found = []
-    for at, name in enumerate(names):
+    for column, name in enumerate(names):
         matrix = scores.tabulate(
-            said[:, at].astype(np.int64), true[:, at].astype(np.int64), WITH, together
+            predicted[:, column].astype(np.int64), true[:, column].astype(np.int64), WITH, together
         )
         found.append(replace(scores.per_class(matrix)[1], label=name))
     return found
 
 
-def set_figures(sheet: Sheet, rows: Ints, said: Bools, true: Bools) -> dict[str, Figure]:
+def set_figures(sheet: Sheet, rows: Ints, predicted: Bools, true: Bools) -> dict[str, Figure]:
     """Exact match, Hamming loss, micro and macro F1 of sets, and the accuracy of single decisions.
 
-    ``said``, ``true``: of the items ``rows``, shape (rows, labels). Micro scores pool the decisions
-    of all labels; macro F1 is the mean over the labels that are said or true of any item. A
-    decision is whether one label is in the set of one item: Hamming loss is the share of wrong ones
-    (Schapire and Singer 1999).
+    ``predicted``, ``true``: of the items ``rows``, shape (rows, labels). Micro scores pool the
+    decisions of all labels; macro F1 is the mean over the labels that are predicted or true of any
+    item. A decision is whether one label is in the set of one item: Hamming loss is the share of
+    wrong ones (Schapire and Singer 1999).
     """
-    hits, wrong = said & true, said != true
+    hits, wrong = predicted & true, predicted != true
     columns = {
         "exact_match": (~wrong.any(axis=1), np.ones(len(rows))),
-        "hamming_loss": (wrong.sum(axis=1), np.full(len(rows), said.shape[1])),
-        "label_majority_accuracy": ((~wrong).sum(axis=1), np.full(len(rows), said.shape[1])),
-        "micro_precision": (hits.sum(axis=1), said.sum(axis=1)),
+        "hamming_loss": (wrong.sum(axis=1), np.full(len(rows), predicted.shape[1])),
+        "label_majority_accuracy": ((~wrong).sum(axis=1), np.full(len(rows), predicted.shape[1])),
+        "micro_precision": (hits.sum(axis=1), predicted.sum(axis=1)),
         "micro_recall": (hits.sum(axis=1), true.sum(axis=1)),
-        "micro_f1": (2 * hits.sum(axis=1), said.sum(axis=1) + true.sum(axis=1)),
+        "micro_f1": (2 * hits.sum(axis=1), predicted.sum(axis=1) + true.sum(axis=1)),
     }
     missing = {"micro_precision": reasons.NEVER_PREDICTED, "micro_recall": reasons.NEVER_TRUE}
     found = {
@@ -98,7 +98,7 @@ def set_figures(sheet: Sheet, rows: Ints, said: Bools, true: Bools) -> dict[str,
         )
         for name, both in columns.items()
     }
-    drawn = units_of(sheet, np.hstack([2 * hits, said.astype(np.int64) + true]), rows)
+    drawn = units_of(sheet, np.hstack([2 * hits, predicted.astype(np.int64) + true]), rows)
     macro = estimated(drawn, _macro_f1, n=len(rows), missing=reasons.NEITHER, lowest=0.0)
     return {**found, "macro_f1": macro}
 

@@ -89,8 +89,8 @@ class Sheet:
         active = (self.labels_of + self.abstentions) > 0
         return [
             kind
-            for at, kind in enumerate(KINDS)
-            if self.rejections.get(kind) or (active & (self.kind_of == at)).any()
+            for number, kind in enumerate(KINDS)
+            if self.rejections.get(kind) or (active & (self.kind_of == number)).any()
         ]
 
     @cached_property
@@ -101,10 +101,10 @@ class Sheet:
         """What annotators of ``kind`` said."""
         if kind not in self._by_kind:
             wanted = self.kind_of == KINDS.index(kind)
-            said = self.ratings
+            ratings = self.ratings
             if self.labels_of[~wanted].any():
-                said = taken(said, np.flatnonzero(wanted[said.raters]))
-            self._by_kind[kind] = said
+                ratings = taken(ratings, np.flatnonzero(wanted[ratings.raters]))
+            self._by_kind[kind] = ratings
         return self._by_kind[kind]
 
     @cached_property
@@ -122,14 +122,14 @@ class Sheet:
         own = self.abstained[self.kind_of[self.abstained[:, 1]] == KINDS.index(kind)]
         if not len(own):
             return None
-        said = self.of_kind(kind)
+        ratings = self.of_kind(kind)
         return Ratings(
-            np.concatenate([said.items, own[:, 0]]),
-            np.concatenate([said.raters, own[:, 1]]),
-            np.concatenate([said.codes, np.full(len(own), said.n_categories)]),
-            said.n_items,
-            said.n_raters,
-            said.n_categories + 1,
+            np.concatenate([ratings.items, own[:, 0]]),
+            np.concatenate([ratings.raters, own[:, 1]]),
+            np.concatenate([ratings.codes, np.full(len(own), ratings.n_categories)]),
+            ratings.n_items,
+            ratings.n_raters,
+            ratings.n_categories + 1,
         )
 
     def raters_of(self, kind: str) -> int:

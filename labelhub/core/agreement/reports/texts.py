@@ -38,14 +38,14 @@ def within_texts(sheet: Sheet, kind: str) -> Figures:
     """Mean token F1 of an item's pairs of labels, mean over items, and alpha by it."""
     if sheet.texts is None:
         return dict.fromkeys(WITHIN, undefined(reasons.NO_TEXTS))
-    said = sheet.of_kind(kind)
-    sizes = np.bincount(said.items, minlength=said.n_items)
-    said = taken(said, np.flatnonzero(sizes[said.items] >= 2))
-    if not len(said):
+    ratings = sheet.of_kind(kind)
+    sizes = np.bincount(ratings.items, minlength=ratings.n_items)
+    ratings = taken(ratings, np.flatnonzero(sizes[ratings.items] >= 2))
+    if not len(ratings):
         return dict.fromkeys(WITHIN, undefined(reasons.NO_PAIR))
-    rated, items = np.unique(said.items, return_inverse=True)
-    alike = texts.within_items(sheet.texts, said.items, said.codes)
-    numbers = sheet.texts.of(said.items, said.codes)
+    rated, items = np.unique(ratings.items, return_inverse=True)
+    alike = texts.within_items(sheet.texts, ratings.items, ratings.codes)
+    numbers = sheet.texts.of(ratings.items, ratings.codes)
     found = apart(sheet.texts.bags, numbers, sheet.texts.most_pairs)
     parts = alpha_parts(items, alike, found)
     near = 1 - parts[:, 0] / parts[:, 1]
@@ -58,13 +58,13 @@ def within_texts(sheet: Sheet, kind: str) -> Figures:
     }
 
 
-def between_texts(sheet: Sheet, one: str, other: str) -> Figures:
+def between_texts(sheet: Sheet, first: str, second: str) -> Figures:
     """Mean token F1 over all pairs of a label of the one kind and a label of the other."""
     if not sheet.task.written:
         return {}
     if sheet.texts is None:
         return {"token_f1": undefined(reasons.NO_TEXTS)}
-    mine, theirs = sheet.of_kind(one), sheet.of_kind(other)
+    mine, theirs = sheet.of_kind(first), sheet.of_kind(second)
     size = sheet.ratings.n_items
     sides = (mine.items, mine.codes), (theirs.items, theirs.codes)
     alike = texts.across(sheet.texts, *sides, size)
@@ -72,24 +72,24 @@ def between_texts(sheet: Sheet, one: str, other: str) -> Figures:
     both = np.flatnonzero(pairs)
     if not len(both):
         return {"token_f1": undefined(reasons.NO_SHARED_ITEMS)}
-    compared = mine.items[alike.one]
+    compared = mine.items[alike.first]
     mean = np.bincount(compared, alike.f1, size)[both] / np.bincount(compared, minlength=size)[both]
     columns = np.column_stack([mean * pairs[both], pairs[both]])
     shown = estimated_share(units_of(sheet, columns, both), n=len(both))
     return {"token_f1": _told(shown, _at_most(alike))}
 
 
-def between_writers(sheet: Sheet, said: Ratings) -> Mapping[tuple[int, int], Figures]:
-    """Mean token F1 of every two raters of ``said`` on the items of both, the lower number first.
+def between_writers(sheet: Sheet, ratings: Ratings) -> Mapping[tuple[int, int], Figures]:
+    """Mean token F1 of every two raters on the items of both, the lower number first.
 
     Linearised: draws for each of many pairs would take long. Those of whom no two labels were
     compared are not there: see ``not_compared``.
     """
-    if sheet.texts is None or not len(said):
+    if sheet.texts is None or not len(ratings):
         return {}
-    alike = texts.within_items(sheet.texts, said.items, said.codes)
-    first, second = said.raters[alike.one], said.raters[alike.other]
-    keys = np.minimum(first, second) * said.n_raters + np.maximum(first, second)
+    alike = texts.within_items(sheet.texts, ratings.items, ratings.codes)
+    first, second = ratings.raters[alike.first], ratings.raters[alike.second]
+    keys = np.minimum(first, second) * ratings.n_raters + np.maximum(first, second)
     cells, place, often = np.unique(keys, return_inverse=True, return_counts=True)
     means = np.bincount(place, alike.f1) / often
     squares = np.bincount(place, (alike.f1 - means[place]) ** 2)
@@ -99,7 +99,7 @@ def between_writers(sheet: Sheet, said: Ratings) -> Mapping[tuple[int, int], Fig
         cells.tolist(), often.tolist(), means.tolist(), squares.tolist(), strict=True
     ):
         shown = doubted(_mean(mean, square, n), few(n), ignored)
-        pair = divmod(cell, said.n_raters)
+        pair = divmod(cell, ratings.n_raters)
         found[pair] = {"token_f1": _told(shown, _at_most(alike))}
     return found
 
@@ -121,15 +121,15 @@ def against_texts(sheet: Sheet, kind: str, truth: Ints) -> Figures:
         return {}
     if sheet.texts is None:
         return dict.fromkeys(AGAINST, undefined(reasons.NO_TEXTS))
-    said = sheet.of_kind(kind)
-    said = taken(said, np.flatnonzero(truth[said.items] >= 0))
-    rows, items = np.unique(said.items, return_inverse=True)
+    ratings = sheet.of_kind(kind)
+    ratings = taken(ratings, np.flatnonzero(truth[ratings.items] >= 0))
+    rows, items = np.unique(ratings.items, return_inverse=True)
     if not len(rows):
         return dict.fromkeys(AGAINST, undefined(reasons.NO_SHARED_ITEMS))
-    near = _like_truth(sheet.texts, said.items, said.codes, truth)
+    near = _like_truth(sheet.texts, ratings.items, ratings.codes, truth)
     columns = np.column_stack([np.bincount(items, near), np.bincount(items)])
-    alike = texts.within_items(sheet.texts, said.items, said.codes)
-    chosen = texts.medoids(items, said.codes, alike)
+    alike = texts.within_items(sheet.texts, ratings.items, ratings.codes)
+    chosen = texts.medoids(items, ratings.codes, alike)
     of_item = rows[chosen.items]
     right = chosen.weight * (chosen.places == truth[of_item])
     nearest = chosen.weight * _like_truth(sheet.texts, of_item, chosen.places, truth)
@@ -138,11 +138,11 @@ def against_texts(sheet: Sheet, kind: str, truth: Ints) -> Figures:
         "medoid_token_f1": _with_ones(np.bincount(chosen.items, nearest)),
     }
     figures = {
-        name: _told(estimated_share(units_of(sheet, each, rows), n=len(rows)), _at_most(alike))
-        for name, each in found.items()
+        name: _told(estimated_share(units_of(sheet, columns, rows), n=len(rows)), _at_most(alike))
+        for name, columns in found.items()
     }
     single = units_of(sheet, columns.astype(np.float64), rows)
-    return {"token_f1": estimated_share(single, n=len(said), items=len(rows)), **figures}
+    return {"token_f1": estimated_share(single, n=len(ratings), items=len(rows)), **figures}
 
 
 def _like_truth(known: texts.Texts, items: Ints, places: Ints, truth: Ints) -> Floats:

@@ -31,13 +31,13 @@ MOST_CELLS = 400_000
 
 def conger(sheet: Sheet, kind: str) -> Figure:
     """Null where no item has two labels, nothing varies, or the table would be too large."""
-    said = sheet.of_kind(kind)
-    present, items = np.unique(said.items, return_inverse=True)
-    who, raters = np.unique(said.raters, return_inverse=True)
-    q = said.n_categories
+    labels = sheet.of_kind(kind)
+    present, items = np.unique(labels.items, return_inverse=True)
+    who, raters = np.unique(labels.raters, return_inverse=True)
+    q = labels.n_categories
     if len(present) * len(who) * q > MOST_CELLS:
         return undefined(reasons.TOO_MANY_LABELS)
-    own = Ratings(items, raters, said.codes, len(present), len(who), q)
+    own = Ratings(items, raters, labels.codes, len(present), len(who), q)
     counts = own.counts()
     pairable = counts[counts.sum(axis=1) > 1]
     if not len(pairable):
@@ -79,7 +79,7 @@ def _by_labels(sheet: Sheet, kind: str) -> Figures:
     if sheet.task.ordered and sheet.scores is not None:
         ignored = clusters_ignored(sheet)
         correlations = _intraclass(ratings, sheet.scores)
-        found |= {name: doubted(one, ignored) for name, one in correlations.items()}
+        found |= {name: doubted(correlation, ignored) for name, correlation in correlations.items()}
     return found
 
 
@@ -98,8 +98,8 @@ def _with_abstentions(sheet: Sheet, kind: str) -> Figures:
     patterns = sums.patterns(unsure.counts())
     if not sheet.shares_categories:
         return {names[0]: _Counts(sheet, patterns, alike=False).percent()}
-    told = _nominal(_Counts(sheet, patterns))
-    return dict(zip(names, (told["percent"], told["alpha_nominal"]), strict=True))
+    nominal = _nominal(_Counts(sheet, patterns))
+    return dict(zip(names, (nominal["percent"], nominal["alpha_nominal"]), strict=True))
 
 
 def _of_patterns(sheet: Sheet, kind: str) -> Figures:
@@ -198,13 +198,13 @@ def _intraclass(ratings: Ratings, points: Sequence[float]) -> Figures:
 
     Only these are laid out as a table, so it has no more cells than there are ratings.
     """
-    said = latest(ratings)
-    raters, numbers = np.unique(said.raters, return_inverse=True)
-    complete = np.bincount(said.items, minlength=said.n_items) == len(raters)
-    kept = np.flatnonzero(complete[said.items])
-    rows = (np.cumsum(complete) - 1)[said.items[kept]]
+    rated = latest(ratings)
+    raters, numbers = np.unique(rated.raters, return_inverse=True)
+    complete = np.bincount(rated.items, minlength=rated.n_items) == len(raters)
+    kept = np.flatnonzero(complete[rated.items])
+    rows = (np.cumsum(complete) - 1)[rated.items[kept]]
     table = np.empty((int(complete.sum()), len(raters)))
-    table[rows, numbers[kept]] = np.asarray(points)[said.codes[kept]]
+    table[rows, numbers[kept]] = np.asarray(points)[rated.codes[kept]]
     found = icc(table)
     few_rated = [reasons.MISSING_RATINGS, reasons.ONE_RATED_BY_ALL]
     reason = (few_rated[found.items :] or [reasons.NO_VARIATION])[0]
@@ -220,8 +220,8 @@ def _correlation(form: Icc, items: int, reason: str) -> Figure:
         return undefined(reason)
     ends = (float("nan") if end is None else end for end in (form.low, form.high))
     low, high = bounded(form.value, *ends)
-    told = figure(float(form.value), low=low, high=high, n=items, method=SHROUT_FLEISS)
-    return doubted(told, few(items))
+    estimate = figure(float(form.value), low=low, high=high, n=items, method=SHROUT_FLEISS)
+    return doubted(estimate, few(items))
 
 
 def _of_sets(counts: _Counts, sets: Sequence[frozenset[str]]) -> Figures:
