@@ -309,7 +309,7 @@ def test_quadratic_weights_and_distances() -> None:
 
 
 @all_cases(
-    ("one", "other", "masi", "jaccard"),
+    ("first", "second", "masi", "jaccard"),
     [
         ("a", "a", 0, 0),
         ("a", "ab", 1 - 1 / 3, 1 / 2),

@@ -39,13 +39,13 @@ def noisy(items: int, raters: int = 2, categories: int = 3, seed: int = 1) -> di
     guesses = generator.integers(categories, size=(raters, items))
     answers = np.where(generator.random((raters, items)) < 0.7, gold, guesses)
     return {
-        "said": {f"crowd:{number}": row for number, row in enumerate(answers.tolist())},
+        "answers": {f"crowd:{number}": row for number, row in enumerate(answers.tolist())},
         "gold": gold,
     }
 
 
 def sheet_of(made: Mapping[str, Any], **others: Any) -> Sheet:
-    return sheet(made["said"], gold=made["gold"], categories=3, **others)
+    return sheet(made["answers"], gold=made["gold"], categories=3, **others)
 
 
 def doubt(found: Figure) -> str:
@@ -57,7 +57,7 @@ CLUSTERS = np.repeat(np.arange(30), 4)
 
 def test_clusters_are_drawn_for_majorities_annotators_and_groups() -> None:
     made = noisy(120, raters=3)
-    made["said"]["llm:m"] = made["gold"].tolist()
+    made["answers"]["llm:m"] = made["gold"].tolist()
     plain, given = sheet_of(made), sheet_of(made, clusters=CLUSTERS, unit="authors")
     (before,), (pair,) = between_kinds(plain), between_kinds(given)
     for name in ("majority_percent", "majority_kappa"):
@@ -78,7 +78,7 @@ def accuracies(given: Sheet) -> list[Figure]:
 @pytest.mark.parametrize(("items", "doubted"), [(9, True), (10, False)])
 def test_fewer_than_ten_items_are_doubted_everywhere(items: int, doubted: bool) -> None:
     made = noisy(items)
-    made["said"]["llm:m"] = made["gold"].tolist()
+    made["answers"]["llm:m"] = made["gold"].tolist()
     given = sheet_of(made)
     gold = by_gold(given)
     found = [

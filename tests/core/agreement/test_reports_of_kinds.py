@@ -122,7 +122,7 @@ def test_between_kinds_it_is_that_of_their_answers_on_shared_items() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("other", [EVEN, TILTED])
+@pytest.mark.parametrize("second", [EVEN, TILTED])
 @pytest.mark.parametrize("items", [30, 150])
 def test_the_interval_holds_what_is_true(second: list[float], items: int) -> None:
     """The plain percentiles hold no divergence of 0 at all: every draw lies above it."""

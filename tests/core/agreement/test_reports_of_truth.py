@@ -210,7 +210,7 @@ def test_every_choice_of_labels_is_as_likely() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [{"crowd:a": [0] * ITEMS, "crowd:b": [1] * ITEMS}, {"crowd:a": [0] * 3}]
+    "answers", [{"crowd:a": [0] * ITEMS, "crowd:b": [1] * ITEMS}, {"crowd:a": [0] * 3}]
 )
 def test_nothing_is_told_of_fewer_than_three_labels(answers: dict[str, list[int]]) -> None:
     size = len(answers["crowd:a"])

@@ -85,7 +85,7 @@ def test_texts_without_their_words_say_so() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "answers",
     [
         {"crowd:a": [None], "crowd:b": ["x"]},
         {"crowd:a": [""], "crowd:b": [""], "llm:m": ["x"]},
