@@ -24,7 +24,7 @@ from apps.common.charts import (
     share_tick,
 )
 from apps.common.figures import draw_figure, duration, ends, figure_row, money
-from labelhub.core.agreement.arms import front
+from labelhub.core.agreement.arms import pareto_front
 from labelhub.core.agreement.reports.reasons import WORDS
 
 AnyFigure = Mapping[str, Any]
@@ -176,7 +176,7 @@ def cost_quality(
     if len(known) < 2:
         return None
     words, column, say, tick = UNITS[unit]
-    best = front([(cost[1], accuracy[1]) for _, cost, accuracy in known])
+    best = pareto_front([(cost[1], accuracy[1]) for _, cost, accuracy in known])
     across = _cost_axis([cost for _, cost, _ in known])
     named = all(len(offer.name) <= LONGEST_LABEL for offer, _, _ in known) and len(known) <= 6
     order = sorted(range(len(known)), key=lambda place: (known[place][1][1], known[place][2][1]))

@@ -16,7 +16,15 @@ from apps.learning.models import LearningSwitch, Score, TrainedModel
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import role_in
 from labelhub.core.errors import InvalidInput
-from labelhub.core.learning import LEAST_GOLD, READ, Document, Lesson, Shape, check_enough, growth
+from labelhub.core.learning import (
+    LEAST_GOLD,
+    READ,
+    Document,
+    Lesson,
+    Shape,
+    check_enough,
+    labels_until_relearning,
+)
 from labelhub.core.schema import Schema, Value, ValueNotOffered, value_key
 from labelhub.core.schema.definition import fold
 
@@ -257,7 +265,11 @@ class LearningState:
     @property
     def next_at(self) -> int:
         """How many items are decided when it learns anew by itself."""
-        return self.last.decided + growth(self.last.decided) if self.last else LEAST_GOLD
+        return (
+            self.last.decided + labels_until_relearning(self.last.decided)
+            if self.last
+            else LEAST_GOLD
+        )
 
     @property
     def failed(self) -> TrainedModel | None:

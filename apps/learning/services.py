@@ -33,7 +33,7 @@ from apps.learning.selectors import (
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.errors import Conflict, LabelhubError
-from labelhub.core.learning import LEAST_GOLD, Document, growth
+from labelhub.core.learning import LEAST_GOLD, Document, labels_until_relearning
 
 KIND, CLEAR = "learning.train", "learning.clear_ranks"
 #: Items that come one by one are looked at together, not each by a model fitted for it.
@@ -114,7 +114,7 @@ def _is_due(project: Project, decided: int) -> bool:
     last = TrainedModel.objects.filter(project=project).order_by("-version").first()
     if last is None or last.status == Status.CANCELLED:
         return decided >= LEAST_GOLD
-    grown = decided >= last.decided + growth(last.decided)
+    grown = decided >= last.decided + labels_until_relearning(last.decided)
     return grown or last.schema_id != current_schema(project).pk
 
 

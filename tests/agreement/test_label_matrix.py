@@ -9,8 +9,8 @@ from apps.agreement.report.slices import Slice
 from apps.labels.models import ItemState, Label
 from apps.labels.services import NewGold, import_gold, import_labels
 from apps.projects.models import Project
-from labelhub.core.agreement.reports.report import report
-from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.reports.report import build_report
+from labelhub.core.agreement.reports.sheet import LabelMatrix
 from labelhub.core.errors import NotFound
 from tests.factories.agreement import decide, propose, run_of
 from tests.factories.labels import draft, open_item, open_several, reviewer
@@ -26,7 +26,7 @@ def single() -> Project:
     return ProjectFactory.create(definition=MOODS)
 
 
-def told(sheet: Sheet) -> dict[str, list[Any]]:
+def told(sheet: LabelMatrix) -> dict[str, list[Any]]:
     """Annotator → the category it gives each item, None where nothing."""
     rows: dict[str, list[Any]] = {
         rater.name: [None] * sheet.ratings.n_items for rater in sheet.raters
@@ -97,7 +97,7 @@ def test_a_scale_that_is_listed_from_its_top_is_numbered_from_its_bottom() -> No
 
     assert sheet.categories == ("Poor", "Ok", "Great")
     assert sheet.scores == (1.0, 3.0, 5.0)
-    assert report(sheet).to_json()["within"]["crowd"]["alpha_ordinal"]["value"] is not None
+    assert build_report(sheet).to_json()["within"]["crowd"]["alpha_ordinal"]["value"] is not None
 
 
 def test_options_of_an_item_are_numbered_by_their_place_there() -> None:

@@ -18,7 +18,7 @@ from labelhub.core.agreement import estimation
 from labelhub.core.agreement.aggregation import mace as mace_module
 from labelhub.core.agreement.aggregation.dawid_skene import dawid_skene
 from labelhub.core.agreement.coefficients import chance, pairwise, sums
-from labelhub.core.agreement.intervals import weights
+from labelhub.core.agreement.intervals import draw_weights
 from labelhub.core.agreement.ratings import Ratings
 from tests.bench import agreement_data as data
 from tests.bench.agreement_data import Work, measured, peak_mb, resident_mb, tell
@@ -62,17 +62,19 @@ def work_on(name: str, ratings: Ratings, reference: data.Ratings) -> Work:
 
 
 def _coefficient(ratings: Ratings, of: Callable[[int], sums.Value]) -> float:
-    rows = sums.distinct(ratings.counts())
-    return float(of(ratings.n_categories)((rows.items @ sums.parts(rows.counts))[None, :])[0])
+    rows = sums.distinct_rows(ratings.counts())
+    return float(
+        of(ratings.n_categories)((rows.items @ sums.agreement_parts(rows.counts))[None, :])[0]
+    )
 
 
 def _bootstrap(ratings: Ratings) -> float:
-    rows = sums.distinct(ratings.counts())
-    # Of so many items ``estimation.units`` would draw none: their interval is linearised.
-    replicates = weights(rows.items)
-    drawn = estimation.Units(sums.parts(rows.counts), rows.items, "items", replicates)
+    rows = sums.distinct_rows(ratings.counts())
+    # Of so many items ``estimation.item_units`` would draw none: their interval is linearised.
+    replicates = draw_weights(rows.items)
+    drawn = estimation.Units(sums.agreement_parts(rows.counts), rows.items, "items", replicates)
     value = chance.alpha_nominal(ratings.n_categories)
-    return float(estimation.estimated(drawn, value, n=ratings.n_items)["value"] or 0)
+    return float(estimation.estimate(drawn, value, n=ratings.n_items)["value"] or 0)
 
 
 def _kappas(ratings: Ratings) -> float:

@@ -31,7 +31,7 @@ from apps.reviews.queue.submission import submit_label
 from apps.reviews.queue.undo import take_up_skipped
 from apps.reviews.search.matching import matching
 from apps.reviews.search.query import read_query
-from labelhub.core.agreement.reports.report import report
+from labelhub.core.agreement.reports.report import build_report
 from labelhub.core.errors import InvalidInput
 from tests.factories.labels import draft, person
 from tests.factories.projects import member
@@ -242,7 +242,7 @@ def test_no_figure_changes_and_every_statistic_names_it() -> None:
 def figures(project: Project) -> dict[str, Any]:
     """All that is measured of a project's labels, and apart the rejections."""
     sheet = read_label_matrix(project)
-    told = report(sheet).to_json()
+    told = build_report(sheet).to_json()
     rejections = {
         kind: counts.pop("rejections")
         for kind, counts in told["sources"].items()

@@ -15,7 +15,7 @@ from apps.debates.services.experiments import setup_key, vote_for
 from apps.labels.models import Kind, Label
 from apps.projects.changes import comparable_versions
 from apps.projects.models import LabelSchema, Project
-from labelhub.core.agreement.arms import ArmTally, Codes, tally
+from labelhub.core.agreement.arms import ArmTally, Codes, count_answers
 from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.debate import predict, protocol
 from labelhub.core.debate.ballots import tally as tally_ballots
@@ -186,7 +186,7 @@ def answers_of(experiment: Experiment, arms: Sequence[Arm]) -> Answers:
                 said=said,
                 values=columns[2],
                 told=dict(zip(heard[arm.run.pk].names, columns[3:], strict=True)),
-                counts=tally(codes, coded, rows, said),
+                counts=count_answers(codes, coded, rows, said),
                 spent=spent[arm.run.pk],
             )
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from apps.agreement.experiments.answers import Answers, ArmAnswers, Rounds
 from labelhub.core.agreement.figures import Resample
-from labelhub.core.agreement.opinions import Changes, changes
+from labelhub.core.agreement.opinions import OpinionChanges, count_changes
 from labelhub.core.agreement.ratings import Ints
 from labelhub.core.debate import protocol
 from labelhub.core.debate.info import Opinions
@@ -19,7 +19,7 @@ class Step:
     """From one opinion to the next. ``whole``: from the first to the last of a debate."""
 
     words: str
-    changes: Changes
+    changes: OpinionChanges
     whole: bool = False
 
     def to_json(self) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def steps_of(sample: Resample, answers: Answers, each: ArmAnswers) -> list[Step]
         return []
     gold = answers.gold[each.rows]
     first = answers.codes.all_of(each.told["first"])
-    whole = changes(sample, each.rows, first == gold, each.said == gold)
+    whole = count_changes(sample, each.rows, first == gold, each.said == gold)
     return [
         Step(f"{opinions.first} → {opinions.last}", whole, whole=True),
         *_by_round(sample, answers, each, opinions),
@@ -56,7 +56,7 @@ def _by_round(
         right = [table[kept, place] == gold[kept] for place in (at, at + 1)]
         number = at + opinions.round_from
         words = f"{opinions.round} {number} → {number + 1}"
-        yield Step(words, changes(sample, each.rows[kept], right[0], right[1]))
+        yield Step(words, count_changes(sample, each.rows[kept], right[0], right[1]))
 
 
 def _padded(lines: Sequence[Ints]) -> Ints:

@@ -34,10 +34,10 @@ from labelhub.core.agreement.arms import (
     NOTHING,
     ArmPair,
     ArmScores,
-    compare,
-    front,
+    compare_arms,
     mean_per_pass,
-    scores,
+    pareto_front,
+    score_arm,
 )
 from labelhub.core.agreement.figures import Figure, Resample, clustered_share, resample, undefined
 from labelhub.core.debate import protocol
@@ -281,12 +281,12 @@ def make_report(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport
         for place, (spent, right) in enumerate(values)
         if spent is not None and right is not None
     ]
-    best = {known[at][0] for at in front([(spent, right) for _, spent, right in known])}
+    best = {known[at][0] for at in pareto_front([(spent, right) for _, spent, right in known])}
     return ExperimentReport(
         task=answers.schema.task,
         items=len(answers.items),
         arms=[replace(each, on_front=place in best) for place, each in enumerate(reports)],
-        pairs=compare(sample, [each.counts for each in answers.arms]),
+        pairs=compare_arms(sample, [each.counts for each in answers.arms]),
         axis=axis,
         ambiguous_items=int(shared.ambiguous.sum()) if shared else None,
         repeated=any(each.counts.passes.max(initial=0) > 1 for each in answers.arms),
@@ -309,7 +309,7 @@ def _arm(context: _Context, place: int) -> ArmReport:
     letters = [context.letters[other.arm.run.pk] for other in context.answers.arms]
     labelled = context.answers.schema.task.labelled
     names = context.answers.schema.names if labelled else ()
-    kinds, found = places_of(context.answers, each), scores(sample, each.counts, names)
+    kinds, found = places_of(context.answers, each), score_arm(sample, each.counts, names)
     by = context.shared or own_ambiguity(each, place, len(context.answers.items))
     return ArmReport(
         run_id=arm.run.pk,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from apps.agreement.experiments.answers import Answers, ArmAnswers, first_voices, own_d_rate
 from labelhub.core.agreement.arms import NOTHING
 from labelhub.core.agreement.figures import Figure, Resample, share
-from labelhub.core.agreement.opinions import Agreement, agreement
+from labelhub.core.agreement.opinions import VoterAgreement, voter_agreement
 from labelhub.core.agreement.ratings import Ints
 from labelhub.core.debate import protocol
 
@@ -95,7 +95,7 @@ class VoteAgreement:
     """``who`` votes; ``parts`` are what they agree on, by words: all items, ambiguous, normal."""
 
     who: str
-    parts: Mapping[str, Agreement]
+    parts: Mapping[str, VoterAgreement]
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form."""
@@ -142,10 +142,10 @@ class _VoteCounts:
                     table[line, code] += n
         return table[:, table.any(axis=0)]
 
-    def agreement(self, votes: Ints, items: NDArray[np.bool_]) -> Agreement:
+    def agreement(self, votes: Ints, items: NDArray[np.bool_]) -> VoterAgreement:
         kept = items[self.rows]
         fixed = not self.answers.schema.task.item_options
-        found = agreement(self.sample, self.rows[kept], votes[kept], same_options=fixed)
+        found = voter_agreement(self.sample, self.rows[kept], votes[kept], same_options=fixed)
         return replace(found, percent=with_ends(found.percent))
 
 

@@ -10,7 +10,7 @@ from django.db.models.sql.compiler import SQLCompiler
 
 from apps.projects.models import Item, Project
 from labelhub.core.agreement.ratings import Ints
-from labelhub.core.agreement.texts import Texts, texts_of
+from labelhub.core.agreement.texts import Texts, number_texts
 from labelhub.core.schema import TASKS, LabelType, Schema, fold
 
 
@@ -201,7 +201,7 @@ class Coder:
         """The words of the texts of each item, where answers are free texts; no wording stays."""
         if not self._schema.task.written:
             return None
-        return texts_of([self._texts.get(item, {}) for item in item_ids.tolist()])
+        return number_texts([self._texts.get(item, {}) for item in item_ids.tolist()])
 
     @property
     def task(self) -> LabelType:

@@ -10,12 +10,12 @@ from apps.agreement.report.label_matrix import wanted_labels
 from apps.agreement.report.slices import Slice
 from apps.agreement.report.truths import name_of
 from apps.projects.models import Item, Project
-from labelhub.core.agreement.aggregation.majority import drawn, only, winners
+from labelhub.core.agreement.aggregation.majority import draw_winner, single_winner, winners
 from labelhub.core.agreement.intervals import SEED
 from labelhub.core.agreement.ratings import Bools, Ints
-from labelhub.core.agreement.reports.divided import divided
-from labelhub.core.agreement.reports.sets import members_of
-from labelhub.core.agreement.reports.sheet import KINDS, Sheet
+from labelhub.core.agreement.reports.divided import disputed_items
+from labelhub.core.agreement.reports.sets import set_members
+from labelhub.core.agreement.reports.sheet import KINDS, LabelMatrix
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import fold
 
@@ -73,7 +73,7 @@ class Behind:
         }[self.cell]
 
 
-def places_behind(sheet: Sheet, asked: Behind) -> Ints:
+def places_behind(sheet: LabelMatrix, asked: Behind) -> Ints:
     """Places of those items in the sheet; where kinds differ, those that differ most first.
 
     Raises:
@@ -84,7 +84,7 @@ def places_behind(sheet: Sheet, asked: Behind) -> Ints:
     if asked.other and not asked.by:
         if asked.of != asked.other:
             return _apart(sheet, asked)
-        found = divided(sheet, [asked.of], most=len(sheet.item_ids))
+        found = disputed_items(sheet, [asked.of], most=len(sheet.item_ids))
         return np.searchsorted(sheet.item_ids, [item.item_id for item in found])
     truth = sheet.gold if asked.by == "gold" else sheet.author
     if asked.other:
@@ -103,7 +103,7 @@ def places_behind(sheet: Sheet, asked: Behind) -> Ints:
     return np.flatnonzero(known & cells[asked.cell])
 
 
-def answers(sheet: Sheet, place: int, item: Item) -> list[tuple[str, str]]:
+def answers(sheet: LabelMatrix, place: int, item: Item) -> list[tuple[str, str]]:
     """Kind → what it says of the item: ``Joke 2, Question 1``, of sets ``Ask + Praise (1)``.
 
     The kinds that labelled it; not of free texts, which no sheet holds.
@@ -121,7 +121,7 @@ def answers(sheet: Sheet, place: int, item: Item) -> list[tuple[str, str]]:
     return found
 
 
-def gold_words(sheet: Sheet, place: int, item: Item) -> str:
+def gold_words(sheet: LabelMatrix, place: int, item: Item) -> str:
     """What was decided of the item; empty where nothing was."""
     code = int(sheet.gold[place])
     if code < 0 or sheet.task.written:
@@ -129,13 +129,13 @@ def gold_words(sheet: Sheet, place: int, item: Item) -> str:
     return _names(sheet, item)[code]
 
 
-def _names(sheet: Sheet, item: Item) -> Sequence[str]:
+def _names(sheet: LabelMatrix, item: Item) -> Sequence[str]:
     if sheet.sets is not None:
         return [" + ".join(sorted(one)) or "none" for one in sheet.sets]
     return item.options if sheet.task.item_options else sheet.categories
 
 
-def _apart(sheet: Sheet, asked: Behind) -> Ints:
+def _apart(sheet: LabelMatrix, asked: Behind) -> Ints:
     """By the share of pairs of labels, one of each kind, that differ."""
     one, other = sheet.patterns_of(asked.of), sheet.patterns_of(asked.other)
     keys = one.of_item * len(other.counts) + other.of_item
@@ -148,24 +148,24 @@ def _apart(sheet: Sheet, asked: Behind) -> Ints:
     return found[np.argsort(-apart[found], kind="stable")]
 
 
-def _right(sheet: Sheet, kind: str, truth: Ints) -> Ints:
+def _right(sheet: LabelMatrix, kind: str, truth: Ints) -> Ints:
     """1 right, 0 wrong, -1 unknown; of tied answers one is drawn, as in the comparisons."""
-    said = drawn(winners(sheet.of_kind(kind).counts()), SEED)
+    said = draw_winner(winners(sheet.of_kind(kind).counts()), SEED)
     return np.where((said < 0) | (truth < 0), -1, said == truth).astype(np.int64)
 
 
-def _single(sheet: Sheet, kind: str) -> Ints:
+def _single(sheet: LabelMatrix, kind: str) -> Ints:
     """The one most frequent answer of each item; -1 in a tie or without labels."""
     patterns = sheet.patterns_of(kind)
-    return np.asarray(only(winners(patterns.counts))[patterns.of_item])
+    return np.asarray(single_winner(winners(patterns.counts))[patterns.of_item])
 
 
-def _about(sheet: Sheet, asked: Behind, truth: Ints) -> tuple[Bools, Bools, Bools]:
+def _about(sheet: LabelMatrix, asked: Behind, truth: Ints) -> tuple[Bools, Bools, Bools]:
     """Whether the kind says the label, whether it is true, and where both can be told."""
     if sheet.sets is None:
         place, said = _place(sheet, "about", asked.about), _single(sheet, asked.of)
         return said == place, truth == place, (said >= 0) & (truth >= 0)
-    names, members = members_of(list(sheet.sets))
+    names, members = set_members(list(sheet.sets))
     if asked.about not in names:
         raise InvalidInput(f"about: there is no label '{asked.about[:80]}'.")
     has = members[:, names.index(asked.about)]
@@ -175,7 +175,7 @@ def _about(sheet: Sheet, asked: Behind, truth: Ints) -> tuple[Bools, Bools, Bool
     return said_it, has[truth] & (truth >= 0), known
 
 
-def _place(sheet: Sheet, parameter: str, name: str) -> int:
+def _place(sheet: LabelMatrix, parameter: str, name: str) -> int:
     if not sheet.shares_categories or name not in sheet.categories:
         raise InvalidInput(f"{parameter}: there is no label '{name[:80]}'.")
     return list(sheet.categories).index(name)
@@ -190,7 +190,7 @@ Answers = list[tuple[str, str]]
 
 
 def texts_said(
-    project: Project, asked: Slice, sheet: Sheet, item_ids: Sequence[int], reader: int | None
+    project: Project, asked: Slice, sheet: LabelMatrix, item_ids: Sequence[int], reader: int | None
 ) -> dict[int, Answers]:
     """Item → what each kind wrote of it, the most frequent first; ``sheet`` is what was read of
     ``asked``. ``reader``: see ``read_label_matrix``."""

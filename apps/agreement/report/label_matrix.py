@@ -35,7 +35,7 @@ from apps.labels.selectors import current_gold, labels_of_run
 from apps.projects.models import Item, Project
 from apps.projects.selectors import CLUSTER_KEYS, current_schema
 from labelhub.core.agreement.ratings import Ints, Ratings
-from labelhub.core.agreement.reports.sheet import KINDS, Rater, Sheet
+from labelhub.core.agreement.reports.sheet import KINDS, LabelMatrix, Rater
 
 #: Items whose meta data are looked at for a key.
 LOOKED_AT = 500
@@ -104,7 +104,7 @@ class _Labels:
 
 def read_label_matrix(
     project: Project, asked: Slice | None = None, *, reader: int | None = None
-) -> Sheet:
+) -> LabelMatrix:
     """The part of the ledger that ``asked`` means; the number of queries does not grow with it.
 
     ``reader``: id of the reviewer who is to read what is made of it. What machines say of items
@@ -146,7 +146,7 @@ def _raters(project: Project) -> list[Rater]:
     ]
 
 
-def _narrowed(sheet: Sheet, asked: Slice) -> Sheet:
+def _narrowed(sheet: LabelMatrix, asked: Slice) -> LabelMatrix:
     """Only what the chosen annotators said; what is true stays as the whole ledger has it."""
     if not asked.kind and asked.annotator is None:
         return sheet
@@ -266,7 +266,7 @@ def _matrix(
     raters: list[Rater],
     labels: _Labels,
     truth: Sequence[tuple[int, int, str | None]],
-) -> Sheet:
+) -> LabelMatrix:
     item_ids = present(labels.items)
     number_of = Numbers(np.array([rater.id for rater in raters], dtype=np.int64))
     annotators = number_of(labels.annotators)
@@ -279,7 +279,7 @@ def _matrix(
     gold, gold_kind = _truth(items, len(item_ids), truth)
     reason = NOT_AN_OPTION if coder.itemwise else NOT_IN_SCHEMA
     unknown = int((labels.codes == UNKNOWN).sum())
-    return Sheet(
+    return LabelMatrix(
         task=coder.task,
         categories=categories,
         ratings=ratings,

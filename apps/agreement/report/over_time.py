@@ -18,7 +18,7 @@ from apps.common.charts import Axis, Chart, Mark, Name, down_to, number_tick, or
 from apps.common.figures import ends
 from apps.labels.models import Label
 from apps.projects.models import Project
-from labelhub.core.agreement.reports.within import within
+from labelhub.core.agreement.reports.within import kind_agreement
 from labelhub.core.schema import LabelType
 
 #: At most so many periods; each is read by itself.
@@ -60,7 +60,7 @@ def agreement_over_time(project: Project, asked: Slice, task: LabelType) -> Char
             for each in found
         ]
         series = [
-            Series(WORDS[kind], kind, [within(sheet, kind).get(name) for sheet in sheets])
+            Series(WORDS[kind], kind, [kind_agreement(sheet, kind).get(name) for sheet in sheets])
             for kind in PEOPLE
             if any(sheet.raters_of(kind) > 1 for sheet in sheets)
         ]

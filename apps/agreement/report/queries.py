@@ -17,15 +17,15 @@ from apps.debates.models import Debate, Run, RunRole, Turn
 from apps.labels.models import MACHINES, Kind, Label
 from apps.llm.models import Provider
 from apps.projects.models import Project
-from labelhub.core.agreement.calibration import calibration
+from labelhub.core.agreement.calibration import measure_calibration
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import t_quantile
 from labelhub.core.agreement.ratings import Ints
 from labelhub.core.agreement.reports.reasons import NOT_RECORDED
-from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.reports.sheet import LabelMatrix
 
 
-def calibrations(project: Project, sheet: Sheet, asked: Slice) -> Mapping[str, Any]:
+def calibrations(project: Project, sheet: LabelMatrix, asked: Slice) -> Mapping[str, Any]:
     """Annotator → its calibration by the author's answer, else by gold; two queries.
 
     A confidence is the one the annotator stated with its label; of debates that state none, 1 less
@@ -50,7 +50,7 @@ def calibrations(project: Project, sheet: Sheet, asked: Slice) -> Mapping[str, A
             [stated.get((int(sheet.item_ids[item]), rater.id), np.nan) for item in items]
         )
         known = (truth[items] >= 0) & ~np.isnan(sure)
-        told = calibration(sure[known], (codes == truth[items])[known].astype(np.int64))
+        told = measure_calibration(sure[known], (codes == truth[items])[known].astype(np.int64))
         if told is not None:
             name = f"{rater.name} ({rater.kind})" if rater.name in found else rater.name
             found[name] = told.to_json() | {"kind": rater.kind}

@@ -29,8 +29,8 @@ from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.queue.leases import LEASE_SECONDS
 from labelhub.core.agreement.ratings import Ints, Ratings
-from labelhub.core.agreement.reports.repeats import repeats
-from labelhub.core.agreement.reports.sheet import Rater, Sheet
+from labelhub.core.agreement.reports.repeats import measure_repeats
+from labelhub.core.agreement.reports.sheet import LabelMatrix, Rater
 
 #: A person who revises so soon corrects what they meant.
 SLIP = timedelta(seconds=LEASE_SECONDS)
@@ -40,17 +40,17 @@ Answer = tuple[int, int, str | None]
 
 
 def intra(
-    project: Project, sheet: Sheet, asked: Slice, *, reader: int | None = None
+    project: Project, sheet: LabelMatrix, asked: Slice, *, reader: int | None = None
 ) -> dict[str, dict[str, Any]]:
     """Kind → how its annotators agree with themselves, JSON-ready; empty without repeats."""
     answers = read_repeats(project, asked, sheet, reader=reader)
-    found = {} if answers is None else repeats(answers)
+    found = {} if answers is None else measure_repeats(answers)
     return {kind: one.to_json() for kind, one in found.items()}
 
 
 def read_repeats(
-    project: Project, asked: Slice, sheet: Sheet, *, reader: int | None = None
-) -> Sheet | None:
+    project: Project, asked: Slice, sheet: LabelMatrix, *, reader: int | None = None
+) -> LabelMatrix | None:
     """``sheet`` with all answers where there may be several; None where nobody was asked again.
 
     At most seven queries; without any repeats two short ones. ``asked``, ``reader``: as for
@@ -154,8 +154,8 @@ def _answers(schema: LabelSchema, rows: QuerySet[Any]) -> Iterable[Answer]:
 
 
 def _sheet(
-    sheet: Sheet, coder: Coder, answers: Sequence[Answer], replicates: dict[int, int]
-) -> Sheet:
+    sheet: LabelMatrix, coder: Coder, answers: Sequence[Answer], replicates: dict[int, int]
+) -> LabelMatrix:
     places = {rater.id: at for at, rater in enumerate(sheet.raters)}
     place = {own: places[replicates.get(own, own)] for own in places}
     table = np.array(
@@ -192,7 +192,7 @@ def _sheet(
     )
 
 
-def _clusters(sheet: Sheet, ids: Ints) -> Ints | None:
+def _clusters(sheet: LabelMatrix, ids: Ints) -> Ints | None:
     """What the items belong to; one that the sheet does not have stands alone."""
     if sheet.clusters is None:
         return None

@@ -28,9 +28,9 @@ from apps.labels.models import PEOPLE, VIEW_UNKNOWN, Gold, ItemState, Label
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.agreement.figures import share
-from labelhub.core.agreement.reports.divided import divided
-from labelhub.core.agreement.reports.report import report
-from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.reports.divided import disputed_items
+from labelhub.core.agreement.reports.report import build_report
+from labelhub.core.agreement.reports.sheet import LabelMatrix
 from labelhub.core.errors import Conflict
 
 #: Seconds; each who waits holds a thread.
@@ -165,10 +165,10 @@ def state_of(project: Project) -> str:
 def _computed(project: Project, asked: Slice, *, reader: int | None = None) -> dict[str, Any]:
     schema = current_schema(project).parsed
     sheet = read_label_matrix(project, asked, reader=reader)
-    found = report(sheet).to_json()
+    found = build_report(sheet).to_json()
     found["most_divided"] = [
         {"item": each.item_id, "disagreement": each.disagreement, "labels": each.labels}
-        for each in divided(sheet, most=MOST_DIVIDED)
+        for each in disputed_items(sheet, most=MOST_DIVIDED)
     ]
     return {
         "project": project.slug,
@@ -185,7 +185,7 @@ def _computed(project: Project, asked: Slice, *, reader: int | None = None) -> d
     }
 
 
-def gold_in_view(project: Project, sheet: Sheet) -> dict[str, Any]:
+def gold_in_view(project: Project, sheet: LabelMatrix) -> dict[str, Any]:
     """The share of the sheet's gold that was made with a suggestion in view: one of the labels that
     decided it was given so. ``gold_view_unknown`` counts apart what was decided by labels of which
     that is not known; of imported gold it is not known either. Two queries."""
@@ -210,7 +210,7 @@ def gold_in_view(project: Project, sheet: Sheet) -> dict[str, Any]:
     }
 
 
-def offline_kinds(sheet: Sheet) -> dict[str, list[str]]:
+def offline_kinds(sheet: LabelMatrix) -> dict[str, list[str]]:
     """Kind → its annotators, where all that labelled are the built-in text matcher: no LLM."""
     found: dict[str, list[str]] = {}
     for kind in sheet.kinds:

@@ -35,7 +35,7 @@ from apps.labels.models import Label
 from apps.projects.models import Item, Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_schema, get_project
-from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.reports.sheet import LabelMatrix
 from labelhub.core.errors import InvalidInput, NotFound
 
 #: With more labels the page comes first and the numbers when they are there.
@@ -180,7 +180,7 @@ def agreement_items(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "agreement/agreement_items.html", context)
 
 
-def _shown(project: Project, user_id: int, sheet: Sheet, places: list[int]) -> list[int]:
+def _shown(project: Project, user_id: int, sheet: LabelMatrix, places: list[int]) -> list[int]:
     """As on the item's own page: who is yet to answer it does not learn what others say."""
     said = opinions_hidden_from(user_id) & Q(state__labels_by_people__gt=0)
     withheld = Item.objects.filter(hidden_from(user_id) | said, project=project)
@@ -198,7 +198,7 @@ def _refused(request: SignedInRequest, project: Project, error: InvalidInput) ->
 
 
 def _texts(
-    request: SignedInRequest, project: Project, asked: Slice, sheet: Sheet, places: list[int]
+    request: SignedInRequest, project: Project, asked: Slice, sheet: LabelMatrix, places: list[int]
 ) -> Mapping[int, Answers] | None:
     """Item → its free texts; None where answers are none."""
     if not sheet.task.written:
@@ -208,7 +208,7 @@ def _texts(
 
 
 def _rows(
-    sheet: Sheet, places: list[int], texts: Mapping[int, Answers] | None
+    sheet: LabelMatrix, places: list[int], texts: Mapping[int, Answers] | None
 ) -> list[dict[str, Any]]:
     ids = [int(sheet.item_ids[place]) for place in places]
     items = Item.objects.in_bulk(ids)

@@ -25,8 +25,8 @@ from labelhub.core.agreement.figures import (
     Figure,
     clustered_share,
     divided,
-    ends,
     figure,
+    percentile_ends,
     resample,
     share,
     undefined,
@@ -34,7 +34,7 @@ from labelhub.core.agreement.figures import (
 from labelhub.core.agreement.intervals import DRAWS, SEED
 from labelhub.core.agreement.pace import known_times
 from labelhub.core.agreement.significance import NEWCOMBE, median, newcombe
-from labelhub.core.agreement.with_others import comparisons
+from labelhub.core.agreement.with_others import count_comparisons
 from labelhub.core.schema import value_key
 
 SHOWN, WITHHELD = Decision.Arm.SHOWN, Decision.Arm.WITHHELD
@@ -162,7 +162,7 @@ def _shared(found: Compared | None) -> dict[tuple[int, int], tuple[int, int]]:
     if found is None:
         return {}
     ratings = found.ratings
-    agreeing, others = comparisons(ratings)
+    agreeing, others = count_comparisons(ratings)
     return {
         (found.raters[rater], found.items[item]): (agrees, count)
         for rater, item, agrees, count in zip(
@@ -253,7 +253,9 @@ def _drawn(answers: Answers, part: Ints, whole: Ints, unit: str) -> Figure:
         np.add.at(sums, number, columns)
         columns = sums
     drawn = resample(len(columns)).sums(columns)
-    low, high = ends(divided(drawn[:, 0], drawn[:, 1]) - divided(drawn[:, 2], drawn[:, 3]))
+    low, high = percentile_ends(
+        divided(drawn[:, 0], drawn[:, 1]) - divided(drawn[:, 2], drawn[:, 3])
+    )
     a, n, b, m = (float(total) for total in columns.sum(axis=0))
     method = DRAWN.format(unit=unit, draws=DRAWS, seed=SEED)
     return figure(a / n - b / m, low=low, high=high, n=int((whole > 0).sum()), method=method)

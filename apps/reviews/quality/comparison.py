@@ -16,7 +16,7 @@ from labelhub.core.agreement.coefficients.pairwise import cohen, contingency
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
 from labelhub.core.agreement.intervals import t_quantile
 from labelhub.core.agreement.ratings import Ratings
-from labelhub.core.agreement.with_others import NOTHING_SHARED, WithOthers, with_others
+from labelhub.core.agreement.with_others import NOTHING_SHARED, RaterAgreement, rater_agreement
 from labelhub.core.schema import LabelType, value_key
 
 #: The newest labels of items that several people labelled; of so many agreement is known to a
@@ -49,14 +49,14 @@ class Compared:
     task: LabelType
     cut: bool
 
-    def by_person(self) -> dict[int, WithOthers]:
+    def by_person(self) -> dict[int, RaterAgreement]:
         """Each person with all others."""
-        told = dict(zip(self.raters, with_others(self.ratings), strict=True))
+        told = dict(zip(self.raters, rater_agreement(self.ratings), strict=True))
         if not self.task.no_chance_reason:
             return told
         reason = undefined(self.task.no_chance_reason)
         return {
-            rater: WithOthers(one.items, one.percent, reason if one.items else one.kappa)
+            rater: RaterAgreement(one.items, one.percent, reason if one.items else one.kappa)
             for rater, one in told.items()
         }
 

@@ -29,8 +29,15 @@ from apps.reviews.quality.work import (
     usual_times,
 )
 from labelhub.core.agreement.figures import Figure, share, undefined
-from labelhub.core.agreement.pace import Pace, PaceLimits, known_times, least_seconds, limits, pace
-from labelhub.core.agreement.with_others import NOTHING_SHARED, WithOthers
+from labelhub.core.agreement.pace import (
+    Pace,
+    PaceLimits,
+    known_times,
+    least_seconds,
+    measure_pace,
+    outlier_limits,
+)
+from labelhub.core.agreement.with_others import NOTHING_SHARED, RaterAgreement
 from labelhub.core.errors import NotFound
 
 NO_ANSWERS = "no answer to an item of known answer yet"
@@ -107,7 +114,7 @@ class PersonRow:
     status: str
     reason: str
     counted: Counted
-    agreement: WithOthers
+    agreement: RaterAgreement
     changes: Sequence[Change]
     alerts: Sequence[str] = ()
 
@@ -186,7 +193,7 @@ def people_report(project: Project) -> PeopleReport:
 
 def usual_pace(project: Project) -> PaceLimits | None:
     """Where the times of answers here, whoever gave them, have their outliers. One query."""
-    return limits(known_times(usual_times(project)))
+    return outlier_limits(known_times(usual_times(project)))
 
 
 def below(everybody: PaceLimits | None) -> float:
@@ -212,7 +219,7 @@ def count(work: Work, everybody: PaceLimits | None) -> Counted:
             reason=NO_SUGGESTIONS,
         ),
         accuracy=share(int((work.correct[first] == 1).sum()), int(first.sum()), reason=NO_ANSWERS),
-        pace=pace(work.times),
+        pace=measure_pace(work.times),
         fast=share(int(soon.sum()), int((work.timed | work.bounded).sum()), reason=NO_TIMES),
     )
 
@@ -225,7 +232,7 @@ def person_row(
     place: tuple[str, str],
     standing: ReviewerStatus | None,
     everybody: PaceLimits | None,
-    agreement: WithOthers | None,
+    agreement: RaterAgreement | None,
 ) -> PersonRow:
     """One line. ``place``: kind and role; ``everybody``: where the times of all have outliers."""
     counted, changed = count(own, everybody), changes(by_hundreds(own))
@@ -237,7 +244,8 @@ def person_row(
         status=status_of(project, standing, role),
         reason=standing.reason if standing else "",
         counted=counted,
-        agreement=agreement or WithOthers(0, undefined(NOTHING_SHARED), undefined(NOTHING_SHARED)),
+        agreement=agreement
+        or RaterAgreement(0, undefined(NOTHING_SHARED), undefined(NOTHING_SHARED)),
         changes=changed,
         alerts=_alerts(project, counted, changed),
     )

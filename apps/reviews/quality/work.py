@@ -22,7 +22,7 @@ from apps.projects.selectors import current_schema
 from apps.reviews.models import Decision, Purpose
 from labelhub.core.agreement.figures import Figure, share
 from labelhub.core.agreement.pace import MOST_CHARACTERS, known_times, least_seconds
-from labelhub.core.agreement.significance import LEVEL, fisher, holm, mann_whitney, median
+from labelhub.core.agreement.significance import LEVEL, fisher_exact, holm, mann_whitney, median
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -347,7 +347,7 @@ def _accuracy_test(stretches: Sequence[Stretch], at: int) -> Change | None:
     )
     if not (known and now.known):
         return None
-    p = fisher(now.right, now.known, right, known)
+    p = fisher_exact(now.right, now.known, right, known)
     return Change("accuracy", now.words, right / known, now.right / now.known, p)
 
 

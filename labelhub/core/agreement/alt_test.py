@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from labelhub.core.agreement.figures import Figure, divided, figure, undefined
 from labelhub.core.agreement.intervals import BOOTSTRAP, bootstrap, t_cdf
-from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings, latest, on_items
+from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings, keep_latest, on_items
 from labelhub.core.agreement.significance import benjamini_yekutieli
 from labelhub.core.errors import InvalidInput
 
@@ -117,7 +117,7 @@ class Contest:
     n_raters: int
 
 
-def against_humans(
+def contest_with_humans(
     humans: Ratings,
     llm: ArrayLike,
     *,
@@ -131,14 +131,14 @@ def against_humans(
         llm: the LLM's category of each item, shape (items,); -1 where there is none.
         similarity: shape (categories, categories), in [0, 1]: how near a category (row) is to what
             another human said (column); by default 1 for the same category, else 0.
-        repeated: False where the caller knows that nobody rated an item twice (``latest``).
+        repeated: False where the caller knows that nobody rated an item twice (``keep_latest``).
 
     Returns:
         One comparison for every human rating of an item that two humans or more and the LLM
         rated: the mean similarity with the others.
     """
-    codes, near = _codes(llm, humans), _similarity(similarity, humans.n_categories)
-    ratings = latest(humans) if repeated else humans
+    codes, near = _check_codes(llm, humans), _check_similarity(similarity, humans.n_categories)
+    ratings = keep_latest(humans) if repeated else humans
     raters_of_item = np.bincount(ratings.items, minlength=ratings.n_items)
     ratings = on_items(ratings, (raters_of_item >= 2) & (codes >= 0))
     # Sums stand for means, as both have the same others: those of all humans less one's own.
@@ -146,11 +146,11 @@ def against_humans(
     if near is not None:
         sums = sums @ near.T
     own, model = ratings.codes, codes[ratings.items]
-    of_human = sums[ratings.items, own] - _nearness(near, own, own)
-    return _contest(ratings, sums[ratings.items, model] - _nearness(near, model, own), of_human)
+    of_human = sums[ratings.items, own] - _similarities(near, own, own)
+    return _contest(ratings, sums[ratings.items, model] - _similarities(near, model, own), of_human)
 
 
-def against_author(
+def contest_with_author(
     humans: Ratings,
     llm: ArrayLike,
     author: ArrayLike,
@@ -162,13 +162,15 @@ def against_author(
 
     ``author`` and ``llm`` have shape (items,), -1 where there is none; items that lack either are
     left out. The author must not be among ``humans``. ``similarity`` and
-    ``repeated`` as in ``against_humans``, with the author's category in the column.
+    ``repeated`` as in ``contest_with_humans``, with the author's category in the column.
     """
-    codes, truth = _codes(llm, humans), _codes(author, humans)
-    near = _similarity(similarity, humans.n_categories)
-    ratings = on_items(latest(humans) if repeated else humans, (codes >= 0) & (truth >= 0))
+    codes, truth = _check_codes(llm, humans), _check_codes(author, humans)
+    near = _check_similarity(similarity, humans.n_categories)
+    ratings = on_items(keep_latest(humans) if repeated else humans, (codes >= 0) & (truth >= 0))
     true, model = truth[ratings.items], codes[ratings.items]
-    return _contest(ratings, _nearness(near, model, true), _nearness(near, ratings.codes, true))
+    return _contest(
+        ratings, _similarities(near, model, true), _similarities(near, ratings.codes, true)
+    )
 
 
 def _contest(ratings: Ratings, of_llm: Floats, of_human: Floats) -> Contest:
@@ -178,11 +180,11 @@ def _contest(ratings: Ratings, of_llm: Floats, of_human: Floats) -> Contest:
     )
 
 
-def _nearness(near: Floats | None, scored: Ints, reference: Ints) -> Floats:
+def _similarities(near: Floats | None, scored: Ints, reference: Ints) -> Floats:
     return (scored == reference).astype(np.float64) if near is None else near[scored, reference]
 
 
-def _similarity(given: ArrayLike | None, n_categories: int) -> Floats | None:
+def _check_similarity(given: ArrayLike | None, n_categories: int) -> Floats | None:
     if given is None:
         return None
     near = np.asarray(given, dtype=np.float64)
@@ -191,7 +193,7 @@ def _similarity(given: ArrayLike | None, n_categories: int) -> Floats | None:
     return near
 
 
-def _codes(given: ArrayLike, humans: Ratings) -> Ints:
+def _check_codes(given: ArrayLike, humans: Ratings) -> Ints:
     codes = np.asarray(given, dtype=np.int64)
     declared = (codes >= -1) & (codes < humans.n_categories)
     if codes.shape != (humans.n_items,) or not declared.all():
@@ -268,11 +270,11 @@ def alt_test(contest: Contest, epsilon: float, clusters: ArrayLike | None = None
             the items of a cluster go together in the test, whose error is then linearised with
             clusters - 1 degrees of freedom, and in the advantage's interval.
     """
-    groups = _grouped(contest, clusters)
-    summed, tested = _summed(contest, groups)
+    groups = _number_clusters(contest, clusters)
+    summed, tested = _sum_leads(contest, groups)
     p_values, adjusted = np.full((2, contest.n_raters), np.nan)
     p_values[tested] = summed.of(tested).p_values(epsilon)
-    adjusted[tested] = _adjusted(p_values[tested])
+    adjusted[tested] = _adjust(p_values[tested])
     n_tested = int(tested.sum())
     rate = float(np.mean(adjusted[tested] <= LEVEL)) if n_tested else None
     return AltTest(
@@ -292,14 +294,14 @@ def curve(
     clusters: ArrayLike | None = None,
 ) -> list[float | None]:
     """Winning rate at each of ``epsilons``: how much the verdict hangs on the price of a human."""
-    summed, tested = _summed(contest, _grouped(contest, clusters))
+    summed, tested = _sum_leads(contest, _number_clusters(contest, clusters))
     if not tested.any():
         return [None] * len(epsilons)
-    adjusted = [_adjusted(summed.of(tested).p_values(epsilon)) for epsilon in epsilons]
+    adjusted = [_adjust(summed.of(tested).p_values(epsilon)) for epsilon in epsilons]
     return [float(np.mean(p_values <= LEVEL)) for p_values in adjusted]
 
 
-def _summed(contest: Contest, groups: Ints | None) -> tuple[MeanLeads, Bools]:
+def _sum_leads(contest: Contest, groups: Ints | None) -> tuple[MeanLeads, Bools]:
     """The human's leads over the LLM, and who is tested."""
     lead = contest.human_wins.astype(np.int64) - contest.llm_wins
     of_item = None if groups is None else groups[contest.items]
@@ -307,7 +309,7 @@ def _summed(contest: Contest, groups: Ints | None) -> tuple[MeanLeads, Bools]:
     return summed, summed.n >= MIN_ITEMS
 
 
-def _grouped(contest: Contest, clusters: ArrayLike | None) -> Ints | None:
+def _number_clusters(contest: Contest, clusters: ArrayLike | None) -> Ints | None:
     """The clusters of the items numbered from 0 without gaps."""
     if clusters is None:
         return None
@@ -316,7 +318,7 @@ def _grouped(contest: Contest, clusters: ArrayLike | None) -> Ints | None:
     return np.unique(np.asarray(clusters), return_inverse=True)[1]
 
 
-def _adjusted(p_values: Floats) -> Floats:
+def _adjust(p_values: Floats) -> Floats:
     """By Benjamini and Yekutieli 2001; an unknown p stays unknown, yet counts as a test."""
     adjusted = benjamini_yekutieli(np.nan_to_num(p_values, nan=1.0).tolist())
     return np.where(np.isnan(p_values), np.nan, adjusted)

@@ -21,8 +21,8 @@ from labelhub.core.agreement.figures import (
     Resample,
     clustered_share,
     divided,
-    ends,
     figure,
+    percentile_ends,
     ratio,
     share,
     undefined,
@@ -133,7 +133,7 @@ class ArmScores:
     labels: Sequence[LabelFigures]
 
 
-def tally(codes: Codes, gold: Ints, rows: Ints, answers: Ints) -> ArmTally:
+def count_answers(codes: Codes, gold: Ints, rows: Ints, answers: Ints) -> ArmTally:
     """Count the ``answers`` about the items at ``rows`` against ``gold``.
 
     Args:
@@ -149,13 +149,13 @@ def tally(codes: Codes, gold: Ints, rows: Ints, answers: Ints) -> ArmTally:
         passes=_count(rows, items),
         right=_count(rows[answers == gold[rows]], items),
         unparsed=_count(rows[answers == NOTHING], items),
-        tp=_by_item(rows, predicted & decided, items),
-        fp=_by_item(rows, predicted & ~decided, items),
-        fn=_by_item(rows, ~predicted & decided, items),
+        tp=_sum_by_item(rows, predicted & decided, items),
+        fp=_sum_by_item(rows, predicted & ~decided, items),
+        fn=_sum_by_item(rows, ~predicted & decided, items),
     )
 
 
-def scores(sample: Resample, counts: ArmTally, names: Sequence[str]) -> ArmScores:
+def score_arm(sample: Resample, counts: ArmTally, names: Sequence[str]) -> ArmScores:
     """Figures of an arm; ``names`` are the labels, none where values are not made of labels."""
     labels, macro = _label_figures(sample, counts, names)
     passes = counts.passes
@@ -180,12 +180,12 @@ def _label_figures(
     if counts.items == 0:
         return [], undefined(NO_ANSWER_YET)
     drawn = _drawn(sample, counts, len(names))
-    labels = [_of_label(counts, drawn, label, name) for label, name in enumerate(names)]
+    labels = [_score_label(counts, drawn, label, name) for label, name in enumerate(names)]
     return labels, _macro(labels, drawn, counts)
 
 
 @dataclass(frozen=True, slots=True)
-class _Drawn:
+class _DrawnCounts:
     """Sums of the counts in each draw, shape (draws, labels)."""
 
     sample: Resample
@@ -198,13 +198,15 @@ class _Drawn:
         return divided(2 * self.tp, 2 * self.tp + self.fp + self.fn)
 
 
-def _drawn(sample: Resample, counts: ArmTally, size: int) -> _Drawn:
+def _drawn(sample: Resample, counts: ArmTally, size: int) -> _DrawnCounts:
     sums = sample.sums(np.hstack([counts.tp, counts.fp, counts.fn]))
     method = sample.method(counts.passes)
-    return _Drawn(sample, sums[:, :size], sums[:, size : 2 * size], sums[:, 2 * size :], method)
+    return _DrawnCounts(
+        sample, sums[:, :size], sums[:, size : 2 * size], sums[:, 2 * size :], method
+    )
 
 
-def _of_label(counts: ArmTally, drawn: _Drawn, label: int, name: str) -> LabelFigures:
+def _score_label(counts: ArmTally, drawn: _DrawnCounts, label: int, name: str) -> LabelFigures:
     tp, fp, fn = (counted[:, label] for counted in (counts.tp, counts.fp, counts.fn))
     yes, wrong, missed = (int(counted.sum()) for counted in (tp, fp, fn))
     rest = int(counts.passes.sum()) - yes - wrong - missed
@@ -221,30 +223,30 @@ def _of_label(counts: ArmTally, drawn: _Drawn, label: int, name: str) -> LabelFi
     )
 
 
-def _share(part: Ints, whole: Ints, drawn: _Drawn, draws: Floats, reason: str) -> Figure:
+def _share(part: Ints, whole: Ints, drawn: _DrawnCounts, draws: Floats, reason: str) -> Figure:
     """As ``clustered_share``, with draws that are there already."""
     if drawn.sample.simple(whole) or not whole.any():
         return share(int(part.sum()), int(whole.sum()), reason=reason)
-    low, high = ends(draws)
+    low, high = percentile_ends(draws)
     value, n = int(part.sum()) / int(whole.sum()), int((whole > 0).sum())
     return figure(value, low=low, high=high, n=n, method=drawn.method)
 
 
-def _f1(both: int, differing: int, drawn: _Drawn, label: int, n: int) -> Figure:
+def _f1(both: int, differing: int, drawn: _DrawnCounts, label: int, n: int) -> Figure:
     if both + differing == 0:
         return undefined("the label is neither predicted nor in gold")
-    low, high = ends(drawn.f1()[:, label])
+    low, high = percentile_ends(drawn.f1()[:, label])
     return figure(both / (both + differing), low=low, high=high, n=n, method=drawn.method)
 
 
-def _macro(found: Sequence[LabelFigures], drawn: _Drawn, counts: ArmTally) -> Figure:
+def _macro(found: Sequence[LabelFigures], drawn: _DrawnCounts, counts: ArmTally) -> Figure:
     values = [label.f1["value"] for label in found if label.f1["value"] is not None]
     if not values:
         return undefined("no label is predicted or in gold")
     f1 = drawn.f1()
     known = ~np.isnan(f1)
     mean = divided(np.where(known, f1, 0).sum(axis=1), known.sum(axis=1).astype(np.float64))
-    low, high = ends(mean)
+    low, high = percentile_ends(mean)
     words = f"mean over {len(values)} labels; {drawn.method}"
     return figure(sum(values) / len(values), low=low, high=high, n=counts.items, method=words)
 
@@ -253,7 +255,7 @@ def _count(rows: Ints, items: int) -> Ints:
     return np.bincount(rows, minlength=items).astype(np.int64)
 
 
-def _by_item(rows: Ints, table: Any, items: int) -> Ints:
+def _sum_by_item(rows: Ints, table: Any, items: int) -> Ints:
     """Sums of the rows of ``table`` by item, shape (items, labels)."""
     counted = np.zeros((items, table.shape[1]), dtype=np.int64)
     for label in range(table.shape[1]):
@@ -303,17 +305,17 @@ class ArmPair:
         return {name: getattr(self, name) for name in names}
 
 
-def compare(sample: Resample, arms: Sequence[ArmTally]) -> list[ArmPair]:
+def compare_arms(sample: Resample, arms: Sequence[ArmTally]) -> list[ArmPair]:
     """Every two arms, adjusted for their number by Holm."""
     places = list(combinations(range(len(arms)), 2))
-    tested = [_tested(sample, arms[first], arms[second]) for first, second in places]
+    tested = [_test_pair(sample, arms[first], arms[second]) for first, second in places]
     adjusted = holm([test.p for test in tested])
     return [
         ArmPair(
             first=first,
             second=second,
             p_holm=p_holm,
-            difference=difference(sample, arms[first], arms[second]),
+            difference=accuracy_difference(sample, arms[first], arms[second]),
             **test._asdict(),
         )
         for (first, second), test, p_holm in zip(places, tested, adjusted, strict=True)
@@ -341,7 +343,7 @@ def sign_flip(differences: Floats) -> float:
     return (1 + as_large) / (1 + FLIPS)
 
 
-def difference(sample: Resample, first: ArmTally, second: ArmTally) -> Figure:
+def accuracy_difference(sample: Resample, first: ArmTally, second: ArmTally) -> Figure:
     """Accuracy of ``first`` less that of ``second`` on the items that both answered."""
     common = (first.passes > 0) & (second.passes > 0)
     if not common.any():
@@ -352,7 +354,7 @@ def difference(sample: Resample, first: ArmTally, second: ArmTally) -> Figure:
     sums = sample.sums(np.stack(columns, axis=1))
     drawn = divided(sums[:, 0], sums[:, 1]) - divided(sums[:, 2], sums[:, 3])
     whole = [int(column.sum()) for column in columns]
-    low, high = ends(drawn)
+    low, high = percentile_ends(drawn)
     return figure(
         whole[0] / whole[1] - whole[2] / whole[3],
         low=low,
@@ -362,7 +364,7 @@ def difference(sample: Resample, first: ArmTally, second: ArmTally) -> Figure:
     )
 
 
-class _Test(NamedTuple):
+class _PairTest(NamedTuple):
     """The parts of a ``Pair`` that are known before the adjustment."""
 
     items: int
@@ -373,14 +375,14 @@ class _Test(NamedTuple):
     method: str
 
 
-def _tested(sample: Resample, first: ArmTally, second: ArmTally) -> _Test:
+def _test_pair(sample: Resample, first: ArmTally, second: ArmTally) -> _PairTest:
     """Items both answered; those either gets right more often; whether that is chance."""
     common = (first.passes > 0) & (second.passes > 0)
     ours, theirs = first.right * second.passes, second.right * first.passes
     items = int(common.sum())
     b, c = int((common & (ours > theirs)).sum()), int((common & (ours < theirs)).sum())
     if sample.simple(np.maximum(first.passes, second.passes) * common):
-        return _Test(items, b, c, mcnemar(b, c), mcnemar_mid_p(b, c), EXACT)
+        return _PairTest(items, b, c, mcnemar(b, c), mcnemar_mid_p(b, c), EXACT)
     # Whole numbers first, so that equal rates differ by nothing.
     passes = (first.passes * second.passes)[common]
     differences = (ours - theirs)[common] / passes
@@ -388,12 +390,12 @@ def _tested(sample: Resample, first: ArmTally, second: ArmTally) -> _Test:
         by_author = np.zeros(sample.authors.max() + 1)
         np.add.at(by_author, sample.authors[common], differences)
         p = sign_flip(by_author)
-        return _Test(items, b, c, p, p, FLIPPED.replace("item", "author"))
+        return _PairTest(items, b, c, p, p, FLIPPED.replace("item", "author"))
     p = sign_flip(differences)
-    return _Test(items, b, c, p, p, FLIPPED)
+    return _PairTest(items, b, c, p, p, FLIPPED)
 
 
-def front(points: Sequence[tuple[float, float]]) -> list[int]:
+def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
     """Places of the (cost, quality) points that no other dominates, by rising cost.
 
     A point dominates another when it costs no more and is no worse, and differs in one of both;

@@ -42,8 +42,8 @@ def reliability_bins(confidences: ArrayLike, right: ArrayLike) -> list[Bin]:
     Each bin holds about as many items (Nixon et al. 2019): confidences crowd near 1, where equal
     widths tell little. Equal confidences are never parted, so there may be fewer bins.
     """
-    sure, hits = _checked(confidences, right)
-    places = _places(sure)
+    sure, hits = _check_outcomes(confidences, right)
+    places = _bin_numbers(sure)
     return [_bin(sure[places == place], hits[places == place]) for place in np.unique(places)]
 
 
@@ -53,10 +53,10 @@ def expected_calibration_error(confidences: ArrayLike, right: ArrayLike) -> floa
     Guo et al. 2017, section 2; arguments as in ``reliability_bins``; None without items. It is
     biased upwards on few items: chance alone parts the two.
     """
-    sure, hits = _checked(confidences, right)
+    sure, hits = _check_outcomes(confidences, right)
     if sure.size == 0:
         return None
-    gaps = np.bincount(_places(sure), weights=sure - hits)
+    gaps = np.bincount(_bin_numbers(sure), weights=sure - hits)
     return float(np.abs(gaps).sum() / sure.size)
 
 
@@ -65,7 +65,7 @@ def brier_score(confidences: ArrayLike, right: ArrayLike) -> float | None:
 
     Lower is better; items with a NaN confidence are left out; None without items.
     """
-    sure, hits = _checked(confidences, right)
+    sure, hits = _check_outcomes(confidences, right)
     return float(np.mean((sure - hits) ** 2)) if sure.size else None
 
 
@@ -96,7 +96,7 @@ class Calibration:
         }
 
 
-def calibration(confidences: Floats, right: Ints) -> Calibration | None:
+def measure_calibration(confidences: Floats, right: Ints) -> Calibration | None:
     """Of items with a stated confidence in [0, 1] and a known truth; None without any."""
     if not len(confidences):
         return None
@@ -114,7 +114,7 @@ def _bin(sure: Floats, hits: Floats) -> Bin:
     return Bin(float(sure.min()), float(sure.max()), float(sure.mean()), right)
 
 
-def _places(sure: Floats) -> Ints:
+def _bin_numbers(sure: Floats) -> Ints:
     """Number of the bin of each item."""
     if not sure.size:
         return np.zeros(0, dtype=np.int64)
@@ -124,7 +124,7 @@ def _places(sure: Floats) -> Ints:
     return np.searchsorted(inner, sure, side="left").astype(np.int64)
 
 
-def _checked(confidences: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats]:
+def _check_outcomes(confidences: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats]:
     """Both as numbers, without the items that have no confidence."""
     sure = np.asarray(confidences, dtype=np.float64)
     hits = np.asarray(right, dtype=np.float64)

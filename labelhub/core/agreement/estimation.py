@@ -13,8 +13,22 @@ import numpy as np
 import scipy.special
 
 from labelhub.core.agreement.coefficients.sums import Value
-from labelhub.core.agreement.figures import Figure, divided, ends, figure, share, undefined
-from labelhub.core.agreement.intervals import BOOTSTRAP, CONFIDENCE, DRAWS, SEED, Interval, weights
+from labelhub.core.agreement.figures import (
+    Figure,
+    divided,
+    figure,
+    percentile_ends,
+    share,
+    undefined,
+)
+from labelhub.core.agreement.intervals import (
+    BOOTSTRAP,
+    CONFIDENCE,
+    DRAWS,
+    SEED,
+    Interval,
+    draw_weights,
+)
 from labelhub.core.agreement.ratings import Floats, Ints
 
 #: Nothing varies, so chance alone would give full agreement.
@@ -68,15 +82,15 @@ class Units:
         return Units(parts, self.often, self.unit, self.draws)
 
 
-def units(parts: Floats, often: Ints, unit: str = "items") -> Units:
+def item_units(parts: Floats, often: Ints, unit: str = "items") -> Units:
     """Ready to be estimated from; ``often`` is how many units each row of ``parts`` stands for."""
     n = int(often.sum())
     if len(parts) > MOST_DRAWN or not 0 < n <= MOST_ITEMS_DRAWN:
         return Units(parts, often, unit, None)
-    return Units(parts, often, unit, weights(often))
+    return Units(parts, often, unit, draw_weights(often))
 
 
-def clustered(parts: Floats, clusters: Ints, unit: str, *, drawn: bool = True) -> Units:
+def cluster_units(parts: Floats, clusters: Ints, unit: str, *, drawn: bool = True) -> Units:
     """Units that are clusters: ``clusters`` numbers each row of ``parts`` from 0 without gaps.
 
     ``drawn``: by the bootstrap where they are few; else always linearised, for many small figures.
@@ -86,10 +100,10 @@ def clustered(parts: Floats, clusters: Ints, unit: str, *, drawn: bool = True) -
     # Sets of which none has a member leave no column.
     together = np.column_stack([np.empty((size, 0)), *columns]).astype(np.float64)
     ones = np.ones(size, dtype=np.int64)
-    return units(together, ones, unit) if drawn else Units(together, ones, unit, None)
+    return item_units(together, ones, unit) if drawn else Units(together, ones, unit, None)
 
 
-def estimated(
+def estimate(
     found: Units,
     value: Value,
     *,
@@ -101,36 +115,38 @@ def estimated(
     """The value with its interval; null for the reason ``missing`` where there is none.
 
     ``n`` is how many it counts, ``items`` (n by default) on how many items it rests: a few of them,
-    or of clusters, are named in ``doubt``. Ends lie between ``lowest`` and 1 (see ``bounded``).
+    or of clusters, are named in ``doubt``. The ends lie between ``lowest`` and 1.
     """
     number = float(value(found.sums)[0])
     if np.isnan(number):
         return undefined(missing if n else TOO_FEW)
-    low, high = bounded(number, *interval(found, value, number), lowest=lowest)
-    estimate = figure(number, low=low, high=high, n=n, method=method_of(found))
-    return doubted(estimate, few(n if items is None else items), few_clusters(found))
+    low, high = limit_interval(number, *estimate_interval(found, value, number), lowest=lowest)
+    result = figure(number, low=low, high=high, n=n, method=interval_method(found))
+    return add_doubts(
+        result, few_items_doubt(n if items is None else items), few_clusters_doubt(found)
+    )
 
 
-def estimated_share(
+def estimate_share(
     found: Units, *, n: int, items: int | None = None, missing: str = NO_VARIATION
 ) -> Figure:
-    """The first column over the second: a share, from 0 to 1; arguments as for ``estimated``.
+    """The first column over the second: a share, from 0 to 1; arguments as for ``estimate``.
 
     Where every item counts 0 or 1 the interval is Wilson's: it has one also where nothing varies.
     """
     part, whole = found.parts[:, 0], found.parts[:, 1]
     if found.unit == "items" and (np.isin(whole, (0, 1)) & np.isin(part, (0, 1))).all():
         sums = np.rint(found.sums[0, :2]).astype(np.int64).tolist()
-        estimate = share(*sums, reason=missing if n else TOO_FEW)
-        return doubted(estimate, few(n if items is None else items))
-    return estimated(found, _ratio, n=n, items=items, missing=missing, lowest=0.0)
+        result = share(*sums, reason=missing if n else TOO_FEW)
+        return add_doubts(result, few_items_doubt(n if items is None else items))
+    return estimate(found, _ratio, n=n, items=items, missing=missing, lowest=0.0)
 
 
 def _ratio(sums: Floats) -> Floats:
     return divided(sums[:, 0], sums[:, 1])
 
 
-def bounded(number: float, low: float, high: float, *, lowest: float = -1.0) -> Interval:
+def limit_interval(number: float, low: float, high: float, *, lowest: float = -1.0) -> Interval:
     """The ends as plain numbers, not beyond ``lowest`` and 1, around ``number``; NaN stays.
 
     Draws of a few items may all lie on one side of the value: the interval is widened to hold it.
@@ -142,7 +158,7 @@ def bounded(number: float, low: float, high: float, *, lowest: float = -1.0) -> 
     return Interval(float(min(max(low, floor), number)), float(max(min(high, 1.0), number)))
 
 
-def doubted(found: Figure, *doubts: str | None) -> Figure:
+def add_doubts(found: Figure, *doubts: str | None) -> Figure:
     """The figure with ``doubts`` added to those it has; a null one stays as it is."""
     known = [found.get("doubt"), *doubts]
     words = "; ".join(dict.fromkeys(doubt for doubt in known if doubt))
@@ -151,21 +167,21 @@ def doubted(found: Figure, *doubts: str | None) -> Figure:
     return found
 
 
-def few(items: int) -> str | None:
+def few_items_doubt(items: int) -> str | None:
     """The doubt about a figure of so many items."""
     return FEW_ITEMS if items < FEW else None
 
 
-def few_clusters(found: Units) -> str | None:
+def few_clusters_doubt(found: Units) -> str | None:
     """The doubt about an interval over so few clusters."""
     few_units = found.unit != "items" and found.filled < FEW_UNITS
     return FEW_CLUSTERS.format(unit=found.unit) if few_units else None
 
 
-def interval(found: Units, value: Value, number: float) -> Interval:
+def estimate_interval(found: Units, value: Value, number: float) -> Interval:
     """At 95 %; NaN where nothing varies between units."""
     if found.draws is not None:
-        return Interval(*ends(value(found.draws @ found.parts)))
+        return Interval(*percentile_ends(value(found.draws @ found.parts)))
     size = int(found.often.sum())
     if size < 2:
         return Interval(float("nan"), float("nan"))
@@ -192,7 +208,7 @@ def linearised_error(found: Units, value: Value) -> float:
     return sqrt(spread * n / (n - 1))
 
 
-def method_of(found: Units) -> str:
+def interval_method(found: Units) -> str:
     """How the interval was made, in words."""
     if found.draws is None:
         return LINEARISED.format(unit=found.unit)
@@ -201,7 +217,7 @@ def method_of(found: Units) -> str:
     return CLUSTERED.format(unit=found.unit, draws=DRAWS, seed=SEED)
 
 
-def doubtful(counts: Ints, often: Ints | None = None) -> str | None:
+def rare_categories_doubt(counts: Ints, often: Ints | None = None) -> str | None:
     """Why an interval should not be trusted; ``counts`` of labels, shape (items, categories).
 
     ``often``: how many items each row stands for, shape (items,); one by default.

@@ -31,7 +31,7 @@ def is_right(schema: Schema, predicted: Value, gold: Value) -> bool:
     A label of an older schema version that is no more in ``schema`` counts for neither side.
     """
     if not schema.task.labelled:
-        return equal(predicted, gold)
+        return equal_values(predicted, gold)
     return known_names(schema, predicted) == known_names(schema, gold)
 
 
@@ -51,7 +51,7 @@ def distance(first: Value, second: Value) -> float:
     raise TypeError(f"only points of a scale have a distance, not {first!r} and {second!r}")
 
 
-def equal(predicted: Value, gold: Value) -> bool:
+def equal_values(predicted: Value, gold: Value) -> bool:
     """Whether two answers are the same; texts are compared folded."""
     if isinstance(predicted, str) and isinstance(gold, str):
         return fold(predicted) == fold(gold)
@@ -242,9 +242,9 @@ def _micro(predicted: Bools, gold: Bools) -> dict[str, Figure]:
         tp, wrong, missed = sums[:, 0], sums[:, 1], sums[:, 2]
         return np.stack(
             [
-                _safe(tp, tp + wrong),
-                _safe(tp, tp + missed),
-                _safe(2 * tp, 2 * tp + wrong + missed),
+                _divide(tp, tp + wrong),
+                _divide(tp, tp + missed),
+                _divide(2 * tp, 2 * tp + wrong + missed),
                 1 - (wrong + missed) / decisions,
             ],
             axis=1,
@@ -268,7 +268,7 @@ def _micro(predicted: Bools, gold: Bools) -> dict[str, Figure]:
     }
 
 
-def _safe(part: Floats, whole: Floats) -> Floats:
+def _divide(part: Floats, whole: Floats) -> Floats:
     return np.divide(part, whole, out=np.full_like(whole, np.nan), where=whole > 0)
 
 
@@ -296,5 +296,5 @@ def _mean_absolute_error(pairs: Sequence[LabelledPair]) -> Figure:
 
 
 def _by_equality(pairs: Sequence[LabelledPair]) -> Evaluation:
-    hits = np.array([equal(pair.predicted, pair.gold) for pair in pairs])
+    hits = np.array([equal_values(pair.predicted, pair.gold) for pair in pairs])
     return Evaluation(len(pairs), {"accuracy": _share(hits)})

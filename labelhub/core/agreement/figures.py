@@ -11,7 +11,14 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.agreement.intervals import BOOTSTRAP, CONFIDENCE, DRAWS, WILSON, weights, wilson
+from labelhub.core.agreement.intervals import (
+    BOOTSTRAP,
+    CONFIDENCE,
+    DRAWS,
+    WILSON,
+    draw_weights,
+    wilson,
+)
 from labelhub.core.agreement.ratings import Floats, Ints
 
 
@@ -104,12 +111,12 @@ def resample(items: int, authors: Ints | None = None) -> Resample:
     if items == 0:
         return Resample(0, np.empty((DRAWS, 0)))
     if authors is None:
-        return Resample(items, weights(np.ones(items, dtype=np.int64)))
-    drawn = weights(np.ones(int(authors.max()) + 1, dtype=np.int64))
+        return Resample(items, draw_weights(np.ones(items, dtype=np.int64)))
+    drawn = draw_weights(np.ones(int(authors.max()) + 1, dtype=np.int64))
     return Resample(items, drawn[:, authors], authors)
 
 
-def ends(drawn: Floats) -> tuple[float, float]:
+def percentile_ends(drawn: Floats) -> tuple[float, float]:
     """Percentile interval of one statistic's draws; NaN where all are undefined or the same."""
     known = drawn[~np.isnan(drawn)]
     # Sums of weights differ in their last digits where nothing varies.
@@ -134,7 +141,7 @@ def ratio(sample: Resample, part: Columns, whole: Columns, *, reason: str, n: in
     if total == 0:
         return undefined(reason)
     drawn = sample.sums(np.stack([part, whole], axis=1))
-    low, high = ends(divided(drawn[:, 0], drawn[:, 1]))
+    low, high = percentile_ends(divided(drawn[:, 0], drawn[:, 1]))
     value = float(part.sum()) / total
     return figure(value, low=low, high=high, n=n, method=sample.method(whole))
 

@@ -56,7 +56,7 @@ def _inside(confidence: float) -> float:
     return confidence
 
 
-def weights(often: Counts) -> NDArray[np.float64]:
+def draw_weights(often: Counts) -> NDArray[np.float64]:
     """How often each of the different rows is drawn in each draw of a bootstrap, by the one seed.
 
     ``often``: how many items each row stands for, shape (rows,), together at least one. As many
@@ -79,7 +79,7 @@ def weights(often: Counts) -> NDArray[np.float64]:
 def bootstrap(rows: NDArray[np.bool_] | Counts, statistic: Statistic) -> NDArray[np.float64]:
     """Percentile interval of a statistic of items.
 
-    Draws weights of the *distinct* rows (see ``weights``) instead of resampling items: the same
+    Draws weights of the *distinct* rows (``draw_weights``) instead of resampling items: the same
     distribution at a fraction of the cost.
 
     Args:
@@ -91,7 +91,7 @@ def bootstrap(rows: NDArray[np.bool_] | Counts, statistic: Statistic) -> NDArray
         the same: items among which nothing varies do not say how sure the number is.
     """
     distinct, counts = np.unique(rows, axis=0, return_counts=True)
-    drawn = statistic(weights(counts) @ distinct.astype(np.float64))
+    drawn = statistic(draw_weights(counts) @ distinct.astype(np.float64))
     ends = np.full((2, drawn.shape[1]), np.nan)
     varied = np.nanmax(drawn, axis=0, initial=-np.inf) > np.nanmin(drawn, axis=0, initial=np.inf)
     tail = 100 * (1 - CONFIDENCE) / 2

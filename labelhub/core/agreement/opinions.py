@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelhub.core.agreement.coefficients.chance import fleiss_kappa, percent
-from labelhub.core.agreement.coefficients.sums import Value, parts
+from labelhub.core.agreement.coefficients.sums import Value, agreement_parts
 from labelhub.core.agreement.figures import (
     CLUSTERED,
     Figure,
     Resample,
     clustered_share,
-    ends,
     figure,
+    percentile_ends,
     undefined,
 )
 from labelhub.core.agreement.intervals import BOOTSTRAP
@@ -26,7 +26,7 @@ from labelhub.core.agreement.ratings import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class OpinionChanges:
     """Debates by whether the opinion before and the one after are right.
 
     ``mended``: of what was wrong before, the share that is right after; ``spoilt``: the reverse.
@@ -54,15 +54,15 @@ class Changes:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def changes(
+def count_changes(
     sample: Resample, rows: Ints, before: NDArray[np.bool_], after: NDArray[np.bool_]
-) -> Changes:
+) -> OpinionChanges:
     """Count debates about the items at ``rows`` by ``before`` and ``after`` being right."""
     masks = (before & after, before & ~after, ~before & after, ~before & ~after)
     stayed, lost, won, failed = (
         np.bincount(rows[mask], minlength=sample.items).astype(np.int64) for mask in masks
     )
-    return Changes(
+    return OpinionChanges(
         right_right=int(stayed.sum()),
         right_wrong=int(lost.sum()),
         wrong_right=int(won.sum()),
@@ -78,7 +78,7 @@ OPTIONS_DIFFER = "the options differ from item to item, so there is no chance ag
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class VoterAgreement:
     """Of the voters of some debates; ``debates`` is how many have two answers."""
 
     debates: int
@@ -90,7 +90,9 @@ class Agreement:
         return {"debates": self.debates, "percent": self.percent, "fleiss": self.fleiss}
 
 
-def agreement(sample: Resample, rows: Ints, votes: Ints, *, same_options: bool = True) -> Agreement:
+def voter_agreement(
+    sample: Resample, rows: Ints, votes: Ints, *, same_options: bool = True
+) -> VoterAgreement:
     """Of ``votes``, shape (debates, categories), about the items at ``rows``.
 
     ``same_options``: a category means the same in every debate; else there is no kappa.
@@ -98,16 +100,18 @@ def agreement(sample: Resample, rows: Ints, votes: Ints, *, same_options: bool =
     voters = votes.sum(axis=1)
     kept = voters >= 2
     if not kept.any():
-        return Agreement(0, undefined(TOO_FEW), undefined(TOO_FEW))
+        return VoterAgreement(0, undefined(TOO_FEW), undefined(TOO_FEW))
     q, debates = votes.shape[1], int(kept.sum())
-    columns = parts(votes)
+    columns = agreement_parts(votes)
     by_item = np.zeros((sample.items, columns.shape[1]))
     np.add.at(by_item, rows, columns)
     drawn, whole = sample.sums(by_item), by_item.sum(axis=0, keepdims=True)
     n = len(np.unique(rows[kept]))
     method = CLUSTERED if n < debates else BOOTSTRAP
     figures = [_figure(value, drawn, whole, n, method) for value in (percent(q), fleiss_kappa(q))]
-    return Agreement(debates, figures[0], figures[1] if same_options else undefined(OPTIONS_DIFFER))
+    return VoterAgreement(
+        debates, figures[0], figures[1] if same_options else undefined(OPTIONS_DIFFER)
+    )
 
 
 def _figure(value: Value, drawn: Floats, whole: Floats, n: int, method: str) -> Figure:
@@ -115,5 +119,5 @@ def _figure(value: Value, drawn: Floats, whole: Floats, n: int, method: str) -> 
     number = float(value(whole)[0])
     if np.isnan(number):
         return undefined(NO_VARIATION)
-    low, high = ends(value(drawn))
+    low, high = percentile_ends(value(drawn))
     return figure(number, low=low, high=high, n=n, method=method)

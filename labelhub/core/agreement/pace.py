@@ -72,7 +72,7 @@ def known_times(seconds: ArrayLike) -> Floats:
     return np.maximum(times[np.isfinite(times) & (times >= 0)], SHORTEST)
 
 
-def limits(times: Floats) -> PaceLimits | None:
+def outlier_limits(times: Floats) -> PaceLimits | None:
     """Where outliers begin: the median times and by the factor of three robust deviations, which is
     at least ``LEAST_FACTOR``. None below six times."""
     if len(times) < FEWEST_FOR_MEDIAN:
@@ -84,10 +84,10 @@ def limits(times: Floats) -> PaceLimits | None:
     return PaceLimits(exp(middle - spread), exp(middle + spread))
 
 
-def pace(seconds: ArrayLike) -> Pace:
+def measure_pace(seconds: ArrayLike) -> Pace:
     """What is told of one person's times, in seconds; NaN where none was measured."""
     times = known_times(seconds)
-    ends = limits(times)
+    ends = outlier_limits(times)
     if ends is None:
         return Pace(median(times), 0, 0, None)
     slow, fast = int((times > ends.high).sum()), int((times < ends.low).sum())

@@ -77,7 +77,7 @@ def on_items(ratings: Ratings, wanted: NDArray[np.bool_]) -> Ratings:
     return taken(ratings, np.flatnonzero(wanted[ratings.items]))
 
 
-def latest(ratings: Ratings) -> Ratings:
+def keep_latest(ratings: Ratings) -> Ratings:
     """Of a rater's several ratings of an item only the last; the same object without any."""
     cells = ratings.items * ratings.n_raters + ratings.raters
     size = ratings.n_items * ratings.n_raters

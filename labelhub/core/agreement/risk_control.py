@@ -73,8 +73,8 @@ class Audit:
 
 def upper_bound(successes: int, n: int, confidence: float = CONFIDENCE) -> float:
     """Exact one-sided upper bound of a share (Clopper and Pearson 1934); 1 where ``n`` is 0."""
-    _counts(successes, n)
-    return float(_upper(np.array(successes), np.array(n), _rate(confidence)))
+    _check_counts(successes, n)
+    return float(_upper_bounds(np.array(successes), np.array(n), _check_rate(confidence)))
 
 
 def labels_needed(target: float, confidence: float = CONFIDENCE, errors: int = 0) -> int:
@@ -83,8 +83,8 @@ def labels_needed(target: float, confidence: float = CONFIDENCE, errors: int = 0
     The least n at which ``upper_bound(errors, n)`` is at most ``target``: what to tell a project
     before it promises a rate.
     """
-    _rate(target)
-    _counts(errors, errors)
+    _check_rate(target)
+    _check_counts(errors, errors)
     low, high = errors, errors + 1
     while upper_bound(errors, high, confidence) > target:
         low, high = high, 2 * high
@@ -136,10 +136,10 @@ def choose_threshold(
         thresholds: fixed beforehand, in any order: a grid, or ``quantile_thresholds`` of all items.
             An item is accepted when its score is at least the threshold.
     """
-    _rate(target)
+    _check_rate(target)
     order = np.unique(np.asarray(thresholds, dtype=np.float64))[::-1]
     accepted, errors = _accepted(*_scored(scores, wrong), order)
-    bounds = _upper(errors, accepted, _rate(confidence))
+    bounds = _upper_bounds(errors, accepted, _check_rate(confidence))
     started = accepted >= labels_needed(target, confidence, start_errors)
     alive = np.logical_and.accumulate(~started | (bounds <= target))
     passed = started & alive
@@ -166,9 +166,9 @@ def audit_bound(wrong: ArrayLike, target: float, confidence: float = CONFIDENCE)
         wrong: shape (items,), in the order of audit, whether each was wrong; the items must be
             drawn at random from what was accepted.
     """
-    _rate(target)
-    stream = _outcomes(wrong)
-    limit = -np.log1p(-_rate(confidence))
+    _check_rate(target)
+    stream = _check_outcomes(wrong)
+    limit = -np.log1p(-_check_rate(confidence))
     seen, errors = np.arange(1, stream.size + 1), np.cumsum(stream)
     evidence = log_evidence(errors, seen, target)
     alarms = np.flatnonzero(evidence >= limit)
@@ -176,8 +176,8 @@ def audit_bound(wrong: ArrayLike, target: float, confidence: float = CONFIDENCE)
     return Audit(
         n=n,
         errors=k,
-        low=_sequential_low(k, n, limit),
-        high=1 - _sequential_low(n - k, n, limit),
+        low=_sequential_lower_bound(k, n, limit),
+        high=1 - _sequential_lower_bound(n - k, n, limit),
         evidence=float(np.exp(min(evidence[-1], MOST_EVIDENCE))) if n else 1.0,
         broken_at=int(seen[alarms[0]]) if alarms.size else None,
     )
@@ -197,7 +197,7 @@ def log_evidence(errors: ArrayLike, n: ArrayLike, rate: float) -> Floats:
     return np.asarray(mixture - special.xlogy(k, rate) - special.xlog1py(m - k, -rate))
 
 
-def _upper(errors: Ints, n: Ints, confidence: float) -> Floats:
+def _upper_bounds(errors: Ints, n: Ints, confidence: float) -> Floats:
     """One-sided Clopper-Pearson upper bounds; 1 where all are wrong, or where there are none."""
     rest = np.maximum(n - errors, 1)
     return np.where(errors >= n, 1.0, special.betaincinv(errors + 1, rest, confidence))
@@ -217,7 +217,7 @@ def _accepted(sure: Floats, wrong: Bools, thresholds: Floats) -> tuple[Ints, Int
     return sure.size - below, errors_below[-1] - errors_below[below]
 
 
-def _sequential_low(errors: int, n: int, limit: float) -> float:
+def _sequential_lower_bound(errors: int, n: int, limit: float) -> float:
     """The rate below which every rate has evidence above ``limit`` against it, by bisection."""
     if errors == 0:
         return 0.0
@@ -232,25 +232,25 @@ def _sequential_low(errors: int, n: int, limit: float) -> float:
 
 def _scored(scores: ArrayLike, wrong: ArrayLike) -> tuple[Floats, Bools]:
     """Scores with NaN as the lowest of all, and outcomes."""
-    sure, outcomes = np.asarray(scores, dtype=np.float64), _outcomes(wrong)
+    sure, outcomes = np.asarray(scores, dtype=np.float64), _check_outcomes(wrong)
     if sure.shape != outcomes.shape:
         raise InvalidInput("Every item needs one score and one outcome.")
     return np.where(np.isnan(sure), -np.inf, sure), outcomes
 
 
-def _outcomes(wrong: ArrayLike) -> Bools:
+def _check_outcomes(wrong: ArrayLike) -> Bools:
     given = np.asarray(wrong)
     if given.ndim != 1 or not np.isin(given, (0, 1)).all():
         raise InvalidInput("An outcome is wrong or not, 1 or 0, in one row.")
     return given.astype(bool)
 
 
-def _counts(successes: int, n: int) -> None:
+def _check_counts(successes: int, n: int) -> None:
     if not 0 <= successes <= n:
         raise InvalidInput(f"Not a count and its whole: {successes} of {n}.")
 
 
-def _rate(share: float) -> float:
+def _check_rate(share: float) -> float:
     if not 0 < share < 1:
         raise InvalidInput(f"A target error rate or a confidence lies between 0 and 1: {share}.")
     return share
@@ -282,17 +282,17 @@ def ppi_mean(
             alone decide.
     """
     truth, predicted = _pairs(labels, predictions)
-    rest = _finite(unlabelled)
+    rest = _check_finite(unlabelled)
     n = truth.size
     if n < 2:
         return undefined(TOO_FEW_LABELS) | {"n": n}
     if rest.size == 0:
-        return _figure(truth.mean(), float(np.var(truth, ddof=1)) / n, truth, LABELS)
+        return _mean_figure(truth.mean(), float(np.var(truth, ddof=1)) / n, truth, LABELS)
     trust = _power_tuning(truth, predicted, rest)
     mean = truth.mean() - trust * (predicted.mean() - rest.mean())
     of_labels = float(np.var(truth - trust * predicted, ddof=1)) / n
     of_rest = trust**2 * float(np.var(rest)) / rest.size
-    return _figure(mean, of_labels + of_rest, truth, POWERED)
+    return _mean_figure(mean, of_labels + of_rest, truth, POWERED)
 
 
 def _power_tuning(truth: Floats, predicted: Floats, rest: Floats) -> float:
@@ -305,27 +305,27 @@ def _power_tuning(truth: Floats, predicted: Floats, rest: Floats) -> float:
     return min(max(covariance / spread, 0.0), 1.0) if spread > 0 else 0.0
 
 
-def _figure(mean: float, variance: float, truth: Floats, method: str) -> Figure:
+def _mean_figure(mean: float, variance: float, truth: Floats, method: str) -> Figure:
     """A mean with its interval; null ends where nothing varied. ``truth``: all labels."""
     n = truth.size
     half = float(t_quantile(0.5 + CONFIDENCE / 2, n - 1)) * sqrt(variance) or float("nan")
     low, value, high = float(mean) - half, float(mean), float(mean) + half
     if np.isin(truth, (0, 1)).all():
         low, value, high = (float(np.clip(number, 0, 1)) for number in (low, value, high))
-    estimate = figure(value, low=low, high=high, n=n, method=method)
+    result = figure(value, low=low, high=high, n=n, method=method)
     if n < FEW:
-        estimate["doubt"] = FEW_WORDS
-    return estimate
+        result["doubt"] = FEW_WORDS
+    return result
 
 
 def _pairs(labels: ArrayLike, predictions: ArrayLike) -> tuple[Floats, Floats]:
-    truth, predicted = _finite(labels), _finite(predictions)
+    truth, predicted = _check_finite(labels), _check_finite(predictions)
     if truth.shape != predicted.shape:
         raise InvalidInput("Every labelled item needs one label and one prediction.")
     return truth, predicted
 
 
-def _finite(given: ArrayLike) -> Floats:
+def _check_finite(given: ArrayLike) -> Floats:
     values = np.asarray(given, dtype=np.float64)
     if values.ndim != 1 or not np.isfinite(values).all():
         raise InvalidInput("Labels and predictions are finite numbers in one row.")

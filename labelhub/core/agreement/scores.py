@@ -1,9 +1,9 @@
 """How well predictions match gold, all from one table: rows predicted, columns gold.
 
 Metrics take tables of shape (..., k, k) and give shape (...), NaN where undefined, so that one
-function serves the table and every draw of its bootstrap. ``overall``, ``per_class`` and
-``ordinal`` put them into figures with n and interval. Where items belong together in clusters the
-draws are of whole clusters, for shares too.
+function serves the table and every draw of its bootstrap. ``overall_scores``, ``label_scores`` and
+``ordinal_scores`` put them into figures with n and interval. Where items belong together in
+clusters, whole clusters are drawn, for shares too.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,10 +13,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labelhub.core.agreement.estimation import CLUSTERED, FEW_CLUSTERS, FEW_UNITS, doubted
+from labelhub.core.agreement.estimation import CLUSTERED, FEW_CLUSTERS, FEW_UNITS, add_doubts
 from labelhub.core.agreement.evaluation import Confusion, LabelScore
-from labelhub.core.agreement.figures import Figure, divided, ends, figure, share, undefined
-from labelhub.core.agreement.intervals import BOOTSTRAP, DRAWS, SEED, weights
+from labelhub.core.agreement.figures import (
+    Figure,
+    divided,
+    figure,
+    percentile_ends,
+    share,
+    undefined,
+)
+from labelhub.core.agreement.intervals import BOOTSTRAP, DRAWS, SEED, draw_weights
 from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.errors import InvalidInput
 
@@ -27,7 +34,7 @@ CHUNK = 100
 
 
 @dataclass(frozen=True, eq=False)
-class Grouped:
+class ItemClusters:
     """``numbers``: the cluster of each item, shape (items,), from 0 without gaps."""
 
     numbers: Ints
@@ -37,7 +44,7 @@ class Grouped:
     def draws(self) -> Floats:
         """How often each group is drawn: shape (draws, groups); the same for all tables."""
         size = min(int(self.numbers.max(initial=-1)) + 1, MOST_GROUPS)
-        return weights(np.ones(size, dtype=np.int64)) if size else np.empty((DRAWS, 0))
+        return draw_weights(np.ones(size, dtype=np.int64)) if size else np.empty((DRAWS, 0))
 
     @property
     def method(self) -> str:
@@ -67,14 +74,14 @@ class Grouped:
         return FEW_CLUSTERS.format(unit=self.unit) if filled < FEW_UNITS else None
 
 
-def grouped(clusters: ArrayLike | None, unit: str) -> Grouped | None:
+def number_clusters(clusters: ArrayLike | None, unit: str) -> ItemClusters | None:
     """``clusters``: a number of each item, in any order and with gaps; None without any."""
     if clusters is None:
         return None
     given = np.asarray(clusters)
     if given.ndim != 1:
         raise InvalidInput("Every item needs the number of its cluster.")
-    return Grouped(np.unique(given, return_inverse=True)[1].astype(np.int64), unit)
+    return ItemClusters(np.unique(given, return_inverse=True)[1].astype(np.int64), unit)
 
 
 Metric = Callable[[Floats], Floats]
@@ -100,7 +107,7 @@ class ConfusionMatrix:
     counts: Ints
     labels: Sequence[str]
     dropped: int = 0
-    together: Grouped | None = None
+    together: ItemClusters | None = None
     cells: Ints | None = None
 
     def __post_init__(self) -> None:
@@ -125,7 +132,10 @@ class ConfusionMatrix:
 
 
 def tabulate(
-    predicted: ArrayLike, gold: ArrayLike, labels: Sequence[str], together: Grouped | None = None
+    predicted: ArrayLike,
+    gold: ArrayLike,
+    labels: Sequence[str],
+    together: ItemClusters | None = None,
 ) -> ConfusionMatrix:
     """Count codes (places in ``labels``), both of shape (items,); a negative one is missing.
 
@@ -163,7 +173,7 @@ def f1(tables: Floats) -> Floats:
     return divided(2 * _hits(tables), tables.sum(axis=-1) + tables.sum(axis=-2))
 
 
-def macro(by_label: Floats, among: NDArray[np.bool_] | None = None) -> Floats:
+def macro_mean(by_label: Floats, among: NDArray[np.bool_] | None = None) -> Floats:
     """Mean over labels, each with the same weight.
 
     ``among``: which labels count, shape (k,): one without a value counts 0 (a label in gold that is
@@ -215,7 +225,7 @@ def rank_correlation(tables: Floats) -> Floats:
     return divided(together, np.sqrt(spread))
 
 
-def overall(matrix: ConfusionMatrix) -> dict[str, Figure]:
+def overall_scores(matrix: ConfusionMatrix) -> dict[str, Figure]:
     """Accuracy with Wilson's interval, the other metrics of nominal labels with the bootstrap's.
 
     ``micro_f1`` is the accuracy: each item has one prediction and one gold label. Macro precision
@@ -226,10 +236,10 @@ def overall(matrix: ConfusionMatrix) -> dict[str, Figure]:
     in_gold = matrix.counts.sum(axis=0) > 0
     used = in_gold | (matrix.counts.sum(axis=1) > 0)
     metrics: dict[str, Metric] = {
-        "balanced_accuracy": lambda tables: macro(recall(tables), in_gold),
-        "macro_precision": lambda tables: macro(precision(tables), used),
-        "macro_recall": lambda tables: macro(recall(tables), in_gold),
-        "macro_f1": lambda tables: macro(f1(tables), used),
+        "balanced_accuracy": lambda tables: macro_mean(recall(tables), in_gold),
+        "macro_precision": lambda tables: macro_mean(precision(tables), used),
+        "macro_recall": lambda tables: macro_mean(recall(tables), in_gold),
+        "macro_f1": lambda tables: macro_mean(f1(tables), used),
         "matthews": matthews,
         "cohen_kappa": cohen_kappa,
     }
@@ -240,14 +250,16 @@ def overall(matrix: ConfusionMatrix) -> dict[str, Figure]:
     return {"accuracy": right, "micro_f1": right, **_figures(matrix, metrics)}
 
 
-def per_class(matrix: ConfusionMatrix) -> list[LabelScore]:
+def label_scores(matrix: ConfusionMatrix) -> list[LabelScore]:
     """Counts, precision, recall, F1 and accuracy of each label against all others."""
     size = len(matrix.labels)
-    drawn = _drawn(matrix, _by_label) if matrix.n else np.empty((0, size, len(LABEL_METRICS)))
-    return [_of_label(matrix, column, drawn[:, column]) for column in range(size)]
+    drawn = _draw(matrix, _by_label) if matrix.n else np.empty((0, size, len(LABEL_METRICS)))
+    return [_score_label(matrix, column, drawn[:, column]) for column in range(size)]
 
 
-def ordinal(matrix: ConfusionMatrix, points: Sequence[float] | None = None) -> dict[str, Figure]:
+def ordinal_scores(
+    matrix: ConfusionMatrix, points: Sequence[float] | None = None
+) -> dict[str, Figure]:
     """Metrics of labels in the order of a scale; ``points``: rising values (else 0, 1, ...)."""
     scale = np.asarray(range(len(matrix.labels)) if points is None else points, dtype=np.float64)
     if scale.shape != (len(matrix.labels),) or not (np.diff(scale) > 0).all():
@@ -282,7 +294,7 @@ def _middle_ranks(counts: Floats) -> Floats:
     return np.asarray(np.cumsum(counts, axis=-1) - (counts + whole) / 2)
 
 
-def _drawn(matrix: ConfusionMatrix, metric: Metric) -> Floats:
+def _draw(matrix: ConfusionMatrix, metric: Metric) -> Floats:
     """The metric in each draw: items drawn with replacement are cells drawn by their counts."""
     generator, k = np.random.default_rng(SEED), len(matrix.labels)
     draws: Iterable[Floats]
@@ -310,7 +322,7 @@ def _figures(matrix: ConfusionMatrix, metrics: Mapping[str, Metric]) -> dict[str
         return dict.fromkeys(metrics, undefined(NO_ITEMS))
     table, functions = matrix.counts.astype(np.float64), list(metrics.values())
     # All metrics of one draw at once: they can be set against each other.
-    drawn = _drawn(
+    drawn = _draw(
         matrix, lambda tables: np.stack([metric(tables) for metric in functions], axis=-1)
     )
     return {
@@ -322,14 +334,14 @@ def _figures(matrix: ConfusionMatrix, metrics: Mapping[str, Metric]) -> dict[str
 def _figure(matrix: ConfusionMatrix, value: float, drawn: Floats, n: int) -> Figure:
     if np.isnan(value):
         return undefined("predictions or gold do not vary")
-    low, high = ends(drawn)
+    low, high = percentile_ends(drawn)
     if matrix.together is None or matrix.cells is None:
         return figure(value, low=low, high=high, n=n, method=BOOTSTRAP)
-    estimate = figure(value, low=low, high=high, n=n, method=matrix.together.method)
-    return doubted(estimate, matrix.together.doubt(matrix.cells))
+    result = figure(value, low=low, high=high, n=n, method=matrix.together.method)
+    return add_doubts(result, matrix.together.doubt(matrix.cells))
 
 
-def _of_label(matrix: ConfusionMatrix, column: int, drawn: Floats) -> LabelScore:
+def _score_label(matrix: ConfusionMatrix, column: int, drawn: Floats) -> LabelScore:
     """``drawn``: ``LABEL_METRICS`` of the label, shape (draws, metrics)."""
     yes, n = int(matrix.counts[column, column]), matrix.n
     wrong, missed = (

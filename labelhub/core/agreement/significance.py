@@ -47,7 +47,7 @@ def mcnemar(only_one: int, only_other: int) -> float:
     1 where there is no discordant item. Exact to twelve digits for a million items.
     """
     n, fewer = _discordant(only_one, only_other)
-    return min(1.0, 2 * _at_most(fewer, n))
+    return min(1.0, 2 * _binomial_tail(fewer, n))
 
 
 def mcnemar_mid_p(only_one: int, only_other: int) -> float:
@@ -60,8 +60,8 @@ def mcnemar_mid_p(only_one: int, only_other: int) -> float:
     if n == 0:
         return 1.0
     if only_one == only_other:
-        return 0.5 + _at_most(fewer - 1, n)
-    return _at_most(fewer, n) + _at_most(fewer - 1, n)
+        return 0.5 + _binomial_tail(fewer - 1, n)
+    return _binomial_tail(fewer, n) + _binomial_tail(fewer - 1, n)
 
 
 def _discordant(only_one: int, only_other: int) -> tuple[int, int]:
@@ -71,7 +71,7 @@ def _discordant(only_one: int, only_other: int) -> tuple[int, int]:
     return only_one + only_other, min(only_one, only_other)
 
 
-def _at_most(k: int, n: int) -> float:
+def _binomial_tail(k: int, n: int) -> float:
     """Chance of at most ``k`` heads among ``n`` tosses of a fair coin.
 
     By the incomplete beta function: ``bdtr`` says the same with three digits less for large n.
@@ -90,7 +90,7 @@ def holm(p_values: Sequence[P]) -> list[P]:
     In the order given; each at most 1, none below its own and none below that of a smaller one.
     None and NaN stay as they are and do not count as tests. Raises InvalidInput outside 0 to 1.
     """
-    return _adjusted(p_values, _step_down)
+    return _adjust(p_values, _step_down)
 
 
 def benjamini_yekutieli(p_values: Sequence[P]) -> list[P]:
@@ -98,7 +98,7 @@ def benjamini_yekutieli(p_values: Sequence[P]) -> list[P]:
 
     Steps up with the factor 1 + 1/2 + ... + 1/m; None, NaN and errors as for ``holm``.
     """
-    return _adjusted(p_values, lambda p: _step_up(p, factor=_harmonic(len(p))))
+    return _adjust(p_values, lambda p: _step_up(p, factor=_harmonic(len(p))))
 
 
 def _step_down(ordered: Floats) -> Floats:
@@ -115,7 +115,7 @@ def _harmonic(m: int) -> float:
     return float((1 / np.arange(1, m + 1)).sum())
 
 
-def _adjusted(p_values: Sequence[P], adjust: Callable[[Floats], Floats]) -> list[P]:
+def _adjust(p_values: Sequence[P], adjust: Callable[[Floats], Floats]) -> list[P]:
     """``adjust`` takes the defined p-values in ascending order."""
     given = np.array(p_values, dtype=np.float64)  # None becomes NaN
     defined = np.flatnonzero(~np.isnan(given))
@@ -137,7 +137,7 @@ class CochranQ:
     dropped: int
 
 
-def cochran(right: ArrayLike) -> CochranQ:
+def cochran_q(right: ArrayLike) -> CochranQ:
     """Cochran's Q (1950).
 
     Args:
@@ -146,7 +146,7 @@ def cochran(right: ArrayLike) -> CochranQ:
     Items that a source did not answer are dropped and counted. Q is undefined where no item tells
     the sources apart. Raises InvalidInput for fewer than two sources or other numbers.
     """
-    table = _checked(right)
+    table = _check_answers(right)
     complete = table[(table >= 0).all(axis=1)]
     return CochranQ(
         q=_q(complete),
@@ -165,7 +165,7 @@ def _q(table: Ints) -> ChiSquare:
     return chi_square((k - 1) * (k * int((by_source**2).sum()) - total**2) / spread, k - 1)
 
 
-def _checked(right: ArrayLike) -> Ints:
+def _check_answers(right: ArrayLike) -> Ints:
     given = np.asarray(right)
     if given.ndim != 2 or given.shape[1] < 2:
         raise InvalidInput("Cochran's Q takes a table of items by at least two sources.")
@@ -201,7 +201,7 @@ class Permuted(NamedTuple):
     how: str
 
 
-def summed(values: ArrayLike, clusters: ArrayLike) -> Ints:
+def sum_by_cluster(values: ArrayLike, clusters: ArrayLike) -> Ints:
     """Whole numbers by item, shape (items,) or (items, columns), summed by cluster.
 
     ``clusters``: a number of each item, shape (items,), in any order and with gaps.
@@ -224,7 +224,7 @@ def sign_flip(leads: ArrayLike) -> Permuted:
     them are counted; with too many clusters for that a share of them is drawn. Leads of 1 alone
     give ``mcnemar``; without any lead p is 1.
     """
-    sums = _whole(leads, dimensions=1)
+    sums = _check_whole(leads, dimensions=1)
     sizes = np.abs(sums[sums != 0])
     seen, most = abs(int(sums.sum())), int(sizes.sum())
     if sizes.max(initial=1) == 1:
@@ -233,7 +233,7 @@ def sign_flip(leads: ArrayLike) -> Permuted:
     below = (most - seen) // 2
     if len(sizes) * max(below + 1, LEAST_STEPS) <= MOST_STEPS:
         return Permuted(min(1.0, 2 * _chance_of_at_most(below, sizes)), EXACTLY)
-    return Permuted(_drawn(sizes, seen), DRAWN.format(draws=FLIPS))
+    return Permuted(_draw_sign_flips(sizes, seen), DRAWN.format(draws=FLIPS))
 
 
 def column_shuffle(right: ArrayLike) -> Permuted:
@@ -245,7 +245,7 @@ def column_shuffle(right: ArrayLike) -> Permuted:
     over what the exchanges make them vary, which is Q itself where clusters are single items. Two
     sources are compared by ``sign_flip``.
     """
-    table = _whole(right, dimensions=2)
+    table = _check_whole(right, dimensions=2)
     if table.shape[1] < 2:
         raise InvalidInput("A comparison takes two sources or more.")
     if table.shape[1] == 2:
@@ -255,7 +255,7 @@ def column_shuffle(right: ArrayLike) -> Permuted:
         return Permuted(1.0, EXACTLY)
     if len(telling) > MOST_SHUFFLED:
         return Permuted(_of_many(telling), LARGE_SAMPLE)
-    return Permuted(_shuffled(telling), DRAWN.format(draws=SHUFFLES))
+    return Permuted(_draw_shuffles(telling), DRAWN.format(draws=SHUFFLES))
 
 
 def _chance_of_at_most(below: int, sizes: Ints) -> float:
@@ -269,7 +269,7 @@ def _chance_of_at_most(below: int, sizes: Ints) -> float:
     return float(chances.sum())
 
 
-def _drawn(sizes: Ints, seen: int) -> float:
+def _draw_sign_flips(sizes: Ints, seen: int) -> float:
     """Leads of one size are drawn together: how many of them are positive."""
     generator = np.random.default_rng(SEED)
     sums = np.full(FLIPS, -int(sizes.sum()))
@@ -278,7 +278,7 @@ def _drawn(sizes: Ints, seen: int) -> float:
     return (1 + int((np.abs(sums) >= seen).sum())) / (1 + FLIPS)
 
 
-def _shuffled(table: Ints) -> float:
+def _draw_shuffles(table: Ints) -> float:
     generator = np.random.default_rng(SEED)
     seen = int((table.sum(axis=0) ** 2).sum())
     as_large, step = 0, BLOCK // table.size + 1
@@ -297,7 +297,7 @@ def _of_many(table: Ints) -> float:
     return 1.0 if found is None else found
 
 
-def _whole(given: ArrayLike, *, dimensions: int) -> Ints:
+def _check_whole(given: ArrayLike, *, dimensions: int) -> Ints:
     numbers = np.asarray(given)
     whole = numbers.astype(np.int64)
     if numbers.ndim != dimensions or (whole != numbers).any():
@@ -329,7 +329,7 @@ def newcombe(part: int, whole: int, other_part: int, other_whole: int) -> Interv
     return Interval(max(low, -1.0), min(high, 1.0))
 
 
-def fisher(part: int, whole: int, other_part: int, other_whole: int) -> float:
+def fisher_exact(part: int, whole: int, other_part: int, other_whole: int) -> float:
     """Two-sided p-value of Fisher's exact test (1935) that both shares are the same.
 
     The chance, all margins given, of a table that is no more likely than this one. 1 where a group

@@ -84,7 +84,7 @@ class Texts:
         return int(min(MOST_PAIRS, MOST_WORDS / max(words, 1)))
 
 
-class Alike(NamedTuple):
+class ComparedLabels(NamedTuple):
     """Pairs of labels of the same item by the places of both, and their token F1: shape (pairs,).
 
     ``at_most``: so many labels of an item were compared; None where all were.
@@ -116,7 +116,7 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(text) or list("".join(text.split()))
 
 
-def bags_of(texts: Iterable[str]) -> Bags:
+def count_words(texts: Iterable[str]) -> Bags:
     """Count the words of folded texts."""
     known: defaultdict[str, int] = defaultdict()
     known.default_factory = known.__len__
@@ -129,7 +129,7 @@ def bags_of(texts: Iterable[str]) -> Bags:
     return Bags(counts)
 
 
-def texts_of(by_item: Sequence[Iterable[str]]) -> Texts:
+def number_texts(by_item: Sequence[Iterable[str]]) -> Texts:
     """Number the folded texts of each item in their order; equal ones have one number."""
     known: dict[str, int] = {}
     numbers: list[int] = []
@@ -137,11 +137,11 @@ def texts_of(by_item: Sequence[Iterable[str]]) -> Texts:
     for own in by_item:
         starts.append(len(numbers))
         numbers += [known.setdefault(text, len(known)) for text in own]
-    bags = bags_of(known)
+    bags = count_words(known)
     return Texts(bags, np.array(starts, dtype=np.int64), np.array(numbers, dtype=np.int64))
 
 
-def f1_of(bags: Bags, first: Ints, second: Ints) -> Floats:
+def token_f1(bags: Bags, first: Ints, second: Ints) -> Floats:
     """Token F1 of pairs of texts, both of shape (pairs,), rows of ``bags``."""
     found = np.ones(len(first))
     differ = np.flatnonzero(first != second)
@@ -156,38 +156,40 @@ def f1_of(bags: Bags, first: Ints, second: Ints) -> Floats:
     return found
 
 
-def within_items(texts: Texts, items: Ints, places: Ints) -> Alike:
+def within_items(texts: Texts, items: Ints, places: Ints) -> ComparedLabels:
     """Every two labels of the same item; ``items``, ``places``: of each label, shape (labels,)."""
     sizes = np.bincount(items)
-    kept, at_most = _bounded(sizes, sizes - 1, 2 * texts.most_pairs)
-    order, first = _by_item(items, kept, len(sizes))
+    kept, at_most = _limit_labels(sizes, sizes - 1, 2 * texts.most_pairs)
+    order, first = _order_by_item(items, kept, len(sizes))
     after = first[items[order] + 1] - np.arange(len(order)) - 1
-    first_label, second_label = _paired(order, np.arange(len(order)) + 1, after, order)
+    first_label, second_label = _pair_up(order, np.arange(len(order)) + 1, after, order)
     numbers = texts.of(items, places)
-    return Alike(
+    return ComparedLabels(
         first_label,
         second_label,
-        f1_of(texts.bags, numbers[first_label], numbers[second_label]),
+        token_f1(texts.bags, numbers[first_label], numbers[second_label]),
         at_most,
     )
 
 
-def across(texts: Texts, mine: tuple[Ints, Ints], theirs: tuple[Ints, Ints], n_items: int) -> Alike:
+def across_sides(
+    texts: Texts, mine: tuple[Ints, Ints], theirs: tuple[Ints, Ints], n_items: int
+) -> ComparedLabels:
     """Every label of the one side with every label of the other on the same item.
 
     ``mine``, ``theirs``: items and places of the labels of a side, below ``n_items``.
     """
     sizes = [np.bincount(side[0], minlength=n_items) for side in (mine, theirs)]
-    kept, at_most = _bounded(sizes[0], sizes[1], texts.most_pairs)
-    order, _ = _by_item(mine[0], kept, n_items)
-    others, first = _by_item(theirs[0], kept, n_items)
+    kept, at_most = _limit_labels(sizes[0], sizes[1], texts.most_pairs)
+    order, _ = _order_by_item(mine[0], kept, n_items)
+    others, first = _order_by_item(theirs[0], kept, n_items)
     own = mine[0][order]
-    first_label, second_label = _paired(order, first[own], first[own + 1] - first[own], others)
-    f1 = f1_of(texts.bags, texts.of(*mine)[first_label], texts.of(*theirs)[second_label])
-    return Alike(first_label, second_label, f1, at_most)
+    first_label, second_label = _pair_up(order, first[own], first[own + 1] - first[own], others)
+    f1 = token_f1(texts.bags, texts.of(*mine)[first_label], texts.of(*theirs)[second_label])
+    return ComparedLabels(first_label, second_label, f1, at_most)
 
 
-def medoids(items: Ints, places: Ints, alike: Alike) -> Medoids:
+def medoids(items: Ints, places: Ints, alike: ComparedLabels) -> Medoids:
     """The texts with the highest mean token F1 to the other labels of their item.
 
     Copies are other labels too. ``alike``: of these labels, from ``within_items``.
@@ -204,7 +206,7 @@ def medoids(items: Ints, places: Ints, alike: Alike) -> Medoids:
     return Medoids(cells // width, cells % width, 1 / tied[cells // width])
 
 
-def _bounded(sizes: Ints, others: Ints, most: int) -> tuple[int, int | None]:
+def _limit_labels(sizes: Ints, others: Ints, most: int) -> tuple[int, int | None]:
     """How many labels of an item may be compared so that all pairs are at most ``most``.
 
     ``sizes``, ``others``: labels of each item on either side. Two at least, whatever they cost.
@@ -219,7 +221,7 @@ def _bounded(sizes: Ints, others: Ints, most: int) -> tuple[int, int | None]:
     return low, None if low >= largest else low
 
 
-def _by_item(items: Ints, most: int, n_items: int) -> tuple[Ints, Ints]:
+def _order_by_item(items: Ints, most: int, n_items: int) -> tuple[Ints, Ints]:
     """Labels item by item, of each ``most`` by lot, and where the labels of each item start."""
     sizes = np.bincount(items, minlength=n_items)
     first = np.concatenate([[0], np.cumsum(sizes)])
@@ -231,7 +233,7 @@ def _by_item(items: Ints, most: int, n_items: int) -> tuple[Ints, Ints]:
     return order, np.concatenate([[0], np.cumsum(np.minimum(sizes, most))])
 
 
-def _paired(order: Ints, first: Ints, often: Ints, others: Ints) -> tuple[Ints, Ints]:
+def _pair_up(order: Ints, first: Ints, often: Ints, others: Ints) -> tuple[Ints, Ints]:
     """Each of ``order`` with ``often`` of ``others`` from the place ``first`` on."""
     ends = np.cumsum(often)
     within = np.arange(int(often.sum())) - np.repeat(ends - often, often)
@@ -242,7 +244,7 @@ def _paired(order: Ints, first: Ints, often: Ints, others: Ints) -> tuple[Ints, 
 SAMPLED = 200_000
 
 
-class Apart(NamedTuple):
+class MeanDistances(NamedTuple):
     """``of_label``: mean distance of each label to all others, shape (labels,).
 
     ``sampled``: of how many pairs of labels; None where all pairs were compared.
@@ -252,7 +254,7 @@ class Apart(NamedTuple):
     sampled: int | None
 
 
-def apart(bags: Bags, numbers: Ints, most: int) -> Apart:
+def mean_distances(bags: Bags, numbers: Ints, most: int) -> MeanDistances:
     """How far the labels lie from each other, whatever their item.
 
     ``numbers``: rows of ``bags``, shape (labels,), two at least; ``most``: pairs of texts or of
@@ -262,23 +264,23 @@ def apart(bags: Bags, numbers: Ints, most: int) -> Apart:
     size, labels = len(texts), len(numbers)
     if size * (size - 1) // 2 <= most:
         first, second = np.triu_indices(size, 1)
-        far = 1 - f1_of(bags, texts[first], texts[second])
+        far = 1 - token_f1(bags, texts[first], texts[second])
         by_text = np.bincount(first, far * often[second], size)
         by_text = by_text + np.bincount(second, far * often[first], size)
-        return Apart(by_text[place] / (labels - 1), None)
+        return MeanDistances(by_text[place] / (labels - 1), None)
     generator, sums = np.random.default_rng(SEED), np.zeros(labels)
     rounds = max(min(most, SAMPLED) // labels, 1)
     for _ in range(rounds):
         # Around a circle each label has two neighbours, never itself.
         first = generator.permutation(labels)
         second = np.roll(first, 1)
-        far = 1 - f1_of(bags, numbers[first], numbers[second])
+        far = 1 - token_f1(bags, numbers[first], numbers[second])
         sums[first] += far
         sums[second] += far
-    return Apart(sums / (2 * rounds), rounds * labels)
+    return MeanDistances(sums / (2 * rounds), rounds * labels)
 
 
-def alpha_parts(items: Ints, alike: Alike, found: Apart) -> Floats:
+def alpha_parts(items: Ints, alike: ComparedLabels, found: MeanDistances) -> Floats:
     """Shape (items, 3): labels times the mean distance of their pairs, labels, their ``of_label``.
 
     ``items``: of each label from 0 without gaps, all with two labels or more.

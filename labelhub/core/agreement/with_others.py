@@ -22,7 +22,7 @@ SURE = 0.975
 
 
 @dataclass(frozen=True, slots=True)
-class WithOthers:
+class RaterAgreement:
     """Of one rater: over how many shared ``items``, share of agreeing comparisons, kappa."""
 
     items: int
@@ -30,9 +30,9 @@ class WithOthers:
     kappa: Figure
 
 
-def with_others(ratings: Ratings) -> list[WithOthers]:
+def rater_agreement(ratings: Ratings) -> list[RaterAgreement]:
     """Of every rater, in their order. Each rates an item once (the caller sees to it)."""
-    agreeing, others = comparisons(ratings)
+    agreeing, others = count_comparisons(ratings)
     order = np.argsort(ratings.items, kind="stable")
     codes = ratings.codes[order]
     sizes = np.bincount(ratings.items, minlength=ratings.n_items)
@@ -44,13 +44,13 @@ def with_others(ratings: Ratings) -> list[WithOthers]:
     for rater in range(ratings.n_raters):
         rows = by_rater[ends[rater] : ends[rater + 1]]
         rows = rows[shared[rows]]
-        theirs = _Shared(ratings.codes[rows], agreeing[rows], others[rows])
-        near = _spans(starts[ratings.items[rows]], sizes[ratings.items[rows]])
+        theirs = _SharedItems(ratings.codes[rows], agreeing[rows], others[rows])
+        near = _concatenate_ranges(starts[ratings.items[rows]], sizes[ratings.items[rows]])
         found.append(theirs.result(codes[near]))
     return found
 
 
-def comparisons(ratings: Ratings) -> tuple[Ints, Ints]:
+def count_comparisons(ratings: Ratings) -> tuple[Ints, Ints]:
     """Of each rating how many others of its item say the same, and how many others there are; both
     of shape (ratings,)."""
     cells = ratings.items * ratings.n_categories + ratings.codes
@@ -59,31 +59,31 @@ def comparisons(ratings: Ratings) -> tuple[Ints, Ints]:
     return alike[cell] - 1, sizes[ratings.items] - 1
 
 
-def _spans(starts: Ints, sizes: Ints) -> Ints:
+def _concatenate_ranges(starts: Ints, sizes: Ints) -> Ints:
     """All places from each start on, so many as its size."""
     before = np.cumsum(sizes) - sizes
     return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Shared:
+class _SharedItems:
     """What one rater said of shared items, how many others agree, and of how many; all (items,)."""
 
     codes: Ints
     agreeing: Ints
     others: Ints
 
-    def result(self, answers: Ints) -> WithOthers:
+    def result(self, answers: Ints) -> RaterAgreement:
         """``answers``: by all raters, this one included, item after item."""
         items = len(self.codes)
         if items == 0:
-            return WithOthers(0, undefined(NOTHING_SHARED), undefined(NOTHING_SHARED))
+            return RaterAgreement(0, undefined(NOTHING_SHARED), undefined(NOTHING_SHARED))
         if items == 1:
-            return WithOthers(1, undefined(ONE_ITEM), undefined(ONE_ITEM))
+            return RaterAgreement(1, undefined(ONE_ITEM), undefined(ONE_ITEM))
         # Only what is said of these items counts: of free texts there are very many values.
         used, answers = np.unique(answers, return_inverse=True)
         own = np.searchsorted(used, self.codes)
-        return WithOthers(items, self._percent(), self._kappa(own, answers, len(used)))
+        return RaterAgreement(items, self._percent(), self._kappa(own, answers, len(used)))
 
     def _percent(self) -> Figure:
         comparisons, agreed = int(self.others.sum()), int(self.agreeing.sum())

@@ -12,7 +12,7 @@ from labelhub.core.learning.lessons import (
     Shape,
     TooLittleGold,
     check_enough,
-    growth,
+    labels_until_relearning,
 )
 
 __all__ = [
@@ -23,5 +23,5 @@ __all__ = [
     "Shape",
     "TooLittleGold",
     "check_enough",
-    "growth",
+    "labels_until_relearning",
 ]

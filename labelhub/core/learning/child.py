@@ -30,7 +30,7 @@ HEARTBEAT_SECONDS = 2.0
 NICE = 10
 
 
-class Conversation:
+class LearningProcess:
     """The two streams; whoever listens is told that we live while we think."""
 
     def __init__(self, source: TextIO, sink: TextIO) -> None:
@@ -90,7 +90,7 @@ def main() -> None:
     # A server keeps to one processor, which it needs for itself.
     with suppress(AttributeError, OSError):  # not on this system; not in this container
         os.sched_setaffinity(0, range(os.cpu_count() or 1))
-    Conversation(sys.stdin, sys.stdout).run()
+    LearningProcess(sys.stdin, sys.stdout).run()
 
 
 if __name__ == "__main__":

@@ -163,7 +163,7 @@ def classifier_for(shape: Shape) -> Classifier:
             return _Multi()
 
 
-def chosen(shape: Shape, probabilities: Floats) -> Marks:
+def choose_labels(shape: Shape, probabilities: Floats) -> Marks:
     """What the classifier says: the likeliest label, or all that are likelier than not."""
     if shape is Shape.MULTI:
         return np.asarray(probabilities >= 0.5)

@@ -25,23 +25,23 @@ class Document:
     context: str = ""
 
 
-def read(document: Document) -> Document:
+def normalise_document(document: Document) -> Document:
     """The same in one spelling: NFKC, case folded, blanks as one, what nobody sees left out."""
     return Document(
-        text=_plain(document.text),
-        question=_plain(document.question),
-        context=_plain(document.context),
+        text=_normalise_text(document.text),
+        question=_normalise_text(document.question),
+        context=_normalise_text(document.context),
     )
 
 
-def groups(documents: Sequence[Document]) -> list[int]:
+def text_groups(documents: Sequence[Document]) -> list[int]:
     """A number for each, equal for those of the same text: a text that a learner has seen tells
     nothing of how it does on texts that it has not."""
     numbers: dict[str, int] = {}
     return [numbers.setdefault(document.text, len(numbers)) for document in documents]
 
 
-def _plain(text: str) -> str:
+def _normalise_text(text: str) -> str:
     if text.isascii():
         return " ".join(text[:READ].lower().split())
     folded = unicodedata.normalize("NFKC", text[:READ])[:READ].casefold()
@@ -61,7 +61,7 @@ class Shape(StrEnum):
     MULTI = "multi"
 
 
-def growth(known: int) -> int:
+def labels_until_relearning(known: int) -> int:
     """How many more labels are wanted before the learner learns anew."""
     return max(MORE, known // SHARE)
 

@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import minimize_scalar
 
-from labelhub.core.learning.classifier import Classifier, Floats, Marks, chosen, probability_of
+from labelhub.core.learning.classifier import (
+    Classifier,
+    Floats,
+    Marks,
+    choose_labels,
+    probability_of,
+)
 from labelhub.core.learning.lessons import Shape
 
 CONFIDENCE = 0.95
@@ -41,7 +47,7 @@ def share(successes: int, n: int, method: str = WILSON) -> Figure:
     return {"value": rate, "low": low, "high": high, "n": n, "method": method}
 
 
-def resampled(
+def bootstrap_figure(
     value: float | None, n: int, statistic: Callable[[Floats], Floats], *, seed: int
 ) -> Figure:
     """A figure with its percentile interval over draws of items.
@@ -67,7 +73,7 @@ def resampled(
     return {"value": value, **ends, "n": n, "method": BOOTSTRAP}
 
 
-def mean(values: Floats) -> Figure:
+def mean_figure(values: Floats) -> Figure:
     """The mean over random orders; no interval for a single one."""
     n = len(values)
     middle = float(values.mean())
@@ -83,7 +89,7 @@ BINS = 10
 _LEAST = 1e-12
 
 
-def temperature_of(head: Classifier, shape: Shape, scores: Floats, marks: Marks) -> float:
+def fit_temperature(head: Classifier, shape: Shape, scores: Floats, marks: Marks) -> float:
     """The temperature at which ``scores``, of texts they were not learnt from, are likeliest.
 
     One number over all labels (Guo et al. 2017): it needs few examples and leaves their order. As
@@ -117,7 +123,7 @@ def _log(likely: Floats) -> Floats:
 def calibration_error(shape: Shape, probabilities: Floats, marks: Marks) -> float:
     """Expected calibration error of what is said, ten bins of equal width, 0 is perfect: the mean
     gap between how sure the classifier is and how often it is right."""
-    predicted = chosen(shape, probabilities)
+    predicted = choose_labels(shape, probabilities)
     sure = probability_of(shape, probabilities, predicted)
     right = (predicted == marks).all(axis=1)
     bins: NDArray[np.intp] = np.minimum((sure * BINS).astype(np.intp), BINS - 1)
@@ -162,7 +168,7 @@ def scores(
     value = float(macro(whole)[0]) if in_gold.any() else None
     return {
         "accuracy": share(int((truth == predicted).all(axis=1).sum()), n),
-        "macro_f1": resampled(value, n, macro, seed=seed),
+        "macro_f1": bootstrap_figure(value, n, macro, seed=seed),
         "labels": _labels(names, (hits, extra, missed), f1_of(whole)[0]),
     }
 
@@ -188,13 +194,13 @@ def _rate(hits: int, n: int, reason: str) -> Figure:
     return share(hits, n, WILSON) if n else {"value": None, "reason": reason}
 
 
-def majority(truth: Marks) -> Marks:
+def majority_baseline(truth: Marks) -> Marks:
     """What somebody says who reads no text: always the most frequent answer of gold."""
     answers, counts = np.unique(truth, axis=0, return_counts=True)
     return np.repeat(answers[counts.argmax()][None, :], len(truth), axis=0)
 
 
-def compared(
+def compare_predictions(
     names: Sequence[str],
     truth: Marks,
     predicted: Marks,
@@ -225,7 +231,7 @@ def compared(
     }
 
 
-def steps_off(shape: Shape, truth: Marks, predicted: Marks) -> float | None:
+def mean_steps_off(shape: Shape, truth: Marks, predicted: Marks) -> float | None:
     """How many points of the scale the classifier is off on average; None without a scale."""
     if shape is not Shape.ORDINAL:
         return None

@@ -2,8 +2,8 @@
 
 A third of gold is kept back to measure on. Of the rest, as if nothing were known of it, labels are
 uncovered bit by bit, once in random order and once with what the learner is least sure of first;
-it learns anew whenever it would in use, when gold has grown by ``growth``. Both begin with the same
-random labels, and end with the same ones: all. That is done for several random divisions, and each
+it learns anew when it would in use, after ``labels_until_relearning`` labels more. Both begin with
+the same random labels and end with all of them. That is done for several random divisions, and each
 figure is of their differences in pairs.
 
 Nothing promises that the order saves anything. Where it does not, or costs, the figures say so.
@@ -21,12 +21,12 @@ from labelhub.core.learning.classifier import (
     Floats,
     Marks,
     Matrix,
-    chosen,
+    choose_labels,
     classifier_for,
     probability_of,
 )
-from labelhub.core.learning.lessons import Shape, growth
-from labelhub.core.learning.quality import mean
+from labelhub.core.learning.lessons import Shape, labels_until_relearning
+from labelhub.core.learning.quality import mean_figure
 
 #: Different texts with gold, below which a division says nothing.
 LEAST = 100
@@ -72,14 +72,14 @@ def simulate(
     return {
         "divisions": DIVISIONS,
         "pool": int(orders.labels[-1]),
-        "kept_back": _sizes(len(marks))[1],
+        "kept_back": _pool_sizes(len(marks))[1],
         "points": list(_points(orders)),
-        "gain": mean((orders.learned - orders.random).mean(axis=1)),
+        "gain": mean_figure((orders.learned - orders.random).mean(axis=1)),
         **_savings(orders),
     }
 
 
-def _sizes(n: int) -> tuple[int, int]:
+def _pool_sizes(n: int) -> tuple[int, int]:
     """How many labels to uncover at most, and how many to keep back."""
     kept = min(int(n * KEPT_BACK), MOST_KEPT)
     return min(n - kept, MOST_POOL), kept
@@ -88,12 +88,12 @@ def _sizes(n: int) -> tuple[int, int]:
 def _steps(pool: int) -> list[int]:
     steps = [FIRST]
     while steps[-1] < pool:
-        steps.append(min(steps[-1] + growth(steps[-1]), pool))
+        steps.append(min(steps[-1] + labels_until_relearning(steps[-1]), pool))
     return steps
 
 
 def _run(shape: Shape, rows: Matrix, marks: Marks, progress: Progress, seed: int) -> Orders:
-    pool, kept = _sizes(len(marks))
+    pool, kept = _pool_sizes(len(marks))
     steps = _steps(pool)
     found: tuple[list[list[float]], list[list[float]]] = ([], [])
     for division in range(DIVISIONS):
@@ -122,11 +122,11 @@ class _Trial:
         known, hidden = pool[: steps[0]], pool[steps[0] :]
         for size in [*steps[1:], 0]:
             head = classifier_for(self.shape).fit(self.rows[known], self.marks[known])
-            predicted = chosen(self.shape, self._likely(head, self.test))
+            predicted = choose_labels(self.shape, self._likely(head, self.test))
             accuracies.append(float((predicted == self.marks[self.test]).all(axis=1).mean()))
             if by_doubt and len(hidden):
                 likely = self._likely(head, hidden)
-                sure = probability_of(self.shape, likely, chosen(self.shape, likely))
+                sure = probability_of(self.shape, likely, choose_labels(self.shape, likely))
                 hidden = hidden[np.argsort(sure, kind="stable")]
             more = max(size - len(known), 0)
             known, hidden = np.concatenate([known, hidden[:more]]), hidden[more:]
@@ -142,9 +142,9 @@ def _points(orders: Orders) -> Iterator[dict[str, Any]]:
         random, learned = orders.random[:, step], orders.learned[:, step]
         yield {
             "labels": int(labels),
-            "random": mean(random),
-            "learned": mean(learned),
-            "difference": mean(learned - random),
+            "random": mean_figure(random),
+            "learned": mean_figure(learned),
+            "difference": mean_figure(learned - random),
         }
 
 
@@ -163,18 +163,18 @@ def _savings(orders: Orders) -> dict[str, Any]:
 
 
 def _target(orders: Orders, accuracy: float, part: float) -> dict[str, Any]:
-    random = np.array([_needed(orders.labels, row, accuracy) for row in orders.random])
-    learned = np.array([_needed(orders.labels, row, accuracy) for row in orders.learned])
+    random = np.array([_labels_needed(orders.labels, row, accuracy) for row in orders.random])
+    learned = np.array([_labels_needed(orders.labels, row, accuracy) for row in orders.learned])
     return {
         "share": part,
         "accuracy": accuracy,
-        "random": mean(random),
-        "learned": mean(learned),
-        "saved": mean(random - learned),
+        "random": mean_figure(random),
+        "learned": mean_figure(learned),
+        "saved": mean_figure(random - learned),
     }
 
 
-def _needed(labels: NDArray[np.int64], accuracies: Floats, target: float) -> float:
+def _labels_needed(labels: NDArray[np.int64], accuracies: Floats, target: float) -> float:
     """Where the rising curve nearest to ``accuracies`` reaches ``target``; all labels where it
     never does."""
     risen = np.asarray(isotonic_regression(accuracies))

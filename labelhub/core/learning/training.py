@@ -14,19 +14,26 @@ from labelhub.core.learning.classifier import (
     Floats,
     Marks,
     Matrix,
-    chosen,
+    choose_labels,
     classifier_for,
     marks_of,
     probability_of,
 )
-from labelhub.core.learning.lessons import Document, Lesson, Shape, check_enough, groups, read
+from labelhub.core.learning.lessons import (
+    Document,
+    Lesson,
+    Shape,
+    check_enough,
+    normalise_document,
+    text_groups,
+)
 from labelhub.core.learning.quality import (
     calibration_error,
-    compared,
-    majority,
+    compare_predictions,
+    fit_temperature,
+    majority_baseline,
+    mean_steps_off,
     scores,
-    steps_off,
-    temperature_of,
 )
 from labelhub.core.learning.simulation import LEAST, simulate
 
@@ -52,7 +59,7 @@ def fold_of(
     return np.array([dealt[group] for group in groups], np.intp)
 
 
-def splits(of: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def split_folds(of: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """(what is learnt from, what is kept back) for each fold that has anything in it."""
     for fold in np.unique(of):
         yield np.flatnonzero(of != fold), np.flatnonzero(of == fold)
@@ -70,7 +77,7 @@ class Suspicion(NamedTuple):
     instead: Marks
 
 
-def suspect(shape: Shape, probabilities: Floats, gold: Marks) -> Suspicion:
+def suspect_gold(shape: Shape, probabilities: Floats, gold: Marks) -> Suspicion:
     """Gold labels that are probably wrong; of several labels each is judged by itself.
 
     Confident learning (Northcutt, Jiang and Chuang 2021, "Confident Learning: Estimating
@@ -86,8 +93,8 @@ def suspect(shape: Shape, probabilities: Floats, gold: Marks) -> Suspicion:
         gold: items x labels.
     """
     if shape is Shape.MULTI:
-        return _each(probabilities, gold)
-    return _one(probabilities, gold)
+        return _suspect_multi(probabilities, gold)
+    return _suspect_single(probabilities, gold)
 
 
 def thresholds(probabilities: Floats, gold: Marks) -> Floats:
@@ -98,7 +105,7 @@ def thresholds(probabilities: Floats, gold: Marks) -> Floats:
     return means
 
 
-def _one(probabilities: Floats, gold: Marks) -> Suspicion:
+def _suspect_single(probabilities: Floats, gold: Marks) -> Suspicion:
     as_own = (probabilities >= np.minimum(thresholds(probabilities, gold), SURE)) & ~gold
     rivals = np.where(as_own, probabilities, -1.0)
     rival = rivals.argmax(axis=1)
@@ -110,11 +117,13 @@ def _one(probabilities: Floats, gold: Marks) -> Suspicion:
     return Suspicion(np.where(suspected, ahead, np.nan), instead)
 
 
-def _each(probabilities: Floats, gold: Marks) -> Suspicion:
+def _suspect_multi(probabilities: Floats, gold: Marks) -> Suspicion:
     ahead = np.full(gold.shape, np.nan)
     for column in range(gold.shape[1]):
         pair = np.column_stack([1 - probabilities[:, column], probabilities[:, column]])
-        ahead[:, column] = _one(pair, np.column_stack([~gold[:, column], gold[:, column]])).ahead
+        ahead[:, column] = _suspect_single(
+            pair, np.column_stack([~gold[:, column], gold[:, column]])
+        ).ahead
     flipped = ~np.isnan(ahead)
     worst = np.where(flipped, ahead, -1.0).max(axis=1)
     return Suspicion(np.where(flipped.any(axis=1), worst, np.nan), gold ^ flipped)
@@ -141,7 +150,7 @@ class ClassifiedItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedItem:
     """The same of one item of gold, out of fold; ``suspicion`` where gold is probably wrong, and
     then ``labels`` is what it would be instead."""
 
@@ -168,9 +177,9 @@ class Model:
         """What it says of each document, and how likely it takes ``beside`` to be."""
         if not documents:
             return []
-        rows = self.features.transform([read(document) for document in documents])
+        rows = self.features.transform([normalise_document(document) for document in documents])
         likely = self.head.probabilities(self.head.scores(rows), self.temperature)
-        marks = chosen(self.shape, likely)
+        marks = choose_labels(self.shape, likely)
         sure = probability_of(self.shape, likely, marks)
         ahead = margins(self.shape, likely)
         theirs = marks_of([labels or () for labels in beside], len(self.names))
@@ -201,12 +210,12 @@ def fit(lesson: Lesson, temperature: float) -> Model:
         TooLittleGold: see ``check_enough``.
         NothingToRead: the texts have no words.
     """
-    rows, marks, features = _prepared(lesson)
+    rows, marks, features = _prepare(lesson)
     head = classifier_for(lesson.shape).fit(rows, marks)
     return Model(lesson.shape, lesson.names, features, head, temperature)
 
 
-def learn(lesson: Lesson, progress: Progress) -> tuple[Model, dict[str, Any], list[Judged]]:
+def learn(lesson: Lesson, progress: Progress) -> tuple[Model, dict[str, Any], list[JudgedItem]]:
     """A fitted classifier, what is told of it, and each item of gold judged out of fold.
 
     What is told: ``quality`` and ``curve`` (see ``simulation``), JSON-ready.
@@ -216,10 +225,10 @@ def learn(lesson: Lesson, progress: Progress) -> tuple[Model, dict[str, Any], li
         NothingToRead: the texts have no words.
     """
     progress("Reading the texts", 0.0)
-    rows, marks, features = _prepared(lesson)
-    same = groups([read(document) for document in lesson.documents])
+    rows, marks, features = _prepare(lesson)
+    same = text_groups([normalise_document(document) for document in lesson.documents])
     head, raw = _out_of_fold(lesson, rows, marks, same, progress)
-    temperature = temperature_of(head, lesson.shape, raw, marks)
+    temperature = fit_temperature(head, lesson.shape, raw, marks)
     likely = head.probabilities(raw, temperature)
     model = Model(
         lesson.shape,
@@ -240,12 +249,12 @@ def learn(lesson: Lesson, progress: Progress) -> tuple[Model, dict[str, Any], li
         },
         "curve": _simulated(lesson, marks, same, progress),
     }
-    return model, measures, _judged(lesson.shape, likely, marks)
+    return model, measures, _judge(lesson.shape, likely, marks)
 
 
-def _prepared(lesson: Lesson) -> tuple[Matrix, Marks, Features]:
+def _prepare(lesson: Lesson) -> tuple[Matrix, Marks, Features]:
     check_enough(lesson.shape, lesson.names, lesson.targets)
-    documents = [read(document) for document in lesson.documents]
+    documents = [normalise_document(document) for document in lesson.documents]
     features = Features(_most_terms(lesson, MOST_WEIGHTS, MOST_TERMS)).fit(documents)
     return features.transform(documents), marks_of(lesson.targets, len(lesson.names)), features
 
@@ -262,7 +271,7 @@ def _out_of_fold(
     plays a part in that."""
     found: Floats | None = None
     head = classifier_for(lesson.shape)
-    folds = list(splits(fold_of(marks, same, seed=lesson.seed)))
+    folds = list(split_folds(fold_of(marks, same, seed=lesson.seed)))
     for done, (learnt, kept) in enumerate(folds):
         progress("Cross-validating", 0.05 + 0.3 * done / len(folds))
         head = classifier_for(lesson.shape).fit(rows[learnt], marks[learnt])
@@ -276,13 +285,13 @@ def _out_of_fold(
 
 
 def _quality(lesson: Lesson, marks: Marks, likely: Floats) -> dict[str, Any]:
-    predicted = chosen(lesson.shape, likely)
+    predicted = choose_labels(lesson.shape, likely)
     names, seed = lesson.names, lesson.seed
-    guessed = scores(names, marks, majority(marks), seed=seed)
+    guessed = scores(names, marks, majority_baseline(marks), seed=seed)
     return {
         "n": len(marks),
         **scores(names, marks, predicted, seed=seed),
-        "steps_off": steps_off(lesson.shape, marks, predicted),
+        "steps_off": mean_steps_off(lesson.shape, marks, predicted),
         "majority": {key: guessed[key] for key in ("accuracy", "macro_f1")},
         "llm": _beside(lesson, marks, predicted),
     }
@@ -293,7 +302,7 @@ def _beside(lesson: Lesson, marks: Marks, predicted: Marks) -> dict[str, Any]:
         return {"n": 0}
     here = np.array([[labels is not None] for labels in lesson.beside])
     theirs = marks_of([labels or () for labels in lesson.beside], len(lesson.names))
-    return compared(lesson.names, marks, predicted, (here, theirs), seed=lesson.seed)
+    return compare_predictions(lesson.names, marks, predicted, (here, theirs), seed=lesson.seed)
 
 
 def _simulated(
@@ -302,7 +311,7 @@ def _simulated(
     first = np.unique(np.array(same), return_index=True)[1]
     if len(first) < LEAST:
         return {"reason": f"it needs {LEAST} different texts with gold; there are {len(first)}"}
-    documents = [read(lesson.documents[place]) for place in first]
+    documents = [normalise_document(lesson.documents[place]) for place in first]
     terms = _most_terms(lesson, SIMULATED_WEIGHTS, MOST_TERMS // 2)
     rows = Features(terms).fit(documents).transform(documents)
 
@@ -312,13 +321,13 @@ def _simulated(
     return simulate(lesson.shape, rows, marks[first], told, seed=lesson.seed)
 
 
-def _judged(shape: Shape, likely: Floats, marks: Marks) -> list[Judged]:
-    ahead, instead = suspect(shape, likely, marks)
-    shown = np.where(np.isnan(ahead)[:, None], chosen(shape, likely), instead)
+def _judge(shape: Shape, likely: Floats, marks: Marks) -> list[JudgedItem]:
+    ahead, instead = suspect_gold(shape, likely, marks)
+    shown = np.where(np.isnan(ahead)[:, None], choose_labels(shape, likely), instead)
     sure, gold = probability_of(shape, likely, shown), probability_of(shape, likely, marks)
     gaps = margins(shape, likely)
     return [
-        Judged(
+        JudgedItem(
             labels=np.flatnonzero(shown[row]).tolist(),
             probability=float(sure[row]),
             margin=float(gaps[row]),

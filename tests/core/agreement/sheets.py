@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from labelhub.core.agreement.ratings import Ratings
-from labelhub.core.agreement.reports.sheet import Rater, Sheet
+from labelhub.core.agreement.reports.sheet import LabelMatrix, Rater
 from labelhub.core.schema import TASKS, LabelType
 
 #: Says nothing of an item; is not sure.
@@ -33,10 +33,10 @@ def sheet(
     task: LabelType = TASKS["single"],
     gold: Sequence[int] | None = None,
     **others: Any,
-) -> Sheet:
+) -> LabelMatrix:
     """``answers``: by "kind:name" a category number for each item.
 
-    The author's answers are the second truth. ``others``: more fields of ``Sheet``.
+    The author's answers are the second truth. ``others``: more fields of ``LabelMatrix``.
     """
     raters = [
         Rater(number, name.partition(":")[2], name.partition(":")[0])
@@ -47,7 +47,7 @@ def sheet(
     n_items = len(table)
     authors = [table[:, number] for number, rater in enumerate(raters) if rater.kind == "author"]
     known = np.full(n_items, -1) if gold is None else np.array(gold)
-    return Sheet(
+    return LabelMatrix(
         task=task,
         categories=[f"c{number}" for number in range(categories)],
         ratings=Ratings(items, of_rater, table[items, of_rater], n_items, len(raters), categories),

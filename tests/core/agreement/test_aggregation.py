@@ -18,11 +18,11 @@ from labelhub.core.agreement.aggregation.majority import (
     MOST_VOTES,
     agreement_with_others,
     credit_of_votes,
-    drawn,
+    draw_winner,
     majority_accuracy,
-    middle,
-    only,
-    shares,
+    median_categories,
+    row_shares,
+    single_winner,
     weighted_vote,
     winners,
 )
@@ -39,7 +39,7 @@ NOTHING = [(0, 0, 0), (3, 2, 0), (3, 2, 4), (0, 3, 2)]
 
 
 def labels(posterior: Floats | Ints) -> Ints:
-    return only(winners(posterior))
+    return single_winner(winners(posterior))
 
 
 @given(TABLES)
@@ -54,7 +54,7 @@ def test_winners_are_those_that_counting_by_hand_finds(table: Ints) -> None:
 
 @given(TABLES)
 def test_the_median_is_that_of_the_standard_library(table: Ints) -> None:
-    low, high = middle(from_matrix(table, Q).counts())
+    low, high = median_categories(from_matrix(table, Q).counts())
     for item, row in enumerate(table.tolist()):
         codes = [code for code in row if code >= 0] or [-1]
         assert (low[item], high[item]) == (median_low(codes), median_high(codes))
@@ -62,11 +62,11 @@ def test_the_median_is_that_of_the_standard_library(table: Ints) -> None:
 
 def test_a_tie_is_drawn_by_its_seed_each_answer_as_often_and_a_single_winner_stays() -> None:
     won = winners(from_matrix(np.tile([0, 2], (4000, 1)), 3).counts())
-    found = drawn(won, 3)
-    assert (found == drawn(won, 3)).all()
+    found = draw_winner(won, 3)
+    assert (found == draw_winner(won, 3)).all()
     assert set(found.tolist()) == {0, 2}
     assert (found == 0).mean() == pytest.approx(0.5, abs=0.04)
-    assert drawn(np.array([[False, True], [False, False]]), 1).tolist() == [1, -1]
+    assert draw_winner(np.array([[False, True], [False, False]]), 1).tolist() == [1, -1]
 
 
 def test_accuracy_gives_a_tie_the_share_of_gold_among_the_tied() -> None:
@@ -95,7 +95,7 @@ def test_published_crowds_reach_their_majority_accuracy(
 def test_equal_weights_give_the_shares_of_the_votes(table: Ints, weight: float) -> None:
     ratings = from_matrix(table, Q)
     found = weighted_vote(ratings, np.full(table.shape[1], weight))
-    np.testing.assert_allclose(found, shares(ratings.counts()))
+    np.testing.assert_allclose(found, row_shares(ratings.counts()))
 
 
 def test_a_heavy_rater_outvotes_two_light_ones_and_wrong_weights_are_refused() -> None:

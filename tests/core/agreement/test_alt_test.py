@@ -14,9 +14,9 @@ from labelhub.core.agreement.alt_test import (
     NO_VARIATION,
     AltTest,
     Contest,
-    against_author,
-    against_humans,
     alt_test,
+    contest_with_author,
+    contest_with_humans,
     curve,
 )
 from labelhub.core.agreement.ratings import Ratings
@@ -83,7 +83,7 @@ def crowd(seed: int, items: int = 80, raters: int = 4, categories: int = 4) -> t
 
 
 def verdict(table: Any, llm: Any, epsilon: float, **rules: Any) -> AltTest:
-    return alt_test(against_humans(from_matrix(table, 4), llm), epsilon, **rules)
+    return alt_test(contest_with_humans(from_matrix(table, 4), llm), epsilon, **rules)
 
 
 def test_the_synthetic_reference_sets() -> None:
@@ -100,7 +100,7 @@ def test_the_synthetic_reference_sets() -> None:
 def test_six_models_beside_ten_humans_as_published() -> None:
     humans, models = cebab()
     for name, (rate, advantage) in CEBAB.items():
-        found = alt_test(against_humans(humans, models[name]), EPSILON["crowd"])
+        found = alt_test(contest_with_humans(humans, models[name]), EPSILON["crowd"])
         assert found.winning_rate == pytest.approx(rate)
         assert found.advantage["value"] == pytest.approx(advantage, abs=0.006)
         assert found.passes is (rate >= 0.5)
@@ -112,7 +112,7 @@ def test_six_models_beside_ten_humans_as_published() -> None:
 def test_it_is_the_test_told_plainly(seed: int, graded: bool) -> None:
     table, llm = crowd(seed)
     near = 1 - np.abs(np.subtract.outer(range(4), range(4))) / 3 if graded else np.eye(4)
-    contest = against_humans(from_matrix(table, 4), llm, similarity=near if graded else None)
+    contest = contest_with_humans(from_matrix(table, 4), llm, similarity=near if graded else None)
     found = alt_test(contest, 0.15)
     expected = told_plainly(table, llm, near, 0.15)
     assert [(row.items, row.advantage, row.p) for row in found.humans] == [
@@ -139,7 +139,7 @@ def test_humans_with_few_items_are_compared_with_but_not_tested() -> None:
 
 def test_of_several_ratings_of_one_item_the_last_counts() -> None:
     items, raters, codes = np.array([0, 0, 0]), np.array([0, 1, 0]), np.array([1, 0, 0])
-    contest = against_humans(Ratings(items, raters, codes, 1, 2, 2), [1])
+    contest = contest_with_humans(Ratings(items, raters, codes, 1, 2, 2), [1])
     assert sorted(contest.raters.tolist()) == [0, 1]
     assert contest.human_wins.all()
     assert not contest.llm_wins.any()
@@ -173,7 +173,7 @@ def test_without_variation_there_is_no_p_and_the_notebooks_verdict(
 def test_the_author_as_the_truth() -> None:
     table, llm = crowd(3)
     author = np.random.default_rng(3).integers(-1, 4, 80)
-    found = alt_test(against_author(from_matrix(table, 4), llm, author), 0.1)
+    found = alt_test(contest_with_author(from_matrix(table, 4), llm, author), 0.1)
     for human, row in enumerate(found.humans):
         kept = (table[:, human] >= 0) & (llm >= 0) & (author >= 0)
         of_llm, of_human = llm[kept] == author[kept], table[kept, human] == author[kept]
@@ -188,11 +188,11 @@ def test_impossible_input_is_refused() -> None:
     humans = from_matrix([[0, 1], [1, 1]])
     for wrong in ([0], [0, 2], [0, -2]):
         with pytest.raises(InvalidInput, match="declared category"):
-            against_humans(humans, wrong)
+            contest_with_humans(humans, wrong)
     with pytest.raises(InvalidInput, match="2 by 2"):
-        against_humans(humans, [0, 1], similarity=[[1, 2], [0, 1]])
+        contest_with_humans(humans, [0, 1], similarity=[[1, 2], [0, 1]])
     with pytest.raises(InvalidInput, match="cluster"):
-        alt_test(against_humans(humans, [0, 1]), 0.1, clusters=[0])
+        alt_test(contest_with_humans(humans, [0, 1]), 0.1, clusters=[0])
 
 
 def contest_of(lead: Any, raters: Any = None) -> Contest:

@@ -14,16 +14,16 @@ from labelhub.core.agreement.arms import (
     ArmScores,
     ArmTally,
     Codes,
-    compare,
-    front,
-    scores,
+    compare_arms,
+    count_answers,
+    pareto_front,
+    score_arm,
     sign_flip,
-    tally,
 )
 from labelhub.core.agreement.coefficients import chance
 from labelhub.core.agreement.evaluation import LabelledPair, evaluate, is_right
 from labelhub.core.agreement.figures import resample
-from labelhub.core.agreement.opinions import NO_VARIATION, TOO_FEW, agreement, changes
+from labelhub.core.agreement.opinions import NO_VARIATION, TOO_FEW, count_changes, voter_agreement
 from labelhub.core.agreement.ratings import Ints
 from labelhub.core.schema import Schema, parse_schema
 from tests.cases import all_cases
@@ -50,12 +50,12 @@ def counted(schema: Schema, gold: Sequence[Any], answers: Sequence[tuple[int, An
     coded = codes.all_of(gold)
     predicted = codes.all_of([value for _, value in answers])
     rows = np.array([row for row, _ in answers], dtype=np.int64)
-    return tally(codes, coded, rows, predicted)
+    return count_answers(codes, coded, rows, predicted)
 
 
 def scored(schema: Schema, gold: Sequence[Any], answers: Sequence[tuple[int, Any]]) -> ArmScores:
     names = schema.names if schema.labels else ()
-    return scores(resample(len(gold)), counted(schema, gold, answers), names)
+    return score_arm(resample(len(gold)), counted(schema, gold, answers), names)
 
 
 @all_cases("task", VALUES)
@@ -112,7 +112,7 @@ def test_two_arms_are_compared_where_both_answered() -> None:
     gold = ["good"] * 12
     better = counted(MOODS, gold, [(item, "good") for item in range(11)])
     worse = counted(MOODS, gold, [(item, "bad" if item < 9 else "good") for item in range(12)])
-    (pair,) = compare(resample(12), [better, worse])
+    (pair,) = compare_arms(resample(12), [better, worse])
     assert (pair.items, pair.b, pair.c) == (11, 9, 0)
     assert pair.p == pair.p_holm == pytest.approx(2 / 2**9)
     assert pair.winner == 0
@@ -124,7 +124,7 @@ def test_with_replicates_an_item_is_for_whoever_is_right_more_often() -> None:
     gold = ["good", "good"]
     often = counted(MOODS, gold, [(0, "good"), (0, "good"), (1, "good"), (1, "bad")])
     seldom = counted(MOODS, gold, [(0, "good"), (0, "bad"), (1, "bad"), (1, "good")])
-    (pair,) = compare(resample(2), [often, seldom])
+    (pair,) = compare_arms(resample(2), [often, seldom])
     assert (pair.b, pair.c) == (1, 0)
     assert pair.to_json()["method"] == FLIPPED
 
@@ -144,7 +144,7 @@ def test_a_steady_arm_and_a_varying_one_of_equal_accuracy_seldom_differ_reliably
     for _ in range(trials):
         steady = np.where(generator.random(items) < 0.7, passes, 0)
         varying = generator.binomial(passes, 0.7, items)
-        (pair,) = compare(resample(items), [arm_of(steady, passes), arm_of(varying, passes)])
+        (pair,) = compare_arms(resample(items), [arm_of(steady, passes), arm_of(varying, passes)])
         found += pair.winner is not None
     assert found / trials <= 0.1
 
@@ -165,7 +165,7 @@ def test_pairs_are_adjusted_together(rights: list[list[bool]]) -> None:
         counted(MOODS, gold, [(item, "good" if ok else "bad") for item, ok in enumerate(right)])
         for right in rights
     ]
-    found = compare(resample(8), arms)
+    found = compare_arms(resample(8), arms)
     assert len(found) == len(rights) * (len(rights) - 1) // 2
     for pair in found:
         assert pair.p <= pair.p_holm <= 1
@@ -180,7 +180,7 @@ POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=20)
 def test_one_voter_alone_counts_for_how_common_a_category_is() -> None:
     # Shares are means over all three debates: (1 + 2/3 + 0) / 3 = 5/9 and 4/9.
     votes = np.array([[3, 0], [2, 1], [0, 1]])
-    found = agreement(resample(3), np.arange(3), votes)
+    found = voter_agreement(resample(3), np.arange(3), votes)
     assert (found.debates, found.fleiss["n"]) == (2, 2)
     by_chance = (5 / 9) ** 2 + (4 / 9) ** 2
     expected = (2 / 3 - by_chance) / (1 - by_chance)
@@ -189,23 +189,23 @@ def test_one_voter_alone_counts_for_how_common_a_category_is() -> None:
 
 
 def test_where_everybody_says_the_same_there_is_no_kappa() -> None:
-    found = agreement(resample(2), np.arange(2), np.array([[3, 0], [3, 0]]))
+    found = voter_agreement(resample(2), np.arange(2), np.array([[3, 0], [3, 0]]))
     assert found.percent["value"] == 1.0
     assert found.fleiss == {"value": None, "reason": NO_VARIATION}
-    nobody = agreement(resample(2), np.arange(2), np.zeros((2, 1), dtype=np.int64))
+    nobody = voter_agreement(resample(2), np.arange(2), np.zeros((2, 1), dtype=np.int64))
     assert nobody.percent == {"value": None, "reason": TOO_FEW}
 
 
 def test_changes_are_counted_both_ways() -> None:
     before = np.array([True, True, False, False, False])
     after = np.array([True, False, True, True, False])
-    found = changes(resample(5), np.arange(5), before, after)
+    found = count_changes(resample(5), np.arange(5), before, after)
     assert (found.right_right, found.right_wrong) == (1, 1)
     assert (found.wrong_right, found.wrong_wrong) == (2, 1)
     assert (found.gain, found.n) == (1, 5)
     assert found.mended["value"] == pytest.approx(2 / 3)
     assert found.spoilt["value"] == 0.5
-    never = changes(resample(1), np.array([0]), np.array([True]), np.array([True]))
+    never = count_changes(resample(1), np.array([0]), np.array([True]), np.array([True]))
     assert never.mended == {"value": None, "reason": "nothing was wrong before"}
 
 
@@ -215,6 +215,6 @@ def test_the_front_is_what_nothing_dominates(points: list[tuple[int, int]]) -> N
         cost, quality = points[place]
         return any(c <= cost and q >= quality and (c, q) != points[place] for c, q in points)
 
-    found = front([(float(c), float(q)) for c, q in points])
+    found = pareto_front([(float(c), float(q)) for c, q in points])
     assert sorted(found) == [place for place in range(len(points)) if not beaten(place)]
     assert [points[place][0] for place in found] == sorted(points[place][0] for place in found)

@@ -14,7 +14,7 @@ from labelhub.core.agreement.coefficients.pairwise import (
     percent_parts,
 )
 from labelhub.core.agreement.ratings import Ratings
-from labelhub.core.agreement.reports.between import between_raters
+from labelhub.core.agreement.reports.between import annotator_pairs
 from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import NOTHING, from_matrix, sheet
 
@@ -58,7 +58,7 @@ def test_two_labels_of_one_item_by_one_rater_have_no_table() -> None:
 
 def pairs(table: Any, **others: Any) -> Any:
     answers = {f"crowd:{number}": row for number, row in enumerate(table.T.tolist())}
-    return between_raters(sheet(answers, categories=3, **others))
+    return annotator_pairs(sheet(answers, categories=3, **others))
 
 
 def test_the_report_says_over_what_annotators_are_compared() -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from labelhub.core.agreement.coefficients import alpha, chance, pairwise, sums
-from labelhub.core.agreement.estimation import Units, estimated, linearised_error, units
-from labelhub.core.agreement.intervals import weights as draw_weights
+from labelhub.core.agreement.estimation import Units, estimate, item_units, linearised_error
+from labelhub.core.agreement.intervals import draw_weights
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
@@ -187,7 +187,7 @@ def rated(items: int, q: int, spread: int) -> Ints:
 
 def both_ways(counts: Ints) -> list[alpha.OrdinalAlpha]:
     """By all coincidences, and near the margins of all the data."""
-    return [way(counts, once(counts)) for way in (alpha.ordinal_alpha, alpha.near_all)]
+    return [way(counts, once(counts)) for way in (alpha.ordinal_alpha, alpha.compact_ordinal_alpha)]
 
 
 @given(tables())
@@ -205,7 +205,8 @@ def test_ordinal_alpha_near_all_the_data_has_the_same_interval_and_error() -> No
     exact, close = (way.value(drawn @ way.parts) for way in both_ways(counts))
     assert np.abs(close - exact).max() < 1 / 60
     errors = [
-        linearised_error(units(way.parts, once(counts)), way.value) for way in both_ways(counts)
+        linearised_error(item_units(way.parts, once(counts)), way.value)
+        for way in both_ways(counts)
     ]
     assert errors[0] == pytest.approx(errors[1], rel=1e-3)
 
@@ -215,7 +216,7 @@ def test_ordinal_alpha_of_101_points_fits_into_little_memory() -> None:
     tracemalloc.start()
     try:
         parts, value = alpha.ordinal_alpha(counts, once(counts))
-        found = estimated(units(parts, once(counts)), value, n=1500)["value"]
+        found = estimate(item_units(parts, once(counts)), value, n=1500)["value"]
         assert found is not None
         assert found > 0.9
         assert tracemalloc.get_traced_memory()[1] < 50_000_000
@@ -289,19 +290,19 @@ def test_what_is_no_table_of_two_raters_is_refused(table: ArrayLike) -> None:
 def test_every_item_knows_its_row_however_rows_are_numbered(most: int) -> None:
     counts = np.random.default_rng(3).integers(0, most + 1, size=(50, 4))
     counts = np.vstack([counts, counts[:20]])
-    found = sums.patterns(counts)
+    found = sums.find_patterns(counts)
     assert (found.table() == counts).all()
     assert (np.bincount(found.of_item) == found.items).all()
     assert (found.totals[found.of_item] == counts.sum(axis=1)).all()
-    rows = sums.distinct(counts)
+    rows = sums.distinct_rows(counts)
     again = np.repeat(rows.counts, rows.items, axis=0)
     assert sorted(again.tolist()) == sorted(counts.tolist())
 
 
 def test_quadratic_weights_and_distances() -> None:
-    assert alpha.quadratic(range(4))[0] == pytest.approx([1, 8 / 9, 5 / 9, 0])
-    assert alpha.quadratic([1, 2, 5])[1] == pytest.approx([15 / 16, 1, 7 / 16])
-    assert (alpha.quadratic([2, 2]) == 1).all()
+    assert alpha.quadratic_weights(range(4))[0] == pytest.approx([1, 8 / 9, 5 / 9, 0])
+    assert alpha.quadratic_weights([1, 2, 5])[1] == pytest.approx([15 / 16, 1, 7 / 16])
+    assert (alpha.quadratic_weights([2, 2]) == 1).all()
     assert alpha.ratio_distance([0, 0, 2]).tolist() == [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
     by_rank = alpha.ordinal_distance(np.array([4.0, 10.0, 6.0]))
     assert by_rank[0].tolist() == [0, 7**2, 15**2]  # half of the ratings at either end

@@ -42,7 +42,7 @@ def ordinal_gwet(q: int) -> Floats:
 WEIGHTS: dict[str, Callable[[int], Floats]] = {
     "ordinal": ordinal_gwet,
     "linear": linear,
-    "quadratic": lambda q: alpha.quadratic(range(q)),
+    "quadratic": lambda q: alpha.quadratic_weights(range(q)),
 }
 #: Cases that must be among those that are tested.
 OURS = [
@@ -176,7 +176,7 @@ MEASURES: dict[str, Measure] = {
     "scott": of_counts(chance.fleiss_kappa),
     "scott_pi": of_counts(chance.fleiss_kappa),
     "linear": weighted_kappa(lambda data: linear(data.q)),
-    "quadratic": weighted_kappa(lambda data: alpha.quadratic(range(data.q))),
+    "quadratic": weighted_kappa(lambda data: alpha.quadratic_weights(range(data.q))),
     "weighted_kappa_custom": weighted_kappa(disagreement),
     "se": lambda data: pairwise.kappa_error(data.table),
     "error of cohen": lambda data: pairwise.kappa_error(data.table),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.agreement.reports.divergences import distribution, js_divergence
+from labelhub.core.agreement.reports.divergences import answer_shares, js_divergence
 from labelhub.core.errors import InvalidInput
 
 COUNTS = st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any)
@@ -14,7 +14,7 @@ COUNTS = st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any)
 
 @given(COUNTS, COUNTS)
 def test_jensen_shannon_is_finite_symmetric_and_at_most_one_bit(first: Any, second: Any) -> None:
-    p, q = distribution(first), distribution(second)
+    p, q = answer_shares(first), answer_shares(second)
     both = js_divergence(p, q)
     assert both == js_divergence(q, p)
     assert 0 <= both <= 1 + 1e-12

@@ -15,9 +15,15 @@ from labelhub.core.agreement.calibration import (
     reliability_bins,
 )
 from labelhub.core.agreement.coefficients import chance, sums
-from labelhub.core.agreement.estimation import Units, clustered, estimated, estimated_share, units
+from labelhub.core.agreement.estimation import (
+    Units,
+    cluster_units,
+    estimate,
+    estimate_share,
+    item_units,
+)
 from labelhub.core.agreement.intervals import BOOTSTRAP, WILSON, wilson
-from labelhub.core.agreement.ratings import Ints, Ratings, latest
+from labelhub.core.agreement.ratings import Ints, Ratings, keep_latest
 from labelhub.core.errors import InvalidInput
 from tests.core.agreement.by_pairs import Table, tables
 from tests.core.agreement.sheets import from_matrix
@@ -48,9 +54,9 @@ def coverage(repeats: int, knows: float, priors: list[float]) -> float:
     value = chance.alpha_nominal(len(priors))
     held = 0
     for seed in range(repeats):
-        rows = sums.distinct(simulated(seed, 100, knows, priors))
-        found = units(sums.parts(rows.counts), rows.items)
-        low, high = estimation.interval(found, value, 0.0)
+        rows = sums.distinct_rows(simulated(seed, 100, knows, priors))
+        found = item_units(sums.agreement_parts(rows.counts), rows.items)
+        low, high = estimation.estimate_interval(found, value, 0.0)
         held += low <= knows**2 <= high
     return held / repeats
 
@@ -76,8 +82,8 @@ def test_the_interval_covers_the_true_alpha_in_92_to_97_of_100_samples(
 def test_the_linearised_error_is_near_that_of_the_draws_and_of_leaving_one_out(
     family: Callable[[int], sums.Value],
 ) -> None:
-    columns, value = sums.parts(SAMPLE), family(Q)
-    found = units(columns, ones(SAMPLE))
+    columns, value = sums.agreement_parts(SAMPLE), family(Q)
+    found = item_units(columns, ones(SAMPLE))
     error = estimation.linearised_error(found, value)
     assert found.draws is not None
     assert error == pytest.approx(value(found.draws @ columns).std(), rel=0.1)
@@ -88,7 +94,7 @@ def test_the_linearised_error_is_near_that_of_the_draws_and_of_leaving_one_out(
 
 
 def test_the_figure_has_value_interval_n_and_method() -> None:
-    found = estimated(units(sums.parts(SAMPLE), ones(SAMPLE)), ALPHA, n=200)
+    found = estimate(item_units(sums.agreement_parts(SAMPLE), ones(SAMPLE)), ALPHA, n=200)
     value = found["value"]
     low, high = found["low"], found["high"]
     assert value == chance.estimate(SAMPLE, ALPHA)
@@ -101,10 +107,10 @@ def test_the_figure_has_value_interval_n_and_method() -> None:
 
 @given(tables(items=20), st.data())
 def test_a_cluster_is_the_sum_of_its_items(table: Table, data: st.DataObject) -> None:
-    columns = sums.parts(from_matrix(table, Q).counts())
+    columns = sums.agreement_parts(from_matrix(table, Q).counts())
     some = st.lists(st.integers(0, 2), min_size=len(table), max_size=len(table))
     clusters = np.unique(data.draw(some), return_inverse=True)[1].astype(np.int64)
-    found = clustered(columns, clusters, "authors")
+    found = cluster_units(columns, clusters, "authors")
     assert len(found.parts) == len(set(clusters.tolist()))
     assert found.sums == pytest.approx(columns.sum(axis=0, keepdims=True))
 
@@ -113,7 +119,7 @@ def test_a_cluster_is_the_sum_of_its_items(table: Table, data: st.DataObject) ->
 def test_an_interval_lies_within_what_the_coefficient_can_be(table: Table) -> None:
     counts = from_matrix(table, Q).counts()
     pairable = int((counts.sum(axis=1) >= 2).sum())
-    found = estimated(units(sums.parts(counts), ones(counts)), ALPHA, n=pairable)
+    found = estimate(item_units(sums.agreement_parts(counts), ones(counts)), ALPHA, n=pairable)
     if found["value"] is None:
         assert found["reason"] in {estimation.NO_VARIATION, estimation.TOO_FEW}
     elif found["low"] is not None:
@@ -122,43 +128,45 @@ def test_an_interval_lies_within_what_the_coefficient_can_be(table: Table) -> No
 
 def test_one_item_has_a_value_but_no_interval() -> None:
     counts = np.array([[2, 1, 0]])
-    found = estimated(units(sums.parts(counts), ones(counts)), ALPHA, n=1)
+    found = estimate(item_units(sums.agreement_parts(counts), ones(counts)), ALPHA, n=1)
     assert found["value"] == pytest.approx(0)
     assert found["low"] is found["high"] is None
-    alone = Units(sums.parts(counts), ones(counts), "items", draws=None)
-    assert np.isnan(estimation.interval(alone, ALPHA, 0.0)).all()
+    alone = Units(sums.agreement_parts(counts), ones(counts), "items", draws=None)
+    assert np.isnan(estimation.estimate_interval(alone, ALPHA, 0.0)).all()
     assert np.isnan(estimation.linearised_error(alone, ALPHA))
 
 
 def halves(items: int, right: int) -> Units:
     """Two columns: what each item counts, and one."""
     part = np.arange(items) < right
-    return units(np.column_stack([part, np.ones(items)]).astype(np.float64), np.ones(items, int))
+    return item_units(
+        np.column_stack([part, np.ones(items)]).astype(np.float64), np.ones(items, int)
+    )
 
 
 @pytest.mark.parametrize("right", [0, 13, 40])
 def test_a_share_of_items_that_count_0_or_1_has_wilsons_interval(right: int) -> None:
-    found = estimated_share(halves(40, right), n=40)
+    found = estimate_share(halves(40, right), n=40)
     assert (found["value"], found["n"], found["method"]) == (right / 40, 40, WILSON)
     assert (found["low"], found["high"]) == wilson(right, 40)
 
 
 def test_where_nothing_varies_a_linearised_interval_is_null() -> None:
-    columns = np.resize(sums.parts(np.array([[3, 0, 0]])), (50, 4 + 2 * Q))
-    found = estimated(Units(columns, np.ones(50, int), "authors", None), chance.percent(Q), n=50)
+    columns = np.resize(sums.agreement_parts(np.array([[3, 0, 0]])), (50, 4 + 2 * Q))
+    found = estimate(Units(columns, np.ones(50, int), "authors", None), chance.percent(Q), n=50)
     assert (found["value"], found["low"], found["high"]) == (1.0, None, None)
 
 
 def test_few_items_and_few_clusters_are_doubted() -> None:
-    columns = sums.parts(SAMPLE)
-    assert "doubt" not in estimated(units(columns, ones(SAMPLE)), ALPHA, n=200)
-    few = estimated(units(columns[:9], ones(SAMPLE[:9])), ALPHA, n=9)
+    columns = sums.agreement_parts(SAMPLE)
+    assert "doubt" not in estimate(item_units(columns, ones(SAMPLE)), ALPHA, n=200)
+    few = estimate(item_units(columns[:9], ones(SAMPLE[:9])), ALPHA, n=9)
     assert few["doubt"] == estimation.FEW_ITEMS
-    labels = estimated(units(columns[:9], ones(SAMPLE[:9])), ALPHA, n=27, items=9)
+    labels = estimate(item_units(columns[:9], ones(SAMPLE[:9])), ALPHA, n=27, items=9)
     assert labels["doubt"] == estimation.FEW_ITEMS
     for size, doubted in ((19, True), (20, False)):
-        together = clustered(columns, np.arange(len(columns)) % size, "authors")
-        doubt = estimated(together, ALPHA, n=200).get("doubt", "")
+        together = cluster_units(columns, np.arange(len(columns)) % size, "authors")
+        doubt = estimate(together, ALPHA, n=200).get("doubt", "")
         assert doubt == ("few_clusters: fewer than 20 different authors are drawn" * doubted)
 
 
@@ -193,10 +201,10 @@ def test_the_latest_is_what_a_reader_of_the_list_would_keep(
     with pytest.MonkeyPatch.context() as patch:
         if not few:
             patch.setattr("labelhub.core.agreement.ratings.FEW_CELLS", 0)
-        found = rows(latest(ratings_of(triples)))
+        found = rows(keep_latest(ratings_of(triples)))
     last = {(item, rater): place for place, (item, rater, _) in enumerate(triples)}
     assert found == [triples[place] for place in sorted(last.values())]
-    assert rows(latest(ratings_of(found))) == found
+    assert rows(keep_latest(ratings_of(found))) == found
 
 
 def test_a_bin_tells_mean_confidence_and_share_right_with_its_interval() -> None:

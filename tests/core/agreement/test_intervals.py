@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from labelhub.core.agreement import intervals
-from labelhub.core.agreement.intervals import weights, wilson
+from labelhub.core.agreement.intervals import draw_weights, wilson
 from labelhub.core.errors import InvalidInput
 
 LEVELS = st.sampled_from([0.5, 0.8, 0.95, 0.99])
@@ -36,7 +36,7 @@ def test_both_ways_of_drawing_have_the_moments_of_the_multinomial(
     monkeypatch.setattr(intervals, "MANY_ROWS", 1)
     monkeypatch.setattr(intervals, "FEW_ALIKE", few_alike)
     monkeypatch.setattr(intervals, "DRAWS", 20_000)
-    found, share = weights(OFTEN), OFTEN / OFTEN.sum()
+    found, share = draw_weights(OFTEN), OFTEN / OFTEN.sum()
     covariance = OFTEN.sum() * (np.diag(share) - np.outer(share, share))
     assert found.mean(axis=0) == pytest.approx(OFTEN, rel=0.02)
     assert np.cov(found.T) == pytest.approx(covariance, abs=0.25)

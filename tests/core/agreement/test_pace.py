@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.agreement.pace import least_seconds, limits, pace
+from labelhub.core.agreement.pace import least_seconds, measure_pace, outlier_limits
 
 TIMES = st.lists(st.floats(0.5, 60), min_size=6, max_size=60)
 
@@ -12,14 +12,14 @@ TIMES = st.lists(st.floats(0.5, 60), min_size=6, max_size=60)
 def test_a_phone_call_and_a_slipped_finger_change_nothing_but_are_counted() -> None:
     usual = [8, 9, 10, 11, 12] * 8
 
-    found = pace([*usual, 3600, 0.1])
+    found = measure_pace([*usual, 3600, 0.1])
 
     assert found.seconds["value"] == 10
     assert (found.slow, found.fast) == (1, 1)
 
 
 def test_of_few_times_nothing_is_told() -> None:
-    found = pace([1, 2, 3])
+    found = measure_pace([1, 2, 3])
 
     assert found.limits is None
     assert found.seconds["value"] is None
@@ -28,7 +28,7 @@ def test_of_few_times_nothing_is_told() -> None:
 
 @given(TIMES, st.floats(0.1, 10))
 def test_limits_move_with_the_clock(times: list[float], factor: float) -> None:
-    plain, scaled = limits(np.array(times)), limits(np.array(times) * factor)
+    plain, scaled = outlier_limits(np.array(times)), outlier_limits(np.array(times) * factor)
 
     assert plain is not None
     assert scaled is not None

@@ -3,16 +3,16 @@
 import pytest
 
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.against import Against, against
-from labelhub.core.agreement.reports.pooled import Pooled
+from labelhub.core.agreement.reports.against import KindAccuracy, measure_accuracy
+from labelhub.core.agreement.reports.pooled import AggregatedLabels
 from tests.core.agreement.sheets import sheet
 
 SAID = {"crowd:a": [0, 1, 0, 1], "crowd:b": [0, 1, 1, 1]}
 
 
-def measured() -> Against:
+def measured() -> KindAccuracy:
     given = sheet(SAID, gold=[0, 1, 0, 0])
-    return against(given, "crowd", given.gold, Pooled(given))
+    return measure_accuracy(given, "crowd", given.gold, AggregatedLabels(given))
 
 
 def test_models_of_very_many_raters_are_not_learnt(monkeypatch: pytest.MonkeyPatch) -> None:

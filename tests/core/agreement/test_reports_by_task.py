@@ -3,8 +3,8 @@
 import pytest
 
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.between import between_kinds, between_raters
-from labelhub.core.agreement.reports.report import report
+from labelhub.core.agreement.reports.between import annotator_pairs, kind_pairs
+from labelhub.core.agreement.reports.report import build_report
 from labelhub.core.schema import TASKS, LabelType
 from tests.core.agreement.sheets import sheet
 
@@ -20,15 +20,15 @@ def test_without_shared_categories_two_sides_have_no_kappa_for_their_reason(
     task: LabelType, reason: str
 ) -> None:
     given = sheet(SAID, task=task)
-    for (pair,) in (between_kinds(given), between_raters(given)):
+    for (pair,) in (kind_pairs(given), annotator_pairs(given)):
         assert pair.figures["cohen_kappa"] == {"value": None, "reason": reason}
         assert pair.figures["percent"]["value"] == 0.75
 
 
 def test_only_points_of_a_scale_are_more_or_less_wrong() -> None:
     gold = [0, 1, 1, 1]
-    single = report(sheet(SAID, gold=gold)).against_gold.values()
-    scale = report(
+    single = build_report(sheet(SAID, gold=gold)).against_gold.values()
+    scale = build_report(
         sheet(SAID, gold=gold, task=TASKS["ordinal"], scores=[1, 3])
     ).against_gold.values()
     for plain, ordered in zip(single, scale, strict=True):

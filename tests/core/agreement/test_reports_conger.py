@@ -3,7 +3,7 @@
 import pytest
 
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.within import MOST_CELLS, conger, within
+from labelhub.core.agreement.reports.within import MOST_CELLS, estimate_conger, kind_agreement
 from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import NOTHING, sheet
 
@@ -18,11 +18,11 @@ def test_a_table_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) 
     assert MOST_CELLS > 6 * 2 * 2
     monkeypatch.setattr("labelhub.core.agreement.reports.within.MOST_CELLS", 6 * 2 * 2 - 1)
 
-    assert conger(sheet(SAID), "crowd")["reason"] == reasons.TOO_MANY_LABELS
+    assert estimate_conger(sheet(SAID), "crowd")["reason"] == reasons.TOO_MANY_LABELS
 
 
 @pytest.mark.parametrize(("points", "reason"), [([0, 2], None), ([-1, 1], reasons.BELOW_ZERO)])
 def test_ratios_need_points_from_zero_on(points: list[float], reason: str | None) -> None:
     given = sheet(SAID, task=TASKS["ordinal"], scores=points)
 
-    assert within(given, "crowd")["alpha_ratio"].get("reason") == reason
+    assert kind_agreement(given, "crowd")["alpha_ratio"].get("reason") == reason

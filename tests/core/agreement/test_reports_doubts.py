@@ -7,27 +7,27 @@ import numpy as np
 import pytest
 
 from labelhub.core.agreement.alt_test import MeanLeads, mean_leads
-from labelhub.core.agreement.estimation import clustered, estimated_share
+from labelhub.core.agreement.estimation import cluster_units, estimate_share
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.against import Against, against
-from labelhub.core.agreement.reports.between import between_kinds, between_raters
-from labelhub.core.agreement.reports.comparisons import Comparison, Comparisons, comparisons
-from labelhub.core.agreement.reports.pooled import Pooled
-from labelhub.core.agreement.reports.replacing import replacements
-from labelhub.core.agreement.reports.report import per_label, report
-from labelhub.core.agreement.reports.sheet import Sheet
-from labelhub.core.agreement.reports.within import within
+from labelhub.core.agreement.reports.against import KindAccuracy, measure_accuracy
+from labelhub.core.agreement.reports.between import annotator_pairs, kind_pairs
+from labelhub.core.agreement.reports.comparisons import KindPairTest, KindTests, compare_kinds
+from labelhub.core.agreement.reports.pooled import AggregatedLabels
+from labelhub.core.agreement.reports.replacing import run_alt_tests
+from labelhub.core.agreement.reports.report import build_report, label_agreement
+from labelhub.core.agreement.reports.sheet import LabelMatrix
+from labelhub.core.agreement.reports.within import kind_agreement
 from labelhub.core.schema import TASKS, LabelType
 from tests.core.agreement.sheets import NOTHING, UNSURE, sheet
 
 
-def by_gold(given: Sheet, kind: str = "crowd") -> Against:
-    return against(given, kind, given.gold, Pooled(given))
+def by_gold(given: LabelMatrix, kind: str = "crowd") -> KindAccuracy:
+    return measure_accuracy(given, kind, given.gold, AggregatedLabels(given))
 
 
-def pair_of(given: Sheet) -> Comparison:
-    found = comparisons(given, ["llm", "crowd"], given.gold)
+def pair_of(given: LabelMatrix) -> KindPairTest:
+    found = compare_kinds(given, ["llm", "crowd"], given.gold)
     assert found is not None
     return found.pairs[0]
 
@@ -44,7 +44,7 @@ def noisy(items: int, raters: int = 2, categories: int = 3, seed: int = 1) -> di
     }
 
 
-def sheet_of(made: Mapping[str, Any], **others: Any) -> Sheet:
+def sheet_of(made: Mapping[str, Any], **others: Any) -> LabelMatrix:
     return sheet(made["answers"], gold=made["gold"], categories=3, **others)
 
 
@@ -59,7 +59,7 @@ def test_clusters_are_drawn_for_majorities_annotators_and_groups() -> None:
     made = noisy(120, raters=3)
     made["answers"]["llm:m"] = made["gold"].tolist()
     plain, given = sheet_of(made), sheet_of(made, clusters=CLUSTERS, unit="authors")
-    (before,), (pair,) = between_kinds(plain), between_kinds(given)
+    (before,), (pair,) = kind_pairs(plain), kind_pairs(given)
     for name in ("majority_percent", "majority_kappa"):
         assert pair.figures[name]["value"] == pytest.approx(before.figures[name]["value"])
         assert "over authors" in pair.figures[name]["method"]
@@ -69,7 +69,7 @@ def test_clusters_are_drawn_for_majorities_annotators_and_groups() -> None:
         assert "over authors" in together["method"]
 
 
-def accuracies(given: Sheet) -> list[Figure]:
+def accuracies(given: LabelMatrix) -> list[Figure]:
     found = by_gold(given)
     by_annotator = [annotator.accuracy for annotator in found.annotators]
     return by_annotator + [group.accuracy for group in found.by_agreeing]
@@ -82,12 +82,12 @@ def test_fewer_than_ten_items_are_doubted_everywhere(items: int, doubted: bool) 
     given = sheet_of(made)
     gold = by_gold(given)
     found = [
-        within(given, "crowd")["percent"],
-        per_label(given, "crowd")[0].figures["percent"],
+        kind_agreement(given, "crowd")["percent"],
+        label_agreement(given, "crowd")[0].figures["percent"],
         *(gold.figures[name] for name in ("accuracy", "cohen_kappa", "js_divergence")),
         *(annotator.accuracy for annotator in gold.annotators),
-        between_kinds(given)[0].figures["percent"],
-        *between_raters(given)[0].figures.values(),
+        kind_pairs(given)[0].figures["percent"],
+        *annotator_pairs(given)[0].figures.values(),
         pair_of(given).difference,
     ]
     for figure in found:
@@ -117,7 +117,7 @@ def test_an_intraclass_correlation_needs_two_items_rated_by_all(
     given = sheet(
         {"crowd:a": first, "crowd:b": second}, categories=3, task=TASKS["ordinal"], scores=[1, 2, 3]
     )
-    assert within(given, "crowd")["icc_2_1"] == {"value": None, "reason": reason}
+    assert kind_agreement(given, "crowd")["icc_2_1"] == {"value": None, "reason": reason}
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_an_intraclass_correlation_needs_two_items_rated_by_all(
 )
 def test_abstentions_count_for_every_task(task: LabelType, options: Any) -> None:
     answers = {"crowd:a": [0, 2, UNSURE], "crowd:b": [0, 1, UNSURE]}
-    found = within(sheet(answers, categories=3, task=task, options=options), "crowd")
+    found = kind_agreement(sheet(answers, categories=3, task=task, options=options), "crowd")
     assert found["percent"]["value"] == 0.5
     assert found["percent_with_abstentions"]["value"] == pytest.approx(2 / 3)
     assert "alpha_with_abstentions" not in found
@@ -138,13 +138,13 @@ def three_kinds(items: int = 120, seed: int = 1) -> dict[str, list[int]]:
     return dict(zip(("llm:m", "crowd:a", "expert:e"), answers, strict=True))
 
 
-def compared(given: Sheet) -> Comparisons:
-    found = comparisons(given, ["llm", "crowd", "expert"], given.gold)
+def compared(given: LabelMatrix) -> KindTests:
+    found = compare_kinds(given, ["llm", "crowd", "expert"], given.gold)
     assert found is not None
     return found
 
 
-def clustered_sheet(answers: dict[str, list[int]], **others: Any) -> Sheet:
+def clustered_sheet(answers: dict[str, list[int]], **others: Any) -> LabelMatrix:
     return sheet(answers, gold=[0] * len(next(iter(answers.values()))), **others)
 
 
@@ -169,7 +169,7 @@ def machine_and_crowd(**others: Any) -> dict[str, Any]:
     generator = np.random.default_rng(8)
     answers = np.where(generator.random((120, 4)) < 0.8, 0, 1).T.tolist()
     names = ("llm:m", "crowd:a", "crowd:b", "crowd:c")
-    (found,) = replacements(sheet(dict(zip(names, answers, strict=True)), **others))
+    (found,) = run_alt_tests(sheet(dict(zip(names, answers, strict=True)), **others))
     return found.to_json()
 
 
@@ -194,9 +194,9 @@ def test_the_accuracy_of_each_annotator_is_linearised_over_clusters() -> None:
     given = clustered_sheet(answers, clusters=CLUSTERS * 3, unit="authors")
     for name, codes in answers.items():
         kind = name.partition(":")[0]
-        (found,) = report(given).against_gold[kind].annotators
+        (found,) = build_report(given).against_gold[kind].annotators
         columns = np.column_stack([np.equal(codes, 0), np.ones(len(codes))])
-        expected = estimated_share(clustered(columns, CLUSTERS, "authors", drawn=False), n=120)
+        expected = estimate_share(cluster_units(columns, CLUSTERS, "authors", drawn=False), n=120)
         assert found.accuracy == pytest.approx(expected)
 
 
@@ -211,6 +211,6 @@ def test_thousands_of_annotators_are_measured_in_one_pass(monkeypatch: pytest.Mo
     monkeypatch.setattr("labelhub.core.agreement.reports.against.mean_leads", counted)
     answers = {f"crowd:{number}": [number % 2, number % 3 % 2, NOTHING] for number in range(3000)}
     given = clustered_sheet(answers, clusters=np.array([0, 1, 1]), unit="authors")
-    found = against(given, "crowd", given.gold, Pooled(given))
+    found = measure_accuracy(given, "crowd", given.gold, AggregatedLabels(given))
     assert len(found.annotators) == 3000
     assert len(passes) == 1

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.report import report
-from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.reports.report import build_report
+from labelhub.core.agreement.reports.sheet import LabelMatrix
 from labelhub.core.schema import TASKS
 from tests.cases import all_cases
 from tests.core.agreement.sheets import NOTHING, UNSURE, sheet
@@ -81,8 +81,8 @@ def walked(found: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield from walked(value, f"{path}/{key}")
 
 
-def check(given: Sheet) -> None:
-    fields = report(given).to_json()
+def check(given: LabelMatrix) -> None:
+    fields = build_report(given).to_json()
     words = fields.pop("reasons")
     for path, value in walked(fields):
         assert type(value) in (dict, list, tuple, str, bool, int, float, type(None)), path
@@ -115,7 +115,7 @@ def test_a_hostile_sheet_has_an_honest_report(name: str) -> None:
 
 
 @st.composite
-def small_sheets(draw: st.DrawFn) -> Sheet:
+def small_sheets(draw: st.DrawFn) -> LabelMatrix:
     items = draw(st.integers(1, 7))
     values = st.lists(st.integers(-2, 2), min_size=items, max_size=items)
     names = ("crowd:a", "crowd:b", "expert:c", "expert:d", "llm:e")
@@ -134,5 +134,5 @@ def small_sheets(draw: st.DrawFn) -> Sheet:
 @pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(small_sheets())
-def test_any_small_sheet_has_an_honest_report(given: Sheet) -> None:
+def test_any_small_sheet_has_an_honest_report(given: LabelMatrix) -> None:
     check(given)

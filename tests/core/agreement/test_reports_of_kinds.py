@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labelhub.core.agreement.estimation import Units, units
+from labelhub.core.agreement.estimation import Units, item_units
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.between import between_kinds
-from labelhub.core.agreement.reports.divergences import divergence, js_divergence
-from labelhub.core.agreement.reports.divided import divided
-from labelhub.core.agreement.reports.report import per_label, report
-from labelhub.core.agreement.reports.within import within
+from labelhub.core.agreement.reports.between import kind_pairs
+from labelhub.core.agreement.reports.divergences import estimate_divergence, js_divergence
+from labelhub.core.agreement.reports.divided import disputed_items
+from labelhub.core.agreement.reports.report import build_report, label_agreement
+from labelhub.core.agreement.reports.within import kind_agreement
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import NOTHING, sheet
@@ -29,10 +29,10 @@ def test_sets_that_overlap_agree_in_part() -> None:
     sets = [frozenset("ab"), frozenset("a"), frozenset("c")]
     answers = {"crowd:a": [0, 2], "crowd:b": [1, 2]}
     given = sheet(answers, categories=3, task=TASKS["multi"], sets=sets)
-    found = within(given, "crowd")
+    found = kind_agreement(given, "crowd")
     # Distances observed: 1/2 and 0 of two items; expected: of all six pairs of {ab, a, c, c}.
     assert found["alpha_jaccard"]["value"] == pytest.approx(1 - (0.5 / 2) / (4.5 / 6))
-    labels = {label.label: label for label in per_label(given, "crowd")}
+    labels = {label.label: label for label in label_agreement(given, "crowd")}
     assert set(labels) == {"a", "b", "c"}
     assert values(labels["b"].figures)["percent"] == 0.5
     assert values(labels["c"].figures)["alpha_nominal"] == 1
@@ -43,17 +43,17 @@ def test_options_of_each_item_are_guessed_among_themselves() -> None:
     options = np.array([2, 4, 4])
     answers = {"crowd:a": [0, 3, 1], "crowd:b": [0, 3, 2], "expert:e": [0, 3, 1]}
     given = sheet(answers, categories=4, task=TASKS["per_item"], options=options)
-    found = within(given, "crowd")
+    found = kind_agreement(given, "crowd")
     by_chance = (1 / 2 + 1 / 4 + 1 / 4) / 3
     assert found["s_q"]["value"] == pytest.approx((2 / 3 - by_chance) / (1 - by_chance))
     assert found["alpha_nominal"] == {"value": None, "reason": reasons.OWN_OPTIONS}
-    (pair,) = between_kinds(given)
+    (pair,) = kind_pairs(given)
     assert pair.figures["percent"]["value"] == pytest.approx(5 / 6)
     assert pair.figures["s_q"]["value"] == pytest.approx((5 / 6 - by_chance) / (1 - by_chance))
 
 
 def test_two_kinds_over_all_pairs_of_their_labels() -> None:
-    (pair,) = between_kinds(sheet(TWO | {"expert:e": [0, 1, 1, 1]}))
+    (pair,) = kind_pairs(sheet(TWO | {"expert:e": [0, 1, 1, 1]}))
     assert (pair.a.name, pair.b.name, pair.items, pair.level) == ("crowd", "expert", 4, "kind")
     assert pair.figures["percent"]["value"] == pytest.approx(5 / 8)
     # Crowd says 0 in 5 of 8 pairs, the expert in 2 of 8.
@@ -70,16 +70,20 @@ def test_the_items_that_divide_people_most() -> None:
         "expert:e": [0, 0, 1, NOTHING, 1],
         "llm:m": [1, 1, 1, 1, 1],
     }
-    found = [(item.item_id, item.disagreement, item.labels) for item in divided(sheet(answers))]
+    found = [
+        (item.item_id, item.disagreement, item.labels) for item in disputed_items(sheet(answers))
+    ]
     two_thirds = pytest.approx(2 / 3)
     assert found == [(103, 1, 2), (104, 1, 2), (101, two_thirds, 3), (102, two_thirds, 3)]
-    assert [item.item_id for item in divided(sheet(answers), most=3)] == [103, 104, 101]
-    assert divided(sheet(answers), ["author"]) == divided(sheet(answers), most=0) == []
+    assert [item.item_id for item in disputed_items(sheet(answers), most=3)] == [103, 104, 101]
+    assert (
+        disputed_items(sheet(answers), ["author"]) == disputed_items(sheet(answers), most=0) == []
+    )
 
 
 def test_a_truth_that_is_no_category_is_refused() -> None:
     with pytest.raises(InvalidInput, match="gold must be"):
-        report(sheet(TWO, gold=[0, 0, 1, 2]))
+        build_report(sheet(TWO, gold=[0, 0, 1, 2]))
 
 
 EVEN = [0.2] * 5
@@ -91,18 +95,18 @@ def drawn(first: Any, second: Any, items: int, seed: int) -> Units:
     generator = np.random.default_rng(seed)
     sides = [generator.choice(len(first), size=items, p=chances) for chances in (first, second)]
     columns = np.hstack([np.eye(len(first))[side] for side in sides])
-    return units(*np.unique(columns, axis=0, return_counts=True))
+    return item_units(*np.unique(columns, axis=0, return_counts=True))
 
 
 def measured(found: Units) -> Figure:
-    return divergence(found, slice(0, 5), slice(5, 10), n=int(found.often.sum()))
+    return estimate_divergence(found, slice(0, 5), slice(5, 10), n=int(found.often.sum()))
 
 
 def between(**others: Any) -> Figure:
     generator = np.random.default_rng(1)
     answers = {"llm:m": generator.integers(3, size=200), "crowd:a": generator.integers(2, size=200)}
     names = {name: row.tolist() for name, row in answers.items()}
-    (pair,) = between_kinds(sheet(names, categories=3, **others))
+    (pair,) = kind_pairs(sheet(names, categories=3, **others))
     return pair.figures["js_divergence"]
 
 

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 from labelhub.core.agreement.aggregation.dawid_skene import dawid_skene
-from labelhub.core.agreement.aggregation.majority import middle
+from labelhub.core.agreement.aggregation.majority import median_categories
 from labelhub.core.agreement.icc import icc
 from labelhub.core.agreement.reports import against as against_module
 from labelhub.core.agreement.reports import pooled, reasons
-from labelhub.core.agreement.reports.against import Against, against
-from labelhub.core.agreement.reports.comparisons import comparisons
-from labelhub.core.agreement.reports.pooled import Pooled
-from labelhub.core.agreement.reports.replacing import replacements
-from labelhub.core.agreement.reports.report import report
-from labelhub.core.agreement.reports.sheet import Sheet
-from labelhub.core.agreement.reports.within import within
+from labelhub.core.agreement.reports.against import KindAccuracy, measure_accuracy
+from labelhub.core.agreement.reports.comparisons import compare_kinds
+from labelhub.core.agreement.reports.pooled import AggregatedLabels
+from labelhub.core.agreement.reports.replacing import run_alt_tests
+from labelhub.core.agreement.reports.report import build_report
+from labelhub.core.agreement.reports.sheet import LabelMatrix
+from labelhub.core.agreement.reports.within import kind_agreement
 from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import NOTHING, sheet
 from tests.core.agreement.test_reports_hostile import check
@@ -30,8 +30,8 @@ CROWD = {
 }
 
 
-def by_gold(given: Sheet, kind: str = "crowd") -> Against:
-    return against(given, kind, given.gold, Pooled(given))
+def by_gold(given: LabelMatrix, kind: str = "crowd") -> KindAccuracy:
+    return measure_accuracy(given, kind, given.gold, AggregatedLabels(given))
 
 
 def test_labels_and_items_against_gold() -> None:
@@ -71,35 +71,35 @@ def test_many_labels_are_put_together_almost_as_well(monkeypatch: pytest.MonkeyP
     )
     exact = dawid_skene(given.of_kind("crowd")).posterior.argmax(axis=1)
     monkeypatch.setattr(pooled, "MOST_EXACT", 0)
-    found = Pooled(given).winners("crowd", "dawid_skene").argmax(axis=1)
+    found = AggregatedLabels(given).winners("crowd", "dawid_skene").argmax(axis=1)
     assert np.mean(found != exact) < 0.01
 
 
 def test_which_kind_is_right_more_often() -> None:
     answers = {"llm:m": [0, 0, 1, 1, 1, 1], "crowd:a": [0, 1, 0, 1, 0, 1]}
     given = sheet(answers, gold=GOLD)
-    found = comparisons(given, ["llm", "crowd"], given.gold)
+    found = compare_kinds(given, ["llm", "crowd"], given.gold)
     assert found is not None
     (pair,) = found.pairs
     assert (pair.items, pair.only_a, pair.only_b) == (5, 2, 1)
     assert pair.difference["value"] == pytest.approx(4 / 5 - 3 / 5)
     assert pair.p == 1
     clustered = sheet(answers, gold=GOLD, clusters=np.array([0, 0, 1, 1, 2, 2]), unit="texts")
-    again = comparisons(clustered, ["llm", "crowd"], given.gold)
+    again = compare_kinds(clustered, ["llm", "crowd"], given.gold)
     assert again is not None
     assert again.pairs[0].difference["value"] == pytest.approx(1 / 5)
-    assert comparisons(given, ["llm"], given.gold) is None
+    assert compare_kinds(given, ["llm"], given.gold) is None
 
 
 def test_a_machine_like_everybody_can_replace_them() -> None:
     same = ([0, 1] * 20)[:40]
     others = {f"crowd:{name}": same for name in "abc"}
     worse = [1 - code for code in same]
-    good, bad = replacements(sheet(others | {"llm:good": same, "model:bad": worse}))
+    good, bad = run_alt_tests(sheet(others | {"llm:good": same, "model:bad": worse}))
     assert (good.machine.name, good.test.passes, good.advantage["value"]) == ("good", True, 1)
     assert (bad.machine.name, bad.test.passes, bad.advantage["value"]) == ("bad", False, 0)
     assert good.epsilon_for == "crowd"
-    (by_author,) = replacements(
+    (by_author,) = run_alt_tests(
         sheet(others | {"llm:good": same, "author:w": same}), by_author=True
     )
     assert by_author.against_author
@@ -116,8 +116,8 @@ POINTS = [1, 1, 0, 3]
 SCALE: dict[str, Any] = {"task": TASKS["ordinal"], "scores": [1.0, 2.0, 3.0, 5.0], "categories": 4}
 
 
-def against_gold(given: Sheet) -> dict[str, Any]:
-    found: dict[str, Any] = report(given).to_json()["against_gold"]["crowd"]
+def against_gold(given: LabelMatrix) -> dict[str, Any]:
+    found: dict[str, Any] = build_report(given).to_json()["against_gold"]["crowd"]
     return found
 
 
@@ -141,7 +141,7 @@ def test_medians_of_many_items_are_those_of_each(items: int) -> None:
     answers = np.clip(gold + generator.integers(-1, 2, size=(4, items)), 0, 3)
     rows = {f"crowd:{number}": row.tolist() for number, row in enumerate(answers)}
     given = sheet(rows, gold=gold.tolist(), **SCALE)
-    low, high = middle(given.of_kind("crowd").counts())
+    low, high = median_categories(given.of_kind("crowd").counts())
     points = np.array(SCALE["scores"])
     off = (np.abs(points[low] - points[gold]) + np.abs(points[high] - points[gold])) / 2
     found = against_gold(given)["median_mean_absolute_error"]
@@ -170,7 +170,7 @@ def test_icc_of_one_rating_and_of_the_mean_of_all() -> None:
     )
     rows = {f"crowd:{number}": (row - 1).tolist() for number, row in enumerate(table.T)}
     scale: dict[str, Any] = {"task": TASKS["ordinal"], "scores": [*map(float, range(1, 11))]}
-    found = within(sheet(rows, categories=10, **scale), "crowd")
+    found = kind_agreement(sheet(rows, categories=10, **scale), "crowd")
     assert found["icc_2_1"]["value"] == pytest.approx(0.29, abs=0.005)
     assert found["icc_2_k"]["value"] == pytest.approx(0.62, abs=0.005)
     assert found["icc_2_k"]["low"] == pytest.approx(icc(table).icc_2_k.low)
@@ -185,7 +185,7 @@ def test_a_long_scale_needs_no_table_of_every_draw_at_once() -> None:
         {"crowd:a": answers}, gold=answers, task=TASKS["ordinal"], scores=points, categories=q
     )
     tracemalloc.start()
-    found = against_module.medians(long, "crowd", long.gold, np.arange(n))
+    found = against_module.median_figures(long, "crowd", long.gold, np.arange(n))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert found["median_quadratic_kappa"]["value"] == pytest.approx(1)
@@ -198,8 +198,10 @@ ITEMS = 12
 FIVE = {f"crowd:{name}": [0] * ITEMS for name in "abd"} | {"crowd:c": [1] * ITEMS}
 
 
-def told(given: Sheet) -> list[tuple[int, float | None, int]]:
-    found = against(given, "crowd", given.gold, Pooled(given)).to_json()["by_votes"]
+def told(given: LabelMatrix) -> list[tuple[int, float | None, int]]:
+    found = measure_accuracy(given, "crowd", given.gold, AggregatedLabels(given)).to_json()[
+        "by_votes"
+    ]
     return [(vote["votes"], vote["accuracy"]["value"], vote["accuracy"]["n"]) for vote in found]
 
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.agreement.ratings import Ratings
-from labelhub.core.agreement.reports.repeats import Repeats, repeats
-from labelhub.core.agreement.reports.sheet import Rater, Sheet
-from labelhub.core.agreement.texts import texts_of
+from labelhub.core.agreement.reports.repeats import Repeats, measure_repeats
+from labelhub.core.agreement.reports.sheet import LabelMatrix, Rater
+from labelhub.core.agreement.texts import number_texts
 from labelhub.core.schema import TASKS
 
 #: Not sure.
@@ -19,7 +19,7 @@ UNSURE = -2
 Said = tuple[int, str, int]
 
 
-def sheet_of(answers: list[Said], *, categories: int = 2, **others: Any) -> Sheet:
+def sheet_of(answers: list[Said], *, categories: int = 2, **others: Any) -> LabelMatrix:
     """``answers``: item, "kind:name", category number, in any order."""
     names = list(dict.fromkeys(who for _, who, _ in answers))
     table = np.array([(item, names.index(who), code) for item, who, code in answers])
@@ -34,7 +34,7 @@ def sheet_of(answers: list[Said], *, categories: int = 2, **others: Any) -> Shee
         "author": unknown,
         "item_ids": np.arange(n_items) + 100,
     }
-    return Sheet(
+    return LabelMatrix(
         ratings=Ratings(labels[:, 0], labels[:, 1], labels[:, 2], n_items, len(names), categories),
         raters=[
             Rater(number, name.partition(":")[2], name.partition(":")[0])
@@ -47,7 +47,7 @@ def sheet_of(answers: list[Said], *, categories: int = 2, **others: Any) -> Shee
 
 def crowd(answers: list[Said], **others: Any) -> Repeats:
     """What is found of the crowd."""
-    return repeats(sheet_of(answers, **others))["crowd"]
+    return measure_repeats(sheet_of(answers, **others))["crowd"]
 
 
 def twice(item: int, who: str, *codes: int) -> list[Said]:
@@ -85,7 +85,7 @@ def test_free_texts_are_compared_by_their_words_too() -> None:
         *twice(1, "crowd:bob", 1, 1),
         *twice(1, "crowd:ann", 0, 0),
     ]
-    texts = texts_of([["a dog", "a cat"], ["one", "two"]])
+    texts = number_texts([["a dog", "a cat"], ["one", "two"]])
 
     figures: Any = crowd(answers, task=TASKS["text"], texts=texts).figures
 
@@ -111,7 +111,7 @@ def test_it_is_what_counting_pair_by_pair_gives(answers: list[Said]) -> None:
     for item, who, code in answers:
         cells.setdefault((who, item), []).append(code)
 
-    found = repeats(sheet_of(answers, categories=3))
+    found = measure_repeats(sheet_of(answers, categories=3))
 
     for kind in ("crowd", "llm"):
         of_kind = [codes for (who, _), codes in cells.items() if who.startswith(kind)]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from labelhub.core.agreement.reports import pooled, reasons
-from labelhub.core.agreement.reports.report import report
-from labelhub.core.agreement.reports.sets import members_of
-from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.reports.report import build_report
+from labelhub.core.agreement.reports.sets import set_members
+from labelhub.core.agreement.reports.sheet import LabelMatrix
 from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import sheet
 from tests.core.agreement.test_reports_hostile import check
@@ -25,12 +25,14 @@ SAID = {
 GOLD = [3, 3, 4]
 
 
-def given(answers: dict[str, list[int]] = SAID, gold: list[int] = GOLD, **others: Any) -> Sheet:
+def given(
+    answers: dict[str, list[int]] = SAID, gold: list[int] = GOLD, **others: Any
+) -> LabelMatrix:
     return sheet(answers, categories=5, task=TASKS["multi"], sets=SETS, gold=gold, **others)
 
 
-def against_gold(labels: Sheet) -> dict[str, Any]:
-    found: dict[str, Any] = report(labels).to_json()["against_gold"]["crowd"]
+def against_gold(labels: LabelMatrix) -> dict[str, Any]:
+    found: dict[str, Any] = build_report(labels).to_json()["against_gold"]["crowd"]
     return found
 
 
@@ -58,7 +60,7 @@ SHOWN = {
 def test_dawid_and_skene_know_who_is_careless_about_a_label() -> None:
     generator = np.random.default_rng(1)
     gold = generator.integers(4, size=400)
-    members = members_of(SETS[:4])[1]
+    members = set_members(SETS[:4])[1]
     wrong = np.array([0.05, 0.05, 0.45, 0.45, 0.45])[:, None, None]
     answers = members[gold] ^ (generator.random((5, 400, 2)) < wrong)
     codes = answers @ np.array([1, 2])

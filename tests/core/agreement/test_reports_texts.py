@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.report import report
-from labelhub.core.agreement.reports.sheet import Sheet
-from labelhub.core.agreement.texts import texts_of
+from labelhub.core.agreement.reports.report import build_report
+from labelhub.core.agreement.reports.sheet import LabelMatrix
+from labelhub.core.agreement.texts import number_texts
 from labelhub.core.schema import TASKS, fold
 from tests.core.agreement.sheets import NOTHING, sheet
 from tests.core.agreement.test_reports_hostile import check
@@ -23,7 +23,7 @@ GOLD = ["red car", "red bus", "tree"]
 
 def written(
     answers: Mapping[str, Sequence[str | None]], gold: Sequence[str] | None = None, **others: Any
-) -> Sheet:
+) -> LabelMatrix:
     """The sheet of what annotators wrote of each item."""
     rows = [*answers.values(), *([gold] if gold else [])]
     places: list[dict[str, int]] = [{} for _ in rows[0]]
@@ -39,13 +39,13 @@ def written(
         categories=max(map(len, places)),
         task=TASKS["text"],
         gold=coded[-1] if gold else None,
-        texts=texts_of(places),
+        texts=number_texts(places),
         **others,
     )
 
 
 def test_texts_within_a_kind() -> None:
-    found = report(written(SAID)).to_json()["within"]["crowd"]
+    found = build_report(written(SAID)).to_json()["within"]["crowd"]
     # The third item has one text of the crowd; see test_texts for this alpha.
     assert found["token_f1"]["value"] == pytest.approx((1 + 2 / 3) / 2)
     assert found["alpha_token_f1"]["value"] == pytest.approx(0.7)
@@ -56,7 +56,7 @@ def test_texts_within_a_kind() -> None:
 def test_texts_of_two_kinds_and_of_two_annotators() -> None:
     pairs = {
         (pair["a"], pair["b"]): pair["token_f1"]
-        for pair in report(written(SAID)).to_json()["between"]
+        for pair in build_report(written(SAID)).to_json()["between"]
     }
     # Of five pairs: 1, 1, 1, 2/3 (bus, red bus), 2/3 (a tree, tree).
     assert pairs["crowd", "expert"]["value"] == pytest.approx((3 + 4 / 3) / 5)
@@ -67,7 +67,7 @@ def test_texts_of_two_kinds_and_of_two_annotators() -> None:
 
 
 def test_texts_against_gold() -> None:
-    found = report(written(SAID, GOLD)).to_json()["against_gold"]["crowd"]
+    found = build_report(written(SAID, GOLD)).to_json()["against_gold"]["crowd"]
     assert found["accuracy"]["value"] == pytest.approx(3 / 5)
     assert found["token_f1"]["value"] == pytest.approx((3 + 4 / 3) / 5)
     assert found["token_f1"]["n"] == 5
@@ -78,7 +78,7 @@ def test_texts_against_gold() -> None:
 
 def test_texts_without_their_words_say_so() -> None:
     given = sheet({"crowd:a": [0, 1], "crowd:b": [0, 0]}, task=TASKS["text"], gold=[0, 0])
-    found = report(given).to_json()
+    found = build_report(given).to_json()
     assert found["within"]["crowd"]["alpha_token_f1"]["reason"] == reasons.NO_TEXTS
     assert found["against_gold"]["crowd"]["token_f1"]["reason"] == reasons.NO_TEXTS
     assert found["between"][0]["token_f1"]["reason"] == reasons.NO_TEXTS
@@ -101,5 +101,7 @@ def test_hostile_texts_have_an_honest_report(answers: dict[str, list[str | None]
 def test_a_report_holds_no_word_of_anybody() -> None:
     answers = {"crowd:a": ["secretive", "b"], "author:w": ["hush", "b"]}
     given = written(answers, ["quiet", "b"])
-    assert not any(word in str(report(given).to_json()) for word in ("secretive", "hush", "quiet"))
+    assert not any(
+        word in str(build_report(given).to_json()) for word in ("secretive", "hush", "quiet")
+    )
     assert "secretive" not in repr(given.__dict__) + repr(given.texts.__dict__)

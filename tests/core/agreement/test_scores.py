@@ -11,11 +11,11 @@ from scipy.stats import spearmanr
 from labelhub.core.agreement.evaluation import Confusion
 from labelhub.core.agreement.scores import (
     ConfusionMatrix,
-    grouped,
+    label_scores,
     matthews,
-    ordinal,
-    overall,
-    per_class,
+    number_clusters,
+    ordinal_scores,
+    overall_scores,
     tabulate,
 )
 from labelhub.core.errors import InvalidInput
@@ -44,7 +44,7 @@ def test_the_published_two_by_two_table() -> None:
     known = reference("ecj_binary")
     tp, fp, fn, tn = (known["input"][name] for name in ("tp", "fp", "fn", "tn"))
     table = matrix([[tp, fp], [fn, tn]], ["yes", "no"])
-    yes, all_labels = per_class(table)[0], overall(table)
+    yes, all_labels = label_scores(table)[0], overall_scores(table)
     figures = [
         all_labels["accuracy"],
         yes.precision,
@@ -60,7 +60,7 @@ def test_the_published_two_by_two_table() -> None:
 
 def test_gorodkins_correlation_and_macro_scores_by_hand() -> None:
     # 10 of 15 right; predicted 5, 4, 6; in gold 6, 4, 5.
-    found = values(overall(matrix([[4, 1, 0], [1, 2, 1], [1, 1, 4]])))
+    found = values(overall_scores(matrix([[4, 1, 0], [1, 2, 1], [1, 1, 4]])))
     together, spread = 10 * 15 - (30 + 16 + 30), np.sqrt((225 - 77) * (225 - 77))
     assert found["matthews"] == pytest.approx(together / spread)
     assert found["cohen_kappa"] == pytest.approx((10 / 15 - 76 / 225) / (1 - 76 / 225))
@@ -84,7 +84,7 @@ def test_for_two_labels_matthews_is_pearsons_correlation(pairs: list[tuple[int, 
 @pytest.mark.thorough
 @given(CODES)
 def test_every_value_lies_within_its_interval_and_bounds(pairs: list[tuple[int, int]]) -> None:
-    for name, figure in overall(table_of(pairs)).items():
+    for name, figure in overall_scores(table_of(pairs)).items():
         value, low, high = figure["value"], figure.get("low"), figure.get("high")
         assert value is None or (-1 if name in ("matthews", "cohen_kappa") else 0) <= value <= 1
         assert low is None or high is None or -1 <= low <= high <= 1
@@ -93,7 +93,7 @@ def test_every_value_lies_within_its_interval_and_bounds(pairs: list[tuple[int, 
 @given(CODES)
 def test_ordinal_scores_are_those_of_the_items(pairs: list[tuple[int, int]]) -> None:
     scale = np.array([1.0, 2.0, 5.0])
-    found = values(ordinal(table_of(pairs), scale.tolist()))
+    found = values(ordinal_scores(table_of(pairs), scale.tolist()))
     first, second = scale[np.transpose(pairs)]
     assert found["mean_absolute_error"] == pytest.approx(np.abs(first - second).mean())
     assert found["root_mean_squared_error"] == pytest.approx(
@@ -107,9 +107,9 @@ def test_ordinal_scores_are_those_of_the_items(pairs: list[tuple[int, int]]) -> 
 
 def test_a_label_that_never_occurs_is_undefined_and_left_out_of_the_mean() -> None:
     table = matrix([[4, 1, 0], [1, 2, 0], [0, 0, 0]])
-    never = per_class(table)[2]
+    never = label_scores(table)[2]
     assert never.precision["value"] is never.recall["value"] is never.f1["value"] is None
-    assert overall(table)["macro_f1"]["value"] == pytest.approx((8 / 10 + 4 / 6) / 2)
+    assert overall_scores(table)["macro_f1"]["value"] == pytest.approx((8 / 10 + 4 / 6) / 2)
 
 
 @all_cases(
@@ -120,8 +120,8 @@ def test_a_label_that_never_occurs_is_undefined_and_left_out_of_the_mean() -> No
         lambda: matrix([[1, 1], [0, 1]], ["a", "a"]),
         lambda: tabulate([0, 2], [0, 1], ["a", "b"]),
         lambda: tabulate([0], [0, 1], ["a", "b"]),
-        lambda: ordinal(matrix([[1, 1], [0, 1]]), [2, 1]),
-        lambda: ordinal(matrix([[1, 1], [0, 1]]), [1]),
+        lambda: ordinal_scores(matrix([[1, 1], [0, 1]]), [2, 1]),
+        lambda: ordinal_scores(matrix([[1, 1], [0, 1]]), [1]),
     ],
 )
 def test_impossible_input_is_refused(wrong: Any) -> None:
@@ -131,7 +131,7 @@ def test_impossible_input_is_refused(wrong: Any) -> None:
 
 def clustered(pairs: Any, clusters: Any) -> ConfusionMatrix:
     predicted, gold = np.array(pairs).T
-    return tabulate(predicted, gold, NAMES, grouped(clusters, "authors"))
+    return tabulate(predicted, gold, NAMES, number_clusters(clusters, "authors"))
 
 
 def drawn_pairs(items: int, seed: int = 1) -> Any:
@@ -149,12 +149,12 @@ def test_dropped_items_belong_to_no_cell_of_their_cluster() -> None:
     whole, some = clustered(pairs, clusters), clustered(pairs[kept], clusters[kept])
     assert (whole.counts == some.counts).all()
     assert whole.dropped == 24
-    assert overall(whole) == overall(some)
+    assert overall_scores(whole) == overall_scores(some)
 
 
 def test_clusters_of_other_items_are_refused() -> None:
     with pytest.raises(InvalidInput):
-        tabulate([0, 1], [0, 1], NAMES, grouped([1, 1, 1], "authors"))
+        tabulate([0, 1], [0, 1], NAMES, number_clusters([1, 1, 1], "authors"))
     with pytest.raises(InvalidInput):
-        grouped([[1]], "authors")
-    assert grouped(None, "authors") is None
+        number_clusters([[1]], "authors")
+    assert number_clusters(None, "authors") is None

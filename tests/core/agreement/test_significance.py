@@ -16,9 +16,9 @@ from scipy.stats import false_discovery_control
 from labelhub.core.agreement import significance
 from labelhub.core.agreement.significance import (
     benjamini_yekutieli,
-    cochran,
+    cochran_q,
     column_shuffle,
-    fisher,
+    fisher_exact,
     holm,
     mann_whitney,
     mcnemar,
@@ -26,7 +26,7 @@ from labelhub.core.agreement.significance import (
     median,
     newcombe,
     sign_flip,
-    summed,
+    sum_by_cluster,
 )
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
@@ -73,7 +73,7 @@ RIGHT = [[1, 1, 1]] * 3 + [[1, 1, 0]] * 3 + [[1, 0, 0]] * 3 + [[0, 1, 0], [1, 0,
 
 def test_cochrans_q_by_hand() -> None:
     # Items tell apart where 1 or 2 of 3 are right: 3 x 2 + 3 x 2 + 2 + 2 = 16 = 3 N - sum R^2.
-    found = cochran(RIGHT)
+    found = cochran_q(RIGHT)
     q = 2 * (3 * (100 + 49 + 16) - 21**2) / 16
     assert found.q.statistic == pytest.approx(q)
     assert found.q.df == 2
@@ -84,7 +84,7 @@ def test_cochrans_q_by_hand() -> None:
 @pytest.mark.parametrize("wrong", [[[1], [0]], [1, 0], [[1, 2]], [[0.5, 1]]])
 def test_what_is_no_table_of_right_and_wrong_is_refused(wrong: Any) -> None:
     with pytest.raises(InvalidInput):
-        cochran(wrong)
+        cochran_q(wrong)
 
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=30)
@@ -188,7 +188,7 @@ def test_of_single_items_the_shuffle_is_cochrans_q(items: int) -> None:
     generator = np.random.default_rng(items)
     chances = 0.6 + np.array([0, 0.5, 1]) / np.sqrt(items)
     right = (generator.random((items, 3)) < chances).astype(int)
-    found, asymptotic = column_shuffle(right), cochran(right).q.p
+    found, asymptotic = column_shuffle(right), cochran_q(right).q.p
     assert asymptotic is not None
     assert found.p == pytest.approx(asymptotic, abs=0.015 if items == 300 else 1e-12)
     assert found.how == ("9999 draws, seed 7" if items == 300 else "chi-square of many")
@@ -208,7 +208,7 @@ def test_alike_sources_are_told_apart_in_one_of_twenty_where_items_alone_fail() 
         right, clusters = null(seed)
         leads = right[:, 0] - right[:, 1]
         by_item.append(mcnemar(int((leads > 0).sum()), int((leads < 0).sum())) < 0.05)
-        by_cluster.append(sign_flip(summed(leads, clusters)).p < 0.05)
+        by_cluster.append(sign_flip(sum_by_cluster(leads, clusters)).p < 0.05)
     assert np.mean(by_item) > 0.3
     assert np.mean(by_cluster) < 0.05 + 1.65 * np.sqrt(0.05 * 0.95 / 300)
 
@@ -221,7 +221,7 @@ def test_what_is_no_count_is_refused() -> None:
         with pytest.raises(InvalidInput):
             column_shuffle(table)
     with pytest.raises(InvalidInput):
-        summed([1, 2], [1])
+        sum_by_cluster([1, 2], [1])
 
 
 PARTS = st.integers(0, 40).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -247,13 +247,15 @@ def test_newcombe_is_as_published(
 def test_fishers_test_is_that_of_scipy(first: tuple[int, int], second: tuple[int, int]) -> None:
     table = [[first[0], first[1] - first[0]], [second[0], second[1] - second[0]]]
 
-    assert fisher(*first, *second) == pytest.approx(stats.fisher_exact(table).pvalue, abs=1e-9)
+    assert fisher_exact(*first, *second) == pytest.approx(
+        stats.fisher_exact(table).pvalue, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("counts", [(3, 2, 1, 4), (-1, 2, 1, 4), (1, 2, 5, 4)])
 def test_impossible_counts_are_refused(counts: tuple[int, int, int, int]) -> None:
     with pytest.raises(InvalidInput):
-        fisher(*counts)
+        fisher_exact(*counts)
     with pytest.raises(InvalidInput):
         newcombe(*counts)
 

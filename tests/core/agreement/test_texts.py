@@ -14,9 +14,9 @@ from labelhub.core.agreement.texts import (
     Texts,
     alpha_of_texts,
     alpha_parts,
-    apart,
+    mean_distances,
     medoids,
-    texts_of,
+    number_texts,
     tokens,
     within_items,
 )
@@ -38,13 +38,15 @@ def labels_of(texts: list[list[str]]) -> Labels:
         for text in own
     ]
     items, codes = np.array(rows, dtype=np.int64).reshape(-1, 2).T
-    return texts_of(places), items, codes
+    return number_texts(places), items, codes
 
 
 def alpha(texts: list[list[str]]) -> float:
     known, items, codes = labels_of(texts)
     alike = within_items(known, items, codes)
-    parts = alpha_parts(items, alike, apart(known.bags, known.of(items, codes), known.most_pairs))
+    parts = alpha_parts(
+        items, alike, mean_distances(known.bags, known.of(items, codes), known.most_pairs)
+    )
     return float(alpha_of_texts(parts)(parts.sum(axis=0)[None])[0])
 
 
@@ -116,7 +118,7 @@ def test_of_many_texts_each_is_compared_with_some(monkeypatch: pytest.MonkeyPatc
         pairs.append([" ".join(map(str, words)), " ".join(map(str, changed))])
     exact = alpha(pairs)
     known, items, codes = labels_of(pairs)
-    found = apart(known.bags, known.of(items, codes), 20_000)
+    found = mean_distances(known.bags, known.of(items, codes), 20_000)
     assert found.sampled == 600 * (20_000 // 600)
     monkeypatch.setattr(texts, "MOST_PAIRS", 20_000)
     assert alpha(pairs) == pytest.approx(exact, abs=0.01)

@@ -7,14 +7,16 @@ from hypothesis import strategies as st
 
 from labelhub.core.agreement.coefficients.pairwise import cohen, contingency
 from labelhub.core.agreement.intervals import t_quantile
-from labelhub.core.agreement.with_others import with_others
+from labelhub.core.agreement.with_others import rater_agreement
 from tests.core.agreement.sheets import from_matrix
 
 NONE = -1
 
 
 def test_only_items_that_others_rated_count() -> None:
-    found = with_others(from_matrix([[0, 0, NONE], [1, 0, NONE], [1, NONE, NONE], [0, 0, NONE]]))
+    found = rater_agreement(
+        from_matrix([[0, 0, NONE], [1, 0, NONE], [1, NONE, NONE], [0, 0, NONE]])
+    )
 
     assert [rater.items for rater in found] == [3, 3, 0]
     assert found[0].percent["value"] == pytest.approx(2 / 3)
@@ -29,7 +31,7 @@ def test_only_items_that_others_rated_count() -> None:
 def test_of_two_raters_it_is_cohens_kappa_with_its_published_error(
     rows: list[tuple[int, int]],
 ) -> None:
-    kappa = with_others(from_matrix(rows, 3))[0].kappa
+    kappa = rater_agreement(from_matrix(rows, 3))[0].kappa
 
     first, second = (np.array([row[rater] for row in rows]) for rater in (0, 1))
     value, error = cohen(contingency(first, second, 3))
@@ -42,7 +44,7 @@ def test_of_two_raters_it_is_cohens_kappa_with_its_published_error(
 
 
 def test_where_nothing_varies_there_is_no_kappa() -> None:
-    found = with_others(from_matrix([[0, 0], [0, 0], [0, 0]], 2))[0]
+    found = rater_agreement(from_matrix([[0, 0], [0, 0], [0, 0]], 2))[0]
 
     assert found.percent["value"] == 1
     assert found.kappa["value"] is None
@@ -52,7 +54,7 @@ def test_every_other_rating_is_a_comparison_but_items_make_the_interval() -> Non
     """Ten items by six raters: fifty comparisons say little more than ten would."""
     table = [[0] * 6 if item % 2 else [0, 1, 1, 1, 1, 1] for item in range(10)]
 
-    percent = with_others(from_matrix(table))[0].percent
+    percent = rater_agreement(from_matrix(table))[0].percent
 
     assert (percent["value"], percent["n"]) == (0.5, 50)
     low, high = percent["low"], percent["high"]
@@ -74,4 +76,4 @@ def test_the_order_of_ratings_does_not_matter() -> None:
         ratings.n_categories,
     )
 
-    assert with_others(turned) == with_others(ratings)
+    assert rater_agreement(turned) == rater_agreement(ratings)

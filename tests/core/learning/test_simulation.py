@@ -7,12 +7,12 @@ import pytest
 from scipy import sparse
 
 from labelhub.core.learning.classifier import Marks
-from labelhub.core.learning.lessons import Shape, growth
+from labelhub.core.learning.lessons import Shape, labels_until_relearning
 from labelhub.core.learning.simulation import (
     FIRST,
     LEAST,
     Orders,
-    _needed,
+    _labels_needed,
     _savings,
     _steps,
     _verdict,
@@ -62,7 +62,7 @@ def test_steps_are_those_of_use() -> None:
     assert _steps(70) == [20, 40, 60, 70]
     long = _steps(500)
     assert long[-1] == 500
-    assert all(b - a == growth(a) for a, b in pairwise(long[:-1]))
+    assert all(b - a == labels_until_relearning(a) for a, b in pairwise(long[:-1]))
 
 
 def curves(learned: list[float]) -> Orders:
@@ -88,6 +88,6 @@ def test_a_curve_that_does_not_rise_has_nothing_to_save() -> None:
 
 def test_a_target_is_reached_between_two_steps_or_not_at_all() -> None:
     labels = np.array([20, 40, 60])
-    assert _needed(labels, np.array([0.5, 0.7, 0.9]), 0.8) == pytest.approx(50)
-    assert _needed(labels, np.array([0.5, 0.7, 0.6]), 0.9) == 60
-    assert _needed(labels, np.array([0.9, 0.9, 0.9]), 0.5) == 20
+    assert _labels_needed(labels, np.array([0.5, 0.7, 0.9]), 0.8) == pytest.approx(50)
+    assert _labels_needed(labels, np.array([0.5, 0.7, 0.6]), 0.9) == 60
+    assert _labels_needed(labels, np.array([0.9, 0.9, 0.9]), 0.5) == 20

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.agreement.intervals import wilson
-from labelhub.core.learning.child import Conversation
+from labelhub.core.learning.child import LearningProcess
 from labelhub.core.learning.classifier import (
     NothingToRead,
     classifier_for,
@@ -22,8 +22,15 @@ from labelhub.core.learning.classifier import (
     probability_of,
 )
 from labelhub.core.learning.lessons import Document, Lesson, Shape, TooLittleGold
-from labelhub.core.learning.quality import mean, scores, share
-from labelhub.core.learning.training import fit, fold_of, learn, splits, suspect, thresholds
+from labelhub.core.learning.quality import mean_figure, scores, share
+from labelhub.core.learning.training import (
+    fit,
+    fold_of,
+    learn,
+    split_folds,
+    suspect_gold,
+    thresholds,
+)
 from tests.core.learning.lessons import multi, ordinal, quiet, single, text
 
 
@@ -155,7 +162,9 @@ def test_folds_are_even_overall_and_by_label(targets: list[int], seed: int) -> N
     for label in range(4):
         of_label = np.bincount(folds[marks[:, label]], minlength=5)
         assert of_label.max() - of_label.min() <= 1
-    assert sorted(np.concatenate([kept for _, kept in splits(folds)])) == list(range(len(targets)))
+    assert sorted(np.concatenate([kept for _, kept in split_folds(folds)])) == list(
+        range(len(targets))
+    )
 
 
 @given(TARGETS)
@@ -174,8 +183,8 @@ def test_shares_have_the_interval_that_agreement_gives_them(hits: int, n: int) -
 
 
 def test_a_mean_has_no_interval_of_one_number() -> None:
-    assert mean(np.array([3.0]))["low"] is None
-    known = mean(np.array([1.0, 2.0, 3.0]))
+    assert mean_figure(np.array([3.0]))["low"] is None
+    known = mean_figure(np.array([1.0, 2.0, 3.0]))
     assert known["low"] == pytest.approx(2 - 4.302653 / 3**0.5)
 
 
@@ -202,7 +211,7 @@ def test_confident_learning_as_published() -> None:
     gold = marks_of([[0], [0], [0], [1], [1]], 2)
     likely = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.4, 0.6], [0.2, 0.8]])
     assert thresholds(likely, gold).tolist() == pytest.approx([2 / 3, 0.7])
-    ahead, instead = suspect(Shape.SINGLE, likely, gold)
+    ahead, instead = suspect_gold(Shape.SINGLE, likely, gold)
     assert np.isnan(ahead).tolist() == [True, True, False, True, True]
     assert ahead[2] == pytest.approx(0.4)
     assert instead[2].tolist() == [False, True]
@@ -230,7 +239,7 @@ def talk(*lines: dict[str, Any]) -> list[dict[str, Any]]:
     """What it says to these lines."""
     source = io.StringIO("".join(json.dumps(line) + "\n" for line in lines))
     sink = io.StringIO()
-    Conversation(source, sink).run()
+    LearningProcess(source, sink).run()
     replies = [json.loads(line) for line in sink.getvalue().splitlines()]
     return [line for line in replies if "alive" not in line]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labelhub.core.agreement.aggregation.majority import shares
+from labelhub.core.agreement.aggregation.majority import row_shares
 from labelhub.core.agreement.ratings import Bools, Floats, Ratings
 from labelhub.core.errors import InvalidInput
 
@@ -84,19 +84,19 @@ def dawid_skene(
     """
     if iterations < 1:
         raise InvalidInput("iterations must be 1 or more")
-    evidence = gather(ratings)
-    posterior = shares(ratings.counts())[evidence.present]
-    found = _step(evidence, posterior)
+    evidence = gather_evidence(ratings)
+    posterior = row_shares(ratings.counts())[evidence.present]
+    found = _run_iteration(evidence, posterior)
     done, gain, enough = 1, np.inf, tolerance * len(posterior)
     while gain > enough and done < iterations:
         before, done = found.objective, done + 1
-        found = _step(evidence, found.posterior)
+        found = _run_iteration(evidence, found.posterior)
         gain = found.objective - before
     posterior = evidence.of_all_items(found.posterior)
     return DawidSkene(posterior, found.shares, found.log_likelihood, done)
 
 
-def gather(ratings: Ratings) -> Evidence:
+def gather_evidence(ratings: Ratings) -> Evidence:
     """The ratings as EM reads them."""
     q = ratings.n_categories
     cells = (ratings.items, ratings.raters * q + ratings.codes)
@@ -108,7 +108,9 @@ def gather(ratings: Ratings) -> Evidence:
     return Evidence(present, answers, ratings.n_raters, q)
 
 
-def expect(evidence: Evidence, chances: Floats, class_shares: Floats) -> tuple[Floats, float]:
+def expectation_step(
+    evidence: Evidence, chances: Floats, class_shares: Floats
+) -> tuple[Floats, float]:
     """The E-step: chance of each class for each item, and the log likelihood of the whole.
 
     ``chances``: of each answer by class, [rater, answer, true class], all above 0.
@@ -137,14 +139,14 @@ class _Step:
     objective: float
 
 
-def _step(evidence: Evidence, posterior: Floats) -> _Step:
+def _run_iteration(evidence: Evidence, posterior: Floats) -> _Step:
     """M-step, then E-step."""
     # The sum over items; as a product it takes a sixth of the time.
     class_counts = np.ones(len(posterior)) @ posterior + SMOOTHING
     class_shares = class_counts / class_counts.sum()
     counts = evidence.heard(posterior) + SMOOTHING
     chances = counts / counts.sum(axis=1, keepdims=True)
-    posterior, log_likelihood = expect(evidence, chances, class_shares)
+    posterior, log_likelihood = expectation_step(evidence, chances, class_shares)
     # What EM never lowers is the likelihood with the smoothing counted in.
     prior = SMOOTHING * (np.log(chances).sum() + np.log(class_shares).sum())
     return _Step(class_shares, posterior, log_likelihood, log_likelihood + float(prior))

@@ -10,7 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labelhub.core.agreement.aggregation.dawid_skene import TOLERANCE, Evidence, expect, gather
+from labelhub.core.agreement.aggregation.dawid_skene import (
+    TOLERANCE,
+    Evidence,
+    expectation_step,
+    gather_evidence,
+)
 from labelhub.core.agreement.aggregation.majority import winners
 from labelhub.core.agreement.intervals import SEED
 from labelhub.core.agreement.ratings import Floats, Ratings
@@ -79,16 +84,16 @@ def mace(
     """
     if restarts < 1 or iterations < 1:
         raise InvalidInput("restarts and iterations must be 1 or more")
-    evidence = gather(ratings)
+    evidence = gather_evidence(ratings)
     generator = np.random.default_rng(SEED)
     # With none, a competence near 1 is rounded to 1, and then one slip would be impossible.
     added = SMOOTHING / max(ratings.n_categories, 1)
     starts = (
         _random(evidence, generator) if start else _equal(evidence) for start in range(restarts)
     )
-    runs = (_run(evidence, begun, iterations, added) for begun in starts)
+    runs = (_run_em(evidence, begun, iterations, added) for begun in starts)
     habits, log_likelihood = _best(runs)
-    posterior = evidence.of_all_items(_agreed(evidence, habits))
+    posterior = evidence.of_all_items(_mean_posterior(evidence, habits))
     silent = np.bincount(ratings.raters, minlength=ratings.n_raters) == 0
     competence = np.mean([habit.competence for habit in habits], axis=0)
     competence[silent] = np.nan
@@ -103,9 +108,9 @@ def _best(runs: Iterable[tuple[_Habits, float]]) -> tuple[list[_Habits], float]:
     return [habits for habits, log_likelihood in ended if log_likelihood >= least], best
 
 
-def _agreed(evidence: Evidence, habits: Sequence[_Habits]) -> Floats:
+def _mean_posterior(evidence: Evidence, habits: Sequence[_Habits]) -> Floats:
     """Mean posterior of the starts; the same for all categories that win in any of them."""
-    found = [expect(evidence, habit.chances(), _even(evidence))[0] for habit in habits]
+    found = [expectation_step(evidence, habit.chances(), _even(evidence))[0] for habit in habits]
     mean = np.asarray(np.mean(found, axis=0))
     won = np.any([winners(posterior) for posterior in found], axis=0)
     count = won.sum(axis=1, keepdims=True)
@@ -113,22 +118,22 @@ def _agreed(evidence: Evidence, habits: Sequence[_Habits]) -> Floats:
     return np.where(won & (count > 1), level, mean)
 
 
-def _run(
+def _run_em(
     evidence: Evidence, habits: _Habits, iterations: int, added: float
 ) -> tuple[_Habits, float]:
     """EM from one start: the habits it ends with and their log likelihood."""
     even = _even(evidence)
-    posterior, log_likelihood = expect(evidence, habits.chances(), even)
+    posterior, log_likelihood = expectation_step(evidence, habits.chances(), even)
     for _ in range(iterations):
         before = log_likelihood
-        habits = _maximise(evidence.heard(posterior), habits, added)
-        posterior, log_likelihood = expect(evidence, habits.chances(), even)
+        habits = _maximisation_step(evidence.heard(posterior), habits, added)
+        posterior, log_likelihood = expectation_step(evidence, habits.chances(), even)
         if abs(log_likelihood - before) <= TOLERANCE * len(posterior):
             break
     return habits, log_likelihood
 
 
-def _maximise(heard: Floats, habits: _Habits, added: float) -> _Habits:
+def _maximisation_step(heard: Floats, habits: _Habits, added: float) -> _Habits:
     """The M-step, from the expected number of answers [rater, answer, true class].
 
     Only an answer that is right may come from knowledge, and then in the proportion in which the

@@ -3,7 +3,7 @@
 Also how right a vote of fewer labels would have been, and the vote in which raters weigh unequally.
 
 The order of the categories never decides a tie. ``majority_accuracy`` shares it evenly, which is
-right on average over all orders; ``drawn`` picks one of the tied answers.
+right on average over all orders; ``draw_winner`` picks one of the tied answers.
 """
 
 from typing import NamedTuple
@@ -48,7 +48,7 @@ def majority_accuracy(counts: Ints | Floats, gold: Ints) -> Scored:
     Raises:
         InvalidInput: gold has another length than the counts, or numbers that are no category.
     """
-    check_known(gold, counts.shape[0], counts.shape[1])
+    check_gold(gold, counts.shape[0], counts.shape[1])
     won = winners(counts)
     scored = np.flatnonzero((gold >= 0) & won.any(axis=1))
     tied = won[scored].sum(axis=1)
@@ -57,7 +57,7 @@ def majority_accuracy(counts: Ints | Floats, gold: Ints) -> Scored:
     return Scored(credit, int((tied > 1).sum()))
 
 
-def middle(counts: Ints) -> Median:
+def median_categories(counts: Ints) -> Median:
     """The middle labels of each item in the order of the categories, for ordinal scales.
 
     ``counts``: shape (items, categories). With an even number of labels the two in the middle may
@@ -73,7 +73,7 @@ def middle(counts: Ints) -> Median:
     return Median(low, high)
 
 
-def shares(table: Ints | Floats) -> Floats:
+def row_shares(table: Ints | Floats) -> Floats:
     """Each row divided by its sum, same shape; a row of NaN where the sum is 0."""
     sums = table.sum(axis=1, keepdims=True)
     return np.asarray(np.divide(table, sums, out=np.full(table.shape, np.nan), where=sums > 0))
@@ -86,19 +86,19 @@ def winners(table: Ints | Floats) -> Bools:
     return np.asarray((highest > 0) & (table >= highest * (1 - SAME)))
 
 
-def only(won: Bools) -> Ints:
+def single_winner(won: Bools) -> Ints:
     """The one true column of each row, shape (rows,); -1 where none or several are true."""
     if won.shape[1] == 0:
         return np.full(won.shape[0], UNDECIDED)
     return np.where(won.sum(axis=1) == 1, won.argmax(axis=1), UNDECIDED)
 
 
-def drawn(won: Bools, seed: int) -> Ints:
+def draw_winner(won: Bools, seed: int) -> Ints:
     """One of the true columns of each row, each as likely, shape (rows,); -1 where none is true."""
     chances = np.random.default_rng(seed).random(won.shape)
     # A single winner stays one, whatever was drawn.
     alone = won.sum(axis=1, keepdims=True) == 1
-    return only(np.where(alone, won, winners(np.where(won, chances, 0))))
+    return single_winner(np.where(alone, won, winners(np.where(won, chances, 0))))
 
 
 def one_hot(labels: Ints, n_categories: int) -> Floats:
@@ -106,7 +106,7 @@ def one_hot(labels: Ints, n_categories: int) -> Floats:
     return np.asarray(labels[:, None] == np.arange(n_categories), dtype=np.float64)
 
 
-def check_known(known: Ints, n_items: int, n_categories: int) -> None:
+def check_gold(known: Ints, n_items: int, n_categories: int) -> None:
     """Refuse gold that is not one category number, or -1, for each item.
 
     Raises:
@@ -139,7 +139,7 @@ def credit_of_votes(counts: Ints, truth: Ints, votes: int) -> Floats:
     Raises:
         InvalidInput: another number of votes, or a truth of another shape.
     """
-    check_known(truth, *counts.shape)
+    check_gold(truth, *counts.shape)
     if not 1 <= votes <= MOST_VOTES:
         raise InvalidInput(f"votes: from 1 to {MOST_VOTES}")
     found = np.full(len(counts), np.nan)
@@ -149,14 +149,17 @@ def credit_of_votes(counts: Ints, truth: Ints, votes: int) -> Floats:
     wrong = votes_cast.copy()
     wrong[np.arange(len(rows)), true] = 0
     won = sum(
-        (_choose(right, most) * _others(wrong, votes - most, most) for most in range(1, votes + 1)),
+        (
+            _choose(right, most) * _ways_to_draw(wrong, votes - most, most)
+            for most in range(1, votes + 1)
+        ),
         start=np.zeros(len(rows)),
     )
     found[rows] = won / _choose(votes_cast.sum(axis=1), votes)
     return found
 
 
-def _others(counts: Ints, votes: int, most: int) -> Floats:
+def _ways_to_draw(counts: Ints, votes: int, most: int) -> Floats:
     """Ways to draw ``votes`` labels, of no category more than ``most``; shape (items,).
 
     Each way counts one over the number of categories with the most votes, the true one included.
@@ -204,7 +207,7 @@ def weighted_vote(ratings: Ratings, weights: Floats) -> Floats:
     # Without any ratings bincount gives whole numbers, weights or not.
     sums = np.bincount(cells, weights[ratings.raters], minlength=size).astype(np.float64)
     table = sums.reshape(ratings.n_items, ratings.n_categories)
-    return shares(table)
+    return row_shares(table)
 
 
 def agreement_with_others(ratings: Ratings) -> Floats:
@@ -220,8 +223,8 @@ def agreement_with_others(ratings: Ratings) -> Floats:
     Returns:
         NaN nowhere: a rater whom no other rater met has the agreement of all; 1 where no two met.
     """
-    alike = _pairs(ratings, ratings.codes, ratings.n_categories)
-    all_pairs = _pairs(ratings, np.zeros_like(ratings.codes), 1)
+    alike = _count_pairs(ratings, ratings.codes, ratings.n_categories)
+    all_pairs = _count_pairs(ratings, np.zeros_like(ratings.codes), 1)
     return _shrunk(alike, all_pairs)
 
 
@@ -231,7 +234,7 @@ def _shrunk(part: Floats, whole: Floats) -> Floats:
     return np.asarray((part + SHRINKAGE * together) / (whole + SHRINKAGE))
 
 
-def _pairs(ratings: Ratings, groups: Ints, n_groups: int) -> Floats:
+def _count_pairs(ratings: Ratings, groups: Ints, n_groups: int) -> Floats:
     """Pairs of a rater's rating and another rater's of the same item and group: shape (raters,)."""
     cells = ratings.items * n_groups + groups
     everybody = np.bincount(cells, minlength=ratings.n_items * n_groups)

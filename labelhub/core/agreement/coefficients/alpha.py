@@ -16,7 +16,7 @@ from labelhub.core.agreement.coefficients.sums import Value
 from labelhub.core.agreement.ratings import Floats, Ints
 
 
-def quadratic(scores: Sequence[float]) -> Floats:
+def quadratic_weights(scores: Sequence[float]) -> Floats:
     """1 less the squared distance over the widest (Fleiss and Cohen 1973)."""
     gap = interval_distance(scores)
     widest = float(gap.max(initial=0))
@@ -48,12 +48,12 @@ def ordinal_distance(margins: Floats) -> Floats:
     return np.asarray((upto[..., :, None] - upto[..., None, :]) ** 2)
 
 
-def jaccard(first: AbstractSet[str], second: AbstractSet[str]) -> float:
+def jaccard_similarity(first: AbstractSet[str], second: AbstractSet[str]) -> float:
     """Shared over all members (Jaccard 1901): 0 to 1; 1 for two empty sets. Less it: a distance."""
     return len(first & second) / len(first | second) if first or second else 1.0
 
 
-def masi(first: AbstractSet[str], second: AbstractSet[str]) -> float:
+def masi_similarity(first: AbstractSet[str], second: AbstractSet[str]) -> float:
     """Similarity of two sets: Jaccard times how they lie (Passonneau 2006); 1 less it: a distance.
 
     1 for equal sets, 2/3 where one holds the other, 1/3 where they overlap, 0 where nothing is
@@ -62,17 +62,17 @@ def masi(first: AbstractSet[str], second: AbstractSet[str]) -> float:
     if first == second:
         return 1.0
     monotonicity = 2 / 3 if first <= second or second <= first else 1 / 3
-    return monotonicity * jaccard(first, second)
+    return monotonicity * jaccard_similarity(first, second)
 
 
 def jaccard_distance(sets: Sequence[AbstractSet[str]]) -> Floats:
-    """1 less ``jaccard`` of every two sets: shape (sets, sets)."""
-    return np.array([[1 - jaccard(first, second) for second in sets] for first in sets])
+    """1 less ``jaccard_similarity`` of every two sets: shape (sets, sets)."""
+    return np.array([[1 - jaccard_similarity(first, second) for second in sets] for first in sets])
 
 
 def masi_distance(sets: Sequence[AbstractSet[str]]) -> Floats:
-    """1 less ``masi`` of every two sets: shape (sets, sets)."""
-    return np.array([[1 - masi(first, second) for second in sets] for first in sets])
+    """1 less ``masi_similarity`` of every two sets: shape (sets, sets)."""
+    return np.array([[1 - masi_similarity(first, second) for second in sets] for first in sets])
 
 
 #: Margins, shape (draws, q) → distances, shape (q, q) or (draws, q, q).
@@ -95,7 +95,7 @@ def coincidences(counts: Ints) -> Floats:
     return np.asarray(pairs.reshape(len(table), diagonal.size**2))
 
 
-def alpha(q: int, metric: Metric) -> Value:
+def alpha_of_coincidences(q: int, metric: Metric) -> Value:
     """Alpha of summed coincidences, shape (draws, q * q); NaN where nothing varies."""
 
     def value(sums: Floats) -> Floats:
@@ -162,11 +162,11 @@ def ordinal_alpha(counts: Ints, often: Ints) -> OrdinalAlpha:
     counts = counts[:, counts.any(axis=0)]
     q = counts.shape[1]
     if q <= FEW_CATEGORIES and counts.size * q <= FEW_CELLS:
-        return OrdinalAlpha(coincidences(counts), alpha(q, ordinal()))
-    return near_all(counts, often)
+        return OrdinalAlpha(coincidences(counts), alpha_of_coincidences(q, ordinal()))
+    return compact_ordinal_alpha(counts, often)
 
 
-def near_all(counts: Ints, often: Ints) -> OrdinalAlpha:
+def compact_ordinal_alpha(counts: Ints, often: Ints) -> OrdinalAlpha:
     """The same with 3 q + 1 columns.
 
     With u the place of each rank among all ratings (its mid-rank over their number), an item of
@@ -183,7 +183,7 @@ def near_all(counts: Ints, often: Ints) -> OrdinalAlpha:
     ratings = table.sum(axis=1)
     scale = np.divide(1, ratings - 1, out=np.zeros_like(ratings), where=two)
     margins = often.astype(np.float64) @ table
-    places = _places(margins[None, :])[0]
+    places = _mid_ranks(margins[None, :])[0]
     mean_places = table @ places
     np.multiply(table, (ratings * scale)[:, None], out=squares)
     np.multiply(table, (often * scale)[:, None], out=crossed)
@@ -200,7 +200,7 @@ def _near(places: Floats, pairs: Floats) -> Value:
     def value(sums: Floats) -> Floats:
         margins, squares, crossed = sums[:, :q], sums[:, q : 2 * q], sums[:, 2 * q : 3 * q]
         n = margins.sum(axis=1)
-        now = _places(margins)
+        now = _mid_ranks(margins)
         moved = now - places
         last = ((moved @ pairs) * moved).sum(axis=1) * n
         together = sums[:, 3 * q] + 2 * (crossed * moved).sum(axis=1) + last
@@ -213,7 +213,7 @@ def _near(places: Floats, pairs: Floats) -> Value:
     return value
 
 
-def _places(margins: Floats) -> Floats:
+def _mid_ranks(margins: Floats) -> Floats:
     """Mid-ranks over the number of ratings, in [0, 1]: shape (draws, q)."""
     n = margins.sum(axis=1, keepdims=True)
     middle = np.cumsum(margins, axis=1) - margins / 2

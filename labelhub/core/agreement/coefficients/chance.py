@@ -9,7 +9,7 @@ each rater. Items that bring their own options have a coefficient of their own, 
 
 import numpy as np
 
-from labelhub.core.agreement.coefficients.sums import Layout, Value, parts
+from labelhub.core.agreement.coefficients.sums import Layout, Value, agreement_parts
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 
 #: Differences smaller than this are rounding.
@@ -28,7 +28,7 @@ def percent(q: int) -> Value:
 
 def coefficient(q: int, chance: Value) -> Value:
     """Percent agreement beyond ``chance``, of what there is beyond it."""
-    return lambda sums: corrected(percent(q)(sums), chance(sums))
+    return lambda sums: correct_for_chance(percent(q)(sums), chance(sums))
 
 
 def fleiss_kappa(q: int) -> Value:
@@ -81,18 +81,18 @@ def alpha_nominal(q: int) -> Value:
         n = margins.sum(axis=1)
         observed = divided(sums[:, layout.pairs], n)
         chance = divided((margins * (margins - 1)).sum(axis=1), n * (n - 1))
-        return corrected(observed, chance)
+        return correct_for_chance(observed, chance)
 
     return value
 
 
 def estimate(counts: Ints, value: Value, weights: Floats | None = None) -> float | None:
     """A coefficient of a table of counts, shape (items, categories); None where there is none."""
-    found = float(value(parts(counts, weights).sum(axis=0, keepdims=True))[0])
+    found = float(value(agreement_parts(counts, weights).sum(axis=0, keepdims=True))[0])
     return None if np.isnan(found) else found
 
 
-def corrected(observed: Floats, chance: Floats) -> Floats:
+def correct_for_chance(observed: Floats, chance: Floats) -> Floats:
     """(observed - chance) / (1 - chance); NaN where chance alone gives full agreement."""
     return divided(observed - chance, np.where(1 - chance > NIL, 1 - chance, 0.0))
 
@@ -113,7 +113,7 @@ def own_options_parts(counts: Ints, options: Ints) -> Floats:
 
     ``counts``: of positions, shape (items, most options); ``options``: how many each item has.
     """
-    shared = parts(counts)[:, [Layout.agree, Layout.pairable]]
+    shared = agreement_parts(counts)[:, [Layout.agree, Layout.pairable]]
     chance = shared[:, 1] / np.maximum(options, 1)
     return np.column_stack([shared, chance])
 
@@ -121,7 +121,7 @@ def own_options_parts(counts: Ints, options: Ints) -> Floats:
 def s_q(sums: Floats) -> Floats:
     """Of sums in the order of ``own_options_parts``; NaN where every item has one option."""
     observed = divided(sums[:, 0], sums[:, 1])
-    return corrected(observed, divided(sums[:, 2], sums[:, 1]))
+    return correct_for_chance(observed, divided(sums[:, 2], sums[:, 1]))
 
 
 def conger_parts(ratings: Ratings) -> Floats:
@@ -129,7 +129,7 @@ def conger_parts(ratings: Ratings) -> Floats:
 
     For raters in the dozens: the table is dense.
     """
-    shared = parts(ratings.counts())
+    shared = agreement_parts(ratings.counts())
     answers = np.zeros((ratings.n_items, ratings.n_raters * ratings.n_categories))
     answers[ratings.items, ratings.raters * ratings.n_categories + ratings.codes] = 1
     return np.hstack([shared[:, [Layout.agree, Layout.pairable]], answers])
@@ -138,7 +138,7 @@ def conger_parts(ratings: Ratings) -> Floats:
 def conger_kappa(n_raters: int, q: int) -> Value:
     """Of sums in the order of ``conger_parts``; raters without ratings are left out."""
     chance = conger_chance(n_raters, q)
-    return lambda sums: corrected(divided(sums[:, 0], sums[:, 1]), chance(sums))
+    return lambda sums: correct_for_chance(divided(sums[:, 0], sums[:, 1]), chance(sums))
 
 
 def conger_chance(n_raters: int, q: int) -> Value:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from labelhub.core.agreement.coefficients.chance import NIL, corrected, divided
+from labelhub.core.agreement.coefficients.chance import NIL, correct_for_chance, divided
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.errors import InvalidInput
 
@@ -73,7 +73,7 @@ def all_pairs(ratings: Ratings) -> Ints:
     q, raters = ratings.n_categories, ratings.n_raters
     if raters > most_raters(q):
         raise InvalidInput(f"The tables of {raters} raters and {q} categories are too large.")
-    answers, starts = _by_item(ratings)
+    answers, starts = _group_by_item(ratings)
     often = np.bincount(np.diff(starts))
     columns = np.arange(len(often))
     pairs = int((often * columns * (columns - 1)).sum()) // 2
@@ -81,7 +81,9 @@ def all_pairs(ratings: Ratings) -> Ints:
     # A table is added for each distance of two ratings: only where that is less than the pairs.
     cheap = added <= CHEAP_CELLS * pairs + FEW_CELLS
     cells = (
-        _counted(answers, starts, raters * q) if cheap else _multiplied(answers, starts, raters * q)
+        _count_pairs(answers, starts, raters * q)
+        if cheap
+        else _multiply_pairs(answers, starts, raters * q)
     )
     return cells.reshape(raters, q, raters, q).transpose(0, 2, 1, 3)
 
@@ -91,7 +93,7 @@ def most_raters(q: int) -> int:
     return isqrt(MOST_CELLS) // max(q, 1)
 
 
-def _by_item(ratings: Ratings) -> tuple[Ints, Ints]:
+def _group_by_item(ratings: Ratings) -> tuple[Ints, Ints]:
     """What was said by whom as one number, item by item, and where each item starts (and ends)."""
     answers = ratings.raters * ratings.n_categories + ratings.codes
     starts = np.zeros(ratings.n_items + 1, dtype=np.int64)
@@ -102,7 +104,7 @@ def _by_item(ratings: Ratings) -> tuple[Ints, Ints]:
     return answers, starts
 
 
-def _counted(answers: Ints, starts: Ints, size: int) -> Ints:
+def _count_pairs(answers: Ints, starts: Ints, size: int) -> Ints:
     """Pairs of what was said of the same item, shape (size, size), by counting.
 
     Items with as many ratings as each other make a table; its columns are paired by distance.
@@ -123,7 +125,7 @@ def _counted(answers: Ints, starts: Ints, size: int) -> Ints:
     return cells
 
 
-def _multiplied(answers: Ints, starts: Ints, size: int) -> Ints:
+def _multiply_pairs(answers: Ints, starts: Ints, size: int) -> Ints:
     """The same by a sparse product, a few of its rows at a time: few pairs in a large table."""
     ones = np.ones(len(answers), dtype=np.int32)
     shape = (len(starts) - 1, size)
@@ -148,7 +150,7 @@ def percent(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
 def cohen_kappa(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
     """Cohen 1960; with weights of agreement Cohen 1968. NaN where nothing varies."""
     observed, chance, _ = observed_and_chance(tables, weights)
-    return corrected(observed, chance)
+    return correct_for_chance(observed, chance)
 
 
 def kappa_error(tables: Ints | Floats, weights: Floats | None = None) -> Floats:

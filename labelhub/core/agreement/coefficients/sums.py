@@ -52,30 +52,30 @@ class Patterns:
         return np.asarray(self.counts[self.of_item])
 
 
-def distinct(counts: Ints, often: Ints | None = None) -> Rows:
+def distinct_rows(counts: Ints, often: Ints | None = None) -> Rows:
     """The different rows of a table of counts, shape (items, categories).
 
     ``often``: how many items each row stands for, shape (items,); one by default.
     """
-    found = patterns(counts)
+    found = find_patterns(counts)
     if often is None:
         return Rows(found.counts, found.items)
     items = np.bincount(found.of_item, often, minlength=len(found.counts))
     return Rows(found.counts, items.astype(np.int64))
 
 
-def patterns(counts: Ints) -> Patterns:
+def find_patterns(counts: Ints) -> Patterns:
     """The different rows of a table of counts, shape (items, categories), and who has which."""
     base = int(counts.max(initial=0)) + 1
     q = counts.shape[1]
     if q * np.log2(base) > WIDEST:
         return _hashed(counts)
     places = base ** np.arange(q, dtype=np.int64)
-    found, items, of_item = numbered(counts @ places, base**q)
+    found, items, of_item = number_keys(counts @ places, base**q)
     return Patterns(found[:, None] // places % base, items, of_item)
 
 
-def numbered(keys: Ints, size: int) -> tuple[Ints, Ints, Ints]:
+def number_keys(keys: Ints, size: int) -> tuple[Ints, Ints, Ints]:
     """The different keys, rising; how often each is there; and the place of each key among them.
 
     ``keys``: shape (items,), from 0 below ``size``. Few possible keys are told apart by position,
@@ -128,7 +128,7 @@ class Layout:
         return slice(4 + self.q, 4 + 2 * self.q)
 
 
-def parts(counts: Ints, weights: Floats | None = None) -> Floats:
+def agreement_parts(counts: Ints, weights: Floats | None = None) -> Floats:
     """A row of parts (see ``Layout``) for each row of counts.
 
     ``weights``: of agreement, shape (categories, categories), 1 on the diagonal; identity by

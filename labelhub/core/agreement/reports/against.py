@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from labelhub.core.agreement import scores
-from labelhub.core.agreement.aggregation.majority import middle
+from labelhub.core.agreement.aggregation.majority import median_categories
 from labelhub.core.agreement.alt_test import mean_leads
 from labelhub.core.agreement.coefficients.sums import Value
 from labelhub.core.agreement.estimation import (
@@ -21,35 +21,40 @@ from labelhub.core.agreement.estimation import (
     FLAT,
     LINEARISED,
     Units,
-    bounded,
-    clustered,
-    doubted,
-    estimated,
-    few,
-    few_clusters,
-    interval,
-    method_of,
-    units,
+    add_doubts,
+    cluster_units,
+    estimate,
+    estimate_interval,
+    few_clusters_doubt,
+    few_items_doubt,
+    interval_method,
+    item_units,
+    limit_interval,
 )
 from labelhub.core.agreement.evaluation import LabelScore
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
 from labelhub.core.agreement.intervals import CONFIDENCE, t_quantile
 from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.compared import Compared, VotesAccuracy, by_votes, credit_of
-from labelhub.core.agreement.reports.pooled import WAYS, Pooled
-from labelhub.core.agreement.reports.reasons import of_scores
+from labelhub.core.agreement.reports.compared import (
+    ScoredItems,
+    VotesAccuracy,
+    accuracy_by_votes,
+    winner_credit,
+)
+from labelhub.core.agreement.reports.pooled import WAYS, AggregatedLabels
+from labelhub.core.agreement.reports.reasons import score_with_code
 from labelhub.core.agreement.reports.sets import (
     OF_SETS,
-    decisions,
-    members_of,
+    decision_accuracy,
+    majority_labels,
     set_figures,
     set_label_scores,
-    voted,
+    set_members,
 )
-from labelhub.core.agreement.reports.sheet import KINDS, Sheet
-from labelhub.core.agreement.reports.texts import against_texts
-from labelhub.core.agreement.scores import Grouped, grouped
+from labelhub.core.agreement.reports.sheet import KINDS, LabelMatrix
+from labelhub.core.agreement.reports.texts import text_accuracy
+from labelhub.core.agreement.scores import ItemClusters, number_clusters
 
 HALVES = "of two labels in the middle each counts half"
 #: Items (or different ones) times cells of the table of median and truth, and cells of the tables
@@ -59,7 +64,7 @@ MOST_CELLS = 1 << 22
 Metric = Callable[[Floats], Floats]
 
 
-def medians(sheet: Sheet, kind: str, truth: Ints, rows: Ints) -> dict[str, Figure]:
+def median_figures(sheet: LabelMatrix, kind: str, truth: Ints, rows: Ints) -> dict[str, Figure]:
     """Accuracy, mean absolute and root mean squared error (in points), Spearman and weighted kappa.
 
     ``truth``: category numbers of the items ``rows``, both of shape (rows,); all have labels of the
@@ -79,27 +84,31 @@ def medians(sheet: Sheet, kind: str, truth: Ints, rows: Ints) -> dict[str, Figur
             tables, points
         ),
     }
-    found = _units(sheet, *_cells(sheet, kind, truth, rows), rows)
+    found = _median_units(sheet, *_cells(sheet, kind, truth, rows), rows)
     if found is None:
         return dict.fromkeys((*shares, *errors), undefined(reasons.MANY_ANSWERS))
     drawn, used = found
     q, n = len(points), len(rows)
     figures = {
-        name: _share(drawn, _of(metric, used, q), name, n) for name, metric in shares.items()
+        name: _share(drawn, _on_cells(metric, used, q), name, n) for name, metric in shares.items()
     }
-    figures |= {name: _error(drawn, _of(metric, used, q), n) for name, metric in errors.items()}
+    figures |= {
+        name: _error(drawn, _on_cells(metric, used, q), n) for name, metric in errors.items()
+    }
     return {name: _halves(result) for name, result in figures.items()}
 
 
-def _cells(sheet: Sheet, kind: str, truth: Ints, rows: Ints) -> tuple[Ints, Ints]:
+def _cells(sheet: LabelMatrix, kind: str, truth: Ints, rows: Ints) -> tuple[Ints, Ints]:
     """The places of lower and upper median and truth in a table of both: each of shape (rows,)."""
     patterns = sheet.patterns_of(kind)
-    low, high = (side[patterns.of_item[rows]] for side in middle(patterns.counts))
+    low, high = (side[patterns.of_item[rows]] for side in median_categories(patterns.counts))
     q = patterns.counts.shape[1]
     return low * q + truth, high * q + truth
 
 
-def _units(sheet: Sheet, low: Ints, high: Ints, rows: Ints) -> tuple[Units, Ints] | None:
+def _median_units(
+    sheet: LabelMatrix, low: Ints, high: Ints, rows: Ints
+) -> tuple[Units, Ints] | None:
     """What is drawn, its columns the cells that occur, and which these are; None if too large."""
     used, place = np.unique(np.concatenate([low, high]), return_inverse=True)
     pairs, place = len(low), place.reshape(2, -1)
@@ -112,12 +121,12 @@ def _units(sheet: Sheet, low: Ints, high: Ints, rows: Ints) -> tuple[Units, Ints
     ones = np.eye(len(used)) / 2
     table = ones[keys // len(used)] + ones[keys % len(used)]
     if sheet.clusters is None:
-        return units(table, often), used
+        return item_units(table, often), used
     _, numbers = np.unique(sheet.clusters[rows], return_inverse=True)
-    return clustered(table[of_pair], numbers, sheet.unit), used
+    return cluster_units(table[of_pair], numbers, sheet.unit), used
 
 
-def _of(metric: Metric, used: Ints, q: int) -> Value:
+def _on_cells(metric: Metric, used: Ints, q: int) -> Value:
     """The metric of sums of the cells ``used`` of a table of q times q, some draws at a time."""
 
     step = max(MOST_CELLS // q**2, 1)
@@ -135,16 +144,16 @@ def _of(metric: Metric, used: Ints, q: int) -> Value:
 
 
 def _share(found: Units, value: Value, name: str, n: int) -> Figure:
-    return estimated(found, value, n=n, lowest=0.0 if name == "median_accuracy" else -1.0)
+    return estimate(found, value, n=n, lowest=0.0 if name == "median_accuracy" else -1.0)
 
 
 def _error(found: Units, value: Value, n: int) -> Figure:
     """In points of the scale: no upper bound."""
     number = float(value(found.sums)[0])
-    low, high = interval(found, value, number)
+    low, high = estimate_interval(found, value, number)
     low, high = max(min(low, number), 0.0), max(high, number)
-    estimate = figure(number, low=low, high=high, n=n, method=method_of(found))
-    return doubted(estimate, few(n), few_clusters(found))
+    result = figure(number, low=low, high=high, n=n, method=interval_method(found))
+    return add_doubts(result, few_items_doubt(n), few_clusters_doubt(found))
 
 
 def _halves(shown: Figure) -> Figure:
@@ -156,7 +165,7 @@ MOST_LABELS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Agreeing:
+class AgreementLevel:
     """Items on which exactly ``agreeing`` labels of the kind are the same; 0: all differ."""
 
     agreeing: int
@@ -182,7 +191,7 @@ class RaterScore:
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class KindAccuracy:
     """A kind against a truth.
 
     ``items`` have both; ``own``: on how many of them the truth is a decision by this very kind.
@@ -195,7 +204,7 @@ class Against:
     ties: int
     own: int
     figures: dict[str, Figure]
-    by_agreeing: Sequence[Agreeing] = ()
+    by_agreeing: Sequence[AgreementLevel] = ()
     annotators: Sequence[RaterScore] = ()
     matrix: scores.ConfusionMatrix | None = None
     per_label: Sequence[LabelScore] = field(default_factory=list)
@@ -217,47 +226,54 @@ class Against:
         }
 
 
-def against(
-    sheet: Sheet, kind: str, truth: Ints, pooled: Pooled, *, missing: str = reasons.NO_GOLD
-) -> Against:
+def measure_accuracy(
+    sheet: LabelMatrix,
+    kind: str,
+    truth: Ints,
+    pooled: AggregatedLabels,
+    *,
+    missing: str = reasons.NO_GOLD,
+) -> KindAccuracy:
     """Measure ``kind`` by ``truth``, category numbers of shape (items,), -1 where unknown."""
     patterns = sheet.patterns_of(kind)
     rows = np.flatnonzero((truth >= 0) & (patterns.totals > 0)[patterns.of_item])
     if not len(rows):
         reason = reasons.NO_SHARED_ITEMS if (truth >= 0).any() else missing
         nothing = dict.fromkeys(("accuracy", "majority_accuracy"), undefined(reason))
-        return Against(kind, 0, 0, 0, 0, nothing)
-    compared = Compared(sheet, patterns, truth[rows], rows)
+        return KindAccuracy(kind, 0, 0, 0, 0, nothing)
+    compared = ScoredItems(sheet, patterns, truth[rows], rows)
     figures = {
         "accuracy": compared.accuracy(),
         "majority_accuracy": compared.mean(compared.credit),
     }
-    figures |= _put_together(compared, kind, pooled)
-    figures |= compared.beyond_chance() | against_texts(sheet, kind, truth)
-    figures |= medians(sheet, kind, truth[rows], rows)
-    of_sets, per_label = _of_sets(sheet, kind, truth, rows, pooled)
+    figures |= _aggregated_accuracies(compared, kind, pooled)
+    figures |= compared.beyond_chance() | text_accuracy(sheet, kind, truth)
+    figures |= median_figures(sheet, kind, truth[rows], rows)
+    of_sets, per_label = _set_figures(sheet, kind, truth, rows, pooled)
     figures |= of_sets
-    matrix = _matrix(sheet, compared.single, truth[rows], _together(sheet, rows))
+    matrix = _confusion_matrix(sheet, compared.single, truth[rows], _item_clusters(sheet, rows))
     if matrix is not None:
-        figures |= _single_answers(matrix, sheet)
-        per_label = scores.per_class(matrix) if matrix.n else []
+        figures |= _single_answer_scores(matrix, sheet)
+        per_label = scores.label_scores(matrix) if matrix.n else []
     decided = KINDS.index(kind)
-    return Against(
+    return KindAccuracy(
         kind,
         len(rows),
         compared.labels,
         compared.ties,
         int((sheet.gold_kind[rows] == decided).sum()) if truth is sheet.gold else 0,
         figures,
-        _by_agreeing(compared),
-        _annotators(sheet, kind, truth),
+        _accuracy_by_level(compared),
+        _annotator_accuracies(sheet, kind, truth),
         matrix,
-        _per_label(per_label),
-        by_votes(compared),
+        _report_labels(per_label),
+        accuracy_by_votes(compared),
     )
 
 
-def _put_together(compared: Compared, kind: str, pooled: Pooled) -> dict[str, Figure]:
+def _aggregated_accuracies(
+    compared: ScoredItems, kind: str, pooled: AggregatedLabels
+) -> dict[str, Figure]:
     """Accuracy of the labels of an item in every way of putting them together."""
     found = {}
     for way in WAYS:
@@ -266,40 +282,44 @@ def _put_together(compared: Compared, kind: str, pooled: Pooled) -> dict[str, Fi
             found[f"{way}_accuracy"] = undefined(refused)
             continue
         won = pooled.winners(kind, way)[compared.rows]
-        found[f"{way}_accuracy"] = compared.mean(credit_of(won, compared.truth[compared.of_row]))
+        found[f"{way}_accuracy"] = compared.mean(
+            winner_credit(won, compared.truth[compared.of_row])
+        )
     return found
 
 
-def _of_sets(
-    sheet: Sheet, kind: str, truth: Ints, rows: Ints, pooled: Pooled
+def _set_figures(
+    sheet: LabelMatrix, kind: str, truth: Ints, rows: Ints, pooled: AggregatedLabels
 ) -> tuple[dict[str, Figure], list[LabelScore]]:
     """Figures of sets and of each label in them; nothing where answers are none."""
     if sheet.sets is None:
         return {}, []
-    names, members = members_of(sheet.sets)
+    names, members = set_members(sheet.sets)
     if len(names) > MOST_LABELS:
         return dict.fromkeys(OF_SETS, undefined(reasons.MANY_ANSWERS)), []
-    predicted, true = voted(sheet.of_kind(kind), members)[rows], members[truth[rows]]
+    predicted, true = majority_labels(sheet.of_kind(kind), members)[rows], members[truth[rows]]
     refused = pooled.labels_refused(kind)
     figures = set_figures(sheet, rows, predicted, true)
     figures["label_dawid_skene_accuracy"] = (
-        undefined(refused) if refused else decisions(sheet, rows, pooled.labels(kind)[rows], true)
+        undefined(refused)
+        if refused
+        else decision_accuracy(sheet, rows, pooled.labels(kind)[rows], true)
     )
-    return figures, set_label_scores(names, predicted, true, _together(sheet, rows))
+    return figures, set_label_scores(names, predicted, true, _item_clusters(sheet, rows))
 
 
-def _by_agreeing(compared: Compared) -> list[Agreeing]:
+def _accuracy_by_level(compared: ScoredItems) -> list[AgreementLevel]:
     """Accuracy by how many labels agree (paper 004, Table 2); single labels are left out."""
     agreeing, credit = compared.agreeing, compared.credit
     found = []
     for number in np.flatnonzero(np.bincount(agreeing + 1)[1:])[::-1].tolist():
         these = agreeing == number
         accuracy = compared.mean(np.where(these, credit, np.nan))
-        found.append(Agreeing(number, int(these.sum()), accuracy))
+        found.append(AgreementLevel(number, int(these.sum()), accuracy))
     return found
 
 
-def _annotators(sheet: Sheet, kind: str, truth: Ints) -> list[RaterScore]:
+def _annotator_accuracies(sheet: LabelMatrix, kind: str, truth: Ints) -> list[RaterScore]:
     if kind == "author":  # no name to be shown
         return []
     ratings = sheet.of_kind(kind)
@@ -307,16 +327,16 @@ def _annotators(sheet: Sheet, kind: str, truth: Ints) -> list[RaterScore]:
     right = scored.codes == truth[scored.items]
     hits = np.bincount(scored.raters[right], minlength=len(sheet.raters))
     whole = np.bincount(scored.raters, minlength=len(sheet.raters))
-    together = _by_cluster(sheet, scored, right)
+    together = _clustered_accuracies(sheet, scored, right)
     return [
         RaterScore(
             rater.id,
             rater.name,
             together[position]
             if together
-            else doubted(
+            else add_doubts(
                 share(int(hits[position]), int(whole[position]), reason=reasons.NO_GOLD),
-                few(int(whole[position])),
+                few_items_doubt(int(whole[position])),
             ),
         )
         for position, rater in enumerate(sheet.raters)
@@ -324,7 +344,7 @@ def _annotators(sheet: Sheet, kind: str, truth: Ints) -> list[RaterScore]:
     ]
 
 
-def _by_cluster(sheet: Sheet, scored: Ratings, right: Bools) -> dict[int, Figure]:
+def _clustered_accuracies(sheet: LabelMatrix, scored: Ratings, right: Bools) -> dict[int, Figure]:
     """Accuracy of each rater where items belong together; nothing where they do not.
 
     Linearised, and of all raters at once: draws or a pass for each of many would take long.
@@ -344,17 +364,17 @@ def _by_cluster(sheet: Sheet, scored: Ratings, right: Bools) -> dict[int, Figure
 
 def _clustered_share(unit: str, n: int, number: float, half: float, clusters: float) -> Figure:
     wide = half if half >= FLAT else float("nan")
-    low, high = bounded(number, number - wide, number + wide, lowest=0.0)
-    estimate = figure(number, low=low, high=high, n=n, method=LINEARISED.format(unit=unit))
+    low, high = limit_interval(number, number - wide, number + wide, lowest=0.0)
+    result = figure(number, low=low, high=high, n=n, method=LINEARISED.format(unit=unit))
     few_units = FEW_CLUSTERS.format(unit=unit) if clusters < FEW_UNITS else None
-    return doubted(estimate, few(n), few_units)
+    return add_doubts(result, few_items_doubt(n), few_units)
 
 
-def _per_label(found: Sequence[LabelScore]) -> list[LabelScore]:
+def _report_labels(found: Sequence[LabelScore]) -> list[LabelScore]:
     """Each label's scores; a share rests on the items it is a share of."""
 
     def told(shown: Figure) -> Figure:
-        return of_scores(shown, shown.get("n", 0))
+        return score_with_code(shown, shown.get("n", 0))
 
     return [
         replace(
@@ -368,13 +388,13 @@ def _per_label(found: Sequence[LabelScore]) -> list[LabelScore]:
     ]
 
 
-def _together(sheet: Sheet, rows: Ints) -> Grouped | None:
+def _item_clusters(sheet: LabelMatrix, rows: Ints) -> ItemClusters | None:
     """The clusters of the items ``rows``, where there are any."""
-    return grouped(None if sheet.clusters is None else sheet.clusters[rows], sheet.unit)
+    return number_clusters(None if sheet.clusters is None else sheet.clusters[rows], sheet.unit)
 
 
-def _matrix(
-    sheet: Sheet, predicted: Ints, truth: Ints, together: Grouped | None
+def _confusion_matrix(
+    sheet: LabelMatrix, predicted: Ints, truth: Ints, together: ItemClusters | None
 ) -> scores.ConfusionMatrix | None:
     if sheet.sets is not None or not sheet.shares_categories:
         return None
@@ -383,7 +403,7 @@ def _matrix(
     return scores.tabulate(predicted, truth, sheet.categories, together)
 
 
-def _single_answers(matrix: scores.ConfusionMatrix, sheet: Sheet) -> dict[str, Figure]:
+def _single_answer_scores(matrix: scores.ConfusionMatrix, sheet: LabelMatrix) -> dict[str, Figure]:
     """Scores of the most frequent answers; items with a tie are not among them."""
     names = {
         "cohen_kappa": "majority_kappa",
@@ -393,8 +413,8 @@ def _single_answers(matrix: scores.ConfusionMatrix, sheet: Sheet) -> dict[str, F
         "balanced_accuracy": "balanced_accuracy",
         "matthews": "mcc",
     }
-    overall = scores.overall(matrix)
+    overall = scores.overall_scores(matrix)
     found = {new: overall[old] for old, new in names.items()}
     if sheet.scores is not None:
-        found |= scores.ordinal(matrix, sheet.scores)
-    return {name: of_scores(result, matrix.n) for name, result in found.items()}
+        found |= scores.ordinal_scores(matrix, sheet.scores)
+    return {name: score_with_code(result, matrix.n) for name, result in found.items()}

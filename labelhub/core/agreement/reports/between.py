@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.agreement.aggregation.majority import one_hot, only, winners
+from labelhub.core.agreement.aggregation.majority import one_hot, single_winner, winners
 from labelhub.core.agreement.coefficients import chance, pairwise, sums
-from labelhub.core.agreement.coefficients.alpha import quadratic
+from labelhub.core.agreement.coefficients.alpha import quadratic_weights
 from labelhub.core.agreement.coefficients.pairwise import (
     ClusteredCodes,
     clustered_codes,
@@ -25,26 +25,30 @@ from labelhub.core.agreement.estimation import (
     LINEARISED,
     MOST_DRAWN,
     Units,
-    bounded,
-    clustered,
-    doubted,
-    estimated,
-    estimated_share,
-    few,
-    units,
+    add_doubts,
+    cluster_units,
+    estimate,
+    estimate_share,
+    few_items_doubt,
+    item_units,
+    limit_interval,
 )
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
 from labelhub.core.agreement.intervals import CONFIDENCE, t_quantile
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.divergences import divergence
-from labelhub.core.agreement.reports.reasons import clusters_ignored
-from labelhub.core.agreement.reports.sheet import AUTHORS, Sheet
-from labelhub.core.agreement.reports.texts import between_texts, between_writers, not_compared
+from labelhub.core.agreement.reports.divergences import estimate_divergence
+from labelhub.core.agreement.reports.reasons import ignored_clusters_doubt
+from labelhub.core.agreement.reports.sheet import AUTHORS, LabelMatrix
+from labelhub.core.agreement.reports.texts import (
+    missing_text_agreement,
+    text_agreement_of_kinds,
+    text_agreement_of_raters,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PairErrors:
+class PairIntervals:
     """What gives the figures of pairs their intervals.
 
     ``codes``: None where nothing belongs together, or (``doubt``) where there is too much for it.
@@ -62,7 +66,7 @@ class PairErrors:
         rows = [dict(figures) for figures in found]
         if self.codes is None:
             return [
-                {name: doubted(fig, self.doubt) for name, fig in figures.items()}
+                {name: add_doubts(fig, self.doubt) for name, fig in figures.items()}
                 for figures in rows
             ]
         parts = {"percent": percent_parts(tables)}
@@ -81,29 +85,29 @@ class PairErrors:
         if number is None:
             return plain
         wide = half if half >= FLAT else float("nan")
-        low, high = bounded(number, number - wide, number + wide, lowest=lowest)
+        low, high = limit_interval(number, number - wide, number + wide, lowest=lowest)
         method = LINEARISED.format(unit=self.unit)
-        estimate = figure(number, low=low, high=high, n=plain["n"], method=method)
+        result = figure(number, low=low, high=high, n=plain["n"], method=method)
         few = FEW_CLUSTERS.format(unit=self.unit) if clusters < FEW_UNITS else None
-        return doubted(estimate, plain.get("doubt"), few)
+        return add_doubts(result, plain.get("doubt"), few)
 
 
-def kappas_of(sheet: Sheet) -> dict[str, Floats | None]:
+def kappa_weights(sheet: LabelMatrix) -> dict[str, Floats | None]:
     """The kappas of two annotators by name, with their weights of agreement."""
     kappas: dict[str, Floats | None] = {"cohen_kappa": None}
     if sheet.task.ordered and sheet.scores is not None:
-        kappas["weighted_kappa"] = quadratic(sheet.scores)
+        kappas["weighted_kappa"] = quadratic_weights(sheet.scores)
     return kappas
 
 
-def pair_errors(sheet: Sheet, ratings: Ratings) -> PairErrors:
+def pair_intervals(sheet: LabelMatrix, ratings: Ratings) -> PairIntervals:
     """``ratings``: the labels of the annotators that are compared, numbered in their order."""
     codes = None
     if sheet.clusters is not None:
         _, numbers = np.unique(sheet.clusters, return_inverse=True)
         codes = clustered_codes(ratings, numbers)
-    weights = kappas_of(sheet) if sheet.shares_categories else {}
-    return PairErrors(codes, weights, sheet.unit, clusters_ignored(sheet))
+    weights = kappa_weights(sheet) if sheet.shares_categories else {}
+    return PairIntervals(codes, weights, sheet.unit, ignored_clusters_doubt(sheet))
 
 
 #: Pairs of the annotators with most labels; a table of more cannot be read.
@@ -149,32 +153,34 @@ class Pair:
         return {**sides, "items": self.items, **self.figures}
 
 
-def between_kinds(sheet: Sheet) -> list[Pair]:
+def kind_pairs(sheet: LabelMatrix) -> list[Pair]:
     """Every two kinds that labelled."""
     kinds = [kind for kind in sheet.kinds if len(sheet.of_kind(kind))]
-    return [_kinds(sheet, first, second) for first, second in combinations(kinds, 2)]
+    return [_compare_kinds(sheet, first, second) for first, second in combinations(kinds, 2)]
 
 
-def between_raters(sheet: Sheet) -> list[Pair]:
+def annotator_pairs(sheet: LabelMatrix) -> list[Pair]:
     """Every two of the ``MOST_RATERS`` annotators with most labels that share an item.
 
     Of fewer annotators where there are so many categories that the tables would not fit.
     """
-    chosen = busiest(sheet, min(MOST_RATERS, pairwise.most_raters(sheet.ratings.n_categories)))
+    chosen = busiest_raters(
+        sheet, min(MOST_RATERS, pairwise.most_raters(sheet.ratings.n_categories))
+    )
     if len(chosen) < 2:
         return []
-    ratings = _of(sheet.ratings, chosen)
+    ratings = _select_raters(sheet.ratings, chosen)
     tables, alike, nothing = (
         pairwise.all_pairs(ratings),
-        between_writers(sheet, ratings),
-        not_compared(sheet),
+        text_agreement_of_raters(sheet, ratings),
+        missing_text_agreement(sheet),
     )
-    sides, errors = [_side(sheet, rater) for rater in chosen], pair_errors(sheet, ratings)
+    sides, errors = [_side(sheet, rater) for rater in chosen], pair_intervals(sheet, ratings)
     found = []
     for first in range(len(sides) - 1):
         # One against all that follow: of all pairs at once the shares would take much memory.
         others = tables[first, first + 1 :]
-        figures = errors.of(first, others, _of_tables(sheet, others))
+        figures = errors.of(first, others, _table_figures(sheet, others))
         found += [
             Pair(
                 sides[first],
@@ -188,7 +194,7 @@ def between_raters(sheet: Sheet) -> list[Pair]:
     return found
 
 
-def busiest(sheet: Sheet, most: int) -> list[int]:
+def busiest_raters(sheet: LabelMatrix, most: int) -> list[int]:
     """Numbers of the annotators with most labels, by kind and then in the ledger's order.
 
     Authors are not among them: each is the one authority on a few texts, and no name to be shown.
@@ -198,12 +204,12 @@ def busiest(sheet: Sheet, most: int) -> list[int]:
     return sorted(kept.tolist(), key=lambda rater: (sheet.kind_of[rater], rater))
 
 
-def _side(sheet: Sheet, rater: int) -> Side:
+def _side(sheet: LabelMatrix, rater: int) -> Side:
     known = sheet.raters[rater]
     return Side(known.name, known.kind, known.id)
 
 
-def _of(ratings: Ratings, chosen: Sequence[int]) -> Ratings:
+def _select_raters(ratings: Ratings, chosen: Sequence[int]) -> Ratings:
     """Only the chosen raters, numbered anew in that order."""
     number = np.full(ratings.n_raters, -1)
     number[list(chosen)] = np.arange(len(chosen))
@@ -214,10 +220,10 @@ def _of(ratings: Ratings, chosen: Sequence[int]) -> Ratings:
     return replace(ratings, raters=raters, n_raters=len(chosen))
 
 
-def _of_tables(sheet: Sheet, tables: Ints) -> list[dict[str, Figure]]:
-    refused = _refused(sheet)
+def _table_figures(sheet: LabelMatrix, tables: Ints) -> list[dict[str, Figure]]:
+    refused = _refusal(sheet)
     found = [{"percent": _percent(table)} for table in tables]
-    for name, weights in kappas_of(sheet).items():
+    for name, weights in kappa_weights(sheet).items():
         if refused:
             drawn = [undefined(refused)] * len(tables)
         else:
@@ -230,7 +236,7 @@ def _of_tables(sheet: Sheet, tables: Ints) -> list[dict[str, Figure]]:
     return found
 
 
-def _refused(sheet: Sheet) -> str | None:
+def _refusal(sheet: LabelMatrix) -> str | None:
     if sheet.shares_categories:
         return None
     return reasons.OWN_OPTIONS if sheet.task.item_options else reasons.FREE_TEXT
@@ -238,7 +244,9 @@ def _refused(sheet: Sheet) -> str | None:
 
 def _percent(table: Ints) -> Figure:
     n = int(table.sum())
-    return doubted(share(int(np.trace(table)), n, reason=reasons.NO_SHARED_ITEMS), few(n))
+    return add_doubts(
+        share(int(np.trace(table)), n, reason=reasons.NO_SHARED_ITEMS), few_items_doubt(n)
+    )
 
 
 def _kappa(table: Ints, value: float, error: float) -> Figure:
@@ -246,11 +254,13 @@ def _kappa(table: Ints, value: float, error: float) -> Figure:
     if np.isnan(value):
         return undefined(reasons.NO_VARIATION if n else reasons.NO_SHARED_ITEMS)
     number, half = float(value), Z * float(error) or float("nan")
-    low, high = bounded(number, number - half, number + half)
-    return doubted(figure(number, low=low, high=high, n=n, method=LARGE_SAMPLE), few(n))
+    low, high = limit_interval(number, number - half, number + half)
+    return add_doubts(
+        figure(number, low=low, high=high, n=n, method=LARGE_SAMPLE), few_items_doubt(n)
+    )
 
 
-def _kinds(sheet: Sheet, first: str, second: str) -> Pair:
+def _compare_kinds(sheet: LabelMatrix, first: str, second: str) -> Pair:
     mine, theirs = sheet.patterns_of(first), sheet.patterns_of(second)
     both = (mine.totals > 0)[mine.of_item] & (theirs.totals > 0)[theirs.of_item]
     items = int(both.sum())
@@ -258,51 +268,55 @@ def _kinds(sheet: Sheet, first: str, second: str) -> Pair:
     if not items:
         nothing = undefined(reasons.NO_SHARED_ITEMS)
         return Pair(a, b, 0, {"percent": nothing, "cohen_kappa": nothing})
-    found = _units(sheet, mine, theirs, both)
-    figures = {"percent": estimated_share(found, n=items)}
-    refused = _refused(sheet)
+    found = _pair_units(sheet, mine, theirs, both)
+    figures = {"percent": estimate_share(found, n=items)}
+    refused = _refusal(sheet)
     if refused:
         figures |= dict.fromkeys(("cohen_kappa", "js_divergence"), undefined(refused))
         if sheet.options is not None:
-            figures["s_q"] = estimated(found, chance.s_q, n=items)
+            figures["s_q"] = estimate(found, chance.s_q, n=items)
     else:
         q = mine.counts.shape[1]
-        apart = divergence(found, slice(2, 2 + q), slice(2 + q, None), n=items)
-        figures |= {"cohen_kappa": estimated(found, _pooled_kappa, n=items), "js_divergence": apart}
-    figures |= between_texts(sheet, first, second)
-    return Pair(a, b, items, figures | _majorities(sheet, mine, theirs))
+        apart = estimate_divergence(found, slice(2, 2 + q), slice(2 + q, None), n=items)
+        figures |= {"cohen_kappa": estimate(found, _pooled_kappa, n=items), "js_divergence": apart}
+    figures |= text_agreement_of_kinds(sheet, first, second)
+    return Pair(a, b, items, figures | _majority_figures(sheet, mine, theirs))
 
 
-def _units(sheet: Sheet, mine: Patterns, theirs: Patterns, both: NDArray[np.bool_]) -> Units:
+def _pair_units(
+    sheet: LabelMatrix, mine: Patterns, theirs: Patterns, both: NDArray[np.bool_]
+) -> Units:
     """The items in ``both``, ready to be estimated from; those alike on both sides are one row."""
     first, second = mine.of_item[both], theirs.of_item[both]
     options = None if sheet.options is None else sheet.options[both]
     if sheet.clusters is not None:
         _, numbers = np.unique(sheet.clusters[both], return_inverse=True)
-        columns = _pooled(mine.counts[first], theirs.counts[second], options)
-        return clustered(columns, numbers, sheet.unit)
+        columns = _pair_parts(mine.counts[first], theirs.counts[second], options)
+        return cluster_units(columns, numbers, sheet.unit)
     if options is not None:
-        columns = _pooled(mine.counts[first], theirs.counts[second], options)
-        return units(columns, np.ones(len(first), dtype=np.int64))
+        columns = _pair_parts(mine.counts[first], theirs.counts[second], options)
+        return item_units(columns, np.ones(len(first), dtype=np.int64))
     width = len(theirs.counts)
-    cells, often, _ = sums.numbered(first * width + second, len(mine.counts) * width)
-    columns = _pooled(mine.counts[cells // width], theirs.counts[cells % width], None)
+    cells, often, _ = sums.number_keys(first * width + second, len(mine.counts) * width)
+    columns = _pair_parts(mine.counts[cells // width], theirs.counts[cells % width], None)
     # Of many items there are too many different pairs of rows for draws.
     return (
-        units(columns, often) if len(first) <= MOST_DRAWN else Units(columns, often, "items", None)
+        item_units(columns, often)
+        if len(first) <= MOST_DRAWN
+        else Units(columns, often, "items", None)
     )
 
 
-def _majorities(sheet: Sheet, mine: Patterns, theirs: Patterns) -> dict[str, Figure]:
+def _majority_figures(sheet: LabelMatrix, mine: Patterns, theirs: Patterns) -> dict[str, Figure]:
     """Of the items on which both kinds have a single most frequent answer."""
-    refused = _refused(sheet)
-    first = only(winners(mine.counts))[mine.of_item]
-    second = only(winners(theirs.counts))[theirs.of_item]
+    refused = _refusal(sheet)
+    first = single_winner(winners(mine.counts))[mine.of_item]
+    second = single_winner(winners(theirs.counts))[theirs.of_item]
     both = np.flatnonzero((first >= 0) & (second >= 0))
     if not len(both):
         percent, kappa = [undefined(reasons.NO_SINGLE_ANSWER)] * 2
     elif sheet.clusters is not None:
-        percent, kappa = _by_cluster(sheet, first[both], second[both], both)
+        percent, kappa = _clustered_figures(sheet, first[both], second[both], both)
     else:
         table = pairwise.contingency(first, second, mine.counts.shape[1])
         value, error = pairwise.cohen_kappa(table[None])[0], pairwise.kappa_error(table[None])[0]
@@ -313,17 +327,17 @@ def _majorities(sheet: Sheet, mine: Patterns, theirs: Patterns) -> dict[str, Fig
     }
 
 
-def _by_cluster(sheet: Sheet, first: Ints, second: Ints, rows: Ints) -> list[Figure]:
+def _clustered_figures(sheet: LabelMatrix, first: Ints, second: Ints, rows: Ints) -> list[Figure]:
     """Percent agreement and kappa of one answer a side, on the items ``rows``; clusters go
     together."""
     q, clusters = sheet.ratings.n_categories, np.asarray(sheet.clusters)
     _, numbers = np.unique(clusters[rows], return_inverse=True)
-    columns = _pooled(one_hot(first, q), one_hot(second, q), None)
-    found = clustered(columns, numbers, sheet.unit)
-    return [estimated_share(found, n=len(rows)), estimated(found, _pooled_kappa, n=len(rows))]
+    columns = _pair_parts(one_hot(first, q), one_hot(second, q), None)
+    found = cluster_units(columns, numbers, sheet.unit)
+    return [estimate_share(found, n=len(rows)), estimate(found, _pooled_kappa, n=len(rows))]
 
 
-def _pooled(mine: Ints | Floats, theirs: Ints | Floats, options: Ints | None) -> Floats:
+def _pair_parts(mine: Ints | Floats, theirs: Ints | Floats, options: Ints | None) -> Floats:
     """Agreeing pairs of labels, pairs; then of each category, how often either side says it.
 
     Of items with their own options the third column is what chance gives.
@@ -345,4 +359,6 @@ def _pooled_kappa(sums: Floats) -> Floats:
     """Cohen's kappa of the table that all pairs of labels make."""
     q = (sums.shape[1] - 2) // 2
     margins = (sums[:, 2 : 2 + q] * sums[:, 2 + q :]).sum(axis=1)
-    return chance.corrected(_pooled_percent(sums), chance.divided(margins, sums[:, 1] ** 2))
+    return chance.correct_for_chance(
+        _pooled_percent(sums), chance.divided(margins, sums[:, 1] ** 2)
+    )

@@ -11,34 +11,40 @@ from typing import Any
 import numpy as np
 
 from labelhub.core.agreement.aggregation.majority import (
-    check_known,
+    check_gold,
     credit_of_votes,
     majority_accuracy,
-    only,
+    single_winner,
     winners,
 )
 from labelhub.core.agreement.coefficients import chance
-from labelhub.core.agreement.coefficients.sums import Patterns, numbered
-from labelhub.core.agreement.estimation import Units, clustered, estimated, estimated_share, units
+from labelhub.core.agreement.coefficients.sums import Patterns, number_keys
+from labelhub.core.agreement.estimation import (
+    Units,
+    cluster_units,
+    estimate,
+    estimate_share,
+    item_units,
+)
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.ratings import Bools, Floats, Ints
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.divergences import divergence
-from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.reports.divergences import estimate_divergence
+from labelhub.core.agreement.reports.sheet import LabelMatrix
 
 #: Items by categories: two tables of them, 160 MB.
 MOST_CELLS = 10_000_000
 
 
-class Compared:
+class ScoredItems:
     """The items of a kind that have a truth, ready to be estimated from."""
 
-    def __init__(self, sheet: Sheet, patterns: Patterns, truth: Ints, rows: Ints) -> None:
+    def __init__(self, sheet: LabelMatrix, patterns: Patterns, truth: Ints, rows: Ints) -> None:
         self.sheet, self.rows = sheet, rows
         q = patterns.counts.shape[1]
-        check_known(truth, len(rows), q)
+        check_gold(truth, len(rows), q)
         keys = patterns.of_item[rows] * q + truth
-        cells, self.often, self.of_row = numbered(keys, len(patterns.counts) * q)
+        cells, self.often, self.of_row = number_keys(keys, len(patterns.counts) * q)
         self.counts, self.truth = patterns.counts[cells // q], cells % q
         self.total = self.counts.sum(axis=1)
         self.right = self.counts[np.arange(len(cells)), self.truth]
@@ -48,12 +54,12 @@ class Compared:
     @cached_property
     def credit(self) -> Floats:
         """How far the majority is right, by item."""
-        return credit_of(self.won, self.truth)[self.of_row]
+        return winner_credit(self.won, self.truth)[self.of_row]
 
     @cached_property
     def single(self) -> Ints:
         """The one most frequent answer of each item; -1 in a tie."""
-        return only(self.won)[self.of_row]
+        return single_winner(self.won)[self.of_row]
 
     @property
     def ties(self) -> int:
@@ -69,7 +75,7 @@ class Compared:
     def accuracy(self) -> Figure:
         """Of single labels; items are what is drawn, as the labels of one go together."""
         found = self._units(np.column_stack([self.right, self.total]).astype(np.float64))
-        return estimated_share(found, n=self.labels, items=len(self.rows))
+        return estimate_share(found, n=self.labels, items=len(self.rows))
 
     def mean(self, credit: Floats) -> Figure:
         """Of items; NaN is an item without an answer."""
@@ -81,7 +87,7 @@ class Compared:
         else:
             columns = np.column_stack([credit[known], np.ones(known.sum())])
             found = self._clustered(columns, self.rows[known])
-        return estimated_share(found, n=int(known.sum()))
+        return estimate_share(found, n=int(known.sum()))
 
     def beyond_chance(self) -> dict[str, Figure]:
         """What is left of accuracy once guessing is taken off, and how the answers lie."""
@@ -101,9 +107,11 @@ class Compared:
         true[np.arange(len(true)), self.truth] = self.total
         columns = np.column_stack([self.right, self.total, self.counts, true]).astype(np.float64)
         found = self._units(columns)
-        kappa = estimated(found, _kappa(q), n=self.labels, items=len(self.rows))
+        kappa = estimate(found, _kappa(q), n=self.labels, items=len(self.rows))
         labels, items = self.labels, len(self.rows)
-        apart = divergence(found, slice(2, 2 + q), slice(2 + q, None), n=labels, items=items)
+        apart = estimate_divergence(
+            found, slice(2, 2 + q), slice(2 + q, None), n=labels, items=items
+        )
         return {"cohen_kappa": kappa, "js_divergence": apart}
 
     def _lift_over_guessing(self, options: Ints) -> Figure:
@@ -113,8 +121,8 @@ class Compared:
         if self.sheet.clusters is not None:
             found = self._clustered(columns, self.rows)
         else:
-            found = units(*np.unique(columns, axis=0, return_counts=True))
-        return estimated(found, _lift, n=self.labels, items=len(self.rows))
+            found = item_units(*np.unique(columns, axis=0, return_counts=True))
+        return estimate(found, _lift, n=self.labels, items=len(self.rows))
 
     def _units(self, columns: Floats) -> Units:
         """``columns``: of the different pairs of counts and truth, shape (pairs, k)."""
@@ -122,16 +130,16 @@ class Compared:
             return self._clustered(columns[self.of_row], self.rows)
         distinct, numbers = np.unique(columns, axis=0, return_inverse=True)
         often = np.bincount(numbers.reshape(-1), self.often, minlength=len(distinct))
-        return units(distinct, often.astype(np.int64))
+        return item_units(distinct, often.astype(np.int64))
 
     def _clustered(self, columns: Floats, rows: Ints) -> Units:
         """``columns``: of the items ``rows``, shape (rows, k)."""
         clusters = self.sheet.clusters
         _, numbers = np.unique(clusters[rows], return_inverse=True)  # type: ignore[index]  # asked for before
-        return clustered(columns, numbers, self.sheet.unit)
+        return cluster_units(columns, numbers, self.sheet.unit)
 
 
-def credit_of(won: Bools, truth: Ints) -> Floats:
+def winner_credit(won: Bools, truth: Ints) -> Floats:
     """Of rows with a truth: 1, 0, or a part in a tie; NaN where nothing won."""
     return majority_accuracy(won.astype(np.int64), truth).credit
 
@@ -139,7 +147,7 @@ def credit_of(won: Bools, truth: Ints) -> Floats:
 def _of_credit(credit: Floats) -> Units:
     """Items by their credit."""
     distinct, often = np.unique(credit, return_counts=True)
-    return units(np.column_stack([distinct, np.ones(len(distinct))]), often)
+    return item_units(np.column_stack([distinct, np.ones(len(distinct))]), often)
 
 
 def _lift(sums: Floats) -> Floats:
@@ -151,7 +159,7 @@ def _kappa(q: int) -> Any:
     def value(sums: Floats) -> Floats:
         margins = (sums[:, 2 : 2 + q] * sums[:, 2 + q :]).sum(axis=1)
         expected = chance.divided(margins, sums[:, 1] ** 2)
-        return chance.corrected(chance.divided(sums[:, 0], sums[:, 1]), expected)
+        return chance.correct_for_chance(chance.divided(sums[:, 0], sums[:, 1]), expected)
 
     return value
 
@@ -175,7 +183,7 @@ class VotesAccuracy:
         return {"votes": self.votes, "accuracy": self.accuracy}
 
 
-def by_votes(compared: Compared) -> Sequence[VotesAccuracy]:
+def accuracy_by_votes(compared: ScoredItems) -> Sequence[VotesAccuracy]:
     """From one label to as many as half of the items have; nothing where that is less than three.
 
     Every choice of an item's labels is as likely, and a tie shares its weight.
@@ -194,5 +202,5 @@ def by_votes(compared: Compared) -> Sequence[VotesAccuracy]:
     ]
 
 
-def _credit(compared: Compared, votes: int) -> Any:
+def _credit(compared: ScoredItems, votes: int) -> Any:
     return credit_of_votes(compared.counts, compared.truth, votes)[compared.of_row]

@@ -13,27 +13,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from labelhub.core.agreement.aggregation.majority import drawn, majority_accuracy, winners
+from labelhub.core.agreement.aggregation.majority import draw_winner, majority_accuracy, winners
 from labelhub.core.agreement.coefficients.chance import divided
 from labelhub.core.agreement.coefficients.sums import Patterns
-from labelhub.core.agreement.estimation import clustered, estimated, units
+from labelhub.core.agreement.estimation import cluster_units, estimate, item_units
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.intervals import SEED
 from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.reports.sheet import LabelMatrix
 from labelhub.core.agreement.significance import (
     EXACT,
     FLIPPED,
     LEVEL,
     SHUFFLED,
     CochranQ,
-    cochran,
+    cochran_q,
     column_shuffle,
     holm,
     mcnemar,
     sign_flip,
-    summed,
+    sum_by_cluster,
 )
 
 #: A test needs right or wrong. Without the ties that hold the truth, those that do not would count
@@ -43,7 +43,7 @@ COCHRAN = "Cochran's Q"
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class KindPairTest:
     """``difference``: accuracy of ``a`` less that of ``b`` on the ``items`` that both answered.
 
     A tie shares its weight there; for ``only_a`` and ``only_b``, which the test is of, one of the
@@ -71,7 +71,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparisons:
+class KindTests:
     """All pairs of kinds, and the test over all of them on the items that all answered.
 
     ``q``: Cochran's; None where nothing tells the kinds apart. ``p_items`` as of a pair.
@@ -81,7 +81,7 @@ class Comparisons:
     items: int
     q: float | None
     p: float | None
-    pairs: Sequence[Comparison]
+    pairs: Sequence[KindPairTest]
     method: str
     p_items: float | None = None
 
@@ -98,7 +98,7 @@ class Comparisons:
         return fields | ({} if self.p_items is None else {"p_items": self.p_items})
 
 
-def comparisons(sheet: Sheet, kinds: Sequence[str], truth: Ints) -> Comparisons | None:
+def compare_kinds(sheet: LabelMatrix, kinds: Sequence[str], truth: Ints) -> KindTests | None:
     """Compare the most frequent answers of ``kinds``; None with fewer than two."""
     if len(kinds) < 2:
         return None
@@ -107,12 +107,14 @@ def comparisons(sheet: Sheet, kinds: Sequence[str], truth: Ints) -> Comparisons 
     clusters = None if sheet.clusters is None else sheet.clusters[rows]
     right = np.column_stack([_right(sheet.patterns_of(kind), rows, truth[rows]) for kind in kinds])
     pairs = list(combinations(range(len(kinds)), 2))
-    tested = [_tested(right[:, [first, second]], clusters, sheet.unit) for first, second in pairs]
+    tested = [
+        _test_pair(right[:, [first, second]], clusters, sheet.unit) for first, second in pairs
+    ]
     found = [
-        Comparison(
+        KindPairTest(
             a=kinds[first],
             b=kinds[second],
-            items=int(_both(credit[kinds[first]], credit[kinds[second]]).sum()),
+            items=int(_answered_by_both(credit[kinds[first]], credit[kinds[second]]).sum()),
             p_holm=adjusted,
             difference=_difference(
                 credit[kinds[first]], credit[kinds[second]], clusters, sheet.unit
@@ -123,11 +125,11 @@ def comparisons(sheet: Sheet, kinds: Sequence[str], truth: Ints) -> Comparisons 
             pairs, tested, holm([test.p for test in tested]), strict=True
         )
     ]
-    return _over_all(kinds, cochran(right), found, _shuffled(right, clusters, sheet.unit))
+    return _over_all(kinds, cochran_q(right), found, _permutation_test(right, clusters, sheet.unit))
 
 
 class _Test(NamedTuple):
-    """The parts of a ``Comparison`` that are known before the adjustment."""
+    """The parts of a ``KindPairTest`` that are known before the adjustment."""
 
     only_a: int
     only_b: int
@@ -136,7 +138,7 @@ class _Test(NamedTuple):
     p_items: float | None = None
 
 
-def _tested(right: Ints, clusters: Ints | None, unit: str) -> _Test:
+def _test_pair(right: Ints, clusters: Ints | None, unit: str) -> _Test:
     """Two kinds on the items that both answered: ``right`` has shape (items, 2)."""
     answered = (right >= 0).all(axis=1)
     lead = right[answered, 0] - right[answered, 1]
@@ -144,31 +146,31 @@ def _tested(right: Ints, clusters: Ints | None, unit: str) -> _Test:
     p_items = mcnemar(only_a, only_b)
     if clusters is None:
         return _Test(only_a, only_b, p_items, f"{EXACT}; {TIES}")
-    found = sign_flip(summed(lead, clusters[answered]))
+    found = sign_flip(sum_by_cluster(lead, clusters[answered]))
     method = f"{FLIPPED.format(unit=unit)}{found.how}; {TIES}"
     return _Test(only_a, only_b, found.p, method, p_items)
 
 
-def _shuffled(right: Ints, clusters: Ints | None, unit: str) -> tuple[float, str] | None:
+def _permutation_test(right: Ints, clusters: Ints | None, unit: str) -> tuple[float, str] | None:
     """p and method of the test over all kinds by cluster; None without clusters."""
     answered = (right >= 0).all(axis=1)
     if clusters is None:
         return None
-    found = column_shuffle(summed(right[answered], clusters[answered]))
+    found = column_shuffle(sum_by_cluster(right[answered], clusters[answered]))
     return found.p, f"{COCHRAN} by {SHUFFLED.format(unit=unit)}{found.how}; {TIES}"
 
 
 def _over_all(
     kinds: Sequence[str],
     plain: CochranQ,
-    pairs: Sequence[Comparison],
+    pairs: Sequence[KindPairTest],
     shuffled: tuple[float, str] | None,
-) -> Comparisons:
+) -> KindTests:
     q, p = plain.q.statistic, plain.q.p
     if shuffled is None or p is None:
-        return Comparisons(kinds, plain.items, q, p, pairs, f"{COCHRAN}; {TIES}")
+        return KindTests(kinds, plain.items, q, p, pairs, f"{COCHRAN}; {TIES}")
     by_cluster, method = shuffled
-    return Comparisons(kinds, plain.items, q, by_cluster, pairs, method, p_items=p)
+    return KindTests(kinds, plain.items, q, by_cluster, pairs, method, p_items=p)
 
 
 def _credit(patterns: Patterns, rows: Ints, truth: Ints) -> Floats:
@@ -177,23 +179,23 @@ def _credit(patterns: Patterns, rows: Ints, truth: Ints) -> Floats:
 
 def _right(patterns: Patterns, rows: Ints, truth: Ints) -> Ints:
     """1 right, 0 wrong, -1 where there is no answer; of tied answers one is drawn."""
-    answers = drawn(winners(patterns.counts)[patterns.of_item[rows]], SEED)
+    answers = draw_winner(winners(patterns.counts)[patterns.of_item[rows]], SEED)
     return np.where(answers < 0, -1, answers == truth).astype(np.int64)
 
 
-def _both(first: Floats, second: Floats) -> Any:
+def _answered_by_both(first: Floats, second: Floats) -> Any:
     return ~np.isnan(first) & ~np.isnan(second)
 
 
 def _difference(first: Floats, second: Floats, clusters: Ints | None, unit: str) -> Figure:
-    rows = np.flatnonzero(_both(first, second))
+    rows = np.flatnonzero(_answered_by_both(first, second))
     if not len(rows):
         return undefined(reasons.NO_SHARED_ITEMS)
     apart = first[rows] - second[rows]
     if clusters is None:
         distinct, often = np.unique(apart, return_counts=True)
-        found = units(np.column_stack([distinct, np.ones(len(distinct))]), often)
+        found = item_units(np.column_stack([distinct, np.ones(len(distinct))]), often)
     else:
         _, numbers = np.unique(clusters[rows], return_inverse=True)
-        found = clustered(np.column_stack([apart, np.ones(len(rows))]), numbers, unit)
-    return estimated(found, lambda sums: divided(sums[:, 0], sums[:, 1]), n=len(rows))
+        found = cluster_units(np.column_stack([apart, np.ones(len(rows))]), numbers, unit)
+    return estimate(found, lambda sums: divided(sums[:, 0], sums[:, 1]), n=len(rows))

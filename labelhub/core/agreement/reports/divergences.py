@@ -9,20 +9,20 @@ from scipy.special import rel_entr
 from labelhub.core.agreement.estimation import (
     TOO_FEW,
     Units,
-    bounded,
-    doubted,
-    few,
-    few_clusters,
-    interval,
-    method_of,
+    add_doubts,
+    estimate_interval,
+    few_clusters_doubt,
+    few_items_doubt,
+    interval_method,
+    limit_interval,
 )
-from labelhub.core.agreement.figures import Figure, ends, figure, undefined
+from labelhub.core.agreement.figures import Figure, figure, percentile_ends, undefined
 from labelhub.core.agreement.intervals import Interval
 from labelhub.core.agreement.ratings import Floats
 from labelhub.core.errors import InvalidInput
 
 
-def distribution(counts: ArrayLike) -> Floats:
+def answer_shares(counts: ArrayLike) -> Floats:
     """Shares of counted answers, shape (..., categories); a row of NaN without answers."""
     table = np.asarray(counts, dtype=np.float64)
     if table.ndim == 0 or not (table >= 0).all():
@@ -35,7 +35,7 @@ def js_divergence(first: ArrayLike, second: ArrayLike) -> Floats:
 
     In bits, without direction and always finite: 0 for equals, 1 without anything shared.
     """
-    p, q = _shares(first), _shares(second)
+    p, q = _check_shares(first), _check_shares(second)
     if p.shape[-1] != q.shape[-1]:
         raise InvalidInput("Only distributions over the same categories can be compared.")
     middle = (p + q) / 2
@@ -44,7 +44,7 @@ def js_divergence(first: ArrayLike, second: ArrayLike) -> Floats:
     return np.asarray(np.maximum(both, 0) / log(2))
 
 
-def _shares(given: ArrayLike) -> Floats:
+def _check_shares(given: ArrayLike) -> Floats:
     shares = np.asarray(given, dtype=np.float64)
     if shares.ndim == 0:
         raise InvalidInput("A distribution has at least one category.")
@@ -65,7 +65,7 @@ TOO_LARGE = " (of few items the value is too large)"
 MOVED = " (moved down by twice the bias of its draws: of few items the value is too large)"
 
 
-def divergence(
+def estimate_divergence(
     found: Units, first: slice, second: slice, *, n: int, items: int | None = None
 ) -> Figure:
     """Jensen-Shannon divergence, in bits, of the summed columns ``first`` and ``second``.
@@ -78,19 +78,23 @@ def divergence(
 
     def value(sums: Floats) -> Floats:
         # Steps of a derivative may lie below 0.
-        left, right = (distribution(np.maximum(sums[:, columns], 0)) for columns in (first, second))
+        left, right = (
+            answer_shares(np.maximum(sums[:, columns], 0)) for columns in (first, second)
+        )
         return js_divergence(left, right)
 
     number = float(value(found.sums)[0])
     if np.isnan(number):
         return undefined(TOO_FEW)
     if found.draws is None:
-        given, how = interval(found, value, number), TOO_LARGE
+        given, how = estimate_interval(found, value, number), TOO_LARGE
     else:
         drawn = value(found.draws @ found.parts)
         down = 2 * (float(np.nanmean(drawn)) - number)
-        low, high = ends(drawn)
+        low, high = percentile_ends(drawn)
         given, how = Interval(low - down, high - down), MOVED
-    low, high = bounded(number, *given, lowest=0.0)
-    estimate = figure(number, low=low, high=high, n=n, method=method_of(found) + how)
-    return doubted(estimate, few(n if items is None else items), few_clusters(found))
+    low, high = limit_interval(number, *given, lowest=0.0)
+    result = figure(number, low=low, high=high, n=n, method=interval_method(found) + how)
+    return add_doubts(
+        result, few_items_doubt(n if items is None else items), few_clusters_doubt(found)
+    )

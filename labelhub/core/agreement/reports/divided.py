@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from labelhub.core.agreement.coefficients import sums
 from labelhub.core.agreement.ratings import Floats, Ints
-from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.reports.sheet import LabelMatrix
 
 PEOPLE = ("crowd", "expert", "author")
 
 
 @dataclass(frozen=True, slots=True)
-class Divided:
+class DisputedItem:
     """An item: the share of its pairs of labels that differ, over ``labels`` labels."""
 
     item_id: int
@@ -22,7 +22,9 @@ class Divided:
     labels: int
 
 
-def divided(sheet: Sheet, kinds: Sequence[str] = PEOPLE, most: int = 20) -> list[Divided]:
+def disputed_items(
+    sheet: LabelMatrix, kinds: Sequence[str] = PEOPLE, most: int = 20
+) -> list[DisputedItem]:
     """The items with the highest share of differing pairs of labels by ``kinds``.
 
     Among equals those with more labels come first, then in the order of import. Items on which all
@@ -33,12 +35,12 @@ def divided(sheet: Sheet, kinds: Sequence[str] = PEOPLE, most: int = 20) -> list
         return []
     found = _together([sheet.patterns_of(kind) for kind in labelled])
     labels = found.totals
-    apart = np.where(labels >= 2, 1 - sums.parts(found.counts)[:, sums.Layout.agree], 0.0)
+    apart = np.where(labels >= 2, 1 - sums.agreement_parts(found.counts)[:, sums.Layout.agree], 0.0)
     items = np.flatnonzero(_foremost(found, apart, labels, most)[found.of_item])
     of = found.of_item[items]
     order = np.lexsort((items, -labels[of], -apart[of]))[:most]
     return [
-        Divided(int(sheet.item_ids[item]), float(apart[pattern]), int(labels[pattern]))
+        DisputedItem(int(sheet.item_ids[item]), float(apart[pattern]), int(labels[pattern]))
         for item, pattern in zip(items[order], of[order], strict=True)
     ]
 
@@ -50,7 +52,7 @@ def _together(kinds: Sequence[sums.Patterns]) -> sums.Patterns:
     table = kinds[0].table()
     for kind in kinds[1:]:
         table += kind.table()
-    return sums.patterns(table)
+    return sums.find_patterns(table)
 
 
 def _foremost(found: sums.Patterns, apart: Floats, labels: Ints, most: int) -> NDArray[np.bool_]:

@@ -13,8 +13,8 @@ from labelhub.core.agreement.aggregation.majority import (
 )
 from labelhub.core.agreement.ratings import Bools, Floats, Ratings
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.sets import by_label, members_of
-from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.reports.sets import set_members, split_by_label
+from labelhub.core.agreement.reports.sheet import LabelMatrix
 
 #: Tables of raters by categories squared: with more categories there is too little for each cell.
 MOST_CATEGORIES = 60
@@ -34,10 +34,10 @@ MOST_DECISIONS = 2_000_000
 Scores = Floats
 
 
-class Pooled:
+class AggregatedLabels:
     """Each way is computed once, when first asked for."""
 
-    def __init__(self, sheet: Sheet) -> None:
+    def __init__(self, sheet: LabelMatrix) -> None:
         self._sheet = sheet
         self._known: dict[tuple[str, str], Bools] = {}
         self._labels: dict[str, Floats] = {}
@@ -80,14 +80,14 @@ class Pooled:
     def labels(self, kind: str) -> Floats:
         """How likely each label is in an item's set, by Dawid and Skene with each label alone.
 
-        Shape (items, labels), the labels as ``members_of`` has them; NaN where the kind said
+        Shape (items, labels), the labels as ``set_members`` has them; NaN where the kind said
         nothing. Only where it is not ``labels_refused``.
         """
         if kind not in self._labels:
-            _, members = members_of(self._sheet.sets or ())
+            _, members = set_members(self._sheet.sets or ())
             chances = [
                 _by_dawid_skene(ratings)[:, 1]
-                for ratings in by_label(self._sheet.of_kind(kind), members)
+                for ratings in split_by_label(self._sheet.of_kind(kind), members)
             ]
             empty = np.empty((self._sheet.ratings.n_items, 0))
             self._labels[kind] = np.column_stack([empty, *chances])

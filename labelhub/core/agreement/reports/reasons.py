@@ -1,8 +1,8 @@
 """Why a number is null: a code for programs, and the words for people."""
 
-from labelhub.core.agreement.estimation import doubted, few
+from labelhub.core.agreement.estimation import add_doubts, few_items_doubt
 from labelhub.core.agreement.figures import Figure
-from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.reports.sheet import LabelMatrix
 
 NO_VARIATION = "no_variation"
 ONE_ANNOTATOR = "one_annotator"
@@ -78,22 +78,22 @@ CODES = {
 }
 
 
-def clusters_ignored(sheet: Sheet) -> str | None:
+def ignored_clusters_doubt(sheet: LabelMatrix) -> str | None:
     """The doubt about an interval that draws items where items belong together; else None."""
     return None if sheet.clusters is None else CLUSTERS_IGNORED.format(unit=sheet.unit)
 
 
-def of_scores(found: Figure, items: int) -> Figure:
+def score_with_code(found: Figure, items: int) -> Figure:
     """A figure of ``scores`` with its reason as a code, ends around its value, and its doubts.
 
     ``items``: how many it rests on.
     """
     if found["value"] is None:
         return {**found, "reason": CODES.get(found["reason"], found["reason"])}
-    return doubted(around(found), few(items))
+    return add_doubts(widen_to_value(found), few_items_doubt(items))
 
 
-def around(found: Figure) -> Figure:
+def widen_to_value(found: Figure) -> Figure:
     """The figure with an interval that holds its value."""
     value, low, high = found["value"], found.get("low"), found.get("high")
     if value is None or low is None or high is None:

@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 
 from labelhub.core.agreement.coefficients import sums
-from labelhub.core.agreement.estimation import Units, clustered, estimated_share
+from labelhub.core.agreement.estimation import Units, cluster_units, estimate_share
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.sheet import KINDS, Rater, Sheet
-from labelhub.core.agreement.reports.within import within
+from labelhub.core.agreement.reports.sheet import KINDS, LabelMatrix, Rater
+from labelhub.core.agreement.reports.within import kind_agreement
 
 MOST_ANNOTATORS = 40
-#: Beside the coefficient to read, where ``within`` has them.
+#: Beside the coefficient to read, where ``kind_agreement`` has them.
 BESIDE = ("token_f1", "percent_with_abstentions", "alpha_with_abstentions")
 
 
 @dataclass(frozen=True, slots=True)
-class OfOne:
+class AnnotatorRepeats:
     """One annotator: on ``items`` items it answered ``repeats`` times more than once."""
 
     rater: Rater
@@ -45,7 +45,7 @@ class Repeats:
     annotators: int
     items: int
     repeats: int
-    by_annotator: Sequence[OfOne]
+    by_annotator: Sequence[AnnotatorRepeats]
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form."""
@@ -57,15 +57,15 @@ class Repeats:
         }
 
 
-def repeats(sheet: Sheet) -> dict[str, Repeats]:
+def measure_repeats(sheet: LabelMatrix) -> dict[str, Repeats]:
     """Kind → its annotators' agreement with themselves; empty where nobody answers again.
 
-    ``sheet``: all answers that count, an annotator's several answers to an item among them in any
-    order. Percent agreement and the coefficient recommended for the task are those of ``within``
-    with the answers of one annotator to one item in the place of an item. Drawn is the item or the
-    sheet's cluster: several annotators may have answered the same item again.
+    ``sheet``: all answers that count, with all of an annotator's answers to an item, in any order.
+    Percent agreement and the recommended coefficient are those of ``kind_agreement``, with the
+    answers of one annotator to one item in place of an item. Items are drawn, or the sheet's
+    clusters: several annotators may have answered the same item again.
     """
-    found = {kind: _of_kind(sheet, kind) for kind in sheet.kinds}
+    found = {kind: _kind_repeats(sheet, kind) for kind in sheet.kinds}
     return {kind: result for kind, result in found.items() if result is not None}
 
 
@@ -77,14 +77,14 @@ class _Cells:
     ``items``, ``raters``, ``answers``: of each cell, shape (cells,).
     """
 
-    sheet: Sheet
+    sheet: LabelMatrix
     items: Ints
     raters: Ints
     answers: Ints
 
 
-def _of_kind(sheet: Sheet, kind: str) -> Repeats | None:
-    cells = _cells(sheet, kind)
+def _kind_repeats(sheet: LabelMatrix, kind: str) -> Repeats | None:
+    cells = _repeated_cells(sheet, kind)
     if not len(cells.items):
         return None
     return Repeats(
@@ -93,23 +93,23 @@ def _of_kind(sheet: Sheet, kind: str) -> Repeats | None:
         items=len(np.unique(cells.items)),
         repeats=int((cells.answers - 1).sum()),
         # Reports name no author: they are kept, and an author may have everything erased.
-        by_annotator=[] if kind == "author" else _by_annotator(sheet.raters, cells, kind),
+        by_annotator=[] if kind == "author" else _annotator_repeats(sheet.raters, cells, kind),
     )
 
 
-def _figures(cells: Sheet, kind: str) -> dict[str, Figure]:
+def _figures(cells: LabelMatrix, kind: str) -> dict[str, Figure]:
     """Percent agreement, the coefficient to read, and what stands beside them."""
     names = ("percent", cells.task.coefficients[0])
-    figures = within(cells, kind)
+    figures = kind_agreement(cells, kind)
     if not (cells.patterns_of(kind).totals > 1).any():
         figures |= dict.fromkeys(names, undefined(reasons.NO_PAIR))
     return {name: figures[name] for name in (*names, *BESIDE) if name in figures}
 
 
-def _by_annotator(raters: Sequence[Rater], cells: _Cells, kind: str) -> list[OfOne]:
+def _annotator_repeats(raters: Sequence[Rater], cells: _Cells, kind: str) -> list[AnnotatorRepeats]:
     """The annotators with the most repeats first; intervals as of many small figures."""
     patterns = cells.sheet.patterns_of(kind)
-    shares = sums.parts(patterns.counts)[:, [sums.Layout.agree, sums.Layout.pairable]]
+    shares = sums.agreement_parts(patterns.counts)[:, [sums.Layout.agree, sums.Layout.pairable]]
     again = np.bincount(cells.raters, cells.answers - 1, len(raters)).astype(np.int64)
     order = np.argsort(-again, kind="stable")[:MOST_ANNOTATORS]
     found = []
@@ -118,29 +118,29 @@ def _by_annotator(raters: Sequence[Rater], cells: _Cells, kind: str) -> list[OfO
         parts = shares[patterns.of_item[own]]
         items = int(parts[:, 1].sum())
         drawn = _units(cells.sheet, own, parts)
-        percent = estimated_share(drawn, n=items) if items else undefined(reasons.NO_PAIR)
-        found.append(OfOne(raters[rater], percent, len(own), int(again[rater])))
+        percent = estimate_share(drawn, n=items) if items else undefined(reasons.NO_PAIR)
+        found.append(AnnotatorRepeats(raters[rater], percent, len(own), int(again[rater])))
     return found
 
 
-def _units(cells: Sheet, own: Ints, parts: Floats) -> Units:
+def _units(cells: LabelMatrix, own: Ints, parts: Floats) -> Units:
     """An annotator has one cell an item, so cells are drawn unless items belong together."""
     if cells.clusters is None or cells.unit == "items":
         return Units(parts, np.ones(len(own), dtype=np.int64), "items", None)
     _, numbers = np.unique(cells.clusters[own], return_inverse=True)
-    return clustered(parts, numbers, cells.unit, drawn=False)
+    return cluster_units(parts, numbers, cells.unit, drawn=False)
 
 
-def _cells(sheet: Sheet, kind: str) -> _Cells:
+def _repeated_cells(sheet: LabelMatrix, kind: str) -> _Cells:
     ratings = sheet.of_kind(kind)
     unsure = sheet.abstained[sheet.kind_of[sheet.abstained[:, 1]] == KINDS.index(kind)]
     keys = np.concatenate([ratings.items, unsure[:, 0]]) * ratings.n_raters
     keys += np.concatenate([ratings.raters, unsure[:, 1]])
-    found, often, of = sums.numbered(keys, ratings.n_items * ratings.n_raters)
+    found, often, of = sums.number_keys(keys, ratings.n_items * ratings.n_raters)
     several = often > 1
     kept = np.flatnonzero(several[of])
     cell = (np.cumsum(several) - 1)[of[kept]]
-    occasion, labels = _occasions(cell), kept < len(ratings)
+    occasion, labels = _number_occasions(cell), kept < len(ratings)
     items, raters = np.divmod(found[several], ratings.n_raters)
     times = int(often[several].max(initial=0))
     codes = ratings.codes[kept[labels]]
@@ -148,10 +148,14 @@ def _cells(sheet: Sheet, kind: str) -> _Cells:
         cell[labels], occasion[labels], codes, len(items), times, ratings.n_categories
     )
     unsure = np.column_stack([cell[~labels], occasion[~labels]])
-    return _Cells(_on_cells(sheet, kind, by_cell, unsure, items), items, raters, often[several])
+    return _Cells(
+        _matrix_of_cells(sheet, kind, by_cell, unsure, items), items, raters, often[several]
+    )
 
 
-def _on_cells(sheet: Sheet, kind: str, ratings: Ratings, unsure: Ints, items: Ints) -> Sheet:
+def _matrix_of_cells(
+    sheet: LabelMatrix, kind: str, ratings: Ratings, unsure: Ints, items: Ints
+) -> LabelMatrix:
     """The sheet with cells for items; ``items``: of each cell, shape (cells,)."""
     return replace(
         sheet,
@@ -170,7 +174,7 @@ def _on_cells(sheet: Sheet, kind: str, ratings: Ratings, unsure: Ints, items: In
     )
 
 
-def _occasions(cell: Ints) -> Ints:
+def _number_occasions(cell: Ints) -> Ints:
     """The how-manieth of its cell each answer is, from 0."""
     order = np.argsort(cell, kind="stable")
     inside = cell[order]
@@ -179,7 +183,7 @@ def _occasions(cell: Ints) -> Ints:
     return found
 
 
-def _clusters(sheet: Sheet, items: Ints) -> Ints | None:
+def _clusters(sheet: LabelMatrix, items: Ints) -> Ints | None:
     """The cells drawn together; None where each has an item of its own that stands alone."""
     belongs = items if sheet.clusters is None else sheet.clusters[items]
     found, numbers = np.unique(belongs, return_inverse=True)

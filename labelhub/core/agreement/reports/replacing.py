@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelhub.core.agreement import alt_test
-from labelhub.core.agreement.coefficients.alpha import masi_distance, quadratic
-from labelhub.core.agreement.estimation import FEW_CLUSTERS, FEW_UNITS, doubted
+from labelhub.core.agreement.coefficients.alpha import masi_distance, quadratic_weights
+from labelhub.core.agreement.estimation import FEW_CLUSTERS, FEW_UNITS, add_doubts
 from labelhub.core.agreement.figures import Figure
-from labelhub.core.agreement.ratings import Floats, Ints, latest
-from labelhub.core.agreement.reports.reasons import around
-from labelhub.core.agreement.reports.sheet import UNKNOWN, Rater, Sheet
+from labelhub.core.agreement.ratings import Floats, Ints, keep_latest
+from labelhub.core.agreement.reports.reasons import widen_to_value
+from labelhub.core.agreement.reports.sheet import UNKNOWN, LabelMatrix, Rater
 
 MACHINES = ("llm", "model")
 HUMANS = ("crowd", "expert")
@@ -94,7 +94,7 @@ class Replacement:
         return self.test.advantage
 
 
-def replacements(sheet: Sheet, *, by_author: bool = False) -> list[Replacement]:
+def run_alt_tests(sheet: LabelMatrix, *, by_author: bool = False) -> list[Replacement]:
     """Of every machine that labelled; ``by_author``: measured by the author's own answer.
 
     None of free texts: they are hardly ever the same, and then everybody is as far from everybody.
@@ -102,7 +102,7 @@ def replacements(sheet: Sheet, *, by_author: bool = False) -> list[Replacement]:
     if sheet.task.written:
         return []
     people = np.isin([rater.kind for rater in sheet.raters], HUMANS)
-    humans = latest(sheet.ratings.of_raters(people))
+    humans = keep_latest(sheet.ratings.of_raters(people))
     if not len(humans):
         return []
     epsilon_for = _epsilon_for(sheet, people)
@@ -113,30 +113,30 @@ def replacements(sheet: Sheet, *, by_author: bool = False) -> list[Replacement]:
             continue
         codes = _codes_of(sheet, number)
         contest = (
-            alt_test.against_author(
+            alt_test.contest_with_author(
                 humans, codes, sheet.author, similarity=similarity, repeated=False
             )
             if by_author
-            else alt_test.against_humans(humans, codes, similarity=similarity, repeated=False)
+            else alt_test.contest_with_humans(humans, codes, similarity=similarity, repeated=False)
         )
-        test = _tested(sheet, contest, alt_test.EPSILON[epsilon_for])
+        test = _run_test(sheet, contest, alt_test.EPSILON[epsilon_for])
         curve = alt_test.curve(contest, EPSILONS, sheet.clusters)
         unit = "items" if sheet.clusters is None else sheet.unit
         found.append(Replacement(rater, test, sheet.raters, epsilon_for, curve, by_author, unit))
     return found
 
 
-def _tested(sheet: Sheet, contest: alt_test.Contest, epsilon: float) -> alt_test.AltTest:
+def _run_test(sheet: LabelMatrix, contest: alt_test.Contest, epsilon: float) -> alt_test.AltTest:
     """The test with what makes it doubtful that few clusters were compared."""
     test = alt_test.alt_test(contest, epsilon, sheet.clusters)
     if sheet.clusters is None or test.advantage["value"] is None:
-        return replace(test, advantage=around(test.advantage))
+        return replace(test, advantage=widen_to_value(test.advantage))
     compared = len(np.unique(sheet.clusters[contest.items]))
     doubt = FEW_CLUSTERS.format(unit=sheet.unit) if compared < FEW_UNITS else None
-    return replace(test, advantage=doubted(around(test.advantage), doubt))
+    return replace(test, advantage=add_doubts(widen_to_value(test.advantage), doubt))
 
 
-def _epsilon_for(sheet: Sheet, people: NDArray[np.bool_]) -> str:
+def _epsilon_for(sheet: LabelMatrix, people: NDArray[np.bool_]) -> str:
     """By the humans that labelled: experts, crowd, or both (taken as skilled)."""
     kinds = {
         rater.kind
@@ -146,18 +146,18 @@ def _epsilon_for(sheet: Sheet, people: NDArray[np.bool_]) -> str:
     return "skilled" if len(kinds) > 1 else kinds.pop()
 
 
-def _similarity(sheet: Sheet) -> Floats | None:
+def _similarity(sheet: LabelMatrix) -> Floats | None:
     """Of answers that can be nearly right; None where only the same answer is."""
     if len(sheet.categories) > MOST_CATEGORIES:
         return None
     if sheet.task.several and sheet.sets is not None:
         return 1 - masi_distance(sheet.sets)
     if sheet.task.ordered and sheet.scores is not None:
-        return quadratic(sheet.scores)
+        return quadratic_weights(sheet.scores)
     return None
 
 
-def _codes_of(sheet: Sheet, rater: int) -> Ints:
+def _codes_of(sheet: LabelMatrix, rater: int) -> Ints:
     codes = np.full(sheet.ratings.n_items, UNKNOWN)
     own = np.flatnonzero(sheet.ratings.raters == rater)
     codes[sheet.ratings.items[own]] = sheet.ratings.codes[own]

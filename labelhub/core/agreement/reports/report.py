@@ -11,29 +11,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import fdtrc
 
-from labelhub.core.agreement.aggregation.majority import only, winners
+from labelhub.core.agreement.aggregation.majority import single_winner, winners
 from labelhub.core.agreement.coefficients import chance, sums
 from labelhub.core.agreement.coefficients.sums import Patterns
 from labelhub.core.agreement.estimation import (
     Units,
-    clustered,
-    doubted,
-    doubtful,
-    estimated,
-    estimated_share,
-    units,
+    add_doubts,
+    cluster_units,
+    estimate,
+    estimate_share,
+    item_units,
+    rare_categories_doubt,
 )
 from labelhub.core.agreement.figures import Figure, share, undefined
 from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.against import Against, against
-from labelhub.core.agreement.reports.between import Pair, between_kinds, between_raters
-from labelhub.core.agreement.reports.comparisons import Comparisons, comparisons
-from labelhub.core.agreement.reports.pooled import Pooled
-from labelhub.core.agreement.reports.replacing import Replacement, replacements
-from labelhub.core.agreement.reports.sets import members_of
-from labelhub.core.agreement.reports.sheet import KINDS, Sheet
-from labelhub.core.agreement.reports.within import within
+from labelhub.core.agreement.reports.against import KindAccuracy, measure_accuracy
+from labelhub.core.agreement.reports.between import Pair, annotator_pairs, kind_pairs
+from labelhub.core.agreement.reports.comparisons import KindTests, compare_kinds
+from labelhub.core.agreement.reports.pooled import AggregatedLabels
+from labelhub.core.agreement.reports.replacing import Replacement, run_alt_tests
+from labelhub.core.agreement.reports.sets import set_members
+from labelhub.core.agreement.reports.sheet import KINDS, LabelMatrix
+from labelhub.core.agreement.reports.within import kind_agreement
 from labelhub.core.agreement.significance import ChiSquare, chi_square
 from labelhub.core.errors import InvalidInput
 
@@ -53,7 +53,7 @@ class LabelAgreement:
         return {"label": self.label, "share": self.share, **self.figures}
 
 
-def per_label(sheet: Sheet, kind: str) -> list[LabelAgreement]:
+def label_agreement(sheet: LabelMatrix, kind: str) -> list[LabelAgreement]:
     """Percent agreement, alpha and AC1 of each label as yes or no, in the order of the schema."""
     ratings = sheet.of_kind(kind)
     if not sheet.shares_categories or not len(ratings) or sheet.raters_of(kind) < 2:
@@ -61,7 +61,7 @@ def per_label(sheet: Sheet, kind: str) -> list[LabelAgreement]:
     if sheet.sets is None:
         names, members = list(sheet.categories), np.eye(len(sheet.categories), dtype=bool)
     else:
-        names, members = members_of(sheet.sets)
+        names, members = set_members(sheet.sets)
     if not names or len(names) > MOST_LABELS:
         return []
     patterns = sheet.patterns_of(kind)
@@ -72,13 +72,15 @@ def per_label(sheet: Sheet, kind: str) -> list[LabelAgreement]:
         LabelAgreement(
             name,
             float(shares[column]),
-            _figures(sheet, patterns, np.column_stack([whole - yes[:, column], yes[:, column]])),
+            _label_figures(
+                sheet, patterns, np.column_stack([whole - yes[:, column], yes[:, column]])
+            ),
         )
         for column, name in enumerate(names)
     ]
 
 
-def _figures(sheet: Sheet, patterns: Patterns, counts: Ints) -> dict[str, Figure]:
+def _label_figures(sheet: LabelMatrix, patterns: Patterns, counts: Ints) -> dict[str, Figure]:
     """``counts``: without and with the label, shape (patterns, 2)."""
     values = {"alpha_nominal": chance.alpha_nominal(2), "gwet_ac1": chance.gwet_ac(2)}
     pairable = patterns.totals >= 2
@@ -86,26 +88,26 @@ def _figures(sheet: Sheet, patterns: Patterns, counts: Ints) -> dict[str, Figure
     items = int(often.sum())
     if not items:
         return dict.fromkeys(("percent", *values), undefined(reasons.NO_PAIR))
-    found = _units(sheet, patterns, counts)
-    figures = {"percent": estimated_share(found, n=items)}
+    found = _label_units(sheet, patterns, counts)
+    figures = {"percent": estimate_share(found, n=items)}
     if (kept.sum(axis=0) > 0).all():
-        figures |= {name: estimated(found, value, n=items) for name, value in values.items()}
+        figures |= {name: estimate(found, value, n=items) for name, value in values.items()}
     else:
         figures |= dict.fromkeys(values, undefined(reasons.NO_VARIATION))
-    doubt = doubtful(kept, often)
-    return {name: doubted(figure, doubt) for name, figure in figures.items()}
+    doubt = rare_categories_doubt(kept, often)
+    return {name: add_doubts(figure, doubt) for name, figure in figures.items()}
 
 
-def _units(sheet: Sheet, patterns: Patterns, counts: Ints) -> Units:
+def _label_units(sheet: LabelMatrix, patterns: Patterns, counts: Ints) -> Units:
     """The items with two labels or more, ready to be estimated from."""
     pairable = patterns.totals >= 2
     if sheet.clusters is None:
-        rows = sums.distinct(counts[pairable], patterns.items[pairable])
-        return units(sums.parts(rows.counts), rows.items)
+        rows = sums.distinct_rows(counts[pairable], patterns.items[pairable])
+        return item_units(sums.agreement_parts(rows.counts), rows.items)
     of_kept = np.flatnonzero(pairable[patterns.of_item])
     _, numbers = np.unique(sheet.clusters[of_kept], return_inverse=True)
-    parts = sums.parts(counts)[patterns.of_item[of_kept]]
-    return clustered(parts, numbers, sheet.unit)
+    parts = sums.agreement_parts(counts)[patterns.of_item[of_kept]]
+    return cluster_units(parts, numbers, sheet.unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,7 @@ def position_bias(
     statistic = float(((observed - expected) ** 2 / expected).sum()) if len(places) else None
     test, chosen_at = chi_square(statistic, max(len(expected) - 1, 0)), observed.tolist()
     if groups is not None:
-        test = _by_cluster(test, _influence(places, sizes, groups), expected)
+        test = _clustered_test(test, _influence(places, sizes, groups), expected)
     return PositionBias(chosen_at, expected.tolist(), test, len(places), int((~usable).sum()))
 
 
@@ -170,7 +172,7 @@ def _influence(places: Ints, sizes: Ints, groups: Ints) -> Floats:
     return np.asarray(apart - np.bincount(groups, minlength=count)[:, None] * per_item)
 
 
-def _by_cluster(plain: ChiSquare, influence: Floats, expected: Floats) -> ChiSquare:
+def _clustered_test(plain: ChiSquare, influence: Floats, expected: Floats) -> ChiSquare:
     clusters, df = len(influence), plain.df
     if plain.statistic is None or clusters < 2:
         return ChiSquare(None, df, None)
@@ -213,17 +215,17 @@ class SourceCounts:
 class Report:
     """Everything; the parts are described where they are made."""
 
-    sheet: Sheet
+    sheet: LabelMatrix
     items: int
     sources: Mapping[str, SourceCounts]
     within: Mapping[str, Mapping[str, Figure]]
     per_label: Mapping[str, Sequence[LabelAgreement]]
     between: Sequence[Pair]
-    against_gold: Mapping[str, Against]
-    against_author: Mapping[str, Against]
+    against_gold: Mapping[str, KindAccuracy]
+    against_author: Mapping[str, KindAccuracy]
     replacements: Sequence[Replacement]
     replacements_by_author: Sequence[Replacement] = field(default_factory=list)
-    comparisons: Mapping[str, Comparisons] = field(default_factory=dict)
+    comparisons: Mapping[str, KindTests] = field(default_factory=dict)
     position_bias: Mapping[str, PositionBias] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -241,21 +243,21 @@ class Report:
             "against_author": {
                 kind: score.to_json() for kind, score in self.against_author.items()
             },
-            "alt_test": _by_name(self.replacements),
-            "alt_test_by_author": _by_name(self.replacements_by_author),
+            "alt_test": _by_machine_name(self.replacements),
+            "alt_test_by_author": _by_machine_name(self.replacements_by_author),
             "comparisons": {
                 truth: comparison.to_json() for truth, comparison in self.comparisons.items()
             },
-            "truths": _truths(self.sheet),
+            "truths": _count_truths(self.sheet),
             "position_bias": {
-                kind: _bias(bias, self.sheet) for kind, bias in self.position_bias.items()
+                kind: _bias_to_json(bias, self.sheet) for kind, bias in self.position_bias.items()
             },
             "left_out": dict(self.sheet.left_out),
             "reasons": reasons.WORDS,
         }
 
 
-def _truths(sheet: Sheet) -> dict[str, dict[str, int]]:
+def _count_truths(sheet: LabelMatrix) -> dict[str, dict[str, int]]:
     """Truth → how many items truly have each answer; nothing where items share no answers."""
     if not sheet.shares_categories or sheet.sets is not None:
         return {}
@@ -269,7 +271,7 @@ def _truths(sheet: Sheet) -> dict[str, dict[str, int]]:
     }
 
 
-def _by_name(found: Sequence[Replacement]) -> dict[str, Any]:
+def _by_machine_name(found: Sequence[Replacement]) -> dict[str, Any]:
     """Machine → its test; of machines of one name the later say their kind too."""
     named: dict[str, Any] = {}
     for replacement in found:
@@ -280,49 +282,49 @@ def _by_name(found: Sequence[Replacement]) -> dict[str, Any]:
     return named
 
 
-def report(sheet: Sheet) -> Report:
+def build_report(sheet: LabelMatrix) -> Report:
     """Measure everything that the labels of ``sheet`` can tell."""
-    pooled = Pooled(sheet)
+    pooled = AggregatedLabels(sheet)
     by_gold = {
-        kind: against(sheet, kind, sheet.gold, pooled)
+        kind: measure_accuracy(sheet, kind, sheet.gold, pooled)
         for kind in sheet.kinds
         if len(sheet.of_kind(kind)) and (sheet.gold >= 0).any()
     }
     by_author = {
-        kind: against(sheet, kind, sheet.author, pooled, missing=reasons.NO_AUTHOR)
+        kind: measure_accuracy(sheet, kind, sheet.author, pooled, missing=reasons.NO_AUTHOR)
         for kind in sheet.kinds
         if kind != "author" and len(sheet.of_kind(kind)) and (sheet.author >= 0).any()
     }
     return Report(
         sheet=sheet,
         items=sheet.ratings.n_items,
-        sources={kind: _counts(sheet, kind) for kind in sheet.kinds},
-        within={kind: within(sheet, kind) for kind in sheet.kinds},
-        per_label={kind: per_label(sheet, kind) for kind in sheet.kinds},
-        between=[*between_kinds(sheet), *between_raters(sheet)],
+        sources={kind: _count_source(sheet, kind) for kind in sheet.kinds},
+        within={kind: kind_agreement(sheet, kind) for kind in sheet.kinds},
+        per_label={kind: label_agreement(sheet, kind) for kind in sheet.kinds},
+        between=[*kind_pairs(sheet), *annotator_pairs(sheet)],
         against_gold=by_gold,
         against_author=by_author,
-        replacements=replacements(sheet),
-        replacements_by_author=replacements(sheet, by_author=True)
+        replacements=run_alt_tests(sheet),
+        replacements_by_author=run_alt_tests(sheet, by_author=True)
         if (sheet.author >= 0).any()
         else [],
-        comparisons=_comparisons(sheet, by_gold, by_author),
-        position_bias=_position_bias(sheet),
+        comparisons=_kind_tests(sheet, by_gold, by_author),
+        position_bias=_position_biases(sheet),
     )
 
 
-def _comparisons(
-    sheet: Sheet, by_gold: Mapping[str, Against], by_author: Mapping[str, Against]
-) -> dict[str, Comparisons]:
+def _kind_tests(
+    sheet: LabelMatrix, by_gold: Mapping[str, KindAccuracy], by_author: Mapping[str, KindAccuracy]
+) -> dict[str, KindTests]:
     measured = {"gold": (by_gold, sheet.gold), "author": (by_author, sheet.author)}
     found = {
-        truth: comparisons(sheet, [kind for kind, score in kinds.items() if score.items], values)
+        truth: compare_kinds(sheet, [kind for kind, score in kinds.items() if score.items], values)
         for truth, (kinds, values) in measured.items()
     }
     return {truth: comparison for truth, comparison in found.items() if comparison is not None}
 
 
-def _position_bias(sheet: Sheet) -> dict[str, PositionBias]:
+def _position_biases(sheet: LabelMatrix) -> dict[str, PositionBias]:
     """Whether a kind prefers places among the options that items bring.
 
     One choice an item, the most frequent: labels of the same item are not independent, and the
@@ -334,13 +336,13 @@ def _position_bias(sheet: Sheet) -> dict[str, PositionBias]:
     patterns = {kind: sheet.patterns_of(kind) for kind in sheet.kinds if len(sheet.of_kind(kind))}
     return {
         kind: position_bias(
-            only(winners(found.counts))[found.of_item], sheet.options, sheet.clusters
+            single_winner(winners(found.counts))[found.of_item], sheet.options, sheet.clusters
         )
         for kind, found in patterns.items()
     }
 
 
-def _bias(found: PositionBias, sheet: Sheet) -> dict[str, Any]:
+def _bias_to_json(found: PositionBias, sheet: LabelMatrix) -> dict[str, Any]:
     method = POSITIONS if sheet.clusters is None else POSITIONS_CLUSTERED.format(unit=sheet.unit)
     return {
         "chosen": found.chosen,
@@ -352,7 +354,7 @@ def _bias(found: PositionBias, sheet: Sheet) -> dict[str, Any]:
     }
 
 
-def _counts(sheet: Sheet, kind: str) -> SourceCounts:
+def _count_source(sheet: LabelMatrix, kind: str) -> SourceCounts:
     of_kind = sheet.kind_of == KINDS.index(kind)
     active = of_kind & ((sheet.labels_of + sheet.abstentions) > 0)
     return SourceCounts(

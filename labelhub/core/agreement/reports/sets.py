@@ -10,13 +10,13 @@ import numpy as np
 
 from labelhub.core.agreement import scores
 from labelhub.core.agreement.aggregation.majority import winners
-from labelhub.core.agreement.estimation import estimated, estimated_share
+from labelhub.core.agreement.estimation import estimate, estimate_share
 from labelhub.core.agreement.evaluation import LabelScore
 from labelhub.core.agreement.figures import Figure, divided
 from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.sheet import Sheet, units_of
-from labelhub.core.agreement.scores import Grouped
+from labelhub.core.agreement.reports.sheet import LabelMatrix, units_of
+from labelhub.core.agreement.scores import ItemClusters
 
 WITH = ("without", "with")
 #: What is reported of sets against a truth.
@@ -32,14 +32,14 @@ OF_SETS = (
 )
 
 
-def members_of(sets: Sequence[frozenset[str]]) -> tuple[list[str], Bools]:
+def set_members(sets: Sequence[frozenset[str]]) -> tuple[list[str], Bools]:
     """The labels that occur, and which of them each set has: shape (sets, labels)."""
     names = list(dict.fromkeys(name for labels in sets for name in sorted(labels)))
     table = np.array([[name in labels for name in names] for labels in sets], dtype=bool)
     return names, table.reshape(len(sets), len(names))
 
 
-def by_label(ratings: Ratings, members: Bools) -> list[Ratings]:
+def split_by_label(ratings: Ratings, members: Bools) -> list[Ratings]:
     """What was said of each label: 1 where the set has it, else 0. ``members``: (sets, labels)."""
     return [
         replace(ratings, codes=has[ratings.codes].astype(np.int64), n_categories=2)
@@ -47,17 +47,17 @@ def by_label(ratings: Ratings, members: Bools) -> list[Ratings]:
     ]
 
 
-def voted(ratings: Ratings, members: Bools) -> Bools:
+def majority_labels(ratings: Ratings, members: Bools) -> Bools:
     """Which labels the majority says of each item: shape (items, labels)."""
     found = np.zeros((ratings.n_items, members.shape[1]), dtype=bool)
-    for column, votes in enumerate(by_label(ratings, members)):
+    for column, votes in enumerate(split_by_label(ratings, members)):
         counts = votes.counts()
         found[:, column] = counts[:, 1] > counts[:, 0]
     return found
 
 
 def set_label_scores(
-    names: Sequence[str], predicted: Bools, true: Bools, together: Grouped | None = None
+    names: Sequence[str], predicted: Bools, true: Bools, together: ItemClusters | None = None
 ) -> list[LabelScore]:
     """Scores of each label; ``predicted``, ``true``: whether it is in the set; (items, labels).
 
@@ -68,11 +68,11 @@ def set_label_scores(
         matrix = scores.tabulate(
             predicted[:, column].astype(np.int64), true[:, column].astype(np.int64), WITH, together
         )
-        found.append(replace(scores.per_class(matrix)[1], label=name))
+        found.append(replace(scores.label_scores(matrix)[1], label=name))
     return found
 
 
-def set_figures(sheet: Sheet, rows: Ints, predicted: Bools, true: Bools) -> dict[str, Figure]:
+def set_figures(sheet: LabelMatrix, rows: Ints, predicted: Bools, true: Bools) -> dict[str, Figure]:
     """Exact match, Hamming loss, micro and macro F1 of sets, and the accuracy of single decisions.
 
     ``predicted``, ``true``: of the items ``rows``, shape (rows, labels). Micro scores pool the
@@ -91,7 +91,7 @@ def set_figures(sheet: Sheet, rows: Ints, predicted: Bools, true: Bools) -> dict
     }
     missing = {"micro_precision": reasons.NEVER_PREDICTED, "micro_recall": reasons.NEVER_TRUE}
     found = {
-        name: estimated_share(
+        name: estimate_share(
             units_of(sheet, np.column_stack(both), rows),
             n=len(rows),
             missing=missing.get(name, reasons.NEITHER),
@@ -99,11 +99,11 @@ def set_figures(sheet: Sheet, rows: Ints, predicted: Bools, true: Bools) -> dict
         for name, both in columns.items()
     }
     drawn = units_of(sheet, np.hstack([2 * hits, predicted.astype(np.int64) + true]), rows)
-    macro = estimated(drawn, _macro_f1, n=len(rows), missing=reasons.NEITHER, lowest=0.0)
+    macro = estimate(drawn, _macro_f1, n=len(rows), missing=reasons.NEITHER, lowest=0.0)
     return {**found, "macro_f1": macro}
 
 
-def decisions(sheet: Sheet, rows: Ints, likely: Floats, true: Bools) -> Figure:
+def decision_accuracy(sheet: LabelMatrix, rows: Ints, likely: Floats, true: Bools) -> Figure:
     """How many decisions are right: ``likely`` says how likely each label is, a tie counts half.
 
     Both of shape (rows, labels).
@@ -112,9 +112,9 @@ def decisions(sheet: Sheet, rows: Ints, likely: Floats, true: Bools) -> Figure:
     credit = won[np.arange(len(won)), true.reshape(-1).astype(np.int64)] / won.sum(axis=1)
     whole = np.full(len(rows), true.shape[1])
     columns = np.column_stack([credit.reshape(true.shape).sum(axis=1), whole])
-    return estimated_share(units_of(sheet, columns, rows), n=len(rows), missing=reasons.NEITHER)
+    return estimate_share(units_of(sheet, columns, rows), n=len(rows), missing=reasons.NEITHER)
 
 
 def _macro_f1(sums: Floats) -> Floats:
     hits, whole = np.split(sums, 2, axis=1)
-    return scores.macro(divided(hits, whole))
+    return scores.macro_mean(divided(hits, whole))

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.agreement.coefficients.sums import Patterns, patterns
-from labelhub.core.agreement.estimation import Units, clustered, units
+from labelhub.core.agreement.coefficients.sums import Patterns, find_patterns
+from labelhub.core.agreement.estimation import Units, cluster_units, item_units
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings, taken
 from labelhub.core.agreement.texts import Texts
 from labelhub.core.schema import LabelType
@@ -30,7 +30,7 @@ class Rater:
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class LabelMatrix:
     """Who said what.
 
     ``categories``: names of the category numbers. Of sets, ``sets`` has their members; of points on
@@ -114,7 +114,7 @@ class Sheet:
     def patterns_of(self, kind: str) -> Patterns:
         """How often each item got each category from ``kind``, as the different rows of that."""
         if kind not in self._patterns:
-            self._patterns[kind] = patterns(self.of_kind(kind).counts())
+            self._patterns[kind] = find_patterns(self.of_kind(kind).counts())
         return self._patterns[kind]
 
     def with_abstentions(self, kind: str) -> Ratings | None:
@@ -137,13 +137,13 @@ class Sheet:
         return int(((self.labels_of > 0) & (self.kind_of == KINDS.index(kind))).sum())
 
 
-def units_of(sheet: Sheet, columns: Floats | Ints, rows: Ints) -> Units:
+def units_of(sheet: LabelMatrix, columns: Floats | Ints, rows: Ints) -> Units:
     """What is drawn of the items ``rows``, whole clusters where there are any.
 
     ``columns``: of these items, shape (rows, k).
     """
     table = columns.astype(np.float64)
     if sheet.clusters is None:
-        return units(table, np.ones(len(rows), dtype=np.int64))
+        return item_units(table, np.ones(len(rows), dtype=np.int64))
     _, numbers = np.unique(sheet.clusters[rows], return_inverse=True)
-    return clustered(table, numbers, sheet.unit)
+    return cluster_units(table, numbers, sheet.unit)

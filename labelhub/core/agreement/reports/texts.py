@@ -12,19 +12,19 @@ from scipy.special import stdtrit
 from labelhub.core.agreement import texts
 from labelhub.core.agreement.estimation import (
     LINEARISED,
-    bounded,
-    doubted,
-    estimated,
-    estimated_share,
-    few,
+    add_doubts,
+    estimate,
+    estimate_share,
+    few_items_doubt,
+    limit_interval,
 )
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import CONFIDENCE, SEED
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings, taken
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.reasons import clusters_ignored
-from labelhub.core.agreement.reports.sheet import Sheet, units_of
-from labelhub.core.agreement.texts import alpha_of_texts, alpha_parts, apart
+from labelhub.core.agreement.reports.reasons import ignored_clusters_doubt
+from labelhub.core.agreement.reports.sheet import LabelMatrix, units_of
+from labelhub.core.agreement.texts import alpha_of_texts, alpha_parts, mean_distances
 
 WITHIN = ("alpha_token_f1", "token_f1")
 AGAINST = ("token_f1", "medoid_accuracy", "medoid_token_f1")
@@ -34,7 +34,7 @@ SAMPLED = "chance from {pairs} pairs of labels, drawn with seed {seed}"
 Figures = dict[str, Figure]
 
 
-def within_texts(sheet: Sheet, kind: str) -> Figures:
+def text_agreement(sheet: LabelMatrix, kind: str) -> Figures:
     """Mean token F1 of an item's pairs of labels, mean over items, and alpha by it."""
     if sheet.texts is None:
         return dict.fromkeys(WITHIN, undefined(reasons.NO_TEXTS))
@@ -46,19 +46,19 @@ def within_texts(sheet: Sheet, kind: str) -> Figures:
     rated, items = np.unique(ratings.items, return_inverse=True)
     alike = texts.within_items(sheet.texts, ratings.items, ratings.codes)
     numbers = sheet.texts.of(ratings.items, ratings.codes)
-    found = apart(sheet.texts.bags, numbers, sheet.texts.most_pairs)
+    found = mean_distances(sheet.texts.bags, numbers, sheet.texts.most_pairs)
     parts = alpha_parts(items, alike, found)
     near = 1 - parts[:, 0] / parts[:, 1]
-    shares = estimated_share(units_of(sheet, _with_ones(near), rated), n=len(rated))
-    alpha = estimated(units_of(sheet, parts, rated), alpha_of_texts(parts), n=len(rated))
+    shares = estimate_share(units_of(sheet, _with_ones(near), rated), n=len(rated))
+    alpha = estimate(units_of(sheet, parts, rated), alpha_of_texts(parts), n=len(rated))
     sampled = SAMPLED.format(pairs=found.sampled, seed=SEED) if found.sampled else ""
     return {
-        "alpha_token_f1": _told(alpha, _at_most(alike), sampled),
-        "token_f1": _told(shares, _at_most(alike)),
+        "alpha_token_f1": _add_notes(alpha, _sampling_note(alike), sampled),
+        "token_f1": _add_notes(shares, _sampling_note(alike)),
     }
 
 
-def between_texts(sheet: Sheet, first: str, second: str) -> Figures:
+def text_agreement_of_kinds(sheet: LabelMatrix, first: str, second: str) -> Figures:
     """Mean token F1 over all pairs of a label of the one kind and a label of the other."""
     if not sheet.task.written:
         return {}
@@ -67,7 +67,7 @@ def between_texts(sheet: Sheet, first: str, second: str) -> Figures:
     mine, theirs = sheet.of_kind(first), sheet.of_kind(second)
     size = sheet.ratings.n_items
     sides = (mine.items, mine.codes), (theirs.items, theirs.codes)
-    alike = texts.across(sheet.texts, *sides, size)
+    alike = texts.across_sides(sheet.texts, *sides, size)
     pairs = np.bincount(mine.items, minlength=size) * np.bincount(theirs.items, minlength=size)
     both = np.flatnonzero(pairs)
     if not len(both):
@@ -75,15 +75,17 @@ def between_texts(sheet: Sheet, first: str, second: str) -> Figures:
     compared = mine.items[alike.first]
     mean = np.bincount(compared, alike.f1, size)[both] / np.bincount(compared, minlength=size)[both]
     columns = np.column_stack([mean * pairs[both], pairs[both]])
-    shown = estimated_share(units_of(sheet, columns, both), n=len(both))
-    return {"token_f1": _told(shown, _at_most(alike))}
+    shown = estimate_share(units_of(sheet, columns, both), n=len(both))
+    return {"token_f1": _add_notes(shown, _sampling_note(alike))}
 
 
-def between_writers(sheet: Sheet, ratings: Ratings) -> Mapping[tuple[int, int], Figures]:
+def text_agreement_of_raters(
+    sheet: LabelMatrix, ratings: Ratings
+) -> Mapping[tuple[int, int], Figures]:
     """Mean token F1 of every two raters on the items of both, the lower number first.
 
     Linearised: draws for each of many pairs would take long. Those of whom no two labels were
-    compared are not there: see ``not_compared``.
+    compared are not there: see ``missing_text_agreement``.
     """
     if sheet.texts is None or not len(ratings):
         return {}
@@ -93,26 +95,26 @@ def between_writers(sheet: Sheet, ratings: Ratings) -> Mapping[tuple[int, int], 
     cells, place, often = np.unique(keys, return_inverse=True, return_counts=True)
     means = np.bincount(place, alike.f1) / often
     squares = np.bincount(place, (alike.f1 - means[place]) ** 2)
-    ignored = clusters_ignored(sheet)
+    ignored = ignored_clusters_doubt(sheet)
     found = {}
     for cell, n, mean, square in zip(
         cells.tolist(), often.tolist(), means.tolist(), squares.tolist(), strict=True
     ):
-        shown = doubted(_mean(mean, square, n), few(n), ignored)
+        shown = add_doubts(_mean_figure(mean, square, n), few_items_doubt(n), ignored)
         pair = divmod(cell, ratings.n_raters)
-        found[pair] = {"token_f1": _told(shown, _at_most(alike))}
+        found[pair] = {"token_f1": _add_notes(shown, _sampling_note(alike))}
     return found
 
 
-def not_compared(sheet: Sheet) -> Figures:
-    """What there is of two raters that ``between_writers`` does not have."""
+def missing_text_agreement(sheet: LabelMatrix) -> Figures:
+    """What there is of two raters that ``text_agreement_of_raters`` does not have."""
     if not sheet.task.written:
         return {}
     reason = reasons.NO_TEXTS if sheet.texts is None else reasons.NOT_COMPARED
     return {"token_f1": undefined(reason)}
 
 
-def against_texts(sheet: Sheet, kind: str, truth: Ints) -> Figures:
+def text_accuracy(sheet: LabelMatrix, kind: str, truth: Ints) -> Figures:
     """Token F1 of single labels, and of the text of each item that is most like its others.
 
     A tie is undecided: tied texts share the item's weight. ``truth``: as for ``against``.
@@ -126,47 +128,49 @@ def against_texts(sheet: Sheet, kind: str, truth: Ints) -> Figures:
     rows, items = np.unique(ratings.items, return_inverse=True)
     if not len(rows):
         return dict.fromkeys(AGAINST, undefined(reasons.NO_SHARED_ITEMS))
-    near = _like_truth(sheet.texts, ratings.items, ratings.codes, truth)
+    near = _similarity_to_truth(sheet.texts, ratings.items, ratings.codes, truth)
     columns = np.column_stack([np.bincount(items, near), np.bincount(items)])
     alike = texts.within_items(sheet.texts, ratings.items, ratings.codes)
     chosen = texts.medoids(items, ratings.codes, alike)
     of_item = rows[chosen.items]
     right = chosen.weight * (chosen.places == truth[of_item])
-    nearest = chosen.weight * _like_truth(sheet.texts, of_item, chosen.places, truth)
+    nearest = chosen.weight * _similarity_to_truth(sheet.texts, of_item, chosen.places, truth)
     found = {
         "medoid_accuracy": _with_ones(np.bincount(chosen.items, right)),
         "medoid_token_f1": _with_ones(np.bincount(chosen.items, nearest)),
     }
     figures = {
-        name: _told(estimated_share(units_of(sheet, columns, rows), n=len(rows)), _at_most(alike))
+        name: _add_notes(
+            estimate_share(units_of(sheet, columns, rows), n=len(rows)), _sampling_note(alike)
+        )
         for name, columns in found.items()
     }
     single = units_of(sheet, columns.astype(np.float64), rows)
-    return {"token_f1": estimated_share(single, n=len(ratings), items=len(rows)), **figures}
+    return {"token_f1": estimate_share(single, n=len(ratings), items=len(rows)), **figures}
 
 
-def _like_truth(known: texts.Texts, items: Ints, places: Ints, truth: Ints) -> Floats:
-    return texts.f1_of(known.bags, known.of(items, places), known.of(items, truth[items]))
+def _similarity_to_truth(known: texts.Texts, items: Ints, places: Ints, truth: Ints) -> Floats:
+    return texts.token_f1(known.bags, known.of(items, places), known.of(items, truth[items]))
 
 
 def _with_ones(values: Floats | Ints) -> Floats:
     return np.column_stack([values, np.ones(len(values))])
 
 
-def _mean(mean: float, squares: float, n: int) -> Figure:
+def _mean_figure(mean: float, squares: float, n: int) -> Figure:
     """With Student's interval; ``squares``: sum of the squares about the mean."""
     half = float("nan")
     if n > 1 and squares:
         half = (squares / (n - 1) / n) ** 0.5 * float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2))
-    low, high = bounded(mean, mean - half, mean + half, lowest=0.0)
+    low, high = limit_interval(mean, mean - half, mean + half, lowest=0.0)
     return figure(mean, low=low, high=high, n=n, method=LINEARISED.format(unit="items"))
 
 
-def _at_most(alike: texts.Alike) -> str:
+def _sampling_note(alike: texts.ComparedLabels) -> str:
     return AT_MOST.format(labels=alike.at_most, seed=SEED) if alike.at_most else ""
 
 
-def _told(shown: Figure, *notes: str) -> Figure:
+def _add_notes(shown: Figure, *notes: str) -> Figure:
     """The figure, whose method says besides what was not compared; a null one as it is."""
     if shown["value"] is None:
         return shown
