@@ -31,7 +31,6 @@ from labelhub.core.agreement.evaluation import (
     LabelledPair,
     evaluate,
     is_right,
-    known_names,
 )
 from labelhub.core.agreement.figures import Figure, share
 from labelhub.core.errors import InvalidInput, NotFound
@@ -310,7 +309,7 @@ def items_in_cell(compared: Comparison, *, label: str, cell: str) -> list[int]:
     if known is None:
         raise InvalidInput(f"label: the schema has no '{label[:80]}'.")
     sides = (
-        (pair.item_id, known_names(schema, pair.predicted), known_names(schema, pair.gold))
+        (pair.item_id, schema.names_in(pair.predicted), schema.names_in(pair.gold))
         for pair in compared.pairs
     )
     return [

@@ -9,8 +9,8 @@ from apps.agreement.report.slices import Slice
 from apps.labels.models import ItemState, Label
 from apps.labels.services import NewGold, import_gold, import_labels
 from apps.projects.models import Project
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.report import build_report
-from labelhub.core.agreement.reports.sheet import LabelMatrix
 from labelhub.core.errors import NotFound
 from tests.factories.agreement import decide, propose, run_of
 from tests.factories.labels import draft, open_item, open_several, reviewer

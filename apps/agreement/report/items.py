@@ -13,9 +13,9 @@ from apps.projects.models import Item, Project
 from labelhub.core.agreement.aggregation.majority import draw_winner, single_winner, winners
 from labelhub.core.agreement.intervals import SEED
 from labelhub.core.agreement.ratings import Bools, Ints
-from labelhub.core.agreement.reports.divided import disputed_items
+from labelhub.core.agreement.reports.disputed_items import disputed_items
+from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix
 from labelhub.core.agreement.reports.sets import set_members
-from labelhub.core.agreement.reports.sheet import KINDS, LabelMatrix
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import fold
 

@@ -35,7 +35,7 @@ from apps.labels.selectors import current_gold, labels_of_run
 from apps.projects.models import Item, Project
 from apps.projects.selectors import CLUSTER_KEYS, current_schema
 from labelhub.core.agreement.ratings import Ints, Ratings
-from labelhub.core.agreement.reports.sheet import KINDS, LabelMatrix, Rater
+from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix, Rater
 
 #: Items whose meta data are looked at for a key.
 LOOKED_AT = 500

@@ -18,7 +18,7 @@ from apps.common.charts import Axis, Chart, Mark, Name, down_to, number_tick, or
 from apps.common.figures import ends
 from apps.labels.models import Label
 from apps.projects.models import Project
-from labelhub.core.agreement.reports.within import kind_agreement
+from labelhub.core.agreement.reports.kind_agreement import kind_agreement
 from labelhub.core.schema import LabelType
 
 #: At most so many periods; each is read by itself.

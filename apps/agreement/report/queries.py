@@ -21,8 +21,8 @@ from labelhub.core.agreement.calibration import measure_calibration
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import t_quantile
 from labelhub.core.agreement.ratings import Ints
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.reasons import NOT_RECORDED
-from labelhub.core.agreement.reports.sheet import LabelMatrix
 
 
 def calibrations(project: Project, sheet: LabelMatrix, asked: Slice) -> Mapping[str, Any]:

@@ -29,8 +29,8 @@ from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.queue.leases import LEASE_SECONDS
 from labelhub.core.agreement.ratings import Ints, Ratings
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix, Rater
 from labelhub.core.agreement.reports.repeats import measure_repeats
-from labelhub.core.agreement.reports.sheet import LabelMatrix, Rater
 
 #: A person who revises so soon corrects what they meant.
 SLIP = timedelta(seconds=LEASE_SECONDS)

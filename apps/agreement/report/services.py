@@ -28,9 +28,9 @@ from apps.labels.models import PEOPLE, VIEW_UNKNOWN, Gold, ItemState, Label
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.agreement.figures import share
-from labelhub.core.agreement.reports.divided import disputed_items
+from labelhub.core.agreement.reports.disputed_items import disputed_items
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.report import build_report
-from labelhub.core.agreement.reports.sheet import LabelMatrix
 from labelhub.core.errors import Conflict
 
 #: Seconds; each who waits holds a thread.

@@ -35,7 +35,7 @@ from apps.labels.models import Label
 from apps.projects.models import Item, Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_schema, get_project
-from labelhub.core.agreement.reports.sheet import LabelMatrix
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.errors import InvalidInput, NotFound
 
 #: With more labels the page comes first and the numbers when they are there.

@@ -24,7 +24,6 @@ from apps.reviews.quality.work import Bools, Floats, Ints
 from labelhub.core.agreement.figures import (
     Figure,
     clustered_share,
-    divided,
     figure,
     percentile_ends,
     resample,
@@ -33,6 +32,7 @@ from labelhub.core.agreement.figures import (
 )
 from labelhub.core.agreement.intervals import DRAWS, SEED
 from labelhub.core.agreement.pace import known_times
+from labelhub.core.agreement.ratings import divide
 from labelhub.core.agreement.significance import NEWCOMBE, median, newcombe
 from labelhub.core.agreement.with_others import count_comparisons
 from labelhub.core.schema import value_key
@@ -253,9 +253,7 @@ def _drawn(answers: Answers, part: Ints, whole: Ints, unit: str) -> Figure:
         np.add.at(sums, number, columns)
         columns = sums
     drawn = resample(len(columns)).sums(columns)
-    low, high = percentile_ends(
-        divided(drawn[:, 0], drawn[:, 1]) - divided(drawn[:, 2], drawn[:, 3])
-    )
+    low, high = percentile_ends(divide(drawn[:, 0], drawn[:, 1]) - divide(drawn[:, 2], drawn[:, 3]))
     a, n, b, m = (float(total) for total in columns.sum(axis=0))
     method = DRAWN.format(unit=unit, draws=DRAWS, seed=SEED)
     return figure(a / n - b / m, low=low, high=high, n=int((whole > 0).sum()), method=method)

@@ -13,9 +13,17 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labelhub.core.agreement.figures import Figure, divided, figure, undefined
+from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import BOOTSTRAP, bootstrap, t_cdf
-from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings, keep_latest, on_items
+from labelhub.core.agreement.ratings import (
+    Bools,
+    Floats,
+    Ints,
+    Ratings,
+    divide,
+    keep_latest,
+    on_items,
+)
 from labelhub.core.agreement.significance import benjamini_yekutieli
 from labelhub.core.errors import InvalidInput
 
@@ -384,4 +392,4 @@ def _by_cluster(contest: Contest, kept: Bools, groups: Ints | None) -> Ints:
 def _mean_share(sums: Floats) -> Floats:
     """Mean over humans of wins by comparisons, draw by draw; humans not drawn are left out."""
     wins, n = np.split(sums, 2, axis=1)
-    return np.asarray(np.nanmean(divided(wins, n), axis=1, keepdims=True))
+    return np.asarray(np.nanmean(divide(wins, n), axis=1, keepdims=True))

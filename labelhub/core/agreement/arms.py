@@ -13,14 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.agreement.evaluation import Confusion, known_names
+from labelhub.core.agreement.evaluation import Confusion
 from labelhub.core.agreement.figures import (
     SAME,
     Columns,
     Figure,
     Resample,
     clustered_share,
-    divided,
     figure,
     percentile_ends,
     ratio,
@@ -28,9 +27,9 @@ from labelhub.core.agreement.figures import (
     undefined,
 )
 from labelhub.core.agreement.intervals import SEED
-from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.agreement.ratings import Floats, Ints, divide
 from labelhub.core.agreement.significance import EXACT, LEVEL, holm, mcnemar, mcnemar_mid_p
-from labelhub.core.schema import Schema, Value, fold, value_key
+from labelhub.core.schema import Schema, Value
 
 NOTHING = -1
 
@@ -77,10 +76,7 @@ class Codes:
         return table
 
     def _new(self, value: Value) -> int:
-        if self.has_labels():
-            key: object = known_names(self._schema, value)
-        else:
-            key = fold(value) if isinstance(value, str) else (value_key(value),)
+        key = self._schema.task.answer_key(self._schema, value)
         if key not in self._by_key:
             self._by_key[key] = len(self._names)
             self._names.append(key if isinstance(key, frozenset) else frozenset())
@@ -195,7 +191,7 @@ class _DrawnCounts:
     method: str
 
     def f1(self) -> Floats:
-        return divided(2 * self.tp, 2 * self.tp + self.fp + self.fn)
+        return divide(2 * self.tp, 2 * self.tp + self.fp + self.fn)
 
 
 def _drawn(sample: Resample, counts: ArmTally, size: int) -> _DrawnCounts:
@@ -215,9 +211,9 @@ def _score_label(counts: ArmTally, drawn: _DrawnCounts, label: int, name: str) -
     return LabelFigures(
         name,
         Confusion(yes, wrong, missed, rest),
-        precision=_share(tp, tp + fp, drawn, divided(drawn.tp, predicted)[:, label], never),
+        precision=_share(tp, tp + fp, drawn, divide(drawn.tp, predicted)[:, label], never),
         recall=_share(
-            tp, tp + fn, drawn, divided(drawn.tp, held)[:, label], "the label is never in gold"
+            tp, tp + fn, drawn, divide(drawn.tp, held)[:, label], "the label is never in gold"
         ),
         f1=_f1(2 * yes, wrong + missed, drawn, label, counts.items),
     )
@@ -245,7 +241,7 @@ def _macro(found: Sequence[LabelFigures], drawn: _DrawnCounts, counts: ArmTally)
         return undefined("no label is predicted or in gold")
     f1 = drawn.f1()
     known = ~np.isnan(f1)
-    mean = divided(np.where(known, f1, 0).sum(axis=1), known.sum(axis=1).astype(np.float64))
+    mean = divide(np.where(known, f1, 0).sum(axis=1), known.sum(axis=1).astype(np.float64))
     low, high = percentile_ends(mean)
     words = f"mean over {len(values)} labels; {drawn.method}"
     return figure(sum(values) / len(values), low=low, high=high, n=counts.items, method=words)
@@ -352,7 +348,7 @@ def accuracy_difference(sample: Resample, first: ArmTally, second: ArmTally) -> 
         column * common for column in (first.right, first.passes, second.right, second.passes)
     ]
     sums = sample.sums(np.stack(columns, axis=1))
-    drawn = divided(sums[:, 0], sums[:, 1]) - divided(sums[:, 2], sums[:, 3])
+    drawn = divide(sums[:, 0], sums[:, 1]) - divide(sums[:, 2], sums[:, 3])
     whole = [int(column.sum()) for column in columns]
     low, high = percentile_ends(drawn)
     return figure(

@@ -15,7 +15,6 @@ import scipy.special
 from labelhub.core.agreement.coefficients.sums import Value
 from labelhub.core.agreement.figures import (
     Figure,
-    divided,
     figure,
     percentile_ends,
     share,
@@ -29,7 +28,7 @@ from labelhub.core.agreement.intervals import (
     Interval,
     draw_weights,
 )
-from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.agreement.ratings import Floats, Ints, divide
 
 #: Nothing varies, so chance alone would give full agreement.
 NO_VARIATION = "no_variation"
@@ -139,11 +138,32 @@ def estimate_share(
         sums = np.rint(found.sums[0, :2]).astype(np.int64).tolist()
         result = share(*sums, reason=missing if n else TOO_FEW)
         return add_doubts(result, few_items_doubt(n if items is None else items))
-    return estimate(found, _ratio, n=n, items=items, missing=missing, lowest=0.0)
+    return estimate(
+        found,
+        lambda sums: divide(sums[:, 0], sums[:, 1]),
+        n=n,
+        items=items,
+        missing=missing,
+        lowest=0.0,
+    )
 
 
-def _ratio(sums: Floats) -> Floats:
-    return divided(sums[:, 0], sums[:, 1])
+def linearised_figure(
+    number: float,
+    half: float,
+    *,
+    n: int,
+    unit: str,
+    clusters: float,
+    lowest: float = -1.0,
+    doubt: str | None = None,
+) -> Figure:
+    """A figure with a linearised interval of ``half`` to either side, over so many ``clusters``."""
+    wide = half if half >= FLAT else float("nan")
+    low, high = limit_interval(number, number - wide, number + wide, lowest=lowest)
+    result = figure(number, low=low, high=high, n=n, method=LINEARISED.format(unit=unit))
+    few = FEW_CLUSTERS.format(unit=unit) if clusters < FEW_UNITS else None
+    return add_doubts(result, doubt, few)
 
 
 def limit_interval(number: float, low: float, high: float, *, lowest: float = -1.0) -> Interval:

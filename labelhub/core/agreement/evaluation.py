@@ -12,8 +12,8 @@ import numpy as np
 
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
 from labelhub.core.agreement.intervals import BOOTSTRAP, bootstrap
-from labelhub.core.agreement.ratings import Bools, Floats
-from labelhub.core.schema import Schema, Value, fold, value_key
+from labelhub.core.agreement.ratings import Bools, Floats, divide
+from labelhub.core.schema import Schema, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,22 +26,12 @@ class LabelledPair:
 
 
 def is_right(schema: Schema, predicted: Value, gold: Value) -> bool:
-    """Whether the whole prediction is what gold says: what exact match and accuracy count.
-
-    A label of an older schema version that is no more in ``schema`` counts for neither side.
-    """
-    if not schema.task.labelled:
-        return equal_values(predicted, gold)
-    return known_names(schema, predicted) == known_names(schema, gold)
-
-
-def known_names(schema: Schema, value: Value) -> frozenset[str]:
-    """The labels of ``schema`` that a value of a labelled task names."""
-    return schema.names_in(value).intersection(schema.names)
+    """Whether the whole prediction is the answer of gold, as exact match and accuracy count it."""
+    return schema.task.answer_key(schema, predicted) == schema.task.answer_key(schema, gold)
 
 
 def distance(first: Value, second: Value) -> float:
-    """How far two points of an ordinal scale are apart.
+    """The distance of two points of an ordinal scale.
 
     Raises:
         TypeError: one of them is no number.
@@ -49,13 +39,6 @@ def distance(first: Value, second: Value) -> float:
     if isinstance(first, int | float) and isinstance(second, int | float):
         return abs(first - second)
     raise TypeError(f"only points of a scale have a distance, not {first!r} and {second!r}")
-
-
-def equal_values(predicted: Value, gold: Value) -> bool:
-    """Whether two answers are the same; texts are compared folded."""
-    if isinstance(predicted, str) and isinstance(gold, str):
-        return fold(predicted) == fold(gold)
-    return value_key(predicted) == value_key(gold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +89,7 @@ class LabelScore:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """All of it: overall metrics, a score per label, and the matrix of single-choice labels.
+    """Overall metrics, a score per label, and the matrix of single-choice labels.
 
     ``matrix[predicted][gold]`` counts items; None where a value is a set or free text.
     """
@@ -130,13 +113,14 @@ def evaluate(schema: Schema, pairs: Sequence[LabelledPair]) -> Evaluation:
     """Compare predictions with gold as the schema's task asks.
 
     multi: per label and micro, macro, exact match; single and ordinal: also the matrix, ordinal the
-    mean absolute error; text: equality after folding; per_item: equality of options.
-    With no pairs every figure is undefined, with the reason.
+    mean absolute error; text and per_item: the same answer or not.
+    Without pairs the accuracy is undefined.
     """
     if not pairs:
         return Evaluation(0, {"accuracy": undefined("no item has both a prediction and gold")})
     if not schema.task.labelled:
-        return _by_equality(pairs)
+        hits = np.array([is_right(schema, pair.predicted, pair.gold) for pair in pairs])
+        return Evaluation(len(pairs), {"accuracy": _share(hits)})
     names = schema.names
     predicted = _indicators(schema, names, (pair.predicted for pair in pairs), len(pairs))
     gold = _indicators(schema, names, (pair.gold for pair in pairs), len(pairs))
@@ -148,7 +132,12 @@ def evaluate(schema: Schema, pairs: Sequence[LabelledPair]) -> Evaluation:
     overall = {"accuracy": _share(exact), "macro_f1": macro}
     if schema.task.ordered:
         overall["mean_absolute_error"] = _mean_absolute_error(pairs)
-    return Evaluation(len(pairs), overall, scores, _matrix(names, predicted, gold))
+    table = predicted.astype(np.int64).T @ gold.astype(np.int64)
+    matrix = {
+        row: dict(zip(names, counts, strict=True))
+        for row, counts in zip(names, table.tolist(), strict=True)
+    }
+    return Evaluation(len(pairs), overall, scores, matrix)
 
 
 def _indicators(schema: Schema, names: Sequence[str], values: Iterable[Value], n: int) -> Bools:
@@ -188,16 +177,13 @@ def _scores(names: Sequence[str], predicted: Bools, gold: Bools) -> tuple[list[L
 
 
 def _f1_and_macro(size: int) -> Any:
-    """Statistic for the bootstrap: F1 of each label, then their mean where defined."""
+    """The statistic that the bootstrap draws: F1 of each label, then their mean where defined."""
 
     def statistic(sums: Floats) -> Floats:
         yes, fp, fn = sums[:, :size], sums[:, size : 2 * size], sums[:, 2 * size :]
-        whole = 2 * yes + fp + fn
-        f1 = np.divide(2 * yes, whole, out=np.full_like(whole, np.nan), where=whole > 0)
+        f1 = divide(2 * yes, 2 * yes + fp + fn)
         defined = ~np.isnan(f1)
-        count = defined.sum(axis=1)
-        total = np.where(defined, f1, 0).sum(axis=1)
-        macro = np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
+        macro = divide(np.where(defined, f1, 0).sum(axis=1), defined.sum(axis=1))
         return np.hstack([f1, macro[:, None]])
 
     return statistic
@@ -242,9 +228,9 @@ def _micro(predicted: Bools, gold: Bools) -> dict[str, Figure]:
         tp, wrong, missed = sums[:, 0], sums[:, 1], sums[:, 2]
         return np.stack(
             [
-                _divide(tp, tp + wrong),
-                _divide(tp, tp + missed),
-                _divide(2 * tp, 2 * tp + wrong + missed),
+                divide(tp, tp + wrong),
+                divide(tp, tp + missed),
+                divide(2 * tp, 2 * tp + wrong + missed),
                 1 - (wrong + missed) / decisions,
             ],
             axis=1,
@@ -268,20 +254,8 @@ def _micro(predicted: Bools, gold: Bools) -> dict[str, Figure]:
     }
 
 
-def _divide(part: Floats, whole: Floats) -> Floats:
-    return np.divide(part, whole, out=np.full_like(whole, np.nan), where=whole > 0)
-
-
 def _share(hits: Bools) -> Figure:
     return share(int(hits.sum()), len(hits), reason="no items")
-
-
-def _matrix(names: Sequence[str], predicted: Bools, gold: Bools) -> dict[str, dict[str, int]]:
-    table = predicted.astype(np.int64).T @ gold.astype(np.int64)
-    return {
-        row: {column: int(table[i, j]) for j, column in enumerate(names)}
-        for i, row in enumerate(names)
-    }
 
 
 def _mean_absolute_error(pairs: Sequence[LabelledPair]) -> Figure:
@@ -293,8 +267,3 @@ def _mean_absolute_error(pairs: Sequence[LabelledPair]) -> Figure:
     return figure(
         float(errors.mean()), low=float(ends[0, 0]), high=float(ends[1, 0]), n=n, method=BOOTSTRAP
     )
-
-
-def _by_equality(pairs: Sequence[LabelledPair]) -> Evaluation:
-    hits = np.array([equal_values(pair.predicted, pair.gold) for pair in pairs])
-    return Evaluation(len(pairs), {"accuracy": _share(hits)})

@@ -19,7 +19,7 @@ from labelhub.core.agreement.intervals import (
     draw_weights,
     wilson,
 )
-from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.agreement.ratings import Floats, Ints, divide
 
 
 class Figure(TypedDict, total=False):
@@ -127,11 +127,6 @@ def percentile_ends(drawn: Floats) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def divided(part: Floats, whole: Floats) -> Floats:
-    """Draw by draw; NaN where there is nothing to divide by."""
-    return np.divide(part, whole, out=np.full_like(part, np.nan), where=whole > 0)
-
-
 def ratio(sample: Resample, part: Columns, whole: Columns, *, reason: str, n: int) -> Figure:
     """Sum of ``part`` over sum of ``whole``, both by item, with the bootstrap's interval.
 
@@ -141,7 +136,7 @@ def ratio(sample: Resample, part: Columns, whole: Columns, *, reason: str, n: in
     if total == 0:
         return undefined(reason)
     drawn = sample.sums(np.stack([part, whole], axis=1))
-    low, high = percentile_ends(divided(drawn[:, 0], drawn[:, 1]))
+    low, high = percentile_ends(divide(drawn[:, 0], drawn[:, 1]))
     value = float(part.sum()) / total
     return figure(value, low=low, high=high, n=n, method=sample.method(whole))
 

@@ -6,6 +6,7 @@ caller (by option id, never by text), and all declared categories count, used or
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,12 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+
+
+def divide(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
+    """``part / whole``; NaN where ``whole`` is 0 or less."""
+    quotient: Floats = np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
+    return quotient
 
 
 @dataclass(frozen=True, slots=True, eq=False)

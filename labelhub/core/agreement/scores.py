@@ -17,14 +17,13 @@ from labelhub.core.agreement.estimation import CLUSTERED, FEW_CLUSTERS, FEW_UNIT
 from labelhub.core.agreement.evaluation import Confusion, LabelScore
 from labelhub.core.agreement.figures import (
     Figure,
-    divided,
     figure,
     percentile_ends,
     share,
     undefined,
 )
 from labelhub.core.agreement.intervals import BOOTSTRAP, DRAWS, SEED, draw_weights
-from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.agreement.ratings import Floats, Ints, divide
 from labelhub.core.errors import InvalidInput
 
 #: More clusters than these are drawn in groups.
@@ -155,22 +154,22 @@ def tabulate(
 
 def accuracy(tables: Floats) -> Floats:
     """Share of items on the diagonal; of single answers micro precision, recall and F1 too."""
-    return divided(_hits(tables).sum(axis=-1), tables.sum(axis=(-2, -1)))
+    return divide(_hits(tables).sum(axis=-1), tables.sum(axis=(-2, -1)))
 
 
 def precision(tables: Floats) -> Floats:
     """Of each label, shape (..., k): how much of what was predicted is so in gold."""
-    return divided(_hits(tables), tables.sum(axis=-1))
+    return divide(_hits(tables), tables.sum(axis=-1))
 
 
 def recall(tables: Floats) -> Floats:
     """Of each label, shape (..., k): how much of what is in gold was predicted."""
-    return divided(_hits(tables), tables.sum(axis=-2))
+    return divide(_hits(tables), tables.sum(axis=-2))
 
 
 def f1(tables: Floats) -> Floats:
     """Of each label, shape (..., k): 2 hits / (predicted + gold), the harmonic mean of both."""
-    return divided(2 * _hits(tables), tables.sum(axis=-1) + tables.sum(axis=-2))
+    return divide(2 * _hits(tables), tables.sum(axis=-1) + tables.sum(axis=-2))
 
 
 def macro_mean(by_label: Floats, among: NDArray[np.bool_] | None = None) -> Floats:
@@ -181,7 +180,7 @@ def macro_mean(by_label: Floats, among: NDArray[np.bool_] | None = None) -> Floa
     """
     known = np.broadcast_to(~np.isnan(by_label) if among is None else among, by_label.shape)
     total = np.where(known, np.nan_to_num(by_label), 0).sum(axis=-1)
-    return divided(np.asarray(total), np.asarray(known.sum(axis=-1), dtype=np.float64))
+    return divide(np.asarray(total), np.asarray(known.sum(axis=-1), dtype=np.float64))
 
 
 def matthews(tables: Floats) -> Floats:
@@ -193,7 +192,7 @@ def matthews(tables: Floats) -> Floats:
     predicted, true = tables.sum(axis=-1), tables.sum(axis=-2)
     together = _hits(tables).sum(axis=-1) * n - (predicted * true).sum(axis=-1)
     spread = (n**2 - (predicted**2).sum(axis=-1)) * (n**2 - (true**2).sum(axis=-1))
-    return divided(together, np.sqrt(spread))
+    return divide(together, np.sqrt(spread))
 
 
 def cohen_kappa(tables: Floats) -> Floats:
@@ -222,7 +221,7 @@ def rank_correlation(tables: Floats) -> Floats:
     first, second = _middle_ranks(predicted), _middle_ranks(true)
     together = (first * (tables @ second[..., None])[..., 0]).sum(axis=-1)
     spread = (predicted * first**2).sum(axis=-1) * (true * second**2).sum(axis=-1)
-    return divided(together, np.sqrt(spread))
+    return divide(together, np.sqrt(spread))
 
 
 def overall_scores(matrix: ConfusionMatrix) -> dict[str, Figure]:
@@ -278,14 +277,14 @@ def _hits(tables: Floats) -> Floats:
 
 
 def _mean_cost(tables: Floats, costs: Floats) -> Floats:
-    return divided((tables * costs).sum(axis=(-2, -1)), tables.sum(axis=(-2, -1)))
+    return divide((tables * costs).sum(axis=(-2, -1)), tables.sum(axis=(-2, -1)))
 
 
 def _kappa(tables: Floats, costs: Floats) -> Floats:
     """1 less the costs there are over those that the margins lead one to expect."""
     predicted, true = tables.sum(axis=-1), tables.sum(axis=-2)
     expected = ((predicted @ costs) * true).sum(axis=-1)
-    return 1 - divided((tables * costs).sum(axis=(-2, -1)) * predicted.sum(axis=-1), expected)
+    return 1 - divide((tables * costs).sum(axis=(-2, -1)) * predicted.sum(axis=-1), expected)
 
 
 def _middle_ranks(counts: Floats) -> Floats:
@@ -313,7 +312,7 @@ def _by_label(tables: Floats) -> Floats:
     """``LABEL_METRICS`` of each label, shape (..., k, metrics)."""
     n = tables.sum(axis=(-2, -1))[..., None]
     apart = tables.sum(axis=-1) + tables.sum(axis=-2) - 2 * _hits(tables)
-    right = divided(n - apart, np.broadcast_to(n, apart.shape))
+    right = divide(n - apart, np.broadcast_to(n, apart.shape))
     return np.stack([precision(tables), recall(tables), f1(tables), right], axis=-1)
 
 

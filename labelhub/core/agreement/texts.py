@@ -18,10 +18,9 @@ import numpy as np
 from scipy import sparse
 
 from labelhub.core.agreement.aggregation.majority import SAME
-from labelhub.core.agreement.coefficients.chance import divided
 from labelhub.core.agreement.coefficients.sums import Value
 from labelhub.core.agreement.intervals import SEED
-from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.agreement.ratings import Floats, Ints, divide
 
 #: Of a text so many characters are read.
 READ = 20_000
@@ -299,8 +298,8 @@ def alpha_of_texts(parts: Floats) -> Value:
     mean = far / labels
 
     def value(sums: Floats) -> Floats:
-        observed = divided(sums[:, 0], sums[:, 1])
-        expected = 2 * divided(sums[:, 2], sums[:, 1]) - mean
-        return 1 - divided(observed, expected)
+        observed = divide(sums[:, 0], sums[:, 1])
+        expected = 2 * divide(sums[:, 2], sums[:, 1]) - mean
+        return 1 - divide(observed, expected)
 
     return value

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from labelhub.core.agreement.ratings import Ratings
-from labelhub.core.agreement.reports.sheet import LabelMatrix, Rater
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix, Rater
 from labelhub.core.schema import TASKS, LabelType
 
 #: Says nothing of an item; is not sure.

@@ -14,7 +14,7 @@ from labelhub.core.agreement.coefficients.pairwise import (
     percent_parts,
 )
 from labelhub.core.agreement.ratings import Ratings
-from labelhub.core.agreement.reports.between import annotator_pairs
+from labelhub.core.agreement.reports.pair_agreement import annotator_pairs
 from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import NOTHING, from_matrix, sheet
 

@@ -3,8 +3,8 @@
 import pytest
 
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.against import KindAccuracy, measure_accuracy
-from labelhub.core.agreement.reports.pooled import AggregatedLabels
+from labelhub.core.agreement.reports.accuracy import KindAccuracy, measure_accuracy
+from labelhub.core.agreement.reports.aggregated_labels import AggregatedLabels
 from tests.core.agreement.sheets import sheet
 
 SAID = {"crowd:a": [0, 1, 0, 1], "crowd:b": [0, 1, 1, 1]}
@@ -16,7 +16,7 @@ def measured() -> KindAccuracy:
 
 
 def test_models_of_very_many_raters_are_not_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("labelhub.core.agreement.reports.pooled.MOST_CELLS", 7)
+    monkeypatch.setattr("labelhub.core.agreement.reports.aggregated_labels.MOST_CELLS", 7)
 
     figures = measured().figures
 
@@ -27,7 +27,7 @@ def test_models_of_very_many_raters_are_not_learnt(monkeypatch: pytest.MonkeyPat
 
 
 def test_margins_of_very_many_answers_are_not_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("labelhub.core.agreement.reports.compared.MOST_CELLS", 3)
+    monkeypatch.setattr("labelhub.core.agreement.reports.accuracy.MOST_CELLS", 3)
 
     figures = measured().figures
 

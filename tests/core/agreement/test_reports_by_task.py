@@ -3,7 +3,7 @@
 import pytest
 
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.between import annotator_pairs, kind_pairs
+from labelhub.core.agreement.reports.pair_agreement import annotator_pairs, kind_pairs
 from labelhub.core.agreement.reports.report import build_report
 from labelhub.core.schema import TASKS, LabelType
 from tests.core.agreement.sheets import sheet

@@ -3,7 +3,11 @@
 import pytest
 
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.within import MOST_CELLS, estimate_conger, kind_agreement
+from labelhub.core.agreement.reports.kind_agreement import (
+    MOST_CELLS,
+    estimate_conger,
+    kind_agreement,
+)
 from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import NOTHING, sheet
 
@@ -16,7 +20,7 @@ SAID = {
 
 def test_a_table_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MOST_CELLS > 6 * 2 * 2
-    monkeypatch.setattr("labelhub.core.agreement.reports.within.MOST_CELLS", 6 * 2 * 2 - 1)
+    monkeypatch.setattr("labelhub.core.agreement.reports.kind_agreement.MOST_CELLS", 6 * 2 * 2 - 1)
 
     assert estimate_conger(sheet(SAID), "crowd")["reason"] == reasons.TOO_MANY_LABELS
 

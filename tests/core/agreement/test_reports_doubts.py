@@ -10,14 +10,14 @@ from labelhub.core.agreement.alt_test import MeanLeads, mean_leads
 from labelhub.core.agreement.estimation import cluster_units, estimate_share
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.against import KindAccuracy, measure_accuracy
-from labelhub.core.agreement.reports.between import annotator_pairs, kind_pairs
-from labelhub.core.agreement.reports.comparisons import KindPairTest, KindTests, compare_kinds
-from labelhub.core.agreement.reports.pooled import AggregatedLabels
-from labelhub.core.agreement.reports.replacing import run_alt_tests
+from labelhub.core.agreement.reports.accuracy import KindAccuracy, measure_accuracy
+from labelhub.core.agreement.reports.aggregated_labels import AggregatedLabels
+from labelhub.core.agreement.reports.kind_agreement import kind_agreement
+from labelhub.core.agreement.reports.kind_tests import KindPairTest, KindTests, compare_kinds
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix
+from labelhub.core.agreement.reports.pair_agreement import annotator_pairs, kind_pairs
+from labelhub.core.agreement.reports.replacement import run_alt_tests
 from labelhub.core.agreement.reports.report import build_report, label_agreement
-from labelhub.core.agreement.reports.sheet import LabelMatrix
-from labelhub.core.agreement.reports.within import kind_agreement
 from labelhub.core.schema import TASKS, LabelType
 from tests.core.agreement.sheets import NOTHING, UNSURE, sheet
 
@@ -208,7 +208,7 @@ def test_thousands_of_annotators_are_measured_in_one_pass(monkeypatch: pytest.Mo
         passes.append(given)
         return mean_leads(*given)
 
-    monkeypatch.setattr("labelhub.core.agreement.reports.against.mean_leads", counted)
+    monkeypatch.setattr("labelhub.core.agreement.reports.accuracy.mean_leads", counted)
     answers = {f"crowd:{number}": [number % 2, number % 3 % 2, NOTHING] for number in range(3000)}
     given = clustered_sheet(answers, clusters=np.array([0, 1, 1]), unit="authors")
     found = measure_accuracy(given, "crowd", given.gold, AggregatedLabels(given))

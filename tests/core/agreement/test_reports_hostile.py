@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.report import build_report
-from labelhub.core.agreement.reports.sheet import LabelMatrix
 from labelhub.core.schema import TASKS
 from tests.cases import all_cases
 from tests.core.agreement.sheets import NOTHING, UNSURE, sheet

@@ -8,11 +8,11 @@ import pytest
 from labelhub.core.agreement.estimation import Units, item_units
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.between import kind_pairs
+from labelhub.core.agreement.reports.disputed_items import disputed_items
 from labelhub.core.agreement.reports.divergences import estimate_divergence, js_divergence
-from labelhub.core.agreement.reports.divided import disputed_items
+from labelhub.core.agreement.reports.kind_agreement import kind_agreement
+from labelhub.core.agreement.reports.pair_agreement import kind_pairs
 from labelhub.core.agreement.reports.report import build_report, label_agreement
-from labelhub.core.agreement.reports.within import kind_agreement
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import NOTHING, sheet

@@ -9,15 +9,14 @@ import pytest
 from labelhub.core.agreement.aggregation.dawid_skene import dawid_skene
 from labelhub.core.agreement.aggregation.majority import median_categories
 from labelhub.core.agreement.icc import icc
-from labelhub.core.agreement.reports import against as against_module
-from labelhub.core.agreement.reports import pooled, reasons
-from labelhub.core.agreement.reports.against import KindAccuracy, measure_accuracy
-from labelhub.core.agreement.reports.comparisons import compare_kinds
-from labelhub.core.agreement.reports.pooled import AggregatedLabels
-from labelhub.core.agreement.reports.replacing import run_alt_tests
+from labelhub.core.agreement.reports import accuracy, aggregated_labels, reasons
+from labelhub.core.agreement.reports.accuracy import KindAccuracy, measure_accuracy
+from labelhub.core.agreement.reports.aggregated_labels import AggregatedLabels
+from labelhub.core.agreement.reports.kind_agreement import kind_agreement
+from labelhub.core.agreement.reports.kind_tests import compare_kinds
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix
+from labelhub.core.agreement.reports.replacement import run_alt_tests
 from labelhub.core.agreement.reports.report import build_report
-from labelhub.core.agreement.reports.sheet import LabelMatrix
-from labelhub.core.agreement.reports.within import kind_agreement
 from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import NOTHING, sheet
 from tests.core.agreement.test_reports_hostile import check
@@ -70,7 +69,7 @@ def test_many_labels_are_put_together_almost_as_well(monkeypatch: pytest.MonkeyP
         {f"crowd:{number}": row for number, row in enumerate(rows.tolist())}, categories=3
     )
     exact = dawid_skene(given.of_kind("crowd")).posterior.argmax(axis=1)
-    monkeypatch.setattr(pooled, "MOST_EXACT", 0)
+    monkeypatch.setattr(aggregated_labels, "MOST_EXACT", 0)
     found = AggregatedLabels(given).winners("crowd", "dawid_skene").argmax(axis=1)
     assert np.mean(found != exact) < 0.01
 
@@ -157,7 +156,7 @@ def test_medians_of_many_items_are_those_of_each(items: int) -> None:
 
 
 def test_a_table_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(against_module, "MOST_CELLS", 3)
+    monkeypatch.setattr(accuracy, "MOST_CELLS", 3)
     given = sheet(SAID, gold=POINTS, **SCALE)
     assert against_gold(given)["median_accuracy"]["reason"] == reasons.MANY_ANSWERS
     check(given)
@@ -185,7 +184,7 @@ def test_a_long_scale_needs_no_table_of_every_draw_at_once() -> None:
         {"crowd:a": answers}, gold=answers, task=TASKS["ordinal"], scores=points, categories=q
     )
     tracemalloc.start()
-    found = against_module.median_figures(long, "crowd", long.gold, np.arange(n))
+    found = accuracy.median_figures(long, "crowd", long.gold, np.arange(n))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert found["median_quadratic_kappa"]["value"] == pytest.approx(1)

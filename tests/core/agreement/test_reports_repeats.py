@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.agreement.ratings import Ratings
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix, Rater
 from labelhub.core.agreement.reports.repeats import Repeats, measure_repeats
-from labelhub.core.agreement.reports.sheet import LabelMatrix, Rater
 from labelhub.core.agreement.texts import number_texts
 from labelhub.core.schema import TASKS
 

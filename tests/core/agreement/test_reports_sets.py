@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labelhub.core.agreement.reports import pooled, reasons
+from labelhub.core.agreement.reports import aggregated_labels, reasons
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.report import build_report
 from labelhub.core.agreement.reports.sets import set_members
-from labelhub.core.agreement.reports.sheet import LabelMatrix
 from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import sheet
 from tests.core.agreement.test_reports_hostile import check
@@ -81,7 +81,7 @@ def test_what_cannot_be_told_of_sets_says_why(monkeypatch: pytest.MonkeyPatch) -
     assert empty["micro_precision"]["reason"] == reasons.NEVER_PREDICTED
     assert empty["micro_recall"]["reason"] == reasons.NEVER_TRUE
     assert empty["exact_match"]["value"] == 1
-    monkeypatch.setattr(pooled, "MOST_DECISIONS", 1)
+    monkeypatch.setattr(aggregated_labels, "MOST_DECISIONS", 1)
     many = against_gold(given())
     assert many["label_dawid_skene_accuracy"]["reason"] == reasons.TOO_MANY_LABELS
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.report import build_report
-from labelhub.core.agreement.reports.sheet import LabelMatrix
 from labelhub.core.agreement.texts import number_texts
 from labelhub.core.schema import TASKS, fold
 from tests.core.agreement.sheets import NOTHING, sheet

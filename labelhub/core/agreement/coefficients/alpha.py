@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelhub.core.agreement.coefficients.chance import divided
 from labelhub.core.agreement.coefficients.sums import Value
-from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.agreement.ratings import Floats, Ints, divide
 
 
 def quadratic_weights(scores: Sequence[float]) -> Floats:
@@ -105,7 +104,7 @@ def alpha_of_coincidences(q: int, metric: Metric) -> Value:
         distances = metric(margins)
         observed = (matrix * distances).sum(axis=(1, 2))
         apart = (margins[:, :, None] * margins[:, None, :] * distances).sum(axis=(1, 2))
-        return 1 - divided(observed * (n - 1), apart)
+        return 1 - divide(observed * (n - 1), apart)
 
     return value
 
@@ -130,7 +129,7 @@ def alpha_by_distance(distances: Floats) -> Value:
         margins = sums[:, 1:]
         n = margins.sum(axis=1)
         apart = ((margins @ distances) * margins).sum(axis=1)
-        return 1 - divided(sums[:, 0] * (n - 1), apart)
+        return 1 - divide(sums[:, 0] * (n - 1), apart)
 
     return value
 
@@ -190,7 +189,7 @@ def compact_ordinal_alpha(counts: Ints, often: Ints) -> OrdinalAlpha:
     pairs = crossed.T @ table
     np.multiply(table, (mean_places * scale)[:, None], out=crossed)
     parts[:, 3 * q] = mean_places**2 * scale
-    return OrdinalAlpha(parts, _near(places, divided(pairs, np.full_like(pairs, margins.sum()))))
+    return OrdinalAlpha(parts, _near(places, divide(pairs, np.full_like(pairs, margins.sum()))))
 
 
 def _near(places: Floats, pairs: Floats) -> Value:
@@ -206,7 +205,7 @@ def _near(places: Floats, pairs: Floats) -> Value:
         together = sums[:, 3 * q] + 2 * (crossed * moved).sum(axis=1) + last
         observed = (squares * now**2).sum(axis=1) - together
         apart = n * (margins * now**2).sum(axis=1) - (margins * now).sum(axis=1) ** 2
-        found = 1 - divided(observed * (n - 1), apart)
+        found = 1 - divide(observed * (n - 1), apart)
         # Where all ratings are of one rank, rounding must not pass for variation.
         return np.where((margins > 0).sum(axis=1) > 1, found, np.nan)
 
@@ -217,4 +216,4 @@ def _mid_ranks(margins: Floats) -> Floats:
     """Mid-ranks over the number of ratings, in [0, 1]: shape (draws, q)."""
     n = margins.sum(axis=1, keepdims=True)
     middle = np.cumsum(margins, axis=1) - margins / 2
-    return divided(middle, np.broadcast_to(n, middle.shape))
+    return divide(middle, np.broadcast_to(n, middle.shape))

@@ -10,7 +10,7 @@ each rater. Items that bring their own options have a coefficient of their own, 
 import numpy as np
 
 from labelhub.core.agreement.coefficients.sums import Layout, Value, agreement_parts
-from labelhub.core.agreement.ratings import Floats, Ints, Ratings
+from labelhub.core.agreement.ratings import Floats, Ints, Ratings, divide
 
 #: Differences smaller than this are rounding.
 NIL = 1e-12
@@ -21,7 +21,7 @@ def percent(q: int) -> Value:
     layout = Layout(q)
 
     def value(sums: Floats) -> Floats:
-        return divided(sums[:, layout.agree], sums[:, layout.pairable])
+        return divide(sums[:, layout.agree], sums[:, layout.pairable])
 
     return value
 
@@ -79,8 +79,8 @@ def alpha_nominal(q: int) -> Value:
     def value(sums: Floats) -> Floats:
         margins = sums[:, layout.margins]
         n = margins.sum(axis=1)
-        observed = divided(sums[:, layout.pairs], n)
-        chance = divided((margins * (margins - 1)).sum(axis=1), n * (n - 1))
+        observed = divide(sums[:, layout.pairs], n)
+        chance = divide((margins * (margins - 1)).sum(axis=1), n * (n - 1))
         return correct_for_chance(observed, chance)
 
     return value
@@ -94,18 +94,12 @@ def estimate(counts: Ints, value: Value, weights: Floats | None = None) -> float
 
 def correct_for_chance(observed: Floats, chance: Floats) -> Floats:
     """(observed - chance) / (1 - chance); NaN where chance alone gives full agreement."""
-    return divided(observed - chance, np.where(1 - chance > NIL, 1 - chance, 0.0))
-
-
-def divided(part: Floats, whole: Floats) -> Floats:
-    """NaN where there is nothing to divide by."""
-    quotient: Floats = np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
-    return quotient
+    return divide(observed - chance, np.where(1 - chance > NIL, 1 - chance, 0.0))
 
 
 def _shares(sums: Floats, layout: Layout) -> Floats:
     rated = sums[:, layout.rated : layout.rated + 1]
-    return divided(sums[:, layout.shares], np.broadcast_to(rated, sums[:, layout.shares].shape))
+    return divide(sums[:, layout.shares], np.broadcast_to(rated, sums[:, layout.shares].shape))
 
 
 def own_options_parts(counts: Ints, options: Ints) -> Floats:
@@ -120,8 +114,8 @@ def own_options_parts(counts: Ints, options: Ints) -> Floats:
 
 def s_q(sums: Floats) -> Floats:
     """Of sums in the order of ``own_options_parts``; NaN where every item has one option."""
-    observed = divided(sums[:, 0], sums[:, 1])
-    return correct_for_chance(observed, divided(sums[:, 2], sums[:, 1]))
+    observed = divide(sums[:, 0], sums[:, 1])
+    return correct_for_chance(observed, divide(sums[:, 2], sums[:, 1]))
 
 
 def conger_parts(ratings: Ratings) -> Floats:
@@ -138,7 +132,7 @@ def conger_parts(ratings: Ratings) -> Floats:
 def conger_kappa(n_raters: int, q: int) -> Value:
     """Of sums in the order of ``conger_parts``; raters without ratings are left out."""
     chance = conger_chance(n_raters, q)
-    return lambda sums: correct_for_chance(divided(sums[:, 0], sums[:, 1]), chance(sums))
+    return lambda sums: correct_for_chance(divide(sums[:, 0], sums[:, 1]), chance(sums))
 
 
 def conger_chance(n_raters: int, q: int) -> Value:
@@ -152,6 +146,17 @@ def conger_chance(n_raters: int, q: int) -> Value:
         summed = shares.sum(axis=1)
         all_pairs = (summed**2).sum(axis=1)
         own_pairs = (shares**2).sum(axis=(1, 2))
-        return divided(all_pairs - own_pairs, (raters * (raters - 1)).astype(float))
+        return divide(all_pairs - own_pairs, (raters * (raters - 1)).astype(float))
 
     return value
+
+
+def pooled_kappa(sums: Floats) -> Floats:
+    """Cohen's kappa of the table that all pairs of labels of two sides make.
+
+    ``sums``: agreeing pairs, pairs; of each category how often one side has it, then the other.
+    """
+    q = (sums.shape[1] - 2) // 2
+    margins = (sums[:, 2 : 2 + q] * sums[:, 2 + q :]).sum(axis=1)
+    expected = divide(margins, sums[:, 1] ** 2)
+    return correct_for_chance(divide(sums[:, 0], sums[:, 1]), expected)

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from labelhub.core.agreement.coefficients.chance import NIL, correct_for_chance, divided
-from labelhub.core.agreement.ratings import Floats, Ints, Ratings
+from labelhub.core.agreement.coefficients.chance import NIL, correct_for_chance
+from labelhub.core.agreement.ratings import Floats, Ints, Ratings, divide
 from labelhub.core.errors import InvalidInput
 
 #: Tables of all pairs have at most so many cells: 200 MB.
@@ -144,7 +144,7 @@ def percent(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
     """Share on the diagonal, or with weights the mean of them; NaN of an empty table."""
     counts = np.asarray(tables, dtype=np.float64)
     table = np.eye(counts.shape[-1]) if weights is None else weights
-    return divided((counts * table).sum(axis=(-2, -1)), counts.sum(axis=(-2, -1)))
+    return divide((counts * table).sum(axis=(-2, -1)), counts.sum(axis=(-2, -1)))
 
 
 def cohen_kappa(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
@@ -161,7 +161,7 @@ def kappa_error(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
     inside = (shares * (table * (1 - c) - mixed * (1 - o)) ** 2).sum(axis=(-2, -1))
     spread = inside - (observed * chance - 2 * chance + observed) ** 2
     n = np.asarray(tables).sum(axis=(-2, -1))
-    return np.sqrt(divided(np.maximum(spread, 0), n * _beyond(chance) ** 4))
+    return np.sqrt(divide(np.maximum(spread, 0), n * _beyond(chance) ** 4))
 
 
 def cohen(table: ArrayLike) -> Estimate:
@@ -181,7 +181,7 @@ def _shares(tables: Ints | Floats, weights: Floats | None) -> tuple[Floats, Floa
     """Shares of the cells, of rows and of columns, and the weights."""
     counts = np.asarray(tables, dtype=np.float64)
     n = counts.sum(axis=(-2, -1), keepdims=True)
-    shares = divided(counts, np.broadcast_to(n, counts.shape))
+    shares = divide(counts, np.broadcast_to(n, counts.shape))
     table = np.eye(counts.shape[-1]) if weights is None else weights
     return shares, shares.sum(axis=-1), shares.sum(axis=-2), table
 
@@ -237,7 +237,7 @@ class ClusteredCodes:
             often = np.logical_or.reduceat(theirs >= 0, starts, axis=0).sum(axis=0)
             parts.append(np.stack([(sums**2).sum(axis=0), often]))
         squares, often = np.concatenate(parts, axis=1)
-        return np.sqrt(divided(squares * often, np.maximum(often - 1, 0))), often
+        return np.sqrt(divide(squares * often, np.maximum(often - 1, 0))), often
 
 
 def clustered_codes(ratings: Ratings, clusters: Ints) -> ClusteredCodes | None:
@@ -262,7 +262,7 @@ def percent_parts(tables: Ints) -> Floats:
     observed, _, _ = observed_and_chance(counts)
     n = counts.sum(axis=(-2, -1))[..., None, None]
     apart = np.eye(counts.shape[-1]) - observed[..., None, None]
-    return divided(apart, np.broadcast_to(n, apart.shape))
+    return divide(apart, np.broadcast_to(n, apart.shape))
 
 
 def kappa_parts(tables: Ints, weights: Floats | None = None) -> Floats:
@@ -275,4 +275,4 @@ def kappa_parts(tables: Ints, weights: Floats | None = None) -> Floats:
     apart = apart - (observed * chance - 2 * chance + observed)
     n = counts.sum(axis=(-2, -1))[..., None, None]
     beyond = np.where(1 - chance > NIL, 1 - chance, 0.0)
-    return divided(apart, np.broadcast_to(n * beyond**2, apart.shape))
+    return divide(apart, np.broadcast_to(n * beyond**2, apart.shape))

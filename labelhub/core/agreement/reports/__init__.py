@@ -1,6 +1,6 @@
-"""What a project's labels say about its annotators: pure functions of a ``Sheet``.
+"""Agreement and accuracy of a project's annotators: pure functions of a ``LabelMatrix``.
 
-``sheet`` is the ledger as arrays; ``within`` measures a kind against itself, ``between`` two kinds
-or two annotators, ``against`` a kind against a truth (gold, or the author); ``divided`` finds the
-items that divide people. ``report`` puts the whole together.
+``label_matrix`` is the ledger as arrays. ``kind_agreement`` measures the agreement within a kind,
+``pair_agreement`` that of two kinds or two annotators, ``accuracy`` a kind against a truth (gold, or
+the author). ``disputed_items`` finds the items that divide people. ``report`` has the whole.
 """

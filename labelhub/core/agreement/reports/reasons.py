@@ -2,7 +2,7 @@
 
 from labelhub.core.agreement.estimation import add_doubts, few_items_doubt
 from labelhub.core.agreement.figures import Figure
-from labelhub.core.agreement.reports.sheet import LabelMatrix
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 
 NO_VARIATION = "no_variation"
 ONE_ANNOTATOR = "one_annotator"
@@ -78,9 +78,9 @@ CODES = {
 }
 
 
-def ignored_clusters_doubt(sheet: LabelMatrix) -> str | None:
+def ignored_clusters_doubt(matrix: LabelMatrix) -> str | None:
     """The doubt about an interval that draws items where items belong together; else None."""
-    return None if sheet.clusters is None else CLUSTERS_IGNORED.format(unit=sheet.unit)
+    return None if matrix.clusters is None else CLUSTERS_IGNORED.format(unit=matrix.unit)
 
 
 def score_with_code(found: Figure, items: int) -> Figure:

@@ -11,8 +11,8 @@ from labelhub.core.agreement.estimation import Units, cluster_units, estimate_sh
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.sheet import KINDS, LabelMatrix, Rater
-from labelhub.core.agreement.reports.within import kind_agreement
+from labelhub.core.agreement.reports.kind_agreement import kind_agreement
+from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix, Rater
 
 MOST_ANNOTATORS = 40
 #: Beside the coefficient to read, where ``kind_agreement`` has them.
@@ -57,15 +57,15 @@ class Repeats:
         }
 
 
-def measure_repeats(sheet: LabelMatrix) -> dict[str, Repeats]:
+def measure_repeats(matrix: LabelMatrix) -> dict[str, Repeats]:
     """Kind → its annotators' agreement with themselves; empty where nobody answers again.
 
-    ``sheet``: all answers that count, with all of an annotator's answers to an item, in any order.
+    ``matrix``: all answers that count, with all of an annotator's answers to an item, in any order.
     Percent agreement and the recommended coefficient are those of ``kind_agreement``, with the
-    answers of one annotator to one item in place of an item. Items are drawn, or the sheet's
+    answers of one annotator to one item in place of an item. Items are drawn, or the matrix's
     clusters: several annotators may have answered the same item again.
     """
-    found = {kind: _kind_repeats(sheet, kind) for kind in sheet.kinds}
+    found = {kind: _kind_repeats(matrix, kind) for kind in matrix.kinds}
     return {kind: result for kind, result in found.items() if result is not None}
 
 
@@ -73,27 +73,27 @@ def measure_repeats(sheet: LabelMatrix) -> dict[str, Repeats]:
 class _Cells:
     """Pairs of an item and an annotator with two answers or more, abstentions among them.
 
-    ``sheet``: the cells in the place of items, their first, second, … answer in that of annotators.
+    ``matrix``: the cells in place of items, their answers in order in place of annotators.
     ``items``, ``raters``, ``answers``: of each cell, shape (cells,).
     """
 
-    sheet: LabelMatrix
+    matrix: LabelMatrix
     items: Ints
     raters: Ints
     answers: Ints
 
 
-def _kind_repeats(sheet: LabelMatrix, kind: str) -> Repeats | None:
-    cells = _repeated_cells(sheet, kind)
+def _kind_repeats(matrix: LabelMatrix, kind: str) -> Repeats | None:
+    cells = _repeated_cells(matrix, kind)
     if not len(cells.items):
         return None
     return Repeats(
-        figures=_figures(cells.sheet, kind),
+        figures=_figures(cells.matrix, kind),
         annotators=len(np.unique(cells.raters)),
         items=len(np.unique(cells.items)),
         repeats=int((cells.answers - 1).sum()),
         # Reports name no author: they are kept, and an author may have everything erased.
-        by_annotator=[] if kind == "author" else _annotator_repeats(sheet.raters, cells, kind),
+        by_annotator=[] if kind == "author" else _annotator_repeats(matrix.raters, cells, kind),
     )
 
 
@@ -108,7 +108,7 @@ def _figures(cells: LabelMatrix, kind: str) -> dict[str, Figure]:
 
 def _annotator_repeats(raters: Sequence[Rater], cells: _Cells, kind: str) -> list[AnnotatorRepeats]:
     """The annotators with the most repeats first; intervals as of many small figures."""
-    patterns = cells.sheet.patterns_of(kind)
+    patterns = cells.matrix.patterns_of(kind)
     shares = sums.agreement_parts(patterns.counts)[:, [sums.Layout.agree, sums.Layout.pairable]]
     again = np.bincount(cells.raters, cells.answers - 1, len(raters)).astype(np.int64)
     order = np.argsort(-again, kind="stable")[:MOST_ANNOTATORS]
@@ -117,7 +117,7 @@ def _annotator_repeats(raters: Sequence[Rater], cells: _Cells, kind: str) -> lis
         own = np.flatnonzero(cells.raters == rater)
         parts = shares[patterns.of_item[own]]
         items = int(parts[:, 1].sum())
-        drawn = _units(cells.sheet, own, parts)
+        drawn = _units(cells.matrix, own, parts)
         percent = estimate_share(drawn, n=items) if items else undefined(reasons.NO_PAIR)
         found.append(AnnotatorRepeats(raters[rater], percent, len(own), int(again[rater])))
     return found
@@ -131,9 +131,9 @@ def _units(cells: LabelMatrix, own: Ints, parts: Floats) -> Units:
     return cluster_units(parts, numbers, cells.unit, drawn=False)
 
 
-def _repeated_cells(sheet: LabelMatrix, kind: str) -> _Cells:
-    ratings = sheet.of_kind(kind)
-    unsure = sheet.abstained[sheet.kind_of[sheet.abstained[:, 1]] == KINDS.index(kind)]
+def _repeated_cells(matrix: LabelMatrix, kind: str) -> _Cells:
+    ratings = matrix.of_kind(kind)
+    unsure = matrix.abstained[matrix.kind_of[matrix.abstained[:, 1]] == KINDS.index(kind)]
     keys = np.concatenate([ratings.items, unsure[:, 0]]) * ratings.n_raters
     keys += np.concatenate([ratings.raters, unsure[:, 1]])
     found, often, of = sums.number_keys(keys, ratings.n_items * ratings.n_raters)
@@ -149,28 +149,28 @@ def _repeated_cells(sheet: LabelMatrix, kind: str) -> _Cells:
     )
     unsure = np.column_stack([cell[~labels], occasion[~labels]])
     return _Cells(
-        _matrix_of_cells(sheet, kind, by_cell, unsure, items), items, raters, often[several]
+        _matrix_of_cells(matrix, kind, by_cell, unsure, items), items, raters, often[several]
     )
 
 
 def _matrix_of_cells(
-    sheet: LabelMatrix, kind: str, ratings: Ratings, unsure: Ints, items: Ints
+    matrix: LabelMatrix, kind: str, ratings: Ratings, unsure: Ints, items: Ints
 ) -> LabelMatrix:
-    """The sheet with cells for items; ``items``: of each cell, shape (cells,)."""
+    """The matrix with cells for items; ``items``: of each cell, shape (cells,)."""
     return replace(
-        sheet,
+        matrix,
         ratings=ratings,
         raters=[
             Rater(occasion, f"answer {occasion + 1}", kind) for occasion in range(ratings.n_raters)
         ],
         abstained=unsure,
-        gold=sheet.gold[items],
-        gold_kind=sheet.gold_kind[items],
-        author=sheet.author[items],
-        item_ids=sheet.item_ids[items],
-        options=None if sheet.options is None else sheet.options[items],
-        texts=None if sheet.texts is None else sheet.texts.on(items),
-        clusters=_clusters(sheet, items),
+        gold=matrix.gold[items],
+        gold_kind=matrix.gold_kind[items],
+        author=matrix.author[items],
+        item_ids=matrix.item_ids[items],
+        options=None if matrix.options is None else matrix.options[items],
+        texts=None if matrix.texts is None else matrix.texts.on(items),
+        clusters=_clusters(matrix, items),
     )
 
 
@@ -183,8 +183,8 @@ def _number_occasions(cell: Ints) -> Ints:
     return found
 
 
-def _clusters(sheet: LabelMatrix, items: Ints) -> Ints | None:
+def _clusters(matrix: LabelMatrix, items: Ints) -> Ints | None:
     """The cells drawn together; None where each has an item of its own that stands alone."""
-    belongs = items if sheet.clusters is None else sheet.clusters[items]
+    belongs = items if matrix.clusters is None else matrix.clusters[items]
     found, numbers = np.unique(belongs, return_inverse=True)
-    return numbers if sheet.clusters is not None or len(found) < len(items) else None
+    return numbers if matrix.clusters is not None or len(found) < len(items) else None

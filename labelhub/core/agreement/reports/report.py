@@ -1,4 +1,4 @@
-"""The whole report of a sheet, in the shape that page, command and REST share.
+"""The whole report of a matrix, in the shape that page, command and REST share.
 
 Also agreement on each label, and whether a kind prefers places among the options of an item.
 """
@@ -26,14 +26,14 @@ from labelhub.core.agreement.estimation import (
 from labelhub.core.agreement.figures import Figure, share, undefined
 from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.against import KindAccuracy, measure_accuracy
-from labelhub.core.agreement.reports.between import Pair, annotator_pairs, kind_pairs
-from labelhub.core.agreement.reports.comparisons import KindTests, compare_kinds
-from labelhub.core.agreement.reports.pooled import AggregatedLabels
-from labelhub.core.agreement.reports.replacing import Replacement, run_alt_tests
+from labelhub.core.agreement.reports.accuracy import KindAccuracy, measure_accuracy
+from labelhub.core.agreement.reports.aggregated_labels import AggregatedLabels
+from labelhub.core.agreement.reports.kind_agreement import kind_agreement
+from labelhub.core.agreement.reports.kind_tests import KindTests, compare_kinds
+from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix
+from labelhub.core.agreement.reports.pair_agreement import Pair, annotator_pairs, kind_pairs
+from labelhub.core.agreement.reports.replacement import Replacement, run_alt_tests
 from labelhub.core.agreement.reports.sets import set_members
-from labelhub.core.agreement.reports.sheet import KINDS, LabelMatrix
-from labelhub.core.agreement.reports.within import kind_agreement
 from labelhub.core.agreement.significance import ChiSquare, chi_square
 from labelhub.core.errors import InvalidInput
 
@@ -53,18 +53,18 @@ class LabelAgreement:
         return {"label": self.label, "share": self.share, **self.figures}
 
 
-def label_agreement(sheet: LabelMatrix, kind: str) -> list[LabelAgreement]:
+def label_agreement(matrix: LabelMatrix, kind: str) -> list[LabelAgreement]:
     """Percent agreement, alpha and AC1 of each label as yes or no, in the order of the schema."""
-    ratings = sheet.of_kind(kind)
-    if not sheet.shares_categories or not len(ratings) or sheet.raters_of(kind) < 2:
+    ratings = matrix.of_kind(kind)
+    if not matrix.shares_categories or not len(ratings) or matrix.raters_of(kind) < 2:
         return []
-    if sheet.sets is None:
-        names, members = list(sheet.categories), np.eye(len(sheet.categories), dtype=bool)
+    if matrix.sets is None:
+        names, members = list(matrix.categories), np.eye(len(matrix.categories), dtype=bool)
     else:
-        names, members = set_members(sheet.sets)
+        names, members = set_members(matrix.sets)
     if not names or len(names) > MOST_LABELS:
         return []
-    patterns = sheet.patterns_of(kind)
+    patterns = matrix.patterns_of(kind)
     yes = patterns.counts @ members.astype(np.int64)
     whole = patterns.totals
     shares = patterns.items @ yes / len(ratings)
@@ -73,14 +73,14 @@ def label_agreement(sheet: LabelMatrix, kind: str) -> list[LabelAgreement]:
             name,
             float(shares[column]),
             _label_figures(
-                sheet, patterns, np.column_stack([whole - yes[:, column], yes[:, column]])
+                matrix, patterns, np.column_stack([whole - yes[:, column], yes[:, column]])
             ),
         )
         for column, name in enumerate(names)
     ]
 
 
-def _label_figures(sheet: LabelMatrix, patterns: Patterns, counts: Ints) -> dict[str, Figure]:
+def _label_figures(matrix: LabelMatrix, patterns: Patterns, counts: Ints) -> dict[str, Figure]:
     """``counts``: without and with the label, shape (patterns, 2)."""
     values = {"alpha_nominal": chance.alpha_nominal(2), "gwet_ac1": chance.gwet_ac(2)}
     pairable = patterns.totals >= 2
@@ -88,7 +88,7 @@ def _label_figures(sheet: LabelMatrix, patterns: Patterns, counts: Ints) -> dict
     items = int(often.sum())
     if not items:
         return dict.fromkeys(("percent", *values), undefined(reasons.NO_PAIR))
-    found = _label_units(sheet, patterns, counts)
+    found = _label_units(matrix, patterns, counts)
     figures = {"percent": estimate_share(found, n=items)}
     if (kept.sum(axis=0) > 0).all():
         figures |= {name: estimate(found, value, n=items) for name, value in values.items()}
@@ -98,16 +98,16 @@ def _label_figures(sheet: LabelMatrix, patterns: Patterns, counts: Ints) -> dict
     return {name: add_doubts(figure, doubt) for name, figure in figures.items()}
 
 
-def _label_units(sheet: LabelMatrix, patterns: Patterns, counts: Ints) -> Units:
+def _label_units(matrix: LabelMatrix, patterns: Patterns, counts: Ints) -> Units:
     """The items with two labels or more, ready to be estimated from."""
     pairable = patterns.totals >= 2
-    if sheet.clusters is None:
+    if matrix.clusters is None:
         rows = sums.distinct_rows(counts[pairable], patterns.items[pairable])
         return item_units(sums.agreement_parts(rows.counts), rows.items)
     of_kept = np.flatnonzero(pairable[patterns.of_item])
-    _, numbers = np.unique(sheet.clusters[of_kept], return_inverse=True)
+    _, numbers = np.unique(matrix.clusters[of_kept], return_inverse=True)
     parts = sums.agreement_parts(counts)[patterns.of_item[of_kept]]
-    return cluster_units(parts, numbers, sheet.unit)
+    return cluster_units(parts, numbers, matrix.unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ class SourceCounts:
 class Report:
     """Everything; the parts are described where they are made."""
 
-    sheet: LabelMatrix
+    matrix: LabelMatrix
     items: int
     sources: Mapping[str, SourceCounts]
     within: Mapping[str, Mapping[str, Figure]]
@@ -248,25 +248,27 @@ class Report:
             "comparisons": {
                 truth: comparison.to_json() for truth, comparison in self.comparisons.items()
             },
-            "truths": _count_truths(self.sheet),
+            "truths": _count_truths(self.matrix),
             "position_bias": {
-                kind: _bias_to_json(bias, self.sheet) for kind, bias in self.position_bias.items()
+                kind: _bias_to_json(bias, self.matrix) for kind, bias in self.position_bias.items()
             },
-            "left_out": dict(self.sheet.left_out),
+            "left_out": dict(self.matrix.left_out),
             "reasons": reasons.WORDS,
         }
 
 
-def _count_truths(sheet: LabelMatrix) -> dict[str, dict[str, int]]:
+def _count_truths(matrix: LabelMatrix) -> dict[str, dict[str, int]]:
     """Truth → how many items truly have each answer; nothing where items share no answers."""
-    if not sheet.shares_categories or sheet.sets is not None:
+    if not matrix.shares_categories or matrix.sets is not None:
         return {}
-    q = len(sheet.categories)
+    q = len(matrix.categories)
     return {
         name: dict(
-            zip(sheet.categories, np.bincount(codes[codes >= 0], minlength=q).tolist(), strict=True)
+            zip(
+                matrix.categories, np.bincount(codes[codes >= 0], minlength=q).tolist(), strict=True
+            )
         )
-        for name, codes in (("gold", sheet.gold), ("author", sheet.author))
+        for name, codes in (("gold", matrix.gold), ("author", matrix.author))
         if (codes >= 0).any()
     }
 
@@ -282,68 +284,70 @@ def _by_machine_name(found: Sequence[Replacement]) -> dict[str, Any]:
     return named
 
 
-def build_report(sheet: LabelMatrix) -> Report:
-    """Measure everything that the labels of ``sheet`` can tell."""
-    pooled = AggregatedLabels(sheet)
+def build_report(matrix: LabelMatrix) -> Report:
+    """Measure everything that the labels of ``matrix`` can tell."""
+    pooled = AggregatedLabels(matrix)
     by_gold = {
-        kind: measure_accuracy(sheet, kind, sheet.gold, pooled)
-        for kind in sheet.kinds
-        if len(sheet.of_kind(kind)) and (sheet.gold >= 0).any()
+        kind: measure_accuracy(matrix, kind, matrix.gold, pooled)
+        for kind in matrix.kinds
+        if len(matrix.of_kind(kind)) and (matrix.gold >= 0).any()
     }
     by_author = {
-        kind: measure_accuracy(sheet, kind, sheet.author, pooled, missing=reasons.NO_AUTHOR)
-        for kind in sheet.kinds
-        if kind != "author" and len(sheet.of_kind(kind)) and (sheet.author >= 0).any()
+        kind: measure_accuracy(matrix, kind, matrix.author, pooled, missing=reasons.NO_AUTHOR)
+        for kind in matrix.kinds
+        if kind != "author" and len(matrix.of_kind(kind)) and (matrix.author >= 0).any()
     }
     return Report(
-        sheet=sheet,
-        items=sheet.ratings.n_items,
-        sources={kind: _count_source(sheet, kind) for kind in sheet.kinds},
-        within={kind: kind_agreement(sheet, kind) for kind in sheet.kinds},
-        per_label={kind: label_agreement(sheet, kind) for kind in sheet.kinds},
-        between=[*kind_pairs(sheet), *annotator_pairs(sheet)],
+        matrix=matrix,
+        items=matrix.ratings.n_items,
+        sources={kind: _count_source(matrix, kind) for kind in matrix.kinds},
+        within={kind: kind_agreement(matrix, kind) for kind in matrix.kinds},
+        per_label={kind: label_agreement(matrix, kind) for kind in matrix.kinds},
+        between=[*kind_pairs(matrix), *annotator_pairs(matrix)],
         against_gold=by_gold,
         against_author=by_author,
-        replacements=run_alt_tests(sheet),
-        replacements_by_author=run_alt_tests(sheet, by_author=True)
-        if (sheet.author >= 0).any()
+        replacements=run_alt_tests(matrix),
+        replacements_by_author=run_alt_tests(matrix, by_author=True)
+        if (matrix.author >= 0).any()
         else [],
-        comparisons=_kind_tests(sheet, by_gold, by_author),
-        position_bias=_position_biases(sheet),
+        comparisons=_kind_tests(matrix, by_gold, by_author),
+        position_bias=_position_biases(matrix),
     )
 
 
 def _kind_tests(
-    sheet: LabelMatrix, by_gold: Mapping[str, KindAccuracy], by_author: Mapping[str, KindAccuracy]
+    matrix: LabelMatrix, by_gold: Mapping[str, KindAccuracy], by_author: Mapping[str, KindAccuracy]
 ) -> dict[str, KindTests]:
-    measured = {"gold": (by_gold, sheet.gold), "author": (by_author, sheet.author)}
+    measured = {"gold": (by_gold, matrix.gold), "author": (by_author, matrix.author)}
     found = {
-        truth: compare_kinds(sheet, [kind for kind, score in kinds.items() if score.items], values)
+        truth: compare_kinds(matrix, [kind for kind, score in kinds.items() if score.items], values)
         for truth, (kinds, values) in measured.items()
     }
     return {truth: comparison for truth, comparison in found.items() if comparison is not None}
 
 
-def _position_biases(sheet: LabelMatrix) -> dict[str, PositionBias]:
+def _position_biases(matrix: LabelMatrix) -> dict[str, PositionBias]:
     """Whether a kind prefers places among the options that items bring.
 
     One choice an item, the most frequent: labels of the same item are not independent, and the
     test would take every copy of an answer for new evidence. Ties are left out. Where items belong
     together the test takes whole clusters for evidence.
     """
-    if sheet.options is None:
+    if matrix.options is None:
         return {}
-    patterns = {kind: sheet.patterns_of(kind) for kind in sheet.kinds if len(sheet.of_kind(kind))}
+    patterns = {
+        kind: matrix.patterns_of(kind) for kind in matrix.kinds if len(matrix.of_kind(kind))
+    }
     return {
         kind: position_bias(
-            single_winner(winners(found.counts))[found.of_item], sheet.options, sheet.clusters
+            single_winner(winners(found.counts))[found.of_item], matrix.options, matrix.clusters
         )
         for kind, found in patterns.items()
     }
 
 
-def _bias_to_json(found: PositionBias, sheet: LabelMatrix) -> dict[str, Any]:
-    method = POSITIONS if sheet.clusters is None else POSITIONS_CLUSTERED.format(unit=sheet.unit)
+def _bias_to_json(found: PositionBias, matrix: LabelMatrix) -> dict[str, Any]:
+    method = POSITIONS if matrix.clusters is None else POSITIONS_CLUSTERED.format(unit=matrix.unit)
     return {
         "chosen": found.chosen,
         "expected": found.expected,
@@ -354,13 +358,13 @@ def _bias_to_json(found: PositionBias, sheet: LabelMatrix) -> dict[str, Any]:
     }
 
 
-def _count_source(sheet: LabelMatrix, kind: str) -> SourceCounts:
-    of_kind = sheet.kind_of == KINDS.index(kind)
-    active = of_kind & ((sheet.labels_of + sheet.abstentions) > 0)
+def _count_source(matrix: LabelMatrix, kind: str) -> SourceCounts:
+    of_kind = matrix.kind_of == KINDS.index(kind)
+    active = of_kind & ((matrix.labels_of + matrix.abstentions) > 0)
     return SourceCounts(
         annotators=int(active.sum()),
-        labels=int(sheet.labels_of[of_kind].sum()),
-        abstentions=int(sheet.abstentions[of_kind].sum()),
-        rejections=sheet.rejections.get(kind, 0),
-        items=int(np.count_nonzero(np.bincount(sheet.of_kind(kind).items))),
+        labels=int(matrix.labels_of[of_kind].sum()),
+        abstentions=int(matrix.abstentions[of_kind].sum()),
+        rejections=matrix.rejections.get(kind, 0),
+        items=int(np.count_nonzero(np.bincount(matrix.of_kind(kind).items))),
     )

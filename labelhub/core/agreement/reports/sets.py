@@ -12,10 +12,10 @@ from labelhub.core.agreement import scores
 from labelhub.core.agreement.aggregation.majority import winners
 from labelhub.core.agreement.estimation import estimate, estimate_share
 from labelhub.core.agreement.evaluation import LabelScore
-from labelhub.core.agreement.figures import Figure, divided
-from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings
+from labelhub.core.agreement.figures import Figure
+from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings, divide
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.sheet import LabelMatrix, units_of
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix, units_of
 from labelhub.core.agreement.scores import ItemClusters
 
 WITH = ("without", "with")
@@ -65,14 +65,16 @@ def set_label_scores(
     """
     found = []
     for column, name in enumerate(names):
-        matrix = scores.tabulate(
+        confusion = scores.tabulate(
             predicted[:, column].astype(np.int64), true[:, column].astype(np.int64), WITH, together
         )
-        found.append(replace(scores.label_scores(matrix)[1], label=name))
+        found.append(replace(scores.label_scores(confusion)[1], label=name))
     return found
 
 
-def set_figures(sheet: LabelMatrix, rows: Ints, predicted: Bools, true: Bools) -> dict[str, Figure]:
+def set_figures(
+    matrix: LabelMatrix, rows: Ints, predicted: Bools, true: Bools
+) -> dict[str, Figure]:
     """Exact match, Hamming loss, micro and macro F1 of sets, and the accuracy of single decisions.
 
     ``predicted``, ``true``: of the items ``rows``, shape (rows, labels). Micro scores pool the
@@ -92,18 +94,18 @@ def set_figures(sheet: LabelMatrix, rows: Ints, predicted: Bools, true: Bools) -
     missing = {"micro_precision": reasons.NEVER_PREDICTED, "micro_recall": reasons.NEVER_TRUE}
     found = {
         name: estimate_share(
-            units_of(sheet, np.column_stack(both), rows),
+            units_of(matrix, np.column_stack(both), rows),
             n=len(rows),
             missing=missing.get(name, reasons.NEITHER),
         )
         for name, both in columns.items()
     }
-    drawn = units_of(sheet, np.hstack([2 * hits, predicted.astype(np.int64) + true]), rows)
+    drawn = units_of(matrix, np.hstack([2 * hits, predicted.astype(np.int64) + true]), rows)
     macro = estimate(drawn, _macro_f1, n=len(rows), missing=reasons.NEITHER, lowest=0.0)
     return {**found, "macro_f1": macro}
 
 
-def decision_accuracy(sheet: LabelMatrix, rows: Ints, likely: Floats, true: Bools) -> Figure:
+def decision_accuracy(matrix: LabelMatrix, rows: Ints, likely: Floats, true: Bools) -> Figure:
     """How many decisions are right: ``likely`` says how likely each label is, a tie counts half.
 
     Both of shape (rows, labels).
@@ -112,9 +114,9 @@ def decision_accuracy(sheet: LabelMatrix, rows: Ints, likely: Floats, true: Bool
     credit = won[np.arange(len(won)), true.reshape(-1).astype(np.int64)] / won.sum(axis=1)
     whole = np.full(len(rows), true.shape[1])
     columns = np.column_stack([credit.reshape(true.shape).sum(axis=1), whole])
-    return estimate_share(units_of(sheet, columns, rows), n=len(rows), missing=reasons.NEITHER)
+    return estimate_share(units_of(matrix, columns, rows), n=len(rows), missing=reasons.NEITHER)
 
 
 def _macro_f1(sums: Floats) -> Floats:
     hits, whole = np.split(sums, 2, axis=1)
-    return scores.macro_mean(divided(hits, whole))
+    return scores.macro_mean(divide(hits, whole))

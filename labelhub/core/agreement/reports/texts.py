@@ -22,8 +22,8 @@ from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import CONFIDENCE, SEED
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings, taken
 from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix, units_of
 from labelhub.core.agreement.reports.reasons import ignored_clusters_doubt
-from labelhub.core.agreement.reports.sheet import LabelMatrix, units_of
 from labelhub.core.agreement.texts import alpha_of_texts, alpha_parts, mean_distances
 
 WITHIN = ("alpha_token_f1", "token_f1")
@@ -34,23 +34,23 @@ SAMPLED = "chance from {pairs} pairs of labels, drawn with seed {seed}"
 Figures = dict[str, Figure]
 
 
-def text_agreement(sheet: LabelMatrix, kind: str) -> Figures:
+def text_agreement(matrix: LabelMatrix, kind: str) -> Figures:
     """Mean token F1 of an item's pairs of labels, mean over items, and alpha by it."""
-    if sheet.texts is None:
+    if matrix.texts is None:
         return dict.fromkeys(WITHIN, undefined(reasons.NO_TEXTS))
-    ratings = sheet.of_kind(kind)
+    ratings = matrix.of_kind(kind)
     sizes = np.bincount(ratings.items, minlength=ratings.n_items)
     ratings = taken(ratings, np.flatnonzero(sizes[ratings.items] >= 2))
     if not len(ratings):
         return dict.fromkeys(WITHIN, undefined(reasons.NO_PAIR))
     rated, items = np.unique(ratings.items, return_inverse=True)
-    alike = texts.within_items(sheet.texts, ratings.items, ratings.codes)
-    numbers = sheet.texts.of(ratings.items, ratings.codes)
-    found = mean_distances(sheet.texts.bags, numbers, sheet.texts.most_pairs)
+    alike = texts.within_items(matrix.texts, ratings.items, ratings.codes)
+    numbers = matrix.texts.of(ratings.items, ratings.codes)
+    found = mean_distances(matrix.texts.bags, numbers, matrix.texts.most_pairs)
     parts = alpha_parts(items, alike, found)
     near = 1 - parts[:, 0] / parts[:, 1]
-    shares = estimate_share(units_of(sheet, _with_ones(near), rated), n=len(rated))
-    alpha = estimate(units_of(sheet, parts, rated), alpha_of_texts(parts), n=len(rated))
+    shares = estimate_share(units_of(matrix, _with_ones(near), rated), n=len(rated))
+    alpha = estimate(units_of(matrix, parts, rated), alpha_of_texts(parts), n=len(rated))
     sampled = SAMPLED.format(pairs=found.sampled, seed=SEED) if found.sampled else ""
     return {
         "alpha_token_f1": _add_notes(alpha, _sampling_note(alike), sampled),
@@ -58,16 +58,16 @@ def text_agreement(sheet: LabelMatrix, kind: str) -> Figures:
     }
 
 
-def text_agreement_of_kinds(sheet: LabelMatrix, first: str, second: str) -> Figures:
+def text_agreement_of_kinds(matrix: LabelMatrix, first: str, second: str) -> Figures:
     """Mean token F1 over all pairs of a label of the one kind and a label of the other."""
-    if not sheet.task.written:
+    if not matrix.task.written:
         return {}
-    if sheet.texts is None:
+    if matrix.texts is None:
         return {"token_f1": undefined(reasons.NO_TEXTS)}
-    mine, theirs = sheet.of_kind(first), sheet.of_kind(second)
-    size = sheet.ratings.n_items
+    mine, theirs = matrix.of_kind(first), matrix.of_kind(second)
+    size = matrix.ratings.n_items
     sides = (mine.items, mine.codes), (theirs.items, theirs.codes)
-    alike = texts.across_sides(sheet.texts, *sides, size)
+    alike = texts.across_sides(matrix.texts, *sides, size)
     pairs = np.bincount(mine.items, minlength=size) * np.bincount(theirs.items, minlength=size)
     both = np.flatnonzero(pairs)
     if not len(both):
@@ -75,27 +75,27 @@ def text_agreement_of_kinds(sheet: LabelMatrix, first: str, second: str) -> Figu
     compared = mine.items[alike.first]
     mean = np.bincount(compared, alike.f1, size)[both] / np.bincount(compared, minlength=size)[both]
     columns = np.column_stack([mean * pairs[both], pairs[both]])
-    shown = estimate_share(units_of(sheet, columns, both), n=len(both))
+    shown = estimate_share(units_of(matrix, columns, both), n=len(both))
     return {"token_f1": _add_notes(shown, _sampling_note(alike))}
 
 
 def text_agreement_of_raters(
-    sheet: LabelMatrix, ratings: Ratings
+    matrix: LabelMatrix, ratings: Ratings
 ) -> Mapping[tuple[int, int], Figures]:
     """Mean token F1 of every two raters on the items of both, the lower number first.
 
     Linearised: draws for each of many pairs would take long. Those of whom no two labels were
     compared are not there: see ``missing_text_agreement``.
     """
-    if sheet.texts is None or not len(ratings):
+    if matrix.texts is None or not len(ratings):
         return {}
-    alike = texts.within_items(sheet.texts, ratings.items, ratings.codes)
+    alike = texts.within_items(matrix.texts, ratings.items, ratings.codes)
     first, second = ratings.raters[alike.first], ratings.raters[alike.second]
     keys = np.minimum(first, second) * ratings.n_raters + np.maximum(first, second)
     cells, place, often = np.unique(keys, return_inverse=True, return_counts=True)
     means = np.bincount(place, alike.f1) / often
     squares = np.bincount(place, (alike.f1 - means[place]) ** 2)
-    ignored = ignored_clusters_doubt(sheet)
+    ignored = ignored_clusters_doubt(matrix)
     found = {}
     for cell, n, mean, square in zip(
         cells.tolist(), often.tolist(), means.tolist(), squares.tolist(), strict=True
@@ -106,46 +106,46 @@ def text_agreement_of_raters(
     return found
 
 
-def missing_text_agreement(sheet: LabelMatrix) -> Figures:
+def missing_text_agreement(matrix: LabelMatrix) -> Figures:
     """What there is of two raters that ``text_agreement_of_raters`` does not have."""
-    if not sheet.task.written:
+    if not matrix.task.written:
         return {}
-    reason = reasons.NO_TEXTS if sheet.texts is None else reasons.NOT_COMPARED
+    reason = reasons.NO_TEXTS if matrix.texts is None else reasons.NOT_COMPARED
     return {"token_f1": undefined(reason)}
 
 
-def text_accuracy(sheet: LabelMatrix, kind: str, truth: Ints) -> Figures:
+def text_accuracy(matrix: LabelMatrix, kind: str, truth: Ints) -> Figures:
     """Token F1 of single labels, and of the text of each item that is most like its others.
 
     A tie is undecided: tied texts share the item's weight. ``truth``: as for ``against``.
     """
-    if not sheet.task.written:
+    if not matrix.task.written:
         return {}
-    if sheet.texts is None:
+    if matrix.texts is None:
         return dict.fromkeys(AGAINST, undefined(reasons.NO_TEXTS))
-    ratings = sheet.of_kind(kind)
+    ratings = matrix.of_kind(kind)
     ratings = taken(ratings, np.flatnonzero(truth[ratings.items] >= 0))
     rows, items = np.unique(ratings.items, return_inverse=True)
     if not len(rows):
         return dict.fromkeys(AGAINST, undefined(reasons.NO_SHARED_ITEMS))
-    near = _similarity_to_truth(sheet.texts, ratings.items, ratings.codes, truth)
+    near = _similarity_to_truth(matrix.texts, ratings.items, ratings.codes, truth)
     columns = np.column_stack([np.bincount(items, near), np.bincount(items)])
-    alike = texts.within_items(sheet.texts, ratings.items, ratings.codes)
+    alike = texts.within_items(matrix.texts, ratings.items, ratings.codes)
     chosen = texts.medoids(items, ratings.codes, alike)
     of_item = rows[chosen.items]
     right = chosen.weight * (chosen.places == truth[of_item])
-    nearest = chosen.weight * _similarity_to_truth(sheet.texts, of_item, chosen.places, truth)
+    nearest = chosen.weight * _similarity_to_truth(matrix.texts, of_item, chosen.places, truth)
     found = {
         "medoid_accuracy": _with_ones(np.bincount(chosen.items, right)),
         "medoid_token_f1": _with_ones(np.bincount(chosen.items, nearest)),
     }
     figures = {
         name: _add_notes(
-            estimate_share(units_of(sheet, columns, rows), n=len(rows)), _sampling_note(alike)
+            estimate_share(units_of(matrix, columns, rows), n=len(rows)), _sampling_note(alike)
         )
         for name, columns in found.items()
     }
-    single = units_of(sheet, columns.astype(np.float64), rows)
+    single = units_of(matrix, columns.astype(np.float64), rows)
     return {"token_f1": estimate_share(single, n=len(ratings), items=len(rows)), **figures}
 
 

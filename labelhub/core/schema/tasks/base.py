@@ -1,7 +1,7 @@
 """The base class of label types: everything that differs by the kind of answer."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar, Self
 
 from labelhub.core.schema.content import (
@@ -184,6 +184,16 @@ class LabelType:
     def migrate(self, plan: SchemaPlan, value: Value) -> Value | Fate:
         """The value or fate of a canonical value under the changed schema of ``plan``."""
         return plan.names.get(str(value), Fate.NEEDS_PEOPLE)
+
+    #: Why agreement by chance means nothing, as a code of reports: items share no categories.
+    chance_refusal: ClassVar[str] = ""
+
+    def answer_key(self, schema: Schema, value: Value) -> Hashable:
+        """Equal for two values that are the same answer.
+
+        A label of an older schema version that is no more in ``schema`` counts for nothing.
+        """
+        return frozenset(self.names_in(schema, value)).intersection(schema.names)
 
 
 class PromptTask(str):

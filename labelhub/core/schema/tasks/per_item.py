@@ -1,9 +1,9 @@
 """Each item's own options: the value is one of them (``str``); free text without options."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
-from labelhub.core.schema.definition import Schema, Value
+from labelhub.core.schema.definition import Schema, Value, fold
 from labelhub.core.schema.migration import Fate, SchemaPlan
 from labelhub.core.schema.tasks.base import NOMINAL, LabelType, read_option, read_text
 from labelhub.core.schema.tasks.text import Text
@@ -45,3 +45,9 @@ class PerItem(LabelType):
     def migrate(self, plan: SchemaPlan, value: Value) -> Value | Fate:
         """Unchanged: options are no labels of the schema."""
         return value
+
+    chance_refusal = "own_options"
+
+    def answer_key(self, schema: Schema, value: Value) -> Hashable:
+        """The folded option."""
+        return fold(str(value))

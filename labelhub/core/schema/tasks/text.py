@@ -1,10 +1,10 @@
 """Free text: the value is the text (``str``, not empty, without outer blanks)."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from labelhub.core.schema.content import NoAnswer, is_placeholder
-from labelhub.core.schema.definition import Schema, Value
+from labelhub.core.schema.definition import Schema, Value, fold
 from labelhub.core.schema.migration import Fate, SchemaPlan
 from labelhub.core.schema.tasks.base import NOMINAL, LabelType, read_text
 
@@ -51,3 +51,9 @@ class Text(LabelType):
     def migrate(self, plan: SchemaPlan, value: Value) -> Value | Fate:
         """Unchanged."""
         return value
+
+    chance_refusal = "free_text"
+
+    def answer_key(self, schema: Schema, value: Value) -> Hashable:
+        """The folded words."""
+        return fold(str(value))

@@ -21,98 +21,94 @@ from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.icc import Icc, icc
 from labelhub.core.agreement.ratings import Floats, Ratings, keep_latest
 from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix, units_of
 from labelhub.core.agreement.reports.reasons import ignored_clusters_doubt
-from labelhub.core.agreement.reports.sheet import LabelMatrix, units_of
 from labelhub.core.agreement.reports.texts import text_agreement
 
-#: Items by annotators by categories: of more the table takes longer than all else together.
+#: Items by annotators by categories: a larger table takes longer than all the rest.
 MOST_CELLS = 400_000
 
 
-def estimate_conger(sheet: LabelMatrix, kind: str) -> Figure:
-    """Null where no item has two labels, nothing varies, or the table would be too large."""
-    labels = sheet.of_kind(kind)
+def estimate_conger(matrix: LabelMatrix, kind: str) -> Figure:
+    """Conger's kappa; null without two labels of an item or variation, and for too large tables."""
+    labels = matrix.of_kind(kind)
     present, items = np.unique(labels.items, return_inverse=True)
-    who, raters = np.unique(labels.raters, return_inverse=True)
+    present_raters, raters = np.unique(labels.raters, return_inverse=True)
     q = labels.n_categories
-    if len(present) * len(who) * q > MOST_CELLS:
+    if len(present) * len(present_raters) * q > MOST_CELLS:
         return undefined(reasons.TOO_MANY_LABELS)
-    own = Ratings(items, raters, labels.codes, len(present), len(who), q)
+    own = Ratings(items, raters, labels.codes, len(present), len(present_raters), q)
     counts = own.counts()
     pairable = counts[counts.sum(axis=1) > 1]
     if not len(pairable):
         return undefined(reasons.NO_PAIR)
-    parts, value = conger_parts(own), conger_kappa(len(who), q)
-    found = units_of(sheet, parts, present)
+    parts, value = conger_parts(own), conger_kappa(len(present_raters), q)
+    found = units_of(matrix, parts, present)
     return add_doubts(estimate(found, value, n=len(pairable)), rare_categories_doubt(pairable))
 
 
 SHROUT_FLEISS = "Shrout and Fleiss 1979"
-#: Tables of more different answers say nothing and cost much.
+#: Tables of more different answers are slow and tell nothing.
 MOST_CATEGORIES = 400
 
 Figures = dict[str, Figure]
 
 
-def kind_agreement(sheet: LabelMatrix, kind: str) -> Figures:
-    """Percent agreement and every coefficient that means something for the project's task.
+def kind_agreement(matrix: LabelMatrix, kind: str) -> Figures:
+    """Percent agreement and every coefficient that suits the project's task.
 
     The others are null with the reason. Items with fewer than two labels of the kind do not count
-    for agreement; ``n`` is how many do. With abstentions as one more answer, where there are any,
-    annotators that only abstain count too.
+    for agreement; ``n`` is how many do. The figures with abstentions take them as one more answer,
+    so annotators that only abstain count too.
     """
-    return _label_figures(sheet, kind) | _abstention_figures(sheet, kind)
-
-
-def _label_figures(sheet: LabelMatrix, kind: str) -> Figures:
-    ratings = sheet.of_kind(kind)
+    ratings = matrix.of_kind(kind)
     refused = None
     if not len(ratings):
         refused = reasons.NO_LABELS
-    elif sheet.raters_of(kind) < 2:
+    elif matrix.raters_of(kind) < 2:
         refused = reasons.ONE_ANNOTATOR
-    elif sheet.shares_categories and ratings.n_categories > MOST_CATEGORIES:
+    elif matrix.shares_categories and ratings.n_categories > MOST_CATEGORIES:
         refused = reasons.MANY_ANSWERS
     if refused:
-        return dict.fromkeys(("percent", *sheet.task.coefficients), undefined(refused))
-    found = _of_patterns(sheet, kind)
-    if sheet.task.ordered and sheet.scores is not None:
-        ignored = ignored_clusters_doubt(sheet)
-        correlations = _intraclass_correlations(ratings, sheet.scores)
-        found |= {
-            name: add_doubts(correlation, ignored) for name, correlation in correlations.items()
-        }
-    return found
+        found = dict.fromkeys(("percent", *matrix.task.coefficients), undefined(refused))
+    elif matrix.shares_categories:
+        found = _categorised_figures(matrix, kind)
+    else:
+        found = _uncategorised_figures(matrix, kind)
+    return found | _abstention_figures(matrix, kind)
 
 
-def _abstention_figures(sheet: LabelMatrix, kind: str) -> Figures:
-    """Percent agreement for every task, alpha where items share categories; nothing without any."""
-    unsure = sheet.with_abstentions(kind)
+def _abstention_figures(matrix: LabelMatrix, kind: str) -> Figures:
+    """Percent agreement, and alpha where items share categories; empty without abstentions."""
+    unsure = matrix.with_abstentions(kind)
     if unsure is None:
         return {}
     names = ["percent_with_abstentions"]
-    if sheet.shares_categories:
+    if matrix.shares_categories:
         names.append("alpha_with_abstentions")
     if len(np.unique(unsure.raters)) < 2:
         return dict.fromkeys(names, undefined(reasons.ONE_ANNOTATOR))
-    if sheet.shares_categories and unsure.n_categories > MOST_CATEGORIES:
+    if matrix.shares_categories and unsure.n_categories > MOST_CATEGORIES:
         return dict.fromkeys(names, undefined(reasons.MANY_ANSWERS))
     patterns = sums.find_patterns(unsure.counts())
-    if not sheet.shares_categories:
-        return {names[0]: _AgreementCounts(sheet, patterns, alike=False).percent()}
-    nominal = _nominal_figures(_AgreementCounts(sheet, patterns))
+    if not matrix.shares_categories:
+        return {names[0]: _AgreementCounts(matrix, patterns, alike=False).percent()}
+    nominal = _nominal_figures(_AgreementCounts(matrix, patterns))
     return dict(zip(names, (nominal["percent"], nominal["alpha_nominal"]), strict=True))
 
 
-def _of_patterns(sheet: LabelMatrix, kind: str) -> Figures:
-    if not sheet.shares_categories:
-        return _uncategorised_figures(sheet, kind)
-    counts = _AgreementCounts(sheet, sheet.patterns_of(kind))
-    found = _nominal_figures(counts) | {"conger_kappa": estimate_conger(sheet, kind)}
-    if sheet.task.ordered and sheet.scores is not None:
-        found |= _ordinal_figures(counts, sheet.scores)
-    if sheet.task.several and sheet.sets is not None:
-        found |= _set_alphas(counts, sheet.sets)
+def _categorised_figures(matrix: LabelMatrix, kind: str) -> Figures:
+    """Figures of answers that mean the same in every item."""
+    counts = _AgreementCounts(matrix, matrix.patterns_of(kind))
+    found = _nominal_figures(counts) | {"conger_kappa": estimate_conger(matrix, kind)}
+    if matrix.scores is not None:
+        found |= _ordinal_figures(counts, matrix.scores)
+        ignored = ignored_clusters_doubt(matrix)
+        for name, figure in _intraclass_correlations(matrix.of_kind(kind), matrix.scores).items():
+            found[name] = add_doubts(figure, ignored)
+    if matrix.sets is not None:
+        found["alpha_masi"] = counts.alpha(alpha.masi_distance(matrix.sets))
+        found["alpha_jaccard"] = counts.alpha(alpha.jaccard_distance(matrix.sets))
     return found
 
 
@@ -122,8 +118,8 @@ class _AgreementCounts:
     ``alike``: items with the same counts are the same, so they are one row.
     """
 
-    def __init__(self, sheet: LabelMatrix, patterns: sums.Patterns, *, alike: bool = True) -> None:
-        self.clusters, self.unit = sheet.clusters, sheet.unit
+    def __init__(self, matrix: LabelMatrix, patterns: sums.Patterns, *, alike: bool = True) -> None:
+        self.clusters, self.unit = matrix.clusters, matrix.unit
         self.q = patterns.counts.shape[1]
         two = patterns.totals >= 2
         pairable, often = patterns.counts[two], patterns.items[two]
@@ -153,6 +149,11 @@ class _AgreementCounts:
             return undefined(reasons.NO_VARIATION)
         return add_doubts(estimate(self._units(parts), value, n=self.pairable), self.doubt)
 
+    def alpha(self, distances: Floats) -> Figure:
+        """Krippendorff's alpha by the distances of the categories."""
+        parts = alpha.distance_parts(self.counts, distances)
+        return self.estimate(parts, alpha.alpha_by_distance(distances))
+
     def _units(self, parts: Floats) -> Units:
         if self.clusters is not None:
             return cluster_units(parts, self.clusters, self.unit)
@@ -176,19 +177,13 @@ def _nominal_figures(counts: _AgreementCounts) -> Figures:
 
 def _ordinal_figures(counts: _AgreementCounts, points: Sequence[float]) -> Figures:
     weights = alpha.quadratic_weights(points)
-    interval = alpha.interval_distance(points)
-    if min(points) < 0:
-        ratio = undefined(reasons.BELOW_ZERO)
-    else:
-        apart = alpha.ratio_distance(points)
-        parts = alpha.distance_parts(counts.counts, apart)
-        ratio = counts.estimate(parts, alpha.alpha_by_distance(apart))
+    below_zero = min(points) < 0
     return {
-        "alpha_ratio": ratio,
+        "alpha_ratio": undefined(reasons.BELOW_ZERO)
+        if below_zero
+        else counts.alpha(alpha.ratio_distance(points)),
         "alpha_ordinal": counts.estimate(*alpha.ordinal_alpha(counts.counts, counts.often)),
-        "alpha_interval": counts.estimate(
-            alpha.distance_parts(counts.counts, interval), alpha.alpha_by_distance(interval)
-        ),
+        "alpha_interval": counts.alpha(alpha.interval_distance(points)),
         "gwet_ac2": counts.estimate(
             sums.agreement_parts(counts.counts, weights), chance.gwet_ac(counts.q, weights)
         ),
@@ -196,9 +191,9 @@ def _ordinal_figures(counts: _AgreementCounts, points: Sequence[float]) -> Figur
 
 
 def _intraclass_correlations(ratings: Ratings, points: Sequence[float]) -> Figures:
-    """Raters taken for a sample, on the items that all raters of the kind rated.
+    """Correlations (2,1) and (2,k) on the items that all raters of the kind rated.
 
-    Only these are laid out as a table, so it has no more cells than there are ratings.
+    Only these items make the table, so it has no more cells than there are ratings.
     """
     rated = keep_latest(ratings)
     raters, numbers = np.unique(rated.raters, return_inverse=True)
@@ -226,29 +221,16 @@ def _correlation(form: Icc, items: int, reason: str) -> Figure:
     return add_doubts(result, few_items_doubt(items))
 
 
-def _set_alphas(counts: _AgreementCounts, sets: Sequence[frozenset[str]]) -> Figures:
-    found = {}
-    for name, metric in (
-        ("alpha_masi", alpha.masi_distance),
-        ("alpha_jaccard", alpha.jaccard_distance),
-    ):
-        distances = metric(sets)
-        found[name] = counts.estimate(
-            alpha.distance_parts(counts.counts, distances), alpha.alpha_by_distance(distances)
-        )
-    return found
-
-
-def _uncategorised_figures(sheet: LabelMatrix, kind: str) -> Figures:
-    """Percent agreement and S_q; everything that mixes the options of items is refused."""
-    counts = _AgreementCounts(sheet, sheet.patterns_of(kind), alike=False)
-    reason = reasons.OWN_OPTIONS if sheet.options is not None else reasons.FREE_TEXT
-    found = dict.fromkeys(("percent", *sheet.task.coefficients), undefined(reason))
+def _uncategorised_figures(matrix: LabelMatrix, kind: str) -> Figures:
+    """Percent agreement and S_q; what would mix the options of items is null."""
+    counts = _AgreementCounts(matrix, matrix.patterns_of(kind), alike=False)
+    reason = undefined(matrix.task.chance_refusal)
+    found = dict.fromkeys(("percent", *matrix.task.coefficients), reason)
     found["percent"] = counts.percent()
-    if sheet.options is not None:
-        own = chance.own_options_parts(counts.counts, sheet.options)
+    if matrix.options is not None:
+        own = chance.own_options_parts(counts.counts, matrix.options)
         found["s_q"] = counts.estimate(own, chance.s_q, beyond_chance=False)
         found["brennan_prediger"] = found["s_q"]
-    if sheet.task.written:
-        found |= text_agreement(sheet, kind)
+    if matrix.task.written:
+        found |= text_agreement(matrix, kind)
     return found

@@ -15,8 +15,8 @@ from labelhub.core.agreement.coefficients.alpha import masi_distance, quadratic_
 from labelhub.core.agreement.estimation import FEW_CLUSTERS, FEW_UNITS, add_doubts
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.ratings import Floats, Ints, keep_latest
+from labelhub.core.agreement.reports.label_matrix import UNKNOWN, LabelMatrix, Rater
 from labelhub.core.agreement.reports.reasons import widen_to_value
-from labelhub.core.agreement.reports.sheet import UNKNOWN, LabelMatrix, Rater
 
 MACHINES = ("llm", "model")
 HUMANS = ("crowd", "expert")
@@ -94,71 +94,71 @@ class Replacement:
         return self.test.advantage
 
 
-def run_alt_tests(sheet: LabelMatrix, *, by_author: bool = False) -> list[Replacement]:
+def run_alt_tests(matrix: LabelMatrix, *, by_author: bool = False) -> list[Replacement]:
     """Of every machine that labelled; ``by_author``: measured by the author's own answer.
 
     None of free texts: they are hardly ever the same, and then everybody is as far from everybody.
     """
-    if sheet.task.written:
+    if matrix.task.written:
         return []
-    people = np.isin([rater.kind for rater in sheet.raters], HUMANS)
-    humans = keep_latest(sheet.ratings.of_raters(people))
+    people = np.isin([rater.kind for rater in matrix.raters], HUMANS)
+    humans = keep_latest(matrix.ratings.of_raters(people))
     if not len(humans):
         return []
-    epsilon_for = _epsilon_for(sheet, people)
-    similarity = _similarity(sheet)
+    epsilon_for = _epsilon_for(matrix, people)
+    similarity = _similarity(matrix)
     found = []
-    for number, rater in enumerate(sheet.raters):
-        if rater.kind not in MACHINES or not sheet.labels_of[number]:
+    for number, rater in enumerate(matrix.raters):
+        if rater.kind not in MACHINES or not matrix.labels_of[number]:
             continue
-        codes = _codes_of(sheet, number)
+        codes = _codes_of(matrix, number)
         contest = (
             alt_test.contest_with_author(
-                humans, codes, sheet.author, similarity=similarity, repeated=False
+                humans, codes, matrix.author, similarity=similarity, repeated=False
             )
             if by_author
             else alt_test.contest_with_humans(humans, codes, similarity=similarity, repeated=False)
         )
-        test = _run_test(sheet, contest, alt_test.EPSILON[epsilon_for])
-        curve = alt_test.curve(contest, EPSILONS, sheet.clusters)
-        unit = "items" if sheet.clusters is None else sheet.unit
-        found.append(Replacement(rater, test, sheet.raters, epsilon_for, curve, by_author, unit))
+        test = _run_test(matrix, contest, alt_test.EPSILON[epsilon_for])
+        curve = alt_test.curve(contest, EPSILONS, matrix.clusters)
+        unit = "items" if matrix.clusters is None else matrix.unit
+        found.append(Replacement(rater, test, matrix.raters, epsilon_for, curve, by_author, unit))
     return found
 
 
-def _run_test(sheet: LabelMatrix, contest: alt_test.Contest, epsilon: float) -> alt_test.AltTest:
+def _run_test(matrix: LabelMatrix, contest: alt_test.Contest, epsilon: float) -> alt_test.AltTest:
     """The test with what makes it doubtful that few clusters were compared."""
-    test = alt_test.alt_test(contest, epsilon, sheet.clusters)
-    if sheet.clusters is None or test.advantage["value"] is None:
+    test = alt_test.alt_test(contest, epsilon, matrix.clusters)
+    if matrix.clusters is None or test.advantage["value"] is None:
         return replace(test, advantage=widen_to_value(test.advantage))
-    compared = len(np.unique(sheet.clusters[contest.items]))
-    doubt = FEW_CLUSTERS.format(unit=sheet.unit) if compared < FEW_UNITS else None
+    compared = len(np.unique(matrix.clusters[contest.items]))
+    doubt = FEW_CLUSTERS.format(unit=matrix.unit) if compared < FEW_UNITS else None
     return replace(test, advantage=add_doubts(widen_to_value(test.advantage), doubt))
 
 
-def _epsilon_for(sheet: LabelMatrix, people: NDArray[np.bool_]) -> str:
+def _epsilon_for(matrix: LabelMatrix, people: NDArray[np.bool_]) -> str:
     """By the humans that labelled: experts, crowd, or both (taken as skilled)."""
     kinds = {
         rater.kind
-        for rater, human, labels in zip(sheet.raters, people, sheet.labels_of, strict=True)
+        for rater, human, labels in zip(matrix.raters, people, matrix.labels_of, strict=True)
         if human and labels
     }
     return "skilled" if len(kinds) > 1 else kinds.pop()
 
 
-def _similarity(sheet: LabelMatrix) -> Floats | None:
+def _similarity(matrix: LabelMatrix) -> Floats | None:
     """Of answers that can be nearly right; None where only the same answer is."""
-    if len(sheet.categories) > MOST_CATEGORIES:
+    if len(matrix.categories) > MOST_CATEGORIES:
         return None
-    if sheet.task.several and sheet.sets is not None:
-        return 1 - masi_distance(sheet.sets)
-    if sheet.task.ordered and sheet.scores is not None:
-        return quadratic_weights(sheet.scores)
+    if matrix.task.several and matrix.sets is not None:
+        return 1 - masi_distance(matrix.sets)
+    if matrix.task.ordered and matrix.scores is not None:
+        return quadratic_weights(matrix.scores)
     return None
 
 
-def _codes_of(sheet: LabelMatrix, rater: int) -> Ints:
-    codes = np.full(sheet.ratings.n_items, UNKNOWN)
-    own = np.flatnonzero(sheet.ratings.raters == rater)
-    codes[sheet.ratings.items[own]] = sheet.ratings.codes[own]
+def _codes_of(matrix: LabelMatrix, rater: int) -> Ints:
+    codes = np.full(matrix.ratings.n_items, UNKNOWN)
+    own = np.flatnonzero(matrix.ratings.raters == rater)
+    codes[matrix.ratings.items[own]] = matrix.ratings.codes[own]
     return codes

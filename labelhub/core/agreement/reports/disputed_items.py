@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from labelhub.core.agreement.coefficients import sums
 from labelhub.core.agreement.ratings import Floats, Ints
-from labelhub.core.agreement.reports.sheet import LabelMatrix
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 
 PEOPLE = ("crowd", "expert", "author")
 
@@ -23,24 +23,24 @@ class DisputedItem:
 
 
 def disputed_items(
-    sheet: LabelMatrix, kinds: Sequence[str] = PEOPLE, most: int = 20
+    matrix: LabelMatrix, kinds: Sequence[str] = PEOPLE, most: int = 20
 ) -> list[DisputedItem]:
     """The items with the highest share of differing pairs of labels by ``kinds``.
 
     Among equals those with more labels come first, then in the order of import. Items on which all
     agree are not among them.
     """
-    labelled = [kind for kind in kinds if len(sheet.of_kind(kind))]
+    labelled = [kind for kind in kinds if len(matrix.of_kind(kind))]
     if not labelled or most < 1:
         return []
-    found = _together([sheet.patterns_of(kind) for kind in labelled])
+    found = _together([matrix.patterns_of(kind) for kind in labelled])
     labels = found.totals
     apart = np.where(labels >= 2, 1 - sums.agreement_parts(found.counts)[:, sums.Layout.agree], 0.0)
     items = np.flatnonzero(_foremost(found, apart, labels, most)[found.of_item])
     of = found.of_item[items]
     order = np.lexsort((items, -labels[of], -apart[of]))[:most]
     return [
-        DisputedItem(int(sheet.item_ids[item]), float(apart[pattern]), int(labels[pattern]))
+        DisputedItem(int(matrix.item_ids[item]), float(apart[pattern]), int(labels[pattern]))
         for item, pattern in zip(items[order], of[order], strict=True)
     ]
 

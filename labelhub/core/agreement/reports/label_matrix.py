@@ -1,4 +1,4 @@
-"""A project's current labels as arrays: all that a report needs, and no text of anybody."""
+"""A project's current labels as arrays: all that a report needs, without any text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,18 +31,18 @@ class Rater:
 
 @dataclass(frozen=True, eq=False)
 class LabelMatrix:
-    """Who said what.
+    """All answers to the items of a project.
 
     ``categories``: names of the category numbers. Of sets, ``sets`` has their members; of points on
     a scale, ``scores`` the points; where items bring their own options a number is a position
     among them and ``options`` says how many each item has; of free texts a number means the same
     text only within an item, and ``texts`` has the words of each.
     ``gold``, ``author``: category numbers of the two truths, shape (items,), -1 where unknown;
-    ``gold_kind``: number in KINDS of who decided, -1 for nobody.
+    ``gold_kind``: number in KINDS of the kind that decided, -1 for none.
     ``clusters``: items that belong together have the same number; ``unit`` says what they are.
     ``abstained``: item and rater of each abstention, shape (abstentions, 2).
-    ``rejections``: how often each kind only rejected a suggestion: named, and part of no figure.
-    ``left_out``: labels that no category stands for, by reason.
+    ``rejections``: how often each kind only rejected a suggestion; no figure counts them.
+    ``left_out``: labels without a category, by reason.
     """
 
     task: LabelType
@@ -67,6 +67,11 @@ class LabelMatrix:
     def shares_categories(self) -> bool:
         """Whether a category number means the same in every item."""
         return self.task.labelled
+
+    @property
+    def chance_refusal(self) -> str | None:
+        """The reason, as a code, why agreement by chance means nothing; None where it does."""
+        return self.task.chance_refusal or None
 
     @cached_property
     def kind_of(self) -> NDArray[np.int64]:
@@ -98,7 +103,7 @@ class LabelMatrix:
         return {}
 
     def of_kind(self, kind: str) -> Ratings:
-        """What annotators of ``kind`` said."""
+        """The ratings by annotators of ``kind``."""
         if kind not in self._by_kind:
             wanted = self.kind_of == KINDS.index(kind)
             ratings = self.ratings
@@ -112,13 +117,13 @@ class LabelMatrix:
         return {}
 
     def patterns_of(self, kind: str) -> Patterns:
-        """How often each item got each category from ``kind``, as the different rows of that."""
+        """How often each item got each category from ``kind``, as distinct rows."""
         if kind not in self._patterns:
             self._patterns[kind] = find_patterns(self.of_kind(kind).counts())
         return self._patterns[kind]
 
     def with_abstentions(self, kind: str) -> Ratings | None:
-        """What ``kind`` said with "not sure" as one more category; None where nobody abstained."""
+        """The ratings by ``kind``, "not sure" as one more category; None without abstentions."""
         own = self.abstained[self.kind_of[self.abstained[:, 1]] == KINDS.index(kind)]
         if not len(own):
             return None
@@ -136,14 +141,19 @@ class LabelMatrix:
         """How many annotators of ``kind`` gave a label."""
         return int(((self.labels_of > 0) & (self.kind_of == KINDS.index(kind))).sum())
 
+    def clusters_of(self, rows: Ints) -> Ints | None:
+        """The cluster of each of the items ``rows``, numbered from 0 without gaps."""
+        if self.clusters is None:
+            return None
+        return np.unique(self.clusters[rows], return_inverse=True)[1]
 
-def units_of(sheet: LabelMatrix, columns: Floats | Ints, rows: Ints) -> Units:
-    """What is drawn of the items ``rows``, whole clusters where there are any.
+
+def units_of(matrix: LabelMatrix, columns: Floats | Ints, rows: Ints) -> Units:
+    """The items ``rows`` ready to be drawn from, as whole clusters where there are any.
 
     ``columns``: of these items, shape (rows, k).
     """
-    table = columns.astype(np.float64)
-    if sheet.clusters is None:
+    table, clusters = columns.astype(np.float64), matrix.clusters_of(rows)
+    if clusters is None:
         return item_units(table, np.ones(len(rows), dtype=np.int64))
-    _, numbers = np.unique(sheet.clusters[rows], return_inverse=True)
-    return cluster_units(table, numbers, sheet.unit)
+    return cluster_units(table, clusters, matrix.unit)

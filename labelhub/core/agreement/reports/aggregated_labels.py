@@ -1,4 +1,4 @@
-"""The labels of a kind put together into one answer an item, in every way that is reported."""
+"""The labels of a kind aggregated into one answer an item, in every way that is reported."""
 
 from collections.abc import Callable
 
@@ -13,8 +13,8 @@ from labelhub.core.agreement.aggregation.majority import (
 )
 from labelhub.core.agreement.ratings import Bools, Floats, Ratings
 from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.sets import set_members, split_by_label
-from labelhub.core.agreement.reports.sheet import LabelMatrix
 
 #: Tables of raters by categories squared: with more categories there is too little for each cell.
 MOST_CATEGORIES = 60
@@ -35,19 +35,19 @@ Scores = Floats
 
 
 class AggregatedLabels:
-    """Each way is computed once, when first asked for."""
+    """The aggregates of every kind; each is computed once, at the first use."""
 
-    def __init__(self, sheet: LabelMatrix) -> None:
-        self._sheet = sheet
+    def __init__(self, matrix: LabelMatrix) -> None:
+        self._matrix = matrix
         self._known: dict[tuple[str, str], Bools] = {}
         self._labels: dict[str, Floats] = {}
 
-    def refused(self, kind: str, way: str) -> str | None:
-        """Why a way means nothing here; None where it does."""
-        sheet = self._sheet
-        if not sheet.shares_categories:
-            return reasons.OWN_OPTIONS if sheet.options is not None else reasons.FREE_TEXT
-        if len(sheet.categories) > MOST_CATEGORIES:
+    def refusal(self, kind: str, way: str) -> str | None:
+        """The reason why a way cannot be used; None where it can."""
+        matrix = self._matrix
+        if matrix.chance_refusal:
+            return matrix.chance_refusal
+        if len(matrix.categories) > MOST_CATEGORIES:
             return reasons.MANY_ANSWERS
         lacking = self._lacking(kind)
         if lacking is None and way in MODELS and self._takes_long(kind, way):
@@ -55,25 +55,25 @@ class AggregatedLabels:
         return lacking
 
     def _takes_long(self, kind: str, way: str) -> bool:
-        cells = self._sheet.raters_of(kind) * len(self._sheet.categories) ** 2
+        cells = self._matrix.raters_of(kind) * len(self._matrix.categories) ** 2
         return cells > MOST_CELLS or (
-            way == "mace" and len(self._sheet.of_kind(kind)) > MOST_LABELS
+            way == "mace" and len(self._matrix.of_kind(kind)) > MOST_LABELS
         )
 
     def _lacking(self, kind: str) -> str | None:
-        """Why nothing is put together, where models of the raters would only mislead."""
-        if self._sheet.raters_of(kind) < 2:
+        """The reason why there is nothing to aggregate."""
+        if self._matrix.raters_of(kind) < 2:
             return reasons.ONE_ANNOTATOR
-        if not (self._sheet.patterns_of(kind).totals > 1).any():
+        if not (self._matrix.patterns_of(kind).totals > 1).any():
             return reasons.NO_PAIR
         return None
 
-    def labels_refused(self, kind: str) -> str | None:
-        """Why ``labels`` means nothing here; None where it does. Only where answers are sets."""
-        names = frozenset().union(*self._sheet.sets or ())
+    def label_refusal(self, kind: str) -> str | None:
+        """The reason why ``labels`` cannot be used; None where it can. Answers must be sets."""
+        names = frozenset().union(*self._matrix.sets or ())
         if len(names) > MOST_CATEGORIES:
             return reasons.MANY_ANSWERS
-        if len(names) * len(self._sheet.of_kind(kind)) > MOST_DECISIONS:
+        if len(names) * len(self._matrix.of_kind(kind)) > MOST_DECISIONS:
             return reasons.TOO_MANY_LABELS
         return self._lacking(kind)
 
@@ -81,30 +81,30 @@ class AggregatedLabels:
         """How likely each label is in an item's set, by Dawid and Skene with each label alone.
 
         Shape (items, labels), the labels as ``set_members`` has them; NaN where the kind said
-        nothing. Only where it is not ``labels_refused``.
+        nothing. Only without ``label_refusal``.
         """
         if kind not in self._labels:
-            _, members = set_members(self._sheet.sets or ())
+            _, members = set_members(self._matrix.sets or ())
             chances = [
                 _by_dawid_skene(ratings)[:, 1]
-                for ratings in split_by_label(self._sheet.of_kind(kind), members)
+                for ratings in split_by_label(self._matrix.of_kind(kind), members)
             ]
-            empty = np.empty((self._sheet.ratings.n_items, 0))
+            empty = np.empty((self._matrix.ratings.n_items, 0))
             self._labels[kind] = np.column_stack([empty, *chances])
         return self._labels[kind]
 
     def winners(self, kind: str, way: str) -> Bools:
         """Which categories have an item's highest score, shape (items, categories).
 
-        Several in a tie; only where it is not ``refused``.
+        Several in a tie; only without ``refusal``.
         """
         if (kind, way) not in self._known:
-            self._known[kind, way] = winners(WAYS[way](self._sheet.of_kind(kind)))
+            self._known[kind, way] = winners(WAYS[way](self._matrix.of_kind(kind)))
         return self._known[kind, way]
 
 
 def _by_dawid_skene(ratings: Ratings) -> Scores:
-    """Up to ``MOST_EXACT`` labels until EM has converged; of more it stops earlier.
+    """EM until it has converged for up to ``MOST_EXACT`` labels; with more it stops earlier.
 
     Then the answers to up to 6 of 1,000 items are others than at convergence, mostly near ties, and
     accuracy moves by less than .001 (simulated data of 2 to 10 categories and 20 to 2,000 raters).
@@ -114,18 +114,10 @@ def _by_dawid_skene(ratings: Ratings) -> Scores:
     return dawid_skene(ratings, tolerance=TOLERANCE, iterations=ITERATIONS).posterior
 
 
-def _by_mace(ratings: Ratings) -> Scores:
-    return mace(ratings).posterior
-
-
-def _by_weights(ratings: Ratings) -> Scores:
-    return weighted_vote(ratings, agreement_with_others(ratings))
-
-
 #: Ways that learn a table of every rater.
 MODELS = ("dawid_skene", "mace")
 WAYS: dict[str, Callable[[Ratings], Scores]] = {
     "dawid_skene": _by_dawid_skene,
-    "mace": _by_mace,
-    "weighted": _by_weights,
+    "mace": lambda ratings: mace(ratings).posterior,
+    "weighted": lambda ratings: weighted_vote(ratings, agreement_with_others(ratings)),
 }

@@ -14,14 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from labelhub.core.agreement.aggregation.majority import draw_winner, majority_accuracy, winners
-from labelhub.core.agreement.coefficients.chance import divided
 from labelhub.core.agreement.coefficients.sums import Patterns
 from labelhub.core.agreement.estimation import cluster_units, estimate, item_units
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.intervals import SEED
-from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.agreement.ratings import Floats, Ints, divide
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.sheet import LabelMatrix
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.significance import (
     EXACT,
     FLIPPED,
@@ -98,17 +97,17 @@ class KindTests:
         return fields | ({} if self.p_items is None else {"p_items": self.p_items})
 
 
-def compare_kinds(sheet: LabelMatrix, kinds: Sequence[str], truth: Ints) -> KindTests | None:
+def compare_kinds(matrix: LabelMatrix, kinds: Sequence[str], truth: Ints) -> KindTests | None:
     """Compare the most frequent answers of ``kinds``; None with fewer than two."""
     if len(kinds) < 2:
         return None
     rows = np.flatnonzero(truth >= 0)
-    credit = {kind: _credit(sheet.patterns_of(kind), rows, truth[rows]) for kind in kinds}
-    clusters = None if sheet.clusters is None else sheet.clusters[rows]
-    right = np.column_stack([_right(sheet.patterns_of(kind), rows, truth[rows]) for kind in kinds])
+    credit = {kind: _credit(matrix.patterns_of(kind), rows, truth[rows]) for kind in kinds}
+    clusters = None if matrix.clusters is None else matrix.clusters[rows]
+    right = np.column_stack([_right(matrix.patterns_of(kind), rows, truth[rows]) for kind in kinds])
     pairs = list(combinations(range(len(kinds)), 2))
     tested = [
-        _test_pair(right[:, [first, second]], clusters, sheet.unit) for first, second in pairs
+        _test_pair(right[:, [first, second]], clusters, matrix.unit) for first, second in pairs
     ]
     found = [
         KindPairTest(
@@ -117,7 +116,7 @@ def compare_kinds(sheet: LabelMatrix, kinds: Sequence[str], truth: Ints) -> Kind
             items=int(_answered_by_both(credit[kinds[first]], credit[kinds[second]]).sum()),
             p_holm=adjusted,
             difference=_difference(
-                credit[kinds[first]], credit[kinds[second]], clusters, sheet.unit
+                credit[kinds[first]], credit[kinds[second]], clusters, matrix.unit
             ),
             **test._asdict(),
         )
@@ -125,7 +124,9 @@ def compare_kinds(sheet: LabelMatrix, kinds: Sequence[str], truth: Ints) -> Kind
             pairs, tested, holm([test.p for test in tested]), strict=True
         )
     ]
-    return _over_all(kinds, cochran_q(right), found, _permutation_test(right, clusters, sheet.unit))
+    return _over_all(
+        kinds, cochran_q(right), found, _permutation_test(right, clusters, matrix.unit)
+    )
 
 
 class _Test(NamedTuple):
@@ -198,4 +199,4 @@ def _difference(first: Floats, second: Floats, clusters: Ints | None, unit: str)
     else:
         _, numbers = np.unique(clusters[rows], return_inverse=True)
         found = cluster_units(np.column_stack([apart, np.ones(len(rows))]), numbers, unit)
-    return estimate(found, lambda sums: divided(sums[:, 0], sums[:, 1]), n=len(rows))
+    return estimate(found, lambda sums: divide(sums[:, 0], sums[:, 1]), n=len(rows))

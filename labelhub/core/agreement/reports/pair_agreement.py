@@ -1,0 +1,310 @@
+"""How far two kinds of annotators, or two annotators, agree with each other."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from labelhub.core.agreement.aggregation.majority import one_hot, single_winner, winners
+from labelhub.core.agreement.coefficients import chance, pairwise, sums
+from labelhub.core.agreement.coefficients.alpha import quadratic_weights
+from labelhub.core.agreement.coefficients.pairwise import (
+    ClusteredCodes,
+    clustered_codes,
+    kappa_parts,
+    percent_parts,
+)
+from labelhub.core.agreement.coefficients.sums import Patterns
+from labelhub.core.agreement.estimation import (
+    MOST_DRAWN,
+    Units,
+    add_doubts,
+    estimate,
+    estimate_share,
+    few_items_doubt,
+    item_units,
+    limit_interval,
+    linearised_figure,
+)
+from labelhub.core.agreement.figures import Figure, figure, share, undefined
+from labelhub.core.agreement.intervals import CONFIDENCE, t_quantile
+from labelhub.core.agreement.ratings import Floats, Ints, Ratings
+from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.divergences import estimate_divergence
+from labelhub.core.agreement.reports.label_matrix import AUTHORS, LabelMatrix, units_of
+from labelhub.core.agreement.reports.reasons import ignored_clusters_doubt
+from labelhub.core.agreement.reports.texts import (
+    missing_text_agreement,
+    text_agreement_of_kinds,
+    text_agreement_of_raters,
+)
+
+
+def kappa_weights(matrix: LabelMatrix) -> dict[str, Floats | None]:
+    """The kappas of two annotators by name, with their weights of agreement."""
+    kappas: dict[str, Floats | None] = {"cohen_kappa": None}
+    if matrix.scores is not None:
+        kappas["weighted_kappa"] = quadratic_weights(matrix.scores)
+    return kappas
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairIntervals:
+    """Gives the figures of pairs their intervals over clusters.
+
+    ``codes``: None without clusters, or (``doubt``) where there are too many ratings.
+    """
+
+    codes: ClusteredCodes | None
+    weights: Mapping[str, Floats | None]
+    unit: str
+    doubt: str | None
+
+    @classmethod
+    def of(cls, matrix: LabelMatrix, ratings: Ratings) -> "PairIntervals":
+        """``ratings``: the labels of the compared annotators, numbered in their order."""
+        codes = None
+        if matrix.clusters is not None:
+            _, numbers = np.unique(matrix.clusters, return_inverse=True)
+            codes = clustered_codes(ratings, numbers)
+        weights = kappa_weights(matrix) if matrix.shares_categories else {}
+        return cls(codes, weights, matrix.unit, ignored_clusters_doubt(matrix))
+
+    def with_intervals(
+        self, rater: int, tables: Ints, found: Sequence[Mapping[str, Figure]]
+    ) -> list[dict[str, Figure]]:
+        """``found`` for ``rater`` and each that follows, with their ``tables``, by cluster."""
+        rows = [dict(figures) for figures in found]
+        if self.codes is None:
+            return [
+                {name: add_doubts(plain, self.doubt) for name, plain in figures.items()}
+                for figures in rows
+            ]
+        parts = {"percent": percent_parts(tables)}
+        parts |= {name: kappa_parts(tables, weights) for name, weights in self.weights.items()}
+        for name, near in parts.items():
+            errors, clusters = self.codes.spread(rater, near)
+            halves = errors * t_quantile(0.5 + CONFIDENCE / 2, np.maximum(clusters - 1, 1))
+            for figures, half, count in zip(rows, halves.tolist(), clusters.tolist(), strict=True):
+                plain = figures[name]
+                if plain["value"] is not None:
+                    figures[name] = linearised_figure(
+                        plain["value"],
+                        half,
+                        n=plain["n"],
+                        unit=self.unit,
+                        clusters=count,
+                        lowest=0.0 if name == "percent" else -1.0,
+                        doubt=plain.get("doubt"),
+                    )
+        return rows
+
+
+#: Pairs of the annotators with most labels; a table of more cannot be read.
+MOST_RATERS = 40
+LARGE_SAMPLE = "large-sample standard error (Fleiss, Cohen and Everitt 1969)"
+#: Half of a 95 % interval in standard errors.
+Z = 1.959963984540054
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a comparison: a kind, or an annotator (``id``)."""
+
+    name: str
+    kind: str
+    id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The agreement of two sides on the ``items`` that both labelled.
+
+    Kinds: ``figures`` are over all pairs of a label of the one and a label of the other on the same
+    item; ``majority_*`` over the items on which each kind has a single most frequent answer.
+    """
+
+    a: Side
+    b: Side
+    items: int
+    figures: dict[str, Figure]
+
+    @property
+    def level(self) -> str:
+        """``kind`` or ``annotator``."""
+        return "kind" if self.a.id is None else "annotator"
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        sides = {"a": self.a.name, "b": self.b.name, "level": self.level}
+        if self.a.id is not None:
+            sides |= {"a_kind": self.a.kind, "b_kind": self.b.kind}
+            sides |= {"a_id": self.a.id, "b_id": self.b.id}  # type: ignore[dict-item]  # numbers too
+        return {**sides, "items": self.items, **self.figures}
+
+
+def kind_pairs(matrix: LabelMatrix) -> list[Pair]:
+    """The agreement of every two kinds that labelled."""
+    kinds = [kind for kind in matrix.kinds if len(matrix.of_kind(kind))]
+    return [_compare_kinds(matrix, first, second) for first, second in combinations(kinds, 2)]
+
+
+def annotator_pairs(matrix: LabelMatrix) -> list[Pair]:
+    """The agreement of every two of the ``MOST_RATERS`` busiest annotators that share an item.
+
+    Fewer annotators are compared where the tables of all categories would not fit.
+    """
+    chosen = busiest_raters(
+        matrix, min(MOST_RATERS, pairwise.most_raters(matrix.ratings.n_categories))
+    )
+    if len(chosen) < 2:
+        return []
+    ratings = _select_raters(matrix.ratings, chosen)
+    tables, intervals = pairwise.all_pairs(ratings), PairIntervals.of(matrix, ratings)
+    texts, missing = text_agreement_of_raters(matrix, ratings), missing_text_agreement(matrix)
+    raters = [matrix.raters[number] for number in chosen]
+    sides = [Side(rater.name, rater.kind, rater.id) for rater in raters]
+    found = []
+    for first in range(len(sides) - 1):
+        # One rater with all that follow: the shares of all pairs at once would take much memory.
+        others = tables[first, first + 1 :]
+        rows = intervals.with_intervals(first, others, _table_figures(matrix, others))
+        for second, (table, figures) in enumerate(zip(others, rows, strict=True), first + 1):
+            if table.any():
+                shown = figures | texts.get((first, second), missing)
+                found.append(Pair(sides[first], sides[second], int(table.sum()), shown))
+    return found
+
+
+def busiest_raters(matrix: LabelMatrix, most: int) -> list[int]:
+    """Numbers of the annotators with most labels, by kind and then in the ledger's order.
+
+    Authors are left out: each is the authority on a few texts, and their names are not shown.
+    """
+    labelled = np.flatnonzero((matrix.labels_of > 0) & (matrix.kind_of != AUTHORS))
+    kept = labelled[np.argsort(-matrix.labels_of[labelled], kind="stable")][:most]
+    return sorted(kept.tolist(), key=lambda rater: (matrix.kind_of[rater], rater))
+
+
+def _select_raters(ratings: Ratings, chosen: Sequence[int]) -> Ratings:
+    """The ratings of the chosen raters, numbered anew in that order."""
+    number = np.full(ratings.n_raters, -1)
+    number[list(chosen)] = np.arange(len(chosen))
+    raters = number[ratings.raters]
+    kept = raters >= 0
+    if not kept.all():
+        ratings, raters = ratings.where(kept), raters[kept]
+    return replace(ratings, raters=raters, n_raters=len(chosen))
+
+
+def _table_figures(matrix: LabelMatrix, tables: Ints) -> list[dict[str, Figure]]:
+    refused = matrix.chance_refusal
+    found = [{"percent": _percent(table)} for table in tables]
+    for name, weights in kappa_weights(matrix).items():
+        if refused:
+            drawn = [undefined(refused)] * len(tables)
+        else:
+            values = pairwise.cohen_kappa(tables, weights)
+            errors = pairwise.kappa_error(tables, weights)
+            rows = zip(tables, values, errors, strict=True)
+            drawn = [_kappa(table, value, error) for table, value, error in rows]
+        for figures, kappa in zip(found, drawn, strict=True):
+            figures[name] = kappa
+    return found
+
+
+def _percent(table: Ints) -> Figure:
+    n = int(table.sum())
+    return add_doubts(
+        share(int(np.trace(table)), n, reason=reasons.NO_SHARED_ITEMS), few_items_doubt(n)
+    )
+
+
+def _kappa(table: Ints, value: float, error: float) -> Figure:
+    n = int(table.sum())
+    if np.isnan(value):
+        return undefined(reasons.NO_VARIATION if n else reasons.NO_SHARED_ITEMS)
+    number, half = float(value), Z * float(error) or float("nan")
+    low, high = limit_interval(number, number - half, number + half)
+    return add_doubts(
+        figure(number, low=low, high=high, n=n, method=LARGE_SAMPLE), few_items_doubt(n)
+    )
+
+
+def _compare_kinds(matrix: LabelMatrix, first: str, second: str) -> Pair:
+    mine, theirs = matrix.patterns_of(first), matrix.patterns_of(second)
+    rows = np.flatnonzero((mine.totals > 0)[mine.of_item] & (theirs.totals > 0)[theirs.of_item])
+    items = len(rows)
+    a, b = Side(first, first), Side(second, second)
+    if not items:
+        nothing = undefined(reasons.NO_SHARED_ITEMS)
+        return Pair(a, b, 0, {"percent": nothing, "cohen_kappa": nothing})
+    found = _pair_units(matrix, mine, theirs, rows)
+    figures = {"percent": estimate_share(found, n=items)}
+    refused = matrix.chance_refusal
+    if refused:
+        figures |= dict.fromkeys(("cohen_kappa", "js_divergence"), undefined(refused))
+        if matrix.options is not None:
+            figures["s_q"] = estimate(found, chance.s_q, n=items)
+    else:
+        q = mine.counts.shape[1]
+        apart = estimate_divergence(found, slice(2, 2 + q), slice(2 + q, None), n=items)
+        kappa = estimate(found, chance.pooled_kappa, n=items)
+        figures |= {"cohen_kappa": kappa, "js_divergence": apart}
+    figures |= text_agreement_of_kinds(matrix, first, second)
+    return Pair(a, b, items, figures | _majority_figures(matrix, mine, theirs))
+
+
+def _pair_units(matrix: LabelMatrix, mine: Patterns, theirs: Patterns, rows: Ints) -> Units:
+    """The items ``rows`` ready to be estimated from; items with equal counts are one row."""
+    first, second = mine.of_item[rows], theirs.of_item[rows]
+    if matrix.clusters is not None or matrix.options is not None:
+        options = None if matrix.options is None else matrix.options[rows]
+        columns = _pair_parts(mine.counts[first], theirs.counts[second], options)
+        return units_of(matrix, columns, rows)
+    width = len(theirs.counts)
+    cells, often, _ = sums.number_keys(first * width + second, len(mine.counts) * width)
+    columns = _pair_parts(mine.counts[cells // width], theirs.counts[cells % width], None)
+    # Many items have too many different pairs of rows for draws.
+    if len(first) > MOST_DRAWN:
+        return Units(columns, often, "items", None)
+    return item_units(columns, often)
+
+
+def _majority_figures(matrix: LabelMatrix, mine: Patterns, theirs: Patterns) -> dict[str, Figure]:
+    """Figures of the items on which both kinds have a single most frequent answer."""
+    refused = matrix.chance_refusal
+    first = single_winner(winners(mine.counts))[mine.of_item]
+    second = single_winner(winners(theirs.counts))[theirs.of_item]
+    both = np.flatnonzero((first >= 0) & (second >= 0))
+    if not len(both):
+        percent, kappa = [undefined(reasons.NO_SINGLE_ANSWER)] * 2
+    elif matrix.clusters is not None:
+        q, n = matrix.ratings.n_categories, len(both)
+        columns = _pair_parts(one_hot(first[both], q), one_hot(second[both], q), None)
+        found = units_of(matrix, columns, both)
+        percent, kappa = estimate_share(found, n=n), estimate(found, chance.pooled_kappa, n=n)
+    else:
+        table = pairwise.contingency(first, second, mine.counts.shape[1])
+        value, error = pairwise.cohen_kappa(table[None])[0], pairwise.kappa_error(table[None])[0]
+        percent, kappa = _percent(table), _kappa(table, value, error)
+    return {
+        "majority_percent": percent,
+        "majority_kappa": undefined(refused) if refused else kappa,
+    }
+
+
+def _pair_parts(mine: Ints | Floats, theirs: Ints | Floats, options: Ints | None) -> Floats:
+    """Agreeing pairs of labels, pairs; then how often either side has each category.
+
+    For items with their own options the third column is the agreement by chance.
+    """
+    first, second = mine.astype(np.float64), theirs.astype(np.float64)
+    per_first, per_second = first.sum(axis=1, keepdims=True), second.sum(axis=1, keepdims=True)
+    pairs = per_first * per_second
+    alike = (first * second).sum(axis=1, keepdims=True)
+    if options is not None:
+        return np.hstack([alike, pairs, pairs / np.maximum(options, 1)[:, None]])
+    return np.hstack([alike, pairs, first * per_second, second * per_first])
