@@ -159,7 +159,7 @@ def _narrowed(sheet: LabelMatrix, asked: Slice) -> LabelMatrix:
     )
     return replace(
         sheet,
-        ratings=sheet.ratings.of_raters(chosen),
+        ratings=sheet.ratings.where(chosen[sheet.ratings.raters]),
         abstained=sheet.abstained[chosen[sheet.abstained[:, 1]]],
     )
 

@@ -1,9 +1,9 @@
-"""Whether an LLM can take the place of human annotators: the alternative annotator test.
+"""The alternative annotator test: whether an LLM can take the place of human annotators.
 
 Calderon, Reichart and Dror 2025. Each human is left out in turn; the LLM and that human are both
-compared with the humans that remain. The LLM may be a little worse: by ``epsilon``, the price of a
-human. It passes when it beats at least half of the humans. With the author's own label as the truth
-the LLM and each human are compared with the author instead (their single expert variant).
+compared with the humans that remain. The LLM may be worse by ``epsilon``, the price of a human. It
+passes when it beats at least half of the humans. With the author's own label as the truth, the LLM
+and each human are compared with the author instead (their single expert variant).
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,8 +21,6 @@ from labelhub.core.agreement.ratings import (
     Ints,
     Ratings,
     divide,
-    keep_latest,
-    on_items,
 )
 from labelhub.core.agreement.significance import benjamini_yekutieli
 from labelhub.core.errors import InvalidInput
@@ -30,7 +28,7 @@ from labelhub.core.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeanLeads:
-    """Of every rater, all of shape (raters,); ``of`` narrows to some.
+    """The mean lead of every rater, all of shape (raters,); ``of`` selects some.
 
     ``n`` comparisons, the ``total`` of their differences, the ``error`` of the mean difference by
     ``units`` (comparisons, or where ``clustered`` clusters of them); ``alike``: all differences
@@ -45,7 +43,7 @@ class MeanLeads:
     clustered: bool
 
     def of(self, raters: Bools) -> "MeanLeads":
-        """Those of some raters."""
+        """The leads of some raters."""
         return MeanLeads(
             self.n[raters],
             self.total[raters],
@@ -56,11 +54,11 @@ class MeanLeads:
         )
 
     def p_values(self, bound: float) -> Floats:
-        """Of one-sided t-tests that the mean difference lies below ``bound``; NaN where undefined.
+        """P-values of one-sided t-tests that the mean difference lies below ``bound``.
 
-        Where all differences are the same no test says so, but the verdict is plain: 0 below the
-        bound, 1 above it. Undefined at the bound, of one unit, and where clusters do not vary
-        though their items do.
+        Where all differences are the same there is no test, but the verdict is plain: 0 below the
+        bound, 1 above it. NaN at the bound, for one unit, and where clusters do not vary though
+        their items do.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             t = (self.total / self.n - bound) / self.error
@@ -71,7 +69,7 @@ class MeanLeads:
 def mean_leads(
     raters: Ints, differences: Ints, n_raters: int, clusters: Ints | None = None
 ) -> MeanLeads:
-    """Sum up comparisons: whose each is, its difference, and the number of its cluster, (n,).
+    """Sum up comparisons by rater; ``raters``, ``differences``, ``clusters``: shape (n,).
 
     With ``clusters`` the error is linearised, G / (G - 1) x sum over G clusters of (their total -
     mean x their size)^2 / n^2 under the root; of clusters of one that is the usual one.
@@ -112,7 +110,7 @@ TIE = 1e-9  # sums of the same similarities in another order differ by less
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contest:
-    """Who of LLM and human was at least as close to the truth; all of shape (comparisons,).
+    """Whether LLM and human were at least as close to the truth; all of shape (comparisons,).
 
     ``raters[k]`` was compared on ``items[k]``; a tie counts for both.
     """
@@ -130,25 +128,22 @@ def contest_with_humans(
     llm: ArrayLike,
     *,
     similarity: ArrayLike | None = None,
-    repeated: bool = True,
 ) -> Contest:
     """Leave one human out: compare them and the LLM with the others of each item.
 
     Args:
-        humans: of a rater who rated an item more than once the last rating counts.
+        humans: one rating an item by each rater (``keep_latest``).
         llm: the LLM's category of each item, shape (items,); -1 where there is none.
         similarity: shape (categories, categories), in [0, 1]: how near a category (row) is to what
             another human said (column); by default 1 for the same category, else 0.
-        repeated: False where the caller knows that nobody rated an item twice (``keep_latest``).
 
     Returns:
         One comparison for every human rating of an item that two humans or more and the LLM
         rated: the mean similarity with the others.
     """
     codes, near = _check_codes(llm, humans), _check_similarity(similarity, humans.n_categories)
-    ratings = keep_latest(humans) if repeated else humans
-    raters_of_item = np.bincount(ratings.items, minlength=ratings.n_items)
-    ratings = on_items(ratings, (raters_of_item >= 2) & (codes >= 0))
+    raters_of_item = np.bincount(humans.items, minlength=humans.n_items)
+    ratings = humans.where(((raters_of_item >= 2) & (codes >= 0))[humans.items])
     # Sums stand for means, as both have the same others: those of all humans less one's own.
     sums = ratings.counts().astype(np.float64)
     if near is not None:
@@ -164,17 +159,16 @@ def contest_with_author(
     author: ArrayLike,
     *,
     similarity: ArrayLike | None = None,
-    repeated: bool = True,
 ) -> Contest:
     """Compare LLM and each human with the author's own label (the variant with a single expert).
 
     ``author`` and ``llm`` have shape (items,), -1 where there is none; items that lack either are
-    left out. The author must not be among ``humans``. ``similarity`` and
-    ``repeated`` as in ``contest_with_humans``, with the author's category in the column.
+    left out. The author must not be among ``humans``. ``humans`` and
+    ``similarity`` as in ``contest_with_humans``, with the author's category in the column.
     """
     codes, truth = _check_codes(llm, humans), _check_codes(author, humans)
     near = _check_similarity(similarity, humans.n_categories)
-    ratings = on_items(keep_latest(humans) if repeated else humans, (codes >= 0) & (truth >= 0))
+    ratings = humans.where(((codes >= 0) & (truth >= 0))[humans.items])
     true, model = truth[ratings.items], codes[ratings.items]
     return _contest(
         ratings, _similarities(near, model, true), _similarities(near, ratings.codes, true)
@@ -301,7 +295,7 @@ def curve(
     epsilons: Sequence[float],
     clusters: ArrayLike | None = None,
 ) -> list[float | None]:
-    """Winning rate at each of ``epsilons``: how much the verdict hangs on the price of a human."""
+    """Winning rate at each of ``epsilons``: how the verdict depends on the price of a human."""
     summed, tested = _sum_leads(contest, _number_clusters(contest, clusters))
     if not tested.any():
         return [None] * len(epsilons)
@@ -310,7 +304,7 @@ def curve(
 
 
 def _sum_leads(contest: Contest, groups: Ints | None) -> tuple[MeanLeads, Bools]:
-    """The human's leads over the LLM, and who is tested."""
+    """The leads of every human over the LLM, and which humans are tested."""
     lead = contest.human_wins.astype(np.int64) - contest.llm_wins
     of_item = None if groups is None else groups[contest.items]
     summed = mean_leads(contest.raters, lead, contest.n_raters, of_item)
@@ -367,7 +361,14 @@ def _advantage(contest: Contest, tested: Bools, groups: Ints | None) -> Figure:
     if not tested.any():
         return undefined(FEW_ITEMS)
     kept = tested[contest.raters]
-    sums = _by_cluster(contest, kept, groups)[:, np.tile(tested, 2)]
+    # Wins of the LLM, then comparisons, of every rater: shape (clusters, 2 raters).
+    group = (np.arange(contest.n_items) if groups is None else groups) % MOST_CLUSTERS
+    cells = group[contest.items] * contest.n_raters + contest.raters
+    size = (int(group.max()) + 1) * contest.n_raters
+    won = np.bincount(cells[kept & contest.llm_wins], minlength=size)
+    compared = np.bincount(cells[kept], minlength=size)
+    table = np.hstack([counts.reshape(-1, contest.n_raters) for counts in (won, compared)])
+    sums = table[table.any(axis=1)][:, np.tile(tested, 2)]
     value = float(_mean_share(sums.sum(axis=0, keepdims=True).astype(np.float64)).item())
     ((low,), (high,)) = bootstrap(sums, _mean_share)
     together = "" if groups is None else "; the items of a cluster go together"
@@ -376,17 +377,6 @@ def _advantage(contest: Contest, tested: Bools, groups: Ints | None) -> Figure:
     return figure(
         value, low=float(low), high=float(high), n=n, method=BOOTSTRAP + together + grouped
     )
-
-
-def _by_cluster(contest: Contest, kept: Bools, groups: Ints | None) -> Ints:
-    """Wins of the LLM, then comparisons, of every rater: shape (clusters, 2 raters)."""
-    group = (np.arange(contest.n_items) if groups is None else groups) % MOST_CLUSTERS
-    cells = group[contest.items] * contest.n_raters + contest.raters
-    size = (int(group.max()) + 1) * contest.n_raters
-    won = np.bincount(cells[kept & contest.llm_wins], minlength=size)
-    n = np.bincount(cells[kept], minlength=size)
-    table = np.hstack([counts.reshape(-1, contest.n_raters) for counts in (won, n)])
-    return table[table.any(axis=1)]
 
 
 def _mean_share(sums: Floats) -> Floats:

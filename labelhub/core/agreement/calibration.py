@@ -44,7 +44,14 @@ def reliability_bins(confidences: ArrayLike, right: ArrayLike) -> list[Bin]:
     """
     sure, hits = _check_outcomes(confidences, right)
     places = _bin_numbers(sure)
-    return [_bin(sure[places == place], hits[places == place]) for place in np.unique(places)]
+    bins = []
+    for place in np.unique(places):
+        inside, right_ones = sure[places == place], int(hits[places == place].sum())
+        right_share = share(right_ones, inside.size, reason=NO_ITEMS)
+        bins.append(
+            Bin(float(inside.min()), float(inside.max()), float(inside.mean()), right_share)
+        )
+    return bins
 
 
 def expected_calibration_error(confidences: ArrayLike, right: ArrayLike) -> float | None:
@@ -107,11 +114,6 @@ def measure_calibration(confidences: Floats, right: Ints) -> Calibration | None:
         brier=brier_score(confidences, hits),
         bins=reliability_bins(confidences, hits),
     )
-
-
-def _bin(sure: Floats, hits: Floats) -> Bin:
-    right = share(int(hits.sum()), sure.size, reason=NO_ITEMS)
-    return Bin(float(sure.min()), float(sure.max()), float(sure.mean()), right)
 
 
 def _bin_numbers(sure: Floats) -> Ints:

@@ -1,4 +1,4 @@
-"""Intraclass correlations of Shrout and Fleiss (1979): how far numbers depend on who gave them.
+"""Intraclass correlations of Shrout and Fleiss (1979): how far numbers depend on their rater.
 
 The raters are a sample of those that could rate, so that one who is always higher counts against
 them: (2,1) is how good one rating is, (2,k) the mean of all k.
@@ -66,7 +66,13 @@ def icc(ratings: ArrayLike) -> IntraclassCorrelations:
     n, k = complete.shape
     single = _single(_mean_squares(complete)) if n > 1 and k > 1 else Icc(None, None, None)
     # By the formula of Spearman and Brown (1910), value and ends alike.
-    mean = Icc(*(_stepped_up(number, k) for number in single))
+    # At -1 / (k - 1) the means do not vary at all; below, their spread is estimated as negative.
+    mean = Icc(
+        *(
+            None if r is None or 1 + (k - 1) * r < ROUNDING else k * r / (1 + (k - 1) * r)
+            for r in single
+        )
+    )
     return IntraclassCorrelations(icc_2_1=single, icc_2_k=mean, items=n)
 
 
@@ -109,13 +115,6 @@ def _freedom(s: _Squares, value: float | None) -> float:
     items = n * (1 + (k - 1) * value) - k * value
     parts = judges**2 / (k - 1) + items**2 / ((n - 1) * (k - 1))
     return (judges + items) ** 2 / parts if parts else nan
-
-
-def _stepped_up(value: float | None, k: int) -> float | None:
-    # At -1 / (k - 1) the means do not vary at all; below, their spread is estimated as negative.
-    if value is None or 1 + (k - 1) * value < ROUNDING:
-        return None
-    return k * value / (1 + (k - 1) * value)
 
 
 def _ratio(part: float, whole: float) -> float | None:

@@ -1,4 +1,4 @@
-"""Intervals: Wilson for a share, the bootstrap over items for what is not a share."""
+"""Intervals: Wilson for shares, the bootstrap over items for other figures."""
 
 from collections.abc import Callable
 from statistics import NormalDist
@@ -38,22 +38,13 @@ def wilson(successes: int, n: int, confidence: float = CONFIDENCE) -> Interval:
 
     Raises ``InvalidInput`` for impossible counts, and for a confidence not between 0 and 1.
     """
-    return _wilson(successes, n, 0.5 + _inside(confidence) / 2)
-
-
-def _wilson(successes: int, n: int, quantile: float) -> Interval:
-    """Both ends, each passed with a chance of 1 - ``quantile``."""
+    if not 0 < confidence < 1:
+        raise InvalidInput(f"A confidence lies between 0 and 1: {confidence}.")
     if not 0 <= successes <= n:
         raise InvalidInput(f"Not a count and its whole: {successes} of {n}.")
     if n == 0:
         return Interval(0.0, 1.0)
-    return Interval(*wilson_bounds(successes / n, n, NormalDist().inv_cdf(quantile)))
-
-
-def _inside(confidence: float) -> float:
-    if not 0 < confidence < 1:
-        raise InvalidInput(f"A confidence lies between 0 and 1: {confidence}.")
-    return confidence
+    return Interval(*wilson_bounds(successes / n, n, NormalDist().inv_cdf(0.5 + confidence / 2)))
 
 
 def draw_weights(often: Counts) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Accepting labels without a look, under a promise: at most so many errors, at such confidence.
+"""Accepting labels unchecked under a promise: at most a target error rate, at a confidence.
 
 A threshold on the confidence score is chosen by exact bounds on a random sample that was labelled
 (the calibration items), and a stream of audited items tells when the promise no longer holds.
@@ -9,10 +9,9 @@ sharpen means over many predictions (prediction-powered inference).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from labelhub.core.agreement.figures import Figure, figure, undefined
@@ -28,7 +27,7 @@ MOST_EVIDENCE = 700.0
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What accepting all items with at least ``threshold`` would mean, on calibration items.
+    """The effect of accepting all items with at least ``threshold``, on calibration items.
 
     ``coverage`` is the share of them accepted, ``error`` the share of those wrong (None of none),
     ``bound`` its upper bound. ``tested`` is False before the start and after the first failure.
@@ -56,7 +55,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The error rate of a stream so far, with bounds that hold however often one looks.
+    """The error rate of a stream so far, with bounds that hold at all times at once.
 
     ``low`` and ``high`` are one-sided bounds, each at the confidence asked for. ``broken_at`` is
     the number of items after which the rate was first reliably above the target, None while it is
@@ -80,8 +79,7 @@ def upper_bound(successes: int, n: int, confidence: float = CONFIDENCE) -> float
 def labels_needed(target: float, confidence: float = CONFIDENCE, errors: int = 0) -> int:
     """Fewest labels of which ``errors`` wrong ones still bound the error rate by ``target``.
 
-    The least n at which ``upper_bound(errors, n)`` is at most ``target``: what to tell a project
-    before it promises a rate.
+    The least n at which ``upper_bound(errors, n)`` is at most ``target``.
     """
     _check_rate(target)
     _check_counts(errors, errors)
@@ -144,14 +142,14 @@ def choose_threshold(
     alive = np.logical_and.accumulate(~started | (bounds <= target))
     passed = started & alive
     tested = started & np.concatenate([[True], alive[:-1]])
-    path = _path(np.size(scores), (order, accepted, errors, bounds, tested, passed))
+    items, path = np.size(scores), []
+    columns = (order, accepted, errors, bounds, tested, passed)
+    for threshold, n, wrong_ones, *verdict in zip(*(c.tolist() for c in columns), strict=True):
+        coverage, error = n / items if items else 0.0, wrong_ones / n if n else None
+        path.append(Step(threshold, n, wrong_ones, coverage, error, *verdict))
     chosen = next((step for step in reversed(path) if step.passed), None)
     failure = ERRORS_ABOVE_TARGET if started.any() else TOO_FEW_LABELS
-    return Choice(chosen, path, "" if chosen else failure)
-
-
-def _path(items: int, columns: tuple[NDArray[Any], ...]) -> tuple[Step, ...]:
-    return tuple(_step(items, row) for row in zip(*map(np.ndarray.tolist, columns), strict=True))
+    return Choice(chosen, tuple(path), "" if chosen else failure)
 
 
 def audit_bound(wrong: ArrayLike, target: float, confidence: float = CONFIDENCE) -> Audit:
@@ -201,12 +199,6 @@ def _upper_bounds(errors: Ints, n: Ints, confidence: float) -> Floats:
     """One-sided Clopper-Pearson upper bounds; 1 where all are wrong, or where there are none."""
     rest = np.maximum(n - errors, 1)
     return np.where(errors >= n, 1.0, special.betaincinv(errors + 1, rest, confidence))
-
-
-def _step(n: int, row: tuple[float, int, int, float, bool, bool]) -> Step:
-    threshold, accepted, errors, bound, tested, passed = row
-    error, coverage = errors / accepted if accepted else None, accepted / n if n else 0.0
-    return Step(threshold, accepted, errors, coverage, error, bound, tested, passed)
 
 
 def _accepted(sure: Floats, wrong: Bools, thresholds: Floats) -> tuple[Ints, Ints]:
@@ -281,7 +273,9 @@ def ppi_mean(
         unlabelled: shape (N,), predictions of the items without a label; without any the labels
             alone decide.
     """
-    truth, predicted = _pairs(labels, predictions)
+    truth, predicted = _check_finite(labels), _check_finite(predictions)
+    if truth.shape != predicted.shape:
+        raise InvalidInput("Every labelled item needs one label and one prediction.")
     rest = _check_finite(unlabelled)
     n = truth.size
     if n < 2:
@@ -316,13 +310,6 @@ def _mean_figure(mean: float, variance: float, truth: Floats, method: str) -> Fi
     if n < FEW:
         result["doubt"] = FEW_WORDS
     return result
-
-
-def _pairs(labels: ArrayLike, predictions: ArrayLike) -> tuple[Floats, Floats]:
-    truth, predicted = _check_finite(labels), _check_finite(predictions)
-    if truth.shape != predicted.shape:
-        raise InvalidInput("Every labelled item needs one label and one prediction.")
-    return truth, predicted
 
 
 def _check_finite(given: ArrayLike) -> Floats:

@@ -1,4 +1,4 @@
-"""Whether a difference is more than chance: between sources on the same items, or of two groups.
+"""Tests of differences between sources on the same items, or between two groups.
 
 Right or wrong is compared by McNemar's test (1947), on the items on which just one is right. The
 exact form decides: with few such items the chi-square form says too much. Several sources at once
@@ -51,7 +51,7 @@ def mcnemar(only_one: int, only_other: int) -> float:
 
 
 def mcnemar_mid_p(only_one: int, only_other: int) -> float:
-    """The mid-p variant (Fagerland et al. 2013): less strict, its level may be passed a little.
+    """The mid-p variant (Fagerland et al. 2013): less strict, slightly above its level at times.
 
     Counts the split itself half; an even split is its own mirror and counts half once. 1 where
     there is no discordant item. Only to be set beside the exact value; nothing here decides by it.
@@ -90,7 +90,9 @@ def holm(p_values: Sequence[P]) -> list[P]:
     In the order given; each at most 1, none below its own and none below that of a smaller one.
     None and NaN stay as they are and do not count as tests. Raises InvalidInput outside 0 to 1.
     """
-    return _adjust(p_values, _step_down)
+    return _adjust(
+        p_values, lambda p: np.maximum.accumulate(p * np.arange(len(p), 0, -1, dtype=np.float64))
+    )
 
 
 def benjamini_yekutieli(p_values: Sequence[P]) -> list[P]:
@@ -98,21 +100,14 @@ def benjamini_yekutieli(p_values: Sequence[P]) -> list[P]:
 
     Steps up with the factor 1 + 1/2 + ... + 1/m; None, NaN and errors as for ``holm``.
     """
-    return _adjust(p_values, lambda p: _step_up(p, factor=_harmonic(len(p))))
 
+    def adjust(ordered: Floats) -> Floats:
+        ranks = np.arange(1, len(ordered) + 1)
+        # Dividing first keeps the largest p-value exactly what it was.
+        inflated = ordered * (len(ordered) / ranks) * float((1 / ranks).sum())
+        return np.minimum.accumulate(inflated[::-1])[::-1]
 
-def _step_down(ordered: Floats) -> Floats:
-    return np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1))
-
-
-def _step_up(ordered: Floats, factor: float = 1.0) -> Floats:
-    # Dividing first keeps the largest p-value exactly what it was.
-    inflated = ordered * (len(ordered) / np.arange(1, len(ordered) + 1)) * factor
-    return np.minimum.accumulate(inflated[::-1])[::-1]
-
-
-def _harmonic(m: int) -> float:
-    return float((1 / np.arange(1, m + 1)).sum())
+    return _adjust(p_values, adjust)
 
 
 def _adjust(p_values: Sequence[P], adjust: Callable[[Floats], Floats]) -> list[P]:
@@ -148,21 +143,17 @@ def cochran_q(right: ArrayLike) -> CochranQ:
     """
     table = _check_answers(right)
     complete = table[(table >= 0).all(axis=1)]
+    k, total = complete.shape[1], int(complete.sum())
+    by_source, by_item = complete.sum(axis=0), complete.sum(axis=1)
+    # (k - 1) (k sum of C_j^2 - N^2) / (k N - sum of R_i^2): C of sources, R of items, N of all.
+    statistic, spread = None, k * total - int((by_item**2).sum())
+    if spread:
+        statistic = (k - 1) * (k * int((by_source**2).sum()) - total**2) / spread
     return CochranQ(
-        q=_q(complete),
+        q=chi_square(statistic, k - 1),
         items=len(complete),
         dropped=len(table) - len(complete),
     )
-
-
-def _q(table: Ints) -> ChiSquare:
-    """(k - 1) (k sum of C_j^2 - N^2) / (k N - sum of R_i^2): C of sources, R of items, N of all."""
-    k = table.shape[1]
-    by_source, by_item, total = table.sum(axis=0), table.sum(axis=1), int(table.sum())
-    spread = k * total - int((by_item**2).sum())
-    if spread == 0:
-        return chi_square(None, k - 1)
-    return chi_square((k - 1) * (k * int((by_source**2).sum()) - total**2) / spread, k - 1)
 
 
 def _check_answers(right: ArrayLike) -> Ints:
@@ -382,7 +373,9 @@ def median(values: ArrayLike, *, reason: str = NO_MEDIAN) -> Figure:
     n = len(ordered)
     if n < FEWEST_FOR_MEDIAN:
         return undefined(reason)
-    lower = _outside(n)
+    # The largest number of heads of which so many or fewer come with a chance of at most 2.5 %.
+    chances = np.cumsum(np.exp(_log_choose(n, np.arange(n // 2 + 1)) - n * np.log(2)))
+    lower = int(np.searchsorted(chances, (1 - CONFIDENCE) / 2, side="right")) - 1
     return figure(
         float(np.median(ordered)),
         low=float(ordered[lower]),
@@ -390,13 +383,6 @@ def median(values: ArrayLike, *, reason: str = NO_MEDIAN) -> Figure:
         n=n,
         method=MEDIAN,
     )
-
-
-def _outside(n: int) -> int:
-    """How many values at either end lie outside the interval of a median of ``n``: the largest
-    number of heads of which so many or fewer come with a chance of at most 2.5 %."""
-    chances = np.cumsum(np.exp(_log_choose(n, np.arange(n // 2 + 1)) - n * np.log(2)))
-    return int(np.searchsorted(chances, (1 - CONFIDENCE) / 2, side="right")) - 1
 
 
 def _log_choose(n: int, k: NDArray[np.int64]) -> Floats:

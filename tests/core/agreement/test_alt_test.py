@@ -137,14 +137,6 @@ def test_humans_with_few_items_are_compared_with_but_not_tested() -> None:
     assert found.winning_rate == sum(row.rejected for row in found.humans) / 3
 
 
-def test_of_several_ratings_of_one_item_the_last_counts() -> None:
-    items, raters, codes = np.array([0, 0, 0]), np.array([0, 1, 0]), np.array([1, 0, 0])
-    contest = contest_with_humans(Ratings(items, raters, codes, 1, 2, 2), [1])
-    assert sorted(contest.raters.tolist()) == [0, 1]
-    assert contest.human_wins.all()
-    assert not contest.llm_wins.any()
-
-
 @pytest.mark.parametrize(
     ("llm", "epsilon", "beaten"),
     [

@@ -1,8 +1,8 @@
 """Answers and raters' faults at once, by the EM of Dawid and Skene (1979).
 
-Each rater has a confusion matrix: how often they say what of an item whose true class is which. The
+Each rater has a confusion matrix: how often they give each answer to items of each true class. The
 E-step finds the chance of each class for each item from the matrices, the M-step the matrices from
-those chances. Both are one product of a sparse table of who said what with a dense one.
+those chances. Both are one product of a sparse table of ratings with a dense one.
 """
 
 from dataclasses import dataclass
@@ -41,10 +41,11 @@ class DawidSkene:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """What is known of the items that have ratings; all others are left out.
+    """The ratings of the items that have any; all others are left out.
 
     ``present``: which items those are, shape (all items,).
-    ``answers``: how often each item got what from whom, sparse, shape (items, raters * categories).
+    ``answers``: how often each item got each answer from each rater, sparse, shape (items, raters *
+    categories).
     """
 
     present: Bools
@@ -79,7 +80,7 @@ def dawid_skene(
     majority.
 
     Args:
-        ratings: who said what; what was not said is no evidence.
+        ratings: missing ratings are no evidence.
         tolerance: gain in log likelihood an item below which EM has converged.
     """
     if iterations < 1:
@@ -131,7 +132,7 @@ def expectation_step(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Step:
-    """One iteration: the parameters, what follows for the items, and how well both fit."""
+    """One iteration: the parameters, the posterior of the items, and the fit of both."""
 
     shares: Floats
     posterior: Floats

@@ -1,11 +1,11 @@
-"""Whom to trust: the EM of MACE (Hovy, Berg-Kirkpatrick, Vaswani and Hovy 2013).
+"""Competence of raters by the EM of MACE (Hovy, Berg-Kirkpatrick, Vaswani and Hovy 2013).
 
 A rater either knows the answer and gives it, with a probability called competence, or spams: then
 the answer is drawn from the rater's own strategy, whatever is true. That makes fewer parameters
 than a confusion matrix, so it needs fewer ratings by each rater.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,7 +78,7 @@ def mace(
     mean. Categories between which such starts are divided are equally likely, the item undecided.
 
     Args:
-        ratings: who said what; what was not said is no evidence, repeated ratings all count.
+        ratings: missing ratings are no evidence; repeated ratings all count.
         restarts: how many starts.
         iterations: of EM in each start; fewer where the likelihood no longer changes.
     """
@@ -88,24 +88,22 @@ def mace(
     generator = np.random.default_rng(SEED)
     # With none, a competence near 1 is rounded to 1, and then one slip would be impossible.
     added = SMOOTHING / max(ratings.n_categories, 1)
-    starts = (
-        _random(evidence, generator) if start else _equal(evidence) for start in range(restarts)
-    )
-    runs = (_run_em(evidence, begun, iterations, added) for begun in starts)
-    habits, log_likelihood = _best(runs)
+    n, q = evidence.n_raters, evidence.n_categories
+    # All raters know as often as not, and spam evenly.
+    start = _Habits(np.full(n, 0.5), np.full((n, q), 1 / max(q, 1)))
+    runs = []
+    for _ in range(restarts):
+        runs.append(_run_em(evidence, start, iterations, added))
+        drawn = generator.exponential(size=(n, q))
+        start = _Habits(generator.random(n), drawn / drawn.sum(axis=1, keepdims=True))
+    log_likelihood = max(likelihood for _, likelihood in runs)
+    least = log_likelihood - max(SAME_SHARE * abs(log_likelihood), SAME_AT_LEAST)
+    habits = [ended for ended, likelihood in runs if likelihood >= least]
     posterior = evidence.of_all_items(_mean_posterior(evidence, habits))
     silent = np.bincount(ratings.raters, minlength=ratings.n_raters) == 0
     competence = np.mean([habit.competence for habit in habits], axis=0)
     competence[silent] = np.nan
     return Mace(posterior, competence, log_likelihood)
-
-
-def _best(runs: Iterable[tuple[_Habits, float]]) -> tuple[list[_Habits], float]:
-    """The habits of the starts that are as likely as the best, and the best log likelihood."""
-    ended = list(runs)
-    best = max(log_likelihood for _, log_likelihood in ended)
-    least = best - max(SAME_SHARE * abs(best), SAME_AT_LEAST)
-    return [habits for habits, log_likelihood in ended if log_likelihood >= least], best
 
 
 def _mean_posterior(evidence: Evidence, habits: Sequence[_Habits]) -> Floats:
@@ -149,19 +147,6 @@ def _maximisation_step(heard: Floats, habits: _Habits, added: float) -> _Habits:
         knows / (knows + spams),
         (spammed + added) / (spammed.sum(axis=1, keepdims=True) + q * added),
     )
-
-
-def _equal(evidence: Evidence) -> _Habits:
-    """All raters know as often as not, and spam evenly."""
-    q = evidence.n_categories
-    even = np.full((evidence.n_raters, q), 1 / max(q, 1))
-    return _Habits(np.full(evidence.n_raters, 0.5), even)
-
-
-def _random(evidence: Evidence, generator: np.random.Generator) -> _Habits:
-    """Any competence and any strategy, each as likely."""
-    drawn = generator.exponential(size=(evidence.n_raters, evidence.n_categories))
-    return _Habits(generator.random(evidence.n_raters), drawn / drawn.sum(axis=1, keepdims=True))
 
 
 def _even(evidence: Evidence) -> Floats:

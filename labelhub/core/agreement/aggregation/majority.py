@@ -1,4 +1,4 @@
-"""The vote on each item: who won, what becomes of a tie, and how right the vote is.
+"""The vote on each item: its winner, its ties, and its accuracy.
 
 Also how right a vote of fewer labels would have been, and the vote in which raters weigh unequally.
 
@@ -35,7 +35,7 @@ class Median(NamedTuple):
 
 
 def majority_accuracy(counts: Ints | Floats, gold: Ints) -> Scored:
-    """How far the majority is right: 1 or 0, and 1 / k where gold is one of k tied categories.
+    """Credit of the majority: 1 or 0, and 1 / k where gold is one of k tied categories.
 
     The mean of the credit is the accuracy to expect when ties are broken at random (so Snow et
     al. 2008 score the majority).
@@ -182,7 +182,7 @@ def _choose(n: Ints, k: int) -> Floats:
     return np.asarray(scipy.special.comb(n, k))
 
 
-#: A rater's estimate is mixed with that of all raters as if from so many ratings more.
+#: A rater's estimate is drawn towards that of all raters, as if by so many more ratings.
 SHRINKAGE = 5.0
 
 
@@ -192,7 +192,7 @@ def weighted_vote(ratings: Ratings, weights: Floats) -> Floats:
     NaN where no weight was cast.
 
     Args:
-        ratings: who said what; repeated ratings count each time.
+        ratings: repeated ratings count each time.
         weights: of each rater, shape (raters,), 0 or more; 0 leaves a rater out.
 
     Raises:
@@ -211,7 +211,7 @@ def weighted_vote(ratings: Ratings, weights: Floats) -> Floats:
 
 
 def agreement_with_others(ratings: Ratings) -> Floats:
-    """How often others say what a rater says: shape (raters,), from 0 to 1.
+    """How often others give the same answer as a rater: shape (raters,), from 0 to 1.
 
     The share that agrees of all pairs of a rating by this rater and one of the same item by another
     rater. Like the worker agreement with aggregate ("Wawa") of crowdsourcing platforms, but a
@@ -225,13 +225,8 @@ def agreement_with_others(ratings: Ratings) -> Floats:
     """
     alike = _count_pairs(ratings, ratings.codes, ratings.n_categories)
     all_pairs = _count_pairs(ratings, np.zeros_like(ratings.codes), 1)
-    return _shrunk(alike, all_pairs)
-
-
-def _shrunk(part: Floats, whole: Floats) -> Floats:
-    """``part`` of ``whole`` for each rater, drawn towards that of all raters together."""
-    together = part.sum() / whole.sum() if whole.sum() > 0 else 1.0
-    return np.asarray((part + SHRINKAGE * together) / (whole + SHRINKAGE))
+    together = alike.sum() / all_pairs.sum() if all_pairs.sum() > 0 else 1.0
+    return np.asarray((alike + SHRINKAGE * together) / (all_pairs + SHRINKAGE))
 
 
 def _count_pairs(ratings: Ratings, groups: Ints, n_groups: int) -> Floats:

@@ -161,7 +161,8 @@ def kappa_error(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
     inside = (shares * (table * (1 - c) - mixed * (1 - o)) ** 2).sum(axis=(-2, -1))
     spread = inside - (observed * chance - 2 * chance + observed) ** 2
     n = np.asarray(tables).sum(axis=(-2, -1))
-    return np.sqrt(divide(np.maximum(spread, 0), n * _beyond(chance) ** 4))
+    beyond = np.where(1 - chance > NIL, 1 - chance, 0.0)
+    return np.sqrt(divide(np.maximum(spread, 0), n * beyond**4))
 
 
 def cohen(table: ArrayLike) -> Estimate:
@@ -171,10 +172,6 @@ def cohen(table: ArrayLike) -> Estimate:
     value, error = float(cohen_kappa(counts)), float(kappa_error(counts))
     known = None if np.isnan(value) else value
     return Estimate(known, None if known is None or np.isnan(error) else error)
-
-
-def _beyond(chance: Floats) -> Floats:
-    return np.where(1 - chance > NIL, 1 - chance, 0.0)
 
 
 def _shares(tables: Ints | Floats, weights: Floats | None) -> tuple[Floats, Floats, Floats, Floats]:

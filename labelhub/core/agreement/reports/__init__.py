@@ -1,6 +1,6 @@
 """Agreement and accuracy of a project's annotators: pure functions of a ``LabelMatrix``.
 
 ``label_matrix`` is the ledger as arrays. ``kind_agreement`` measures the agreement within a kind,
-``pair_agreement`` that of two kinds or two annotators, ``accuracy`` a kind against a truth (gold, or
-the author). ``disputed_items`` finds the items that divide people. ``report`` has the whole.
+``pair_agreement`` that of two kinds or two annotators, ``accuracy`` a kind against a truth (gold,
+or the author). ``disputed_items`` finds the items that divide people. ``report`` has the whole.
 """

@@ -27,7 +27,6 @@ from labelhub.core.agreement.coefficients.sums import Patterns, Value, number_ke
 from labelhub.core.agreement.estimation import (
     Units,
     add_doubts,
-    cluster_units,
     estimate,
     estimate_interval,
     estimate_share,
@@ -276,8 +275,7 @@ def _median_units(
     table = ones[keys // len(used)] + ones[keys % len(used)]
     if matrix.clusters is None:
         return item_units(table, often), used
-    _, numbers = np.unique(matrix.clusters[rows], return_inverse=True)
-    return cluster_units(table[of_pair], numbers, matrix.unit), used
+    return units_of(matrix, table[of_pair], rows), used
 
 
 def _on_cells(metric: Metric, used: Ints, q: int) -> Value:

@@ -1,4 +1,4 @@
-"""The items that divide annotators most: where to look first."""
+"""The items that divide annotators most."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,10 @@ def disputed_items(
     labelled = [kind for kind in kinds if len(matrix.of_kind(kind))]
     if not labelled or most < 1:
         return []
-    found = _together([matrix.patterns_of(kind) for kind in labelled])
+    found = matrix.patterns_of(labelled[0])
+    if len(labelled) > 1:
+        tables = [matrix.patterns_of(kind).table() for kind in labelled]
+        found = sums.find_patterns(np.sum(tables, axis=0))
     labels = found.totals
     apart = np.where(labels >= 2, 1 - sums.agreement_parts(found.counts)[:, sums.Layout.agree], 0.0)
     items = np.flatnonzero(_foremost(found, apart, labels, most)[found.of_item])
@@ -43,16 +46,6 @@ def disputed_items(
         DisputedItem(int(matrix.item_ids[item]), float(apart[pattern]), int(labels[pattern]))
         for item, pattern in zip(items[order], of[order], strict=True)
     ]
-
-
-def _together(kinds: Sequence[sums.Patterns]) -> sums.Patterns:
-    """The counts of several kinds added up."""
-    if len(kinds) == 1:
-        return kinds[0]
-    table = kinds[0].table()
-    for kind in kinds[1:]:
-        table += kind.table()
-    return sums.find_patterns(table)
 
 
 def _foremost(found: sums.Patterns, apart: Floats, labels: Ints, most: int) -> NDArray[np.bool_]:

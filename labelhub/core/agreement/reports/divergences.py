@@ -1,4 +1,4 @@
-"""How far two ways of answering lie apart, as how often each answer is given: Jensen-Shannon."""
+"""Jensen-Shannon divergence of two distributions of answers."""
 
 from math import log
 
@@ -18,7 +18,7 @@ from labelhub.core.agreement.estimation import (
 )
 from labelhub.core.agreement.figures import Figure, figure, percentile_ends, undefined
 from labelhub.core.agreement.intervals import Interval
-from labelhub.core.agreement.ratings import Floats
+from labelhub.core.agreement.ratings import Floats, divide
 from labelhub.core.errors import InvalidInput
 
 
@@ -27,7 +27,8 @@ def answer_shares(counts: ArrayLike) -> Floats:
     table = np.asarray(counts, dtype=np.float64)
     if table.ndim == 0 or not (table >= 0).all():
         raise InvalidInput("Counts of answers are never negative.")
-    return _normalised(table)
+    total = table.sum(axis=-1, keepdims=True)
+    return divide(table, np.broadcast_to(total, table.shape))
 
 
 def js_divergence(first: ArrayLike, second: ArrayLike) -> Floats:
@@ -54,13 +55,6 @@ def _check_shares(given: ArrayLike) -> Floats:
     return shares
 
 
-def _normalised(table: Floats) -> Floats:
-    total = table.sum(axis=-1, keepdims=True)
-    shares = np.full_like(table, np.nan)
-    np.divide(table, total, out=shares, where=total > 0)
-    return shares
-
-
 TOO_LARGE = " (of few items the value is too large)"
 MOVED = " (moved down by twice the bias of its draws: of few items the value is too large)"
 
@@ -71,8 +65,8 @@ def estimate_divergence(
     """Jensen-Shannon divergence, in bits, of the summed columns ``first`` and ``second``.
 
     Samples of the same distribution differ a little, so the plug-in estimate is too large, and that
-    of a draw once more by as much. The ends of the draws are moved down by twice what their mean
-    lies above the estimate; of many items, where that is next to nothing, the error is linearised.
+    of a draw by as much again. The ends of the draws move down by twice the distance of their mean
+    from the estimate; for many items, where that is almost nothing, the error is linearised.
     ``n`` is how many it counts, ``items`` on how many items it rests, n by default.
     """
 

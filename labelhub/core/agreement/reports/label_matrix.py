@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from labelhub.core.agreement.coefficients.sums import Patterns, find_patterns
 from labelhub.core.agreement.estimation import Units, cluster_units, item_units
-from labelhub.core.agreement.ratings import Floats, Ints, Ratings, taken
+from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.agreement.texts import Texts
 from labelhub.core.schema import LabelType
 
@@ -108,7 +108,7 @@ class LabelMatrix:
             wanted = self.kind_of == KINDS.index(kind)
             ratings = self.ratings
             if self.labels_of[~wanted].any():
-                ratings = taken(ratings, np.flatnonzero(wanted[ratings.raters]))
+                ratings = ratings.where(wanted[ratings.raters])
             self._by_kind[kind] = ratings
         return self._by_kind[kind]
 

@@ -1,4 +1,4 @@
-"""Whether annotators who answer an item more than once say the same again."""
+"""Agreement of annotators with themselves on items that they answer more than once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,13 +9,13 @@ import numpy as np
 from labelhub.core.agreement.coefficients import sums
 from labelhub.core.agreement.estimation import Units, cluster_units, estimate_share
 from labelhub.core.agreement.figures import Figure, undefined
-from labelhub.core.agreement.ratings import Floats, Ints, Ratings
+from labelhub.core.agreement.ratings import Ints, Ratings
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.kind_agreement import kind_agreement
 from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix, Rater
 
 MOST_ANNOTATORS = 40
-#: Beside the coefficient to read, where ``kind_agreement`` has them.
+#: Reported beside the recommended coefficient where ``kind_agreement`` has them.
 BESIDE = ("token_f1", "percent_with_abstentions", "alpha_with_abstentions")
 
 
@@ -98,7 +98,7 @@ def _kind_repeats(matrix: LabelMatrix, kind: str) -> Repeats | None:
 
 
 def _figures(cells: LabelMatrix, kind: str) -> dict[str, Figure]:
-    """Percent agreement, the coefficient to read, and what stands beside them."""
+    """Percent agreement, the recommended coefficient and those of ``BESIDE``."""
     names = ("percent", cells.task.coefficients[0])
     figures = kind_agreement(cells, kind)
     if not (cells.patterns_of(kind).totals > 1).any():
@@ -107,7 +107,7 @@ def _figures(cells: LabelMatrix, kind: str) -> dict[str, Figure]:
 
 
 def _annotator_repeats(raters: Sequence[Rater], cells: _Cells, kind: str) -> list[AnnotatorRepeats]:
-    """The annotators with the most repeats first; intervals as of many small figures."""
+    """Figures of the annotators with most repeats; linearised, as they are many and small."""
     patterns = cells.matrix.patterns_of(kind)
     shares = sums.agreement_parts(patterns.counts)[:, [sums.Layout.agree, sums.Layout.pairable]]
     again = np.bincount(cells.raters, cells.answers - 1, len(raters)).astype(np.int64)
@@ -117,18 +117,15 @@ def _annotator_repeats(raters: Sequence[Rater], cells: _Cells, kind: str) -> lis
         own = np.flatnonzero(cells.raters == rater)
         parts = shares[patterns.of_item[own]]
         items = int(parts[:, 1].sum())
-        drawn = _units(cells.matrix, own, parts)
+        # An annotator has one cell an item, so cells are drawn unless items belong together.
+        clusters = None if cells.matrix.unit == "items" else cells.matrix.clusters_of(own)
+        if clusters is None:
+            drawn = Units(parts, np.ones(len(own), dtype=np.int64), "items", None)
+        else:
+            drawn = cluster_units(parts, clusters, cells.matrix.unit, drawn=False)
         percent = estimate_share(drawn, n=items) if items else undefined(reasons.NO_PAIR)
         found.append(AnnotatorRepeats(raters[rater], percent, len(own), int(again[rater])))
     return found
-
-
-def _units(cells: LabelMatrix, own: Ints, parts: Floats) -> Units:
-    """An annotator has one cell an item, so cells are drawn unless items belong together."""
-    if cells.clusters is None or cells.unit == "items":
-        return Units(parts, np.ones(len(own), dtype=np.int64), "items", None)
-    _, numbers = np.unique(cells.clusters[own], return_inverse=True)
-    return cluster_units(parts, numbers, cells.unit, drawn=False)
 
 
 def _repeated_cells(matrix: LabelMatrix, kind: str) -> _Cells:
@@ -157,6 +154,11 @@ def _matrix_of_cells(
     matrix: LabelMatrix, kind: str, ratings: Ratings, unsure: Ints, items: Ints
 ) -> LabelMatrix:
     """The matrix with cells for items; ``items``: of each cell, shape (cells,)."""
+    # Cells of the same item or cluster are drawn together.
+    found, clusters = np.unique(
+        items if matrix.clusters is None else matrix.clusters[items], return_inverse=True
+    )
+    alone = matrix.clusters is None and len(found) == len(items)
     return replace(
         matrix,
         ratings=ratings,
@@ -170,21 +172,14 @@ def _matrix_of_cells(
         item_ids=matrix.item_ids[items],
         options=None if matrix.options is None else matrix.options[items],
         texts=None if matrix.texts is None else matrix.texts.on(items),
-        clusters=_clusters(matrix, items),
+        clusters=None if alone else clusters,
     )
 
 
 def _number_occasions(cell: Ints) -> Ints:
-    """The how-manieth of its cell each answer is, from 0."""
+    """The position of each answer among those of its cell, from 0."""
     order = np.argsort(cell, kind="stable")
     inside = cell[order]
     found = np.empty(len(cell), dtype=np.int64)
     found[order] = np.arange(len(cell)) - np.searchsorted(inside, inside)
     return found
-
-
-def _clusters(matrix: LabelMatrix, items: Ints) -> Ints | None:
-    """The cells drawn together; None where each has an item of its own that stands alone."""
-    belongs = items if matrix.clusters is None else matrix.clusters[items]
-    found, numbers = np.unique(belongs, return_inverse=True)
-    return numbers if matrix.clusters is not None or len(found) < len(items) else None

@@ -14,7 +14,7 @@ from labelhub.core.agreement import alt_test
 from labelhub.core.agreement.coefficients.alpha import masi_distance, quadratic_weights
 from labelhub.core.agreement.estimation import FEW_CLUSTERS, FEW_UNITS, add_doubts
 from labelhub.core.agreement.figures import Figure
-from labelhub.core.agreement.ratings import Floats, Ints, keep_latest
+from labelhub.core.agreement.ratings import Floats, keep_latest
 from labelhub.core.agreement.reports.label_matrix import UNKNOWN, LabelMatrix, Rater
 from labelhub.core.agreement.reports.reasons import widen_to_value
 
@@ -58,7 +58,7 @@ class Replacement:
             "lacking_annotators": test.lacking,
             "method": TESTED.format(unit=self.unit),
             "humans": [
-                self._told(human, row)
+                self._human_to_json(human, row)
                 for human, row in zip(self.humans, test.humans, strict=True)
                 if row.items
             ],
@@ -68,7 +68,7 @@ class Replacement:
             ],
         }
 
-    def _told(self, human: Rater, row: alt_test.Human) -> dict[str, Any]:
+    def _human_to_json(self, human: Rater, row: alt_test.Human) -> dict[str, Any]:
         fields = {
             "annotator": human.name,
             "annotator_id": human.id,
@@ -95,14 +95,14 @@ class Replacement:
 
 
 def run_alt_tests(matrix: LabelMatrix, *, by_author: bool = False) -> list[Replacement]:
-    """Of every machine that labelled; ``by_author``: measured by the author's own answer.
+    """The test of every machine that labelled; ``by_author``: by the author's own answer.
 
-    None of free texts: they are hardly ever the same, and then everybody is as far from everybody.
+    Free texts have none: they are hardly ever the same, so all are equally far from each other.
     """
     if matrix.task.written:
         return []
     people = np.isin([rater.kind for rater in matrix.raters], HUMANS)
-    humans = keep_latest(matrix.ratings.of_raters(people))
+    humans = keep_latest(matrix.ratings.where(people[matrix.ratings.raters]))
     if not len(humans):
         return []
     epsilon_for = _epsilon_for(matrix, people)
@@ -111,33 +111,29 @@ def run_alt_tests(matrix: LabelMatrix, *, by_author: bool = False) -> list[Repla
     for number, rater in enumerate(matrix.raters):
         if rater.kind not in MACHINES or not matrix.labels_of[number]:
             continue
-        codes = _codes_of(matrix, number)
+        codes = np.full(matrix.ratings.n_items, UNKNOWN)
+        own = np.flatnonzero(matrix.ratings.raters == number)
+        codes[matrix.ratings.items[own]] = matrix.ratings.codes[own]
         contest = (
-            alt_test.contest_with_author(
-                humans, codes, matrix.author, similarity=similarity, repeated=False
-            )
+            alt_test.contest_with_author(humans, codes, matrix.author, similarity=similarity)
             if by_author
-            else alt_test.contest_with_humans(humans, codes, similarity=similarity, repeated=False)
+            else alt_test.contest_with_humans(humans, codes, similarity=similarity)
         )
-        test = _run_test(matrix, contest, alt_test.EPSILON[epsilon_for])
+        test = alt_test.alt_test(contest, alt_test.EPSILON[epsilon_for], matrix.clusters)
+        advantage = widen_to_value(test.advantage)
+        if matrix.clusters is not None:
+            compared = len(np.unique(matrix.clusters[contest.items]))
+            doubt = FEW_CLUSTERS.format(unit=matrix.unit) if compared < FEW_UNITS else None
+            advantage = add_doubts(advantage, doubt)
+        test = replace(test, advantage=advantage)
         curve = alt_test.curve(contest, EPSILONS, matrix.clusters)
         unit = "items" if matrix.clusters is None else matrix.unit
         found.append(Replacement(rater, test, matrix.raters, epsilon_for, curve, by_author, unit))
     return found
 
 
-def _run_test(matrix: LabelMatrix, contest: alt_test.Contest, epsilon: float) -> alt_test.AltTest:
-    """The test with what makes it doubtful that few clusters were compared."""
-    test = alt_test.alt_test(contest, epsilon, matrix.clusters)
-    if matrix.clusters is None or test.advantage["value"] is None:
-        return replace(test, advantage=widen_to_value(test.advantage))
-    compared = len(np.unique(matrix.clusters[contest.items]))
-    doubt = FEW_CLUSTERS.format(unit=matrix.unit) if compared < FEW_UNITS else None
-    return replace(test, advantage=add_doubts(widen_to_value(test.advantage), doubt))
-
-
 def _epsilon_for(matrix: LabelMatrix, people: NDArray[np.bool_]) -> str:
-    """By the humans that labelled: experts, crowd, or both (taken as skilled)."""
+    """The epsilon for the humans that labelled: experts, crowd, or both (taken as skilled)."""
     kinds = {
         rater.kind
         for rater, human, labels in zip(matrix.raters, people, matrix.labels_of, strict=True)
@@ -147,18 +143,11 @@ def _epsilon_for(matrix: LabelMatrix, people: NDArray[np.bool_]) -> str:
 
 
 def _similarity(matrix: LabelMatrix) -> Floats | None:
-    """Of answers that can be nearly right; None where only the same answer is."""
+    """Similarities of answers that can be nearly right; None where only the same one is right."""
     if len(matrix.categories) > MOST_CATEGORIES:
         return None
-    if matrix.task.several and matrix.sets is not None:
+    if matrix.sets is not None:
         return 1 - masi_distance(matrix.sets)
-    if matrix.task.ordered and matrix.scores is not None:
+    if matrix.scores is not None:
         return quadratic_weights(matrix.scores)
     return None
-
-
-def _codes_of(matrix: LabelMatrix, rater: int) -> Ints:
-    codes = np.full(matrix.ratings.n_items, UNKNOWN)
-    own = np.flatnonzero(matrix.ratings.raters == rater)
-    codes[matrix.ratings.items[own]] = matrix.ratings.codes[own]
-    return codes

@@ -1,6 +1,6 @@
-"""The whole report of a matrix, in the shape that page, command and REST share.
+"""The whole report of a label matrix, in the shape that page, command and REST share.
 
-Also agreement on each label, and whether a kind prefers places among the options of an item.
+Also the agreement on each label, and the position bias of a kind among the options of an item.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import fdtrc
 
 from labelhub.core.agreement.aggregation.majority import single_winner, winners
@@ -110,9 +110,16 @@ def _label_units(matrix: LabelMatrix, patterns: Patterns, counts: Ints) -> Units
     return cluster_units(parts, numbers, matrix.unit)
 
 
+POSITIONS = "chi-square; the single most frequent answer of each item"
+POSITIONS_CLUSTERED = (
+    "chi-square corrected for whole {unit} (Rao and Scott), F; the single most frequent answer of "
+    "each item"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class PositionBias:
-    """How often each position was chosen, how often it would be by chance, and the test.
+    """How often each position was chosen, how often it is expected by chance, and the test.
 
     ``dropped`` items were not answered or offered no choice.
     """
@@ -123,11 +130,23 @@ class PositionBias:
     items: int
     dropped: int
 
+    def to_json(self, matrix: LabelMatrix) -> dict[str, Any]:
+        """JSON-ready form of the answers in ``matrix``."""
+        clustered = POSITIONS_CLUSTERED.format(unit=matrix.unit)
+        return {
+            "chosen": self.chosen,
+            "expected": self.expected,
+            "chi_square": self.test.statistic,
+            "p": self.test.p,
+            "items": self.items,
+            "method": POSITIONS if matrix.clusters is None else clustered,
+        }
+
 
 def position_bias(
     chosen: ArrayLike, offered: ArrayLike, clusters: ArrayLike | None = None
 ) -> PositionBias:
-    """Whether one source prefers positions: chi-square of its choices against equal chances.
+    """Position bias of one source: chi-square of its choices against equal chances.
 
     ``chosen``: shape (items,), the place from 0, negative where missing; ``offered``: how many
     options the item had, q_i. A place is expected sum 1 / q_i times over the items that had it.
@@ -142,7 +161,12 @@ def position_bias(
     if places.ndim != 1 or places.shape != sizes.shape or (places >= sizes).any():
         raise InvalidInput("Each chosen position must be among the options of its item.")
     usable = (places >= 0) & (sizes > 1)
-    groups = None if clusters is None else _groups(clusters, usable)
+    groups = None
+    if clusters is not None:
+        given = np.asarray(clusters)
+        if given.shape != usable.shape:
+            raise InvalidInput("Every item needs the number of its cluster.")
+        groups = np.unique(given[usable], return_inverse=True)[1].astype(np.int64)
     places, sizes = places[usable], sizes[usable]
     by_size = np.bincount(sizes, minlength=1)[1:]
     expected = np.cumsum((by_size / np.arange(1, len(by_size) + 1))[::-1])[::-1]
@@ -154,15 +178,8 @@ def position_bias(
     return PositionBias(chosen_at, expected.tolist(), test, len(places), int((~usable).sum()))
 
 
-def _groups(clusters: ArrayLike, usable: NDArray[np.bool_]) -> Ints:
-    given = np.asarray(clusters)
-    if given.shape != usable.shape:
-        raise InvalidInput("Every item needs the number of its cluster.")
-    return np.unique(given[usable], return_inverse=True)[1].astype(np.int64)
-
-
 def _influence(places: Ints, sizes: Ints, groups: Ints) -> Floats:
-    """What each cluster adds to observed less expected, beyond its share: (clusters, places)."""
+    """Each cluster's part of observed less expected, beyond its share: (clusters, places)."""
     n, most, count = len(places), int(sizes.max(initial=0)), int(groups.max(initial=-1)) + 1
     chosen = np.bincount(groups * most + places, minlength=count * most)
     by_size = np.bincount(groups * (most + 1) + sizes, minlength=count * (most + 1))
@@ -184,17 +201,10 @@ def _clustered_test(plain: ChiSquare, influence: Floats, expected: Floats) -> Ch
     return ChiSquare(statistic, df, float(fdtrc(df, df * (clusters - 1), statistic / df)))
 
 
-POSITIONS = "chi-square; the single most frequent answer of each item"
-POSITIONS_CLUSTERED = (
-    "chi-square corrected for whole {unit} (Rao and Scott), F; the single most frequent answer of "
-    "each item"
-)
-
-
 @dataclass(frozen=True, slots=True)
 class SourceCounts:
-    """What a kind brought: annotators with a label or an abstention, labels, abstentions, and
-    suggestions that were rejected without a label, which are neither."""
+    """Counts of a kind: annotators with a label or an abstention, labels, abstentions, and
+    suggestions that were rejected without a label."""
 
     annotators: int
     labels: int
@@ -203,7 +213,7 @@ class SourceCounts:
     items: int
 
     def to_json(self) -> dict[str, Any]:
-        """JSON-ready form, with the share of abstentions among all that was asked."""
+        """JSON-ready form, with the share of abstentions among labels and abstentions."""
         fields = {name: getattr(self, name) for name in self.__slots__}
         asked = self.labels + self.abstentions
         return fields | {
@@ -213,7 +223,7 @@ class SourceCounts:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything; the parts are described where they are made."""
+    """The whole report; each part is described where it is made."""
 
     matrix: LabelMatrix
     items: int
@@ -229,7 +239,7 @@ class Report:
     position_bias: Mapping[str, PositionBias] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """JSON-ready form; what needs more than labels (costs) is added by the caller."""
+        """JSON-ready form; the caller adds what needs more than labels (costs)."""
         return {
             "items": self.items,
             "sources": {kind: counts.to_json() for kind, counts in self.sources.items()},
@@ -250,7 +260,7 @@ class Report:
             },
             "truths": _count_truths(self.matrix),
             "position_bias": {
-                kind: _bias_to_json(bias, self.matrix) for kind, bias in self.position_bias.items()
+                kind: bias.to_json(self.matrix) for kind, bias in self.position_bias.items()
             },
             "left_out": dict(self.matrix.left_out),
             "reasons": reasons.WORDS,
@@ -258,7 +268,7 @@ class Report:
 
 
 def _count_truths(matrix: LabelMatrix) -> dict[str, dict[str, int]]:
-    """Truth → how many items truly have each answer; nothing where items share no answers."""
+    """Truth → how many items have each answer; empty where items share no answers."""
     if not matrix.shares_categories or matrix.sets is not None:
         return {}
     q = len(matrix.categories)
@@ -274,7 +284,7 @@ def _count_truths(matrix: LabelMatrix) -> dict[str, dict[str, int]]:
 
 
 def _by_machine_name(found: Sequence[Replacement]) -> dict[str, Any]:
-    """Machine → its test; of machines of one name the later say their kind too."""
+    """Machine → its test; a name that occurs again gets its kind added."""
     named: dict[str, Any] = {}
     for replacement in found:
         name = replacement.machine.name
@@ -286,17 +296,21 @@ def _by_machine_name(found: Sequence[Replacement]) -> dict[str, Any]:
 
 def build_report(matrix: LabelMatrix) -> Report:
     """Measure everything that the labels of ``matrix`` can tell."""
-    pooled = AggregatedLabels(matrix)
-    by_gold = {
-        kind: measure_accuracy(matrix, kind, matrix.gold, pooled)
-        for kind in matrix.kinds
-        if len(matrix.of_kind(kind)) and (matrix.gold >= 0).any()
-    }
-    by_author = {
-        kind: measure_accuracy(matrix, kind, matrix.author, pooled, missing=reasons.NO_AUTHOR)
-        for kind in matrix.kinds
-        if kind != "author" and len(matrix.of_kind(kind)) and (matrix.author >= 0).any()
-    }
+    labelled = [kind for kind in matrix.kinds if len(matrix.of_kind(kind))]
+    aggregated, accuracies, tests = AggregatedLabels(matrix), {}, {}
+    for truth, answers, missing in (
+        ("gold", matrix.gold, reasons.NO_GOLD),
+        ("author", matrix.author, reasons.NO_AUTHOR),
+    ):
+        measured = [kind for kind in labelled if (answers >= 0).any() and kind != truth]
+        accuracies[truth] = {
+            kind: measure_accuracy(matrix, kind, answers, aggregated, missing=missing)
+            for kind in measured
+        }
+        compared = [kind for kind, accuracy in accuracies[truth].items() if accuracy.items]
+        found = compare_kinds(matrix, compared, answers)
+        if found is not None:
+            tests[truth] = found
     return Report(
         matrix=matrix,
         items=matrix.ratings.n_items,
@@ -304,34 +318,22 @@ def build_report(matrix: LabelMatrix) -> Report:
         within={kind: kind_agreement(matrix, kind) for kind in matrix.kinds},
         per_label={kind: label_agreement(matrix, kind) for kind in matrix.kinds},
         between=[*kind_pairs(matrix), *annotator_pairs(matrix)],
-        against_gold=by_gold,
-        against_author=by_author,
+        against_gold=accuracies["gold"],
+        against_author=accuracies["author"],
         replacements=run_alt_tests(matrix),
         replacements_by_author=run_alt_tests(matrix, by_author=True)
         if (matrix.author >= 0).any()
         else [],
-        comparisons=_kind_tests(matrix, by_gold, by_author),
+        comparisons=tests,
         position_bias=_position_biases(matrix),
     )
 
 
-def _kind_tests(
-    matrix: LabelMatrix, by_gold: Mapping[str, KindAccuracy], by_author: Mapping[str, KindAccuracy]
-) -> dict[str, KindTests]:
-    measured = {"gold": (by_gold, matrix.gold), "author": (by_author, matrix.author)}
-    found = {
-        truth: compare_kinds(matrix, [kind for kind, score in kinds.items() if score.items], values)
-        for truth, (kinds, values) in measured.items()
-    }
-    return {truth: comparison for truth, comparison in found.items() if comparison is not None}
-
-
 def _position_biases(matrix: LabelMatrix) -> dict[str, PositionBias]:
-    """Whether a kind prefers places among the options that items bring.
+    """The position bias of each kind among the options that items bring.
 
-    One choice an item, the most frequent: labels of the same item are not independent, and the
-    test would take every copy of an answer for new evidence. Ties are left out. Where items belong
-    together the test takes whole clusters for evidence.
+    Only the most frequent choice of an item counts: labels of the same item are not independent.
+    Ties are left out. Where items belong together, whole clusters are the evidence.
     """
     if matrix.options is None:
         return {}
@@ -343,18 +345,6 @@ def _position_biases(matrix: LabelMatrix) -> dict[str, PositionBias]:
             single_winner(winners(found.counts))[found.of_item], matrix.options, matrix.clusters
         )
         for kind, found in patterns.items()
-    }
-
-
-def _bias_to_json(found: PositionBias, matrix: LabelMatrix) -> dict[str, Any]:
-    method = POSITIONS if matrix.clusters is None else POSITIONS_CLUSTERED.format(unit=matrix.unit)
-    return {
-        "chosen": found.chosen,
-        "expected": found.expected,
-        "chi_square": found.test.statistic,
-        "p": found.test.p,
-        "items": found.items,
-        "method": method,
     }
 
 

@@ -1,6 +1,6 @@
-"""Sets of labels against a truth: each label by itself, as whether it is in the set.
+"""Sets of labels against a truth: each label by itself, in the set or not.
 
-A label is said of an item where more than half of the item's sets have it; in a tie it is not.
+An item has a label where more than half of its sets have it; a tie does not count.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ def set_members(sets: Sequence[frozenset[str]]) -> tuple[list[str], Bools]:
 
 
 def split_by_label(ratings: Ratings, members: Bools) -> list[Ratings]:
-    """What was said of each label: 1 where the set has it, else 0. ``members``: (sets, labels)."""
+    """The ratings of each label: 1 where the set has it, else 0. ``members``: (sets, labels)."""
     return [
         replace(ratings, codes=has[ratings.codes].astype(np.int64), n_categories=2)
         for has in members.T
@@ -48,7 +48,7 @@ def split_by_label(ratings: Ratings, members: Bools) -> list[Ratings]:
 
 
 def majority_labels(ratings: Ratings, members: Bools) -> Bools:
-    """Which labels the majority says of each item: shape (items, labels)."""
+    """The labels that the majority gives each item: shape (items, labels)."""
     found = np.zeros((ratings.n_items, members.shape[1]), dtype=bool)
     for column, votes in enumerate(split_by_label(ratings, members)):
         counts = votes.counts()
@@ -101,12 +101,17 @@ def set_figures(
         for name, both in columns.items()
     }
     drawn = units_of(matrix, np.hstack([2 * hits, predicted.astype(np.int64) + true]), rows)
-    macro = estimate(drawn, _macro_f1, n=len(rows), missing=reasons.NEITHER, lowest=0.0)
+
+    def macro_f1(sums: Floats) -> Floats:
+        doubled_hits, whole = np.split(sums, 2, axis=1)
+        return scores.macro_mean(divide(doubled_hits, whole))
+
+    macro = estimate(drawn, macro_f1, n=len(rows), missing=reasons.NEITHER, lowest=0.0)
     return {**found, "macro_f1": macro}
 
 
 def decision_accuracy(matrix: LabelMatrix, rows: Ints, likely: Floats, true: Bools) -> Figure:
-    """How many decisions are right: ``likely`` says how likely each label is, a tie counts half.
+    """Share of right decisions; ``likely``: the chance of each label; a tie counts half.
 
     Both of shape (rows, labels).
     """
@@ -115,8 +120,3 @@ def decision_accuracy(matrix: LabelMatrix, rows: Ints, likely: Floats, true: Boo
     whole = np.full(len(rows), true.shape[1])
     columns = np.column_stack([credit.reshape(true.shape).sum(axis=1), whole])
     return estimate_share(units_of(matrix, columns, rows), n=len(rows), missing=reasons.NEITHER)
-
-
-def _macro_f1(sums: Floats) -> Floats:
-    hits, whole = np.split(sums, 2, axis=1)
-    return scores.macro_mean(divide(hits, whole))

@@ -20,7 +20,7 @@ from labelhub.core.agreement.estimation import (
 )
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import CONFIDENCE, SEED
-from labelhub.core.agreement.ratings import Floats, Ints, Ratings, taken
+from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix, units_of
 from labelhub.core.agreement.reports.reasons import ignored_clusters_doubt
@@ -40,7 +40,7 @@ def text_agreement(matrix: LabelMatrix, kind: str) -> Figures:
         return dict.fromkeys(WITHIN, undefined(reasons.NO_TEXTS))
     ratings = matrix.of_kind(kind)
     sizes = np.bincount(ratings.items, minlength=ratings.n_items)
-    ratings = taken(ratings, np.flatnonzero(sizes[ratings.items] >= 2))
+    ratings = ratings.where(sizes[ratings.items] >= 2)
     if not len(ratings):
         return dict.fromkeys(WITHIN, undefined(reasons.NO_PAIR))
     rated, items = np.unique(ratings.items, return_inverse=True)
@@ -124,7 +124,7 @@ def text_accuracy(matrix: LabelMatrix, kind: str, truth: Ints) -> Figures:
     if matrix.texts is None:
         return dict.fromkeys(AGAINST, undefined(reasons.NO_TEXTS))
     ratings = matrix.of_kind(kind)
-    ratings = taken(ratings, np.flatnonzero(truth[ratings.items] >= 0))
+    ratings = ratings.where(truth[ratings.items] >= 0)
     rows, items = np.unique(ratings.items, return_inverse=True)
     if not len(rows):
         return dict.fromkeys(AGAINST, undefined(reasons.NO_SHARED_ITEMS))
