@@ -1,8 +1,8 @@
-"""One arm of an experiment against gold: counts by item, and what is told of them.
+"""One arm of an experiment against gold: counts by item, and their figures.
 
 An arm answers each item once or, with replicates, several times. An item counts once whatever the
-number of passes. A debate without usable answer counts as wrong: who stays silent about hard items
-must not look better for it. Failed debates (no answer from the endpoint) do not count at all.
+number of passes. A debate without a usable answer counts as wrong: silence about hard items must
+not look better. Failed debates (no answer from the endpoint) do not count at all.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,6 +28,7 @@ from labelhub.core.agreement.figures import (
 )
 from labelhub.core.agreement.intervals import SEED
 from labelhub.core.agreement.ratings import Floats, Ints, divide
+from labelhub.core.agreement.scores import macro_mean
 from labelhub.core.agreement.significance import EXACT, LEVEL, holm, mcnemar, mcnemar_mid_p
 from labelhub.core.schema import Schema, Value
 
@@ -88,7 +89,7 @@ NO_ANSWER_YET = "no debate has ended yet"
 
 @dataclass(frozen=True, slots=True)
 class ArmTally:
-    """What an arm said, by item; each array has shape (items,), those of labels (items, labels)."""
+    """Counts of an arm's answers by item; shape (items,), those of labels (items, labels)."""
 
     passes: Ints
     right: Ints
@@ -121,7 +122,7 @@ class LabelFigures:
 
 @dataclass(frozen=True, slots=True)
 class ArmScores:
-    """How good an arm is."""
+    """The quality of an arm."""
 
     accuracy: Figure
     macro_f1: Figure
@@ -164,7 +165,7 @@ def score_arm(sample: Resample, counts: ArmTally, names: Sequence[str]) -> ArmSc
 
 
 def mean_per_pass(sample: Resample, sums: Columns, passes: Ints) -> Figure:
-    """What an item takes on average, in one pass: cost, seconds, calls."""
+    """The mean of an item in one pass: cost, seconds, calls."""
     return ratio(sample, sums, passes, reason=NO_ANSWER_YET, n=int((passes > 0).sum()))
 
 
@@ -175,7 +176,14 @@ def _label_figures(
         return [], undefined("answers of this kind have no labels to average over")
     if counts.items == 0:
         return [], undefined(NO_ANSWER_YET)
-    drawn = _drawn(sample, counts, len(names))
+    sums, size = sample.sums(np.hstack([counts.tp, counts.fp, counts.fn])), len(names)
+    drawn = _DrawnCounts(
+        sample,
+        sums[:, :size],
+        sums[:, size : 2 * size],
+        sums[:, 2 * size :],
+        sample.method(counts.passes),
+    )
     labels = [_score_label(counts, drawn, label, name) for label, name in enumerate(names)]
     return labels, _macro(labels, drawn, counts)
 
@@ -194,33 +202,29 @@ class _DrawnCounts:
         return divide(2 * self.tp, 2 * self.tp + self.fp + self.fn)
 
 
-def _drawn(sample: Resample, counts: ArmTally, size: int) -> _DrawnCounts:
-    sums = sample.sums(np.hstack([counts.tp, counts.fp, counts.fn]))
-    method = sample.method(counts.passes)
-    return _DrawnCounts(
-        sample, sums[:, :size], sums[:, size : 2 * size], sums[:, 2 * size :], method
-    )
-
-
 def _score_label(counts: ArmTally, drawn: _DrawnCounts, label: int, name: str) -> LabelFigures:
     tp, fp, fn = (counted[:, label] for counted in (counts.tp, counts.fp, counts.fn))
     yes, wrong, missed = (int(counted.sum()) for counted in (tp, fp, fn))
     rest = int(counts.passes.sum()) - yes - wrong - missed
-    predicted, held = drawn.tp + drawn.fp, drawn.tp + drawn.fn
-    never = "the label was never predicted"
+    precisions = divide(drawn.tp, drawn.tp + drawn.fp)[:, label]
+    recalls = divide(drawn.tp, drawn.tp + drawn.fn)[:, label]
+    if yes + wrong + missed:
+        low, high = percentile_ends(drawn.f1()[:, label])
+        value = 2 * yes / (2 * yes + wrong + missed)
+        f1 = figure(value, low=low, high=high, n=counts.items, method=drawn.method)
+    else:
+        f1 = undefined("the label is neither predicted nor in gold")
     return LabelFigures(
         name,
         Confusion(yes, wrong, missed, rest),
-        precision=_share(tp, tp + fp, drawn, divide(drawn.tp, predicted)[:, label], never),
-        recall=_share(
-            tp, tp + fn, drawn, divide(drawn.tp, held)[:, label], "the label is never in gold"
-        ),
-        f1=_f1(2 * yes, wrong + missed, drawn, label, counts.items),
+        precision=_share(tp, tp + fp, drawn, precisions, "the label was never predicted"),
+        recall=_share(tp, tp + fn, drawn, recalls, "the label is never in gold"),
+        f1=f1,
     )
 
 
 def _share(part: Ints, whole: Ints, drawn: _DrawnCounts, draws: Floats, reason: str) -> Figure:
-    """As ``clustered_share``, with draws that are there already."""
+    """As ``clustered_share``, from the draws of the share."""
     if drawn.sample.simple(whole) or not whole.any():
         return share(int(part.sum()), int(whole.sum()), reason=reason)
     low, high = percentile_ends(draws)
@@ -228,21 +232,11 @@ def _share(part: Ints, whole: Ints, drawn: _DrawnCounts, draws: Floats, reason: 
     return figure(value, low=low, high=high, n=n, method=drawn.method)
 
 
-def _f1(both: int, differing: int, drawn: _DrawnCounts, label: int, n: int) -> Figure:
-    if both + differing == 0:
-        return undefined("the label is neither predicted nor in gold")
-    low, high = percentile_ends(drawn.f1()[:, label])
-    return figure(both / (both + differing), low=low, high=high, n=n, method=drawn.method)
-
-
 def _macro(found: Sequence[LabelFigures], drawn: _DrawnCounts, counts: ArmTally) -> Figure:
     values = [label.f1["value"] for label in found if label.f1["value"] is not None]
     if not values:
         return undefined("no label is predicted or in gold")
-    f1 = drawn.f1()
-    known = ~np.isnan(f1)
-    mean = divide(np.where(known, f1, 0).sum(axis=1), known.sum(axis=1).astype(np.float64))
-    low, high = percentile_ends(mean)
+    low, high = percentile_ends(macro_mean(drawn.f1()))
     words = f"mean over {len(values)} labels; {drawn.method}"
     return figure(sum(values) / len(values), low=low, high=high, n=counts.items, method=words)
 

@@ -163,13 +163,18 @@ def _scores(names: Sequence[str], predicted: Bools, gold: Bools) -> tuple[list[L
     for column, name in enumerate(names):
         tp, wrong, missed = int(yes[column]), int(fp[column]), int(fn[column])
         confusion = Confusion(tp, wrong, missed, n - tp - wrong - missed)
+        f1 = undefined("the label is neither predicted nor in gold")
+        if tp + wrong + missed:
+            low, high = ends[:, column].tolist()
+            value = 2 * tp / (2 * tp + wrong + missed)
+            f1 = figure(value, low=low, high=high, n=n, method=BOOTSTRAP)
         scores.append(
             LabelScore(
                 name,
                 confusion,
                 precision=share(tp, tp + wrong, reason="the label was never predicted"),
                 recall=share(tp, tp + missed, reason="the label is never in gold"),
-                f1=_f1(confusion, ends[0, column], ends[1, column]),
+                f1=f1,
                 accuracy=share(tp + confusion.predicted_no_gold_no, n, reason="no items"),
             )
         )
@@ -187,14 +192,6 @@ def _f1_and_macro(size: int) -> Any:
         return np.hstack([f1, macro[:, None]])
 
     return statistic
-
-
-def _f1(confusion: Confusion, low: float, high: float) -> Figure:
-    whole = confusion.predicted_yes + confusion.gold_yes
-    if whole == 0:
-        return undefined("the label is neither predicted nor in gold")
-    value = 2 * confusion.predicted_yes_gold_yes / whole
-    return figure(value, low=float(low), high=float(high), n=confusion.n, method=BOOTSTRAP)
 
 
 def _macro(scores: Sequence[LabelScore], low: float, high: float, n: int) -> Figure:

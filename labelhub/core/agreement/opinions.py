@@ -1,7 +1,7 @@
-"""Opinions in a debate: whether arguments mend or spoil them, and how far voters agree.
+"""Opinions in a debate: changes for better or worse, and the agreement of voters.
 
-Agreement that rises with the rounds shows conformity, not truth (paper 001): only set against gold
-does a change of mind say anything.
+Agreement that rises with the rounds shows conformity, not truth (paper 001): a change of mind says
+something only against gold.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelhub.core.agreement.coefficients.chance import fleiss_kappa, percent
-from labelhub.core.agreement.coefficients.sums import Value, agreement_parts
+from labelhub.core.agreement.coefficients.sums import agreement_parts
 from labelhub.core.agreement.figures import (
     CLUSTERED,
     Figure,
@@ -22,7 +22,7 @@ from labelhub.core.agreement.figures import (
     undefined,
 )
 from labelhub.core.agreement.intervals import BOOTSTRAP
-from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.agreement.ratings import Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +108,15 @@ def voter_agreement(
     drawn, whole = sample.sums(by_item), by_item.sum(axis=0, keepdims=True)
     n = len(np.unique(rows[kept]))
     method = CLUSTERED if n < debates else BOOTSTRAP
-    figures = [_figure(value, drawn, whole, n, method) for value in (percent(q), fleiss_kappa(q))]
+    figures = []
+    for value in (percent(q), fleiss_kappa(q)):
+        number = float(value(whole)[0])
+        low, high = percentile_ends(value(drawn))
+        figures.append(
+            undefined(NO_VARIATION)
+            if np.isnan(number)
+            else figure(number, low=low, high=high, n=n, method=method)
+        )
     return VoterAgreement(
         debates, figures[0], figures[1] if same_options else undefined(OPTIONS_DIFFER)
     )
-
-
-def _figure(value: Value, drawn: Floats, whole: Floats, n: int, method: str) -> Figure:
-    """With the interval of its draws; ``whole`` are the sums over all debates."""
-    number = float(value(whole)[0])
-    if np.isnan(number):
-        return undefined(NO_VARIATION)
-    low, high = percentile_ends(value(drawn))
-    return figure(number, low=low, high=high, n=n, method=method)

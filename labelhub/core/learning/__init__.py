@@ -1,7 +1,7 @@
-"""Learning from labels: a classifier that is taught by gold, and told of honestly.
+"""Learning from labels: a classifier that learns from gold, and its measured quality.
 
 Texts in, numbers out: nothing here knows of projects or a database. ``child`` runs it in a process
-of its own, so that a server that answers people meanwhile does not feel it.
+of its own, so that it does not slow the server down.
 """
 
 from labelhub.core.learning.lessons import (

@@ -4,10 +4,9 @@
 minutes, in Python for most of it; in a thread of the server every request would wait for it. Memory
 goes back to the system with the process. Lines to it, in this order:
 
-* ``{"lesson": {..}, "temperature": null}``: learn and measure; with a temperature only learn, what
-  was measured is known;
+* ``{"lesson": {..}, "temperature": null}``: learn and measure; with a temperature only learn;
 * ``{"documents": [[text, question, context], ..], "beside": [[1] | null, ..]}``, any number of
-  times: what the classifier says of them. It ends with its input.
+  times: ask for the classifier's labels. The process ends with its input.
 
 Lines from it: ``{"step", "share"}`` and ``{"alive": true}`` every few seconds, ``{"learned"}``,
 ``{"said"}``, or ``{"error": {"code", "message", "data"}}`` as its last one.
@@ -26,12 +25,12 @@ from labelhub.core.learning.lessons import Document, Lesson
 from labelhub.core.learning.training import Model, fit, learn
 
 HEARTBEAT_SECONDS = 2.0
-#: Whoever answers people comes first.
+#: The server, which answers people, comes first.
 NICE = 10
 
 
 class LearningProcess:
-    """The two streams; whoever listens is told that we live while we think."""
+    """Learns and answers over two streams, with a heartbeat while it works."""
 
     def __init__(self, source: TextIO, sink: TextIO) -> None:
         self._source, self._sink = source, sink
@@ -39,13 +38,16 @@ class LearningProcess:
         self._ended = threading.Event()
 
     def run(self) -> None:
-        """Everything, until the input ends."""
+        """Learn, then answer until the input ends."""
         beating = threading.Thread(target=self._beat, daemon=True)
         beating.start()
         try:
             model = self._learn(json.loads(self._source.readline()))
             for line in self._source:
-                self._tell({"said": _said(model, json.loads(line))})
+                asked = json.loads(line)
+                documents = [Document(*parts) for parts in asked["documents"]]
+                items = model.say(documents, asked["beside"])
+                self._tell({"said": [astuple(item) for item in items]})
         except LabelhubError as error:
             reply = {"code": error.code, "message": error.message, "data": error.data}
             self._tell({"error": reply})
@@ -75,19 +77,14 @@ class LearningProcess:
         while not self._ended.wait(HEARTBEAT_SECONDS):
             try:
                 self._tell({"alive": True})
-            except OSError:  # nobody listens any more: the server was killed
+            except OSError:  # the server was killed
                 os._exit(1)
 
 
-def _said(model: Model, asked: dict[str, Any]) -> list[tuple[Any, ...]]:
-    documents = [Document(*parts) for parts in asked["documents"]]
-    return [astuple(item) for item in model.say(documents, asked["beside"])]
-
-
 def main() -> None:
-    """The process: gentle, on whatever processor is free."""
+    """Run the process at low priority on any processor."""
     os.nice(NICE)
-    # A server keeps to one processor, which it needs for itself.
+    # The server runs on one processor, which it needs for itself.
     with suppress(AttributeError, OSError):  # not on this system; not in this container
         os.sched_setaffinity(0, range(os.cpu_count() or 1))
     LearningProcess(sys.stdin, sys.stdout).run()

@@ -1,8 +1,8 @@
 """The classifiers: logistic regression for one label, a scale, or several labels.
 
-A head turns rows of features into scores, and scores into probabilities. Scores are logits; they
-are divided by a temperature first (Guo et al. 2017, "On Calibration of Modern Neural Networks"),
-which is found on texts that the scores were not learnt from (``quality``).
+A classifier turns rows of features into scores, and scores into probabilities. Scores are logits;
+they are divided by a temperature first (Guo et al. 2017, "On Calibration of Modern Neural
+Networks"), which is fitted on texts that the scores were not learnt from (``quality``).
 
 ======== ======================================================================
 task     model
@@ -16,6 +16,7 @@ multi    one logistic regression for each label, "present or not"
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
@@ -39,7 +40,7 @@ WORD = (
 )
 #: How many terms of each part are kept, those of most texts first.
 MOST_TERMS = 30_000
-#: With so many texts, what stands in one alone is left out.
+#: With so many texts, terms of a single text are left out.
 MANY = 300
 
 
@@ -51,7 +52,7 @@ class NothingToRead(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Which text of an item is read how, and how much it weighs."""
+    """A text of an item, how it is read, and its weight."""
 
     name: str
     of: Callable[[Document], str]
@@ -59,38 +60,26 @@ class _Part:
     weight: float
 
 
-def _text(document: Document) -> str:
-    return document.text
-
-
-def _question(document: Document) -> str:
-    return document.question
-
-
-def _context(document: Document) -> str:
-    return document.context
-
-
 PARTS = (
-    _Part("words", _text, runs=False, weight=1.0),
-    _Part("runs", _text, runs=True, weight=1.0),
-    _Part("question", _question, runs=False, weight=1.0),
-    _Part("context", _context, runs=False, weight=0.5),
+    _Part("words", attrgetter("text"), runs=False, weight=1.0),
+    _Part("runs", attrgetter("text"), runs=True, weight=1.0),
+    _Part("question", attrgetter("question"), runs=False, weight=1.0),
+    _Part("context", attrgetter("context"), runs=False, weight=0.5),
 )
 
 
 class Features:
-    """What turns documents (see ``documents.read``) into rows of numbers, learnt from some."""
+    """Turns documents (see ``normalise_document``) into rows of numbers, after a fit."""
 
     def __init__(self, most_terms: int = MOST_TERMS) -> None:
         self._most = most_terms
         self._parts: list[tuple[_Part, TfidfVectorizer]] = []
 
     def fit(self, documents: Sequence[Document]) -> Self:
-        """Learn which terms there are; parts that no document has are left out.
+        """Learn the terms; parts that no document has are left out.
 
         Raises:
-            NothingToRead: there is not one word in any of them.
+            NothingToRead: no document has a word.
         """
         self._parts = []
         for part in PARTS:
@@ -130,17 +119,17 @@ def _vectorizer(part: _Part, documents: int, most: int) -> TfidfVectorizer:
 
 
 Floats: TypeAlias = NDArray[np.float64]
-#: Items x labels, True where the label is said: one per row but for ``multi``.
+#: Items x labels, True where the label is given: one per row but for ``multi``.
 Marks: TypeAlias = NDArray[np.bool_]
 
-#: How little the weights are held back: 10 to 100 differ by a hundredth on six public sets.
+#: Inverse regularisation strength: 10 to 100 differ by a hundredth on six public sets.
 STRENGTH = 10.0
 MOST_STEPS = 2_000
 NEVER = -1e9
 
 
 class Classifier(Protocol):
-    """A classifier that has or has not been fitted."""
+    """A classifier, fitted or not."""
 
     def fit(self, rows: Matrix, marks: Marks) -> Self:
         """Learn from ``rows`` what is marked."""
@@ -164,7 +153,7 @@ def classifier_for(shape: Shape) -> Classifier:
 
 
 def choose_labels(shape: Shape, probabilities: Floats) -> Marks:
-    """What the classifier says: the likeliest label, or all that are likelier than not."""
+    """The labels that a classifier gives: the likeliest, or all that are likelier than not."""
     if shape is Shape.MULTI:
         return np.asarray(probabilities >= 0.5)
     marks = np.zeros(probabilities.shape, bool)
@@ -173,8 +162,7 @@ def choose_labels(shape: Shape, probabilities: Floats) -> Marks:
 
 
 def probability_of(shape: Shape, probabilities: Floats, marks: Marks) -> Floats:
-    """How likely each row's marks are; of several labels, that all are as marked (taken as
-    independent)."""
+    """The probability of each row's marks; of several labels, taken as independent, of all."""
     if shape is Shape.MULTI:
         chances: Floats = np.where(marks, probabilities, 1 - probabilities)
         return np.asarray(chances.prod(axis=1))
@@ -203,7 +191,7 @@ class _Binary:
 
 
 class _Single:
-    """One of several labels; those that no row had are never said."""
+    """One of several labels; those that no row had are never given."""
 
     def __init__(self) -> None:
         self._model: Any = None
@@ -234,13 +222,15 @@ class _Several:
     """One yes-or-no classifier for each column."""
 
     def __init__(self) -> None:
-        self._each: list[_Binary] = []
+        self._models: list[_Binary] = []
 
     def _fit(self, rows: Matrix, columns: Marks) -> None:
-        self._each = [_Binary().fit(rows, columns[:, column]) for column in range(columns.shape[1])]
+        self._models = [
+            _Binary().fit(rows, columns[:, column]) for column in range(columns.shape[1])
+        ]
 
     def scores(self, rows: Matrix) -> Floats:
-        return np.column_stack([model.scores(rows) for model in self._each])
+        return np.column_stack([model.scores(rows) for model in self._models])
 
 
 class _Multi(_Several):
@@ -260,8 +250,8 @@ class _Ordinal(_Several):
         return self
 
     def probabilities(self, scores: Floats, temperature: float) -> Floats:
-        """What is above a step is above the one below it: where the classifiers say otherwise, the
-        lower one is believed."""
+        """What is above a step is above all lower ones; where the classifiers disagree, the lower
+        step decides."""
         above = np.minimum.accumulate(expit(scores / temperature), axis=1)
         ends = np.ones((len(above), 1)), np.zeros((len(above), 1))
         return np.asarray(-np.diff(np.hstack([ends[0], above, ends[1]]), axis=1))

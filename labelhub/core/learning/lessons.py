@@ -9,10 +9,9 @@ from typing import Any, Self
 
 from labelhub.core.errors import InvalidInput
 
-#: How much of each part is read, characters: what decides a label shows early, and time and memory
-#: stay bounded whatever is imported.
+#: Characters of each part that are read: enough for a label, with bounded time and memory.
 READ = 5_000
-#: Direction marks, joiners, soft hyphens: nobody sees them.
+#: Direction marks, joiners, soft hyphens.
 _UNSEEN = frozenset({"Cf", "Cs", "Co", "Cn"})
 
 
@@ -26,7 +25,7 @@ class Document:
 
 
 def normalise_document(document: Document) -> Document:
-    """The same in one spelling: NFKC, case folded, blanks as one, what nobody sees left out."""
+    """The document in one spelling: NFKC, case-folded, single blanks, no unseen characters."""
     return Document(
         text=_normalise_text(document.text),
         question=_normalise_text(document.question),
@@ -35,8 +34,8 @@ def normalise_document(document: Document) -> Document:
 
 
 def text_groups(documents: Sequence[Document]) -> list[int]:
-    """A number for each, equal for those of the same text: a text that a learner has seen tells
-    nothing of how it does on texts that it has not."""
+    """A number for each document, equal for equal texts: a known text tells nothing about the
+    quality on unknown ones."""
     numbers: dict[str, int] = {}
     return [numbers.setdefault(document.text, len(numbers)) for document in documents]
 
@@ -54,7 +53,7 @@ MORE, SHARE = 20, 10
 
 
 class Shape(StrEnum):
-    """What an answer looks like; labels of a scale stand in its order."""
+    """The shape of an answer; labels of a scale are in its order."""
 
     SINGLE = "single"
     ORDINAL = "ordinal"
@@ -62,17 +61,17 @@ class Shape(StrEnum):
 
 
 def labels_until_relearning(known: int) -> int:
-    """How many more labels are wanted before the learner learns anew."""
+    """How many more labels are needed before the classifier learns again."""
     return max(MORE, known // SHARE)
 
 
-#: Gold labels to begin with, and how often at least two answers must stand among them.
+#: Gold labels to begin with, and how often at least two answers must occur among them.
 LEAST_GOLD = 20
 LEAST_EACH = 5
 
 
 class TooLittleGold(InvalidInput):
-    """There is not enough to learn from yet; ``data`` has ``needed`` and ``have``."""
+    """There is too little gold to learn from; ``data`` has ``needed`` and ``have``."""
 
     code = "too_little_gold"
 
@@ -80,7 +79,7 @@ class TooLittleGold(InvalidInput):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lesson:
     """Texts and their gold. ``targets`` are numbers of labels in ``names``, one per document but
-    for ``multi``; ``beside``: what debates said of the same texts, None where nothing."""
+    for ``multi``; ``beside``: the debates' labels of the same texts, or None."""
 
     shape: Shape
     names: Sequence[str]
@@ -116,7 +115,7 @@ class Lesson:
 
 
 def check_enough(shape: Shape, names: Sequence[str], targets: Sequence[Sequence[int]]) -> None:
-    """Nothing where there is enough gold to learn from.
+    """Check that there is enough gold to learn from.
 
     Raises:
         TooLittleGold: fewer than ``LEAST_GOLD``, or not two answers often enough.
@@ -131,10 +130,10 @@ def check_enough(shape: Shape, names: Sequence[str], targets: Sequence[Sequence[
     counts = Counter(number for target in targets for number in target)
     if shape is Shape.MULTI:
         enough = any(LEAST_EACH <= count <= have - LEAST_EACH for count in counts.values())
-        what = f"a label that at least {LEAST_EACH} items have and {LEAST_EACH} have not"
+        what = f"a label that at least {LEAST_EACH} items have and {LEAST_EACH} do not"
     else:
         enough = sum(count >= LEAST_EACH for count in counts.values()) >= 2
-        what = f"at least two labels that stand {LEAST_EACH} times each"
+        what = f"at least two labels with {LEAST_EACH} items each"
     if not enough:
         counted = ", ".join(f"{names[number]} ({count})" for number, count in counts.most_common(5))
         raise TooLittleGold(

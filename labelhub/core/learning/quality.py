@@ -1,7 +1,7 @@
-"""Quality of a classifier on texts that it did not learn from, beside guessing and the debates.
+"""Quality of a classifier on texts that it did not learn from, next to guessing and the debates.
 
 Intervals are Wilson's for shares, the bootstrap for F1 and Student's t for means. A temperature
-makes the probabilities mean what they say.
+calibrates the probabilities.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ from labelhub.core.learning.lessons import Shape
 
 CONFIDENCE = 0.95
 DRAWS = 500
-#: Told beside each figure, so that nobody takes one for another.
+#: Given with each figure.
 WILSON = "Wilson, five-fold cross-validation"
 BOOTSTRAP = f"percentile bootstrap over items, {DRAWS} draws, five-fold cross-validation"
 STUDENT = "Student's t over random orders"
@@ -109,7 +109,7 @@ def fit_temperature(head: Classifier, shape: Shape, scores: Floats, marks: Marks
 
 
 def _both(shape: Shape, found: Floats, marks: Marks) -> tuple[Floats, Floats]:
-    """How likely gold is, and the likeliest mistake."""
+    """The probabilities of gold and of the likeliest mistake."""
     if shape is Shape.MULTI:
         right = np.where(marks, found, 1 - found)
         return right, 1 - right
@@ -121,8 +121,8 @@ def _log(likely: Floats) -> Floats:
 
 
 def calibration_error(shape: Shape, probabilities: Floats, marks: Marks) -> float:
-    """Expected calibration error of what is said, ten bins of equal width, 0 is perfect: the mean
-    gap between how sure the classifier is and how often it is right."""
+    """Expected calibration error over ten bins of equal width; 0 is perfect. The mean gap between
+    the confidence of the classifier and its accuracy."""
     predicted = choose_labels(shape, probabilities)
     sure = probability_of(shape, probabilities, predicted)
     right = (predicted == marks).all(axis=1)
@@ -195,7 +195,7 @@ def _rate(hits: int, n: int, reason: str) -> Figure:
 
 
 def majority_baseline(truth: Marks) -> Marks:
-    """What somebody says who reads no text: always the most frequent answer of gold."""
+    """The answers of a baseline that always gives the most frequent answer of gold."""
     answers, counts = np.unique(truth, axis=0, return_counts=True)
     return np.repeat(answers[counts.argmax()][None, :], len(truth), axis=0)
 
@@ -208,13 +208,13 @@ def compare_predictions(
     *,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """The classifier beside what somebody else said of some of the items, on those alone.
+    """Scores of the classifier and of somebody else on the items that the latter labelled.
 
     Args:
         names: of the labels.
         truth: items x labels of gold.
         predicted: the same of the classifier.
-        beside: (which items somebody else labelled, one column; what they said of each item).
+        beside: (which items somebody else labelled, one column; their labels of each item).
         seed: of the intervals.
     """
     here = beside[0][:, 0]
@@ -232,7 +232,7 @@ def compare_predictions(
 
 
 def mean_steps_off(shape: Shape, truth: Marks, predicted: Marks) -> float | None:
-    """How many points of the scale the classifier is off on average; None without a scale."""
+    """Mean distance of the classifier's answers from gold in points; None without a scale."""
     if shape is not Shape.ORDINAL:
         return None
     return float(np.abs(truth.argmax(axis=1) - predicted.argmax(axis=1)).mean())

@@ -1,12 +1,12 @@
-"""What the learner's order would have saved: gold is dealt out again, twice.
+"""A simulation of the labels that the learner's order would have saved.
 
-A third of gold is kept back to measure on. Of the rest, as if nothing were known of it, labels are
-uncovered bit by bit, once in random order and once with what the learner is least sure of first;
+A third of gold is kept back to measure on. The labels of the rest are uncovered bit by bit, once in
+random order and once with the least certain items first;
 it learns anew when it would in use, after ``labels_until_relearning`` labels more. Both begin with
 the same random labels and end with all of them. That is done for several random divisions, and each
 figure is of their differences in pairs.
 
-Nothing promises that the order saves anything. Where it does not, or costs, the figures say so.
+The order may save nothing, or cost labels; then the figures say so.
 """
 
 from collections.abc import Callable, Iterator
@@ -56,13 +56,13 @@ class Orders:
 def simulate(
     shape: Shape, rows: Matrix, marks: Marks, progress: Progress, *, seed: int = 0
 ) -> dict[str, Any]:
-    """The two learning curves, what a target accuracy takes by either, and a verdict.
+    """The two learning curves, the labels that each needs to a target accuracy, and a verdict.
 
     Args:
-        shape: what an answer looks like.
+        shape: the shape of an answer.
         rows: features of gold items with different texts.
         marks: items x labels of their gold.
-        progress: told the share that is done.
+        progress: called with the share that is done.
         seed: the same seed gives the same figures.
     """
     if len(marks) < LEAST:
@@ -149,7 +149,7 @@ def _points(orders: Orders) -> Iterator[dict[str, Any]]:
 
 
 def _savings(orders: Orders) -> dict[str, Any]:
-    """Labels that either order takes to a target, and what the difference says."""
+    """Labels that either order needs to reach a target, and the verdict on the difference."""
     start, end = orders.random[:, 0].mean(), orders.random[:, -1].mean()
     if end - start < LEAST_GAIN:
         reason = (
@@ -175,8 +175,7 @@ def _target(orders: Orders, accuracy: float, part: float) -> dict[str, Any]:
 
 
 def _labels_needed(labels: NDArray[np.int64], accuracies: Floats, target: float) -> float:
-    """Where the rising curve nearest to ``accuracies`` reaches ``target``; all labels where it
-    never does."""
+    """The labels at which the rising curve nearest to ``accuracies`` reaches ``target``, or all."""
     risen = np.asarray(isotonic_regression(accuracies))
     above = np.flatnonzero(risen >= target)
     if not len(above):

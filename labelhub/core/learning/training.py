@@ -60,18 +60,18 @@ def fold_of(
 
 
 def split_folds(of: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """(what is learnt from, what is kept back) for each fold that has anything in it."""
+    """(training examples, held-out examples) of each fold that is not empty."""
     for fold in np.unique(of):
         yield np.flatnonzero(of != fold), np.flatnonzero(of == fold)
 
 
-#: As a label's own, however sure the classifier is of its others.
+#: Enough for any label, however sure the classifier is of its other items.
 SURE = 0.9
 
 
 class Suspicion(NamedTuple):
-    """Of each item: how far the likelier label is ahead of gold's, 0 to 1 (NaN: not suspected),
-    and what the item's labels would be instead."""
+    """Of each item: the lead of the likelier label over gold's, 0 to 1 (NaN: not suspected),
+    and the labels instead of gold's."""
 
     ahead: Floats
     instead: Marks
@@ -88,7 +88,7 @@ def suspect_gold(shape: Shape, probabilities: Floats, gold: Marks) -> Suspicion:
     classifier is so sure that few items reach the mean, nine in ten is enough.
 
     Args:
-        shape: what an answer looks like.
+        shape: the shape of an answer.
         probabilities: items x labels, out of fold.
         gold: items x labels.
     """
@@ -129,7 +129,7 @@ def _suspect_multi(probabilities: Floats, gold: Marks) -> Suspicion:
     return Suspicion(np.where(flipped.any(axis=1), worst, np.nan), gold ^ flipped)
 
 
-#: Told which step is going on and what share of all is done.
+#: Called with the current step and the share that is done.
 Progress = Callable[[str, float], None]
 
 #: With many labels fewer terms: time goes by their product.
@@ -140,8 +140,8 @@ LEAST_TERMS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ClassifiedItem:
-    """What the classifier says of one item: the numbers of its labels, how likely these are, how
-    far ahead of the next likely ones, and how likely what somebody else said is."""
+    """The classifier's labels of one item as numbers, their probability, their lead over the next
+    likely ones, and the probability of the labels that somebody else gave."""
 
     labels: list[int]
     probability: float
@@ -174,7 +174,7 @@ class Model:
     def say(
         self, documents: Sequence[Document], beside: Sequence[Sequence[int] | None]
     ) -> list[ClassifiedItem]:
-        """What it says of each document, and how likely it takes ``beside`` to be."""
+        """Classify each document, and judge how likely the labels in ``beside`` are."""
         if not documents:
             return []
         rows = self.features.transform([normalise_document(document) for document in documents])
@@ -196,7 +196,7 @@ class Model:
 
 
 def margins(shape: Shape, probabilities: Floats) -> Floats:
-    """How far the likeliest answer is ahead of the next; of several labels, the closest one's."""
+    """The lead of the likeliest answer over the next; of several labels, that of the closest."""
     if shape is Shape.MULTI:
         return np.asarray(np.abs(2 * probabilities - 1).min(axis=1))
     top = np.sort(probabilities, axis=1)[:, -2:]
@@ -216,9 +216,9 @@ def fit(lesson: Lesson, temperature: float) -> Model:
 
 
 def learn(lesson: Lesson, progress: Progress) -> tuple[Model, dict[str, Any], list[JudgedItem]]:
-    """A fitted classifier, what is told of it, and each item of gold judged out of fold.
+    """A fitted classifier, its measures, and each item of gold judged out of fold.
 
-    What is told: ``quality`` and ``curve`` (see ``simulation``), JSON-ready.
+    The measures are ``quality`` and ``curve`` (see ``simulation``), JSON-ready.
 
     Raises:
         TooLittleGold: see ``check_enough``.
@@ -266,9 +266,8 @@ def _most_terms(lesson: Lesson, weights: int, most: int) -> int:
 def _out_of_fold(
     lesson: Lesson, rows: Matrix, marks: Marks, same: Sequence[int], progress: Progress
 ) -> tuple[Classifier, Floats]:
-    """Scores of each item by a classifier that has seen neither its label nor another one of the
-    same text. Which terms there are and how rare they are is counted over all texts: no label
-    plays a part in that."""
+    """Scores of each item by a classifier that has seen neither its label nor another item of the
+    same text. Terms are counted over all texts: that needs no label."""
     found: Floats | None = None
     head = classifier_for(lesson.shape)
     folds = list(split_folds(fold_of(marks, same, seed=lesson.seed)))
@@ -287,22 +286,19 @@ def _out_of_fold(
 def _quality(lesson: Lesson, marks: Marks, likely: Floats) -> dict[str, Any]:
     predicted = choose_labels(lesson.shape, likely)
     names, seed = lesson.names, lesson.seed
+    llm: dict[str, Any] = {"n": 0}
+    if lesson.beside:
+        answered = np.array([[labels is not None] for labels in lesson.beside])
+        theirs = marks_of([labels or () for labels in lesson.beside], len(names))
+        llm = compare_predictions(names, marks, predicted, (answered, theirs), seed=seed)
     guessed = scores(names, marks, majority_baseline(marks), seed=seed)
     return {
         "n": len(marks),
         **scores(names, marks, predicted, seed=seed),
         "steps_off": mean_steps_off(lesson.shape, marks, predicted),
         "majority": {key: guessed[key] for key in ("accuracy", "macro_f1")},
-        "llm": _beside(lesson, marks, predicted),
+        "llm": llm,
     }
-
-
-def _beside(lesson: Lesson, marks: Marks, predicted: Marks) -> dict[str, Any]:
-    if not lesson.beside:
-        return {"n": 0}
-    here = np.array([[labels is not None] for labels in lesson.beside])
-    theirs = marks_of([labels or () for labels in lesson.beside], len(lesson.names))
-    return compare_predictions(lesson.names, marks, predicted, (here, theirs), seed=lesson.seed)
 
 
 def _simulated(
@@ -315,10 +311,10 @@ def _simulated(
     terms = _most_terms(lesson, SIMULATED_WEIGHTS, MOST_TERMS // 2)
     rows = Features(terms).fit(documents).transform(documents)
 
-    def told(share: float) -> None:
+    def report_share(share: float) -> None:
         progress("Simulating what its order saves", 0.4 + 0.6 * share)
 
-    return simulate(lesson.shape, rows, marks[first], told, seed=lesson.seed)
+    return simulate(lesson.shape, rows, marks[first], report_share, seed=lesson.seed)
 
 
 def _judge(shape: Shape, likely: Floats, marks: Marks) -> list[JudgedItem]:

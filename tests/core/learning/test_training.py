@@ -83,7 +83,7 @@ def test_a_wrong_label_in_gold_is_suspected() -> None:
     ("count", "labels", "words"),
     [
         (7, 2, "needs 20 gold labels; there are 7: 13 are missing"),
-        (30, 1, r"at least two labels that stand 5 times each; gold has: theme 0 \(30\)"),
+        (30, 1, r"at least two labels with 5 items each; gold has: theme 0 \(30\)"),
     ],
 )
 def test_too_little_gold_is_refused_with_what_is_missing(
@@ -95,7 +95,7 @@ def test_too_little_gold_is_refused_with_what_is_missing(
 
 def test_several_labels_need_one_that_some_have_and_some_have_not() -> None:
     lesson = replace(multi(30), targets=[[0]] * 30)
-    with pytest.raises(TooLittleGold, match="5 items have and 5 have not"):
+    with pytest.raises(TooLittleGold, match="5 items have and 5 do not"):
         learn(lesson, quiet)
 
 

@@ -87,23 +87,18 @@ def _kind_repeats(matrix: LabelMatrix, kind: str) -> Repeats | None:
     cells = _repeated_cells(matrix, kind)
     if not len(cells.items):
         return None
+    names = ("percent", cells.matrix.task.coefficients[0])
+    figures = kind_agreement(cells.matrix, kind)
+    if not (cells.matrix.patterns_of(kind).totals > 1).any():
+        figures |= dict.fromkeys(names, undefined(reasons.NO_PAIR))
     return Repeats(
-        figures=_figures(cells.matrix, kind),
+        figures={name: figures[name] for name in (*names, *BESIDE) if name in figures},
         annotators=len(np.unique(cells.raters)),
         items=len(np.unique(cells.items)),
         repeats=int((cells.answers - 1).sum()),
         # Reports name no author: they are kept, and an author may have everything erased.
         by_annotator=[] if kind == "author" else _annotator_repeats(matrix.raters, cells, kind),
     )
-
-
-def _figures(cells: LabelMatrix, kind: str) -> dict[str, Figure]:
-    """Percent agreement, the recommended coefficient and those of ``BESIDE``."""
-    names = ("percent", cells.task.coefficients[0])
-    figures = kind_agreement(cells, kind)
-    if not (cells.patterns_of(kind).totals > 1).any():
-        figures |= dict.fromkeys(names, undefined(reasons.NO_PAIR))
-    return {name: figures[name] for name in (*names, *BESIDE) if name in figures}
 
 
 def _annotator_repeats(raters: Sequence[Rater], cells: _Cells, kind: str) -> list[AnnotatorRepeats]:
