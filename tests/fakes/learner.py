@@ -43,7 +43,7 @@ class NearLearner:
         self._count("say")
         progress(None, 0.0)
         assert self._model is not None
-        return [Said(*astuple(saying)) for saying in self._model.say(documents, beside)]
+        return [Said(*astuple(saying)) for saying in self._model.classify(documents, beside)]
 
     def _count(self, what: str) -> None:
         self.asked.append(what)

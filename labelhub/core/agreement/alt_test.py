@@ -134,8 +134,8 @@ def contest_with_humans(
     Args:
         humans: one rating an item by each rater (``keep_latest``).
         llm: the LLM's category of each item, shape (items,); -1 where there is none.
-        similarity: shape (categories, categories), in [0, 1]: how near a category (row) is to what
-            another human said (column); by default 1 for the same category, else 0.
+        similarity: shape (categories, categories), in [0, 1]: how near a category (row) is to that
+            of another human (column); by default 1 for the same category, else 0.
 
     Returns:
         One comparison for every human rating of an item that two humans or more and the LLM
@@ -144,7 +144,7 @@ def contest_with_humans(
     codes, near = _check_codes(llm, humans), _check_similarity(similarity, humans.n_categories)
     raters_of_item = np.bincount(humans.items, minlength=humans.n_items)
     ratings = humans.where(((raters_of_item >= 2) & (codes >= 0))[humans.items])
-    # Sums stand for means, as both have the same others: those of all humans less one's own.
+    # Sums replace means, as both have the same others: all humans without the rater.
     sums = ratings.counts().astype(np.float64)
     if near is not None:
         sums = sums @ near.T
@@ -203,7 +203,7 @@ def _check_codes(given: ArrayLike, humans: Ratings) -> Ints:
     return codes
 
 
-#: What a human costs more than an LLM, as the share of items the LLM may lose.
+#: The price of a human over an LLM, as the share of items that the LLM may lose.
 EPSILON: Mapping[str, float] = MappingProxyType({"expert": 0.2, "skilled": 0.15, "crowd": 0.1})
 LEVEL = 0.05
 FEW_ITEMS = "few_items"
@@ -242,8 +242,8 @@ class Human:
 class AltTest:
     """The verdict; ``winning_rate`` and ``passes`` are None where no human could be tested.
 
-    ``tested`` is what the rate is divided by: the humans with enough items, not all. ``lacking`` is
-    how many more would make three.
+    ``tested``: the humans with enough items, by which the rate is divided. ``lacking``: how many
+    more would make three.
     """
 
     epsilon: float
@@ -265,7 +265,7 @@ def alt_test(contest: Contest, epsilon: float, clusters: ArrayLike | None = None
 
     Where all differences are the same there is no t and p is None. The verdict follows from the
     difference, as from the authors' p of 0 or 1: below epsilon the LLM beats the human, above it
-    not. A difference of epsilon, of which theirs is NaN, says nothing: not beaten.
+    not. At a difference of epsilon, where their p is NaN, the human is not beaten.
 
     Args:
         clusters: number of the cluster of each item, shape (items,), e.g. its user or conversation:

@@ -316,7 +316,7 @@ def sign_flip(differences: Floats) -> float:
     """Two-sided p-value of the mean of ``differences``, shape (items,), being 0.
 
     Each sign is as likely, item by item, by the project's seed: the share of sums at least as large
-    among the flips and what was seen (Good 2005, section 3.2; Phipson and Smyth 2010 for the one
+    among the flips and the observed sum (Good 2005, section 3.2; Phipson and Smyth 2010 for the one
     added). Exact where the arms could change places, and right for many items where only the means
     are equal. 1 without items that differ; at least 1 / (flips + 1).
     """

@@ -40,7 +40,7 @@ def reliability_bins(confidences: ArrayLike, right: ArrayLike) -> list[Bin]:
         right: shape (items,), whether the item turned out right.
 
     Each bin holds about as many items (Nixon et al. 2019): confidences crowd near 1, where equal
-    widths tell little. Equal confidences are never parted, so there may be fewer bins.
+    widths would show little. Equal confidences stay together, so there may be fewer bins.
     """
     sure, hits = _check_outcomes(confidences, right)
     places = _bin_numbers(sure)
@@ -120,7 +120,7 @@ def _bin_numbers(sure: Floats) -> Ints:
     """Number of the bin of each item."""
     if not sure.size:
         return np.zeros(0, dtype=np.int64)
-    # Ends that occur themselves: what is equal stays together, whatever the order of items.
+    # Ends are confidences that occur: equal ones stay together in any order of items.
     ranks = -(-sure.size * np.arange(1, BINS) // BINS)
     inner = np.sort(sure)[ranks - 1]
     return np.searchsorted(inner, sure, side="left").astype(np.int64)

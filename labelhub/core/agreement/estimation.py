@@ -1,4 +1,4 @@
-"""From sums to figures: a coefficient's value, its interval, and what makes the interval doubtful.
+"""From sums to figures: a coefficient's value, its interval, and the doubts about the interval.
 
 The unit that is drawn is the item, or the cluster of items that belong together (one author, one
 conversation, one document). Few different units: the bootstrap. Many: the linearised standard
@@ -34,11 +34,11 @@ from labelhub.core.agreement.ratings import Floats, Ints, divide
 NO_VARIATION = "no_variation"
 TOO_FEW = "fewer_than_two_labels"
 
-#: Above this many different units, draws cost more than they tell.
+#: Above this many different units draws are not worth their cost.
 MOST_DRAWN = 2000
 #: Nor of so many items: there both intervals are the same to a few hundredths of their width.
 MOST_ITEMS_DRAWN = 10_000
-#: Fewer items than this outside the commonest category: the interval covers less than it says.
+#: Fewer items than this outside the commonest category: the interval covers less than 95 %.
 FEW = 10
 FEW_WORDS = "interval_unreliable: fewer than 10 items lie outside the commonest category"
 FEW_ITEMS = "few_items: it rests on fewer than 10 items"
@@ -50,13 +50,13 @@ LINEARISED = "linearised standard error over {unit}, Student's t"
 CLUSTERED = "percentile bootstrap over {unit}, {draws} draws, seed {seed}"
 #: Steps of the numerical derivative, relative to the size of a sum.
 STEP = 1e-5
-#: Half an interval below this is what the numerical derivative leaves of zero.
+#: Half an interval below this is a zero of the numerical derivative.
 FLAT = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
-    """What is drawn: ``parts``, shape (different units, columns); how ``often`` each is there.
+    """Units to draw: ``parts``, shape (different units, columns); how ``often`` each occurs.
 
     ``draws``: weights of a bootstrap, shape (draws, different units); None for linearised errors.
     """
@@ -68,7 +68,7 @@ class Units:
 
     @property
     def filled(self) -> int:
-        """How many units have anything to sum; the others do not tell how sure a value is."""
+        """How many units have anything to sum; the others give no evidence."""
         return int(self.often[self.parts.any(axis=1)].sum())
 
     @property
@@ -82,7 +82,7 @@ class Units:
 
 
 def item_units(parts: Floats, often: Ints, unit: str = "items") -> Units:
-    """Ready to be estimated from; ``often`` is how many units each row of ``parts`` stands for."""
+    """Units of items; ``often``: how many items each row of ``parts`` represents."""
     n = int(often.sum())
     if len(parts) > MOST_DRAWN or not 0 < n <= MOST_ITEMS_DRAWN:
         return Units(parts, often, unit, None)
@@ -113,8 +113,8 @@ def estimate(
 ) -> Figure:
     """The value with its interval; null for the reason ``missing`` where there is none.
 
-    ``n`` is how many it counts, ``items`` (n by default) on how many items it rests: a few of them,
-    or of clusters, are named in ``doubt``. The ends lie between ``lowest`` and 1.
+    ``n`` is the count, ``items`` (n by default) the number of items it rests on: few of them, or of
+    clusters, give a ``doubt``. The ends lie between ``lowest`` and 1.
     """
     number = float(value(found.sums)[0])
     if np.isnan(number):
@@ -238,9 +238,11 @@ def interval_method(found: Units) -> str:
 
 
 def rare_categories_doubt(counts: Ints, often: Ints | None = None) -> str | None:
-    """Why an interval should not be trusted; ``counts`` of labels, shape (items, categories).
+    """The doubt that few items lie outside the commonest category.
 
-    ``often``: how many items each row stands for, shape (items,); one by default.
+    ``counts``: of labels, shape (items, categories).
+
+    ``often``: how many items each row represents, shape (items,); one by default.
     """
     items = np.ones(len(counts), dtype=np.int64) if often is None else often
     labels = items @ counts

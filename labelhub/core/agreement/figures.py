@@ -25,7 +25,7 @@ from labelhub.core.agreement.ratings import Floats, Ints, divide
 class Figure(TypedDict, total=False):
     """``{"value", "low", "high", "n", "method"}``, or ``{"value": None, "reason"}``.
 
-    ``doubt``: why the interval covers less than it says, where it does.
+    ``doubt``: why the interval may cover less than 95 %.
     """
 
     value: float | None
@@ -65,7 +65,7 @@ Columns = NDArray[np.int64] | NDArray[np.float64] | NDArray[np.number[Any]]
 FEW = 8
 
 
-#: Draws that differ by less say the same.
+#: Draws that differ by less are equal.
 SAME = 1e-12
 
 
@@ -142,7 +142,7 @@ def ratio(sample: Resample, part: Columns, whole: Columns, *, reason: str, n: in
 
 
 def clustered_share(sample: Resample, part: Ints, whole: Ints, *, reason: str) -> Figure:
-    """``part`` of ``whole`` passes of each item: Wilson where items stand alone, else bootstrap.
+    """``part`` of ``whole`` passes of each item: Wilson for single items, else bootstrap.
 
     ``n`` counts items, never passes.
     """

@@ -1,7 +1,7 @@
 """Intraclass correlations of Shrout and Fleiss (1979): how far numbers depend on their rater.
 
-The raters are a sample of those that could rate, so that one who is always higher counts against
-them: (2,1) is how good one rating is, (2,k) the mean of all k.
+The raters are a sample of all possible raters, so a rater who is always higher lowers the value:
+(2,1) is how good one rating is, (2,k) the mean of all k.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from labelhub.core.agreement.ratings import Floats
 from labelhub.core.errors import InvalidInput
 
 UPPER = 0.5 + CONFIDENCE / 2
-#: A sum of squares below this part of the whole is what rounding leaves of zero.
+#: A sum of squares below this part of the whole is a zero after rounding.
 ROUNDING = 1e-12
 
 

@@ -48,11 +48,11 @@ def wilson(successes: int, n: int, confidence: float = CONFIDENCE) -> Interval:
 
 
 def draw_weights(often: Counts) -> NDArray[np.float64]:
-    """How often each of the different rows is drawn in each draw of a bootstrap, by the one seed.
+    """How often each distinct row is drawn in each draw of a bootstrap, by one seed.
 
-    ``often``: how many items each row stands for, shape (rows,), together at least one. As many
-    items as there are are drawn with replacement: as numbers of each row from the multinomial
-    distribution, or where the rows are many and few items alike one by one, which is the same.
+    ``often``: how many items each row stands for, shape (rows,), together at least one. All
+    items are drawn with replacement: from the multinomial distribution over rows, or one by one
+    where there are many rows with few items each, which is the same.
     Shape (draws, rows).
     """
     n, rows = int(often.sum()), len(often)
@@ -79,7 +79,7 @@ def bootstrap(rows: NDArray[np.bool_] | Counts, statistic: Statistic) -> NDArray
 
     Returns:
         Shape (2, k): lower and upper ends; NaN where every draw was undefined, and where all were
-        the same: items among which nothing varies do not say how sure the number is.
+        the same: items without variation give no interval.
     """
     distinct, counts = np.unique(rows, axis=0, return_counts=True)
     drawn = statistic(draw_weights(counts) @ distinct.astype(np.float64))

@@ -73,7 +73,7 @@ def count_changes(
 
 
 TOO_FEW = "no debate has two answers to compare"
-NO_VARIATION = "no_variation: everybody always says the same, so chance cannot be told apart"
+NO_VARIATION = "no_variation: all answers are the same, so chance agreement cannot be removed"
 OPTIONS_DIFFER = "the options differ from item to item, so there is no chance agreement to remove"
 
 

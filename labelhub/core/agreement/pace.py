@@ -1,8 +1,8 @@
-"""How fast somebody answers, whatever a few answers of theirs were: a phone call, a slipped finger.
+"""The pace of one person, robust against single answers: a phone call, a slipped finger.
 
-Times of answers are skewed and have gross outliers, so all is told by the median of their logarithm
-and its median absolute deviation (Hampel 1974; Leys et al. 2013), which half of the answers could
-not spoil.
+Times of answers are skewed and have gross outliers, so the median of their logarithm and its median
+absolute deviation describe them (Hampel 1974; Leys et al. 2013); half of the answers could not
+spoil these.
 """
 
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ AWAY = 3.0
 PER_MAD = 1.4826
 #: Half or twice the median is no outlier, however even the answers are.
 LEAST_FACTOR = 2.0
-#: No clock of ours tells less; a time of 0 has no logarithm.
+#: The resolution of the clocks; a time of 0 has no logarithm.
 SHORTEST = 0.1
 
 #: The least that reading costs, in seconds a character: 50 ms for a word of six with its blank.
 PER_CHARACTER = 0.05 / 6
-#: Of a longer text these may have been enough to tell.
+#: So many characters of a longer text may have been enough.
 MOST_CHARACTERS = 600
 #: Seconds until a finger moves at all, and for each bit of choice.
 REACTION, PER_BIT = 0.2, 0.15
@@ -51,14 +51,14 @@ class Pace:
 
 
 def least_seconds(characters: ArrayLike, choices: ArrayLike) -> Floats:
-    """The time in seconds below which nobody can have looked at a text and chosen, whatever others
-    need; accepting or not what is shown is one choice. Shapes broadcast.
+    """The least time in seconds in which a person can look at a text and choose; accepting a
+    suggestion or not is one choice. Shapes broadcast.
 
     A word is allowed 50 ms: five times as fast as people read in silence (238 words a minute,
-    Brysbaert 2019) and twice as fast as they scan for a single word (600, Carver 1992), so that who
-    skims stays above it. To that comes the time to choose among n, 0.2 s and 0.15 s for each bit of
-    log2(n + 1) (Hick 1952; Hyman 1953). It accuses: the gate that has a question read in full is
-    in ``core.interview.limits``, and far higher.
+    Brysbaert 2019) and twice as fast as they scan for a single word (600, Carver 1992), so skimming
+    stays above it. The time to choose among n is added: 0.2 s, and 0.15 s for each bit of
+    log2(n + 1) (Hick 1952; Hyman 1953). The limit accuses people: the far higher one that has a
+    question read in full is in ``core.interview.limits``.
     """
     read = np.minimum(np.asarray(characters, dtype=np.float64), MOST_CHARACTERS) * PER_CHARACTER
     bits = np.log2(np.asarray(choices, dtype=np.float64) + 1)
@@ -85,7 +85,7 @@ def outlier_limits(times: Floats) -> PaceLimits | None:
 
 
 def measure_pace(seconds: ArrayLike) -> Pace:
-    """What is told of one person's times, in seconds; NaN where none was measured."""
+    """The pace by one person's times in seconds; NaN where none was measured."""
     times = known_times(seconds)
     ends = outlier_limits(times)
     if ends is None:

@@ -27,7 +27,7 @@ class Ratings:
     """``raters[k]`` gave ``items[k]`` the category ``codes[k]``; all of shape (ratings,).
 
     Numbers run from 0 below ``n_items``, ``n_raters`` and ``n_categories``. The same rater may rate
-    an item more than once (Dawid and Skene 1979 have one who does).
+    an item more than once (one does in Dawid and Skene 1979).
     """
 
     items: Ints

@@ -1,7 +1,7 @@
 """Accepting labels unchecked under a promise: at most a target error rate, at a confidence.
 
 A threshold on the confidence score is chosen by exact bounds on a random sample that was labelled
-(the calibration items), and a stream of audited items tells when the promise no longer holds.
+(the calibration items), and a stream of audited items shows when the promise no longer holds.
 Calibration items must be a random sample and stay out of the tuning of prompts. The same labels
 sharpen means over many predictions (prediction-powered inference).
 """
@@ -21,7 +21,7 @@ from labelhub.core.errors import InvalidInput
 
 TOO_FEW_LABELS = "too_few_labels"
 ERRORS_ABOVE_TARGET = "errors_above_target"
-#: Logarithm of the largest odds told: a little more is infinite, and JSON has no such number.
+#: Logarithm of the largest odds: a little more is infinite, and JSON has no such number.
 MOST_EVIDENCE = 700.0
 
 
@@ -162,7 +162,7 @@ def audit_bound(wrong: ArrayLike, target: float, confidence: float = CONFIDENCE)
 
     Args:
         wrong: shape (items,), in the order of audit, whether each was wrong; the items must be
-            drawn at random from what was accepted.
+            drawn at random from the accepted ones.
     """
     _check_rate(target)
     stream = _check_outcomes(wrong)

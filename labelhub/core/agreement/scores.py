@@ -86,7 +86,7 @@ def number_clusters(clusters: ArrayLike | None, unit: str) -> ItemClusters | Non
 Metric = Callable[[Floats], Floats]
 
 NO_ITEMS = "no item has both a prediction and gold"
-#: What is told of each label, and why it may be unknown.
+#: The metrics of each label, and the reason where one is undefined.
 LABEL_METRICS = {
     "precision": "the label was never predicted",
     "recall": "the label is never in gold",
@@ -158,12 +158,12 @@ def accuracy(tables: Floats) -> Floats:
 
 
 def precision(tables: Floats) -> Floats:
-    """Of each label, shape (..., k): how much of what was predicted is so in gold."""
+    """Of each label, shape (..., k): the share of predictions that gold has."""
     return divide(_hits(tables), tables.sum(axis=-1))
 
 
 def recall(tables: Floats) -> Floats:
-    """Of each label, shape (..., k): how much of what is in gold was predicted."""
+    """Of each label, shape (..., k): the share of gold that was predicted."""
     return divide(_hits(tables), tables.sum(axis=-2))
 
 
@@ -349,7 +349,7 @@ def _score_label(matrix: ConfusionMatrix, column: int, drawn: Floats) -> LabelSc
     )
     rest, whole = n - yes - wrong - missed, 2 * yes + wrong + missed
 
-    def told(name: str, part: int, of: int) -> Figure:
+    def label_figure(name: str, part: int, of: int) -> Figure:
         if of == 0:
             return undefined(LABEL_METRICS[name])
         if name != "f1" and matrix.together is None:
@@ -360,8 +360,8 @@ def _score_label(matrix: ConfusionMatrix, column: int, drawn: Floats) -> LabelSc
     return LabelScore(
         matrix.labels[column],
         Confusion(yes, wrong, missed, rest),
-        precision=told("precision", yes, yes + wrong),
-        recall=told("recall", yes, yes + missed),
-        f1=told("f1", 2 * yes, whole),
-        accuracy=told("accuracy", yes + rest, n),
+        precision=label_figure("precision", yes, yes + wrong),
+        recall=label_figure("recall", yes, yes + missed),
+        f1=label_figure("f1", 2 * yes, whole),
+        accuracy=label_figure("accuracy", yes + rest, n),
     )

@@ -1,7 +1,7 @@
 """Tests of differences between sources on the same items, or between two groups.
 
 Right or wrong is compared by McNemar's test (1947), on the items on which just one is right. The
-exact form decides: with few such items the chi-square form says too much. Several sources at once
+exact form decides: with few such items the chi-square form is too liberal. Several sources at once
 are compared by Cochran's Q. Both take items for independent: where items belong together, whole
 clusters are permuted instead. P-values of several tests are adjusted for their number.
 """
@@ -74,7 +74,7 @@ def _discordant(only_one: int, only_other: int) -> tuple[int, int]:
 def _binomial_tail(k: int, n: int) -> float:
     """Chance of at most ``k`` heads among ``n`` tosses of a fair coin.
 
-    By the incomplete beta function: ``bdtr`` says the same with three digits less for large n.
+    By the incomplete beta function: ``bdtr`` has three digits less for large n.
     """
     if k < 0:
         return 0.0
@@ -103,7 +103,7 @@ def benjamini_yekutieli(p_values: Sequence[P]) -> list[P]:
 
     def adjust(ordered: Floats) -> Floats:
         ranks = np.arange(1, len(ordered) + 1)
-        # Dividing first keeps the largest p-value exactly what it was.
+        # Dividing first keeps the largest p-value exact.
         inflated = ordered * (len(ordered) / ranks) * float((1 / ranks).sum())
         return np.minimum.accumulate(inflated[::-1])[::-1]
 
@@ -119,7 +119,7 @@ def _adjust(p_values: Sequence[P], adjust: Callable[[Floats], Floats]) -> list[P
         raise InvalidInput("A p-value lies between 0 and 1.")
     order = defined[np.argsort(known, kind="stable")]
     adjusted = dict(zip(order.tolist(), np.minimum(adjust(given[order]), 1).tolist(), strict=True))
-    # What is undefined goes back as it came: null stays null.
+    # Undefined values stay as they are.
     return [cast("P", adjusted.get(position, p)) for position, p in enumerate(p_values)]
 
 
@@ -138,8 +138,8 @@ def cochran_q(right: ArrayLike) -> CochranQ:
     Args:
         right: shape (items, sources): 1 right, 0 wrong, negative where the source did not answer.
 
-    Items that a source did not answer are dropped and counted. Q is undefined where no item tells
-    the sources apart. Raises InvalidInput for fewer than two sources or other numbers.
+    Items that a source did not answer are dropped and counted. Q is undefined where the
+    sources never differ. Raises InvalidInput for fewer than two sources or other numbers.
     """
     table = _check_answers(right)
     complete = table[(table >= 0).all(axis=1)]
@@ -166,7 +166,7 @@ def _check_answers(right: ArrayLike) -> Ints:
     return table
 
 
-#: With what was seen there are 20,000 and 10,000: a p-value is never 0 (Phipson and Smyth 2010).
+#: With the observed one there are 20,000 and 10,000: a p-value is never 0 (Phipson and Smyth 2010).
 FLIPS = 19_999
 SHUFFLES = 9_999
 #: Clusters times the length of the distribution: some tenths of a second. However short it is, a
@@ -211,7 +211,7 @@ def sign_flip(leads: ArrayLike) -> Permuted:
 
     ``leads``: shape (clusters,), whole numbers: on how many items of the cluster more the one
     source is right than the other. The share of all ways to give each lead the one sign or the
-    other whose sum is at least as far from 0 as what was seen (Good 2005, section 3.2). All of
+    other whose sum is at least as far from 0 as the observed one (Good 2005, section 3.2). All of
     them are counted; with too many clusters for that a share of them is drawn. Leads of 1 alone
     give ``mcnemar``; without any lead p is 1.
     """
@@ -300,7 +300,7 @@ NEWCOMBE = "difference of two shares, Newcombe's hybrid score interval"
 MEDIAN = "median, interval from the order of the values"
 #: Tables whose chance is this close to the table's own count as no more likely.
 AS_LIKELY = 1 + 1e-7
-#: In fewer values no interval of 95 % for a median can be told.
+#: Fewer values give no interval of 95 % for a median.
 FEWEST_FOR_MEDIAN = 6
 NO_MEDIAN = f"fewer than {FEWEST_FOR_MEDIAN} measured times"
 

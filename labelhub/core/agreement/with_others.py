@@ -1,8 +1,8 @@
 """How far each rater agrees with all the others on the items they share.
 
 Every other rating of an item is a comparison. Those of one item belong together: errors go by
-items. Agreement by chance is what the rater's own answers and the others', on these very items,
-would give (Cohen 1960); it is linearised together with what was observed.
+items. Agreement by chance follows from the rater's own answers and the others' on these very items
+(Cohen 1960); it is linearised together with the observed agreement.
 """
 
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from labelhub.core.agreement.intervals import WILSON, t_quantile, wilson
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 
 NOTHING_SHARED = "nobody else labelled the same items"
-ONE_ITEM = "of one item alone no interval can be told"
-NO_VARIATION = "no_variation: everybody always says the same, so chance cannot be told apart"
+ONE_ITEM = "one item alone gives no interval"
+NO_VARIATION = "no_variation: all answers are the same, so chance agreement cannot be removed"
 PERCENT = "agreeing of all comparisons with others, {interval} over items"
 KAPPA = "Cohen's kappa against all others together, linearised over items"
 SURE = 0.975
@@ -31,7 +31,7 @@ class RaterAgreement:
 
 
 def rater_agreement(ratings: Ratings) -> list[RaterAgreement]:
-    """Of every rater, in their order. Each rates an item once (the caller sees to it)."""
+    """The agreement of every rater, in their order. Each rates an item once (``keep_latest``)."""
     agreeing, others = count_comparisons(ratings)
     order = np.argsort(ratings.items, kind="stable")
     codes = ratings.codes[order]
@@ -51,8 +51,7 @@ def rater_agreement(ratings: Ratings) -> list[RaterAgreement]:
 
 
 def count_comparisons(ratings: Ratings) -> tuple[Ints, Ints]:
-    """Of each rating how many others of its item say the same, and how many others there are; both
-    of shape (ratings,)."""
+    """Of each rating the others of its item: how many agree, and how many there are; (ratings,)."""
     cells = ratings.items * ratings.n_categories + ratings.codes
     _, cell, alike = np.unique(cells, return_inverse=True, return_counts=True)
     sizes = np.bincount(ratings.items, minlength=ratings.n_items)
@@ -60,14 +59,14 @@ def count_comparisons(ratings: Ratings) -> tuple[Ints, Ints]:
 
 
 def _concatenate_ranges(starts: Ints, sizes: Ints) -> Ints:
-    """All places from each start on, so many as its size."""
+    """The positions of all ranges, each from its start and of its size."""
     before = np.cumsum(sizes) - sizes
     return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SharedItems:
-    """What one rater said of shared items, how many others agree, and of how many; all (items,)."""
+    """One rater's answers to shared items, how many others agree, and of how many; (items,)."""
 
     codes: Ints
     agreeing: Ints
@@ -80,7 +79,7 @@ class _SharedItems:
             return RaterAgreement(0, undefined(NOTHING_SHARED), undefined(NOTHING_SHARED))
         if items == 1:
             return RaterAgreement(1, undefined(ONE_ITEM), undefined(ONE_ITEM))
-        # Only what is said of these items counts: of free texts there are very many values.
+        # Only the answers to these items count: free texts have very many values.
         used, answers = np.unique(answers, return_inverse=True)
         own = np.searchsorted(used, self.codes)
         return RaterAgreement(items, self._percent(), self._kappa(own, answers, len(used)))

@@ -46,7 +46,7 @@ class LearningProcess:
             for line in self._source:
                 asked = json.loads(line)
                 documents = [Document(*parts) for parts in asked["documents"]]
-                items = model.say(documents, asked["beside"])
+                items = model.classify(documents, asked["beside"])
                 self._tell({"said": [astuple(item) for item in items]})
         except LabelhubError as error:
             reply = {"code": error.code, "message": error.message, "data": error.data}

@@ -132,7 +132,7 @@ class Classifier(Protocol):
     """A classifier, fitted or not."""
 
     def fit(self, rows: Matrix, marks: Marks) -> Self:
-        """Learn from ``rows`` what is marked."""
+        """Learn the marks of ``rows``."""
 
     def scores(self, rows: Matrix) -> Floats:
         """Logits, one row per row."""

@@ -28,7 +28,7 @@ from labelhub.core.learning.classifier import (
 from labelhub.core.learning.lessons import Shape, labels_until_relearning
 from labelhub.core.learning.quality import mean_figure
 
-#: Different texts with gold, below which a division says nothing.
+#: Different texts with gold, that a division needs.
 LEAST = 100
 DIVISIONS = 10
 KEPT_BACK = 0.3
@@ -117,7 +117,7 @@ class _Trial:
     test: Indices
 
     def curve(self, pool: Indices, steps: list[int], *, by_doubt: bool) -> list[float]:
-        """The accuracy on what is kept back after each step; ``pool`` is in random order."""
+        """The accuracy on the items kept back after each step; ``pool`` is in random order."""
         accuracies: list[float] = []
         known, hidden = pool[: steps[0]], pool[steps[0] :]
         for size in [*steps[1:], 0]:

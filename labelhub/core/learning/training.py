@@ -152,7 +152,7 @@ class ClassifiedItem:
 @dataclass(frozen=True, slots=True)
 class JudgedItem:
     """The same of one item of gold, out of fold; ``suspicion`` where gold is probably wrong, and
-    then ``labels`` is what it would be instead."""
+    then ``labels`` are the labels instead."""
 
     labels: list[int]
     probability: float
@@ -171,7 +171,7 @@ class Model:
     head: Classifier
     temperature: float
 
-    def say(
+    def classify(
         self, documents: Sequence[Document], beside: Sequence[Sequence[int] | None]
     ) -> list[ClassifiedItem]:
         """Classify each document, and judge how likely the labels in ``beside`` are."""

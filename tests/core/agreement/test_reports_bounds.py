@@ -27,7 +27,7 @@ def test_models_of_very_many_raters_are_not_learnt(monkeypatch: pytest.MonkeyPat
 
 
 def test_margins_of_very_many_answers_are_not_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("labelhub.core.agreement.reports.accuracy.MOST_CELLS", 3)
+    monkeypatch.setattr("labelhub.core.agreement.reports.accuracy.MOST_TABLE_CELLS", 3)
 
     figures = measured().figures
 

@@ -156,7 +156,7 @@ def test_medians_of_many_items_are_those_of_each(items: int) -> None:
 
 
 def test_a_table_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accuracy, "MOST_CELLS", 3)
+    monkeypatch.setattr(accuracy, "MOST_MEDIAN_CELLS", 3)
     given = sheet(SAID, gold=POINTS, **SCALE)
     assert against_gold(given)["median_accuracy"]["reason"] == reasons.MANY_ANSWERS
     check(given)

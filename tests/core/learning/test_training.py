@@ -42,7 +42,7 @@ def test_it_learns_what_can_be_learnt(lesson: Lesson) -> None:
     assert quality["accuracy"]["value"] > 0.9 > quality["majority"]["accuracy"]["value"]
     assert quality["accuracy"]["low"] < quality["accuracy"]["value"]
     assert quality["macro_f1"]["low"] <= quality["macro_f1"]["value"]
-    items = model.say(lesson.documents, [None] * 60)
+    items = model.classify(lesson.documents, [None] * 60)
     right = [
         item.labels == list(target) for item, target in zip(items, lesson.targets, strict=True)
     ]
@@ -58,7 +58,7 @@ def test_the_same_lesson_gives_the_same_model_and_the_same_figures() -> None:
     assert first[1:] == again[1:]
     refitted = fit(lesson, first[0].temperature)
     some = [Document(text(1, 500))]
-    assert refitted.say(some, [[0]]) == first[0].say(some, [[0]])
+    assert refitted.classify(some, [[0]]) == first[0].classify(some, [[0]])
 
 
 def test_the_debates_are_measured_on_the_items_that_they_labelled() -> None:
@@ -113,7 +113,7 @@ def test_a_label_with_one_example_and_one_without_any_do_no_harm() -> None:
     rows = {row["name"]: row for row in measures["quality"]["labels"]}
     assert rows["once"]["n"] == 1
     assert rows["never"]["recall"]["value"] is None
-    assert all(4 not in item.labels for item in model.say(lesson.documents, [None] * 60))
+    assert all(4 not in item.labels for item in model.classify(lesson.documents, [None] * 60))
 
 
 def test_the_same_text_is_never_learnt_from_and_measured_on() -> None:

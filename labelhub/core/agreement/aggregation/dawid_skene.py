@@ -15,7 +15,7 @@ from labelhub.core.agreement.aggregation.majority import row_shares
 from labelhub.core.agreement.ratings import Bools, Floats, Ratings
 from labelhub.core.errors import InvalidInput
 
-#: Added to every expected count. So small that published figures stand, yet no answer becomes
+#: Added to every expected count. So small that published figures are reproduced, yet no answer is
 #: impossible for a rater who never gave it: one impossible answer would overrule all other raters.
 SMOOTHING = 1e-6
 #: EM has converged when an iteration gains less log likelihood than this an item.
@@ -25,7 +25,7 @@ ITERATIONS = 500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DawidSkene:
-    """What EM found.
+    """The result of EM.
 
     ``posterior``: chance of each class, shape (items, categories); a row of NaN for an item without
     ratings.
@@ -148,6 +148,6 @@ def _run_iteration(evidence: Evidence, posterior: Floats) -> _Step:
     counts = evidence.heard(posterior) + SMOOTHING
     chances = counts / counts.sum(axis=1, keepdims=True)
     posterior, log_likelihood = expectation_step(evidence, chances, class_shares)
-    # What EM never lowers is the likelihood with the smoothing counted in.
+    # EM never lowers the likelihood with the smoothing counted in.
     prior = SMOOTHING * (np.log(chances).sum() + np.log(class_shares).sum())
     return _Step(class_shares, posterior, log_likelihood, log_likelihood + float(prior))

@@ -33,7 +33,7 @@ SAME_AT_LEAST = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mace:
-    """What the best start led to, or the mean of the starts that were as good.
+    """The result of the best start, or the mean of the starts that were as good.
 
     ``posterior``: chance of each category, shape (items, categories); a row of NaN for an item that
     has no ratings.

@@ -233,7 +233,7 @@ def _count_pairs(ratings: Ratings, groups: Ints, n_groups: int) -> Floats:
     """Pairs of a rater's rating and another rater's of the same item and group: shape (raters,)."""
     cells = ratings.items * n_groups + groups
     everybody = np.bincount(cells, minlength=ratings.n_items * n_groups)
-    # Duplicates are summed: each entry is how often one rater said this of the item.
+    # Duplicates are summed: an entry is how often one rater gave the item this answer.
     shape = (ratings.n_raters, ratings.n_items * n_groups)
     own = sparse.csr_array((np.ones(len(ratings)), (ratings.raters, cells)), shape=shape)
     return np.asarray(own @ everybody - own.power(2).sum(axis=1))

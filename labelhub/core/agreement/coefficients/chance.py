@@ -1,4 +1,4 @@
-"""Coefficients of any number of raters: percent agreement less what chance would give.
+"""Coefficients of any number of raters: percent agreement corrected for chance.
 
 All take sums in the order of ``sums.Layout`` and give one value a row. Raters may differ from item
 to item and be unequally many. Items with one rating count for how common a category is, but not
@@ -27,7 +27,7 @@ def percent(q: int) -> Value:
 
 
 def coefficient(q: int, chance: Value) -> Value:
-    """Percent agreement beyond ``chance``, of what there is beyond it."""
+    """Percent agreement corrected for ``chance``."""
     return lambda sums: correct_for_chance(percent(q)(sums), chance(sums))
 
 
@@ -119,7 +119,7 @@ def s_q(sums: Floats) -> Floats:
 
 
 def conger_parts(ratings: Ratings) -> Floats:
-    """Shape (items, 2 + raters * categories): agreement, pairable, what each rater said.
+    """Shape (items, 2 + raters * categories): agreement, pairable, the answers of each rater.
 
     For raters in the dozens: the table is dense.
     """

@@ -1,4 +1,4 @@
-"""Two raters: tables of what both said of the same items, and the kappas of those tables.
+"""Two raters: tables of their answers to the same items, and the kappas of those tables.
 
 Everything takes tables of counts of shape (..., categories, categories), rows by the one rater,
 columns by the other, and works on all pairs of raters at once. Only items that both rated count, so
@@ -64,7 +64,7 @@ def expand(table: ArrayLike) -> Ints:
 def all_pairs(ratings: Ratings) -> Ints:
     """Tables of every two raters: shape (raters, raters, categories, categories).
 
-    A rater's table with itself holds what it said, off the diagonal only where it rated an item
+    A rater's table with itself holds its answers, off the diagonal only where it rated an item
     more than once.
 
     Raises:
@@ -94,7 +94,7 @@ def most_raters(q: int) -> int:
 
 
 def _group_by_item(ratings: Ratings) -> tuple[Ints, Ints]:
-    """What was said by whom as one number, item by item, and where each item starts (and ends)."""
+    """Rater and answer as one number, item by item, and where each item starts (and ends)."""
     answers = ratings.raters * ratings.n_categories + ratings.codes
     starts = np.zeros(ratings.n_items + 1, dtype=np.int64)
     np.cumsum(np.bincount(ratings.items, minlength=ratings.n_items), out=starts[1:])
@@ -105,7 +105,7 @@ def _group_by_item(ratings: Ratings) -> tuple[Ints, Ints]:
 
 
 def _count_pairs(answers: Ints, starts: Ints, size: int) -> Ints:
-    """Pairs of what was said of the same item, shape (size, size), by counting.
+    """Pairs of answers to the same item, shape (size, size), by counting.
 
     Items with as many ratings as each other make a table; its columns are paired by distance.
     """
@@ -132,11 +132,11 @@ def _multiply_pairs(answers: Ints, starts: Ints, size: int) -> Ints:
     matrix = sparse.csr_matrix(
         (ones, answers.astype(np.int32), starts.astype(np.int32)), shape=shape
     )
-    by_said = matrix.T.tocsr()
+    by_answer = matrix.T.tocsr()
     cells = np.empty((size, size), dtype=np.int64)
     step = max(BLOCK // max(size, 1), 1)
     for start in range(0, size, step):
-        cells[start : start + step] = (by_said[start : start + step] @ matrix).toarray()
+        cells[start : start + step] = (by_answer[start : start + step] @ matrix).toarray()
     return cells
 
 
@@ -202,7 +202,7 @@ CLUSTERED_BLOCK = 1 << 22
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusteredCodes:
-    """What each rater said, shape (items, raters), -1 for nothing; items in order of ``clusters``.
+    """The answers of each rater, shape (items, raters), -1 for none; ordered by ``clusters``.
 
     ``clusters``: of each item, shape (items,).
     """
@@ -222,7 +222,7 @@ class ClusteredCodes:
         starts = np.flatnonzero(np.diff(self.clusters[rows], prepend=-1))
         if not len(rows):
             return np.full(len(near), np.nan), np.zeros(len(near))
-        # One more column: what was not said (-1) adds nothing.
+        # One more column: a missing answer (-1) adds nothing.
         added = np.concatenate([near, np.zeros((*near.shape[:2], 1))], axis=2)
         step = max(CLUSTERED_BLOCK // len(rows), 1)
         parts = []
@@ -254,7 +254,7 @@ def clustered_codes(ratings: Ratings, clusters: Ints) -> ClusteredCodes | None:
 
 
 def percent_parts(tables: Ints) -> Floats:
-    """What an item adds to percent agreement, by cell; tables of shape (..., q, q)."""
+    """The part of an item in percent agreement, by cell; tables of shape (..., q, q)."""
     counts = np.asarray(tables, dtype=np.float64)
     observed, _, _ = observed_and_chance(counts)
     n = counts.sum(axis=(-2, -1))[..., None, None]
@@ -263,7 +263,7 @@ def percent_parts(tables: Ints) -> Floats:
 
 
 def kappa_parts(tables: Ints, weights: Floats | None = None) -> Floats:
-    """What an item adds to Cohen's kappa, by cell: the influence under ``pairwise.kappa_error``."""
+    """The part of an item in Cohen's kappa, by cell: the influence under ``kappa_error``."""
     counts = np.asarray(tables, dtype=np.float64)
     table = np.eye(counts.shape[-1]) if weights is None else weights
     found = observed_and_chance(counts, weights)

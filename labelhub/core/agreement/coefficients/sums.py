@@ -35,7 +35,7 @@ class Patterns:
     """Different rows of counts, how many items have each, and the number of each item's row.
 
     ``counts``: shape (patterns, categories); ``items``: shape (patterns,); ``of_item``: shape
-    (items,). What depends on an item's counts alone is computed for a few hundred patterns.
+    (items,). Functions of an item's counts are computed for a few hundred patterns alone.
     """
 
     counts: Ints
@@ -55,7 +55,7 @@ class Patterns:
 def distinct_rows(counts: Ints, often: Ints | None = None) -> Rows:
     """The different rows of a table of counts, shape (items, categories).
 
-    ``often``: how many items each row stands for, shape (items,); one by default.
+    ``often``: how many items each row represents, shape (items,); one by default.
     """
     found = find_patterns(counts)
     if often is None:
@@ -65,7 +65,7 @@ def distinct_rows(counts: Ints, often: Ints | None = None) -> Rows:
 
 
 def find_patterns(counts: Ints) -> Patterns:
-    """The different rows of a table of counts, shape (items, categories), and who has which."""
+    """The different rows of a table of counts, shape (items, categories), by item."""
     base = int(counts.max(initial=0)) + 1
     q = counts.shape[1]
     if q * np.log2(base) > WIDEST:
@@ -78,7 +78,7 @@ def find_patterns(counts: Ints) -> Patterns:
 def number_keys(keys: Ints, size: int) -> tuple[Ints, Ints, Ints]:
     """The different keys, rising; how often each is there; and the place of each key among them.
 
-    ``keys``: shape (items,), from 0 below ``size``. Few possible keys are told apart by position,
+    ``keys``: shape (items,), from 0 below ``size``. Few possible keys are found by position,
     without sorting.
     """
     if size > DIRECT:
@@ -91,7 +91,7 @@ def number_keys(keys: Ints, size: int) -> tuple[Ints, Ints, Ints]:
 
 
 def _hashed(counts: Ints) -> Patterns:
-    """Rows too wide for one number: told apart by a hash of 64 bits, and compared afterwards."""
+    """Patterns of rows too wide for one number: by a hash of 64 bits, and compared afterwards."""
     factors = np.random.default_rng(HASH_SEED).integers(1 << 62, size=counts.shape[1])
     _, first, of_item, items = np.unique(
         counts @ factors, return_index=True, return_inverse=True, return_counts=True
@@ -104,7 +104,7 @@ def _hashed(counts: Ints) -> Patterns:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where in a row of sums each part stands, for ``q`` categories.
+    """The position of each part in a row of sums, for ``q`` categories.
 
     agree: share of pairs of ratings that agree, weighted; pairable: 1 where there are two ratings;
     rated: 1 where there is one; shares: of each category; pairs: agreeing pairs over (ratings - 1);

@@ -167,7 +167,7 @@ def winner_credit(won: Bools, truth: Ints) -> Floats:
 
 
 LEAST_VOTES, MOST_VOTES = 3, 9
-#: Fewer items do not tell a vote of three from a single label.
+#: With fewer items a vote of three cannot be distinguished from a single label.
 FEWEST_VOTED_ITEMS = 10
 #: With more categories the counting would take long.
 MOST_VOTE_CATEGORIES = 60

@@ -80,8 +80,8 @@ class AggregatedLabels:
     def labels(self, kind: str) -> Floats:
         """How likely each label is in an item's set, by Dawid and Skene with each label alone.
 
-        Shape (items, labels), the labels as ``set_members`` has them; NaN where the kind said
-        nothing. Only without ``label_refusal``.
+        Shape (items, labels), the labels as ``set_members`` has them; NaN where the kind gave
+        no label. Only without ``label_refusal``.
         """
         if kind not in self._labels:
             _, members = set_members(self._matrix.sets or ())

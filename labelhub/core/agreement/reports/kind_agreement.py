@@ -142,7 +142,7 @@ class _AgreementCounts:
         return add_doubts(estimate_share(found, n=self.pairable), self.doubt)
 
     def estimate(self, parts: Floats, value: sums.Value, *, beyond_chance: bool = True) -> Figure:
-        """A figure; what corrects for chance is null where nothing varies."""
+        """A figure; chance-corrected ones are null where nothing varies."""
         if not self.pairable:
             return undefined(reasons.NO_PAIR)
         if beyond_chance and not self.varies:
@@ -222,7 +222,7 @@ def _correlation(form: Icc, items: int, reason: str) -> Figure:
 
 
 def _uncategorised_figures(matrix: LabelMatrix, kind: str) -> Figures:
-    """Percent agreement and S_q; what would mix the options of items is null."""
+    """Percent agreement and S_q; figures that would mix the options of items are null."""
     counts = _AgreementCounts(matrix, matrix.patterns_of(kind), alike=False)
     reason = undefined(matrix.task.chance_refusal)
     found = dict.fromkeys(("percent", *matrix.task.coefficients), reason)

@@ -1,6 +1,6 @@
 """Tests whether one kind is right more often than another.
 
-The kinds answer the same items, so they are compared item by item: Cochran's Q says whether any
+The kinds answer the same items, so they are compared item by item: Cochran's Q tests whether any
 differs; every pair has an exact McNemar test, corrected for their number by Holm, and the
 difference with a paired interval: a draw takes both kinds on the same items. Where items belong
 together, whole clusters are permuted instead, and the p-value of items is given beside it.
@@ -71,7 +71,7 @@ class KindPairTest:
 class KindTests:
     """All pairs of kinds, and the test over all of them on the items that all answered.
 
-    ``q``: Cochran's; None where nothing tells the kinds apart. ``p_items`` as of a pair.
+    ``q``: Cochran's; None where the kinds never differ. ``p_items`` as of a pair.
     """
 
     kinds: Sequence[str]

@@ -35,11 +35,11 @@ class LabelMatrix:
 
     ``categories``: names of the category numbers. Of sets, ``sets`` has their members; of points on
     a scale, ``scores`` the points; where items bring their own options a number is a position
-    among them and ``options`` says how many each item has; of free texts a number means the same
+    among them and ``options`` is how many each item has; of free texts a number means the same
     text only within an item, and ``texts`` has the words of each.
     ``gold``, ``author``: category numbers of the two truths, shape (items,), -1 where unknown;
     ``gold_kind``: number in KINDS of the kind that decided, -1 for none.
-    ``clusters``: items that belong together have the same number; ``unit`` says what they are.
+    ``clusters``: items that belong together have the same number; ``unit`` is their name.
     ``abstained``: item and rater of each abstention, shape (abstentions, 2).
     ``rejections``: how often each kind only rejected a suggestion; no figure counts them.
     ``left_out``: labels without a category, by reason.

@@ -15,8 +15,6 @@ FREE_TEXT = "free_text"
 NO_TEXTS = "texts_not_read"
 NOT_COMPARED = "not_among_the_compared"
 MANY_ANSWERS = "too_many_different_answers"
-NOT_ORDERED = "not_ordered"
-NOT_SETS = "not_sets"
 BELOW_ZERO = "points_below_zero"
 MISSING_RATINGS = "no_item_rated_by_all"
 ONE_RATED_BY_ALL = "fewer_than_two_items_rated_by_all"
@@ -33,7 +31,7 @@ NEITHER = "neither_predicted_nor_true"
 NOT_RECORDED = "not_recorded"
 
 WORDS = {
-    NO_VARIATION: "Everybody always says the same: chance alone would give full agreement.",
+    NO_VARIATION: "All labels are the same: chance alone would give full agreement.",
     ONE_ANNOTATOR: "Needs two annotators of this kind.",
     NO_LABELS: "No labels of this kind.",
     NO_SHARED_ITEMS: "No item has labels of both.",
@@ -43,12 +41,10 @@ WORDS = {
     "another: chance from how often a position is chosen would measure positions. "
     "S_q is the right one.",
     FREE_TEXT: "Free texts have no categories that chance could pick from.",
-    NO_TEXTS: "The texts themselves were not read.",
-    NOT_COMPARED: "So many labels that some were drawn: none of these two on the same item.",
+    NO_TEXTS: "The texts were not read.",
+    NOT_COMPARED: "Only a sample of the many labels was compared; it has no item of these two.",
     MANY_ANSWERS: "Too many different answers for a table of them.",
-    NOT_ORDERED: "Only for labels that lie on a scale.",
     BELOW_ZERO: "Ratios need a scale without points below zero.",
-    NOT_SETS: "Only where an answer is a set of labels.",
     MISSING_RATINGS: "No item was rated by all annotators of this kind.",
     ONE_RATED_BY_ALL: "Only one item was rated by all annotators of this kind; it needs two.",
     MEANS_ALIKE: "The means of items vary less than chance alone would make them.",
@@ -56,7 +52,7 @@ WORDS = {
     TOO_FEW_LABELS: "No item has two labels.",
     TOO_MANY_LABELS: "There are too many labels to compute this while you wait.",
     FEW_ITEMS: "Too few items for this test.",
-    ONE_CLUSTER: "All its items belong together: how they differ from others is not known.",
+    ONE_CLUSTER: "All its items belong together, so their spread is not known.",
     NO_SINGLE_ANSWER: "No item has a single most frequent answer.",
     NEVER_PREDICTED: "The label was never predicted.",
     NEVER_TRUE: "The label is never the truth.",
@@ -68,7 +64,7 @@ WORDS = {
 CLUSTERS_IGNORED = (
     "clusters_ignored: the interval takes items for independent, yet several share {unit}"
 )
-#: What ``scores`` says of a number that is not there, as the codes of a report.
+#: The reasons of ``scores`` as codes of a report.
 CODES = {
     "no item has both a prediction and gold": NO_SINGLE_ANSWER,
     "predictions or gold do not vary": NO_VARIATION,

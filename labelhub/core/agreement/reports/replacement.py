@@ -1,4 +1,4 @@
-"""Can this LLM replace my annotators? The alternative annotator test of every machine.
+"""The alternative annotator test of every machine: can it replace the annotators?
 
 Where items belong together the test of every human is one over whole clusters.
 """
@@ -20,7 +20,7 @@ from labelhub.core.agreement.reports.reasons import widen_to_value
 
 MACHINES = ("llm", "model")
 HUMANS = ("crowd", "expert")
-#: Where the verdict is looked at: what a human costs more, from nothing to half of all items.
+#: The epsilons of the curve: the price of a human, from nothing to half of all items.
 EPSILONS = tuple(round(0.025 * step, 3) for step in range(21))
 #: A similarity between every two answers: only of so many different ones.
 MOST_CATEGORIES = 400

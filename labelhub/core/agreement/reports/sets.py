@@ -19,7 +19,7 @@ from labelhub.core.agreement.reports.label_matrix import LabelMatrix, units_of
 from labelhub.core.agreement.scores import ItemClusters
 
 WITH = ("without", "with")
-#: What is reported of sets against a truth.
+#: The figures of sets against a truth.
 OF_SETS = (
     "exact_match",
     "hamming_loss",

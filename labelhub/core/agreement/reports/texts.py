@@ -1,7 +1,7 @@
 """Figures of free texts, by the words that two texts share (token F1).
 
-Percent agreement takes two texts for the same or not; token F1 says how much of them is. Where
-items have so many labels that not all pairs can be compared, ``method`` says how many were.
+Two texts are the same or not for percent agreement; token F1 is the part that they share. Where
+items have too many labels to compare all pairs, ``method`` has how many were compared.
 """
 
 from collections.abc import Mapping
@@ -84,8 +84,8 @@ def text_agreement_of_raters(
 ) -> Mapping[tuple[int, int], Figures]:
     """Mean token F1 of every two raters on the items of both, the lower number first.
 
-    Linearised: draws for each of many pairs would take long. Those of whom no two labels were
-    compared are not there: see ``missing_text_agreement``.
+    Linearised: draws for each of many pairs would take long. Raters without compared labels
+    are not there: see ``missing_text_agreement``.
     """
     if matrix.texts is None or not len(ratings):
         return {}
@@ -107,7 +107,7 @@ def text_agreement_of_raters(
 
 
 def missing_text_agreement(matrix: LabelMatrix) -> Figures:
-    """What there is of two raters that ``text_agreement_of_raters`` does not have."""
+    """The figures of two raters that ``text_agreement_of_raters`` does not have."""
     if not matrix.task.written:
         return {}
     reason = reasons.NO_TEXTS if matrix.texts is None else reasons.NOT_COMPARED
@@ -171,7 +171,7 @@ def _sampling_note(alike: texts.ComparedLabels) -> str:
 
 
 def _add_notes(shown: Figure, *notes: str) -> Figure:
-    """The figure, whose method says besides what was not compared; a null one as it is."""
+    """The figure with notes added to its method; a null one as it is."""
     if shown["value"] is None:
         return shown
     return {**shown, "method": "; ".join(filter(None, [shown["method"], *notes]))}
