@@ -185,7 +185,13 @@ def _label_figures(
         sample.method(counts.passes),
     )
     labels = [_score_label(counts, drawn, label, name) for label, name in enumerate(names)]
-    return labels, _macro(labels, drawn, counts)
+    values = [label.f1["value"] for label in labels if label.f1["value"] is not None]
+    if not values:
+        return labels, undefined("no label is predicted or in gold")
+    low, high = percentile_ends(macro_mean(drawn.f1()))
+    method = f"mean over {len(values)} labels; {drawn.method}"
+    mean = sum(values) / len(values)
+    return labels, figure(mean, low=low, high=high, n=counts.items, method=method)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,15 +236,6 @@ def _share(part: Ints, whole: Ints, drawn: _DrawnCounts, draws: Floats, reason: 
     low, high = percentile_ends(draws)
     value, n = int(part.sum()) / int(whole.sum()), int((whole > 0).sum())
     return figure(value, low=low, high=high, n=n, method=drawn.method)
-
-
-def _macro(found: Sequence[LabelFigures], drawn: _DrawnCounts, counts: ArmTally) -> Figure:
-    values = [label.f1["value"] for label in found if label.f1["value"] is not None]
-    if not values:
-        return undefined("no label is predicted or in gold")
-    low, high = percentile_ends(macro_mean(drawn.f1()))
-    words = f"mean over {len(values)} labels; {drawn.method}"
-    return figure(sum(values) / len(values), low=low, high=high, n=counts.items, method=words)
 
 
 def _count(rows: Ints, items: int) -> Ints:

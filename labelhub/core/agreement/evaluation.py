@@ -131,7 +131,13 @@ def evaluate(schema: Schema, pairs: Sequence[LabelledPair]) -> Evaluation:
         return Evaluation(len(pairs), overall, scores)
     overall = {"accuracy": _share(exact), "macro_f1": macro}
     if schema.task.ordered:
-        overall["mean_absolute_error"] = _mean_absolute_error(pairs)
+        errors = np.array([distance(pair.predicted, pair.gold) for pair in pairs])
+        # Whole numbers, because the bootstrap groups equal rows.
+        rows, n = np.round(errors * 1_000_000).astype(np.int64)[:, None], len(pairs)
+        (low,), (high,) = bootstrap(rows, lambda sums: sums / n / 1_000_000).tolist()
+        overall["mean_absolute_error"] = figure(
+            float(errors.mean()), low=low, high=high, n=n, method=BOOTSTRAP
+        )
     table = predicted.astype(np.int64).T @ gold.astype(np.int64)
     matrix = {
         row: dict(zip(names, counts, strict=True))
@@ -253,14 +259,3 @@ def _micro(predicted: Bools, gold: Bools) -> dict[str, Figure]:
 
 def _share(hits: Bools) -> Figure:
     return share(int(hits.sum()), len(hits), reason="no items")
-
-
-def _mean_absolute_error(pairs: Sequence[LabelledPair]) -> Figure:
-    errors = np.array([distance(pair.predicted, pair.gold) for pair in pairs])
-    # Whole numbers, because the bootstrap groups equal rows.
-    rows = np.round(errors * 1_000_000).astype(np.int64)[:, None]
-    n = len(errors)
-    ends = bootstrap(rows, lambda sums: sums / n / 1_000_000)
-    return figure(
-        float(errors.mean()), low=float(ends[0, 0]), high=float(ends[1, 0]), n=n, method=BOOTSTRAP
-    )

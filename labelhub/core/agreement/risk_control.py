@@ -136,13 +136,16 @@ def choose_threshold(
     """
     _check_rate(target)
     order = np.unique(np.asarray(thresholds, dtype=np.float64))[::-1]
-    accepted, errors = _accepted(*_scored(scores, wrong), order)
+    sure, outcomes = np.asarray(scores, dtype=np.float64), _check_outcomes(wrong)
+    if sure.shape != outcomes.shape:
+        raise InvalidInput("Every item needs one score and one outcome.")
+    accepted, errors = _accepted(np.where(np.isnan(sure), -np.inf, sure), outcomes, order)
     bounds = _upper_bounds(errors, accepted, _check_rate(confidence))
     started = accepted >= labels_needed(target, confidence, start_errors)
     alive = np.logical_and.accumulate(~started | (bounds <= target))
     passed = started & alive
     tested = started & np.concatenate([[True], alive[:-1]])
-    items, path = np.size(scores), []
+    items, path = sure.size, []
     columns = (order, accepted, errors, bounds, tested, passed)
     for threshold, n, wrong_ones, *verdict in zip(*(c.tolist() for c in columns), strict=True):
         coverage, error = n / items if items else 0.0, wrong_ones / n if n else None
@@ -220,14 +223,6 @@ def _sequential_lower_bound(errors: int, n: int, limit: float) -> float:
         against = float(log_evidence(errors, n, middle)) >= limit
         low, high = (middle, high) if against else (low, middle)
     return low
-
-
-def _scored(scores: ArrayLike, wrong: ArrayLike) -> tuple[Floats, Bools]:
-    """Scores with NaN as the lowest of all, and outcomes."""
-    sure, outcomes = np.asarray(scores, dtype=np.float64), _check_outcomes(wrong)
-    if sure.shape != outcomes.shape:
-        raise InvalidInput("Every item needs one score and one outcome.")
-    return np.where(np.isnan(sure), -np.inf, sure), outcomes
 
 
 def _check_outcomes(wrong: ArrayLike) -> Bools:

@@ -245,7 +245,11 @@ def column_shuffle(right: ArrayLike) -> Permuted:
     if not len(telling):
         return Permuted(1.0, EXACTLY)
     if len(telling) > MOST_SHUFFLED:
-        return Permuted(_of_many(telling), LARGE_SAMPLE)
+        differences = telling - telling.mean(axis=1, keepdims=True)
+        df = telling.shape[1] - 1
+        varied = float((differences**2).sum()) / df
+        p = chi_square(float((differences.sum(axis=0) ** 2).sum()) / varied, df).p
+        return Permuted(1.0 if p is None else p, LARGE_SAMPLE)
     return Permuted(_draw_shuffles(telling), DRAWN.format(draws=SHUFFLES))
 
 
@@ -278,14 +282,6 @@ def _draw_shuffles(table: Ints) -> float:
         sums = generator.permuted(draws, axis=2).sum(axis=1)
         as_large += int(((sums**2).sum(axis=1) >= seen).sum())
     return (1 + as_large) / (1 + SHUFFLES)
-
-
-def _of_many(table: Ints) -> float:
-    sources = table.shape[1]
-    apart = table - table.mean(axis=1, keepdims=True)
-    varied = float((apart**2).sum()) / (sources - 1)
-    found = chi_square(float((apart.sum(axis=0) ** 2).sum()) / varied, sources - 1).p
-    return 1.0 if found is None else found
 
 
 def _check_whole(given: ArrayLike, *, dimensions: int) -> Ints:

@@ -100,20 +100,16 @@ def fit_temperature(head: Classifier, shape: Shape, scores: Floats, marks: Marks
 
     def loss(log_temperature: float) -> float:
         found = head.probabilities(scores, float(np.exp(log_temperature)))
-        right, wrong = _both(shape, found, marks)
+        if shape is Shape.MULTI:
+            right = np.where(marks, found, 1 - found)
+            wrong = 1 - right
+        else:
+            right, wrong = found[marks], np.where(marks, 0.0, found).max(axis=1)
         return -float((1 - doubt) * _log(right).mean() + doubt * _log(wrong).mean())
 
     bounds = (np.log(COLDEST), np.log(HOTTEST))
     best = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-3})
     return float(np.exp(best.x))
-
-
-def _both(shape: Shape, found: Floats, marks: Marks) -> tuple[Floats, Floats]:
-    """The probabilities of gold and of the likeliest mistake."""
-    if shape is Shape.MULTI:
-        right = np.where(marks, found, 1 - found)
-        return right, 1 - right
-    return found[marks], np.where(marks, 0.0, found).max(axis=1)
 
 
 def _log(likely: Floats) -> Floats:

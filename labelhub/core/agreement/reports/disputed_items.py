@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labelhub.core.agreement.coefficients import sums
-from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 
 PEOPLE = ("crowd", "expert", "author")
@@ -35,22 +33,21 @@ def disputed_items(
         return []
     found = matrix.patterns_of(labelled[0])
     if len(labelled) > 1:
-        tables = [matrix.patterns_of(kind).table() for kind in labelled]
-        found = sums.find_patterns(np.sum(tables, axis=0))
+        table = found.table()
+        for kind in labelled[1:]:
+            table += matrix.patterns_of(kind).table()
+        found = sums.find_patterns(table)
     labels = found.totals
     apart = np.where(labels >= 2, 1 - sums.agreement_parts(found.counts)[:, sums.Layout.agree], 0.0)
-    items = np.flatnonzero(_foremost(found, apart, labels, most)[found.of_item])
+    # Only patterns among whose items the first ``most`` are.
+    patterns = np.lexsort((-labels, -apart))
+    reached = np.searchsorted(np.cumsum(found.items[patterns]), most)
+    last = patterns[reached.clip(max=len(patterns) - 1)]
+    first = (apart > apart[last]) | ((apart == apart[last]) & (labels >= labels[last]))
+    items = np.flatnonzero((first & (apart > 0))[found.of_item])
     of = found.of_item[items]
     order = np.lexsort((items, -labels[of], -apart[of]))[:most]
     return [
         DisputedItem(int(matrix.item_ids[item]), float(apart[pattern]), int(labels[pattern]))
         for item, pattern in zip(items[order], of[order], strict=True)
     ]
-
-
-def _foremost(found: sums.Patterns, apart: Floats, labels: Ints, most: int) -> NDArray[np.bool_]:
-    """The patterns, of those that differ, among whose items the first ``most`` are."""
-    order = np.lexsort((-labels, -apart))
-    last = order[np.searchsorted(np.cumsum(found.items[order]), most).clip(max=len(order) - 1)]
-    first = (apart > apart[last]) | ((apart == apart[last]) & (labels >= labels[last]))
-    return np.asarray(first & (apart > 0))
