@@ -28,8 +28,8 @@ from labelhub.core.agreement.aggregation.majority import (
 )
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.errors import InvalidInput
+from tests.core.agreement.matrices import from_matrix
 from tests.core.agreement.published import crowd, reference
-from tests.core.agreement.sheets import from_matrix
 
 Q = 3
 TABLES = arrays(

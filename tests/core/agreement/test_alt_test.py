@@ -22,8 +22,8 @@ from labelhub.core.agreement.alt_test import (
 from labelhub.core.agreement.ratings import Ratings
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
+from tests.core.agreement.matrices import from_matrix
 from tests.core.agreement.published import reference_cases, shared
-from tests.core.agreement.sheets import from_matrix
 
 Ints = NDArray[np.int64]
 

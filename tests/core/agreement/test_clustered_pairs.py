@@ -16,7 +16,7 @@ from labelhub.core.agreement.coefficients.pairwise import (
 from labelhub.core.agreement.ratings import Ratings
 from labelhub.core.agreement.reports.pair_agreement import annotator_pairs
 from labelhub.core.schema import TASKS
-from tests.core.agreement.sheets import NOTHING, from_matrix, sheet
+from tests.core.agreement.matrices import NOTHING, from_matrix, matrix
 
 
 def world(seed: int, items: int = 200, clusters: int = 25) -> tuple[Any, Any]:
@@ -58,7 +58,7 @@ def test_two_labels_of_one_item_by_one_rater_have_no_table() -> None:
 
 def pairs(table: Any, **others: Any) -> Any:
     answers = {f"crowd:{number}": row for number, row in enumerate(table.T.tolist())}
-    return annotator_pairs(sheet(answers, categories=3, **others))
+    return annotator_pairs(matrix(answers, categories=3, **others))
 
 
 def test_the_report_says_over_what_annotators_are_compared() -> None:

@@ -19,7 +19,7 @@ from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
 from tests.core.agreement import by_pairs
 from tests.core.agreement.by_pairs import Table, measures, tables
-from tests.core.agreement.sheets import from_matrix
+from tests.core.agreement.matrices import from_matrix
 
 Q = 3
 SCORES = [1.0, 2.0, 4.5]

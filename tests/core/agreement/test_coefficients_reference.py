@@ -17,7 +17,7 @@ import pytest
 from labelhub.core.agreement.coefficients import alpha, chance, pairwise, sums
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from tests.cases import all_cases
-from tests.core.agreement.sheets import from_matrix
+from tests.core.agreement.matrices import from_matrix
 from tests.core.agreement.test_coefficients import alpha_of, ordinal_value
 
 FILE = Path(__file__).resolve().parents[4] / "shared" / "reference" / "reference_values_dev.json"

@@ -26,7 +26,7 @@ from labelhub.core.agreement.intervals import BOOTSTRAP, WILSON, wilson
 from labelhub.core.agreement.ratings import Ints, Ratings, keep_latest
 from labelhub.core.errors import InvalidInput
 from tests.core.agreement.by_pairs import Table, tables
-from tests.core.agreement.sheets import from_matrix
+from tests.core.agreement.matrices import from_matrix
 
 Q = 3
 ALPHA = chance.alpha_nominal(Q)

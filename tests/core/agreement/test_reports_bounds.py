@@ -5,13 +5,13 @@ import pytest
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.accuracy import KindAccuracy, measure_accuracy
 from labelhub.core.agreement.reports.aggregated_labels import AggregatedLabels
-from tests.core.agreement.sheets import sheet
+from tests.core.agreement.matrices import matrix
 
 SAID = {"crowd:a": [0, 1, 0, 1], "crowd:b": [0, 1, 1, 1]}
 
 
 def measured() -> KindAccuracy:
-    given = sheet(SAID, gold=[0, 1, 0, 0])
+    given = matrix(SAID, gold=[0, 1, 0, 0])
     return measure_accuracy(given, "crowd", given.gold, AggregatedLabels(given))
 
 

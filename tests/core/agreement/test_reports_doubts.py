@@ -19,7 +19,7 @@ from labelhub.core.agreement.reports.pair_agreement import annotator_pairs, kind
 from labelhub.core.agreement.reports.replacement import run_alt_tests
 from labelhub.core.agreement.reports.report import build_report, label_agreement
 from labelhub.core.schema import TASKS, LabelType
-from tests.core.agreement.sheets import NOTHING, UNSURE, sheet
+from tests.core.agreement.matrices import NOTHING, UNSURE, matrix
 
 
 def by_gold(given: LabelMatrix, kind: str = "crowd") -> KindAccuracy:
@@ -44,8 +44,8 @@ def noisy(items: int, raters: int = 2, categories: int = 3, seed: int = 1) -> di
     }
 
 
-def sheet_of(made: Mapping[str, Any], **others: Any) -> LabelMatrix:
-    return sheet(made["answers"], gold=made["gold"], categories=3, **others)
+def matrix_of(made: Mapping[str, Any], **others: Any) -> LabelMatrix:
+    return matrix(made["answers"], gold=made["gold"], categories=3, **others)
 
 
 def doubt(found: Figure) -> str:
@@ -58,7 +58,7 @@ CLUSTERS = np.repeat(np.arange(30), 4)
 def test_clusters_are_drawn_for_majorities_annotators_and_groups() -> None:
     made = noisy(120, raters=3)
     made["answers"]["llm:m"] = made["gold"].tolist()
-    plain, given = sheet_of(made), sheet_of(made, clusters=CLUSTERS, unit="authors")
+    plain, given = matrix_of(made), matrix_of(made, clusters=CLUSTERS, unit="authors")
     (before,), (pair,) = kind_pairs(plain), kind_pairs(given)
     for name in ("majority_percent", "majority_kappa"):
         assert pair.figures[name]["value"] == pytest.approx(before.figures[name]["value"])
@@ -79,7 +79,7 @@ def accuracies(given: LabelMatrix) -> list[Figure]:
 def test_fewer_than_ten_items_are_doubted_everywhere(items: int, doubted: bool) -> None:
     made = noisy(items)
     made["answers"]["llm:m"] = made["gold"].tolist()
-    given = sheet_of(made)
+    given = matrix_of(made)
     gold = by_gold(given)
     found = [
         kind_agreement(given, "crowd")["percent"],
@@ -95,7 +95,7 @@ def test_fewer_than_ten_items_are_doubted_everywhere(items: int, doubted: bool) 
 
 
 def test_why_a_label_has_no_score_is_a_code() -> None:
-    found = by_gold(sheet({"crowd:a": [0, 0, 3, 3]}, gold=[0, 1, 0, 1], categories=4))
+    found = by_gold(matrix({"crowd:a": [0, 0, 3, 3]}, gold=[0, 1, 0, 1], categories=4))
     never_predicted, two, three, four = found.per_label
     assert never_predicted.precision["value"] == 0.5
     assert two.precision["reason"] == reasons.NEVER_PREDICTED
@@ -114,7 +114,7 @@ def test_an_intraclass_correlation_needs_two_items_rated_by_all(
     second: list[int], reason: str
 ) -> None:
     first = [0, 1, 2, NOTHING][: len(second)]
-    given = sheet(
+    given = matrix(
         {"crowd:a": first, "crowd:b": second}, categories=3, task=TASKS["ordinal"], scores=[1, 2, 3]
     )
     assert kind_agreement(given, "crowd")["icc_2_1"] == {"value": None, "reason": reason}
@@ -125,7 +125,7 @@ def test_an_intraclass_correlation_needs_two_items_rated_by_all(
 )
 def test_abstentions_count_for_every_task(task: LabelType, options: Any) -> None:
     answers = {"crowd:a": [0, 2, UNSURE], "crowd:b": [0, 1, UNSURE]}
-    found = kind_agreement(sheet(answers, categories=3, task=task, options=options), "crowd")
+    found = kind_agreement(matrix(answers, categories=3, task=task, options=options), "crowd")
     assert found["percent"]["value"] == 0.5
     assert found["percent_with_abstentions"]["value"] == pytest.approx(2 / 3)
     assert "alpha_with_abstentions" not in found
@@ -144,13 +144,13 @@ def compared(given: LabelMatrix) -> KindTests:
     return found
 
 
-def clustered_sheet(answers: dict[str, list[int]], **others: Any) -> LabelMatrix:
-    return sheet(answers, gold=[0] * len(next(iter(answers.values()))), **others)
+def clustered_matrix(answers: dict[str, list[int]], **others: Any) -> LabelMatrix:
+    return matrix(answers, gold=[0] * len(next(iter(answers.values()))), **others)
 
 
 def test_with_clusters_kinds_are_compared_by_cluster_and_items_stand_beside() -> None:
-    plain = compared(clustered_sheet(three_kinds())).to_json()
-    fields = compared(clustered_sheet(three_kinds(), clusters=CLUSTERS, unit="authors")).to_json()
+    plain = compared(clustered_matrix(three_kinds())).to_json()
+    fields = compared(clustered_matrix(three_kinds(), clusters=CLUSTERS, unit="authors")).to_json()
     assert fields["method"].startswith(
         "Cochran's Q by permutation of the kinds' answers over whole authors, 9999 draws, seed 7"
     )
@@ -169,7 +169,7 @@ def machine_and_crowd(**others: Any) -> dict[str, Any]:
     generator = np.random.default_rng(8)
     answers = np.where(generator.random((120, 4)) < 0.8, 0, 1).T.tolist()
     names = ("llm:m", "crowd:a", "crowd:b", "crowd:c")
-    (found,) = run_alt_tests(sheet(dict(zip(names, answers, strict=True)), **others))
+    (found,) = run_alt_tests(matrix(dict(zip(names, answers, strict=True)), **others))
     return found.to_json()
 
 
@@ -191,7 +191,7 @@ def test_a_machine_is_tested_over_items_or_over_whole_clusters() -> None:
 @pytest.mark.thorough
 def test_the_accuracy_of_each_annotator_is_linearised_over_clusters() -> None:
     answers = three_kinds()
-    given = clustered_sheet(answers, clusters=CLUSTERS * 3, unit="authors")
+    given = clustered_matrix(answers, clusters=CLUSTERS * 3, unit="authors")
     for name, codes in answers.items():
         kind = name.partition(":")[0]
         (found,) = build_report(given).against_gold[kind].annotators
@@ -210,7 +210,7 @@ def test_thousands_of_annotators_are_measured_in_one_pass(monkeypatch: pytest.Mo
 
     monkeypatch.setattr("labelhub.core.agreement.reports.accuracy.mean_leads", counted)
     answers = {f"crowd:{number}": [number % 2, number % 3 % 2, NOTHING] for number in range(3000)}
-    given = clustered_sheet(answers, clusters=np.array([0, 1, 1]), unit="authors")
+    given = clustered_matrix(answers, clusters=np.array([0, 1, 1]), unit="authors")
     found = measure_accuracy(given, "crowd", given.gold, AggregatedLabels(given))
     assert len(found.annotators) == 3000
     assert len(passes) == 1

@@ -1,4 +1,4 @@
-"""Whole reports of hostile sheets: every null has a reason in words, every number is a number."""
+"""Whole reports of hostile matrices: every null has a reason in words, every number is a number."""
 
 import math
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.report import build_report
 from labelhub.core.schema import TASKS
 from tests.cases import all_cases
-from tests.core.agreement.sheets import NOTHING, UNSURE, sheet
+from tests.core.agreement.matrices import NOTHING, UNSURE, matrix
 
 N = NOTHING
 
@@ -31,41 +31,41 @@ def crowd_of(rows: int, items: int, categories: int, seed: int = 0) -> dict[str,
 
 SAME = {"crowd:a": [0] * 40, "crowd:b": [0] * 40, "llm:m": [0] * 40}
 SCALE: dict[str, Any] = {"task": TASKS["ordinal"], "scores": [1, 2, 3], "categories": 3}
-SHEETS = {
-    "nothing": sheet({}),
-    "one item, all the same": sheet({"crowd:a": [0], "crowd:b": [0], "llm:m": [0]}, gold=[0]),
-    "one item, all differ": sheet(crowd_of(6, 1, 3), gold=[0], categories=3),
-    "all the same": sheet(SAME, gold=[0] * 40),
-    "all the same, clustered": sheet(SAME, gold=[0] * 40, **alike(3)),
-    "all the same, one cluster": sheet(SAME, gold=[0] * 40, **alike(1)),
-    "all wrong": sheet(SAME, gold=[1] * 40),
-    "always a tie": sheet({"crowd:a": [0, 1], "crowd:b": [1, 0], "llm:m": [1, 1]}, gold=[0, 1]),
-    "only abstentions": sheet({"crowd:a": [UNSURE] * 3, "crowd:b": [UNSURE] * 3}, gold=[0, 1, 0]),
-    "nobody shares": sheet(
+MATRICES = {
+    "nothing": matrix({}),
+    "one item, all the same": matrix({"crowd:a": [0], "crowd:b": [0], "llm:m": [0]}, gold=[0]),
+    "one item, all differ": matrix(crowd_of(6, 1, 3), gold=[0], categories=3),
+    "all the same": matrix(SAME, gold=[0] * 40),
+    "all the same, clustered": matrix(SAME, gold=[0] * 40, **alike(3)),
+    "all the same, one cluster": matrix(SAME, gold=[0] * 40, **alike(1)),
+    "all wrong": matrix(SAME, gold=[1] * 40),
+    "always a tie": matrix({"crowd:a": [0, 1], "crowd:b": [1, 0], "llm:m": [1, 1]}, gold=[0, 1]),
+    "only abstentions": matrix({"crowd:a": [UNSURE] * 3, "crowd:b": [UNSURE] * 3}, gold=[0, 1, 0]),
+    "nobody shares": matrix(
         {"crowd:a": [0, N, N], "crowd:b": [N, 1, N], "llm:m": [N, N, 0]}, gold=[0, N, N]
     ),
-    "gold elsewhere": sheet({"crowd:a": [0, N], "crowd:b": [1, N]}, gold=[N, 1]),
-    "a label never said": sheet({"crowd:a": [0, 0, 2], "crowd:b": [0, 0, 2]}, gold=[1, 0, 0],
+    "gold elsewhere": matrix({"crowd:a": [0, N], "crowd:b": [1, N]}, gold=[N, 1]),
+    "a label never said": matrix({"crowd:a": [0, 0, 2], "crowd:b": [0, 0, 2]}, gold=[1, 0, 0],
                                 categories=4),
-    "a scale on which nothing varies": sheet(SAME, gold=[1] * 40, **SCALE),
-    "a scale with one item by all": sheet({"crowd:a": [0, 1, N], "crowd:b": [N, 2, 0]}, **SCALE),
-    "a scale of opposites": sheet({"crowd:a": [0, 2] * 20, "llm:m": [2, 0] * 20},
+    "a scale on which nothing varies": matrix(SAME, gold=[1] * 40, **SCALE),
+    "a scale with one item by all": matrix({"crowd:a": [0, 1, N], "crowd:b": [N, 2, 0]}, **SCALE),
+    "a scale of opposites": matrix({"crowd:a": [0, 2] * 20, "llm:m": [2, 0] * 20},
                                   gold=[2, 0] * 20, **SCALE),
-    "a scale, clustered": sheet(crowd_of(8, 40, 3), gold=[0, 1] * 20, **SCALE, **alike(4)),
-    "sets": sheet(crowd_of(8, 40, 3), categories=3, task=TASKS["multi"], gold=[0, 1] * 20,
+    "a scale, clustered": matrix(crowd_of(8, 40, 3), gold=[0, 1] * 20, **SCALE, **alike(4)),
+    "sets": matrix(crowd_of(8, 40, 3), categories=3, task=TASKS["multi"], gold=[0, 1] * 20,
                   sets=[frozenset(), frozenset("a"), frozenset("ab")]),
-    "texts": sheet(crowd_of(8, 40, 3), categories=3, task=TASKS["text"], gold=[0] * 40),
-    "texts, clustered": sheet(crowd_of(8, 40, 3), categories=3, task=TASKS["text"], gold=[0] * 40,
+    "texts": matrix(crowd_of(8, 40, 3), categories=3, task=TASKS["text"], gold=[0] * 40),
+    "texts, clustered": matrix(crowd_of(8, 40, 3), categories=3, task=TASKS["text"], gold=[0] * 40,
                               **alike(4)),
-    "own options": sheet(crowd_of(8, 40, 2), task=TASKS["per_item"], gold=[0] * 40,
+    "own options": matrix(crowd_of(8, 40, 2), task=TASKS["per_item"], gold=[0] * 40,
                          options=np.resize([2, 3], 40), **alike(30)),
-    "one option": sheet(SAME, task=TASKS["per_item"], gold=[0] * 40, options=np.full(40, 1)),
-    "author": sheet(crowd_of(8, 40, 3) | {"author:w": [0, 1, 2, N] * 10}, categories=3),
-    "many different clusters": sheet(
+    "one option": matrix(SAME, task=TASKS["per_item"], gold=[0] * 40, options=np.full(40, 1)),
+    "author": matrix(crowd_of(8, 40, 3) | {"author:w": [0, 1, 2, N] * 10}, categories=3),
+    "many different clusters": matrix(
         {name: row * 1 for name, row in crowd_of(5, 2100, 3).items()}, categories=3,
         gold=[0, 1, 2] * 700, clusters=np.arange(2100), unit="authors",
     ),
-    "many items, nothing varies": sheet({"crowd:a": [0, 1] * 1100, "crowd:b": [0, 1] * 1100,
+    "many items, nothing varies": matrix({"crowd:a": [0, 1] * 1100, "crowd:b": [0, 1] * 1100,
                                          "llm:m": [0, 1] * 1100}, gold=[0, 1] * 1100,
                                         clusters=np.arange(2200), unit="authors"),
 }  # fmt: skip
@@ -109,13 +109,13 @@ def check_figure(path: str, found: dict[str, Any]) -> None:
 
 
 @pytest.mark.thorough
-@all_cases("name", SHEETS)
-def test_a_hostile_sheet_has_an_honest_report(name: str) -> None:
-    check(SHEETS[name])
+@all_cases("name", MATRICES)
+def test_a_hostile_matrix_has_an_honest_report(name: str) -> None:
+    check(MATRICES[name])
 
 
 @st.composite
-def small_sheets(draw: st.DrawFn) -> LabelMatrix:
+def small_matrices(draw: st.DrawFn) -> LabelMatrix:
     items = draw(st.integers(1, 7))
     values = st.lists(st.integers(-2, 2), min_size=items, max_size=items)
     names = ("crowd:a", "crowd:b", "expert:c", "expert:d", "llm:e")
@@ -128,11 +128,11 @@ def small_sheets(draw: st.DrawFn) -> LabelMatrix:
     )
     points = {"scores": [1.0, 2.0, 5.0]} if task is TASKS["ordinal"] else {}
     options = {"options": np.full(items, 3)} if task is TASKS["per_item"] else {}
-    return sheet(answers, gold=gold, categories=3, task=task, **together, **points, **options)
+    return matrix(answers, gold=gold, categories=3, task=task, **together, **points, **options)
 
 
 @pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
-@given(small_sheets())
-def test_any_small_sheet_has_an_honest_report(given: LabelMatrix) -> None:
+@given(small_matrices())
+def test_any_small_matrix_has_an_honest_report(given: LabelMatrix) -> None:
     check(given)

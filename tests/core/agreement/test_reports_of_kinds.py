@@ -1,4 +1,4 @@
-"""Reports of small sheets, by hand: kinds among themselves, with each other, and by label."""
+"""Reports of small matrices, by hand: kinds among themselves, with each other, and by label."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from labelhub.core.agreement.reports.pair_agreement import kind_pairs
 from labelhub.core.agreement.reports.report import build_report, label_agreement
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import TASKS
-from tests.core.agreement.sheets import NOTHING, sheet
+from tests.core.agreement.matrices import NOTHING, matrix
 
 #: Two agree on 3 of 4 items; alpha is 1 - 7 * 2 / (2 * 3 * 5) = 8 / 15.
 TWO = {"crowd:a": [0, 0, 1, 1], "crowd:b": [0, 0, 1, 0]}
@@ -28,7 +28,7 @@ def values(figures: Any) -> dict[str, Any]:
 def test_sets_that_overlap_agree_in_part() -> None:
     sets = [frozenset("ab"), frozenset("a"), frozenset("c")]
     answers = {"crowd:a": [0, 2], "crowd:b": [1, 2]}
-    given = sheet(answers, categories=3, task=TASKS["multi"], sets=sets)
+    given = matrix(answers, categories=3, task=TASKS["multi"], sets=sets)
     found = kind_agreement(given, "crowd")
     # Distances observed: 1/2 and 0 of two items; expected: of all six pairs of {ab, a, c, c}.
     assert found["alpha_jaccard"]["value"] == pytest.approx(1 - (0.5 / 2) / (4.5 / 6))
@@ -42,7 +42,7 @@ def test_sets_that_overlap_agree_in_part() -> None:
 def test_options_of_each_item_are_guessed_among_themselves() -> None:
     options = np.array([2, 4, 4])
     answers = {"crowd:a": [0, 3, 1], "crowd:b": [0, 3, 2], "expert:e": [0, 3, 1]}
-    given = sheet(answers, categories=4, task=TASKS["per_item"], options=options)
+    given = matrix(answers, categories=4, task=TASKS["per_item"], options=options)
     found = kind_agreement(given, "crowd")
     by_chance = (1 / 2 + 1 / 4 + 1 / 4) / 3
     assert found["s_q"]["value"] == pytest.approx((2 / 3 - by_chance) / (1 - by_chance))
@@ -53,7 +53,7 @@ def test_options_of_each_item_are_guessed_among_themselves() -> None:
 
 
 def test_two_kinds_over_all_pairs_of_their_labels() -> None:
-    (pair,) = kind_pairs(sheet(TWO | {"expert:e": [0, 1, 1, 1]}))
+    (pair,) = kind_pairs(matrix(TWO | {"expert:e": [0, 1, 1, 1]}))
     assert (pair.a.name, pair.b.name, pair.items, pair.level) == ("crowd", "expert", 4, "kind")
     assert pair.figures["percent"]["value"] == pytest.approx(5 / 8)
     # Crowd says 0 in 5 of 8 pairs, the expert in 2 of 8.
@@ -71,19 +71,23 @@ def test_the_items_that_divide_people_most() -> None:
         "llm:m": [1, 1, 1, 1, 1],
     }
     found = [
-        (item.item_id, item.disagreement, item.labels) for item in disputed_items(sheet(answers))
+        (item.item_id, item.disagreement, item.labels) for item in disputed_items(matrix(answers))
     ]
     two_thirds = pytest.approx(2 / 3)
     assert found == [(103, 1, 2), (104, 1, 2), (101, two_thirds, 3), (102, two_thirds, 3)]
-    assert [item.item_id for item in disputed_items(sheet(answers), most=3)] == [103, 104, 101]
+    assert [item.item_id for item in disputed_items(matrix(answers), most=3)] == [
+        103,
+        104,
+        101,
+    ]
     assert (
-        disputed_items(sheet(answers), ["author"]) == disputed_items(sheet(answers), most=0) == []
+        disputed_items(matrix(answers), ["author"]) == disputed_items(matrix(answers), most=0) == []
     )
 
 
 def test_a_truth_that_is_no_category_is_refused() -> None:
     with pytest.raises(InvalidInput, match="gold must be"):
-        build_report(sheet(TWO, gold=[0, 0, 1, 2]))
+        build_report(matrix(TWO, gold=[0, 0, 1, 2]))
 
 
 EVEN = [0.2] * 5
@@ -106,7 +110,7 @@ def between(**others: Any) -> Figure:
     generator = np.random.default_rng(1)
     answers = {"llm:m": generator.integers(3, size=200), "crowd:a": generator.integers(2, size=200)}
     names = {name: row.tolist() for name, row in answers.items()}
-    (pair,) = kind_pairs(sheet(names, categories=3, **others))
+    (pair,) = kind_pairs(matrix(names, categories=3, **others))
     return pair.figures["js_divergence"]
 
 

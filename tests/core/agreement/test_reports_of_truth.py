@@ -1,4 +1,4 @@
-"""Reports of small sheets, by hand: kinds against a truth, which is better, who can be replaced."""
+"""Reports of small matrices, by hand: kinds against a truth, the better kind, replacements."""
 
 import tracemalloc
 from typing import Any
@@ -18,7 +18,7 @@ from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.replacement import run_alt_tests
 from labelhub.core.agreement.reports.report import build_report
 from labelhub.core.schema import TASKS
-from tests.core.agreement.sheets import NOTHING, sheet
+from tests.core.agreement.matrices import NOTHING, matrix
 from tests.core.agreement.test_reports_hostile import check
 
 GOLD = [0, 0, 1, 1, 0, NOTHING]
@@ -34,7 +34,7 @@ def by_gold(given: LabelMatrix, kind: str = "crowd") -> KindAccuracy:
 
 
 def test_labels_and_items_against_gold() -> None:
-    found = by_gold(sheet(CROWD, gold=GOLD))
+    found = by_gold(matrix(CROWD, gold=GOLD))
     assert (found.items, found.labels, found.ties) == (5, 14, 1)
     assert found.figures["accuracy"]["value"] == pytest.approx(8 / 14)
     assert found.figures["accuracy"]["n"] == 14
@@ -44,14 +44,14 @@ def test_labels_and_items_against_gold() -> None:
 
 
 def test_without_shared_items_or_gold_the_reason_is_told() -> None:
-    assert by_gold(sheet(CROWD)).figures["accuracy"]["reason"] == reasons.NO_GOLD
-    apart = sheet({"crowd:a": [0, NOTHING]}, gold=[NOTHING, 1])
+    assert by_gold(matrix(CROWD)).figures["accuracy"]["reason"] == reasons.NO_GOLD
+    apart = matrix({"crowd:a": [0, NOTHING]}, gold=[NOTHING, 1])
     assert by_gold(apart).figures["accuracy"]["reason"] == reasons.NO_SHARED_ITEMS
 
 
 def test_own_options_give_the_lift_over_guessing() -> None:
     options = np.array([2, 4])
-    given = sheet(
+    given = matrix(
         {"crowd:a": [0, 3], "crowd:b": [1, 3]},
         categories=4, task=TASKS["per_item"], options=options, gold=[0, 3],
     )  # fmt: skip
@@ -65,7 +65,7 @@ def test_many_labels_are_put_together_almost_as_well(monkeypatch: pytest.MonkeyP
     noise = generator.integers(3, size=(6, 2000))
     right = generator.random((6, 2000)) < np.linspace(0.3, 0.8, 6)[:, None]
     rows = np.where(right, truth, noise)
-    given = sheet(
+    given = matrix(
         {f"crowd:{number}": row for number, row in enumerate(rows.tolist())}, categories=3
     )
     exact = dawid_skene(given.of_kind("crowd")).posterior.argmax(axis=1)
@@ -76,14 +76,14 @@ def test_many_labels_are_put_together_almost_as_well(monkeypatch: pytest.MonkeyP
 
 def test_which_kind_is_right_more_often() -> None:
     answers = {"llm:m": [0, 0, 1, 1, 1, 1], "crowd:a": [0, 1, 0, 1, 0, 1]}
-    given = sheet(answers, gold=GOLD)
+    given = matrix(answers, gold=GOLD)
     found = compare_kinds(given, ["llm", "crowd"], given.gold)
     assert found is not None
     (pair,) = found.pairs
     assert (pair.items, pair.only_a, pair.only_b) == (5, 2, 1)
     assert pair.difference["value"] == pytest.approx(4 / 5 - 3 / 5)
     assert pair.p == 1
-    clustered = sheet(answers, gold=GOLD, clusters=np.array([0, 0, 1, 1, 2, 2]), unit="texts")
+    clustered = matrix(answers, gold=GOLD, clusters=np.array([0, 0, 1, 1, 2, 2]), unit="texts")
     again = compare_kinds(clustered, ["llm", "crowd"], given.gold)
     assert again is not None
     assert again.pairs[0].difference["value"] == pytest.approx(1 / 5)
@@ -94,12 +94,12 @@ def test_a_machine_like_everybody_can_replace_them() -> None:
     same = ([0, 1] * 20)[:40]
     others = {f"crowd:{name}": same for name in "abc"}
     worse = [1 - code for code in same]
-    good, bad = run_alt_tests(sheet(others | {"llm:good": same, "model:bad": worse}))
+    good, bad = run_alt_tests(matrix(others | {"llm:good": same, "model:bad": worse}))
     assert (good.machine.name, good.test.passes, good.advantage["value"]) == ("good", True, 1)
     assert (bad.machine.name, bad.test.passes, bad.advantage["value"]) == ("bad", False, 0)
     assert good.epsilon_for == "crowd"
     (by_author,) = run_alt_tests(
-        sheet(others | {"llm:good": same, "author:w": same}), by_author=True
+        matrix(others | {"llm:good": same, "author:w": same}), by_author=True
     )
     assert by_author.against_author
     assert by_author.test.winning_rate == 1
@@ -121,7 +121,7 @@ def against_gold(given: LabelMatrix) -> dict[str, Any]:
 
 
 def test_the_median_against_gold_by_hand() -> None:
-    found = against_gold(sheet(SAID, gold=POINTS, **SCALE))
+    found = against_gold(matrix(SAID, gold=POINTS, **SCALE))
     # Truth 2, 2, 1, 5: off by 0, 1, 0 or 2, 0.
     assert found["median_accuracy"]["value"] == pytest.approx((1 + 0 + 1 / 2 + 1) / 4)
     assert found["median_mean_absolute_error"]["value"] == pytest.approx((1 + 2 / 2) / 4)
@@ -139,13 +139,13 @@ def test_medians_of_many_items_are_those_of_each(items: int) -> None:
     gold = generator.integers(4, size=items)
     answers = np.clip(gold + generator.integers(-1, 2, size=(4, items)), 0, 3)
     rows = {f"crowd:{number}": row.tolist() for number, row in enumerate(answers)}
-    given = sheet(rows, gold=gold.tolist(), **SCALE)
+    given = matrix(rows, gold=gold.tolist(), **SCALE)
     low, high = median_categories(given.of_kind("crowd").counts())
     points = np.array(SCALE["scores"])
     off = (np.abs(points[low] - points[gold]) + np.abs(points[high] - points[gold])) / 2
     found = against_gold(given)["median_mean_absolute_error"]
     assert found["value"] == pytest.approx(off.mean())
-    clustered = sheet(
+    clustered = matrix(
         rows, gold=gold.tolist(), clusters=np.arange(items) // 2, unit="texts", **SCALE
     )
     together = against_gold(clustered)["median_mean_absolute_error"]
@@ -157,7 +157,7 @@ def test_medians_of_many_items_are_those_of_each(items: int) -> None:
 
 def test_a_table_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(accuracy, "MOST_MEDIAN_CELLS", 3)
-    given = sheet(SAID, gold=POINTS, **SCALE)
+    given = matrix(SAID, gold=POINTS, **SCALE)
     assert against_gold(given)["median_accuracy"]["reason"] == reasons.MANY_ANSWERS
     check(given)
 
@@ -169,7 +169,7 @@ def test_icc_of_one_rating_and_of_the_mean_of_all() -> None:
     )
     rows = {f"crowd:{number}": (row - 1).tolist() for number, row in enumerate(table.T)}
     scale: dict[str, Any] = {"task": TASKS["ordinal"], "scores": [*map(float, range(1, 11))]}
-    found = kind_agreement(sheet(rows, categories=10, **scale), "crowd")
+    found = kind_agreement(matrix(rows, categories=10, **scale), "crowd")
     assert found["icc_2_1"]["value"] == pytest.approx(0.29, abs=0.005)
     assert found["icc_2_k"]["value"] == pytest.approx(0.62, abs=0.005)
     assert found["icc_2_k"]["low"] == pytest.approx(icc(table).icc_2_k.low)
@@ -180,7 +180,7 @@ def test_a_long_scale_needs_no_table_of_every_draw_at_once() -> None:
     q, n = 200, 300
     answers = np.random.default_rng(1).integers(q, size=n).tolist()
     points = [float(number) for number in range(q)]
-    long = sheet(
+    long = matrix(
         {"crowd:a": answers}, gold=answers, task=TASKS["ordinal"], scores=points, categories=q
     )
     tracemalloc.start()
@@ -205,7 +205,7 @@ def told(given: LabelMatrix) -> list[tuple[int, float | None, int]]:
 
 
 def test_every_choice_of_labels_is_as_likely() -> None:
-    found = told(sheet(FIVE, gold=[0] * ITEMS))
+    found = told(matrix(FIVE, gold=[0] * ITEMS))
 
     assert found == [(1, pytest.approx(0.75), ITEMS), (3, 1, ITEMS)]
 
@@ -216,4 +216,4 @@ def test_every_choice_of_labels_is_as_likely() -> None:
 def test_nothing_is_told_of_fewer_than_three_labels(answers: dict[str, list[int]]) -> None:
     size = len(answers["crowd:a"])
 
-    assert told(sheet(answers, gold=[0] * size)) == []
+    assert told(matrix(answers, gold=[0] * size)) == []

@@ -19,7 +19,7 @@ UNSURE = -2
 Said = tuple[int, str, int]
 
 
-def sheet_of(answers: list[Said], *, categories: int = 2, **others: Any) -> LabelMatrix:
+def matrix_of(answers: list[Said], *, categories: int = 2, **others: Any) -> LabelMatrix:
     """``answers``: item, "kind:name", category number, in any order."""
     names = list(dict.fromkeys(who for _, who, _ in answers))
     table = np.array([(item, names.index(who), code) for item, who, code in answers])
@@ -47,7 +47,7 @@ def sheet_of(answers: list[Said], *, categories: int = 2, **others: Any) -> Labe
 
 def crowd(answers: list[Said], **others: Any) -> Repeats:
     """What is found of the crowd."""
-    return measure_repeats(sheet_of(answers, **others))["crowd"]
+    return measure_repeats(matrix_of(answers, **others))["crowd"]
 
 
 def twice(item: int, who: str, *codes: int) -> list[Said]:
@@ -111,7 +111,7 @@ def test_it_is_what_counting_pair_by_pair_gives(answers: list[Said]) -> None:
     for item, who, code in answers:
         cells.setdefault((who, item), []).append(code)
 
-    found = measure_repeats(sheet_of(answers, categories=3))
+    found = measure_repeats(matrix_of(answers, categories=3))
 
     for kind in ("crowd", "llm"):
         of_kind = [codes for (who, _), codes in cells.items() if who.startswith(kind)]

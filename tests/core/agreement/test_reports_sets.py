@@ -10,7 +10,7 @@ from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.report import build_report
 from labelhub.core.agreement.reports.sets import set_members
 from labelhub.core.schema import TASKS
-from tests.core.agreement.sheets import sheet
+from tests.core.agreement.matrices import matrix
 from tests.core.agreement.test_reports_hostile import check
 
 SETS = [frozenset[str](), frozenset("a"), frozenset("b"), frozenset("ab"), frozenset("c")]
@@ -28,7 +28,7 @@ GOLD = [3, 3, 4]
 def given(
     answers: dict[str, list[int]] = SAID, gold: list[int] = GOLD, **others: Any
 ) -> LabelMatrix:
-    return sheet(answers, categories=5, task=TASKS["multi"], sets=SETS, gold=gold, **others)
+    return matrix(answers, categories=5, task=TASKS["multi"], sets=SETS, gold=gold, **others)
 
 
 def against_gold(labels: LabelMatrix) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def test_what_cannot_be_told_of_sets_says_why(monkeypatch: pytest.MonkeyPatch) -
 
 def test_more_labels_than_a_table_holds_are_refused() -> None:
     sets = [frozenset([f"l{number}"]) for number in range(80)]
-    many = sheet(
+    many = matrix(
         {"crowd:x": [0, 1], "crowd:y": [0, 2]},
         categories=80, task=TASKS["multi"], sets=sets, gold=[0, 1],
     )  # fmt: skip
@@ -101,5 +101,5 @@ def test_more_labels_than_a_table_holds_are_refused() -> None:
 @pytest.mark.parametrize("sets", [SETS, [frozenset[str]()] * 5])
 def test_hostile_sets_have_an_honest_report(sets: list[frozenset[str]]) -> None:
     given: dict[str, Any] = {"categories": 5, "task": TASKS["multi"], "sets": sets, "gold": GOLD}
-    check(sheet(SAID, **given))
-    check(sheet(SAID, **given, clusters=np.array([0, 0, 1]), unit="texts"))
+    check(matrix(SAID, **given))
+    check(matrix(SAID, **given, clusters=np.array([0, 0, 1]), unit="texts"))

@@ -10,7 +10,7 @@ from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.report import build_report
 from labelhub.core.agreement.texts import number_texts
 from labelhub.core.schema import TASKS, fold
-from tests.core.agreement.sheets import NOTHING, sheet
+from tests.core.agreement.matrices import NOTHING, matrix
 from tests.core.agreement.test_reports_hostile import check
 
 SAID: dict[str, list[str | None]] = {
@@ -24,7 +24,7 @@ GOLD = ["red car", "red bus", "tree"]
 def written(
     answers: Mapping[str, Sequence[str | None]], gold: Sequence[str] | None = None, **others: Any
 ) -> LabelMatrix:
-    """The sheet of what annotators wrote of each item."""
+    """The matrix of the texts that annotators wrote."""
     rows = [*answers.values(), *([gold] if gold else [])]
     places: list[dict[str, int]] = [{} for _ in rows[0]]
     coded = [
@@ -34,7 +34,7 @@ def written(
         ]
         for row in rows
     ]
-    return sheet(
+    return matrix(
         dict(zip(answers, coded, strict=False)),
         categories=max(map(len, places)),
         task=TASKS["text"],
@@ -77,7 +77,7 @@ def test_texts_against_gold() -> None:
 
 
 def test_texts_without_their_words_say_so() -> None:
-    given = sheet({"crowd:a": [0, 1], "crowd:b": [0, 0]}, task=TASKS["text"], gold=[0, 0])
+    given = matrix({"crowd:a": [0, 1], "crowd:b": [0, 0]}, task=TASKS["text"], gold=[0, 0])
     found = build_report(given).to_json()
     assert found["within"]["crowd"]["alpha_token_f1"]["reason"] == reasons.NO_TEXTS
     assert found["against_gold"]["crowd"]["token_f1"]["reason"] == reasons.NO_TEXTS

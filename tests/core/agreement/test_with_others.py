@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from labelhub.core.agreement.coefficients.pairwise import cohen, contingency
 from labelhub.core.agreement.intervals import t_quantile
 from labelhub.core.agreement.with_others import rater_agreement
-from tests.core.agreement.sheets import from_matrix
+from tests.core.agreement.matrices import from_matrix
 
 NONE = -1
 

@@ -1,4 +1,4 @@
-"""Small sheets for the tests of the reports: annotators and what each says of every item."""
+"""Small matrices for the tests of the reports: annotators and what each says of every item."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ def from_matrix(table: object, n_categories: int | None = None) -> Ratings:
     return Ratings(items, raters, codes, n_items, n_raters, n_categories or most)
 
 
-def sheet(
+def matrix(
     answers: Mapping[str, Sequence[int]],
     *,
     categories: int = 2,
