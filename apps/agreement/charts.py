@@ -88,9 +88,12 @@ def interval_bars(
     the axis begins, None: below all intervals.
     """
     sources = sorted(sources, key=lambda source: order_of(source.kind))
-    known = [found for one in sources for figure in one.figures.values() if (found := ends(figure))]
+    known = [
+        found for source in sources for figure in source.figures.values() if (found := ends(figure))
+    ]
     if not known:
         return None
+    rows = sum(len(source.figures) for source in sources)
     names: list[Name] = []
     marks: list[Mark] = []
     for source in sources:
@@ -121,7 +124,7 @@ def interval_bars(
     return Chart(
         key=key,
         title=of,
-        description=f"{of} with 95 % intervals: {sum(len(one.figures) for one in sources)} rows.",
+        description=f"{of} with 95 % intervals: {rows} rows.",
         rows=[
             {
                 "source": source.name,
@@ -151,7 +154,12 @@ UNITS: dict[str, tuple[str, str, Callable[[float], str], Callable[[float], str]]
         lambda usd: f"${format(Decimal(f'{usd:.3g}').normalize(), 'f')}",
     ),
     "calls": ("calls for an answer", "calls", number_tick, number_tick),
-    "s": ("time for an answer", "seconds", duration, lambda at: duration(at) if at else "0"),
+    "s": (
+        "time for an answer",
+        "seconds",
+        duration,
+        lambda seconds: duration(seconds) if seconds else "0",
+    ),
 }
 
 

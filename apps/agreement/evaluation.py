@@ -121,8 +121,10 @@ def source_choices(project: Project) -> Mapping[str, Sequence[Choice]]:
             for replicate in range(1, run.replicates + 1)
         ],
         "Annotators": [
-            Choice(f"{each.name} ({each.get_kind_display()})", {"annotator": each.pk})
-            for each in people[:MOST_RUNS]
+            Choice(
+                f"{annotator.name} ({annotator.get_kind_display()})", {"annotator": annotator.pk}
+            )
+            for annotator in people[:MOST_RUNS]
         ],
     }
     return {words: choices for words, choices in groups.items() if choices}
@@ -249,8 +251,8 @@ def compare_with_gold(project: Project, source: PredictionSource | None) -> Comp
     rows = list(current_gold(project).values_list("item_id", "value", "basis", "decided_by"))
     gold: dict[int, Any] = {item_id: value for item_id, value, _, _ in rows}
     schema = current_schema(project)
-    said = _said(source, schema) if source else {}
-    predicted = {item: value for item, (value, _) in said.items() if value is not None}
+    labels = _said(source, schema) if source else {}
+    predicted = {item: value for item, (value, _) in labels.items() if value is not None}
     annotator = source.annotator if source else None
     return Comparison(
         project=project,
@@ -264,8 +266,8 @@ def compare_with_gold(project: Project, source: PredictionSource | None) -> Comp
         gold=gold,
         gold_by_basis=dict(Counter(basis for _, _, basis, _ in rows)),
         own_gold=sum(annotator is not None and by == annotator.pk for *_, by in rows),
-        unanswered=sorted((_asked(source) | said.keys()) & gold.keys() - predicted.keys()),
-        rejected=sum(wrong and item not in gold for item, (_, wrong) in said.items()),
+        unanswered=sorted((_asked(source) | labels.keys()) & gold.keys() - predicted.keys()),
+        rejected=sum(wrong and item not in gold for item, (_, wrong) in labels.items()),
     )
 
 
@@ -277,8 +279,11 @@ def _said(source: PredictionSource, schema: LabelSchema) -> dict[int, tuple[Any,
     rows = labels.values_list("item_id", "value", "schema__version", "wrong")
     if schema.version == 1:
         return {item_id: (value, bool(wrong)) for item_id, value, _, wrong in rows}
-    told = Translator.of(schema.project_id)
-    return {item: (told.value(version, value), bool(wrong)) for item, value, version, wrong in rows}
+    translator = Translator.of(schema.project_id)
+    return {
+        item: (translator.value(version, value), bool(wrong))
+        for item, value, version, wrong in rows
+    }
 
 
 def _rejected(project: Project, label: str = "") -> Q:
@@ -292,8 +297,8 @@ def rejected_words(count: int) -> str:
     """What a figure leaves out, or nothing where there is nothing."""
     if count == 1:
         return "1 suggestion was rejected without a label; it is not in this figure."
-    told = f"{count:,} suggestions were rejected without a label; they are not in this figure."
-    return told if count else ""
+    words = f"{count:,} suggestions were rejected without a label; they are not in this figure."
+    return words if count else ""
 
 
 def items_in_cell(compared: Comparison, *, label: str, cell: str) -> list[int]:
@@ -370,8 +375,8 @@ def debates_by_item(source: PredictionSource | None, item_ids: Sequence[int]) ->
 def gold_rows(project: Project, user: User | AnonymousUser) -> QuerySet[Gold]:
     """The decided values in stable order, ready to be shown; none that ``user`` may yet be checked
     by."""
-    told = current_gold(project).exclude(answer_hidden_from(user.pk or 0, item="item_id"))
-    return told.select_related("item", "decided_by").order_by("item_id")
+    rows = current_gold(project).exclude(answer_hidden_from(user.pk or 0, item="item_id"))
+    return rows.select_related("item", "decided_by").order_by("item_id")
 
 
 class SuggestionsRight(NamedTuple):
@@ -390,12 +395,12 @@ class SuggestionsRight(NamedTuple):
 def suggestions_right(project: Project) -> SuggestionsRight:
     """How many of the current suggestions are what was decided; counted by the database."""
     decided = Q(gold__isnull=False)
-    told = ItemState.objects.filter(
+    states = ItemState.objects.filter(
         decided | _rejected(project, "suggestion__"),
         project=project,
         suggestion__value__isnull=False,
     )
-    counted = told.aggregate(
+    counted = states.aggregate(
         n=Count("pk", filter=decided),
         right=Count("pk", filter=Q(suggestion__value=F("gold__value"))),
         rejected=Count("pk", filter=~decided),

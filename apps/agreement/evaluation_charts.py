@@ -71,7 +71,9 @@ def pictures(report: EvaluationReport, items_url: str) -> Pictures:
         measured = [Measured(name, kind, {"": figure}) for name, figure in figures.items()]
         bars = interval_bars(measured, of=title, low=0.0, key=f"scores-{score.label}")
         cards.append(ScoreCard(score, bars, _two_by_two(score, address) if several else ()))
-    matrix = _matrix(found.matrix or {}, lambda said, gold: address(predicted=said, gold=gold))
+    matrix = _matrix(
+        found.matrix or {}, lambda predicted, gold: address(predicted=predicted, gold=gold)
+    )
     wrong = [
         replace(cell, words=f"{name}{cell.words}")
         for name, rows in [*((f"{card.score.label}: ", card.rows) for card in cards), ("", matrix)]
@@ -86,9 +88,12 @@ def pictures(report: EvaluationReport, items_url: str) -> Pictures:
 def _two_by_two(score: LabelScore, address: Callable[..., str]) -> list[MatrixRow]:
     counts = score.confusion.to_json()
     table = {
-        said: {gold: counts[f"predicted_{said}_gold_{gold}"] for gold in SIDES} for said in SIDES
+        predicted: {gold: counts[f"predicted_{predicted}_gold_{gold}"] for gold in SIDES}
+        for predicted in SIDES
     }
-    rows = _matrix(table, lambda said, gold: address(label=score.label, cell=f"{said}-{gold}"))
+    rows = _matrix(
+        table, lambda predicted, gold: address(label=score.label, cell=f"{predicted}-{gold}")
+    )
     return [replace(row, name=f"predicted {row.name}") for row in rows]
 
 
@@ -98,17 +103,17 @@ def _matrix(
     """Cells shaded by the share of their row in quarters, rounded up, as the stylesheet has it."""
     return [
         MatrixRow(
-            said,
+            predicted,
             [
                 Cell(
                     count,
                     min(4, -(-4 * count // sum(row.values()))) if count else 0,
-                    said == gold,
-                    f"predicted {said}, gold {gold}",
-                    link(said, gold),
+                    predicted == gold,
+                    f"predicted {predicted}, gold {gold}",
+                    link(predicted, gold),
                 )
                 for gold, count in row.items()
             ],
         )
-        for said, row in table.items()
+        for predicted, row in table.items()
     ]

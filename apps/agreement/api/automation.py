@@ -171,8 +171,8 @@ def told(found: AutomationState) -> dict[str, Any]:
         "audit": audit and _audit(audit),
         "ended": _ended(found.last) if found.last else None,
         "shares": [
-            {"label": each.name, "naive": each.naive, "corrected": each.corrected}
-            for each in found.shares
+            {"label": share.name, "naive": share.naive, "corrected": share.corrected}
+            for share in found.shares
         ],
     }
 

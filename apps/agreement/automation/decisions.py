@@ -56,7 +56,7 @@ def newest_golds(item_ids: Iterable[int]) -> dict[str, int]:
 def words_of_authors(project: Project, since: datetime) -> QuerySet[Label]:
     """What authors had said of their items by ``since``, the oldest first, as an import brought it
     too. What came too late or from somebody not trusted is told, not decided."""
-    said = Label.objects.filter(
+    labels = Label.objects.filter(
         item__project=project,
         annotator__kind=Kind.AUTHOR,
         withdrawn=False,
@@ -64,7 +64,7 @@ def words_of_authors(project: Project, since: datetime) -> QuerySet[Label]:
         created_at__lt=since,
     ).exclude(role=Label.Role.ADVISORY)
     # What replaced it later takes no error out.
-    return said.exclude(superseded_by__created_at__lt=since).order_by("pk")
+    return labels.exclude(superseded_by__created_at__lt=since).order_by("pk")
 
 
 def first_decisions(guarantee: Guarantee) -> Decisions:
@@ -119,7 +119,7 @@ def _audits_answered(guarantee: Guarantee, since: datetime) -> dict[int, datetim
     first = answers.filter(Exists(audited), ~Exists(before)).order_by().values("item")
     drawn = frozenset(guarantee.sample)
     moments = first.annotate(at=Min("created_at")).values_list("item", "at")
-    return {item: at for item, at in moments if item not in drawn}
+    return {item: moment for item, moment in moments if item not in drawn}
 
 
 def led_items(project: Project, item_ids: Collection[int] | None = None) -> frozenset[int]:
@@ -216,14 +216,14 @@ def _truths(guarantee: Guarantee, rows: Mapping[int, Gold | Label]) -> dict[int,
     versions = dict(
         LabelSchema.objects.filter(project=guarantee.project_id).values_list("pk", "version")
     )
-    told = Translator.of(guarantee.project_id) if len(versions) > 1 else None
+    translator = Translator.of(guarantee.project_id) if len(versions) > 1 else None
     truths = {}
     for item, row in rows.items():
         if row.value is None:
             truths[item] = NONE_IS_RIGHT
             continue
         value: Any = row.value
-        value = told.value(versions[row.schema_id], value) if told else value
+        value = translator.value(versions[row.schema_id], value) if translator else value
         if value is not None:
             truths[item] = value_key(value)
     return truths

@@ -275,9 +275,9 @@ def _outcomes(guarantee: Guarantee) -> Sequence[bool]:
     """Whether each audited debate was wrong, in the order of the answers."""
     decided = audit_decisions(guarantee)
     debates = {
-        each.item_id: value_key(each.value)
-        for each in latest_debates(guarantee.project, list(decided))
-        if each.labelled and each.value is not None
+        debate.item_id: value_key(debate.value)
+        for debate in latest_debates(guarantee.project, list(decided))
+        if debate.labelled and debate.value is not None
     }
     return [debates[item] != truth for item, truth in decided.items() if item in debates]
 

@@ -406,7 +406,9 @@ def risk_coverage(
 
     ``steps`` is the ``path`` of ``risk_control.choose_threshold``; None with fewer than two.
     """
-    known = sorted((one.coverage, one.error, one.bound) for one in steps if one.error is not None)
+    known = sorted(
+        (step.coverage, step.error, step.bound) for step in steps if step.error is not None
+    )
     if len(known) < 2:
         return None
     most = min(1.0, max(WORTH_DRAWING * target, 1.15 * max(error for _, error, _ in known)))
@@ -429,15 +431,15 @@ def risk_coverage(
         description=description,
         rows=[
             {
-                "threshold": one.threshold,
-                "accepted share": one.coverage,
-                "accepted": one.accepted,
-                "wrong": one.errors,
-                "error": one.error,
-                "upper bound": one.bound,
-                "note": "chosen" if one == chosen else "",
+                "threshold": step.threshold,
+                "accepted share": step.coverage,
+                "accepted": step.accepted,
+                "wrong": step.errors,
+                "error": step.error,
+                "upper bound": step.bound,
+                "note": "chosen" if step == chosen else "",
             }
-            for one in sorted(steps, key=lambda one: one.coverage)
+            for step in sorted(steps, key=lambda step: step.coverage)
         ],
         x=Axis(title="accepted without a person", ticks=(0, 0.25, 0.5, 0.75, 1)),
         y=Axis(title="wrong among the accepted", high=most),

@@ -73,21 +73,25 @@ class Pool:
     @cached_property
     def drawable(self) -> list[int]:
         """Items that may be drawn, by id."""
-        return [each for each in self.candidates if each not in self.led and each not in self.tuned]
+        return [
+            item_id
+            for item_id in self.candidates
+            if item_id not in self.led and item_id not in self.tuned
+        ]
 
     @property
     def uncertainties(self) -> list[float]:
         """Of all candidates."""
-        return [each.uncertainty for each in self.candidates.values()]
+        return [candidate.uncertainty for candidate in self.candidates.values()]
 
     @cached_property
     def specs(self) -> list[str]:
         """The set-ups whose debates these are."""
-        return sorted({each.spec for each in self.candidates.values()})
+        return sorted({candidate.spec for candidate in self.candidates.values()})
 
     def accepted(self, bound: float) -> int:
         """How many candidates lie below ``bound``."""
-        return sum(each.uncertainty < bound for each in self.candidates.values())
+        return sum(candidate.uncertainty < bound for candidate in self.candidates.values())
 
 
 def without_certainty(rule: Rule) -> Rule:
@@ -129,18 +133,18 @@ def _candidates(
         debates = debates.filter(item__in=item_ids)
     specs = dict(debates.values_list("pk", "run__spec_hash"))
     return {
-        each.item_id: Candidate(
-            each.item_id, _uncertainty(each), value_key(each.value), specs[each.pk]
+        debate.item_id: Candidate(
+            debate.item_id, _uncertainty(debate), value_key(debate.value), specs[debate.pk]
         )
-        for each in ended
-        if accepted_but_for_certainty(rule, each)
+        for debate in ended
+        if accepted_but_for_certainty(rule, debate)
     }
 
 
 def _uncertainty(ended: Ended) -> float:
     """Of a debate that tells none, the uncertainty at which nothing is accepted."""
-    told = ended.signals[SIGNAL]
-    return 1.0 if told is None else float(told)
+    uncertainty = ended.signals[SIGNAL]
+    return 1.0 if uncertainty is None else float(uncertainty)
 
 
 def accepted_but_for_certainty(rule: Rule, ended: Ended) -> bool:
@@ -227,20 +231,20 @@ def count_pool(project: Project) -> Counts:
     """The sizes of the pool that ``read_pool`` would read."""
     rule = without_certainty(rule_of(project))
     groups = _grouped(project, latest(project), rule)
-    within = [each for each in groups if _accepted(rule, each)]
+    within = [group for group in groups if _accepted(rule, group)]
     return Counts(
         comparable=not current_schema(project).task.written,
-        debated=sum(each["items"] for each in groups),
-        within_rule=sum(each["items"] for each in within),
-        available=sum(each["free"] for each in within),
-        decided=sum(each["decided"] for each in within),
+        debated=sum(group["items"] for group in groups),
+        within_rule=sum(group["items"] for group in within),
+        available=sum(group["free"] for group in within),
+        decided=sum(group["decided"] for group in within),
     )
 
 
 def labelled_by_others(project: Project, rule: Rule, specs: Collection[str]) -> bool:
     """Whether a debate that ``rule`` accepts but for certainty is by none of these set-ups."""
     others = latest(project).exclude(run__spec_hash__in=specs)
-    return any(_accepted(rule, each) for each in _kinds(others, rule).distinct())
+    return any(_accepted(rule, kind) for kind in _kinds(others, rule).distinct())
 
 
 def latest(project: Project) -> QuerySet[Debate]:
@@ -278,9 +282,9 @@ def _grouped(
 def _kinds(debates: QuerySet[Debate], rule: Rule) -> Any:
     """What the rule goes by. Not the signals themselves: hardly two debates have the same."""
     beyond = {
-        f"beyond_{each.signal}": Beyond(each, rule.bounds[each.signal])
-        for each in THRESHOLDS
-        if each.signal in rule.bounds
+        f"beyond_{threshold.signal}": Beyond(threshold, rule.bounds[threshold.signal])
+        for threshold in THRESHOLDS
+        if threshold.signal in rule.bounds
     }
     kinds = debates.annotate(empty=Q(value__isnull=True), **beyond)
     return kinds.values("status", "flags", "empty", *beyond)
@@ -316,28 +320,31 @@ def label_shares(pool: Pool, truths: Mapping[int, str], schema: Schema) -> list[
 
     ``truths``: first blind decisions of the sample's items.
     """
-    sampled = [each for each in truths if each in pool.candidates]
+    sampled = [item_id for item_id in truths if item_id in pool.candidates]
     if not schema.task.labelled or len(sampled) < LEAST:
         return []
-    rest = [pool.candidates[each].value for each in pool.drawable if each not in truths]
-    said = [pool.candidates[each].value for each in sampled]
-    truth = [truths[each] for each in sampled]
-    return [_share(label, label_name, truth, (said, rest)) for label, label_name in _labels(schema)]
+    rest = [pool.candidates[item_id].value for item_id in pool.drawable if item_id not in truths]
+    by_debates = [pool.candidates[item_id].value for item_id in sampled]
+    truth = [truths[item_id] for item_id in sampled]
+    return [
+        _share(label, label_name, truth, (by_debates, rest))
+        for label, label_name in _labels(schema)
+    ]
 
 
 def _share(
     key: str, name: str, truth: Sequence[str], debates: tuple[Sequence[str], Sequence[str]]
 ) -> LabelShare:
-    said, rest = [[float(_has(value, key)) for value in values] for values in debates]
-    every = [*said, *rest]
-    powered = ppi_mean([float(_has(value, key)) for value in truth], said, rest)
+    sampled, rest = [[float(_has(value, key)) for value in values] for values in debates]
+    every = [*sampled, *rest]
+    powered = ppi_mean([float(_has(value, key)) for value in truth], sampled, rest)
     return LabelShare(name, sum(every) / len(every), powered)
 
 
 def _labels(schema: Schema) -> list[tuple[str, str]]:
     """What to look for in a value, and how people call it."""
     if schema.task.ordered:
-        points = [each.point for each in schema.labels if each.point is not None]
+        points = [label.point for label in schema.labels if label.point is not None]
         return [(value_words(point), value_words(point)) for point in points]
     return [(name, name) for name in schema.names]
 
@@ -388,5 +395,5 @@ def reach_of(guarantee: Guarantee, known: Mapping[int, object]) -> Reach:
         Guarantee.objects.filter(pk=guarantee.pk, verdict__isnull=False).update(verdict=verdict)
         guarantee.verdict = verdict
     found = verdict[REACH]
-    shares = [LabelShare(**each) for each in found["shares"]]
+    shares = [LabelShare(**share) for share in found["shares"]]
     return Reach(Counts(**found["pool"]), found["accepted"], shares)

@@ -71,8 +71,8 @@ def start_errors(target: float, confidence: float, coverage: float, size: int) -
 def bounds_to_test(uncertainties: Sequence[float]) -> list[float]:
     """Bounds of the uncertainty, strict to loose, by the quantiles of all items: each accepts about
     a twentieth more. Below 1 lies what is sure of something; 1 itself is never accepted."""
-    quantiles = -quantile_thresholds([-each for each in uncertainties], STEPS)
-    return sorted({_beyond(float(each)) for each in quantiles})
+    quantiles = -quantile_thresholds([-uncertainty for uncertainty in uncertainties], STEPS)
+    return sorted({_beyond(float(quantile)) for quantile in quantiles})
 
 
 def certainty_of(bound: float) -> float:

@@ -202,8 +202,8 @@ def queue_sample(guarantee: Guarantee) -> int:
     undecided = Q(gold=None) | Q(gold__decided_by__kind__in=(Kind.LLM, Kind.MODEL))
     words = words_of_authors(project, guarantee.drawn_at).filter(item__in=guarantee.sample)
     sample = sorted({*guarantee.sample} - {*words.values_list("item_id", flat=True)})
-    for at in range(0, len(sample), CHUNK):
-        states = ItemState.objects.filter(undecided, item__in=sample[at : at + CHUNK])
+    for start in range(0, len(sample), CHUNK):
+        states = ItemState.objects.filter(undecided, item__in=sample[start : start + CHUNK])
         lost = states.exclude(reasons=ONLY_AUDITED).order_by("item_id")
         if ids := list(lost.values_list("item_id", flat=True)):
             moved += reroute_items(project, ids, lambda locked: _blind(project, list(locked)))
@@ -238,9 +238,9 @@ def other_runs(guarantee: Guarantee) -> bool:
     return others.filter(late).exists()
 
 
-def same_rule(one: Rule, other: Rule) -> bool:
+def same_rule(rule: Rule, other: Rule) -> bool:
     """Whether two rules accept the same, whatever they audit."""
-    return (one.flags, dict(one.bounds)) == (other.flags, dict(other.bounds))
+    return (rule.flags, dict(rule.bounds)) == (other.flags, dict(other.bounds))
 
 
 def _check_enough(pool: Pool, target: float, confidence: float) -> None:

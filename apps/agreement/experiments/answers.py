@@ -83,13 +83,13 @@ class Rounds:
     schema: Schema
     known: dict[str, Value | None] = field(default_factory=dict)
 
-    def of(self, told: Any) -> Sequence[Value | None]:
-        """Of one debate; ``told`` is the signal that its ``Opinions.rounds`` names."""
-        if not isinstance(told, list):
+    def of(self, rounds: Any) -> Sequence[Value | None]:
+        """Of one debate; ``rounds`` is the signal that its ``Opinions.rounds`` names."""
+        if not isinstance(rounds, list):
             return []
         if self.protocol == "courtroom":
-            return told
-        return [self._majority(list(said.values())) for said in told if said]
+            return rounds
+        return [self._majority(list(opinions.values())) for opinions in rounds if opinions]
 
     def _majority(self, voices: list[Value | None]) -> Value | None:
         if all(voice == voices[0] for voice in voices):
@@ -100,15 +100,15 @@ class Rounds:
         return self.known[key]
 
 
-def first_voices(told: Any) -> list[Value | None]:
+def first_voices(rounds: Any) -> list[Value | None]:
     """What everybody said before they heard anybody: the first of a discussion's ``rounds``."""
-    return list(told[0].values()) if isinstance(told, list) and told else []
+    return list(rounds[0].values()) if isinstance(rounds, list) and rounds else []
 
 
-def own_d_rate(told: Mapping[str, Any]) -> float | None:
+def own_d_rate(signals: Mapping[str, Any]) -> float | None:
     """How sure a debate's votes were, in a discussion before it began; None without a vote."""
-    before = told.get("first_d_rate")
-    return told.get("d_rate") if before is None else before
+    before = signals.get("first_d_rate")
+    return signals.get("d_rate") if before is None else before
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +125,16 @@ class Spent:
 class ArmAnswers:
     """An arm's ended debates about verified items.
 
-    ``rows`` says which item each is about, ``said`` what came out (coded), ``values`` the same as
-    it is, ``told`` has each signal that was read, as a list beside them.
+    ``rows``: the item of each debate. ``predicted``: its coded answer. ``values``: its answer.
+    ``signals``: signal → its value in each debate.
     """
 
     arm: Arm
     debates: Sequence[int]
     rows: Ints
-    said: Ints
+    predicted: Ints
     values: Sequence[Any]
-    told: Mapping[str, Sequence[Any]]
+    signals: Mapping[str, Sequence[Any]]
     counts: ArmTally
     spent: Spent
 
@@ -177,16 +177,16 @@ def answers_of(experiment: Experiment, arms: Sequence[Arm]) -> Answers:
     found = []
     for arm, columns in read:
         rows = np.fromiter((place[item_id] for item_id in columns[0]), dtype=np.int64)
-        said = codes.all_of(columns[2])
+        answered = codes.all_of(columns[2])
         found.append(
             ArmAnswers(
                 arm=arm,
                 debates=columns[1],
                 rows=rows,
-                said=said,
+                predicted=answered,
                 values=columns[2],
-                told=dict(zip(heard[arm.run.pk].names, columns[3:], strict=True)),
-                counts=count_answers(codes, coded, rows, said),
+                signals=dict(zip(heard[arm.run.pk].names, columns[3:], strict=True)),
+                counts=count_answers(codes, coded, rows, answered),
                 spent=spent[arm.run.pk],
             )
         )

@@ -130,7 +130,7 @@ class ExperimentForm(forms.Form):
     def _given(self, info: ProtocolInfo) -> Iterator[dict[str, Any]]:
         """The settings of each arm."""
         settings = self._settings(info)
-        read = {each.name: self.cleaned_data[field_name(info, each)] for each in settings}
+        read = {setting.name: self.cleaned_data[field_name(info, setting)] for setting in settings}
         compared = [setting.name for setting in settings if setting.compared]
         for values in product(*(read[name] for name in compared)):
             yield read | dict(zip(compared, values, strict=True))

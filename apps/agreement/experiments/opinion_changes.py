@@ -27,36 +27,36 @@ class Step:
         return {"step": self.words, "whole": self.whole} | self.changes.to_json()
 
 
-def steps_of(sample: Resample, answers: Answers, each: ArmAnswers) -> list[Step]:
+def steps_of(sample: Resample, answers: Answers, answered: ArmAnswers) -> list[Step]:
     """The steps of an arm; none where there is but one opinion."""
-    opinions = protocol(each.arm.run.protocol).opinions
-    if opinions is None or not len(each.rows):
+    opinions = protocol(answered.arm.run.protocol).opinions
+    if opinions is None or not len(answered.rows):
         return []
-    gold = answers.gold[each.rows]
-    first = answers.codes.all_of(each.told["first"])
-    whole = count_changes(sample, each.rows, first == gold, each.said == gold)
+    gold = answers.gold[answered.rows]
+    first = answers.codes.all_of(answered.signals["first"])
+    whole = count_changes(sample, answered.rows, first == gold, answered.predicted == gold)
     return [
         Step(f"{opinions.first} → {opinions.last}", whole, whole=True),
-        *_by_round(sample, answers, each, opinions),
+        *_by_round(sample, answers, answered, opinions),
     ]
 
 
 def _by_round(
-    sample: Resample, answers: Answers, each: ArmAnswers, opinions: Opinions
+    sample: Resample, answers: Answers, answered: ArmAnswers, opinions: Opinions
 ) -> Iterator[Step]:
     if not opinions.rounds:
         return
-    rounds = Rounds(each.arm.run.protocol, answers.schema)
-    stood = [rounds.of(told) for told in each.told[opinions.rounds]]
+    rounds = Rounds(answered.arm.run.protocol, answers.schema)
+    stood = [rounds.of(signal) for signal in answered.signals[opinions.rounds]]
     table = _padded([answers.codes.all_of(values) for values in stood])
     lengths = np.array([len(values) for values in stood])
-    gold = answers.gold[each.rows]
-    for at in range(table.shape[1] - 1):
-        kept = lengths > at + 1
-        right = [table[kept, place] == gold[kept] for place in (at, at + 1)]
-        number = at + opinions.round_from
+    gold = answers.gold[answered.rows]
+    for index in range(table.shape[1] - 1):
+        kept = lengths > index + 1
+        right = [table[kept, column] == gold[kept] for column in (index, index + 1)]
+        number = index + opinions.round_from
         words = f"{opinions.round} {number} → {number + 1}"
-        yield Step(words, count_changes(sample, each.rows[kept], right[0], right[1]))
+        yield Step(words, count_changes(sample, answered.rows[kept], right[0], right[1]))
 
 
 def _padded(lines: Sequence[Ints]) -> Ints:

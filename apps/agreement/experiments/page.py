@@ -166,7 +166,9 @@ def table_rows(report: ExperimentReport, sort: str = "") -> list[TableRow]:
     columns = []
     for name, (words, figure_of, say) in COLUMNS.items():
         figures = [figure_of(arm) for arm in report.arms]
-        most = max((each.get("high") or each["value"] or 0.0 for each in figures), default=0.0)
+        most = max(
+            (figure.get("high") or figure["value"] or 0.0 for figure in figures), default=0.0
+        )
         of_sets = name == "accuracy" and report.task.several
         columns.append(
             [
@@ -295,14 +297,14 @@ def comparison_page(report: ExperimentReport, *, sort: str = "") -> dict[str, An
 def shelves(report: ExperimentReport) -> list[Shelf]:
     """Debates worth reading, by why; an arm after the other, so that each is there."""
     chosen = {kind: _taken_in_turn(report.arms, kind) for kind in WORTH}
-    items = _items([each for found in chosen.values() for each in found])
+    items = _items([reading for found in chosen.values() for reading in found])
     letters = {arm.run_id: arm.letter for arm in report.arms}
     return [
         Shelf(
             kind=kind,
             words=KIND_WORDS[kind],
             count=sum(arm.kinds.get(kind, 0) for arm in report.arms),
-            shown=[_shown(each, letters[each.run_id], items) for each in found],
+            shown=[_shown(reading, letters[reading.run_id], items) for reading in found],
         )
         for kind, found in chosen.items()
         if found
@@ -313,7 +315,7 @@ def texts_of(readings: Sequence[Reading], arms: Sequence[Arm]) -> list[ShownRead
     """A page of debates with their texts."""
     items = _items(readings)
     letters = {arm.run.pk: letter_of(place) for place, arm in enumerate(arms)}
-    return [_shown(each, letters[each.run_id], items) for each in readings]
+    return [_shown(reading, letters[reading.run_id], items) for reading in readings]
 
 
 def expected_width(planned: Sequence[PlannedArm], chosen: int) -> dict[str, Any]:
@@ -323,41 +325,43 @@ def expected_width(planned: Sequence[PlannedArm], chosen: int) -> dict[str, Any]
     """
     items = planned[0].preview.items
     low, high = wilson(round(ASSUMED * items), items)
-    previews = [each.preview for each in planned]
+    previews = [preview.preview for preview in planned]
     return {
         "planned": [
             {
-                "arm": each,
-                "title": title_of(each.plan.protocol, each.plan.settings),
-                "models": " + ".join(dict.fromkeys(m.name for m in each.plan.models.values())),
+                "arm": arm,
+                "title": title_of(arm.plan.protocol, arm.plan.settings),
+                "models": " + ".join(dict.fromkeys(m.name for m in arm.plan.models.values())),
                 "vote": place >= chosen,
             }
-            for place, each in enumerate(planned)
+            for place, arm in enumerate(planned)
         ],
         "items": items,
         "few": items < FEW,
         "assumed": ASSUMED,
         "low": low,
         "high": high,
-        "calls": sum(each.calls for each in previews),
-        "calls_most": sum(each.calls_most for each in previews),
-        "cost": _sum([each.cost_nanousd for each in previews]),
-        "worst": _sum([each.worst_nanousd for each in previews]),
-        "seconds": _sum([each.seconds for each in previews]),
-        "unpriced": list(dict.fromkeys(name for each in previews for name in each.unpriced)),
-        "offline": all(each.offline for each in previews),
+        "calls": sum(preview.calls for preview in previews),
+        "calls_most": sum(preview.calls_most for preview in previews),
+        "cost": _sum([preview.cost_nanousd for preview in previews]),
+        "worst": _sum([preview.worst_nanousd for preview in previews]),
+        "seconds": _sum([preview.seconds for preview in previews]),
+        "unpriced": list(dict.fromkeys(name for preview in previews for name in preview.unpriced)),
+        "offline": all(preview.offline for preview in previews),
     }
 
 
 def _taken_in_turn(arms: Sequence[ArmReport], kind: str) -> list[Reading]:
     stacks = [list(arm.examples.get(kind, ())) for arm in arms]
     longest = max(map(len, stacks), default=0)
-    mixed = [stack[at] for at in range(longest) for stack in stacks if at < len(stack)]
+    mixed = [
+        stack[position] for position in range(longest) for stack in stacks if position < len(stack)
+    ]
     return mixed[:WORTH_SHOWN]
 
 
 def _items(readings: Sequence[Reading]) -> dict[int, tuple[str, str]]:
-    ids = {each.item_id for each in readings}
+    ids = {reading.item_id for reading in readings}
     found = Item.objects.filter(pk__in=ids).values_list("pk", "text", "external_id")
     return {pk: (text, external_id) for pk, text, external_id in found}
 

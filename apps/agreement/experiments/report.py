@@ -82,17 +82,17 @@ def check_kind(kind: str) -> str:
     return kind
 
 
-def places_of(answers: Answers, each: ArmAnswers) -> dict[str, list[int]]:
+def places_of(answers: Answers, answered: ArmAnswers) -> dict[str, list[int]]:
     """Kind → which of an arm's debates are of it; protocols with one opinion change no minds."""
-    gold = answers.gold[each.rows]
-    right = each.said == gold
+    gold = answers.gold[answered.rows]
+    right = answered.predicted == gold
     found = {
         "right": right,
         "wrong": ~right,
-        "unparsed": each.said == NOTHING,
+        "unparsed": answered.predicted == NOTHING,
     }
-    if "first" in each.told:
-        began = answers.codes.all_of(each.told["first"]) == gold
+    if "first" in answered.signals:
+        began = answers.codes.all_of(answered.signals["first"]) == gold
         found |= {
             "wrong-right": ~began & right,
             "right-wrong": began & ~right,
@@ -100,27 +100,27 @@ def places_of(answers: Answers, each: ArmAnswers) -> dict[str, list[int]]:
             "right-right": began & right,
         }
     places = {kind: [int(place) for place in mask.nonzero()[0]] for kind, mask in found.items()}
-    if "flips" in each.told:
+    if "flips" in answered.signals:
         # Where the judge did not take what the critic said.
         places["overruled"] = [
-            at
-            for at, told in enumerate(each.told["flips"])
-            if isinstance(told, dict) and told.get("critic")
+            place
+            for place, flips in enumerate(answered.signals["flips"])
+            if isinstance(flips, dict) and flips.get("critic")
         ]
     return places
 
 
-def readings_at(answers: Answers, each: ArmAnswers, places: Sequence[int]) -> Iterator[Reading]:
-    """Those debates of an arm."""
-    first = each.told.get("first")
-    for at in places:
-        row = int(each.rows[at])
+def readings_at(answers: Answers, answered: ArmAnswers, places: Sequence[int]) -> Iterator[Reading]:
+    """Those debates of an answered."""
+    first = answered.signals.get("first")
+    for place in places:
+        row = int(answered.rows[place])
         yield Reading(
-            debate_id=each.debates[at],
-            run_id=each.arm.run.pk,
+            debate_id=answered.debates[place],
+            run_id=answered.arm.run.pk,
             item_id=answers.items[row],
-            first=first[at] if first else None,
-            last=each.values[at],
+            first=first[place] if first else None,
+            last=answered.values[place],
             gold=answers.decided[row],
         )
 
@@ -237,7 +237,7 @@ def in_dollars(cost: Figure) -> Figure:
     if cost["value"] is None:
         return cost
     ends = (cost["value"], cost["low"], cost["high"])
-    value, low, high = (None if each is None else each / 1e9 for each in ends)
+    value, low, high = (None if end is None else end / 1e9 for end in ends)
     return {**cost, "value": value, "low": low, "high": high}
 
 
@@ -256,8 +256,8 @@ def readings_of(experiment: Experiment, arms: Sequence[Arm], kind: str) -> list[
     answers = answers_of(experiment, arms)
     return [
         reading
-        for each in answers.arms
-        for reading in readings_at(answers, each, places_of(answers, each).get(kind, ()))
+        for answered in answers.arms
+        for reading in readings_at(answers, answered, places_of(answers, answered).get(kind, ()))
     ]
 
 
@@ -281,15 +281,15 @@ def make_report(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport
         for place, (spent, right) in enumerate(values)
         if spent is not None and right is not None
     ]
-    best = {known[at][0] for at in pareto_front([(spent, right) for _, spent, right in known])}
+    best = {known[index][0] for index in pareto_front([(spent, right) for _, spent, right in known])}
     return ExperimentReport(
         task=answers.schema.task,
         items=len(answers.items),
-        arms=[replace(each, on_front=place in best) for place, each in enumerate(reports)],
-        pairs=compare_arms(sample, [each.counts for each in answers.arms]),
+        arms=[replace(report, on_front=place in best) for place, report in enumerate(reports)],
+        pairs=compare_arms(sample, [arm.counts for arm in answers.arms]),
         axis=axis,
         ambiguous_items=int(shared.ambiguous.sum()) if shared else None,
-        repeated=any(each.counts.passes.max(initial=0) > 1 for each in answers.arms),
+        repeated=any(arm.counts.passes.max(initial=0) > 1 for arm in answers.arms),
         by_author=answers.authors is not None,
     )
 
@@ -304,13 +304,13 @@ class _Context:
 
 
 def _arm(context: _Context, place: int) -> ArmReport:
-    each = context.answers.arms[place]
-    arm, sample, passes = each.arm, context.sample, each.counts.passes
+    answered = context.answers.arms[place]
+    arm, sample, passes = answered.arm, context.sample, answered.counts.passes
     letters = [context.letters[other.arm.run.pk] for other in context.answers.arms]
     labelled = context.answers.schema.task.labelled
     names = context.answers.schema.names if labelled else ()
-    kinds, found = places_of(context.answers, each), score_arm(sample, each.counts, names)
-    by = context.shared or own_ambiguity(each, place, len(context.answers.items))
+    kinds, found = places_of(context.answers, answered), score_arm(sample, answered.counts, names)
+    by = context.shared or own_ambiguity(answered, place, len(context.answers.items))
     return ArmReport(
         run_id=arm.run.pk,
         protocol=arm.run.protocol,
@@ -325,19 +325,19 @@ def _arm(context: _Context, place: int) -> ArmReport:
         scores=replace(
             found, accuracy=with_ends(found.accuracy), unparsed=with_ends(found.unparsed)
         ),
-        cost=mean_per_pass(sample, each.spent.cost, passes)
-        if each.spent.priced
+        cost=mean_per_pass(sample, answered.spent.cost, passes)
+        if answered.spent.priced
         else undefined(NO_PRICE),
-        seconds=mean_per_pass(sample, each.spent.seconds, passes),
-        calls=mean_per_pass(sample, each.spent.calls, passes),
-        steps=steps_of(sample, context.answers, each),
-        voices=vote_agreement_of(sample, context.answers, each, by),
-        ambiguous=_accuracy_on(sample, each, by, ambiguous=True),
-        normal=_accuracy_on(sample, each, by, ambiguous=False),
+        seconds=mean_per_pass(sample, answered.spent.seconds, passes),
+        calls=mean_per_pass(sample, answered.spent.calls, passes),
+        steps=steps_of(sample, context.answers, answered),
+        voices=vote_agreement_of(sample, context.answers, answered, by),
+        ambiguous=_accuracy_on(sample, answered, by, ambiguous=True),
+        normal=_accuracy_on(sample, answered, by, ambiguous=False),
         ambiguity=f"by {letters[by.source]}: {by.words}" if by else "",
         kinds={kind: len(places) for kind, places in kinds.items()},
         examples={
-            kind: tuple(readings_at(context.answers, each, kinds[kind][:SHOWN]))
+            kind: tuple(readings_at(context.answers, answered, kinds[kind][:SHOWN]))
             for kind in WORTH
             if kinds.get(kind)
         },
@@ -345,11 +345,11 @@ def _arm(context: _Context, place: int) -> ArmReport:
 
 
 def _accuracy_on(
-    sample: Resample, each: ArmAnswers, by: Ambiguity | None, *, ambiguous: bool
+    sample: Resample, answered: ArmAnswers, by: Ambiguity | None, *, ambiguous: bool
 ) -> Figure:
     if by is None:
         return undefined(NO_MEASURE)
     wanted = by.ambiguous if ambiguous else by.normal
-    right, passes = each.counts.right * wanted, each.counts.passes * wanted
+    right, passes = answered.counts.right * wanted, answered.counts.passes * wanted
     kind = "ambiguous" if ambiguous else "normal"
     return with_ends(clustered_share(sample, right, passes, reason=f"no item is {kind}"))

@@ -52,28 +52,28 @@ class Ambiguity:
 
 def shared_ambiguity(arms: Sequence[ArmAnswers], items: int) -> Ambiguity | None:
     """By the samples of one model, the same for all arms; None without five samples of any."""
-    for place, each in enumerate(arms):
-        settings = each.arm.run.protocol_settings
+    for place, answered in enumerate(arms):
+        settings = answered.arm.run.protocol_settings
         samples = settings.get("samples", 0)
-        if each.arm.run.protocol == "self_consistency" and samples >= FEWEST_SAMPLES:
-            return _by(each, place, items, f"its {samples} samples")
+        if answered.arm.run.protocol == "self_consistency" and samples >= FEWEST_SAMPLES:
+            return _by(answered, place, items, f"its {samples} samples")
     return None
 
 
-def own_ambiguity(each: ArmAnswers, place: int, items: int) -> Ambiguity | None:
+def own_ambiguity(answered: ArmAnswers, place: int, items: int) -> Ambiguity | None:
     """By the arm's own votes; None where it has none."""
-    if "d_rate" not in each.told:
+    if "d_rate" not in answered.signals:
         return None
-    when = " before the discussion" if "first_d_rate" in each.told else ""
-    return _by(each, place, items, f"its own votes{when}")
+    when = " before the discussion" if "first_d_rate" in answered.signals else ""
+    return _by(answered, place, items, f"its own votes{when}")
 
 
-def _by(each: ArmAnswers, place: int, items: int, words: str) -> Ambiguity:
+def _by(answered: ArmAnswers, place: int, items: int, words: str) -> Ambiguity:
     """By what a debate tells of its votes."""
-    names = [name for name in ("d_rate", "first_d_rate") if name in each.told]
-    lines = zip(*(each.told[name] for name in names), strict=True)
+    names = [name for name in ("d_rate", "first_d_rate") if name in answered.signals]
+    lines = zip(*(answered.signals[name] for name in names), strict=True)
     rates = [own_d_rate(dict(zip(names, line, strict=True))) for line in lines]
-    return Ambiguity(*told_apart(each.rows, rates, items, MOST), place, words)
+    return Ambiguity(*told_apart(answered.rows, rates, items, MOST), place, words)
 
 
 def told_apart(
@@ -105,19 +105,19 @@ class VoteAgreement:
 
 
 def vote_agreement_of(
-    sample: Resample, answers: Answers, each: ArmAnswers, by: Ambiguity | None
+    sample: Resample, answers: Answers, answered: ArmAnswers, by: Ambiguity | None
 ) -> VoteAgreement | None:
     """Of one arm; None where nobody votes."""
-    opinions = protocol(each.arm.run.protocol).opinions
+    opinions = protocol(answered.arm.run.protocol).opinions
     who = opinions.voters if opinions else ""
-    if not who or not any(each.told["votes"]):
+    if not who or not any(answered.signals["votes"]):
         return None
-    count = _VoteCounts(sample, answers, each.rows)
-    votes = count.of([_ballots(told) for told in each.told["votes"]])
+    count = _VoteCounts(sample, answers, answered.rows)
+    votes = count.of([_ballots(signal) for signal in answered.signals["votes"]])
     everything = np.ones(len(answers.items), dtype=bool)
     parts = {"all items": count.agreement(votes, everything)}
-    if "rounds" in each.told:
-        alone = count.of([_one_each(first_voices(told)) for told in each.told["rounds"]])
+    if "rounds" in answered.signals:
+        alone = count.of([_one_each(first_voices(signal)) for signal in answered.signals["rounds"]])
         parts["before the discussion"] = count.agreement(alone, everything)
     if by is not None:
         parts["ambiguous items"] = count.agreement(votes, by.ambiguous)
@@ -134,10 +134,10 @@ class _VoteCounts:
     def of(self, ballots: Sequence[Sequence[tuple[Any, int]]]) -> Ints:
         """Votes by category, shape (debates, categories); abstentions are no answers."""
         codes = self.answers.codes
-        coded = [[(codes.of(value), n) for value, n in each] for each in ballots]
+        coded = [[(codes.of(value), n) for value, n in votes] for votes in ballots]
         table = np.zeros((len(coded), max(1, len(codes))), dtype=np.int64)
-        for line, each in enumerate(coded):
-            for code, n in each:
+        for line, votes in enumerate(coded):
+            for code, n in votes:
                 if code != NOTHING:
                     table[line, code] += n
         return table[:, table.any(axis=0)]
@@ -149,9 +149,9 @@ class _VoteCounts:
         return replace(found, percent=with_ends(found.percent))
 
 
-def _ballots(told: Any) -> list[tuple[Any, int]]:
+def _ballots(signal: Any) -> list[tuple[Any, int]]:
     """The signal ``votes``: answers with their counts."""
-    return [(value, n) for value, n in told] if isinstance(told, list) else []
+    return [(value, n) for value, n in signal] if isinstance(signal, list) else []
 
 
 def _one_each(voices: Sequence[Any]) -> list[tuple[Any, int]]:

@@ -134,8 +134,8 @@ def confusion(report: Report, kind: str) -> Chart | None:
         return None
     labels = report["categories"]
     counts = {
-        (said, true): found["confusion"][f"predicted {said}, gold {true}"]
-        for said in labels
+        (predicted, true): found["confusion"][f"predicted {predicted}, gold {true}"]
+        for predicted in labels
         for true in labels
     }
     title = f"{short_name(report, kind)} against {truth.name}"
@@ -353,17 +353,17 @@ def _short(value: float, *, percent: bool) -> str:
 
 
 def _pair_rows(sources: Sequence[Source], figures: Pairs) -> list[Row]:
-    pairs = [(one, other) for number, one in enumerate(sources) for other in sources[number:]]
+    pairs = [(source, other) for number, source in enumerate(sources) for other in sources[number:]]
     return [
         {
-            "source": one.name,
-            "kind": one.kind,
+            "source": source.name,
+            "kind": source.kind,
             "other": other.name,
             "other kind": other.kind,
             **figure_columns(found),
         }
-        for one, other in pairs
-        if (found := _pair(figures, one, other)) is not NOT_ASKED_TWICE
+        for source, other in pairs
+        if (found := _pair(figures, source, other)) is not NOT_ASKED_TWICE
     ]
 
 
@@ -380,7 +380,7 @@ def draw_confusion(
     ``truth`` is what the columns are called: ``gold``, ``the author``. More labels than twelve are
     a table only.
     """
-    whole = sum(counts.get((said, true), 0) for said in labels for true in labels)
+    whole = sum(counts.get((predicted, true), 0) for predicted in labels for true in labels)
     if not whole:
         return None
     right = sum(counts.get((label, label), 0) for label in labels)
@@ -392,14 +392,14 @@ def draw_confusion(
         description=f"{right:,} of {whole:,} right, framed. Rows: what was said; columns: {truth}.",
         rows=[
             {
-                "said": said,
+                "said": predicted,
                 "true": true,
-                "items": counts.get((said, true), 0),
-                "note": "right" if said == true else "wrong",
+                "items": counts.get((predicted, true), 0),
+                "note": "right" if predicted == true else "wrong",
             }
-            for said in labels
+            for predicted in labels
             for true in labels
-            if shown or counts.get((said, true))
+            if shown or counts.get((predicted, true))
         ],
         x=Axis(names=names, step=38),
         y=Axis(names=names, step=32),
@@ -415,9 +415,9 @@ def _count_cell(
 ) -> Cell:
     """A cell shaded by fifths of what was said."""
     column, row = place
-    said, true = labels[row], labels[column]
-    count = counts.get((said, true), 0)
-    whole = sum(counts.get((said, label), 0) for label in labels)
+    predicted, true = labels[row], labels[column]
+    count = counts.get((predicted, true), 0)
+    whole = sum(counts.get((predicted, label), 0) for label in labels)
     share = f"; {count / whole:.0%} of what was said" if whole else ""
     return Cell(
         column=column,
@@ -425,7 +425,7 @@ def _count_cell(
         step=min(5, 1 + 5 * count // whole) if count else 0,
         text=f"{count:,}",
         framed=row == column,
-        words=f"{count:,} items: said {said}, {truth} {true}{share}",
+        words=f"{count:,} items: said {predicted}, {truth} {true}{share}",
     )
 
 

@@ -126,9 +126,9 @@ class Coder:
         self._schema, self._options = schema, options
         ordered = schema.task.ordered
         # A schema may list a scale from its top: what comes after what is said by the points.
-        labels = sorted(schema.labels, key=lambda each: each.point or 0) if ordered else None
+        labels = sorted(schema.labels, key=lambda label: label.point or 0) if ordered else None
         self._labels = tuple(labels or schema.labels)
-        self._place = {each.name: place for place, each in enumerate(self._labels)}
+        self._place = {label.name: place for place, label in enumerate(self._labels)}
         found = schema.label(label) if label else None
         self._label = found.name if found else ""
         self._by_raw: dict[str, int] = {}
@@ -172,9 +172,11 @@ class Coder:
         if self._label:
             return (f"not {self._label}", self._label)
         if self._schema.task.several:
-            return tuple(", ".join(sorted(one)) or "none" for one in self._sets)
+            return tuple(", ".join(sorted(members)) or "none" for members in self._sets)
         if self.itemwise:
-            most = max((len(one) for one in (self._options or self._texts).values()), default=1)
+            most = max(
+                (len(offered) for offered in (self._options or self._texts).values()), default=1
+            )
             return tuple(f"option {place + 1}" for place in range(most))
         return tuple(self._place)
 

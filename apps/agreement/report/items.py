@@ -29,7 +29,7 @@ class Behind:
     """Which items are meant; ``of`` and ``other`` are kinds, ``by`` a truth, the rest labels.
 
     ``of`` and ``other``: where they differ, or with ``by`` where ``of`` alone is right.
-    ``about`` and ``cell``: what ``of`` says of one label. ``said`` and ``meant``: one confusion.
+    ``about`` and ``cell``: what ``of`` says of one label. ``predicted`` and ``meant``: a confusion.
     """
 
     of: str
@@ -37,7 +37,7 @@ class Behind:
     by: str = ""
     about: str = ""
     cell: str = ""
-    said: str = ""
+    predicted: str = ""
     meant: str = ""
 
     def __post_init__(self) -> None:
@@ -51,20 +51,20 @@ class Behind:
                 raise InvalidInput(f"{name}: must be one of {', '.join(KINDS)}.")
         if self.by not in TRUTHS and (self.by or not self.other):
             raise InvalidInput(f"by: must be one of {', '.join(TRUTHS)}.")
-        if not self.other and self.cell not in CELLS and not (self.said and self.meant):
+        if not self.other and self.cell not in CELLS and not (self.predicted and self.meant):
             raise InvalidInput(f"cell: must be one of {', '.join(CELLS)}.")
 
     def words(self, offline: Mapping[str, Any]) -> str:
         """What the items have in common; ``offline`` has the kinds that are no LLM."""
-        told = {"offline": offline}
-        of, truth = name_of(told, self.of), TRUTHS.get(self.by, "")
-        other = name_of(told, self.other)
+        report = {"offline": offline}
+        of, truth = name_of(report, self.of), TRUTHS.get(self.by, "")
+        other = name_of(report, self.other)
         if self.other and self.by:
             return f"{of} right, {other} not, by {truth}"
         if self.other:
             return f"divided within {of}" if self.of == self.other else f"{of} and {other} differ"
         if not self.cell:
-            return f"{of}: “{self.said}”, {truth}: “{self.meant}”"
+            return f"{of}: “{self.predicted}”, {truth}: “{self.meant}”"
         return {
             "errors": f"“{self.about}” wrongly said or missed by {of}, against {truth}",
             "wrong": f"“{self.about}” said by {of}, not by {truth}",
@@ -91,8 +91,11 @@ def places_behind(sheet: LabelMatrix, asked: Behind) -> Ints:
         right = [_right(sheet, kind, truth) for kind in (asked.of, asked.other)]
         return np.flatnonzero((right[0] == 1) & (right[1] == 0))
     if not asked.cell:
-        said, meant = _place(sheet, "said", asked.said), _place(sheet, "meant", asked.meant)
-        return np.flatnonzero((_single(sheet, asked.of) == said) & (truth == meant))
+        predicted, meant = (
+            _place(sheet, "said", asked.predicted),
+            _place(sheet, "meant", asked.meant),
+        )
+        return np.flatnonzero((_single(sheet, asked.of) == predicted) & (truth == meant))
     said_it, true_of_it, known = _about(sheet, asked, truth)
     cells = {
         "errors": said_it != true_of_it,
@@ -131,16 +134,16 @@ def gold_words(sheet: LabelMatrix, place: int, item: Item) -> str:
 
 def _names(sheet: LabelMatrix, item: Item) -> Sequence[str]:
     if sheet.sets is not None:
-        return [" + ".join(sorted(one)) or "none" for one in sheet.sets]
+        return [" + ".join(sorted(members)) or "none" for members in sheet.sets]
     return item.options if sheet.task.item_options else sheet.categories
 
 
 def _apart(sheet: LabelMatrix, asked: Behind) -> Ints:
     """By the share of pairs of labels, one of each kind, that differ."""
-    one, other = sheet.patterns_of(asked.of), sheet.patterns_of(asked.other)
-    keys = one.of_item * len(other.counts) + other.of_item
+    first, other = sheet.patterns_of(asked.of), sheet.patterns_of(asked.other)
+    keys = first.of_item * len(other.counts) + other.of_item
     pairs, of_pair = np.unique(keys, return_inverse=True)
-    left, right = one.counts[pairs // len(other.counts)], other.counts[pairs % len(other.counts)]
+    left, right = first.counts[pairs // len(other.counts)], other.counts[pairs % len(other.counts)]
     whole = left.sum(axis=1) * right.sum(axis=1)
     share = np.where(whole > 0, 1 - (left * right).sum(axis=1) / np.maximum(whole, 1), 0.0)
     apart = share[of_pair]
@@ -150,8 +153,8 @@ def _apart(sheet: LabelMatrix, asked: Behind) -> Ints:
 
 def _right(sheet: LabelMatrix, kind: str, truth: Ints) -> Ints:
     """1 right, 0 wrong, -1 unknown; of tied answers one is drawn, as in the comparisons."""
-    said = draw_winner(winners(sheet.of_kind(kind).counts()), SEED)
-    return np.where((said < 0) | (truth < 0), -1, said == truth).astype(np.int64)
+    answer = draw_winner(winners(sheet.of_kind(kind).counts()), SEED)
+    return np.where((answer < 0) | (truth < 0), -1, answer == truth).astype(np.int64)
 
 
 def _single(sheet: LabelMatrix, kind: str) -> Ints:
@@ -163,8 +166,8 @@ def _single(sheet: LabelMatrix, kind: str) -> Ints:
 def _about(sheet: LabelMatrix, asked: Behind, truth: Ints) -> tuple[Bools, Bools, Bools]:
     """Whether the kind says the label, whether it is true, and where both can be told."""
     if sheet.sets is None:
-        place, said = _place(sheet, "about", asked.about), _single(sheet, asked.of)
-        return said == place, truth == place, (said >= 0) & (truth >= 0)
+        place, answer = _place(sheet, "about", asked.about), _single(sheet, asked.of)
+        return answer == place, truth == place, (answer >= 0) & (truth >= 0)
     names, members = set_members(list(sheet.sets))
     if asked.about not in names:
         raise InvalidInput(f"about: there is no label '{asked.about[:80]}'.")
@@ -202,8 +205,8 @@ def texts_said(
     found: dict[int, dict[str, dict[str, list[str]]]] = {}
     for rows in wanted_labels(project, asked, sheet.raters, reader):
         chosen = rows.filter(item__in=item_ids, annotator__in=kinds, value__isnull=False)
-        told = chosen.order_by("pk").values_list("item_id", "annotator_id", "value")
-        for item, annotator, value in told:
+        columns = chosen.order_by("pk").values_list("item_id", "annotator_id", "value")
+        for item, annotator, value in columns:
             of_kind = found.setdefault(item, {}).setdefault(kinds[annotator], {})
             of_kind.setdefault(fold(str(value)), []).append(str(value))
     return {
@@ -214,10 +217,10 @@ def texts_said(
 
 def _words(same: Collection[list[str]]) -> str:
     """``“red car” (2), “bus”``: every text once, with how many wrote it."""
-    order = sorted(same, key=lambda each: -len(each))
+    order = sorted(same, key=lambda texts: -len(texts))
     shown = [
-        f"“{_cut(each[0])}”{f' ({len(each):,})' if len(each) > 1 else ''}"
-        for each in order[:MOST_TEXTS]
+        f"“{_cut(texts[0])}”{f' ({len(texts):,})' if len(texts) > 1 else ''}"
+        for texts in order[:MOST_TEXTS]
     ]
     more = [f"{len(order) - MOST_TEXTS:,} more"] if len(order) > MOST_TEXTS else []
     return ", ".join([*shown, *more])

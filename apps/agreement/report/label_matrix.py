@@ -66,8 +66,8 @@ def clusters_of(
         items = Item.objects.filter(project=project)
         key = _key_of(items.order_by("pk").values_list("meta", flat=True)[:LOOKED_AT])
         if key is not None:
-            told = items.annotate(told=KeyTextTransform(key, "meta"))
-            owners, unit = dict(told.values_list("pk", "told")), CLUSTER_KEYS[key]
+            keyed = items.annotate(owner=KeyTextTransform(key, "meta"))
+            owners, unit = dict(keyed.values_list("pk", "owner")), CLUSTER_KEYS[key]
         elif authors and len(set(authors.values())) > 1:
             owners = dict(authors)
     # One database gives JSON's null as a text.
@@ -135,14 +135,14 @@ def _raters(project: Project) -> list[Rater]:
     """All of the project's. Beside LLMs the offline text matcher is a model: it is no LLM, and what
     it says must not count as said by them."""
     found = [
-        Rater(each.pk, each.name, each.kind, each.offline)
-        for each in Annotator.objects.filter(project=project).order_by("pk")
+        Rater(annotator.pk, annotator.name, annotator.kind, annotator.offline)
+        for annotator in Annotator.objects.filter(project=project).order_by("pk")
     ]
-    if not any(each.kind == Kind.LLM and not each.offline for each in found):
+    if not any(rater.kind == Kind.LLM and not rater.offline for rater in found):
         return found
     return [
-        replace(each, kind=Kind.MODEL.value) if each.kind == Kind.LLM and each.offline else each
-        for each in found
+        replace(rater, kind=Kind.MODEL.value) if rater.kind == Kind.LLM and rater.offline else rater
+        for rater in found
     ]
 
 
@@ -199,7 +199,7 @@ def wanted_labels(
 ) -> Iterator[QuerySet[Label]]:
     """The labels that count, in one query or, with a run chosen, people's and the run's."""
     narrowed = items_with(project, asked.tag) & moments(asked)
-    machines = [each.id for each in raters if each.kind in MACHINES]
+    machines = [rater.id for rater in raters if rater.kind in MACHINES]
     if reader is not None:
         narrowed &= ~(Q(annotator__in=machines) & hidden_from(reader, item="item_id"))
     # Of all projects: that is one look into the index, where the project's own is a scan.
@@ -245,7 +245,7 @@ def _fetch(
 def _joined(parts: Sequence[_Labels]) -> _Labels:
     if len(parts) == 1:
         return parts[0]
-    columns = [(each.items, each.annotators, each.codes) for each in parts]
+    columns = [(part.items, part.annotators, part.codes) for part in parts]
     return _Labels(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 

@@ -56,15 +56,15 @@ def agreement_over_time(project: Project, asked: Slice, task: LabelType) -> Char
     name = "alpha_nominal" if asked.label else task.coefficients[0]
     with turn(project.pk):
         sheets = [
-            read_label_matrix(project, replace(asked, since=each.first, until=each.last))
-            for each in found
+            read_label_matrix(project, replace(asked, since=period.first, until=period.last))
+            for period in found
         ]
         series = [
             Series(WORDS[kind], kind, [kind_agreement(sheet, kind).get(name) for sheet in sheets])
             for kind in PEOPLE
             if any(sheet.raters_of(kind) > 1 for sheet in sheets)
         ]
-    words = [each.words for each in found]
+    words = [period.words for period in found]
     return draw_over_time(words, series, of=MAIN_WORDS[name], percent=name == "percent")
 
 
@@ -100,8 +100,8 @@ def periods(first: date, last: date) -> Sequence[Period]:
     length = max(1, -(-days // MOST_PERIODS))
     if length > 1:
         length = -(-length // 7) * 7
-    starts = [first + timedelta(days=at) for at in range(0, days, length)]
-    return [Period(each, min(each + timedelta(days=length - 1), last)) for each in starts]
+    starts = [first + timedelta(days=number) for number in range(0, days, length)]
+    return [Period(start, min(start + timedelta(days=length - 1), last)) for start in starts]
 
 
 def draw_over_time(
@@ -115,25 +115,25 @@ def draw_over_time(
 
     A period without a number breaks the line: nothing is known between its neighbours.
     """
-    known = [place for one in series for figure in one.figures if (place := ends(figure))]
+    known = [place for line in series for figure in line.figures if (place := ends(figure))]
     if not known:
         return None
     low = down_to([low for low, *_ in known])
     high = min(1.0, math.ceil(max(high for *_, high in known) * 10 - 1e-9) / 10)
     marks: list[Mark] = []
-    for number, one in enumerate(sorted(series, key=lambda one: order_of(one.kind))):
+    for number, line in enumerate(sorted(series, key=lambda line: order_of(line.kind))):
         aside = (number - (len(series) - 1) / 2) * 0.1
         places = [(place + aside, period) for place, period in enumerate(periods)]
-        marks += series_marks(one, places, percent=percent)
+        marks += series_marks(line, places, percent=percent)
     return Chart(
         key="over-time",
         title=f"{of} over time",
         description=f"{of} with 95 % intervals, {len(periods)} periods from {periods[0]} to "
         f"{periods[-1]}.",
         rows=[
-            {"source": one.name, "kind": one.kind, "period": period, **figure_columns(figure)}
-            for one in series
-            for period, figure in zip(periods, one.figures, strict=True)
+            {"source": line.name, "kind": line.kind, "period": period, **figure_columns(figure)}
+            for line in series
+            for period, figure in zip(periods, line.figures, strict=True)
         ],
         x=Axis(names=[Name(period) for period in periods], step=22),
         y=Axis(

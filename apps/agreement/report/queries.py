@@ -50,10 +50,10 @@ def calibrations(project: Project, sheet: LabelMatrix, asked: Slice) -> Mapping[
             [stated.get((int(sheet.item_ids[item]), rater.id), np.nan) for item in items]
         )
         known = (truth[items] >= 0) & ~np.isnan(sure)
-        told = measure_calibration(sure[known], (codes == truth[items])[known].astype(np.int64))
-        if told is not None:
+        measured = measure_calibration(sure[known], (codes == truth[items])[known].astype(np.int64))
+        if measured is not None:
             name = f"{rater.name} ({rater.kind})" if rater.name in found else rater.name
-            found[name] = told.to_json() | {"kind": rater.kind}
+            found[name] = measured.to_json() | {"kind": rater.kind}
     return found
 
 
@@ -81,8 +81,8 @@ def _stated(project: Project, asked: Slice) -> dict[tuple[int, int], float]:
         run = Run.objects.filter(pk=asked.run).values("uid")
         labels = labels.filter(run_uid__in=run, replicate=asked.replicate)
     rows = labels.order_by("pk").values_list("item_id", "annotator_id", "confidence")
-    said = {(item, annotator): sure for item, annotator, sure in rows if sure is not None}
-    return found | said
+    confidences = {(item, annotator): sure for item, annotator, sure in rows if sure is not None}
+    return found | confidences
 
 
 NANO = 1_000_000_000
@@ -102,7 +102,7 @@ def costs(project: Project) -> Mapping[str, Cost]:
         rejected=False,
     )
     rows = recorded.values("annotator__kind").order_by()
-    told = rows.annotate(
+    sums = rows.annotate(
         timed=Count("seconds"),
         seconds_sum=Sum("seconds"),
         seconds_squares=Sum(F("seconds") * F("seconds")),
@@ -116,7 +116,7 @@ def costs(project: Project) -> Mapping[str, Cost]:
             "per_label": _mean(row["priced"], row["cost_sum"], row["cost_squares"]),
             "seconds": _mean(row["timed"], row["seconds_sum"], row["seconds_squares"]),
         }
-        for row in told
+        for row in sums
     }
     by_runs = _of_runs(project)
     if by_runs is not None:

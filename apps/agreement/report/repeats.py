@@ -45,7 +45,7 @@ def intra(
     """Kind → how its annotators agree with themselves, JSON-ready; empty without repeats."""
     answers = read_repeats(project, asked, sheet, reader=reader)
     found = {} if answers is None else measure_repeats(answers)
-    return {kind: one.to_json() for kind, one in found.items()}
+    return {kind: repeated.to_json() for kind, repeated in found.items()}
 
 
 def read_repeats(
@@ -61,7 +61,9 @@ def read_repeats(
     # By the sheet's kinds, which are not always the ledger's.
     chosen = {rater.id for rater in sheet.raters if asked.kind in ("", rater.kind)}
     current = current_schema(project)
-    answers = [one for rows in wanted for one in _answers(current, rows) if one[1] in chosen]
+    answers = [
+        answer for rows in wanted for answer in _answers(current, rows) if answer[1] in chosen
+    ]
     if not answers:
         return None
     coder = Coder.of_project(project, current.parsed, asked.label)
@@ -101,8 +103,8 @@ def _wanted(
         if run.replicates > 1:
             yield labels_of_run(project.pk, run.uid).filter(narrowed)
     elif replicates:
-        told = Q(annotator__in=set(replicates.values())) | Q(replicate__gt=1)
-        yield Label.objects.filter(narrowed, told, annotator__in=elsewhere)
+        repeated = Q(annotator__in=set(replicates.values())) | Q(replicate__gt=1)
+        yield Label.objects.filter(narrowed, repeated, annotator__in=elsewhere)
     # Of all projects, by the index of what is superseded: the project's own would be a scan.
     # What a change of labels has carried over is no second judgement.
     revisions = Label.objects.filter(supersedes__gt=0, change__isnull=True)
@@ -144,19 +146,19 @@ def _answers(schema: LabelSchema, rows: QuerySet[Any]) -> Iterable[Answer]:
     if schema.version == 1:
         yield from rows.values_list("item_id", "annotator_id", "raw").iterator(CHUNK)
         return
-    told = Translator.of(schema.project_id)
+    translator = Translator.of(schema.project_id)
     columns = ("item_id", "annotator_id", "raw", "schema__version")
     for item, annotator, raw, version in rows.values_list(*columns).iterator(CHUNK):
-        if raw is None or not told.touches(version):
+        if raw is None or not translator.touches(version):
             yield item, annotator, raw
-        elif (now := told.value(version, json.loads(raw))) is not None:
+        elif (now := translator.value(version, json.loads(raw))) is not None:
             yield item, annotator, json.dumps(now)
 
 
 def _sheet(
     sheet: LabelMatrix, coder: Coder, answers: Sequence[Answer], replicates: dict[int, int]
 ) -> LabelMatrix:
-    places = {rater.id: at for at, rater in enumerate(sheet.raters)}
+    places = {rater.id: place for place, rater in enumerate(sheet.raters)}
     place = {own: places[replicates.get(own, own)] for own in places}
     table = np.array(
         [
@@ -196,6 +198,6 @@ def _clusters(sheet: LabelMatrix, ids: Ints) -> Ints | None:
     """What the items belong to; one that the sheet does not have stands alone."""
     if sheet.clusters is None:
         return None
-    at = np.searchsorted(sheet.item_ids, ids).clip(max=len(sheet.item_ids) - 1)
+    places = np.searchsorted(sheet.item_ids, ids).clip(max=len(sheet.item_ids) - 1)
     alone = sheet.clusters.max() + 1 + np.arange(len(ids))
-    return np.asarray(np.where(sheet.item_ids[at] == ids, sheet.clusters[at], alone))
+    return np.asarray(np.where(sheet.item_ids[places] == ids, sheet.clusters[places], alone))

@@ -49,12 +49,12 @@ def sentences(report: Report) -> list[Sentence]:
 
 
 def _gold_in_view(report: Report) -> Sentence | None:
-    told, unknown = report["gold_in_view"], report["gold_view_unknown"]
-    value = told["value"]
+    figure, unknown = report["gold_in_view"], report["gold_view_unknown"]
+    value = figure["value"]
     if value is None:
-        known = told["reason"] in (GOLD_IMPORTED, NOT_KNOWN)
-        return Sentence(f"{told['reason']}.") if known else None
-    items = told["n"]
+        known = figure["reason"] in (GOLD_IMPORTED, NOT_KNOWN)
+        return Sentence(f"{figure['reason']}.") if known else None
+    items = figure["n"]
     apart = f" Of {unknown:,} more it is not known." if unknown else ""
     if not value:
         words = "None of the gold decided here was made with a suggestion in view"
@@ -99,12 +99,12 @@ def _nearest_texts(report: Report, truth: Truth, kinds: Sequence[str]) -> Senten
     """Of free texts hardly any is the same word for word: the words they share tell them apart."""
     best, figures = kinds[0], [truth.figure(kind) for kind in kinds]
     drawn = [draw_figure(shown, percent=True) for shown in figures]
-    doubts = [f" ({one.low} to {one.high})" if one.low else "" for one in drawn]
+    doubts = [f" ({figure.low} to {figure.high})" if figure.low else "" for figure in drawn]
     nearest = "nearest to" if len(kinds) > 1 else "like"
     text = f"The texts of {name_of(report, best)} are {nearest} {truth.words}: "
     text += f"{drawn[0].value} of words shared{doubts[0]}"
-    for kind, one, doubt in list(zip(kinds, drawn, doubts, strict=True))[1:]:
-        text += f"; of {name_of(report, kind)} {one.value}{doubt}"
+    for kind, figure, doubt in list(zip(kinds, drawn, doubts, strict=True))[1:]:
+        text += f"; of {name_of(report, kind)} {figure.value}{doubt}"
     low, high = figures[0].get("low"), figures[1].get("high") if len(kinds) > 1 else 0
     if len(kinds) > 1 and (low is None or high is None or low <= high):
         text += ". Between the first two nothing is settled: their intervals overlap"
@@ -154,10 +154,10 @@ def _hardest_label(report: Report, truth: Truth) -> Sentence | None:
         by_label.setdefault(label, []).append((value, kind))
     if len(by_label) < 2 or truth.figure(rows[0][2])["n"] < FEW_ITEMS:
         return None
-    label, told = min(by_label.items(), key=lambda one: fmean(value for value, _ in one[1]))
-    if fmean(value for value, _ in told) >= HARDLY_HARD:
+    label, scores = min(by_label.items(), key=lambda entry: fmean(value for value, _ in entry[1]))
+    if fmean(value for value, _ in scores) >= HARDLY_HARD:
         return None
-    wrong = [(value, kind) for value, kind in told if value < HARDLY_HARD]
+    wrong = [(value, kind) for value, kind in scores if value < HARDLY_HARD]
     values = ", ".join(f"{name_of(report, kind)} {number_words(value)}" for value, kind in wrong)
     return Sentence(f"“{label}” is the label they get wrong most: F1 {values}.")
 
@@ -167,11 +167,11 @@ def _prefer_places(report: Report) -> list[Sentence]:
     return [
         Sentence(
             f"{_capital(name_of(report, kind))} {'prefer' if kind == 'expert' else 'prefers'} some "
-            f"places among the options more than chance would (p {p_words(told['p'])}).",
+            f"places among the options more than chance would (p {p_words(bias['p'])}).",
             kind,
         )
-        for kind, told in (report.get("position_bias") or {}).items()
-        if told["p"] is not None and told["p"] < BEYOND_CHANCE
+        for kind, bias in (report.get("position_bias") or {}).items()
+        if bias["p"] is not None and bias["p"] < BEYOND_CHANCE
     ]
 
 
@@ -179,11 +179,11 @@ def _replacements(report: Report) -> list[Sentence]:
     """A sentence for those of one verdict by equally many people; one for the unknown."""
     tests, by_author = report["alt_test"], report["alt_test_by_author"]
     part = " in this part of the labels" if report["slice"] else ""
-    known = {name: told for name, told in tests.items() if told["winning_rate"] is not None}
+    known = {name: test for name, test in tests.items() if test["winning_rate"] is not None}
     unknown = [name for name in tests if name not in known]
     groups: dict[tuple[bool, int], dict[str, Any]] = {}
-    for name, told in known.items():
-        groups.setdefault((not told["passes"], told["tested"]), {})[name] = told
+    for name, test in known.items():
+        groups.setdefault((not test["passes"], test["tested"]), {})[name] = test
     found = [_verdict(groups[key], by_author, part) for key in sorted(groups)][:MOST_VERDICTS]
     if unknown and not known:
         missing = _missing(tests[unknown[0]])
@@ -198,18 +198,18 @@ def _verdict(chosen: Mapping[str, Any], by_author: Mapping[str, Any], part: str)
 
     ``part``: says that it holds for a part of the labels only, or is empty.
     """
-    told = next(iter(chosen.values()))
-    beaten = [round(each["winning_rate"] * each["tested"]) for each in chosen.values()]
+    first = next(iter(chosen.values()))
+    beaten = [round(test["winning_rate"] * test["tested"]) for test in chosen.values()]
     number = f"{beaten[0]:,}" if len(set(beaten)) == 1 else f"{min(beaten):,} to {max(beaten):,}"
-    may = "may" if told["passes"] else "may not"
+    may = "may" if first["passes"] else "may not"
     text = f"{_listed(list(chosen))} {may} stand in for people{part}: as good as {number} of "
-    text += f"{told['tested']:,} of them at ε {told['epsilon']:g}, where half would do."
+    text += f"{first['tested']:,} of them at ε {first['epsilon']:g}, where half would do."
     denied = [name for name in chosen if by_author.get(name, {}).get("passes") is False]
-    if told["passes"] and denied:
+    if first["passes"] and denied:
         text += f" Measured by the author's own answer {_listed(denied)} may not."
-    if told["lacking_annotators"]:
+    if first["lacking_annotators"]:
         text += " With fewer than three people to compare with, take it for a hint."
-    return Sentence(text, told["kind"])
+    return Sentence(text, first["kind"])
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -219,8 +219,8 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
 
 
-def _missing(told: Mapping[str, Any]) -> str:
-    lacking = [human["lacking"] for human in told["humans"] if human["lacking"]]
+def _missing(test: Mapping[str, Any]) -> str:
+    lacking = [human["lacking"] for human in test["humans"] if human["lacking"]]
     if not lacking:
         return "no item has labels of two people besides."
     return (
@@ -228,12 +228,12 @@ def _missing(told: Mapping[str, Any]) -> str:
     )
 
 
-def _settled(report: Report, truth: Truth, one: str, other: str) -> bool:
+def _settled(report: Report, truth: Truth, better: str, other: str) -> bool:
     """Whether ``one`` is better than ``other`` on the items of both: by the test among all pairs,
     and by the paired interval."""
-    told = report["comparisons"].get(truth.by, {"pairs": []})
-    for pair in told["pairs"]:
-        if {pair["a"], pair["b"]} == {one, other}:
+    comparison = report["comparisons"].get(truth.by, {"pairs": []})
+    for pair in comparison["pairs"]:
+        if {pair["a"], pair["b"]} == {better, other}:
             low, high = pair["difference"].get("low"), pair["difference"].get("high")
             return bool(pair["reliable"]) and None not in (low, high) and low * high > 0
     return False

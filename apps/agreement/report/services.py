@@ -167,8 +167,8 @@ def _computed(project: Project, asked: Slice, *, reader: int | None = None) -> d
     sheet = read_label_matrix(project, asked, reader=reader)
     found = build_report(sheet).to_json()
     found["most_divided"] = [
-        {"item": each.item_id, "disagreement": each.disagreement, "labels": each.labels}
-        for each in disputed_items(sheet, most=MOST_DIVIDED)
+        {"item": item.item_id, "disagreement": item.disagreement, "labels": item.labels}
+        for item in disputed_items(sheet, most=MOST_DIVIDED)
     ]
     return {
         "project": project.slug,

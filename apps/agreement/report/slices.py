@@ -50,7 +50,9 @@ class Slice:
         """What is not left at its default, as it stands in an address."""
         values: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
         defaults = Slice()
-        return {name: str(one) for name, one in values.items() if one != getattr(defaults, name)}
+        return {
+            name: str(value) for name, value in values.items() if value != getattr(defaults, name)
+        }
 
     @property
     def query(self) -> str:
@@ -89,8 +91,8 @@ def items_with(project: Project, tag: str) -> Q:
     key, equals, value = tag.partition("=")
     if equals:
         return Q(item__in=_items(project, key, exact=value))
-    one = Q(item__in=_items(project, "tag", exact=tag))
-    return one | Q(item__in=_items(project, "tags", listed=tag))
+    single = Q(item__in=_items(project, "tag", exact=tag))
+    return single | Q(item__in=_items(project, "tags", listed=tag))
 
 
 def moments(asked: Slice, field: str = "created_at") -> Q:
@@ -107,13 +109,13 @@ def _items(
     project: Project, key: str, *, exact: str | None = None, listed: str | None = None
 ) -> Any:
     # A cast, as lookups would take the text for JSON again.
-    told = Cast(KeyTextTransform(key, "meta"), TextField())
-    rows = Item.objects.filter(project=project).annotate(told=told)
+    value = Cast(KeyTextTransform(key, "meta"), TextField())
+    rows = Item.objects.filter(project=project).annotate(tagged=value)
     if exact is not None:
-        return rows.filter(told=exact).values("pk")
+        return rows.filter(tagged=exact).values("pk")
     # One database keeps letters beyond ASCII as they are, the other as \u escapes.
     plain, escaped = json.dumps(listed, ensure_ascii=False), json.dumps(listed)
-    return rows.filter(Q(told__contains=plain) | Q(told__contains=escaped)).values("pk")
+    return rows.filter(Q(tagged__contains=plain) | Q(tagged__contains=escaped)).values("pk")
 
 
 def _is_number(key: str) -> bool:
@@ -141,7 +143,7 @@ MOST_TOLD, MOST_NAME = 5, 40
 _NUMBERED = re.compile(r"(?:^|#)(\d{1,9})$", re.ASCII)
 
 
-def annotator_meant(project: Project, said: str) -> int:
+def annotator_meant(project: Project, text: str) -> int:
     """A number, ``ann, Crowd #12`` as it is suggested, or a name that only one has.
 
     Authors are never found by their name. Whether a number is one of the project is not looked at.
@@ -149,10 +151,10 @@ def annotator_meant(project: Project, said: str) -> int:
     Raises:
         InvalidInput: nobody, or more than one, is called so; with some who are.
     """
-    numbered = _NUMBERED.search(said.strip())
+    numbered = _NUMBERED.search(text.strip())
     if numbered:
         return int(numbered[1])
-    name = said.strip()
+    name = text.strip()
     found = list(named(project).filter(name__iexact=name).order_by("pk")[: MOST_TOLD + 1])
     if len(found) == 1:
         return found[0].pk
@@ -166,14 +168,14 @@ def annotator_meant(project: Project, said: str) -> int:
 
 def annotator_called(project: Project, key: int | str | None) -> str:
     """``ann, Crowd #12``; empty without a ``key`` or such an annotator. A query where there is."""
-    one = Annotator.objects.filter(project=project, pk=key).first() if key else None
-    return annotator_words(one) if one else ""
+    annotator = Annotator.objects.filter(project=project, pk=key).first() if key else None
+    return annotator_words(annotator) if annotator else ""
 
 
-def annotator_words(one: Annotator, most: int | None = None) -> str:
+def annotator_words(annotator: Annotator, most: int | None = None) -> str:
     """``ann, Crowd #12``, of names so many letters at ``most``; of authors the number alone."""
-    numbered = f"{one.get_kind_display()} #{one.pk}"
-    return numbered if one.kind == Kind.AUTHOR else f"{one.name[:most]}, {numbered}"
+    numbered = f"{annotator.get_kind_display()} #{annotator.pk}"
+    return numbered if annotator.kind == Kind.AUTHOR else f"{annotator.name[:most]}, {numbered}"
 
 
 def named(project: Project) -> QuerySet[Annotator]:
@@ -182,8 +184,8 @@ def named(project: Project) -> QuerySet[Annotator]:
 
 
 def _listed(some: Iterable[Annotator]) -> str:
-    *told, last = [annotator_words(one, MOST_NAME) for one in some]
-    return "; ".join([*told[:MOST_TOLD], "…" if len(told) == MOST_TOLD else last])
+    *listed, last = [annotator_words(annotator, MOST_NAME) for annotator in some]
+    return "; ".join([*listed[:MOST_TOLD], "…" if len(listed) == MOST_TOLD else last])
 
 
 MOST_RUNS = 30
@@ -235,9 +237,9 @@ class SliceForm(forms.Form):
 
     def clean_annotator(self) -> int | None:
         """A number, ``ann, Crowd #12`` as it is suggested, or a name that only one has."""
-        said: str = self.cleaned_data["annotator"]
+        text: str = self.cleaned_data["annotator"]
         try:
-            return annotator_meant(self._project, said) if said else None
+            return annotator_meant(self._project, text) if text else None
         except InvalidInput as error:
             show_refusal(self, error)
             return None
@@ -262,7 +264,7 @@ class SliceForm(forms.Form):
         schema = current_schema(self._project).parsed
         kinds = Annotator.objects.filter(project=self._project).values_list("kind", flat=True)
         present = set(kinds.order_by().distinct())
-        self._choose("kind", "all", [one for one in Kind.choices if one[0] in present])
+        self._choose("kind", "all", [choice for choice in Kind.choices if choice[0] in present])
         runs = evaluated_runs(self._project)[:MOST_RUNS]
         dated = [(str(run.pk), f"{run}, {run.created_at:%Y-%m-%d}") for run in runs]
         self._choose("run", "the latest of each machine", dated)
@@ -277,7 +279,7 @@ class SliceForm(forms.Form):
         """
         known = named(self._project).annotate(labelled=Count("labels"))
         known = known.order_by("-labelled", "pk")
-        return [annotator_words(one) for one in known[:MOST_ANNOTATORS]]
+        return [annotator_words(annotator) for annotator in known[:MOST_ANNOTATORS]]
 
     def _choose(self, name: str, nothing: str, offered: list[tuple[str, str]]) -> None:
         """Nothing, what is offered, and what an address means beyond it."""
@@ -299,8 +301,8 @@ def read_slice(project: Project, given: QueryDict) -> Slice:
     if form.is_valid():
         return form.slice
     faults = {form[name].label: words for name, words in form.errors.items() if name in form.fields}
-    said = [f"{label}: {' '.join(map(str, words))}" for label, words in faults.items()]
-    raise InvalidInput(" ".join([*said, *map(str, form.non_field_errors())]))
+    messages = [f"{label}: {' '.join(map(str, words))}" for label, words in faults.items()]
+    raise InvalidInput(" ".join([*messages, *map(str, form.non_field_errors())]))
 
 
 def compared(report: Mapping[str, Any]) -> list[str]:

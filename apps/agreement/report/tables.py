@@ -102,9 +102,9 @@ def is_share(name: str) -> bool:
     return name in _SHARES or name.endswith("accuracy")
 
 
-def is_figure(told: Any) -> bool:
+def is_figure(value: Any) -> bool:
     """Whether a value of a report is a figure, with a number or a reason for none."""
-    return isinstance(told, Mapping) and "value" in told
+    return isinstance(value, Mapping) and "value" in value
 
 
 def main_coefficient(report: Report) -> str:
@@ -173,7 +173,7 @@ def compared_kinds(report: Report) -> list[ComparedKinds]:
                 truth=truth,
                 overall=overall,
                 pairs=[_compared(report, truth, pair) for pair in pairs],
-                methods=list(dict.fromkeys([test["method"], *(each["method"] for each in pairs)])),
+                methods=list(dict.fromkeys([test["method"], *(pair["method"] for pair in pairs)])),
                 doubts=list(dict.fromkeys(doubt for doubt in doubts if doubt)),
             )
         )
@@ -262,13 +262,13 @@ class Measures:
 def coefficients(report: Report) -> Measures:
     """Every coefficient of every kind within itself, the one to read first."""
     columns = [Column(kind, kind in report["offline"]) for kind in report["within"]]
-    names = dict.fromkeys(name for told in report["within"].values() for name in told)
+    names = dict.fromkeys(name for figures in report["within"].values() for name in figures)
     main = main_coefficient(report)
     order = sorted(names, key=lambda name: (name != main, name != "percent"))
-    told = report["within"]
+    figures = report["within"]
     return Measures(
         columns,
-        [_row(report, columns, told, name, COEFFICIENT_WORDS.get(name)) for name in order],
+        [_row(report, columns, figures, name, COEFFICIENT_WORDS.get(name)) for name in order],
     )
 
 
@@ -285,26 +285,26 @@ def against(report: Report, truth: Truth) -> Measures:
         )
         for kind in truth.kinds
     ]
-    told = {kind: truth.found[kind] for kind in truth.kinds}
+    figures = {kind: truth.found[kind] for kind in truth.kinds}
     names = dict.fromkeys(
-        name for found in told.values() for name, shown in found.items() if is_figure(shown)
+        name for found in figures.values() for name, shown in found.items() if is_figure(shown)
     )
     first = [*TEXT_WAYS, *WAYS] if TASKS[report["task"]].written else list(WAYS)
     ways = [name for name in dict.fromkeys(first) if name in names]
     rest = [name for name in names if name not in ways]
     return Measures(
         columns,
-        [_row(report, columns, told, name) for name in ways],
-        [_row(report, columns, told, name) for name in rest],
+        [_row(report, columns, figures, name) for name in ways],
+        [_row(report, columns, figures, name) for name in rest],
     )
 
 
 def ties(columns: Sequence[Column]) -> str:
     """Of how many items a kind has no single most frequent answer; empty where of none."""
     tied = [
-        f"{'No LLM' if one.offline else KIND_WORDS[one.kind]} {one.ties:,}"
-        for one in columns
-        if one.ties
+        f"{'No LLM' if column.offline else KIND_WORDS[column.kind]} {column.ties:,}"
+        for column in columns
+        if column.ties
     ]
     return f"Items with a tie are not in it: {', '.join(tied)}." if tied else ""
 
@@ -319,7 +319,7 @@ def with_words(report: Report, figure: Figure) -> Figure:
 def _row(
     report: Report,
     columns: Sequence[Column],
-    told: Mapping[str, Mapping[str, Any]],
+    figures: Mapping[str, Mapping[str, Any]],
     name: str,
     words: str | None = None,
 ) -> MeasureRow:
@@ -327,7 +327,10 @@ def _row(
     return MeasureRow(
         words or measure_words(name),
         is_share(name),
-        [(each, with_words(report, told[each.kind].get(name, missing))) for each in columns],
+        [
+            (column, with_words(report, figures[column.kind].get(name, missing)))
+            for column in columns
+        ],
     )
 
 
@@ -349,16 +352,16 @@ class Sureness:
 def sureness(report: Report) -> Sequence[Sureness]:
     """Each machine that states how sure it is and can be measured by a truth."""
     found = []
-    for name, told in report["calibration"].items():
-        bins, n = told["bins"], told["n"]
-        sure = sum(one["confidence"] * one["right"]["n"] for one in bins) / n
-        right = sum(one["right"]["value"] * one["right"]["n"] for one in bins) / n
-        error, brier = told["expected_calibration_error"], told["brier"]
+    for name, machine in report["calibration"].items():
+        bins, n = machine["bins"], machine["n"]
+        sure = sum(row["confidence"] * row["right"]["n"] for row in bins) / n
+        right = sum(row["right"]["value"] * row["right"]["n"] for row in bins) / n
+        error, brier = machine["expected_calibration_error"], machine["brier"]
         found.append(
             Sureness(
                 name=name,
-                kind=told["kind"],
-                offline=name in report["offline"].get(told["kind"], ()),
+                kind=machine["kind"],
+                offline=name in report["offline"].get(machine["kind"], ()),
                 n=n,
                 sure=share_words(sure),
                 right=share_words(right),
@@ -394,9 +397,9 @@ class TrustCell:
 
 @dataclass(frozen=True, slots=True)
 class Mistaken:
-    """Items of which a kind says ``said`` although ``meant`` is true."""
+    """Items that a kind labels ``predicted`` although ``meant`` is true."""
 
-    said: str
+    predicted: str
     meant: str
     items: int
 
@@ -455,12 +458,12 @@ def mistaken(report: Report, truth: Truth) -> Mapping[str, Sequence[Mistaken]]:
     labels = report["categories"] or ()
     found = {}
     for kind in truth.kinds:
-        told = truth.found[kind]["confusion"] or {}
+        confusion = truth.found[kind]["confusion"] or {}
         cells = [
-            Mistaken(said, meant, told[f"predicted {said}, gold {meant}"])
-            for said in labels
+            Mistaken(predicted, meant, confusion[f"predicted {predicted}, gold {meant}"])
+            for predicted in labels
             for meant in labels
-            if said != meant and told.get(f"predicted {said}, gold {meant}")
+            if predicted != meant and confusion.get(f"predicted {predicted}, gold {meant}")
         ]
         if cells:
             found[kind] = sorted(cells, key=lambda cell: -cell.items)[:MOST_MISTAKEN]

@@ -33,8 +33,8 @@ class Truth:
     def figure(self, kind: str) -> Mapping[str, Any]:
         """How often a kind is right, of items where several labels make an answer; of free texts
         how many words they share with the truth."""
-        told: Mapping[str, Any] = self.found[kind]
-        shown: Mapping[str, Any] = told[self.measure]
+        figures: Mapping[str, Any] = self.found[kind]
+        shown: Mapping[str, Any] = figures[self.measure]
         return shown
 
     @property
@@ -90,8 +90,12 @@ def interval_methods(report: Report) -> list[str]:
 
 def doubts(report: Report) -> list[str]:
     """Why some intervals cover less than they say, without the codes before the words."""
-    told = [str(figure["doubt"]) for figure in _figures(report) if figure.get("doubt")]
-    found = Counter(plain(part) for doubt in told for part in doubt.split("; "))
+    found = Counter(
+        plain(part)
+        for figure in _figures(report)
+        if figure.get("doubt")
+        for part in str(figure["doubt"]).split("; ")
+    )
     return [words for words, _ in found.most_common()]
 
 
@@ -101,17 +105,17 @@ def plain(doubt: str) -> str:
     return words if colon and " " not in code else doubt
 
 
-def _figures(told: Any) -> Iterator[Mapping[str, Any]]:
+def _figures(part: Any) -> Iterator[Mapping[str, Any]]:
     """Every figure with a number in a report, however deep."""
-    if isinstance(told, Mapping):
-        if told.get("value") is not None:
-            yield told
+    if isinstance(part, Mapping):
+        if part.get("value") is not None:
+            yield part
             return
-        for each in told.values():
-            yield from _figures(each)
-    elif isinstance(told, list):
-        for each in told:
-            yield from _figures(each)
+        for value in part.values():
+            yield from _figures(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from _figures(value)
 
 
 _KINDS = {

@@ -112,5 +112,5 @@ def _context(found: AutomationState, project: Project) -> dict[str, Any]:
         "last_words": ending_words(found.last) if found.last else "",
         "last_failed": bool(found.last and failure_of(found.last)),
         "needed": needed_by_target(found.asked[1]),
-        "before": [(each, ending_in_short(each)) for each in ended(project)],
+        "before": [(guarantee, ending_in_short(guarantee)) for guarantee in ended(project)],
     }

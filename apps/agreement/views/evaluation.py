@@ -121,12 +121,12 @@ def _selected(asked: Mapping[str, str], compared: Comparison) -> tuple[str, list
         return OUTCOME_WORDS.get(outcome, ""), items_by_outcome(compared, outcome)
     if cell := asked.get("cell"):
         label = asked.get("label", "")
-        said, _, gold = cell.partition("-")
+        predicted, _, gold = cell.partition("-")
         ids = items_in_cell(compared, label=label, cell=cell)
-        return f"{label}: predicted {said}, gold {gold}", ids
-    said, gold = asked.get("predicted", ""), asked.get("gold", "")
-    title = f"Predicted {said[:100]}, gold {gold[:100]}"
-    return title, items_in_matrix(compared, predicted=said, gold=gold)
+        return f"{label}: predicted {predicted}, gold {gold}", ids
+    predicted, gold = asked.get("predicted", ""), asked.get("gold", "")
+    title = f"Predicted {predicted[:100]}, gold {gold[:100]}"
+    return title, items_in_matrix(compared, predicted=predicted, gold=gold)
 
 
 def _source_asked(request: SignedInRequest) -> dict[str, Any]:

@@ -146,7 +146,11 @@ def _has_many_labels(project: Project) -> bool:
 
 
 PAGE_SIZE = 50
-NAMES = ("of", "other", "by", "about", "cell", "said", "meant")
+#: Parameter of the address → field of ``Behind``.
+PARAMETERS = {
+    **{name: name for name in ("of", "other", "by", "about", "cell", "meant")},
+    "said": "predicted",
+}
 
 
 @login_required
@@ -158,7 +162,7 @@ def agreement_items(request: SignedInRequest, slug: str) -> HttpResponse:
         return redirect("agreement", slug)
     try:
         asked = read_slice(project, request.GET)
-        behind = Behind(**{name: request.GET.get(name, "") for name in NAMES})
+        behind = Behind(**{field: request.GET.get(name, "") for name, field in PARAMETERS.items()})
         with turn(project.pk):
             sheet = read_label_matrix(project, asked, reader=request.user.pk)
             places = places_behind(sheet, behind).tolist()
@@ -182,8 +186,8 @@ def agreement_items(request: SignedInRequest, slug: str) -> HttpResponse:
 
 def _shown(project: Project, user_id: int, sheet: LabelMatrix, places: list[int]) -> list[int]:
     """As on the item's own page: who is yet to answer it does not learn what others say."""
-    said = opinions_hidden_from(user_id) & Q(state__labels_by_people__gt=0)
-    withheld = Item.objects.filter(hidden_from(user_id) | said, project=project)
+    answered = opinions_hidden_from(user_id) & Q(state__labels_by_people__gt=0)
+    withheld = Item.objects.filter(hidden_from(user_id) | answered, project=project)
     hidden = set(withheld.values_list("pk", flat=True))
     return [place for place in places if int(sheet.item_ids[place]) not in hidden]
 

@@ -44,10 +44,10 @@ class Command(LabelhubCommand):
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Print the report."""
-        project, said = find_project(options["slug"]), options["annotator"]
+        project, annotator = find_project(options["slug"]), options["annotator"]
         asked = Slice(
             kind=options["kind"],
-            annotator=annotator_meant(project, str(said)) if said else None,
+            annotator=annotator_meant(project, str(annotator)) if annotator else None,
             run=options["run_id"],
             replicate=options["replicate"],
             label=options["label"],
@@ -76,8 +76,8 @@ class Command(LabelhubCommand):
         if part := part_words(found, who):
             self.say(f"{part}: all that follows is about this part of the labels only.\n")
         self.say("In short")
-        for one in sentences(found):
-            self.say(f"  {one.text}")
+        for finding in sentences(found):
+            self.say(f"  {finding.text}")
 
     def _say_kinds(self, found: Mapping[str, Any]) -> None:
         self.say("\nWithin each kind")
@@ -100,24 +100,24 @@ class Command(LabelhubCommand):
     def _say_repeats(self, found: Mapping[str, Any]) -> None:
         if found["intra"]:
             self.say("\nThe same again: pairs of an annotator's own answers to an item that agree")
-        for kind, told in found["intra"].items():
+        for kind, repeats in found["intra"].items():
             counts = ", ".join(
                 (
-                    _many(told["annotators"], "annotator"),
-                    _many(told["items"], "item"),
-                    _many(told["repeats"], "answer again", "answers again"),
+                    _many(repeats["annotators"], "annotator"),
+                    _many(repeats["items"], "item"),
+                    _many(repeats["repeats"], "answer again", "answers again"),
                 )
             )
-            shown = sentence(told["percent"], percent=True)
+            shown = sentence(repeats["percent"], percent=True)
             self.say(f"  {short_name(found, kind):8} {shown}; {counts}")
 
     def _say_truths(self, found: Mapping[str, Any]) -> None:
         for truth in truths_of(found):
             measures = against(found, truth)
             self.say(f"\nRight against {truth.name}")
-            for each in measures.columns:
-                own = f", {each.own:,} of these decisions its own" if each.own else ""
-                self.say(f"  {short_name(found, each.kind)}: {each.items:,} items{own}")
+            for column in measures.columns:
+                own = f", {column.own:,} of these decisions its own" if column.own else ""
+                self.say(f"  {short_name(found, column.kind)}: {column.items:,} items{own}")
             self._say_rows(found, measures.rows)
             if tied := ties(measures.columns):
                 self.say(f"  Of F1 and matrices: {tied}")
@@ -130,34 +130,36 @@ class Command(LabelhubCommand):
                 self.say(f"    {name:8} {sentence(shown, percent=row.percent)}")
 
     def _say_comparisons(self, found: Mapping[str, Any]) -> None:
-        for one in compared_kinds(found):
-            self.say(f"\nWho is right more often than whom, by {one.truth.name}")
-            for pair in one.pairs:
+        for comparison in compared_kinds(found):
+            self.say(f"\nWho is right more often than whom, by {comparison.truth.name}")
+            for pair in comparison.pairs:
                 self.say(
                     f"  {pair.words}: {pair.difference} points, n {pair.items:,}; alone right"
                     f" {pair.only_better:,} and {pair.only_worse:,}; p {pair.p}"
                     f" ({'beyond chance' if pair.settled else 'may be chance'})"
                 )
-            self.say(f"  {one.overall} p corrected by Holm. {'; '.join(one.methods)}.")
-            for doubt in one.doubts:
+            self.say(
+                f"  {comparison.overall} p corrected by Holm. {'; '.join(comparison.methods)}."
+            )
+            for doubt in comparison.doubts:
                 self.say(f"  Doubt: {doubt}.")
 
     def _say_machines(self, found: Mapping[str, Any]) -> None:
         if found["alt_test"]:
             self.say("\nMachines instead of people")
-        for name, told in found["alt_test"].items():
-            rate = told["winning_rate"]
+        for name, test in found["alt_test"].items():
+            rate = test["winning_rate"]
             words = "too few labels" if rate is None else f"beats {share_words(rate)} of the people"
-            self.say(f"  {name}: {words} at ε {told['epsilon']:g}")
-        for one in sureness(found):
+            self.say(f"  {name}: {words} at ε {test['epsilon']:g}")
+        for machine in sureness(found):
             self.say(
-                f"  {one.name}: sure {one.sure}, right {one.right}; calibration error {one.error}"
-                f" points, Brier {one.brier}, n {one.n:,}"
+                f"  {machine.name}: sure {machine.sure}, right {machine.right};"
+                f" calibration error {machine.error} points, Brier {machine.brier}, n {machine.n:,}"
             )
 
 
-def _many(count: int, one: str, more: str = "") -> str:
-    return f"{count:,} {one if count == 1 else more or f'{one}s'}"
+def _many(count: int, singular: str, more: str = "") -> str:
+    return f"{count:,} {singular if count == 1 else more or f'{singular}s'}"
 
 
 def _day(name: str, given: str | None) -> date | None:
