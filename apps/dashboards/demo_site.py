@@ -72,14 +72,14 @@ class Offline:
 
 def sample_lines(many: int) -> Iterator[Line]:
     """The same lines at every start."""
-    told, draws = json.loads(TALK.read_text(encoding="utf-8")), Random(8)  # noqa: S311 - samples
-    first, *others = told["parts"]
+    talk, draws = json.loads(TALK.read_text(encoding="utf-8")), Random(8)  # noqa: S311 - samples
+    first, *others = talk["parts"]
     for _ in range(many):
         chosen = [first, *draws.sample(others, PARTS - 1)]
-        values = {key: draws.choice(sorted(told["parts"][key])) for key in chosen}
-        said = [draws.choice(told["parts"][key][value]) for key, value in values.items()]
-        ware = draws.choice(told["wares"])
-        yield Line(" ".join(said).replace("{ware}", ware), ware, values)
+        values = {key: draws.choice(sorted(talk["parts"][key])) for key in chosen}
+        parts = [draws.choice(talk["parts"][key][value]) for key, value in values.items()]
+        ware = draws.choice(talk["wares"])
+        yield Line(" ".join(parts).replace("{ware}", ware), ware, values)
 
 
 # The services that offer at a site do it here. Whether a sample visitor clicks is drawn by how well
@@ -102,8 +102,8 @@ def offer_at(message: Message, line: Line, draws: Random) -> None:
     decision = decide_about(message.pk, _offline)
     if decision is None or next_offer(message.author) is None:
         return
-    for at, what in enumerate(("shown", *_outcome(decision, line, draws))):
-        record_offer_event(message.author, decision.uid, what, f"{what}-{at}")
+    for number, what in enumerate(("shown", *_outcome(decision, line, draws))):
+        record_offer_event(message.author, decision.uid, what, f"{what}-{number}")
 
 
 def move_offer_back(message: Message, moment: datetime) -> None:
@@ -179,37 +179,37 @@ def talk_in_the_past(echo: Echo) -> None:
     past = _Past(echo, begun, visitors, shoppers)
     lines = list(sample_lines(2 * MESSAGES))
     experiment: Experiment | None = None
-    for at in range(MESSAGES):
-        if at == BEGINS:
+    for position in range(MESSAGES):
+        if position == BEGINS:
             experiment = begin_experiment(echo)
-        if at == ENDS and experiment is not None:
+        if position == ENDS and experiment is not None:
             end_experiment(experiment)
-        _two_write(past, at, lines[2 * at : 2 * at + 2])
-        if (at + 1) % LESSON == 0:
-            _learn(echo, _moment(past, at + 1))
+        _two_write(past, position, lines[2 * position : 2 * position + 2])
+        if (position + 1) % LESSON == 0:
+            _learn(echo, _moment(past, position + 1))
     if experiment is not None:
         _move_experiment_back(past, experiment)
 
 
-def _moment(past: _Past, at: float) -> datetime:
-    return past.begun + at * (PAST - timedelta(hours=1)) / MESSAGES
+def _moment(past: _Past, position: float) -> datetime:
+    return past.begun + position * (PAST - timedelta(hours=1)) / MESSAGES
 
 
-def _two_write(past: _Past, at: int, lines: Sequence[Line]) -> None:
+def _two_write(past: _Past, position: int, lines: Sequence[Line]) -> None:
     """A visitor writes and is asked, a shopper writes and is not; both may be offered something."""
-    said = []
+    messages = []
     for alone, line in enumerate(lines):
         people = past.shoppers if alone else past.visitors
-        message = _said(people[at % len(people)], line, f"sample-{2 * at + alone}")
+        message = _said(people[position % len(people)], line, f"sample-{2 * position + alone}")
         if alone:
             drop_message(message, "choice", "not_worth_asking")
         else:
-            _interviewed(message, line, _moment(past, at))
-        said.append(message)
+            _interviewed(message, line, _moment(past, position))
+        messages.append(message)
     messages_due(timezone.now())
-    for alone, (message, line) in enumerate(zip(said, lines, strict=True)):
+    for alone, (message, line) in enumerate(zip(messages, lines, strict=True)):
         offer_at(message, line, past.draws)
-        _move_back(message, _moment(past, at + alone / 2))
+        _move_back(message, _moment(past, position + alone / 2))
 
 
 def _learn(echo: Echo, moment: datetime) -> None:
@@ -236,8 +236,8 @@ def _visitor(site: Site, number: int) -> Author:
 
 
 def _said(author: Author, line: Line, ref: str) -> Message:
-    told = Incoming(ref=ref, conversation=ref, role="author", text=line.text)
-    message = store_message(author.site, author, told).message
+    incoming = Incoming(ref=ref, conversation=ref, role="author", text=line.text)
+    message = store_message(author.site, author, incoming).message
     message.author = author
     return message
 
@@ -271,7 +271,7 @@ def _option_of(question: Question, line: Line) -> str | None:
     """The option with what the author would say; None where the message says nothing of it."""
     value = line.answers.get(question.feature.key)
     options: Sequence[dict[str, str]] = question.options
-    return next((each["id"] for each in options if each.get("value") == value), None)
+    return next((option["id"] for option in options if option.get("value") == value), None)
 
 
 SLUG = "shop-talk"

@@ -197,7 +197,7 @@ def annotator_rows(project: Project) -> list[AnnotatorRow]:
     counts = dict(labels.values_list("annotator").annotate(n=Count("pk")))
     found = Annotator.objects.filter(pk__in=counts)
     order = Kind.values
-    rows = [AnnotatorRow(each, counts[each.pk]) for each in found]
+    rows = [AnnotatorRow(annotator, counts[annotator.pk]) for annotator in found]
     return sorted(rows, key=lambda row: (order.index(row.annotator.kind), row.annotator.name))
 
 

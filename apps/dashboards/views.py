@@ -115,7 +115,7 @@ def item_detail(request: SignedInRequest, slug: str, item_id: int) -> HttpRespon
     context = project_page(request, project, "items") | {
         "item": item,
         # What an import keeps for the way back says nothing to people.
-        "meta": sorted((key, told) for key, told in item.meta.items() if key != "label_studio"),
+        "meta": sorted((key, value) for key, value in item.meta.items() if key != "label_studio"),
         "debates": [] if hidden else debates_of_item(item, request.user)[:20],
         "hidden": hidden,
         "thread": thread_on(project, request.user, item.pk),

@@ -178,7 +178,7 @@ def waiting_by_reason(project: Project) -> list[Waiting]:
     for stage, disputed, reasons, n in rows:
         words = _why(str(stage), list(reasons), disputed=disputed)
         counts[words] = counts.get(words, 0) + n
-    return sorted((Waiting(*row) for row in counts.items()), key=lambda one: -one.items)
+    return sorted((Waiting(*row) for row in counts.items()), key=lambda group: -group.items)
 
 
 def _why(stage: str, reasons: Sequence[str], *, disputed: bool) -> str:
@@ -209,28 +209,30 @@ def _workers(project: Project) -> list[Worker]:
     counts = {row.pop("reviewer"): row for row in rows}
     live = Slot.objects.live(timezone.now()).filter(project=project).order_by()
     holds = dict(live.values_list("holder").annotate(n=Count("pk")))
-    standings = {one.user_id: one for one in ReviewerStatus.objects.filter(project=project)}
+    standings = {
+        status.user_id: status for status in ReviewerStatus.objects.filter(project=project)
+    }
     nothing = {"labels": 0, "this_week": 0, "skipped": 0, "rejected": 0, "last": None}
     members = Membership.objects.filter(project=project).exclude(role=Role.VIEWER)
     workers = [
         Worker(
-            member=each,
-            **counts.get(each.user_id, nothing),
-            holds=holds.get(each.user_id, 0),
-            standing=standings.get(each.user_id),
+            member=member,
+            **counts.get(member.user_id, nothing),
+            holds=holds.get(member.user_id, 0),
+            standing=standings.get(member.user_id),
         )
-        for each in members.select_related("user")
+        for member in members.select_related("user")
     ]
     return sorted(workers, key=lambda worker: (-worker.this_week, -worker.labels))
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that is otherwise than it was: the labels or the guideline, since ``at``."""
+    """A new version of the labels or the guideline."""
 
     words: str
     version: int
-    at: datetime
+    changed_at: datetime
     kind: str
 
 
@@ -298,9 +300,12 @@ def _returned(project: Project, user: User) -> QuerySet[Label]:
 def _changes(project: Project) -> list[Change]:
     schemas = LabelSchema.objects.filter(project=project).order_by("-version")[:NEWEST]
     guidelines = Guideline.objects.filter(project=project).order_by("-version")[:NEWEST]
-    found = [Change("Labels", one.version, one.created_at, "schema") for one in schemas]
-    found += [Change("Guideline", one.version, one.created_at, "guideline") for one in guidelines]
-    return sorted(found, key=lambda change: change.at, reverse=True)[:NEWEST]
+    found = [Change("Labels", schema.version, schema.created_at, "schema") for schema in schemas]
+    found += [
+        Change("Guideline", guideline.version, guideline.created_at, "guideline")
+        for guideline in guidelines
+    ]
+    return sorted(found, key=lambda change: change.changed_at, reverse=True)[:NEWEST]
 
 
 ON_A_PAGE = 20

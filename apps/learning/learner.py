@@ -106,7 +106,7 @@ class ChildLearner:
         """See ``Learner``."""
         self._ask({"lesson": lesson.to_json(), "temperature": None})
         learned = self._answer("learned", progress)
-        return learned["told"], [Judged(*each) for each in learned["judged"]]
+        return learned["told"], [Judged(*row) for row in learned["judged"]]
 
     def fit(self, lesson: Lesson, temperature: float, progress: Progress) -> None:
         """See ``Learner``."""
@@ -115,9 +115,9 @@ class ChildLearner:
 
     def say(self, documents: Sequence[Document], beside: Beside, progress: Progress) -> list[Said]:
         """See ``Learner``."""
-        rows = [[each.text, each.question, each.context] for each in documents]
+        rows = [[document.text, document.question, document.context] for document in documents]
         self._ask({"documents": rows, "beside": list(beside)})
-        return [Said(*each) for each in self._answer("said", progress)]
+        return [Said(*answer) for answer in self._answer("said", progress)]
 
     def _ask(self, line: dict[str, Any]) -> None:
         if self._process.stdin is None:

@@ -18,7 +18,9 @@ DECISIVE = 0.9
 
 def decisive(curve: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The target by which the order is judged."""
-    return next((each for each in curve.get("targets", ()) if each["share"] == DECISIVE), None)
+    return next(
+        (target for target in curve.get("targets", ()) if target["share"] == DECISIVE), None
+    )
 
 
 def saving_words(curve: Mapping[str, Any]) -> str:

@@ -72,7 +72,7 @@ class Answers:
     @classmethod
     def _of_items(cls, schema: Schema, offered: Mapping[Options, Sequence[str]]) -> Self:
         """One question with the same options on every item is a choice of labels like any other."""
-        sets = [each for each in offered if each]
+        sets = [options for options in offered if options]
         if len(sets) != 1:
             raise NotLearnable(
                 "Each item of this project brings its own options: what is right for one tells "
@@ -96,7 +96,7 @@ class Answers:
         """``values`` are the names themselves unless they are given."""
         values = values or names
         folded = options is not None
-        numbers = {_key(value, folded=folded): at for at, value in enumerate(values)}
+        numbers = {_key(value, folded=folded): number for number, value in enumerate(values)}
         return cls(schema, shape, names, values, options, numbers)
 
     def number(self, value: Any) -> list[int] | None:
@@ -109,13 +109,13 @@ class Answers:
             except ValueNotOffered:
                 return None
             return sorted(self._numbers[_key(name, folded=False)] for name in value)
-        at = self._numbers.get(_key(value, folded=self.options is not None))
-        return None if at is None else [at]
+        number = self._numbers.get(_key(value, folded=self.options is not None))
+        return None if number is None else [number]
 
     def value(self, numbers: Sequence[int], options: Sequence[str] = ()) -> Value:
         """The canonical value of these labels, in the item's own spelling."""
         if self.shape is Shape.MULTI:
-            return [str(self.values[at]) for at in sorted(numbers)]
+            return [str(self.values[number]) for number in sorted(numbers)]
         value = self.values[numbers[0]]
         if self.options is None:
             return value
@@ -196,16 +196,18 @@ def read_lesson(reading: Reading) -> tuple[Lesson, bool]:
     Items that were erased meanwhile have no text, and teach nothing.
     """
     documents: dict[int, Document] = {}
-    for at in range(0, len(reading.items), CHUNK):
-        documents.update(documents_of(Item.objects.filter(pk__in=reading.items[at : at + CHUNK])))
-    said, offline = _debated(reading)
+    for start in range(0, len(reading.items), CHUNK):
+        documents.update(
+            documents_of(Item.objects.filter(pk__in=reading.items[start : start + CHUNK]))
+        )
+    suggested, offline = _debated(reading)
     answers = reading.answers
     lesson = Lesson(
         shape=answers.shape,
         names=answers.names,
         documents=[documents.get(item, Document("")) for item in reading.items],
         targets=reading.targets,
-        beside=[answers.number(said.get(item)) for item in reading.items],
+        beside=[answers.number(suggested.get(item)) for item in reading.items],
     )
     return lesson, offline
 
@@ -234,17 +236,17 @@ def _decisions(project_id: int, until: int) -> QuerySet[Gold]:
 
 def _debated(reading: Reading) -> tuple[dict[int, Any], bool]:
     """Item → what an LLM's debate suggested of it; whether any of them was the offline model."""
-    said: dict[int, Any] = {}
+    suggested: dict[int, Any] = {}
     offline = False
     names = ("item_id", "suggestion__value", "suggestion__annotator__offline")
-    for at in range(0, len(reading.items), CHUNK):
+    for start in range(0, len(reading.items), CHUNK):
         rows = ItemState.objects.filter(
-            item__in=reading.items[at : at + CHUNK], suggestion__annotator__kind=Kind.LLM
+            item__in=reading.items[start : start + CHUNK], suggestion__annotator__kind=Kind.LLM
         )
         for item, value, by_offline in rows.values_list(*names):
-            said[item] = value
+            suggested[item] = value
             offline = offline or by_offline
-    return said, offline
+    return suggested, offline
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,18 +213,18 @@ def _suggested(state: ItemState, answers: Answers) -> Sequence[int] | None:
 
 
 def write_chunk(
-    model: TrainedModel, answers: Answers, chunk: Chunk, said: Sequence[Said]
+    model: TrainedModel, answers: Answers, chunk: Chunk, predictions: Sequence[Said]
 ) -> tuple[int, int]:
     """Labels that are news, scores and the queue's order, in the caller's transaction; of how many
     items, and how many labels were news. What was decided meanwhile is left alone."""
     by = annotator_for(model.project, kind=Kind.MODEL, name=NAME)
     values = [
-        answers.value(each.labels, options)
-        for each, options in zip(said, chunk.options, strict=True)
+        answers.value(prediction.labels, options)
+        for prediction, options in zip(predictions, chunk.options, strict=True)
     ]
     drafts = [
-        _draft(model, by, item, value, each.probability)
-        for item, value, each in zip(chunk.items, values, said, strict=True)
+        _draft(model, by, item, value, prediction.probability)
+        for item, value, prediction in zip(chunk.items, values, predictions, strict=True)
     ]
     open_ids, written = record_learned(drafts)
     scores = [
@@ -233,24 +233,25 @@ def write_chunk(
             project_id=model.project_id,
             model=model,
             value=value,
-            probability=each.probability,
-            margin=each.margin,
+            probability=prediction.probability,
+            margin=prediction.margin,
         )
-        for item, value, each in zip(chunk.items, values, said, strict=True)
+        for item, value, prediction in zip(chunk.items, values, predictions, strict=True)
         if item in open_ids
     ]
     _store(scores)
     doubts: dict[int, float | None] = {
-        item: doubt_of(each) for item, each in zip(chunk.items, said, strict=True)
+        item: doubt_of(prediction)
+        for item, prediction in zip(chunk.items, predictions, strict=True)
     }
     rank_items(model.project, {item: doubts[item] for item in doubts if item in open_ids})
     return len(scores), written
 
 
-def doubt_of(said: Said) -> float:
+def doubt_of(prediction: Said) -> float:
     """How likely the label that stands on the item is wrong, 0 to 1: the debate's where there is
     one, else the model's own."""
-    likely = said.probability if said.beside is None else said.beside
+    likely = prediction.probability if prediction.beside is None else prediction.beside
     return min(max(1.0 - likely, 0.0), 1.0)
 
 
@@ -263,14 +264,14 @@ def write_judged(model: TrainedModel, reading: Reading, judged: Sequence[Judged]
                 item_id=item,
                 project_id=model.project_id,
                 model=model,
-                value=reading.answers.value(each.labels, options[item]),
-                probability=each.probability,
-                margin=each.margin,
+                value=reading.answers.value(judgement.labels, options[item]),
+                probability=judgement.probability,
+                margin=judgement.margin,
                 gold_id=gold,
-                gold_probability=each.gold,
-                suspicion=each.suspicion,
+                gold_probability=judgement.gold,
+                suspicion=judgement.suspicion,
             )
-            for item, gold, each in zip(reading.items, reading.golds, judged, strict=True)
+            for item, gold, judgement in zip(reading.items, reading.golds, judged, strict=True)
             if item in options
         ]
     )
@@ -279,8 +280,8 @@ def write_judged(model: TrainedModel, reading: Reading, judged: Sequence[Judged]
 def _options_of(reading: Reading) -> dict[int, Sequence[str]]:
     """The options of those items of gold that are still there."""
     found: dict[int, Sequence[str]] = {}
-    for at in range(0, len(reading.items), ITEMS_AT_ONCE):
-        rows = Item.objects.filter(pk__in=reading.items[at : at + ITEMS_AT_ONCE])
+    for start in range(0, len(reading.items), ITEMS_AT_ONCE):
+        rows = Item.objects.filter(pk__in=reading.items[start : start + ITEMS_AT_ONCE])
         found.update(rows.values_list("pk", "options"))
     return found
 
@@ -363,12 +364,12 @@ class _Training:
         if self._model.quality is None:
             with self._run.chunk(further=False):
                 self._write(status=Status.LEARNING, phase_at=timezone.now(), step="", share=0.0)
-            told, judged = self._learner.learn(lesson, self._progress)
+            measured, judged = self._learner.learn(lesson, self._progress)
             with self._run.chunk():
                 write_judged(self._model, reading, judged)
                 self._write(
-                    quality=told["quality"],
-                    curve=told["curve"],
+                    quality=measured["quality"],
+                    curve=measured["curve"],
                     offline=offline,
                     examples=len(reading.golds),
                     left_out=reading.left_out,
@@ -383,16 +384,16 @@ class _Training:
     def _apply(self, answers: Answers) -> None:
         LearningSwitch.objects.filter(pk=self._model.project_id).update(ranked=True)
         while chunk := next_chunk(self._model, answers):
-            said: list[Said] = []
+            predictions: list[Said] = []
             if chunk.items:
-                said = self._learner.say(chunk.documents, chunk.beside, self._progress)
-            self._commit(chunk, answers, said)
+                predictions = self._learner.say(chunk.documents, chunk.beside, self._progress)
+            self._commit(chunk, answers, predictions)
         with self._run.last_chunk():
             self._write(status=Status.DONE, message="", finished_at=timezone.now())
 
-    def _commit(self, chunk: Chunk, answers: Answers, said: list[Said]) -> None:
+    def _commit(self, chunk: Chunk, answers: Answers, predictions: list[Said]) -> None:
         with self._run.chunk():
-            applied, written = write_chunk(self._model, answers, chunk, said)
+            applied, written = write_chunk(self._model, answers, chunk, predictions)
             self._check_labels()
             self._write(
                 applied_to=chunk.last,

@@ -54,10 +54,10 @@ def debate_more(project: Project, items: int, *, uncertainty: float | None = Non
     made, now = list(open_several(project, items)), timezone.now()
     run = Run.objects.filter(project=project).earliest("pk")
     doubts = [
-        UNCERTAIN[at % len(UNCERTAIN)] if uncertainty is None else uncertainty
-        for at in range(items)
+        UNCERTAIN[number % len(UNCERTAIN)] if uncertainty is None else uncertainty
+        for number in range(items)
     ]
-    said = [
+    results = [
         DebateResult(
             item_id=item.pk,
             draft=draft(item, machine(project), "good", action=Label.Action.PROPOSED),
@@ -65,7 +65,7 @@ def debate_more(project: Project, items: int, *, uncertainty: float | None = Non
         )
         for item, doubt in zip(made, doubts, strict=True)
     ]
-    labels = record_debate_results(project, said)
+    labels = record_debate_results(project, results)
     Debate.objects.bulk_create(
         Debate(
             run=run, item=item, status=Debate.Status.DONE, label=label, value="good",

@@ -55,8 +55,8 @@ def fig(value: float, doubt: float = 0.05, n: int = 300) -> Figure:
 
 def steps() -> tuple[tuple[Step, ...], Step | None]:
     """The path of a threshold on 400 items whose errors grow as scores fall, and its choice."""
-    scores = [1 - at / 400 for at in range(400)]
-    wrong = [at > 200 and at % 5 == 0 for at in range(400)]
+    scores = [1 - number / 400 for number in range(400)]
+    wrong = [number > 200 and number % 5 == 0 for number in range(400)]
     found = choose_threshold(scores, wrong, 0.05, [0.8, 0.6, 0.5, 0.4, 0.2, 0.0])
     return found.path, found.chosen
 
@@ -64,16 +64,18 @@ def steps() -> tuple[tuple[Step, ...], Step | None]:
 def a_heatmap(names: tuple[str, ...] = ("LLM", "Crowd")) -> Chart | None:
     """The first source agrees with all, nobody else was compared."""
     kinds = ("llm", "crowd", "expert", "author", "model", "odd")
-    sources = [Source(at, name, kinds[at]) for at, name in enumerate(names)]
+    sources = [Source(number, name, kinds[number]) for number, name in enumerate(names)]
     return draw_heatmap(
-        sources, {(0, at): fig(0.5) for at in range(len(names))}, of="Cohen's kappa"
+        sources, {(0, number): fig(0.5) for number in range(len(names))}, of="Cohen's kappa"
     )
 
 
 def a_reliability(name: str = "judge") -> Chart | None:
     """Sixty confidences, most of them right."""
-    sure = [at / 60 for at in range(60)]
-    return draw_reliability(reliability_bins(sure, [at % 4 > 0 for at in range(60)]), name=name)
+    sure = [number / 60 for number in range(60)]
+    return draw_reliability(
+        reliability_bins(sure, [number % 4 > 0 for number in range(60)]), name=name
+    )
 
 
 def bars(name: str = "Crowd") -> Chart | None:

@@ -16,7 +16,7 @@ TRUE = [G, B] * 20
 def wrong_every(step: int) -> list[str]:
     """What somebody says who is wrong on every ``step``-th item."""
     other = {G: B, B: G}
-    return [said if at % step else other[said] for at, said in enumerate(TRUE)]
+    return [value if number % step else other[value] for number, value in enumerate(TRUE)]
 
 
 def moods() -> Project:

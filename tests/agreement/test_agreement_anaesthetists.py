@@ -21,16 +21,16 @@ def patients() -> list[tuple[int, int, int]]:
     if not REFERENCE.exists():
         pytest.skip("needs ../shared/reference, which is not here")
     cases = json.loads(REFERENCE.read_text(encoding="utf-8"))["cases"]
-    told = next(case for case in cases if case["id"] == "dawid_skene1979_prior")
-    return [(item, rater, said) for item, rater, said in told["input"]["long"]]
+    reference = next(case for case in cases if case["id"] == "dawid_skene1979_prior")
+    return [(item, rater, value) for item, rater, value in reference["input"]["long"]]
 
 
 def of_the_first() -> dict[int, list[int]]:
     """Patient → the first observer's three answers."""
     found: dict[int, list[int]] = {}
-    for item, rater, said in patients():
+    for item, rater, value in patients():
         if rater == 1:
-            found.setdefault(item, []).append(said)
+            found.setdefault(item, []).append(value)
     return found
 
 
@@ -40,24 +40,24 @@ def measured(folder: Path, *, say_so: bool) -> tuple[dict[str, Any], dict[str, A
     cases = json.loads(REFERENCE.read_text(encoding="utf-8"))["cases"]
     classes = {case["id"]: case["expected"] for case in cases}
     path, seen, rows = folder / "labels.jsonl", set(), []
-    for item, rater, said in said_in_all:
+    for item, rater, value in said_in_all:
         row = {
             "item_id": f"patient {item}",
             "annotator_id": f"observer {rater}",
             "annotator_type": "expert",
-            "label": str(said),
+            "label": str(value),
             "gold": str(classes["dawid_skene1979_labels"][item - 1]),
         }
         rows.append(row | ({"supersedes": (item, rater) in seen} if say_so else {}))
         seen.add((item, rater))
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     call_command("create_project", "ds", task="single", labels="1,2,3,4", stdout=StringIO())
-    told = []
+    printed = []
     for command, *arguments in (("import_labels", "ds", str(path)), ("agreement", "ds")):
         out = StringIO()
         call_command(command, *arguments, "--json", stdout=out)
-        told.append(json.loads(out.getvalue()))
-    return told[0], told[1]
+        printed.append(json.loads(out.getvalue()))
+    return printed[0], printed[1]
 
 
 @pytest.mark.thorough
@@ -66,13 +66,13 @@ def test_dawid_and_skenes_observer_who_answers_three_times(tmp_path: Path) -> No
 
     assert (counts["created"], counts["conflicts"]) == (315, 0)
     assert report["sources"]["expert"]["labels"] == 225
-    told = report["intra"]["expert"]
-    assert (told["annotators"], told["items"], told["repeats"]) == (1, 45, 90)
+    repeats = report["intra"]["expert"]
+    assert (repeats["annotators"], repeats["items"], repeats["repeats"]) == (1, 45, 90)
     shares = [sum((a == b, a == c, b == c)) / 3 for a, b, c in of_the_first().values()]
-    assert told["percent"]["value"] == pytest.approx(sum(shares) / 45)
-    assert told["percent"]["n"] == 45
-    assert told["alpha_nominal"]["value"] > report["within"]["expert"]["alpha_nominal"]["value"]
-    assert [one["annotator"] for one in told["by_annotator"]] == ["observer 1"]
+    assert repeats["percent"]["value"] == pytest.approx(sum(shares) / 45)
+    assert repeats["percent"]["n"] == 45
+    assert repeats["alpha_nominal"]["value"] > report["within"]["expert"]["alpha_nominal"]["value"]
+    assert [row["annotator"] for row in repeats["by_annotator"]] == ["observer 1"]
     # The classes found with all three answers of the first are nearly those found with the latest.
     assert report["against_gold"]["expert"]["dawid_skene_accuracy"]["value"] >= 43 / 45
 
@@ -82,7 +82,9 @@ def test_without_saying_so_the_first_answer_stands_and_the_others_are_reported(
 ) -> None:
     counts, report = measured(tmp_path, say_so=False)
 
-    other = sum(said != told[0] for told in of_the_first().values() for said in told[1:])
+    other = sum(
+        answer != answers[0] for answers in of_the_first().values() for answer in answers[1:]
+    )
     assert counts["created"] == 225
     assert (counts["conflicts"], counts["unchanged"]) == (other, 90 - other)
     assert "supersedes = true" in counts["conflict_rows"][0]["message"]

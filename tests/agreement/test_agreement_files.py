@@ -29,20 +29,23 @@ def labelled(days: list[datetime]) -> Project:
     """The items one after the other on the days in turn."""
     made = ProjectFactory.create(definition=MOODS, slug="moods", overlap=20)
     items = open_several(made, 40)
-    said = {
+    answers = {
         "llm:m": [G, B, B, B, B] * 8,
         "crowd:ann": [G, B, G, B, B] * 8,
         "crowd:bob": [G, G, G, B, B] * 8,
         "expert:eve": [G, B, G, B, B] * 8,
         "author:writer": [G, B, G, B, G] * 8,
     }
-    for called, values in said.items():
+    for called, values in answers.items():
         kind, _, name = called.partition(":")
         by = annotator_for(made, kind=kind, name=name)
-        told = enumerate(zip(items, values, strict=True))
+        pairs = enumerate(zip(items, values, strict=True))
         import_labels(
             made,
-            [draft(one, by, value, created_at=days[at % len(days)]) for at, (one, value) in told],
+            [
+                draft(item, by, value, created_at=days[number % len(days)])
+                for number, (item, value) in pairs
+            ],
         )
     return made
 

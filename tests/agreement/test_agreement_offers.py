@@ -11,7 +11,9 @@ def figure(value: float) -> dict[str, Any]:
 
 
 def found(**by_votes: float) -> dict[str, Any]:
-    votes = [{"votes": int(at[1:]), "accuracy": figure(value)} for at, value in by_votes.items()]
+    votes = [
+        {"votes": int(name[1:]), "accuracy": figure(value)} for name, value in by_votes.items()
+    ]
     return {
         "accuracy": figure(0.5),
         "majority_accuracy": figure(0.9),
@@ -24,8 +26,8 @@ def told(kinds: dict[str, Any], cost: dict[str, Any]) -> list[tuple[str, float, 
     truth = Truth("against_gold", "gold", "what was decided", kinds)
     report = {"cost": cost, "offline": {"llm": ["matcher"]}}
     return [
-        (each.name, each.cost["value"], each.accuracy["value"])
-        for each in offers(report, truth, "per_label")
+        (offer.name, offer.cost["value"], offer.accuracy["value"])
+        for offer in offers(report, truth, "per_label")
     ]
 
 

@@ -27,20 +27,20 @@ def project() -> Project:
 def test_alone_it_stands_where_llms_stand_and_is_named(project: Project) -> None:
     ledger(project, {"llm:matcher": [G, B], "crowd:ann": [G, G]})
 
-    told = agreement_report(project)
+    report = agreement_report(project)
 
-    assert told["sources"]["llm"]["labels"] == 2
-    assert told["offline"] == {"llm": ["matcher"]}
+    assert report["sources"]["llm"]["labels"] == 2
+    assert report["offline"] == {"llm": ["matcher"]}
 
 
 def test_beside_an_llm_what_it_says_is_not_said_by_llms(project: Project) -> None:
     ledger(project, {"llm:matcher": [B, B], "llm:gpt": [G, G], "crowd:ann": [G, G]})
 
-    told = agreement_report(project)
+    report = agreement_report(project)
 
-    assert told["sources"]["llm"]["labels"] == told["sources"]["model"]["labels"] == 2
-    assert told["offline"] == {"model": ["matcher"]}
-    shared = {(each["a"], each["b"]): each["percent"]["value"] for each in told["between"]}
+    assert report["sources"]["llm"]["labels"] == report["sources"]["model"]["labels"] == 2
+    assert report["offline"] == {"model": ["matcher"]}
+    shared = {(pair["a"], pair["b"]): pair["percent"]["value"] for pair in report["between"]}
     assert shared["llm", "crowd"] == 1
     assert shared["crowd", "model"] == 0
 

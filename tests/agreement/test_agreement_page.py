@@ -71,7 +71,7 @@ def test_over_time_a_day_is_a_period_and_long_spans_are_weeks() -> None:
     year = periods(date(2026, 1, 1), date(2026, 12, 31))
     assert len(year) <= 12
     assert year[-1].last == date(2026, 12, 31)
-    assert {(each.last - each.first).days + 1 for each in year[:-1]} == {35}
+    assert {(period.last - period.first).days + 1 for period in year[:-1]} == {35}
 
 
 @pytest.mark.thorough

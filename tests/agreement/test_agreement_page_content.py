@@ -42,20 +42,20 @@ def said(project: Project, *options: str) -> str:
 def test_who_is_right_more_often_than_whom_is_a_table(project: Project) -> None:
     report = agreement_report(project)
     pairs = {
-        frozenset((one["a"], one["b"])): one for one in report["comparisons"]["author"]["pairs"]
+        frozenset((pair["a"], pair["b"])): pair for pair in report["comparisons"]["author"]["pairs"]
     }
-    told = pairs[frozenset(("llm", "expert"))]
-    only = {told["a"]: told["only_a"], told["b"]: told["only_b"]}
+    comparison = pairs[frozenset(("llm", "expert"))]
+    only = {comparison["a"]: comparison["only_a"], comparison["b"]: comparison["only_b"]}
 
     found = compared_kinds(report)[0]
-    row = next(one for one in found.pairs if {one.better, one.worse} == {"llm", "expert"})
+    row = next(pair for pair in found.pairs if {pair.better, pair.worse} == {"llm", "expert"})
     assert (row.better, row.only_better, row.only_worse) == ("expert", only["expert"], only["llm"])
     assert row.words == "Expert more often than LLM"
     assert row.difference.startswith("+")
     words = seen(project)
     for part in ("Who is right more often than whom", row.words, row.difference, "Beyond chance"):
         assert part in words
-    for method in (report["comparisons"]["author"]["method"], told["method"]):
+    for method in (report["comparisons"]["author"]["method"], comparison["method"]):
         assert method.replace("'", "&#x27;") in words
     assert f"Q {report['comparisons']['author']['cochran_q']:.2f}" in words
 
@@ -63,11 +63,11 @@ def test_who_is_right_more_often_than_whom_is_a_table(project: Project) -> None:
 def test_a_kind_that_decided_gold_itself_is_not_independent_in_comparisons() -> None:
     made = six_moods()
     report = dict(agreement_report(made))
-    told = {**report["against_gold"]["expert"], "own_decisions": 6}
-    report["against_gold"] = {**report["against_gold"], "expert": told}
+    expert = {**report["against_gold"]["expert"], "own_decisions": 6}
+    report["against_gold"] = {**report["against_gold"], "expert": expert}
 
-    by_gold = next(one for one in compared_kinds(report) if one.truth.by == "gold")
-    own = {frozenset((one.better, one.worse)): list(one.own) for one in by_gold.pairs}
+    by_gold = next(compared for compared in compared_kinds(report) if compared.truth.by == "gold")
+    own = {frozenset((pair.better, pair.worse)): list(pair.own) for pair in by_gold.pairs}
     assert own[frozenset(("crowd", "expert"))] == ["expert"]
     assert own[frozenset(("crowd", "llm"))] == []
 
@@ -81,10 +81,10 @@ def test_p_values_keep_what_decides(p: float | None, words: str) -> None:
 
 
 def test_a_difference_is_in_points_whichever_way_it_is_told() -> None:
-    told = {"value": -0.13, "low": -0.26, "high": -0.004}
+    difference = {"value": -0.13, "low": -0.26, "high": -0.004}
 
-    assert points(told) == "−13 (−26 to 0)"
-    assert points(told, turned=True) == "+13 (0 to +26)"
+    assert points(difference) == "−13 (−26 to 0)"
+    assert points(difference, turned=True) == "+13 (0 to +26)"
     assert points({"value": 0.1, "low": None, "high": None}) == "+10"
     assert points({"value": None}) == "–"
 
@@ -96,8 +96,8 @@ def test_how_sure_a_machine_is_stands_beside_how_often_it_is_right() -> None:
     import_labels(
         made,
         [
-            draft(item, annotators["llm:m"], value, confidence=0.9 if at < 20 else 0.7)
-            for at, (item, value) in enumerate(zip(items, values, strict=True))
+            draft(item, annotators["llm:m"], value, confidence=0.9 if number < 20 else 0.7)
+            for number, (item, value) in enumerate(zip(items, values, strict=True))
         ],
     )
 

@@ -37,9 +37,9 @@ def measured(tmp_path: Path, labels: str, rows: Iterable[Mapping[str, Any]]) -> 
     return found
 
 
-def label(item: str, annotator: str, kind: str, said: str) -> dict[str, str]:
+def label(item: str, annotator: str, kind: str, value: str) -> dict[str, str]:
     """One row in long form."""
-    return {"item_id": item, "annotator_id": annotator, "annotator_type": kind, "label": said}
+    return {"item_id": item, "annotator_id": annotator, "annotator_type": kind, "label": value}
 
 
 def near(value: float) -> Any:
@@ -50,13 +50,13 @@ def near(value: float) -> Any:
 @pytest.mark.thorough
 def test_experts_and_crowd_on_research_aspects(tmp_path: Path) -> None:
     rows = [
-        label(row["item_id"], source, source.partition("_")[0], said)
+        label(row["item_id"], source, source.partition("_")[0], value)
         for row in rows_of("coda19_expert")
-        for source, said in row["labels"].items()
+        for source, value in row["labels"].items()
     ]
     found = measured(tmp_path, ",".join(sorted({row["label"] for row in rows})), rows)
 
-    pairs = {(one["a"], one["b"]): one for one in found["between"]}
+    pairs = {(pair["a"], pair["b"]): pair for pair in found["between"]}
     wanted = {
         ("crowd_majority", "expert_biomedical"): (0.8636, 0.7918),
         ("crowd_majority", "expert_cs"): (0.8507, 0.7774),
@@ -74,15 +74,15 @@ def test_irony_by_its_authors_and_by_others(tmp_path: Path) -> None:
         item, votes = row["item_id"], row["third_party_votes_sarcastic"]
         rows.append(label(item, "author", "author", row["author_label"]))
         rows += [
-            label(item, f"p{at}", "crowd", "sarcastic" if at < votes else "not_sarcastic")
-            for at in range(row["third_party_votes_total"])
+            label(item, f"p{number}", "crowd", "sarcastic" if number < votes else "not_sarcastic")
+            for number in range(row["third_party_votes_total"])
         ]
     found = measured(tmp_path, "sarcastic,not_sarcastic", rows)
 
     crowd = found["against_author"]["crowd"]
     assert crowd["majority_accuracy"]["value"] == near(0.875)
     assert crowd["majority_kappa"]["value"] == near(0.6096)
-    (sarcastic,) = [one for one in crowd["per_label"] if one["label"] == "sarcastic"]
+    (sarcastic,) = [score for score in crowd["per_label"] if score["label"] == "sarcastic"]
     assert sarcastic["f1"]["value"] == near(0.6838)
     assert found["within"]["crowd"]["fleiss_kappa"]["value"] == near(0.4232)
 
@@ -94,7 +94,8 @@ def test_verifiers_against_writers(tmp_path: Path) -> None:
         item = row["item_id"]
         rows.append(label(item, "author", "author", row["author_label"]))
         rows += [
-            label(item, f"v{at}", "expert", said) for at, said in enumerate(row["verifier_labels"])
+            label(item, f"v{number}", "expert", value)
+            for number, value in enumerate(row["verifier_labels"])
         ]
     found = measured(tmp_path, "entailment,neutral,contradiction", rows)
 

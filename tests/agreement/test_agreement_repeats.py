@@ -42,16 +42,16 @@ def found(project: Project, *, reader: int | None = None, **asked: Any) -> dict[
 
 def say(item: Item, by: Annotator, *values: Any, hours: float = 24, **fields: Any) -> None:
     """Answers of one to an item; each revises the one before, so many hours later."""
-    for at, value in enumerate(values):
-        told = {"value": None, "abstained": True} if value is ABSTAINS else {"value": value}
-        told |= {"created_at": NOON + at * timedelta(hours=hours), "action": "new"} | fields
-        made = draft(item, by, told.pop("value"), supersedes_own=True, **told)
+    for number, value in enumerate(values):
+        answer = {"value": None, "abstained": True} if value is ABSTAINS else {"value": value}
+        answer |= {"created_at": NOON + number * timedelta(hours=hours), "action": "new"} | fields
+        made = draft(item, by, answer.pop("value"), supersedes_own=True, **answer)
         import_labels(item.project, [made])
 
 
-def counted(told: dict[str, Any]) -> tuple[int, int, int]:
+def counted(repeats: dict[str, Any]) -> tuple[int, int, int]:
     """Annotators, items, repeats."""
-    return told["annotators"], told["items"], told["repeats"]
+    return repeats["annotators"], repeats["items"], repeats["repeats"]
 
 
 def test_without_repeats_there_is_nothing_and_it_costs_few_queries(
@@ -73,11 +73,11 @@ def test_all_answers_count_for_the_same_again_and_the_latest_between_people(
 
     report = agreement_report(project)
 
-    told = report["intra"]["crowd"]
-    assert (told["percent"]["value"], told["percent"]["n"]) == (0.5, 2)
-    assert counted(told) == (1, 2, 2)
-    assert told["alpha_nominal"]["n"] == 2
-    (ann,) = told["by_annotator"]
+    repeats = report["intra"]["crowd"]
+    assert (repeats["percent"]["value"], repeats["percent"]["n"]) == (0.5, 2)
+    assert counted(repeats) == (1, 2, 2)
+    assert repeats["alpha_nominal"]["n"] == 2
+    (ann,) = repeats["by_annotator"]
     assert (ann["annotator"], ann["items"], ann["percent"]["value"]) == ("ann", 2, 0.5)
     assert report["within"]["crowd"]["percent"]["value"] == 1.0
     assert report["sources"]["crowd"]["labels"] == 6
@@ -97,8 +97,8 @@ def test_of_a_slip_and_a_later_answer_what_was_meant_and_the_later_are_compared(
         ],
     )
 
-    told = found(project)["crowd"]
-    assert (counted(told), told["percent"]["value"]) == ((1, 1, 1), 1.0)
+    repeats = found(project)["crowd"]
+    assert (counted(repeats), repeats["percent"]["value"]) == ((1, 1, 1), 1.0)
 
 
 def test_what_was_taken_back_does_not_count(project: Project) -> None:
@@ -118,20 +118,20 @@ def replicated(project: Project, answers: Sequence[Sequence[str]]) -> Any:
     run = run_of(project, replicates=len(answers[0]))
     for values in answers:
         item = open_item(project)
-        for at, value in enumerate(values, start=1):
-            by = machine(project, "ecj: a" if at == 1 else f"ecj: a #{at}")
-            propose(run, item, value, by=by, replicate=at)
+        for replicate, value in enumerate(values, start=1):
+            by = machine(project, "ecj: a" if replicate == 1 else f"ecj: a #{replicate}")
+            propose(run, item, value, by=by, replicate=replicate)
     return run
 
 
 def test_replicates_of_a_run_are_one_machine_that_answers_again(project: Project) -> None:
     replicated(project, [(G, G, G), (G, B, B)])
 
-    told = found(project)["llm"]
+    repeats = found(project)["llm"]
 
-    assert counted(told) == (1, 2, 4)
-    assert told["percent"]["value"] == pytest.approx((1 + 1 / 3) / 2)
-    assert [one["annotator"] for one in told["by_annotator"]] == ["ecj: a"]
+    assert counted(repeats) == (1, 2, 4)
+    assert repeats["percent"]["value"] == pytest.approx((1 + 1 / 3) / 2)
+    assert [row["annotator"] for row in repeats["by_annotator"]] == ["ecj: a"]
 
 
 def test_a_run_that_took_over_stored_answers_did_not_ask_again(project: Project) -> None:
@@ -157,8 +157,8 @@ def test_with_a_run_chosen_all_its_replicates_count_and_no_other_run(project: Pr
     propose(run_of(project), item, G, by=machine(project, "ecj: a"))
 
     assert counted(found(project)["llm"]) == (1, 1, 2)
-    told = found(project, run=run.pk)["llm"]
-    assert (counted(told), told["percent"]["value"]) == ((1, 1, 1), 0.0)
+    repeats = found(project, run=run.pk)["llm"]
+    assert (counted(repeats), repeats["percent"]["value"]) == ((1, 1, 1), 0.0)
 
 
 def test_a_part_of_the_labels_is_about_that_part(project: Project) -> None:

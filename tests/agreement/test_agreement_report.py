@@ -37,8 +37,10 @@ def figures(found: Any) -> list[dict[str, Any]]:
     """Every figure anywhere in a report."""
     if isinstance(found, dict):
         own = [found] if "value" in found and ("method" in found or "reason" in found) else []
-        return own + [one for value in found.values() for one in figures(value)]
-    return [one for value in found for one in figures(value)] if isinstance(found, list) else []
+        return own + [figure for value in found.values() for figure in figures(value)]
+    return (
+        [figure for value in found for figure in figures(value)] if isinstance(found, list) else []
+    )
 
 
 def test_it_has_the_shape_of_the_contract(project: Project) -> None:
@@ -51,7 +53,7 @@ def test_it_has_the_shape_of_the_contract(project: Project) -> None:
     assert list(body["sources"]) == ["llm", "crowd", "expert", "author"]
     for name in ("percent", "alpha_nominal", "fleiss_kappa", "gwet_ac1", "brennan_prediger"):
         assert set(body["within"]["crowd"][name]) >= FIGURE
-    pair = next(one for one in body["between"] if {one["a"], one["b"]} == {"llm", "expert"})
+    pair = next(pair for pair in body["between"] if {pair["a"], pair["b"]} == {"llm", "expert"})
     assert {"percent", "cohen_kappa"} <= set(pair)
     assert {"accuracy", "majority_accuracy", "dawid_skene_accuracy"} <= set(
         body["against_gold"]["crowd"]
@@ -84,7 +86,7 @@ def test_the_numbers_are_those_of_hand(project: Project) -> None:
     assert (percent["value"], percent["n"]) == (0.6, 5)
     author = [G, G, B, B, G, B]
     crowd = [(0, G), (1, G), (2, B), (3, B), (4, B), (0, G), (1, B), (2, B), (3, G), (4, B), (5, G)]
-    right = sum(author[item] == said for item, said in crowd)
+    right = sum(author[item] == value for item, value in crowd)
     assert body["against_author"]["crowd"]["accuracy"]["value"] == pytest.approx(right / 11)
     # Two ties share their weight: 1 + ½ + 1 + ½ + 0 + 0 of six items.
     assert body["against_gold"]["crowd"]["majority_accuracy"]["value"] == pytest.approx(3 / 6)
@@ -102,8 +104,8 @@ def test_gold_of_which_nobody_knows_what_was_in_view_is_counted_apart() -> None:
     assert sentences(report)[0].text.startswith("Whether a suggestion was in view when the gold")
 
     for item, shown in ((second, 0), (third, None)):
-        said = Answer(value=G, shown=shown)
-        submit_label(project=project, user=people, item_id=item.pk, answer=said)
+        answer = Answer(value=G, shown=shown)
+        submit_label(project=project, user=people, item_id=item.pk, answer=answer)
     report = agreement_report(project)
     assert (report["gold_in_view"]["n"], report["gold_view_unknown"]) == (1, 2)
     assert sentences(report)[0].text.endswith("(0 of 1). Of 2 more it is not known.")
@@ -138,11 +140,11 @@ def test_wrong_slices_are_refused(project: Project, query: dict[str, Any], statu
 def test_an_annotator_is_meant_by_number_or_by_a_name_that_only_one_has(
     project: Project, how: str
 ) -> None:
-    said = how.format(key=project.annotators.get(name="ann").pk)
+    address = how.format(key=project.annotators.get(name="ann").pk)
     out = StringIO()
-    call_command("agreement", project.slug, "--json", "--annotator", said, stdout=out)
+    call_command("agreement", project.slug, "--json", "--annotator", address, stdout=out)
 
-    body = get(project, annotator=said).json()
+    body = get(project, annotator=address).json()
     assert list(body["sources"]) == ["crowd"]
     assert body["sources"]["crowd"]["annotators"] == 1
     assert json.loads(out.getvalue()) == body
@@ -214,7 +216,7 @@ def test_machines_of_one_name_are_told_apart() -> None:
 
     tests = get(made).json()["alt_test"]
 
-    assert {name: one["kind"] for name, one in tests.items()} == {
+    assert {name: test["kind"] for name, test in tests.items()} == {
         "gpt": "llm",
         "gpt (model)": "model",
     }

@@ -48,7 +48,7 @@ def fields(answer: Any) -> dict[str, dict[str, str]]:
     assert form is not None
     tags = re.findall(r"<(?:input|select)[^>]*>", form[0])
     found = [dict(re.findall(r'([\w-]+)="([^"]*)"', tag)) for tag in tags]
-    return {one["name"]: one for one in found}
+    return {row["name"]: row for row in found}
 
 
 def fault(answer: Any, name: str) -> str:
@@ -116,7 +116,7 @@ def test_the_form_asks_as_often_however_many_annotators_there_are(
     wrong = {"since": "x"}
     client.get("/p/moods/agreement/", wrong)
     for more in (0, 60):
-        for at in range(more):
-            Annotator.objects.create(project=project, kind="crowd", name=f"w{at}")
+        for number in range(more):
+            Annotator.objects.create(project=project, kind="crowd", name=f"w{number}")
         with django_assert_num_queries(9):
             client.get("/p/moods/agreement/", wrong)

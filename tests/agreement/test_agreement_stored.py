@@ -83,12 +83,12 @@ def test_a_reviewer_does_not_learn_what_machines_say_of_items_to_audit_blind(
     reviewer = APIClient()
     reviewer.force_authenticate(member(project, Role.REVIEWER))
 
-    told = reviewer.get(f"/api/v1/projects/{project.slug}/agreement/").json()
+    report = reviewer.get(f"/api/v1/projects/{project.slug}/agreement/").json()
 
-    assert told["sources"]["llm"]["labels"] == 5
+    assert report["sources"]["llm"]["labels"] == 5
     assert get(project).json()["sources"]["llm"]["labels"] == 6
     # What was computed for one person is never given to another.
-    assert reviewer.get(f"/api/v1/projects/{project.slug}/agreement/").json() == told
+    assert reviewer.get(f"/api/v1/projects/{project.slug}/agreement/").json() == report
 
 
 def test_what_may_be_about_one_author_is_not_stored(project: Project) -> None:

@@ -53,15 +53,15 @@ def test_what_authors_said_elsewhere_decides_a_sample_at_once(project: Project) 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    "said",
+    "answer",
     [
         {"value": None, "abstained": True},
         {"value": "bad", "role": Label.Role.ADVISORY},
     ],
     ids=["cannot tell", "told, not decided"],
 )
-def test_some_answers_of_authors_decide_nothing(project: Project, said: dict[str, Any]) -> None:
-    meant(items_of(project), **said)
+def test_some_answers_of_authors_decide_nothing(project: Project, answer: dict[str, Any]) -> None:
+    meant(items_of(project), **answer)
     made = drawn(project)
     assert len(sample_of(made).pending) == 122
     assert asked(project) == set(made.sample)

@@ -28,8 +28,8 @@ def brought(items: list[Item], says: str) -> None:
     """What crowd workers of elsewhere said of each item, a letter for each: ``g`` or ``b``."""
     project = items[0].project
     words = {"g": "good", "b": "bad"}
-    for at, letter in enumerate(says):
-        who = annotator_for(project, kind="crowd", name=f"crowd-{at}")
+    for number, letter in enumerate(says):
+        who = annotator_for(project, kind="crowd", name=f"crowd-{number}")
         imported = {"action": Label.Action.IMPORTED, "created_at": LONG_AGO}
         import_rows(project, [draft(item, who, words[letter], **imported) for item in items])
 

@@ -83,6 +83,6 @@ def test_who_looks_moves_no_item(project: Project) -> None:
 
 def test_a_drawn_item_gives_a_reviewer_nothing_away_at_its_own_address(project: Project) -> None:
     made = drawn(project)
-    at = f"items/{made.sample[0]}/"
-    assert "ecj offline" in page(project, Role.VIEWER, at)
-    assert "ecj offline" not in page(project, Role.REVIEWER, at)
+    path = f"items/{made.sample[0]}/"
+    assert "ecj offline" in page(project, Role.VIEWER, path)
+    assert "ecj offline" not in page(project, Role.REVIEWER, path)

@@ -140,13 +140,13 @@ def test_the_database_counts_what_the_pool_holds(project: Project) -> None:
         record_label(draft(debate.item, person(project), "good", **led))
     decide([debate.item for debate in Debate.objects.select_related("item")[50:60]])
     for debate in Debate.objects.select_related("item")[70:73]:
-        said = NewGold(
+        gold = NewGold(
             item_id=debate.item_id,
             schema=current_schema(project),
             value="bad",
             decided_by=machine(project),
         )
-        import_gold(project, [said])
+        import_gold(project, [gold])
     run_of(project, spec_hash="b" * 64, protocol_settings={"precedents": 3})
     decide([debate.item for debate in Debate.objects.select_related("item")[80:84]])
     writer = annotator_for(project, kind="author", name="writer")

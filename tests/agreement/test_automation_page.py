@@ -60,20 +60,20 @@ def words(answer: Any) -> str:
 
 def test_from_the_drawing_to_the_end_by_page(project: Project) -> None:
     client = browser(project)
-    told = words(client.post(address(project), ASKED, follow=True))
-    assert "122 items were drawn by lot" in told
-    assert "0 of 122" in told
+    text = words(client.post(address(project), ASKED, follow=True))
+    assert "122 items were drawn by lot" in text
+    assert "0 of 122" in text
     answer(project, person(project))
     html = client.get(address(project)).content.decode()
     assert "What may be accepted" in html
     assert "<svg" in html
     assert "chosen" in html
     assert " style=" not in html
-    told = words(client.post(address(project), {"do": "on"}, follow=True))
-    assert "In force" in told
-    assert "No audited item has been answered yet" in told
-    told = words(client.post(address(project), {"do": "off"}, follow=True))
-    assert "It was switched off by hand" in told
+    text = words(client.post(address(project), {"do": "on"}, follow=True))
+    assert "In force" in text
+    assert "No audited item has been answered yet" in text
+    text = words(client.post(address(project), {"do": "off"}, follow=True))
+    assert "It was switched off by hand" in text
     assert Project.objects.get(pk=project.pk).review_scope == "all"
 
 
@@ -82,9 +82,9 @@ def test_errors_are_not_told_before_the_sample_is_complete(project: Project) -> 
     client = browser(project)
     client.post(address(project), ASKED)
     answer(project, person(project), all_wrong, most=100)
-    told = words(client.get(address(project)))
-    assert "100 of 122" in told
-    assert "What the sample showed" not in told
+    text = words(client.get(address(project)))
+    assert "100 of 122" in text
+    assert "What the sample showed" not in text
     body = api(project).get(rest(project)).json()
     assert (body["sample"]["steps"], body["sample"]["chosen"]) == ([], None)
 
@@ -117,9 +117,9 @@ def test_rest_from_the_drawing_to_the_end(project: Project) -> None:
 
 def test_too_few_items_are_said_before_anybody_draws() -> None:
     project = debated_project(12)
-    told = words(browser(project).get(address(project)))
-    assert "Too few items may be drawn" in told
-    assert "Draw the sample" not in told
+    text = words(browser(project).get(address(project)))
+    assert "Too few items may be drawn" in text
+    assert "Draw the sample" not in text
     refused = browser(project).post(address(project), ASKED)
     assert refused.status_code == 422
     assert "takes at least 29 items" in words(refused)

@@ -38,8 +38,8 @@ def test_a_bound_accepts_by_the_test_just_what_it_accepts_by_the_rule(doubts: li
     for bound, step in zip(bounds, choice.path, strict=True):
         rule = Rule(frozenset(), {"uncertainty": bound}, 0.0)
         passed = [
-            not routing.reasons(rule, flags=(), signals={"uncertainty": each}, labelled=True)
-            for each in doubts
+            not routing.reasons(rule, flags=(), signals={"uncertainty": doubt}, labelled=True)
+            for doubt in doubts
         ]
         assert sum(passed) == step.accepted
 
@@ -53,11 +53,11 @@ def test_the_bounds_can_be_stored_as_a_rule(doubts: list[float]) -> None:
 
 def test_the_decision_is_that_of_fixed_sequence_testing() -> None:
     random = np.random.default_rng(5)
-    doubts = [float(each) for each in np.round(random.random(400), 2)]
-    wrong = [bool(each) for each in random.random(400) < np.array(doubts) / 4]
+    doubts = [float(draw) for draw in np.round(random.random(400), 2)]
+    wrong = [bool(draw) for draw in random.random(400) < np.array(doubts) / 4]
     bounds = promise.bounds_to_test(doubts)
     choice = promise.decide(doubts, wrong, bounds, (0.1, 0.95, 2))
-    scores = [-each for each in doubts]
+    scores = [-doubt for doubt in doubts]
     thresholds = [math.nextafter(-bound, math.inf) for bound in bounds]
     direct = choose_threshold(scores, wrong, 0.1, thresholds, 0.95, start_errors=2)
     assert choice == direct

@@ -54,8 +54,8 @@ def audited(project: Project, count: int) -> list[Item]:
 
 def say(items: list[Item], who: Annotator, errors: int) -> None:
     """A person answers; of the first so many the debate was wrong."""
-    for at, item in enumerate(items):
-        record_label(draft(item, who, "bad" if at < errors else "good"))
+    for number, item in enumerate(items):
+        record_label(draft(item, who, "bad" if number < errors else "good"))
 
 
 @pytest.mark.thorough

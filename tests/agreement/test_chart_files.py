@@ -44,12 +44,12 @@ def test_a_spreadsheet_runs_no_cell_of_the_data_and_numbers_keep_all_digits() ->
     assert chart is not None
     rows = list(csv.reader(io.StringIO(files.csv_file(chart).decode())))
     assert rows[0][:2] == ["source", "kind"]
-    assert {row[at] for row in rows[1:] for at in (0, 2)} == {"'=cmd()|A1", "'@x", "'-1+1"}
+    assert {row[column] for row in rows[1:] for column in (0, 2)} == {"'=cmd()|A1", "'@x", "'-1+1"}
     assert rows[1][4:8] == ["0.5", "0.45", "0.55", "300"]
 
 
 def test_more_labels_than_can_be_drawn_leave_the_table_only() -> None:
-    labels = [f"label {at}" for at in range(13)]
+    labels = [f"label {number}" for number in range(13)]
     chart = draw_confusion(labels, {(labels[0], labels[0]): 3, (labels[0], labels[1]): 1})
     assert chart is not None
     with pytest.raises(InvalidInput, match="table"):

@@ -47,7 +47,7 @@ def test_an_experiment_is_started_listed_and_read(sent: list[int]) -> None:
     assert (made["title"], made["going"], len(made["runs"])) == ("Which?", True, 3)
     assert sorted(sent) == made["runs"]
     listed = client.get(address).json()["results"]
-    assert [each["id"] for each in listed] == [made["id"], trial.experiment.pk]
+    assert [experiment["id"] for experiment in listed] == [made["id"], trial.experiment.pk]
     body = client.get(f"/api/v1/experiments/{made['id']}/").json()
     assert [arm["letter"] for arm in body["arms"]] == ["A", "B", "C"]
     assert body["arms"][0]["accuracy"] == {"value": None, "reason": "no debate has ended yet"}
@@ -70,9 +70,9 @@ def test_every_number_comes_with_its_interval_or_a_reason() -> None:
     body = client.get(f"/api/v1/experiments/{trial.experiment.pk}/").json()
     found = figures(body)
     assert len(found) > 30
-    for each in found:
+    for debate in found:
         whole = {"value", "low", "high", "n", "method"}
-        assert set(each) == (whole if each["value"] is not None else {"value", "reason"})
+        assert set(debate) == (whole if debate["value"] is not None else {"value", "reason"})
     (pair,) = body["pairs"]
     assert (pair["b"], pair["c"]) == (0, 3)
     assert pair["p"] == pytest.approx(0.25)

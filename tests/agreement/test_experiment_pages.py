@@ -34,8 +34,8 @@ def compared() -> Trial:
     trial = trial_of(["good"] * 5)
     trial.arm("single", ["good", "good", "bad", "bad", "bad"])
     flips = {"extractor": [], "critic": ["good"]}
-    told = [{"first": "bad", "flips": flips}] + [{"first": "good", "flips": {}}] * 4
-    trial.arm("ecj", ["good", "good", "good", "bad", "bad"], told, calls=3)
+    signals = [{"first": "bad", "flips": flips}] + [{"first": "good", "flips": {}}] * 4
+    trial.arm("ecj", ["good", "good", "good", "bad", "bad"], signals, calls=3)
     votes = [{"first": "good", "votes": [["good", 3]], "d_rate": 1.0}] * 5
     trial.arm("self_consistency", ["good"] * 5, votes, settings={"samples": 3}, calls=3)
     return trial

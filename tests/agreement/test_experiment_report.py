@@ -48,8 +48,8 @@ class Trial:
     def arm(
         self,
         name: str,
-        said: Sequence[Any],
-        told: Sequence[dict[str, Any]] = (),
+        values: Sequence[Any],
+        signals: Sequence[dict[str, Any]] = (),
         *,
         settings: dict[str, Any] | None = None,
         model: ModelSpec | None = None,
@@ -57,7 +57,7 @@ class Trial:
         calls: int = 1,
         cost: int | None = 1000,
     ) -> Run:
-        """A run that is over; ``said`` lists values item by item, pass by pass."""
+        """A run that is over; ``values``: item by item, pass by pass."""
         info = protocol(name)
         complete = info.read_settings(settings or {})
         run = Run.objects.create(
@@ -72,19 +72,19 @@ class Trial:
         )
         spec, prompt = model or ensure_builtin(), PromptVersionFactory.create()
         RunRole.objects.bulk_create(
-            RunRole(run=run, role=role, model=spec, prompt=prompt, position=at)
-            for at, role in enumerate(info.roles(complete))
+            RunRole(run=run, role=role, model=spec, prompt=prompt, position=position)
+            for position, role in enumerate(info.roles(complete))
         )
         debates = Debate.objects.bulk_create(
             Debate(
                 run=run,
-                item=self.items[at // replicates],
-                replicate=at % replicates + 1,
+                item=self.items[index // replicates],
+                replicate=index % replicates + 1,
                 status=_status(value),
                 value=None if value in (UNPARSED, FAILED) else value,
-                signals=told[at] if told else {"first": value},
+                signals=signals[index] if signals else {"first": value},
             )
-            for at, value in enumerate(said)
+            for index, value in enumerate(values)
         )
         Turn.objects.bulk_create(
             Turn(debate=debate, step=f"s{call}", role="r", model=spec, prompt=prompt, messages=[],
@@ -140,7 +140,7 @@ def test_a_reliably_better_arm_is_named_with_its_price() -> None:
     assert words.startswith("B (Extractor, critic, judge) is reliably better than A")
     assert "right on 12 items that A gets wrong, wrong on 0" in words
     assert "3 times the calls" in words
-    better, worse = (row.cells[1 - at].outcome for at, row in enumerate(pair_rows(report)))
+    better, worse = (row.cells[1 - index].outcome for index, row in enumerate(pair_rows(report)))
     assert (better, worse) == ("worse", "better")
 
 
@@ -151,9 +151,9 @@ def test_changes_of_a_discussion_by_round_and_the_agreement_of_its_annotators() 
         [{"A": "good", "B": "good", "C": "good"}],
         [{"A": "bad", "B": "bad", "C": "good"}, {"A": "good", "B": "bad", "C": "good"}],
     ]
-    told = [
-        {"first": first, "rounds": each, "votes": votes, "d_rate": rate, "first_d_rate": 1.0}
-        for each, first, votes, rate in zip(
+    signals = [
+        {"first": first, "rounds": opinions, "votes": votes, "d_rate": rate, "first_d_rate": 1.0}
+        for opinions, first, votes, rate in zip(
             rounds,
             ["bad", "good", "bad"],
             [[["good", 3]], [["good", 3]], [["good", 2], ["bad", 1]]],
@@ -161,7 +161,7 @@ def test_changes_of_a_discussion_by_round_and_the_agreement_of_its_annotators() 
             strict=True,
         )
     ]
-    trial.arm("discussion", ["good", "good", "good"], told, calls=6)
+    trial.arm("discussion", ["good", "good", "good"], signals, calls=6)
     arm = only(trial.report())
     whole, first_round = arm.steps
     assert (whole.words, whole.whole) == ("Majority before → after the discussion", True)
@@ -177,11 +177,11 @@ def test_changes_of_a_discussion_by_round_and_the_agreement_of_its_annotators() 
 def test_the_judges_of_a_courtroom_and_items_that_samples_call_ambiguous() -> None:
     trial = trial_of([1, 2], STARS)
     verdicts = [[1, 1, 1], [3, 2, 2]]
-    told = [
-        {"first": 1, "verdicts": each, "votes": votes, "d_rate": 1.0}
-        for each, votes in zip(verdicts, [[[1, 3]], [[2, 2], [3, 1]]], strict=True)
+    signals = [
+        {"first": 1, "verdicts": verdict, "votes": votes, "d_rate": 1.0}
+        for verdict, votes in zip(verdicts, [[[1, 3]], [[2, 2], [3, 1]]], strict=True)
     ]
-    trial.arm("courtroom", [1, 2], told, calls=6)
+    trial.arm("courtroom", [1, 2], signals, calls=6)
     samples = [
         {"first": 1, "votes": [[1, 5]], "d_rate": 1.0},
         {"first": 2, "votes": [[2, 3], [3, 2]], "d_rate": 0.2},
@@ -204,12 +204,12 @@ def test_the_judges_of_a_courtroom_and_items_that_samples_call_ambiguous() -> No
 
 def test_debates_worth_reading_lead_to_the_overruled_critic() -> None:
     trial = trial_of([["Food"], [], ["Service"]], ASPECTS)
-    told = [
+    signals = [
         {"first": [], "flips": {"extractor": ["Food"], "critic": ["Food"]}},
         {"first": [], "flips": {"extractor": [], "critic": []}},
         {"first": ["Service"], "flips": {"extractor": ["Service"], "critic": []}},
     ]
-    trial.arm("ecj", [["Food"], [], []], told)
+    trial.arm("ecj", [["Food"], [], []], signals)
     arm = only(trial.report())
     assert {kind: arm.kinds[kind] for kind in ("overruled", "wrong-right", "right-wrong")} == {
         "overruled": 1, "wrong-right": 1, "right-wrong": 1,
@@ -248,15 +248,17 @@ def test_more_arms_take_no_more_queries(django_assert_num_queries: Any) -> None:
 
 def test_an_item_just_at_the_bound_is_ambiguous_however_its_passes_add_up() -> None:
     trial = trial_of(["good"])
-    told = [{"first": "good", "votes": [["good", 10]], "d_rate": rate} for rate in (0.4, 0.8, 0.3)]
-    trial.arm("self_consistency", ["good"] * 3, told, settings={"samples": 10}, replicates=3)
+    signals = [
+        {"first": "good", "votes": [["good", 10]], "d_rate": rate} for rate in (0.4, 0.8, 0.3)
+    ]
+    trial.arm("self_consistency", ["good"] * 3, signals, settings={"samples": 10}, replicates=3)
     assert trial.report().ambiguous_items == 1
 
 
 def test_where_nothing_varies_the_number_of_items_still_says_how_sure_it_is() -> None:
     trial = trial_of(["good"] * 6)
-    told = [{"first": "good", "votes": [["good", 5]], "d_rate": 1.0}] * 12
-    trial.arm("self_consistency", ["good"] * 12, told, settings={"samples": 5}, replicates=2)
+    signals = [{"first": "good", "votes": [["good", 5]], "d_rate": 1.0}] * 12
+    trial.arm("self_consistency", ["good"] * 12, signals, settings={"samples": 5}, replicates=2)
     arm = only(trial.report())
     assert arm.voices is not None
     for found in (arm.scores.accuracy, arm.normal, arm.voices.parts["all items"].percent):

@@ -52,11 +52,11 @@ def test_every_current_label_is_there_under_its_category(single: Project) -> Non
 def test_a_label_that_was_superseded_or_withdrawn_does_not_count(single: Project) -> None:
     a, b = single.schemas.get().parsed.names[:2]
     (item, other), by = ledger(single, {"crowd:ann": [a, a]})
-    for said, fields in ((item, {}), (other, {"withdrawn": True})):
-        before = Label.objects.get(item=said)
+    for labelled, fields in ((item, {}), (other, {"withdrawn": True})):
+        before = Label.objects.get(item=labelled)
         value = None if fields else b
         import_labels(
-            single, [draft(said, by["crowd:ann"], value, supersedes_uid=before.uid, **fields)]
+            single, [draft(labelled, by["crowd:ann"], value, supersedes_uid=before.uid, **fields)]
         )
 
     assert told(read_label_matrix(single)) == {"ann": [b]}

@@ -33,14 +33,14 @@ SLICES = st.builds(
 
 @given(SLICES)
 def test_the_query_of_a_slice_says_all_that_is_not_by_default(asked: Slice) -> None:
-    told = dict(parse_qsl(asked.query, keep_blank_values=True))
-    assert told == dict(asked.given)
+    parameters = dict(parse_qsl(asked.query, keep_blank_values=True))
+    assert parameters == dict(asked.given)
     for field in fields(Slice):
         value = getattr(asked, field.name)
         if value == field.default:
-            assert field.name not in told
+            assert field.name not in parameters
         else:
-            assert told[field.name] == str(value)
+            assert parameters[field.name] == str(value)
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_any_slice_is_measured_or_refused_in_words(project: Project, asked: Slic
         assert refused.partition(":")[0] in {field.name for field in fields(Slice)}
         return
     known = set(project.annotators.values_list("pk", flat=True))
-    heard = {sheet.raters[at] for at in sheet.ratings.raters.tolist()}
+    heard = {sheet.raters[place] for place in sheet.ratings.raters.tolist()}
     assert {rater.kind for rater in heard} <= ({asked.kind} if asked.kind else set(Kind.values))
     assert {rater.id for rater in heard} <= ({asked.annotator} - {None} or known)
 
@@ -73,7 +73,7 @@ def test_both_days_of_a_span_count_and_none_beside_them(project: Project) -> Non
     def within(**asked: Any) -> int:
         return Label.objects.filter(moments(Slice(**asked))).count()
 
-    one = timedelta(days=1)
-    assert within(since=day, until=day + one) == there
-    assert within(since=day + 2 * one) == within(until=day - one) == 0
+    step = timedelta(days=1)
+    assert within(since=day, until=day + step) == there
+    assert within(since=day + 2 * step) == within(until=day - step) == 0
     assert within() == there

@@ -49,7 +49,7 @@ def report(*options: str) -> dict[str, Any]:
 
 def by_author(found: dict[str, Any], figure: str = "accuracy") -> dict[str, float]:
     """A figure of each kind, measured by the author."""
-    return {kind: one[figure]["value"] for kind, one in found["against_author"].items()}
+    return {kind: figures[figure]["value"] for kind, figures in found["against_author"].items()}
 
 
 @pytest.mark.thorough
@@ -69,7 +69,7 @@ def test_each_kind_has_labels_and_the_text_matcher_is_called_what_it_is(desk: Pr
     found = report()
 
     messages = desk.items.count()
-    assert {kind: one["annotators"] for kind, one in found["sources"].items()} == {
+    assert {kind: source["annotators"] for kind, source in found["sources"].items()} == {
         "llm": 2, "crowd": 5, "expert": 2, "author": 100,
     }  # fmt: skip
     assert found["sources"]["llm"]["labels"] == 2 * messages

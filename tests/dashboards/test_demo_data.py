@@ -44,11 +44,11 @@ async def judged(asked: Schema, text: str) -> set[str]:
 
 async def test_the_offline_debate_is_good_on_the_demo_and_not_perfect() -> None:
     asked, rows = schema(), reviews()
-    said = [(await judged(asked, row["text"]), row["gold"]) for row in rows]
+    labels = [(await judged(asked, row["text"]), row["gold"]) for row in rows]
     scores = []
     for name in asked.names:
-        hits = sum(name in found and gold[name] for found, gold in said)
-        named = sum((name in found) + gold[name] for found, gold in said)
+        hits = sum(name in found and gold[name] for found, gold in labels)
+        named = sum((name in found) + gold[name] for found, gold in labels)
         scores.append(2 * hits / named)
     assert sum(scores) / len(scores) >= 0.75
-    assert sum(found != {n for n in gold if gold[n]} for found, gold in said) >= 10
+    assert sum(found != {n for n in gold if gold[n]} for found, gold in labels) >= 10

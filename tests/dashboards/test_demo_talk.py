@@ -18,7 +18,7 @@ from labelhub.core.interview.features import starter_library
 
 
 def test_the_samples_speak_of_features_and_values_that_the_shop_asks_about() -> None:
-    known = {each.key: each.values for each in starter_library()["shopping"]}
+    known = {feature.key: feature.values for feature in starter_library()["shopping"]}
     lines = list(sample_lines(2 * MESSAGES))
     assert lines == list(sample_lines(2 * MESSAGES))
     for line in lines:
@@ -53,11 +53,11 @@ def test_a_second_start_adds_nothing(echo: Echo) -> None:
 def test_offers_of_two_weeks_were_shown_and_clicked_and_have_taught_relevance(echo: Echo) -> None:
     now = timezone.now()
     shown = echo.decisions.filter(shown_at__isnull=False)
-    days = {each.message_at.date() for each in shown}
+    days = {decision.message_at.date() for decision in shown}
     assert len(days) >= 10
     assert all(now - timedelta(days=15) < day.message_at < now for day in echo.decisions.all())
-    told = set(OfferEvent.objects.values_list("kind", flat=True))
-    assert told == set(OfferEvent.Kind)
+    events = set(OfferEvent.objects.values_list("kind", flat=True))
+    assert events == set(OfferEvent.Kind)
     rewards = echo.log.filter(kind=LogEvent.Kind.REWARDED).count()
     assert rewards >= shown.filter(policy="echo").count()
     assert echo.learnt > rewards
@@ -65,4 +65,4 @@ def test_offers_of_two_weeks_were_shown_and_clicked_and_have_taught_relevance(ec
 
 def _counts(echo: Echo) -> tuple[int, ...]:
     kept = (Message.objects, Answer.objects, echo.decisions, echo.experiments, echo.log)
-    return tuple(each.count() for each in kept)
+    return tuple(rows.count() for rows in kept)

@@ -41,8 +41,10 @@ def detail(client: Client, item: Item) -> str:
 
 def doubt(item: Item, uncertainty: float) -> None:
     """A debate that was not sure."""
-    said = draft(item, machine(item.project), "good", action="proposed")
-    result = DebateResult(item_id=item.pk, draft=said, reasons=["flagged"], uncertainty=uncertainty)
+    label = draft(item, machine(item.project), "good", action="proposed")
+    result = DebateResult(
+        item_id=item.pk, draft=label, reasons=["flagged"], uncertainty=uncertainty
+    )
     record_debate_results(item.project, [result])
 
 

@@ -50,8 +50,8 @@ def test_the_latest_answer_stands_first_in_the_words_of_the_labels(project: Proj
     slot = claim(project, person)
     skip_item(project=project, user=person, item_id=slot.item_id, lease_token=slot.lease_token)
 
-    assert [one.words for one in listed(project, person)] == ["skipped", "bad", "good"]
-    assert all(one.stands for one in listed(project, person))
+    assert [answer.words for answer in listed(project, person)] == ["skipped", "bad", "good"]
+    assert all(answer.stands for answer in listed(project, person))
 
 
 def test_many_answers_take_one_query(project: Project, django_assert_num_queries: Any) -> None:
@@ -60,7 +60,7 @@ def test_many_answers_take_one_query(project: Project, django_assert_num_queries
 
     with django_assert_num_queries(1):
         found = past_answers(project, person)
-        assert all(one.decision.item.text for one in found.answers)
+        assert all(answer.decision.item.text for answer in found.answers)
 
 
 def test_an_answer_of_long_ago_is_taken_back_and_its_item_comes_first(project: Project) -> None:

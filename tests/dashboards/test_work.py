@@ -53,7 +53,7 @@ def label(project: Project, user: User, count: int, *, days_ago: int = 0) -> Non
 def of(*labels: int) -> list[Day]:
     """Four weeks that end with these days."""
     counts = [0] * (DRAWN - len(labels)) + list(labels)
-    return [Day(date(2026, 1, 1) + timedelta(days=at), n) for at, n in enumerate(counts)]
+    return [Day(date(2026, 1, 1) + timedelta(days=number), n) for number, n in enumerate(counts)]
 
 
 def test_the_backlog_goes_by_reason(project: Project) -> None:
@@ -61,7 +61,7 @@ def test_the_backlog_goes_by_reason(project: Project) -> None:
     suggest(items[0], "good")
     suggest(items[1], "good", reasons=["audit"])
 
-    waiting = {one.words: one.items for one in waiting_by_reason(project)}
+    waiting = {group.words: group.items for group in waiting_by_reason(project)}
 
     # Which item is audited cannot be told: it counts among those never labelled.
     assert waiting == {"suggested, nothing doubtful": 1, "not labelled yet": 3}
@@ -75,7 +75,7 @@ def test_conflicts_and_second_labels_are_told_apart() -> None:
     answer(claim(project, second), second, "bad")
     answer(claim(project, first), first, "good")
 
-    waiting = {one.words: one.items for one in waiting_by_reason(project)}
+    waiting = {group.words: group.items for group in waiting_by_reason(project)}
 
     assert waiting == {"reviewers disagree": 1, "one more label is wanted": 1}
 
@@ -85,7 +85,7 @@ def test_people_are_listed_with_what_they_did(project: Project) -> None:
     label(project, busy, 2)
     label(project, busy, 1, days_ago=10)
 
-    workers = {one.member.user: one for one in work_report(project).workers}
+    workers = {worker.member.user: worker for worker in work_report(project).workers}
 
     assert (workers[busy].labels, workers[busy].this_week) == (3, 2)
     assert (workers[idle].labels, workers[idle].last) == (0, None)

@@ -49,7 +49,7 @@ def test_what_cannot_be_learnt_is_not_looked_at_again_until_there_is_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     project, _ = taught_project(gold=0)
-    decide_items(open_texts(project, [f"{GOOD} {at}" for at in range(24)]), ["good"] * 24)
+    decide_items(open_texts(project, [f"{GOOD} {number}" for number in range(24)]), ["good"] * 24)
     asked: list[int] = []
 
     def counted(**given: Any) -> TrainedModel:
@@ -61,7 +61,7 @@ def test_what_cannot_be_learnt_is_not_looked_at_again_until_there_is_more(
         tasks._last.clear()
         tasks.keep_learning()
     assert asked == [1]
-    decide_items(open_texts(project, [f"{BAD} {at}" for at in range(5)]), ["bad"] * 5)
+    decide_items(open_texts(project, [f"{BAD} {number}" for number in range(5)]), ["bad"] * 5)
     tasks._last.clear()
     tasks.keep_learning()
     assert asked == [1, 1]
@@ -71,7 +71,7 @@ def test_what_cannot_be_learnt_is_not_looked_at_again_until_there_is_more(
 def test_twenty_more_labels_are_due_and_nineteen_are_not() -> None:
     project, _ = taught_project()
     train(project)
-    decide_items(open_texts(project, [f"{GOOD} {at}" for at in range(19)]), ["good"] * 19)
+    decide_items(open_texts(project, [f"{GOOD} {number}" for number in range(19)]), ["good"] * 19)
     assert due_projects() == []
     decide_items(open_texts(project, [GOOD]), ["good"])
     assert due_projects() == [(project, 60)]
@@ -117,8 +117,8 @@ def lesson(count: int = 30) -> Lesson:
     return Lesson(
         shape=Shape.SINGLE,
         names=["good", "bad"],
-        documents=[Document(f"{(GOOD, BAD)[at % 2]} {at}") for at in range(count)],
-        targets=[[at % 2] for at in range(count)],
+        documents=[Document(f"{(GOOD, BAD)[number % 2]} {number}") for number in range(count)],
+        targets=[[number % 2] for number in range(count)],
     )
 
 
@@ -126,11 +126,11 @@ def lesson(count: int = 30) -> Lesson:
 def test_the_real_process_learns_refuses_and_may_be_killed() -> None:
     steps: list[str | None] = []
     with ChildLearner() as child:
-        told, judged = child.learn(lesson(), lambda step, _: steps.append(step))
-        assert told["quality"]["n"] == len(judged) == 30
-        said = child.say([Document(f"{BAD} 99")], [[0]], lambda *_: None)
-        assert said[0].labels == [1]
-        assert said[0].beside is not None
+        measured, judged = child.learn(lesson(), lambda step, _: steps.append(step))
+        assert measured["quality"]["n"] == len(judged) == 30
+        predictions = child.say([Document(f"{BAD} 99")], [[0]], lambda *_: None)
+        assert predictions[0].labels == [1]
+        assert predictions[0].beside is not None
         child._process.kill()
         with pytest.raises(LearnerDied):
             child.say([Document(GOOD)], [None], lambda *_: None)

@@ -33,12 +33,17 @@ def test_it_tells_the_model_and_what_is_probably_wrong() -> None:
     project, _ = taught_project()
     decide_items(open_texts(project, ["dirty room and rude staff"]), ["good"])
     train(project)
-    told = rest(project, Role.VIEWER).get(f"/api/v1/projects/{project.slug}/learning/").json()
-    assert (told["on"], told["decided"], told["missing"], told["next_at"]) == (True, 41, 0, 61)
-    assert told["model"]["quality"]["accuracy"]["n"] == 41
-    assert told["model"]["simulation"]["reason"].startswith("it needs 100")
-    assert told["training"] is None
-    suspects = told["suspects"]
+    reported = rest(project, Role.VIEWER).get(f"/api/v1/projects/{project.slug}/learning/").json()
+    assert (reported["on"], reported["decided"], reported["missing"], reported["next_at"]) == (
+        True,
+        41,
+        0,
+        61,
+    )
+    assert reported["model"]["quality"]["accuracy"]["n"] == 41
+    assert reported["model"]["simulation"]["reason"].startswith("it needs 100")
+    assert reported["training"] is None
+    suspects = reported["suspects"]
     assert suspects["count"] == 1
     assert (suspects["results"][0]["gold"], suspects["results"][0]["model"]) == ("good", "bad")
 
@@ -46,9 +51,9 @@ def test_it_tells_the_model_and_what_is_probably_wrong() -> None:
 def test_reviewers_are_told_all_but_that() -> None:
     project, _ = taught_project()
     train(project)
-    told = rest(project, Role.REVIEWER).get(f"/api/v1/projects/{project.slug}/learning/").json()
-    assert told["model"]["version"] == 1
-    assert told["suspects"] is None
+    reported = rest(project, Role.REVIEWER).get(f"/api/v1/projects/{project.slug}/learning/").json()
+    assert reported["model"]["version"] == 1
+    assert reported["suspects"] is None
 
 
 def test_the_command_trains_and_tells(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,10 +98,10 @@ def test_it_is_switched_and_begun_in_one_request(
     project, _ = taught_project()
     LearningSwitch.objects.all().delete()
     with django_capture_on_commit_callbacks(execute=True):
-        told = rest(project).post(
+        reported = rest(project).post(
             f"/api/v1/projects/{project.slug}/learning/", {"on": True, "train": True}, "json"
         )
-    assert told.json()["training"]["status"] == "queued"
+    assert reported.json()["training"]["status"] == "queued"
     assert sent_jobs == [("learning.train", TrainedModel.objects.get().pk)]
     off = rest(project).post(f"/api/v1/projects/{project.slug}/learning/", {"on": False}, "json")
     assert (off.json()["on"], off.json()["training"]) == (False, None)

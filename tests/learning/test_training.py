@@ -86,7 +86,9 @@ def test_another_opinion_supersedes_the_earlier_one() -> None:
     project, (first, *_) = taught_project(gold=40, waiting=1)
     train(project)
     # What was good is bad from now on, in many more words.
-    decide_items(open_texts(project, [f"{GOOD} on stay {at}" for at in range(90)]), ["bad"] * 90)
+    decide_items(
+        open_texts(project, [f"{GOOD} on stay {number}" for number in range(90)]), ["bad"] * 90
+    )
     train(project)
     labels = list(Label.objects.filter(item=first).order_by("pk"))
     assert [label.value for label in labels] == ["good", "bad"]
@@ -96,9 +98,10 @@ def test_another_opinion_supersedes_the_earlier_one() -> None:
 def test_doubt_is_about_the_debates_label_where_there_is_one() -> None:
     project, (agreed, contradicted, *_) = taught_project()
     llm = machine(project)
-    said = {agreed: "good", contradicted: "good"}
+    suggested = {agreed: "good", contradicted: "good"}
     results = [
-        DebateResult(item_id=item.pk, draft=draft(item, llm, value)) for item, value in said.items()
+        DebateResult(item_id=item.pk, draft=draft(item, llm, value))
+        for item, value in suggested.items()
     ]
     record_debate_results(project, results)
     train(project)
@@ -140,9 +143,11 @@ def test_what_was_decided_meanwhile_is_left_alone() -> None:
 
 def test_a_decision_that_was_changed_since_is_suspected_no_more() -> None:
     project = ProjectFactory.create()
-    items = open_texts(project, [f"{(GOOD, BAD)[at % 2]} on visit {at}" for at in range(40)])
+    items = open_texts(
+        project, [f"{(GOOD, BAD)[number % 2]} on visit {number}" for number in range(40)]
+    )
     someone = person(project)
-    values = ["bad" if at == 6 else ("good", "bad")[at % 2] for at in range(40)]
+    values = ["bad" if number == 6 else ("good", "bad")[number % 2] for number in range(40)]
     first = [
         record_label(draft(item, someone, value)) for item, value in zip(items, values, strict=True)
     ]
@@ -185,7 +190,9 @@ def test_switched_off_it_ends_and_the_queue_forgets_it() -> None:
     project, waiting = taught_project()
     train(project)
     before = {item.pk: state(item.pk).priority for item in waiting}
-    decide_items(open_texts(project, [f"{BAD} in room {at}" for at in range(20)]), ["bad"] * 20)
+    decide_items(
+        open_texts(project, [f"{BAD} in room {number}" for number in range(20)]), ["bad"] * 20
+    )
     second = start_training(project=project)
     switch_learning(project=project, on=False, actor=None)
     run_training(second.pk, open_learner=NearLearner())
@@ -195,8 +202,8 @@ def test_switched_off_it_ends_and_the_queue_forgets_it() -> None:
     work_on("learning.clear_ranks", project.pk)
     assert unswept_projects() == []
     after = {item.pk: state(item.pk) for item in waiting}
-    assert [each.model_uncertainty for each in after.values()] == [None] * 4
-    assert all(each.priority < before[pk] for pk, each in after.items())
+    assert [state.model_uncertainty for state in after.values()] == [None] * 4
+    assert all(state.priority < before[pk] for pk, state in after.items())
     with pytest.raises(Conflict, match="switched off"):
         start_training(project=project)
 
@@ -204,8 +211,8 @@ def test_switched_off_it_ends_and_the_queue_forgets_it() -> None:
 def test_what_a_machine_decided_teaches_nothing() -> None:
     project, (first, second, *_) = taught_project()
     schema = current_schema(project)
-    said = {"schema": schema, "value": "bad", "decided_by": machine(project)}
-    import_gold(project, [NewGold(item_id=item.pk, **said) for item in (first, second)])  # type: ignore[arg-type]
+    decision = {"schema": schema, "value": "bad", "decided_by": machine(project)}
+    import_gold(project, [NewGold(item_id=item.pk, **decision) for item in (first, second)])  # type: ignore[arg-type]
     assert train(project).examples == 40
 
 
@@ -216,7 +223,7 @@ def test_a_new_version_of_the_schema_is_learnt_though_gold_has_not_grown() -> No
     assert due_projects() == []
     more = {**MOODS, "labels": [*MOODS["labels"], {"name": "mixed"}]}
     set_schema(project=project, schema=parse_schema(more), actor=None)
-    assert [each.pk for each, _ in due_projects()] == [project.pk]
+    assert [due.pk for due, _ in due_projects()] == [project.pk]
     model = train(project)
     assert model.quality is not None
     assert [row["name"] for row in model.quality["labels"]] == ["good", "bad", "mixed"]
@@ -234,7 +241,7 @@ def test_what_was_learnt_before_labels_changed_is_said_no_more() -> None:
     assert (model.status, model.applied) == (Status.CANCELLED, 0)
     assert "labels were changed" in model.message
     assert not Label.objects.filter(item__in=waiting).exists()
-    assert [each.pk for each, _ in due_projects()] == [project.pk]
+    assert [due.pk for due, _ in due_projects()] == [project.pk]
     again = train(project)
     assert (again.status, again.schema) == (Status.DONE, current_schema(project))
     labels = Label.objects.current().filter(item__in=waiting)

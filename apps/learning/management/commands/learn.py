@@ -40,9 +40,9 @@ class Command(LabelhubCommand):
             raise Conflict(
                 f"Version {model.version}: {model.message or model.get_status_display()}"
             )
-        told = report(learning_state(project))
-        self._tell(told["model"])
-        return told
+        reported = report(learning_state(project))
+        self._tell(reported["model"])
+        return reported
 
     def _tell(self, model: Mapping[str, Any]) -> None:
         self.say(f"Version {model['version']}, taught by {model['examples']:,} gold labels.")
