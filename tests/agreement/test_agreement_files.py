@@ -65,9 +65,9 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     whole = services._computed
 
-    def counted(project: Project, asked: Any, **more: Any) -> Any:
+    def counted(project: Project, schema: Any, asked: Any, **more: Any) -> Any:
         found.append(asked.query)
-        return whole(project, asked, **more)
+        return whole(project, schema, asked, **more)
 
     monkeypatch.setattr(services, "_computed", counted)
     return found
@@ -80,9 +80,9 @@ def test_the_picture_over_time_waits_for_its_turn(
 
     taken = []
 
-    def looked(*given: Any) -> Any:
+    def looked(*given: Any, **fields: Any) -> Any:
         taken.append(services._turns[project.pk].locked())
-        return read_label_matrix(*given)
+        return read_label_matrix(*given, **fields)
 
     monkeypatch.setattr(over_time, "read_label_matrix", looked)
     page(project, "over-time/")

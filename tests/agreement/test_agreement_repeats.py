@@ -17,6 +17,7 @@ from apps.labels.models import Annotator, ItemState, Label
 from apps.labels.services import annotator_for, import_labels, withdraw_label
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Item, Project
+from apps.projects.selectors import current_schema
 from tests.factories.agreement import propose, run_of
 from tests.factories.labels import draft, machine, open_item, person, reviewer
 from tests.factories.ledger import ABSTAINS, ledger
@@ -37,7 +38,9 @@ def project() -> Project:
 def found(project: Project, *, reader: int | None = None, **asked: Any) -> dict[str, Any]:
     """The part of the report that is about repeats."""
     part = Slice(**asked)
-    return intra(project, read_label_matrix(project, part, reader=reader), part, reader=reader)
+    schema = current_schema(project)
+    sheet = read_label_matrix(project, part, reader=reader)
+    return intra(project, sheet, part, schema=schema, reader=reader)
 
 
 def say(item: Item, by: Annotator, *values: Any, hours: float = 24, **fields: Any) -> None:
@@ -58,10 +61,10 @@ def test_without_repeats_there_is_nothing_and_it_costs_few_queries(
     project: Project, django_assert_num_queries: Any
 ) -> None:
     ledger(project, {"crowd:ann": [G, B], "crowd:bob": [G, G], "llm:m": [B, B]})
-    sheet = read_label_matrix(project)
+    sheet, schema = read_label_matrix(project), current_schema(project)
 
-    with django_assert_num_queries(3):
-        assert intra(project, sheet, Slice()) == {}
+    with django_assert_num_queries(2):
+        assert intra(project, sheet, Slice(), schema=schema) == {}
 
 
 def test_all_answers_count_for_the_same_again_and_the_latest_between_people(

@@ -60,7 +60,7 @@ def test_a_report_that_cannot_be_kept_is_still_given(
     def busy(*_args: Any, **_fields: Any) -> None:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr(StoredReport.objects, "update_or_create", busy)
+    monkeypatch.setattr(StoredReport.objects, "bulk_create", busy)
 
     assert get(project).json()["items"] == 6
     assert not StoredReport.objects.exists()

@@ -21,6 +21,7 @@ from apps.labels.services import assign_items, keep_for_kind
 from apps.labels.services.gold import next_gold
 from apps.labels.services.item_ledger import ledger_from
 from apps.projects.models import Item, Project
+from apps.projects.selectors import current_schema
 from apps.reviews.bulk.jobs import NothingToDo, plan_job, start_job
 from apps.reviews.models import Decision, Purpose, ReviewerStatus, Slot
 from apps.reviews.quality.reports import people_report
@@ -252,7 +253,7 @@ def figures(project: Project) -> dict[str, Any]:
         counts.pop("rejections", None)
     return {
         "report": told,
-        "repeats": read_repeats(project, Slice(), sheet),
+        "repeats": read_repeats(project, Slice(), sheet, schema=current_schema(project)),
         "costs": costs(project),
         "gold": list(Gold.objects.order_by("pk").values_list("item", "value", "basis")),
         "stages": list(

@@ -192,7 +192,7 @@ MOST_TEXTS = 5
 Answers = list[tuple[str, str]]
 
 
-def texts_said(
+def texts_by_kind(
     project: Project, asked: Slice, sheet: LabelMatrix, item_ids: Sequence[int], reader: int | None
 ) -> dict[int, Answers]:
     """Item → what each kind wrote of it, the most frequent first; ``sheet`` is what was read of

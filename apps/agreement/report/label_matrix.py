@@ -6,7 +6,7 @@ fetched as they are and numbered here.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -32,7 +32,7 @@ from apps.debates.models import Run
 from apps.labels.blindness import hidden_from
 from apps.labels.models import MACHINES, Annotator, Kind, Label
 from apps.labels.selectors import current_gold, labels_of_run
-from apps.projects.models import Item, Project
+from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import CLUSTER_KEYS, current_schema
 from labelhub.core.agreement.ratings import Ints, Ratings
 from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix, Rater
@@ -64,8 +64,13 @@ def clusters_of(
     unit = "authors"
     if not owners:
         items = Item.objects.filter(project=project)
-        key = _key_of(items.order_by("pk").values_list("meta", flat=True)[:LOOKED_AT])
-        if key is not None:
+        metas = items.order_by("pk").values_list("meta", flat=True)[:LOOKED_AT]
+        counts = Counter(
+            key for meta in metas for key in CLUSTER_KEYS if (meta or {}).get(key) is not None
+        )
+        if counts:
+            # The key that most items have, the widest among equals.
+            key = max(CLUSTER_KEYS, key=lambda name: counts[name])
             keyed = items.annotate(owner=KeyTextTransform(key, "meta"))
             owners, unit = dict(keyed.values_list("pk", "owner")), CLUSTER_KEYS[key]
         elif authors and len(set(authors.values())) > 1:
@@ -78,14 +83,6 @@ def clusters_of(
     number: dict[object, int] = {}
     numbers = np.array([number.setdefault(name, len(number)) for name in named], dtype=np.int64)
     return Clusters(numbers, unit) if len(number) < len(named) else None
-
-
-def _key_of(metas: Iterable[Any]) -> str | None:
-    """The known key that most of these items have, the widest among equals; None without any."""
-    often = Counter(
-        key for meta in metas for key in CLUSTER_KEYS if (meta or {}).get(key) is not None
-    )
-    return max(CLUSTER_KEYS, key=lambda key: often[key]) if often else None
 
 
 CHUNK = 20_000
@@ -103,22 +100,31 @@ class _Labels:
 
 
 def read_label_matrix(
-    project: Project, asked: Slice | None = None, *, reader: int | None = None
+    project: Project,
+    asked: Slice | None = None,
+    *,
+    schema: LabelSchema | None = None,
+    reader: int | None = None,
 ) -> LabelMatrix:
-    """The part of the ledger that ``asked`` means; the number of queries does not grow with it.
+    """The labels of the slice ``asked``; the number of queries does not grow with it.
 
-    ``reader``: id of the reviewer who is to read what is made of it. What machines say of items
-    that this person is to audit blind is left out.
+    ``schema``: the current one, if ``asked`` was checked against it. ``reader``: id of the reviewer
+    who reads the result. Machines' labels of items that this person must audit blind are left out.
 
     Raises:
         InvalidInput, NotFound: see ``check_slice``.
     """
     asked = asked or Slice()
-    schema = current_schema(project).parsed
-    check_slice(project, schema, asked)
-    coder = Coder.of_project(project, schema, asked.label)
+    if schema is None:
+        schema = current_schema(project)
+        check_slice(project, schema.parsed, asked)
+    coder = Coder.of_project(project, schema.parsed, asked.label)
     raters = _raters(project)
-    labels = _read_labels(project, asked, coder, raters, reader)
+    ids = [rater.id for rater in raters] or [0]
+    span = Item.objects.filter(project=project).aggregate(low=Min("pk"), high=Max("pk"))
+    item_ids, rater_ids = (span["low"] or 0, span["high"] or 0), (min(ids), max(ids))
+    wanted = wanted_labels(project, asked, raters, reader)
+    labels = _joined([_fetch(rows, coder, item_ids, rater_ids) for rows in wanted])
     gold = current_gold(project).filter(items_with(project, asked.tag)).annotate(raw=_raw())
     if reader is not None:
         gold = gold.exclude(hidden_from(reader, item="item_id"), decided_by__kind__in=MACHINES)
@@ -182,16 +188,6 @@ def _rejections(project: Project, asked: Slice, raters: Sequence[Rater]) -> Mapp
 def _raw() -> Cast:
     """An answer's JSON as the database keeps it; a cast spares parsing a million of them."""
     return Cast("value", TextField())
-
-
-def _read_labels(
-    project: Project, asked: Slice, coder: Coder, raters: list[Rater], reader: int | None
-) -> _Labels:
-    ids = [rater.id for rater in raters] or [0]
-    span = Item.objects.filter(project=project).aggregate(low=Min("pk"), high=Max("pk"))
-    items, annotators = (span["low"] or 0, span["high"] or 0), (min(ids), max(ids))
-    wanted = wanted_labels(project, asked, raters, reader)
-    return _joined([_fetch(rows, coder, items, annotators) for rows in wanted])
 
 
 def wanted_labels(

@@ -17,9 +17,8 @@ from apps.agreement.report.tables import MAIN_WORDS
 from apps.common.charts import Axis, Chart, Mark, Name, down_to, number_tick, order_of, share_tick
 from apps.common.figures import ends
 from apps.labels.models import Label
-from apps.projects.models import Project
+from apps.projects.models import LabelSchema, Project
 from labelhub.core.agreement.reports.kind_agreement import kind_agreement
-from labelhub.core.schema import LabelType
 
 #: At most so many periods; each is read by itself.
 MOST_PERIODS = 12
@@ -48,17 +47,18 @@ class Period:
         return f"{start}–{self.last:%b} {self.last.day}"
 
 
-def agreement_over_time(project: Project, asked: Slice, task: LabelType) -> Chart | None:
-    """People's agreement by period; None for one of the reasons of ``why_not_over_time``."""
+def agreement_over_time(project: Project, asked: Slice, schema: LabelSchema) -> Chart | None:
+    """People's agreement by period; None for one of the reasons of ``why_not_over_time``.
+
+    ``schema``: the current one, which ``asked`` was checked against.
+    """
     found, why_not = _periods(project, asked)
     if why_not:
         return None
-    name = "alpha_nominal" if asked.label else task.coefficients[0]
+    name = "alpha_nominal" if asked.label else schema.task.coefficients[0]
     with turn(project.pk):
-        sheets = [
-            read_label_matrix(project, replace(asked, since=period.first, until=period.last))
-            for period in found
-        ]
+        parts = [replace(asked, since=period.first, until=period.last) for period in found]
+        sheets = [read_label_matrix(project, part, schema=schema) for part in parts]
         series = [
             Series(WORDS[kind], kind, [kind_agreement(sheet, kind).get(name) for sheet in sheets])
             for kind in PEOPLE

@@ -26,7 +26,6 @@ from apps.labels.models import MACHINES, Label
 from apps.labels.selectors import labels_of_run
 from apps.projects.changes import Translator
 from apps.projects.models import LabelSchema, Project
-from apps.projects.selectors import current_schema
 from apps.reviews.queue.leases import LEASE_SECONDS
 from labelhub.core.agreement.ratings import Ints, Ratings
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix, Rater
@@ -40,33 +39,43 @@ Answer = tuple[int, int, str | None]
 
 
 def intra(
-    project: Project, sheet: LabelMatrix, asked: Slice, *, reader: int | None = None
+    project: Project,
+    sheet: LabelMatrix,
+    asked: Slice,
+    *,
+    schema: LabelSchema,
+    reader: int | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Kind → how its annotators agree with themselves, JSON-ready; empty without repeats."""
-    answers = read_repeats(project, asked, sheet, reader=reader)
+    answers = read_repeats(project, asked, sheet, schema=schema, reader=reader)
     found = {} if answers is None else measure_repeats(answers)
     return {kind: repeated.to_json() for kind, repeated in found.items()}
 
 
 def read_repeats(
-    project: Project, asked: Slice, sheet: LabelMatrix, *, reader: int | None = None
+    project: Project,
+    asked: Slice,
+    sheet: LabelMatrix,
+    *,
+    schema: LabelSchema,
+    reader: int | None = None,
 ) -> LabelMatrix | None:
-    """``sheet`` with all answers where there may be several; None where nobody was asked again.
+    """``sheet`` with all answers of annotators who answered an item again; None without any.
 
-    At most seven queries; without any repeats two short ones. ``asked``, ``reader``: as for
-    ``read_label_matrix``, which made ``sheet``. With a run chosen all of its replicates count.
+    At most six queries; without any repeats two short ones. ``asked``, ``schema`` (the current
+    one), ``reader``: as for ``read_label_matrix``, which made ``sheet``. With a run chosen all of
+    its replicates count.
     """
     replicates = _replicates(sheet.raters)
     wanted = _wanted(project, asked, replicates, sheet.raters, reader)
     # By the sheet's kinds, which are not always the ledger's.
     chosen = {rater.id for rater in sheet.raters if asked.kind in ("", rater.kind)}
-    current = current_schema(project)
     answers = [
-        answer for rows in wanted for answer in _answers(current, rows) if answer[1] in chosen
+        answer for rows in wanted for answer in _answers(schema, rows) if answer[1] in chosen
     ]
     if not answers:
         return None
-    coder = Coder.of_project(project, current.parsed, asked.label)
+    coder = Coder.of_project(project, schema.parsed, asked.label)
     return _sheet(sheet, coder, answers, replicates)
 
 

@@ -12,7 +12,6 @@ import structlog
 from django.contrib.auth.models import AnonymousUser
 from django.db import OperationalError, transaction
 from django.db.models import Count, Max, Q, Sum
-from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
@@ -25,7 +24,7 @@ from apps.authors.models import Erasure, Site
 from apps.debates.models import Run
 from apps.labels.blindness import hidden_from
 from apps.labels.models import PEOPLE, VIEW_UNKNOWN, Gold, ItemState, Label
-from apps.projects.models import Project
+from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.agreement.figures import share
 from labelhub.core.agreement.reports.disputed_items import disputed_items
@@ -33,11 +32,11 @@ from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.report import build_report
 from labelhub.core.errors import Conflict
 
-#: Seconds; each who waits holds a thread.
+#: Seconds that a request waits for its turn; it holds a thread meanwhile.
 PATIENCE = 60.0
-#: Who wait at once, for whatever project: the other threads answer everybody else.
+#: Requests that wait at once, over all projects; the other threads serve everything else.
 MOST_WAITING = 6
-#: Seconds that others stand for a seat: a small project is measured in less, and nobody refused.
+#: Seconds that further requests wait for one of these places: a small report takes less.
 BRIEFLY = 2.0
 
 _turns: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
@@ -45,7 +44,7 @@ _seats = threading.BoundedSemaphore(MOST_WAITING)
 
 
 class MeasuringBusy(Conflict):
-    """The project was being measured for others all the time; try again."""
+    """Other requests were computing this project's report; try again."""
 
     code = "measuring"
     retryable: ClassVar[bool] = True
@@ -53,31 +52,31 @@ class MeasuringBusy(Conflict):
 
 @contextmanager
 def turn(project_id: int, *, patience: float = PATIENCE) -> Iterator[bool]:
-    """Measure the project while nobody else of this process does; whether one had to wait for it.
+    """Compute the project's report alone in this process; yields whether it had to wait.
 
     Raises:
         MeasuringBusy: others took longer than ``patience`` seconds, or too many wait already.
     """
     lock = _turns[project_id]
-    at_once = lock.acquire(blocking=False)
-    if not at_once:
-        waited = False
+    waits = not lock.acquire(blocking=False)
+    if waits:
+        acquired = False
         if _seats.acquire(timeout=min(patience, BRIEFLY)):
             try:
-                waited = lock.acquire(timeout=patience)
+                acquired = lock.acquire(timeout=patience)
             finally:
                 _seats.release()
-        if not waited:
-            raise MeasuringBusy("Others measure this project just now. Try again in a minute.")
+        if not acquired:
+            raise MeasuringBusy("This report is being computed for others. Try again in a minute.")
     try:
-        yield not at_once
+        yield waits
     finally:
         lock.release()
 
 
 logger = structlog.get_logger(__name__)
 
-#: Raised when what a report says changes: what was stored before is then computed anew.
+#: Raise it when the content of reports changes: stored ones are then computed anew.
 EDITION = 7
 #: Labels given while a suggestion was on the screen.
 IN_VIEW = Q(shown__isnull=False)
@@ -91,70 +90,79 @@ MOST_DIVIDED = 20
 
 
 def agreement_report(
-    project: Project, asked: Slice | None = None, *, user: User | AnonymousUser | None = None
+    project: Project,
+    asked: Slice | None = None,
+    *,
+    user: User | AnonymousUser | None = None,
+    schema: LabelSchema | None = None,
 ) -> Mapping[str, Any]:
     """The report in the shape that page, command and REST share.
 
-    ``user``: who will read it. A reviewer who has items to audit blind gets a report without what
-    machines say of those; operators' commands name nobody.
+    ``user``: the reader. A reviewer with items to audit blind gets a report without the machines'
+    labels of those; operators' commands give no reader. ``schema``: the current one, if ``asked``
+    was checked against it.
 
     Raises:
         InvalidInput, NotFound: the slice means nothing in this project.
     """
     asked = asked or Slice()
-    check_slice(project, current_schema(project).parsed, asked)
+    if schema is None:
+        schema = current_schema(project)
+        check_slice(project, schema.parsed, asked)
     if user is not None and _audits(project, user):
         with turn(project.pk):
-            return _computed(project, asked, reader=user.pk)
-    state = state_of(project)
+            return _computed(project, schema, asked, reader=user.pk)
+    state = state_of(project, schema)
     known = _stored(project, asked, state)
     if known is not None:
         return known
     with turn(project.pk) as waited:
         if waited:
-            state = state_of(project)
+            schema = current_schema(project)
+            check_slice(project, schema.parsed, asked)
+            state = state_of(project, schema)
             known = _stored(project, asked, state)
             if known is not None:
                 return known
-        body = _computed(project, asked)
-        if _may_be_kept(asked):
+        body = _computed(project, schema, asked)
+        if may_be_stored(asked):
             _store(project, asked, state, body)
         return body
 
 
-def is_stored(project: Project, asked: Slice) -> bool:
+def is_stored(project: Project, asked: Slice, schema: LabelSchema) -> bool:
     """Whether the report is there already."""
-    return _stored(project, asked, state_of(project)) is not None
+    return _stored(project, asked, state_of(project, schema)) is not None
 
 
 def _stored(project: Project, asked: Slice, state: str) -> Mapping[str, Any] | None:
-    if not _may_be_kept(asked):
+    if not may_be_stored(asked):
         return None
     rows = StoredReport.objects.filter(project=project, asked=asked.query, state=state)
     return rows.values_list("body", flat=True).first()
 
 
-def _may_be_kept(asked: Slice) -> bool:
-    """Not what may be about a single author: that goes when the author says so."""
+def may_be_stored(asked: Slice) -> bool:
+    """False for a report that may be about one author: an erasure must delete those numbers."""
     return not (asked.tag or asked.since or asked.until or asked.annotator)
 
 
 def _audits(project: Project, user: User | AnonymousUser) -> bool:
-    """Whether there are items that this person is to label without knowing what machines say."""
+    """Whether this reviewer must still label items without knowing what machines say."""
     if not project.memberships.filter(user=user.pk, role=Role.REVIEWER).exists():
         return False
     hidden = ItemState.objects.filter(hidden_from(user.pk or 0, item="item_id"), project=project)
     return hidden.exists()
 
 
-def state_of(project: Project) -> str:
+def state_of(project: Project, schema: LabelSchema) -> str:
     """Changes whenever a label or decision is added or erased, or the schema or a run changes."""
     labels = Label.objects.filter(annotator__project=project)
     gold = Gold.objects.filter(item__project=project)
     runs = Run.objects.filter(project=project)
     parts = (
         EDITION,
-        current_schema(project).pk,
+        schema.pk,
         labels.aggregate(n=Count("pk"), last=Max("pk")),
         gold.aggregate(n=Count("pk"), last=Max("pk")),
         runs.aggregate(n=Count("pk"), turns=Sum("turns_count"), paid=Sum("cost_nanousd")),
@@ -162,9 +170,10 @@ def state_of(project: Project) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _computed(project: Project, asked: Slice, *, reader: int | None = None) -> dict[str, Any]:
-    schema = current_schema(project).parsed
-    sheet = read_label_matrix(project, asked, reader=reader)
+def _computed(
+    project: Project, schema: LabelSchema, asked: Slice, *, reader: int | None = None
+) -> dict[str, Any]:
+    sheet = read_label_matrix(project, asked, schema=schema, reader=reader)
     found = build_report(sheet).to_json()
     found["most_divided"] = [
         {"item": item.item_id, "disagreement": item.disagreement, "labels": item.labels}
@@ -180,27 +189,28 @@ def _computed(project: Project, asked: Slice, *, reader: int | None = None) -> d
         **found,
         **gold_in_view(project, sheet),
         "calibration": calibrations(project, sheet, asked),
-        "intra": intra(project, sheet, asked, reader=reader),
+        "intra": intra(project, sheet, asked, schema=schema, reader=reader),
         "cost": {} if asked.given else costs(project),
     }
 
 
 def gold_in_view(project: Project, sheet: LabelMatrix) -> dict[str, Any]:
-    """The share of the sheet's gold that was made with a suggestion in view: one of the labels that
-    decided it was given so. ``gold_view_unknown`` counts apart what was decided by labels of which
-    that is not known; of imported gold it is not known either. Two queries."""
+    """The share of the sheet's gold that was decided with a suggestion in view: one of the deciding
+    labels was given so. ``gold_view_unknown`` counts the gold of whose labels this is not known; of
+    imported gold it is never known. At most two queries."""
     items = set(sheet.item_ids[sheet.gold >= 0].tolist())
-    labels = Label.objects.filter(
-        IN_VIEW | UNKNOWN, annotator__project=project, annotator__kind__in=PEOPLE
-    )
-    views = {str(uid): shown is not None for uid, shown in labels.values_list("uid", "shown")}
     golds = Gold.objects.current().filter(item__project=project)
-    made_here = golds.exclude(basis=Gold.Basis.IMPORTED).values_list("item_id", "basis", "evidence")
-    ways = [
-        {views[uid] for uid in evidence if uid in views} if basis in BY_PEOPLE else set()
-        for item, basis, evidence in made_here
-        if item in items
+    rows = golds.exclude(basis=Gold.Basis.IMPORTED).values_list("item_id", "basis", "evidence")
+    evidences = [
+        evidence if basis in BY_PEOPLE else () for item, basis, evidence in rows if item in items
     ]
+    views: dict[str, bool] = {}
+    if any(evidences):
+        labels = Label.objects.filter(
+            IN_VIEW | UNKNOWN, annotator__project=project, annotator__kind__in=PEOPLE
+        )
+        views = {str(uid): shown is not None for uid, shown in labels.values_list("uid", "shown")}
+    ways = [{views[uid] for uid in evidence if uid in views} for evidence in evidences]
     seen = sum(True in way for way in ways)
     unknown = sum(way == {False} for way in ways)
     reason = NOT_KNOWN if unknown else GOLD_IMPORTED if items else "no item has gold"
@@ -211,7 +221,7 @@ def gold_in_view(project: Project, sheet: LabelMatrix) -> dict[str, Any]:
 
 
 def offline_kinds(sheet: LabelMatrix) -> dict[str, list[str]]:
-    """Kind → its annotators, where all that labelled are the built-in text matcher: no LLM."""
+    """Kind → its annotators, if all that labelled are the built-in text matcher (no LLM)."""
     found: dict[str, list[str]] = {}
     for kind in sheet.kinds:
         own = [
@@ -225,29 +235,31 @@ def offline_kinds(sheet: LabelMatrix) -> dict[str, list[str]]:
 
 
 def _store(project: Project, asked: Slice, state: str, body: Mapping[str, Any]) -> None:
-    """Keep the report; one that cannot be kept because the database is busy is still shown."""
+    """Store the report; a busy database only means that it is not stored."""
+    rows = StoredReport.objects.filter(project=project)
     try:
         with transaction.atomic():
-            StoredReport.objects.update_or_create(
-                project=project,
-                asked=asked.query,
-                defaults={"state": state, "body": body, "computed_at": timezone.now()},
+            StoredReport.objects.bulk_create(
+                [StoredReport(project=project, asked=asked.query, state=state, body=body)],
+                update_conflicts=True,
+                unique_fields=["project", "asked"],
+                update_fields=["state", "body", "computed_at"],
             )
-            rows = StoredReport.objects.filter(project=project)
-            rows.exclude(state=state).delete()
-            newest = rows.values_list("pk", flat=True)
-            rows.filter(pk__in=list(newest[MOST_STORED:])).delete()
-        # An author may have been erased while it was computed: their answers are in its numbers.
-        # Looked at after writing: who is erased later deletes it themselves.
-        if Site.objects.filter(project=project).exists() and state_of(project) != state:
-            StoredReport.objects.filter(project=project, state=state).delete()
+            kept = rows.filter(state=state).values("pk")[:MOST_STORED]
+            rows.exclude(pk__in=kept).delete()
+        # An erasure during the computation left the author's answers in these numbers. A later one
+        # deletes the stored report itself.
+        if Site.objects.filter(project=project).exists() and state != state_of(
+            project, current_schema(project)
+        ):
+            rows.filter(state=state).delete()
     except OperationalError:
         logger.info("agreement_report_not_kept", project=project.slug)
 
 
 def forget_reports(instance: Erasure, **_signal: Any) -> None:
-    """Whose data was deleted is in no stored number any more."""
+    """Delete the stored reports: the erased author's answers are in their numbers."""
     stored = StoredReport.objects.filter(project=instance.site.project_id)
     stored.delete()
-    # Once more: who measured meanwhile saw the data until here.
+    # Once more: a report computed meanwhile has read the data until here.
     transaction.on_commit(lambda: stored.all().delete(), robust=True)

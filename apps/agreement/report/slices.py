@@ -19,7 +19,7 @@ from apps.agreement.evaluation import evaluated_runs
 from apps.common.forms import show_refusal
 from apps.debates.models import Run
 from apps.labels.models import Annotator, Kind
-from apps.projects.models import Item, Project
+from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.errors import InvalidInput, LabelhubError, NotFound
 from labelhub.core.schema import Schema
@@ -233,6 +233,7 @@ class SliceForm(forms.Form):
         self._given = given.copy()
         super().__init__(self._given, auto_id="slice-%s")
         self._project = project
+        self.schema = current_schema(project)
         self.slice = Slice()
 
     def clean_annotator(self) -> int | None:
@@ -254,21 +255,20 @@ class SliceForm(forms.Form):
             return cleaned
         self.slice = Slice(**{name: value for name, value in cleaned.items() if value})
         try:
-            check_slice(self._project, current_schema(self._project).parsed, self.slice)
+            check_slice(self._project, self.schema.parsed, self.slice)
         except LabelhubError as error:
             show_refusal(self, error)
         return cleaned
 
     def offer(self) -> None:
-        """Fill in what can be chosen; what was chosen is kept. Three queries, or four."""
-        schema = current_schema(self._project).parsed
+        """Fill in the choices; a chosen value stays. Two queries, or three."""
         kinds = Annotator.objects.filter(project=self._project).values_list("kind", flat=True)
         present = set(kinds.order_by().distinct())
         self._choose("kind", "all", [choice for choice in Kind.choices if choice[0] in present])
         runs = evaluated_runs(self._project)[:MOST_RUNS]
         dated = [(str(run.pk), f"{run}, {run.created_at:%Y-%m-%d}") for run in runs]
         self._choose("run", "the latest of each machine", dated)
-        self._choose("label", "all labels", [(name, name) for name in schema.names])
+        self._choose("label", "all labels", [(name, name) for name in self.schema.parsed.names])
         if self.slice.annotator is not None:
             self._given["annotator"] = annotator_called(self._project, self.slice.annotator)
 
@@ -291,15 +291,15 @@ class SliceForm(forms.Form):
         self.fields[name].widget.choices = [("", nothing), *offered, *beyond]
 
 
-def read_slice(project: Project, given: QueryDict) -> Slice:
-    """The slice that an address means.
+def read_slice(project: Project, given: QueryDict) -> tuple[Slice, LabelSchema]:
+    """The slice of an address, and the schema that it was checked against.
 
     Raises:
         InvalidInput: it means nothing in this project; in the words of the form.
     """
     form = SliceForm(project, given)
     if form.is_valid():
-        return form.slice
+        return form.slice, form.schema
     faults = {form[name].label: words for name, words in form.errors.items() if name in form.fields}
     messages = [f"{label}: {' '.join(map(str, words))}" for label, words in faults.items()]
     raise InvalidInput(" ".join([*messages, *map(str, form.non_field_errors())]))

@@ -1,6 +1,5 @@
 """Whom can I trust for what? The agreement page, its pictures as files, and the items behind it."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -15,12 +14,11 @@ from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.agreement.report.charts import CHARTS
 from apps.agreement.report.items import (
-    Answers,
     Behind,
     answers,
     gold_words,
     places_behind,
-    texts_said,
+    texts_by_kind,
 )
 from apps.agreement.report.label_matrix import read_label_matrix
 from apps.agreement.report.over_time import agreement_over_time, why_not_over_time
@@ -28,11 +26,10 @@ from apps.agreement.report.page import alone, report_page
 from apps.agreement.report.services import agreement_report, is_stored, offline_kinds, turn
 from apps.agreement.report.slices import Slice, SliceForm, annotator_called, compared, read_slice
 from apps.agreement.report.truths import part_words
-from apps.common.charts import Chart
 from apps.common.charts.files import CONTENT_TYPES, attachment, chart_file
 from apps.labels.blindness import hidden_from, opinions_hidden_from
 from apps.labels.models import Label
-from apps.projects.models import Item, Project
+from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_schema, get_project
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix
@@ -50,20 +47,21 @@ def agreement(request: SignedInRequest, slug: str) -> HttpResponse:
     project = get_project(request.user, slug, Right.VIEW)
     frame = project_page(request, project, "agreement")
     if request.GET.get("part") == "report":
-        frame |= _measured(request, project, read_slice(project, request.GET))
+        frame |= _report_context(request, project, *read_slice(project, request.GET))
         return render(request, "agreement/agreement_report.html", frame)
     form = SliceForm(project, request.GET)
     faulty = not form.is_valid()
     form.offer()
-    many = _has_many_labels(project)
+    labels = Label.objects.filter(annotator__project=project)
+    many = labels[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE
     frame |= {"form": form, "faulty": faulty, "query": form.slice.query}
     frame["suggested"] = [] if many else form.busiest()
     if faulty:
         return render(request, "agreement/agreement.html", frame, status=InvalidInput.http_status)
-    if many and not is_stored(project, form.slice):
+    if many and not is_stored(project, form.slice, form.schema):
         frame |= {"later": True}
     else:
-        frame |= _measured(request, project, form.slice)
+        frame |= _report_context(request, project, form.slice, form.schema)
         if many:
             frame["suggested"] = compared(frame["report"])
     return render(request, "agreement/agreement.html", frame)
@@ -74,8 +72,8 @@ def agreement(request: SignedInRequest, slug: str) -> HttpResponse:
 def agreement_over_time_part(request: SignedInRequest, slug: str) -> HttpResponse:
     """The picture over time, which is read period by period: fetched when the page is there."""
     project = get_project(request.user, slug, Right.VIEW)
-    asked = read_slice(project, request.GET)
-    figure = _over_time(project, asked)
+    asked, schema = read_slice(project, request.GET)
+    figure = agreement_over_time(project, asked, schema)
     context = {"project": project, "figure": figure, "query": asked.query}
     if figure is None:
         context |= {"why_not": why_not_over_time(project, asked)}
@@ -89,11 +87,12 @@ def agreement_figure(request: SignedInRequest, slug: str, picture: str, form: st
     project = get_project(request.user, slug, Right.VIEW)
     if picture not in (*CHARTS, OVER_TIME) or form not in CONTENT_TYPES:
         raise NotFound(f"There is no picture '{picture[:40]}.{form[:10]}'.")
-    asked = read_slice(project, request.GET)
+    asked, schema = read_slice(project, request.GET)
     if picture == OVER_TIME:
-        figure = _over_time(project, asked)
+        figure = agreement_over_time(project, asked, schema)
     else:
-        figure = CHARTS[picture](agreement_report(project, asked, user=request.user))
+        report = agreement_report(project, asked, user=request.user, schema=schema)
+        figure = CHARTS[picture](report)
     if figure is None:
         raise NotFound("There is nothing to draw: the numbers for it are missing.")
     answer = HttpResponse(chart_file(figure, form), content_type=CONTENT_TYPES[form])
@@ -106,8 +105,9 @@ def agreement_figure(request: SignedInRequest, slug: str, picture: str, form: st
 def agreement_annotators(request: SignedInRequest, slug: str) -> HttpResponse:
     """Annotator by annotator: a large picture, fetched when somebody scrolls there."""
     project = get_project(request.user, slug, Right.VIEW)
-    asked = read_slice(project, request.GET)
-    figure = CHARTS["annotators"](agreement_report(project, asked, user=request.user))
+    asked, schema = read_slice(project, request.GET)
+    report = agreement_report(project, asked, user=request.user, schema=schema)
+    figure = CHARTS["annotators"](report)
     context = {"project": project, "figure": figure, "query": asked.query}
     return render(request, "agreement/agreement_report.html#annotators", context)
 
@@ -117,8 +117,8 @@ def agreement_annotators(request: SignedInRequest, slug: str) -> HttpResponse:
 def agreement_file(request: SignedInRequest, slug: str) -> HttpResponse:
     """The whole report as one HTML file to send to a colleague: no script, nothing to load."""
     project = get_project(request.user, slug, Right.VIEW)
-    asked = read_slice(project, request.GET)
-    report = agreement_report(project, asked, user=request.user)
+    asked, schema = read_slice(project, request.GET)
+    report = agreement_report(project, asked, user=request.user, schema=schema)
     context = report_page(project, report) | {"project": project, "alone": True}
     page = render_to_string("agreement/agreement_file.html", context, request)
     answer = HttpResponse(alone(page))
@@ -126,23 +126,15 @@ def agreement_file(request: SignedInRequest, slug: str) -> HttpResponse:
     return answer
 
 
-def _measured(request: SignedInRequest, project: Project, asked: Slice) -> dict[str, Any]:
-    """Context of everything that the one report of a slice says."""
-    report = agreement_report(project, asked, user=request.user)
+def _report_context(
+    request: SignedInRequest, project: Project, asked: Slice, schema: LabelSchema
+) -> dict[str, Any]:
+    report = agreement_report(project, asked, user=request.user, schema=schema)
     context = report_page(project, report) | {"asked": asked, "query": asked.query}
-    if asked.given and not is_stored(project, asked):
-        # What is not kept would be computed a second time for the part that is fetched later.
+    if asked.given and not is_stored(project, asked, schema):
+        # A report that is not stored would be computed again for the part that is fetched later.
         context["annotators"] = CHARTS["annotators"](report)
     return context
-
-
-def _over_time(project: Project, asked: Slice) -> Chart | None:
-    return agreement_over_time(project, asked, current_schema(project).task)
-
-
-def _has_many_labels(project: Project) -> bool:
-    labels = Label.objects.filter(annotator__project=project)
-    return labels[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE
 
 
 PAGE_SIZE = 50
@@ -161,14 +153,18 @@ def agreement_items(request: SignedInRequest, slug: str) -> HttpResponse:
     if not request.GET.get("of"):
         return redirect("agreement", slug)
     try:
-        asked = read_slice(project, request.GET)
+        asked, schema = read_slice(project, request.GET)
         behind = Behind(**{field: request.GET.get(name, "") for name, field in PARAMETERS.items()})
         with turn(project.pk):
-            sheet = read_label_matrix(project, asked, reader=request.user.pk)
+            sheet = read_label_matrix(project, asked, schema=schema, reader=request.user.pk)
             places = places_behind(sheet, behind).tolist()
-        places = _shown(project, request.user.pk, sheet, places)
+        places = _without_unanswered(project, request.user.pk, sheet, places)
     except InvalidInput as error:
-        return _refused(request, project, error)
+        context = project_page(request, project, "agreement") | {
+            "title": "These items cannot be shown",
+            "fault": error.message,
+        }
+        return render(request, "agreement/agreement_items.html", context, status=error.http_status)
     page = Paginator(places, PAGE_SIZE).get_page(request.GET.get("page"))
     offline = offline_kinds(sheet)
     words = behind.words(offline)
@@ -179,47 +175,32 @@ def agreement_items(request: SignedInRequest, slug: str) -> HttpResponse:
         "query": asked.query,
         "page": page,
         "by_lot": bool(behind.other and behind.by),
-        "rows": _rows(sheet, list(page), _texts(request, project, asked, sheet, list(page))),
+        "rows": _rows(project, asked, sheet, list(page), request.user.pk),
     }
     return render(request, "agreement/agreement_items.html", context)
 
 
-def _shown(project: Project, user_id: int, sheet: LabelMatrix, places: list[int]) -> list[int]:
-    """As on the item's own page: who is yet to answer it does not learn what others say."""
+def _without_unanswered(
+    project: Project, user_id: int, sheet: LabelMatrix, places: list[int]
+) -> list[int]:
+    """Without items that the reader has still to answer: others' labels of those stay hidden."""
     answered = opinions_hidden_from(user_id) & Q(state__labels_by_people__gt=0)
     withheld = Item.objects.filter(hidden_from(user_id) | answered, project=project)
     hidden = set(withheld.values_list("pk", flat=True))
     return [place for place in places if int(sheet.item_ids[place]) not in hidden]
 
 
-def _refused(request: SignedInRequest, project: Project, error: InvalidInput) -> HttpResponse:
-    """Why there are none, and the way back to the page that led here."""
-    context = project_page(request, project, "agreement") | {
-        "title": "These items cannot be told",
-        "fault": error.message,
-    }
-    return render(request, "agreement/agreement_items.html", context, status=error.http_status)
-
-
-def _texts(
-    request: SignedInRequest, project: Project, asked: Slice, sheet: LabelMatrix, places: list[int]
-) -> Mapping[int, Answers] | None:
-    """Item → its free texts; None where answers are none."""
-    if not sheet.task.written:
-        return None
-    ids = [int(sheet.item_ids[place]) for place in places]
-    return texts_said(project, asked, sheet, ids, request.user.pk)
-
-
 def _rows(
-    sheet: LabelMatrix, places: list[int], texts: Mapping[int, Answers] | None
+    project: Project, asked: Slice, sheet: LabelMatrix, places: list[int], user_id: int
 ) -> list[dict[str, Any]]:
     ids = [int(sheet.item_ids[place]) for place in places]
     items = Item.objects.in_bulk(ids)
+    written = sheet.task.written
+    texts = texts_by_kind(project, asked, sheet, ids, user_id) if written else {}
     return [
         {
             "item": items[key],
-            "answers": answers(sheet, place, items[key]) if texts is None else texts.get(key, ()),
+            "answers": texts.get(key, ()) if written else answers(sheet, place, items[key]),
             "gold": gold_words(sheet, place, items[key]),
         }
         for key, place in zip(ids, places, strict=True)
