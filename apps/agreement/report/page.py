@@ -81,6 +81,15 @@ def report_page(project: Project, report: Report) -> dict[str, Any]:
                 if found[FIRST]["value"] is not None
             ),
         ],
+        "repeats_by_kind": [
+            {**found, "kind": kind, "name": "", "offline": kind in offline}
+            for kind, found in report["intra"].items()
+        ],
+        "repeats_by_annotator": [
+            {**row, "kind": kind, "name": row["annotator"], "offline": kind in offline}
+            for kind, found in report["intra"].items()
+            for row in found["by_annotator"]
+        ],
         "sureness": sureness(report),
         "methods": interval_methods(report),
         "doubts": doubts(report),
