@@ -251,7 +251,7 @@ def compare_with_gold(project: Project, source: PredictionSource | None) -> Comp
     rows = list(current_gold(project).values_list("item_id", "value", "basis", "decided_by"))
     gold: dict[int, Any] = {item_id: value for item_id, value, _, _ in rows}
     schema = current_schema(project)
-    labels = _said(source, schema) if source else {}
+    labels = _predictions(source, schema) if source else {}
     predicted = {item: value for item, (value, _) in labels.items() if value is not None}
     annotator = source.annotator if source else None
     return Comparison(
@@ -266,15 +266,17 @@ def compare_with_gold(project: Project, source: PredictionSource | None) -> Comp
         gold=gold,
         gold_by_basis=dict(Counter(basis for _, _, basis, _ in rows)),
         own_gold=sum(annotator is not None and by == annotator.pk for *_, by in rows),
-        unanswered=sorted((_asked(source) | labels.keys()) & gold.keys() - predicted.keys()),
+        unanswered=sorted(
+            (_debated_items(source) | labels.keys()) & gold.keys() - predicted.keys()
+        ),
         rejected=sum(wrong and item not in gold for item, (_, wrong) in labels.items()),
     )
 
 
-def _said(source: PredictionSource, schema: LabelSchema) -> dict[int, tuple[Any, bool]]:
+def _predictions(source: PredictionSource, schema: LabelSchema) -> dict[int, tuple[Any, bool]]:
     """Item → what the source says of it, as it is called now, and whether somebody has rejected
     that without a label."""
-    wrong = ExpressionWrapper(_rejected(schema.project), BooleanField())
+    wrong = ExpressionWrapper(_is_rejected(schema.project), BooleanField())
     labels = source.labels().annotate(wrong=wrong)
     rows = labels.values_list("item_id", "value", "schema__version", "wrong")
     if schema.version == 1:
@@ -286,7 +288,7 @@ def _said(source: PredictionSource, schema: LabelSchema) -> dict[int, tuple[Any,
     }
 
 
-def _rejected(project: Project, label: str = "") -> Q:
+def _is_rejected(project: Project, label: str = "") -> Q:
     """Labels that somebody has rejected without giving one; what a change of labels has carried
     over was rejected under its former name."""
     rejected = rejected_suggestions(project)
@@ -396,7 +398,7 @@ def suggestions_right(project: Project) -> SuggestionsRight:
     """How many of the current suggestions are what was decided; counted by the database."""
     decided = Q(gold__isnull=False)
     states = ItemState.objects.filter(
-        decided | _rejected(project, "suggestion__"),
+        decided | _is_rejected(project, "suggestion__"),
         project=project,
         suggestion__value__isnull=False,
     )
@@ -410,7 +412,7 @@ def suggestions_right(project: Project) -> SuggestionsRight:
     return SuggestionsRight(right, counted["rejected"])
 
 
-def _asked(source: PredictionSource | None) -> set[int]:
+def _debated_items(source: PredictionSource | None) -> set[int]:
     """Items of the source's run whose debate has ended, with a label or without."""
     if source is None or source.run is None:
         return set()

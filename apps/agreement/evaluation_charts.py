@@ -47,7 +47,7 @@ class ScoreCard:
 
 
 @dataclass(frozen=True, slots=True)
-class Pictures:
+class EvaluationCharts:
     """Everything drawn of a report. ``beside``: bars and matrix fit side by side."""
 
     cards: Sequence[ScoreCard]
@@ -56,7 +56,7 @@ class Pictures:
     beside: bool
 
 
-def pictures(report: EvaluationReport, items_url: str) -> Pictures:
+def draw_evaluation(report: EvaluationReport, items_url: str) -> EvaluationCharts:
     """Draw ``report``; cells lead to ``items_url`` with the parameters that mean them."""
     found, source = report.evaluation, report.compared.source
     several, kind = found.matrix is None, source.kind if source else ""
@@ -82,7 +82,7 @@ def pictures(report: EvaluationReport, items_url: str) -> Pictures:
         if cell.count and not cell.right
     ]
     wrong.sort(key=lambda cell: -cell.count)
-    return Pictures(cards, matrix, wrong[:MOST_MISTAKES], beside=len(matrix) <= BESIDE)
+    return EvaluationCharts(cards, matrix, wrong[:MOST_MISTAKES], beside=len(matrix) <= BESIDE)
 
 
 def _two_by_two(score: LabelScore, address: Callable[..., str]) -> list[MatrixRow]:

@@ -97,12 +97,12 @@ async def _offline(_spec: ModelSpec, _patience: Patience) -> AsyncIterator[Model
     yield Offline()
 
 
-def offer_at(message: Message, line: Line, draws: Random) -> None:
+def make_offer(message: Message, line: Line, draws: Random) -> None:
     """Decide what to offer at a message that is due, show it, and let its author click or not."""
     decision = decide_about(message.pk, _offline)
     if decision is None or next_offer(message.author) is None:
         return
-    for number, what in enumerate(("shown", *_outcome(decision, line, draws))):
+    for number, what in enumerate(("shown", *_draw_reaction(decision, line, draws))):
         record_offer_event(message.author, decision.uid, what, f"{what}-{number}")
 
 
@@ -124,8 +124,8 @@ def begin_experiment(echo: Echo) -> Experiment:
     return start_experiment(made)
 
 
-def _outcome(decision: Decision, line: Line, draws: Random) -> list[str]:
-    suited = _suited(decision, line)
+def _draw_reaction(decision: Decision, line: Line, draws: Random) -> list[str]:
+    suited = _click_chance(decision, line)
     if draws.random() >= suited:
         return ["close"] if draws.random() < SAID else []
     clicks = ["click", "click"] if draws.random() < AGAIN else ["click"]
@@ -134,7 +134,7 @@ def _outcome(decision: Decision, line: Line, draws: Random) -> list[str]:
     return [*clicks, "helpful" if suited > WARE + SUITED else "unhelpful"]
 
 
-def _suited(decision: Decision, line: Line) -> float:
+def _click_chance(decision: Decision, line: Line) -> float:
     """The chance that the author clicks."""
     item: dict[str, Any] = decision.item.definition if decision.item else {}
     known = item.get("attributes", {})
@@ -168,7 +168,7 @@ class _Past:
 
 
 @transaction.atomic
-def talk_in_the_past(echo: Echo) -> None:
+def make_sample_talk(echo: Echo) -> None:
     """Let sample visitors write, answer and click, and Echo learn from it as it went."""
     site, begun = echo.site, timezone.now() - PAST
     Echo.objects.filter(pk=echo.pk).update(created_at=begun - timedelta(hours=1))
@@ -184,7 +184,7 @@ def talk_in_the_past(echo: Echo) -> None:
             experiment = begin_experiment(echo)
         if position == ENDS and experiment is not None:
             end_experiment(experiment)
-        _two_write(past, position, lines[2 * position : 2 * position + 2])
+        _write_and_ask(past, position, lines[2 * position : 2 * position + 2])
         if (position + 1) % LESSON == 0:
             _learn(echo, _moment(past, position + 1))
     if experiment is not None:
@@ -195,20 +195,22 @@ def _moment(past: _Past, position: float) -> datetime:
     return past.begun + position * (PAST - timedelta(hours=1)) / MESSAGES
 
 
-def _two_write(past: _Past, position: int, lines: Sequence[Line]) -> None:
+def _write_and_ask(past: _Past, position: int, lines: Sequence[Line]) -> None:
     """A visitor writes and is asked, a shopper writes and is not; both may be offered something."""
     messages = []
     for alone, line in enumerate(lines):
         people = past.shoppers if alone else past.visitors
-        message = _said(people[position % len(people)], line, f"sample-{2 * position + alone}")
+        message = _store_sample_message(
+            people[position % len(people)], line, f"sample-{2 * position + alone}"
+        )
         if alone:
             drop_message(message, "choice", "not_worth_asking")
         else:
-            _interviewed(message, line, _moment(past, position))
+            _interview_author(message, line, _moment(past, position))
         messages.append(message)
     messages_due(timezone.now())
     for alone, (message, line) in enumerate(zip(messages, lines, strict=True)):
-        offer_at(message, line, past.draws)
+        make_offer(message, line, past.draws)
         _move_back(message, _moment(past, position + alone / 2))
 
 
@@ -235,7 +237,7 @@ def _visitor(site: Site, number: int) -> Author:
     return author
 
 
-def _said(author: Author, line: Line, ref: str) -> Message:
+def _store_sample_message(author: Author, line: Line, ref: str) -> Message:
     incoming = Incoming(ref=ref, conversation=ref, role="author", text=line.text)
     message = store_message(author.site, author, incoming).message
     message.author = author
@@ -248,7 +250,7 @@ def _move_back(message: Message, moment: datetime) -> None:
     Selection.objects.filter(message=message).update(at=moment)
 
 
-def _interviewed(message: Message, line: Line, moment: datetime) -> None:
+def _interview_author(message: Message, line: Line, moment: datetime) -> None:
     task = take_up(message)
     if task is None:
         return
@@ -319,7 +321,7 @@ def _prepare_echo(site: Site) -> None:
     import_catalogue(echo, CATALOGUE.read_bytes())
     # The offline model is asked, which costs nothing.
     update_echo(echo, offers_on=True, search_on=True, **OFTEN)
-    talk_in_the_past(echo)
+    make_sample_talk(echo)
 
 
 def _project(manager: User) -> Project:

@@ -208,11 +208,11 @@ def next_step(view: Overview, role: str, *, expert: bool) -> NextStep | None:
     if view.items == 0:
         return None  # the page is one empty state that says it
     if role == Role.MANAGER:
-        found = _next_of_runs(view, slug)
+        found = _next_run_step(view, slug)
         if found is not None:
             return found
     if role in (Role.MANAGER, Role.REVIEWER) and (
-        found := _next_of_people(view, slug, expert=expert)
+        found := _next_review_step(view, slug, expert=expert)
     ):
         return found
     if view.decided:
@@ -224,7 +224,7 @@ def next_step(view: Overview, role: str, *, expert: bool) -> NextStep | None:
     return None
 
 
-def _next_of_runs(view: Overview, slug: str) -> NextStep | None:
+def _next_run_step(view: Overview, slug: str) -> NextStep | None:
     paused = next((run for run in view.runs if run.status == Run.Status.PAUSED), None)
     if paused is not None:
         text = f"Run {paused.pk} is paused. {paused.message}".strip()
@@ -235,7 +235,7 @@ def _next_of_runs(view: Overview, slug: str) -> NextStep | None:
     return None
 
 
-def _next_of_people(view: Overview, slug: str, *, expert: bool) -> NextStep | None:
+def _next_review_step(view: Overview, slug: str, *, expert: bool) -> NextStep | None:
     to_settle = view.conflicts + view.disputes
     if view.waiting > to_settle:
         return NextStep(_waiting_words(view), reverse("review", args=[slug]), "Review")

@@ -150,7 +150,7 @@ def my_work(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 @lru_cache(maxsize=1)
-def wares() -> tuple[Item, ...]:
+def shop_products() -> tuple[Item, ...]:
     """What the shop sells, a little of each kind in turn: what Echo recommends from."""
     shelves: dict[str, list[Item]] = {}
     for item in read_catalogue(CATALOGUE.read_bytes()).items:
@@ -175,5 +175,5 @@ def _page(request: HttpRequest, template: str) -> HttpResponse:
     site = find_demo_site()
     if site is None:
         raise Http404("There is no demo here; 'manage.py demo' makes one.")
-    context = {"site": site, "products": wares(), "project_slug": SLUG}
+    context = {"site": site, "products": shop_products(), "project_slug": SLUG}
     return render(request, template, context)

@@ -50,7 +50,7 @@ class Forecast:
     high: int | None
 
 
-def days_of(project: Project, user: User | None = None) -> list[Day]:
+def labels_by_day(project: Project, user: User | None = None) -> list[Day]:
     """The last four weeks, day by day, today last: answers that stand, of all or of ``user``."""
     today = timezone.localdate()
     first = today - timedelta(days=DRAWN - 1)
@@ -125,7 +125,7 @@ NEWEST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingItems:
     """Items that wait for one reason."""
 
     words: str
@@ -133,7 +133,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Worker:
+class WorkerRow:
     """One member who may label: what they did, and when they were last at it."""
 
     member: Membership
@@ -152,8 +152,8 @@ class WorkReport:
 
     days: Sequence[Day]
     forecast: Forecast | None
-    waiting: Sequence[Waiting]
-    workers: Sequence[Worker]
+    waiting: Sequence[WaitingItems]
+    workers: Sequence[WorkerRow]
 
     @property
     def chart(self) -> Chart:
@@ -163,11 +163,11 @@ class WorkReport:
 
 def work_report(project: Project) -> WorkReport:
     """For managers; eight queries, however many people there are."""
-    days = days_of(project)
+    days = labels_by_day(project)
     return WorkReport(days, forecast(project, days), waiting_by_reason(project), _workers(project))
 
 
-def waiting_by_reason(project: Project) -> list[Waiting]:
+def waiting_by_reason(project: Project) -> list[WaitingItems]:
     """What waits for people, by the first reason of each item, the largest part first.
 
     Which items are audited is told to nobody: they count among what was never debated.
@@ -176,12 +176,12 @@ def waiting_by_reason(project: Project) -> list[Waiting]:
     rows = queued.values_list("stage", "disputed", "reasons").annotate(n=Count("pk"))
     counts: dict[str, int] = {}
     for stage, disputed, reasons, n in rows:
-        words = _why(str(stage), list(reasons), disputed=disputed)
+        words = _waiting_reason(str(stage), list(reasons), disputed=disputed)
         counts[words] = counts.get(words, 0) + n
-    return sorted((Waiting(*row) for row in counts.items()), key=lambda group: -group.items)
+    return sorted((WaitingItems(*row) for row in counts.items()), key=lambda group: -group.items)
 
 
-def _why(stage: str, reasons: Sequence[str], *, disputed: bool) -> str:
+def _waiting_reason(stage: str, reasons: Sequence[str], *, disputed: bool) -> str:
     if disputed:
         return "a machine that is sure contradicts the reviewers"
     if stage == ItemState.Stage.CONFLICT:
@@ -195,7 +195,7 @@ def _why(stage: str, reasons: Sequence[str], *, disputed: bool) -> str:
     return "not labelled yet" if stage != ItemState.Stage.DECIDED else "decided, more labels wanted"
 
 
-def _workers(project: Project) -> list[Worker]:
+def _workers(project: Project) -> list[WorkerRow]:
     week = timezone.now() - timedelta(days=7)
     decided = Decision.objects.filter(project=project, undone_at__isnull=True).order_by()
     labelled, skipped = Q(label__rejected=False), Q(action=Decision.Action.SKIP)
@@ -215,7 +215,7 @@ def _workers(project: Project) -> list[Worker]:
     nothing = {"labels": 0, "this_week": 0, "skipped": 0, "rejected": 0, "last": None}
     members = Membership.objects.filter(project=project).exclude(role=Role.VIEWER)
     workers = [
-        Worker(
+        WorkerRow(
             member=member,
             **counts.get(member.user_id, nothing),
             holds=holds.get(member.user_id, 0),
@@ -260,7 +260,7 @@ class Desk:
 
 def desk_of(project: Project, user: User) -> Desk:
     """What ``user`` did, has begun, was asked and told; eleven queries."""
-    days = days_of(project, user)
+    days = labels_by_day(project, user)
     standing = Decision.objects.standing(project, user).order_by()
     postponed = standing.filter(action=Decision.Action.POSTPONE, item__state__queued=True)
     open_still = Q(item__state__queued=True) | Q(item__state__is_gold_question=True)
@@ -280,15 +280,15 @@ def desk_of(project: Project, user: User) -> Desk:
         mentions=list(
             mentions.select_related("comment__author", "comment__item").order_by("-pk")[:NEWEST]
         ),
-        returned=list(_returned(project, user)[:NEWEST]),
-        changes=_changes(project),
+        returned=list(_returned_labels(project, user)[:NEWEST]),
+        changes=_newest_changes(project),
         paused=ReviewerStatus.objects.filter(
             project=project, user=user, status=ReviewerStatus.Status.PAUSED
         ).first(),
     )
 
 
-def _returned(project: Project, user: User) -> QuerySet[Label]:
+def _returned_labels(project: Project, user: User) -> QuerySet[Label]:
     """What others took back of their labels, with the reason given, the latest first."""
     theirs = Label.objects.filter(
         annotator__project=project, annotator__user=user, action=Label.Action.WITHDRAWN
@@ -297,7 +297,7 @@ def _returned(project: Project, user: User) -> QuerySet[Label]:
     return explained.select_related("item", "supersedes").order_by("-pk")
 
 
-def _changes(project: Project) -> list[Change]:
+def _newest_changes(project: Project) -> list[Change]:
     schemas = LabelSchema.objects.filter(project=project).order_by("-version")[:NEWEST]
     guidelines = Guideline.objects.filter(project=project).order_by("-version")[:NEWEST]
     found = [Change("Labels", schema.version, schema.created_at, "schema") for schema in schemas]
@@ -338,13 +338,13 @@ def past_answers(project: Project, user: User, *, before: int | None = None) -> 
     if before is not None:
         decisions = decisions.filter(pk__lt=before)
     rows = decisions.select_related("item", "label__superseded_by")[: ON_A_PAGE + 1]
-    answers = [_past(decision) for decision in rows]
+    answers = [_past_answer(decision) for decision in rows]
     more = len(answers) > ON_A_PAGE
     shown = answers[:ON_A_PAGE]
     return PastAnswers(shown, shown[-1].decision.pk if more else None)
 
 
-def _past(decision: Decision) -> PastAnswer:
+def _past_answer(decision: Decision) -> PastAnswer:
     label = decision.label
     if label is None:
         words = _WITHOUT_LABEL.get(Decision.Action(decision.action), "answered")

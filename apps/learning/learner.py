@@ -36,7 +36,7 @@ class LearnerRefused(InvalidInput):
     code = "not_learnable"
 
 
-class Said(NamedTuple):
+class Prediction(NamedTuple):
     """What it says of an item; ``beside``: how likely it takes what somebody else said."""
 
     labels: list[int]
@@ -45,7 +45,7 @@ class Said(NamedTuple):
     beside: float | None
 
 
-class Judged(NamedTuple):
+class Judgement(NamedTuple):
     """What it says of an item of gold whose label it had not seen."""
 
     labels: list[int]
@@ -58,13 +58,17 @@ class Judged(NamedTuple):
 class Learner(Protocol):
     """What a training needs of it. Close it by leaving its block."""
 
-    def learn(self, lesson: Lesson, progress: Progress) -> tuple[dict[str, Any], Sequence[Judged]]:
+    def learn(
+        self, lesson: Lesson, progress: Progress
+    ) -> tuple[dict[str, Any], Sequence[Judgement]]:
         """Learn and measure: quality and curve, and each item of gold judged."""
 
     def fit(self, lesson: Lesson, temperature: float, progress: Progress) -> None:
         """Only learn."""
 
-    def say(self, documents: Sequence[Document], beside: Beside, progress: Progress) -> list[Said]:
+    def say(
+        self, documents: Sequence[Document], beside: Beside, progress: Progress
+    ) -> list[Prediction]:
         """What it says of each document."""
 
     def __enter__(self) -> Self: ...
@@ -102,22 +106,26 @@ class ChildLearner:
                 with suppress(OSError):  # what could not be written any more
                     stream.close()
 
-    def learn(self, lesson: Lesson, progress: Progress) -> tuple[dict[str, Any], Sequence[Judged]]:
+    def learn(
+        self, lesson: Lesson, progress: Progress
+    ) -> tuple[dict[str, Any], Sequence[Judgement]]:
         """See ``Learner``."""
         self._ask({"lesson": lesson.to_json(), "temperature": None})
         learned = self._answer("learned", progress)
-        return learned["told"], [Judged(*row) for row in learned["judged"]]
+        return learned["told"], [Judgement(*row) for row in learned["judged"]]
 
     def fit(self, lesson: Lesson, temperature: float, progress: Progress) -> None:
         """See ``Learner``."""
         self._ask({"lesson": lesson.to_json(), "temperature": temperature})
         self._answer("learned", progress)
 
-    def say(self, documents: Sequence[Document], beside: Beside, progress: Progress) -> list[Said]:
+    def say(
+        self, documents: Sequence[Document], beside: Beside, progress: Progress
+    ) -> list[Prediction]:
         """See ``Learner``."""
         rows = [[document.text, document.question, document.context] for document in documents]
         self._ask({"documents": rows, "beside": list(beside)})
-        return [Said(*answer) for answer in self._answer("said", progress)]
+        return [Prediction(*answer) for answer in self._answer("said", progress)]
 
     def _ask(self, line: dict[str, Any]) -> None:
         if self._process.stdin is None:

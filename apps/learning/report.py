@@ -16,7 +16,7 @@ from apps.projects.models import Item, Project
 DECISIVE = 0.9
 
 
-def decisive(curve: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def decisive_target(curve: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The target by which the order is judged."""
     return next(
         (target for target in curve.get("targets", ()) if target["share"] == DECISIVE), None
@@ -27,7 +27,7 @@ def saving_words(curve: Mapping[str, Any]) -> str:
     """What the simulation found, in one or two sentences."""
     if reason := curve.get("reason") or curve.get("verdict_reason"):
         return f"No simulation: {reason}." if curve.get("reason") else f"{_sentence(reason)}."
-    target = decisive(curve)
+    target = decisive_target(curve)
     if target is None:
         return "No simulation yet."
     saved, goal = target["saved"], f"an accuracy of {share_words(target['accuracy'])}"
@@ -55,7 +55,9 @@ def quality_words(quality: Mapping[str, Any]) -> str:
     """Whether the model is better than reading nothing."""
     model, guess = quality["accuracy"], quality["majority"]["accuracy"]
     if model["low"] > guess["value"]:
-        return f"It is better than always giving the most frequent answer.{_beside(quality)}"
+        return (
+            f"It is better than always giving the most frequent answer.{_llm_comparison(quality)}"
+        )
     if model["high"] < guess["value"]:
         return "It is worse than always giving the most frequent answer: do not rely on it."
     return (
@@ -64,7 +66,7 @@ def quality_words(quality: Mapping[str, Any]) -> str:
     )
 
 
-def _beside(quality: Mapping[str, Any]) -> str:
+def _llm_comparison(quality: Mapping[str, Any]) -> str:
     """And how it stands beside the debates, on the items that both answered."""
     llm = quality.get("llm") or {"n": 0}
     if not llm["n"]:

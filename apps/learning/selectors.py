@@ -198,9 +198,9 @@ def read_lesson(reading: Reading) -> tuple[Lesson, bool]:
     documents: dict[int, Document] = {}
     for start in range(0, len(reading.items), CHUNK):
         documents.update(
-            documents_of(Item.objects.filter(pk__in=reading.items[start : start + CHUNK]))
+            read_documents(Item.objects.filter(pk__in=reading.items[start : start + CHUNK]))
         )
-    suggested, offline = _debated(reading)
+    suggested, offline = _llm_suggestions(reading)
     answers = reading.answers
     lesson = Lesson(
         shape=answers.shape,
@@ -212,7 +212,7 @@ def read_lesson(reading: Reading) -> tuple[Lesson, bool]:
     return lesson, offline
 
 
-def documents_of(items: QuerySet[Item]) -> Iterator[tuple[int, Document]]:
+def read_documents(items: QuerySet[Item]) -> Iterator[tuple[int, Document]]:
     """Item → what a classifier reads of it; no more of a long text leaves the database."""
     rows = items.annotate(start=Left("text", READ), asked=Left("question", READ))
     for pk, text, question, context in rows.values_list("pk", "start", "asked", "context"):
@@ -234,7 +234,7 @@ def _decisions(project_id: int, until: int) -> QuerySet[Gold]:
     return people.exclude(decided_by__kind__in=(Kind.LLM, Kind.MODEL))
 
 
-def _debated(reading: Reading) -> tuple[dict[int, Any], bool]:
+def _llm_suggestions(reading: Reading) -> tuple[dict[int, Any], bool]:
     """Item → what an LLM's debate suggested of it; whether any of them was the offline model."""
     suggested: dict[int, Any] = {}
     offline = False

@@ -19,14 +19,14 @@ from apps.common.jobs import Interrupted, JobRun, cancel_job, fault_words, job, 
 from apps.labels.blindness import is_audit
 from apps.labels.models import Annotator, ItemState, Kind, Label
 from apps.labels.services import NewLabel, annotator_for, rank_items, record_learned, unrank_items
-from apps.learning.learner import ChildLearner, Judged, Learner, LearnerDied, Said
+from apps.learning.learner import ChildLearner, Judgement, Learner, LearnerDied, Prediction
 from apps.learning.models import LearningSwitch, Score, TrainedModel
 from apps.learning.selectors import (
     Answers,
     Reading,
     decided_items,
-    documents_of,
     newest_gold,
+    read_documents,
     read_gold,
     read_lesson,
 )
@@ -133,11 +133,11 @@ def reopen_for_new_items() -> int:
     )
     count = 0
     for pk in rested.values_list("pk", flat=True):
-        count += _reopen(pk)
+        count += _reopen_model(pk)
     return count
 
 
-def _reopen(pk: int) -> int:
+def _reopen_model(pk: int) -> int:
     done = TrainedModel.objects.filter(pk=pk, status=Status.DONE)
     try:
         with transaction.atomic():
@@ -195,17 +195,17 @@ def next_chunk(model: TrainedModel, answers: Answers) -> Chunk | None:
     options = dict(Item.objects.filter(pk__in=ids).values_list("pk", "options"))
     open_states = [state for state in states if answers.fits(options[state.item_id])]
     found = [state.item_id for state in open_states]
-    documents = dict(documents_of(Item.objects.filter(pk__in=found)))
+    documents = dict(read_documents(Item.objects.filter(pk__in=found)))
     return Chunk(
         last=ids[-1],
         items=found,
         options=[options[item] for item in found],
         documents=[documents.get(item, Document("")) for item in found],
-        beside=[_suggested(state, answers) for state in open_states],
+        beside=[_suggested_numbers(state, answers) for state in open_states],
     )
 
 
-def _suggested(state: ItemState, answers: Answers) -> Sequence[int] | None:
+def _suggested_numbers(state: ItemState, answers: Answers) -> Sequence[int] | None:
     """Not of what is audited blind: its place in the queue must not tell what a debate said."""
     if is_audit(state) or state.suggestion is None:
         return None
@@ -213,7 +213,7 @@ def _suggested(state: ItemState, answers: Answers) -> Sequence[int] | None:
 
 
 def write_chunk(
-    model: TrainedModel, answers: Answers, chunk: Chunk, predictions: Sequence[Said]
+    model: TrainedModel, answers: Answers, chunk: Chunk, predictions: Sequence[Prediction]
 ) -> tuple[int, int]:
     """Labels that are news, scores and the queue's order, in the caller's transaction; of how many
     items, and how many labels were news. What was decided meanwhile is left alone."""
@@ -241,21 +241,21 @@ def write_chunk(
     ]
     _store(scores)
     doubts: dict[int, float | None] = {
-        item: doubt_of(prediction)
+        item: doubt_about(prediction)
         for item, prediction in zip(chunk.items, predictions, strict=True)
     }
     rank_items(model.project, {item: doubts[item] for item in doubts if item in open_ids})
     return len(scores), written
 
 
-def doubt_of(prediction: Said) -> float:
+def doubt_about(prediction: Prediction) -> float:
     """How likely the label that stands on the item is wrong, 0 to 1: the debate's where there is
     one, else the model's own."""
     likely = prediction.probability if prediction.beside is None else prediction.beside
     return min(max(1.0 - likely, 0.0), 1.0)
 
 
-def write_judged(model: TrainedModel, reading: Reading, judged: Sequence[Judged]) -> None:
+def write_judged(model: TrainedModel, reading: Reading, judged: Sequence[Judgement]) -> None:
     """Scores of the gold that was learnt, in the caller's transaction; erased items have none."""
     options = _options_of(reading)
     _store(
@@ -384,14 +384,14 @@ class _Training:
     def _apply(self, answers: Answers) -> None:
         LearningSwitch.objects.filter(pk=self._model.project_id).update(ranked=True)
         while chunk := next_chunk(self._model, answers):
-            predictions: list[Said] = []
+            predictions: list[Prediction] = []
             if chunk.items:
                 predictions = self._learner.say(chunk.documents, chunk.beside, self._progress)
             self._commit(chunk, answers, predictions)
         with self._run.last_chunk():
             self._write(status=Status.DONE, message="", finished_at=timezone.now())
 
-    def _commit(self, chunk: Chunk, answers: Answers, predictions: list[Said]) -> None:
+    def _commit(self, chunk: Chunk, answers: Answers, predictions: list[Prediction]) -> None:
         with self._run.chunk():
             applied, written = write_chunk(self._model, answers, chunk, predictions)
             self._check_labels()

@@ -34,7 +34,7 @@ def learning(request: SignedInRequest, slug: str) -> HttpResponse:
     project = get_project(request.user, slug, right)
     if request.method == "POST":
         try:
-            messages.success(request, _done(project, request.user, request.POST.get("do", "")))
+            messages.success(request, _do_step(project, request.user, request.POST.get("do", "")))
         except LabelhubError as error:
             messages.error(request, error.message)
         return redirect("learning", slug)
@@ -64,12 +64,12 @@ def learning_progress(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "learning/learning.html#progress", context)
 
 
-def _done(project: Project, actor: User, step: str) -> str:
+def _do_step(project: Project, actor: User, step: str) -> str:
     """Do what was asked; what to say of it."""
     match step:
         case "on":
             switch_learning(project=project, on=True, actor=actor)
-            return _begun(project, actor)
+            return _switch_on(project, actor)
         case "off":
             switch_learning(project=project, on=False, actor=actor)
             return "Learning is off; the queue forgets the model's order."
@@ -79,7 +79,7 @@ def _done(project: Project, actor: User, step: str) -> str:
     raise InvalidInput("do: must be on, off or train.")
 
 
-def _begun(project: Project, actor: User) -> str:
+def _switch_on(project: Project, actor: User) -> str:
     """Switched on, it begins at once where it can; else it waits for more gold."""
     try:
         start_training(project=project, actor=actor)

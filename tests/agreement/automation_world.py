@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.agreement.automation.guarantee import settle, switch_on
+from apps.agreement.automation.guarantee import settle_items, switch_on
 from apps.agreement.automation.sample import draw_sample
 from apps.agreement.models import Guarantee
 from apps.debates.models import Debate, Run
@@ -98,7 +98,7 @@ def drawn(project: Project, **numbers: float) -> Guarantee:
     """A sample for at most 10 % wrong, in the queue."""
     numbers = {"target": 0.1, "confidence": 0.95, "coverage": 0.5} | numbers
     made = draw_sample(project, actor=member(project, Role.MANAGER), **numbers)
-    settle(made)
+    settle_items(made)
     return made
 
 
@@ -114,8 +114,8 @@ def promised(
     """A promise in force, by a sample that was labelled blind; its manager, and who labelled."""
     manager, who = member(project, Role.MANAGER), person(project)
     made = draw_sample(project, actor=manager, target=target, confidence=0.95, coverage=0.5)
-    settle(made)
+    settle_items(made)
     answer(project, who, say)
     found = switch_on(made, actor=manager)
-    settle(found)
+    settle_items(found)
     return found, manager, who

@@ -63,13 +63,13 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     from apps.agreement.report import services  # noqa: PLC0415
 
     found: list[str] = []
-    whole = services._computed
+    whole = services._compute
 
     def counted(project: Project, schema: Any, asked: Any, **more: Any) -> Any:
         found.append(asked.query)
         return whole(project, schema, asked, **more)
 
-    monkeypatch.setattr(services, "_computed", counted)
+    monkeypatch.setattr(services, "_compute", counted)
     return found
 
 

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 
 from apps.agreement.report.services import agreement_report
-from apps.agreement.report.tables import compared_kinds, p_words, points, sureness
+from apps.agreement.report.tables import compared_kinds, confidence_rows, p_words, points
 from apps.labels.services import import_labels
 from apps.projects.models import Project
 from tests.agreement.page_help import TRUE, moods, page, wrong_every
@@ -101,7 +101,7 @@ def test_how_sure_a_machine_is_stands_beside_how_often_it_is_right() -> None:
         ],
     )
 
-    (found,) = sureness(agreement_report(made))
+    (found,) = confidence_rows(agreement_report(made))
     # Right on 30 of 40; 15 of 20 in each half: |0.9 − 0.75| and |0.7 − 0.75|, each for a half.
     assert (found.n, found.sure, found.right, found.error) == (40, "80 %", "75 %", "10")
     # (15·0.01 + 5·0.81 + 15·0.09 + 5·0.49) / 40

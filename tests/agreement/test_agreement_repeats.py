@@ -9,7 +9,7 @@ import pytest
 
 from apps.agreement.models import StoredReport
 from apps.agreement.report.label_matrix import read_label_matrix
-from apps.agreement.report.repeats import intra
+from apps.agreement.report.repeats import self_agreement
 from apps.agreement.report.services import agreement_report
 from apps.agreement.report.slices import Slice
 from apps.debates.models import Debate, Turn
@@ -40,7 +40,7 @@ def found(project: Project, *, reader: int | None = None, **asked: Any) -> dict[
     part = Slice(**asked)
     schema = current_schema(project)
     sheet = read_label_matrix(project, part, reader=reader)
-    return intra(project, sheet, part, schema=schema, reader=reader)
+    return self_agreement(project, sheet, part, schema=schema, reader=reader)
 
 
 def say(item: Item, by: Annotator, *values: Any, hours: float = 24, **fields: Any) -> None:
@@ -64,7 +64,7 @@ def test_without_repeats_there_is_nothing_and_it_costs_few_queries(
     sheet, schema = read_label_matrix(project), current_schema(project)
 
     with django_assert_num_queries(2):
-        assert intra(project, sheet, Slice(), schema=schema) == {}
+        assert self_agreement(project, sheet, Slice(), schema=schema) == {}
 
 
 def test_all_answers_count_for_the_same_again_and_the_latest_between_people(

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from apps.agreement.report import services
-from apps.agreement.report.services import MeasuringBusy, turn
+from apps.agreement.report.services import MeasuringBusy, report_turn
 
 PROJECT, OTHER = 7, 8
 
@@ -15,11 +15,11 @@ def test_who_comes_while_another_measures_waits_and_learns_it() -> None:
 
     def later() -> None:
         entered.set()
-        with turn(PROJECT) as waited:
+        with report_turn(PROJECT) as waited:
             order.append(("later", waited))
 
     thread = threading.Thread(target=later)
-    with turn(PROJECT) as waited:
+    with report_turn(PROJECT) as waited:
         thread.start()
         entered.wait(5)
         thread.join(0.05)
@@ -34,12 +34,12 @@ def test_nobody_waits_for_ever() -> None:
 
     def impatient() -> None:
         try:
-            with turn(PROJECT, patience=0.01):
+            with report_turn(PROJECT, patience=0.01):
                 refused.append(False)
         except MeasuringBusy as error:
             refused.append(error.retryable)
 
-    with turn(PROJECT):
+    with report_turn(PROJECT):
         thread = threading.Thread(target=impatient)
         thread.start()
         thread.join(5)
@@ -48,15 +48,15 @@ def test_nobody_waits_for_ever() -> None:
 
 
 def test_other_projects_are_measured_at_the_same_time() -> None:
-    with turn(PROJECT), turn(OTHER) as waited:
+    with report_turn(PROJECT), report_turn(OTHER) as waited:
         assert not waited
 
 
 def test_a_turn_is_over_also_when_measuring_fails() -> None:
-    with pytest.raises(ValueError, match="broken"), turn(PROJECT):
+    with pytest.raises(ValueError, match="broken"), report_turn(PROJECT):
         raise ValueError("broken")
 
-    with turn(PROJECT) as waited:
+    with report_turn(PROJECT) as waited:
         assert not waited
 
 
@@ -70,14 +70,14 @@ def test_of_many_only_some_wait_so_that_threads_are_left_for_others(
 
     def ask() -> None:
         try:
-            with turn(PROJECT, patience=20):
+            with report_turn(PROJECT, patience=20):
                 ended.append("measured")
         except MeasuringBusy:
             ended.append("refused")
             refused.set()
 
     threads = [threading.Thread(target=ask) for _ in range(2)]
-    with turn(PROJECT):
+    with report_turn(PROJECT):
         for thread in threads:
             thread.start()
         assert refused.wait(5), "the second does not wait for its patience to end"
@@ -92,11 +92,11 @@ def test_where_measuring_is_quick_nobody_is_refused(monkeypatch: pytest.MonkeyPa
     ended: list[bool] = []
 
     def ask() -> None:
-        with turn(PROJECT):
+        with report_turn(PROJECT):
             ended.append(True)
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
-    with turn(PROJECT):
+    with report_turn(PROJECT):
         for thread in threads:
             thread.start()
     for thread in threads:

@@ -7,9 +7,9 @@ import pytest
 from apps.accounts.roles import Role
 from apps.agreement.automation.guarantee import (
     State,
-    end,
+    end_guarantee,
     live_guarantee,
-    settle,
+    settle_items,
     switch_off,
     switch_on,
 )
@@ -119,7 +119,7 @@ def test_switching_off_brings_rule_and_plan_back(project: Project) -> None:
     made, _, _ = promised(project)
     assert rule_of(project) != before
     assert switch_off(made, actor=manager)
-    settle(made)
+    settle_items(made)
     project.refresh_from_db()
     assert (rule_of(project), project.review_scope) == (before, "doubtful")
     assert (made.state, made.ending, made.ended_by) == ("off", "switched_off", manager)
@@ -152,8 +152,8 @@ def test_what_a_kill_left_undone_is_carried_out_later(project: Project) -> None:
     made, manager, _ = promised(project)
     switch_off(made, actor=manager)
     assert not made.applied  # killed here: the row says what is to be done
-    settle(Guarantee.objects.get(pk=made.pk))
-    settle(Guarantee.objects.get(pk=made.pk))
+    settle_items(Guarantee.objects.get(pk=made.pk))
+    settle_items(Guarantee.objects.get(pk=made.pk))
     queued = ItemState.objects.filter(project=project, queued=True).count()
     assert queued == ItemState.objects.filter(project=project, labels_by_people=0).count()
 
@@ -161,8 +161,8 @@ def test_what_a_kill_left_undone_is_carried_out_later(project: Project) -> None:
 def test_of_two_who_end_a_promise_one_does(project: Project) -> None:
     made, manager, _ = promised(project)
     other = Guarantee.objects.get(pk=made.pk)
-    assert end(made, Guarantee.Ending.BROKEN, counts=(9, 3))
-    assert not end(other, Guarantee.Ending.SWITCHED_OFF, actor=manager)
+    assert end_guarantee(made, Guarantee.Ending.BROKEN, counts=(9, 3))
+    assert not end_guarantee(other, Guarantee.Ending.SWITCHED_OFF, actor=manager)
     assert (other.ending, other.audits, other.audit_errors) == ("broken", 9, 3)
     project.refresh_from_db()
     assert project.review_scope == Project.ReviewScope.ALL

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from apps.accounts.roles import ReviewerKind, Role
-from apps.agreement.automation.guarantee import audit_of, settle, switch_on
+from apps.agreement.automation.guarantee import audit_of, settle_items, switch_on
 from apps.agreement.automation.sample import sample_of
 from apps.agreement.models import Guarantee
 from apps.debates.models import Debate
@@ -90,7 +90,7 @@ def test_an_audit_since_counts_though_labels_came_with_the_item(
 ) -> None:
     answer_all(project, person(project), "good")
     switch_on(made, actor=member(project, Role.MANAGER))
-    settle(made)
+    settle_items(made)
     fresh = list(open_several(project, 6))
     brought(fresh, "ggg")
     for item in fresh:

@@ -8,7 +8,7 @@ from django.test import Client
 
 from apps.accounts.roles import Role
 from apps.agreement.automation import pool
-from apps.agreement.automation.guarantee import watch
+from apps.agreement.automation.guarantee import watch_guarantee
 from apps.debates.services import reroute
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import ItemState
@@ -59,7 +59,7 @@ def test_a_verdict_of_before_its_reach_was_kept_gets_it_once(
 ) -> None:
     made = drawn(project)
     answer(project, person(project))
-    watch(made)
+    watch_guarantee(made)
     assert made.verdict is not None
     kept = made.verdict.pop(pool.REACH)
     made.save(update_fields=["verdict"])
@@ -77,7 +77,7 @@ def test_who_looks_moves_no_item(project: Project) -> None:
     before = list(ItemState.objects.order_by("pk").values())
     page(project)
     assert list(ItemState.objects.order_by("pk").values()) == before
-    watch(made)
+    watch_guarantee(made)
     assert ItemState.objects.filter(reasons=ONLY_AUDITED).count() == len(made.sample)
 
 

@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 
 from apps.accounts.roles import Role
-from apps.agreement.automation.decisions import words_of_authors
+from apps.agreement.automation.decisions import author_labels_before
 from apps.agreement.automation.guarantee import audit_of, switch_off, switch_on
-from apps.agreement.automation.pool import count_pool, known_to_people, read_pool
+from apps.agreement.automation.pool import count_pool, decided_by_people, read_pool
 from apps.agreement.automation.sample import sample_of
 from apps.agreement.models import Guarantee
 from apps.debates.models import Debate
@@ -159,8 +159,8 @@ def test_the_database_counts_what_the_pool_holds(project: Project) -> None:
         len(pool.drawable),
     )
     decided = {
-        *known_to_people(project).values_list("item_id", flat=True),
-        *words_of_authors(project, timezone.now()).values_list("item_id", flat=True),
+        *decided_by_people(project).values_list("item_id", flat=True),
+        *author_labels_before(project, timezone.now()).values_list("item_id", flat=True),
     }
     assert counts.decided == len(set(pool.drawable) & decided) > 0
     assert 0 < counts.available < counts.within_rule < counts.debated

@@ -92,7 +92,7 @@ def test_numbers_that_nothing_can_be_promised_by_are_refused(
     target: float, confidence: float, coverage: float
 ) -> None:
     with pytest.raises(InvalidInput, match="must be from"):
-        promise.checked(target, confidence, coverage)
+        promise.check_promise(target, confidence, coverage)
 
 
 @all_cases(

@@ -14,9 +14,9 @@ from apps.agreement.automation.guarantee import (
     State,
     audit_of,
     live_guarantee,
-    settle,
+    settle_items,
     switch_off,
-    watch,
+    watch_guarantee,
 )
 from apps.agreement.models import Guarantee
 from apps.common.jobs import waiting_jobs, work_on
@@ -99,7 +99,7 @@ def test_a_debate_that_errs_more_is_caught_and_everything_goes_back_to_people(
     project = made.project
     before = debate_more(project, 20, uncertainty=0.0)
     say(audited(project, 12), who, 8)
-    tasks.look_after(made)
+    tasks.watch_and_settle(made)
     assert (made.state, made.ending, made.applied) == ("off", "broken", True)
     assert (made.audits, made.audit_errors, made.ended_by) == (12, 8, None)
     project.refresh_from_db()
@@ -118,7 +118,7 @@ def test_a_promise_that_is_kept_stays_however_often_one_looks(
     made, _, who = force
     for _ in range(5):
         say(audited(made.project, 10), who, 1)
-        tasks.look_after(made)
+        tasks.watch_and_settle(made)
     assert made.state == State.ON
     assert audit_of(made).n == 50
 
@@ -129,10 +129,10 @@ def test_a_run_by_another_set_up_suspends_the_promise(
     made, _, _ = force
     run_of(made.project, spec_hash="b" * 64, trial=True)
     run_of(made.project, spec_hash="a" * 64)
-    watch(made)
+    watch_guarantee(made)
     assert made.state == State.ON
     run_of(made.project, spec_hash="b" * 64)
-    watch(made)
+    watch_guarantee(made)
     made.project.refresh_from_db()
     assert (made.ending, made.project.review_scope) == ("other_debates", "all")
 
@@ -144,11 +144,11 @@ def test_a_rule_changed_by_hand_ends_the_promise_and_stays_as_it_is(
     kept = rule_of(made.project)
     more = Rule(kept.flags, kept.bounds, 0.4)
     change_routing_rule(project=made.project, actor=manager, rule=more)
-    watch(made)
+    watch_guarantee(made)
     assert made.state == State.ON, "more audits are no other rule"
     looser = Rule(kept.flags, {}, 0.4)
     change_routing_rule(project=made.project, actor=manager, rule=looser)
-    watch(made)
+    watch_guarantee(made)
     assert (made.ending, made.applied) == ("rule_changed", True)
     assert rule_of(made.project) == looser
 
@@ -156,7 +156,7 @@ def test_a_rule_changed_by_hand_ends_the_promise_and_stays_as_it_is(
 def test_a_plan_changed_by_hand_ends_it(force: tuple[Guarantee, User, Annotator]) -> None:
     made, _, _ = force
     change_review_plan(project=made.project, review_scope="all")
-    watch(made)
+    watch_guarantee(made)
     assert made.ending == "plan_changed"
 
 
@@ -189,7 +189,7 @@ def test_looking_costs_as_many_queries_for_more_answers(
         say(audited(made.project, 8), who, 0)
         made = Guarantee.objects.select_related("project").get(pk=made.pk)
         with django_assert_num_queries(9):  # type: ignore[operator]
-            watch(made)
+            watch_guarantee(made)
 
 
 @pytest.mark.thorough
@@ -203,7 +203,7 @@ def test_several_who_find_it_broken_at_once_end_it_once() -> None:
         try:
             found = Guarantee.objects.select_related("project").get(pk=made.pk)
             together.wait(10)
-            tasks.look_after(found)
+            tasks.watch_and_settle(found)
         finally:
             connection.close()
 
@@ -214,7 +214,7 @@ def test_several_who_find_it_broken_at_once_end_it_once() -> None:
     assert (made.state, made.ending, made.applied) == ("off", "broken", True)
     assert live_guarantee(made.project) is None
     assert not Debate.objects.filter(reasons=["uncertain"]).exists()
-    settle(made)
+    settle_items(made)
     assert answer(made.project, who) == 0
 
 
@@ -224,5 +224,5 @@ def test_fewer_audits_than_were_promised_end_it(force: tuple[Guarantee, User, An
     change_routing_rule(
         project=made.project, actor=manager, rule=Rule(kept.flags, kept.bounds, 0.0)
     )
-    watch(made)
+    watch_guarantee(made)
     assert made.ending == "rule_changed"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from apps.agreement.experiments.page import (
-    finding,
+    main_finding,
     pair_rows,
 )
 from apps.agreement.experiments.report import (
@@ -136,7 +136,7 @@ def test_a_reliably_better_arm_is_named_with_its_price() -> None:
     report = trial.report()
     (pair,) = report.pairs
     assert (pair.b, pair.c, pair.winner) == (0, 12, 1)
-    words = finding(report)
+    words = main_finding(report)
     assert words.startswith("B (Extractor, critic, judge) is reliably better than A")
     assert "right on 12 items that A gets wrong, wrong on 0" in words
     assert "3 times the calls" in words

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from apps.agreement.report.label_matrix import read_label_matrix
-from apps.agreement.report.slices import Slice, moments
+from apps.agreement.report.slices import Slice, created_within
 from apps.labels.models import Kind, Label
 from apps.projects.models import Project
 from labelhub.core.errors import InvalidInput, NotFound
@@ -71,7 +71,7 @@ def test_both_days_of_a_span_count_and_none_beside_them(project: Project) -> Non
     day = Label.objects.earliest("created_at").created_at.date()
 
     def within(**asked: Any) -> int:
-        return Label.objects.filter(moments(Slice(**asked))).count()
+        return Label.objects.filter(created_within(Slice(**asked))).count()
 
     step = timedelta(days=1)
     assert within(since=day, until=day + step) == there

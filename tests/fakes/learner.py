@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import astuple
 from typing import Any, Self
 
-from apps.learning.learner import Beside, Judged, LearnerDied, Progress, Said
+from apps.learning.learner import Beside, Judgement, LearnerDied, Prediction, Progress
 from labelhub.core.learning import Document, Lesson
 from labelhub.core.learning.training import Model, fit, learn
 
@@ -27,23 +27,27 @@ class NearLearner:
     def __exit__(self, *_: object) -> None:
         self._left = None
 
-    def learn(self, lesson: Lesson, progress: Progress) -> tuple[dict[str, Any], Sequence[Judged]]:
+    def learn(
+        self, lesson: Lesson, progress: Progress
+    ) -> tuple[dict[str, Any], Sequence[Judgement]]:
         """See ``Learner``."""
         self._count("learn")
         self._model, learned, judged = learn(lesson, progress)
-        return learned, [Judged(*astuple(judgement)) for judgement in judged]
+        return learned, [Judgement(*astuple(judgement)) for judgement in judged]
 
     def fit(self, lesson: Lesson, temperature: float, progress: Progress) -> None:
         """See ``Learner``."""
         self._count("fit")
         self._model = fit(lesson, temperature)
 
-    def say(self, documents: Sequence[Document], beside: Beside, progress: Progress) -> list[Said]:
+    def say(
+        self, documents: Sequence[Document], beside: Beside, progress: Progress
+    ) -> list[Prediction]:
         """See ``Learner``."""
         self._count("say")
         progress(None, 0.0)
         assert self._model is not None
-        return [Said(*astuple(saying)) for saying in self._model.classify(documents, beside)]
+        return [Prediction(*astuple(saying)) for saying in self._model.classify(documents, beside)]
 
     def _count(self, what: str) -> None:
         self.asked.append(what)

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from apps.accounts.http import SignedInApiRequest
 from apps.agreement.evaluation import evaluation_report, gold_rows
 from apps.agreement.report.services import agreement_report
-from apps.agreement.report.slices import Slice, annotator_meant
+from apps.agreement.report.slices import Slice, find_annotator_id
 from apps.labels.models import Gold
 from apps.projects.api.viewsets import ProjectViewSet
 
@@ -188,7 +188,7 @@ class AgreementViewSet(ProjectViewSet):
         """
         given = self.read_query(SliceSerializer)
         if "annotator" in given:
-            given["annotator"] = annotator_meant(self.project, given["annotator"])
+            given["annotator"] = find_annotator_id(self.project, given["annotator"])
         return Response(agreement_report(self.project, Slice(**given), user=request.user))
 
 

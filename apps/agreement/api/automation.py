@@ -20,7 +20,7 @@ from apps.agreement.automation.page import (
     failure_of,
 )
 from apps.agreement.automation.sample import Drawn, draw_sample
-from apps.agreement.automation.tasks import carry_out
+from apps.agreement.automation.tasks import settle_if_small
 from apps.agreement.models import Guarantee
 from apps.projects.api.viewsets import ProjectViewSet
 from apps.projects.models import Project
@@ -79,7 +79,9 @@ class AutomationViewSet(ProjectViewSet):
 
         What a promise would take, where it stands, and whether it still holds.
         """
-        return Response(told(automation_state(self.project, _asked(request.query_params))))
+        return Response(
+            automation_json(automation_state(self.project, _read_promise(request.query_params)))
+        )
 
     @extend_schema(
         operation_id="automation_switch_on",
@@ -92,13 +94,15 @@ class AutomationViewSet(ProjectViewSet):
         Draws the sample of a promise; once people have decided it, switches the promise on. 202:
         the sample is drawn and waits for people; send the same again when they are done.
         """
-        found, fresh = _drawn(self.project, request.user, self.read_body(PromiseSerializer))
-        carry_out(found)
+        found, fresh = _find_or_draw_sample(
+            self.project, request.user, self.read_body(PromiseSerializer)
+        )
+        settle_if_small(found)
         now = automation_state(self.project)
         if fresh and now.drawn and now.drawn.pending:
-            return Response(told(now), status=status.HTTP_202_ACCEPTED)
-        carry_out(switch_on(found, actor=request.user))
-        return Response(told(automation_state(self.project)))
+            return Response(automation_json(now), status=status.HTTP_202_ACCEPTED)
+        settle_if_small(switch_on(found, actor=request.user))
+        return Response(automation_json(automation_state(self.project)))
 
     @extend_schema(operation_id="automation_switch_off", responses={200: AutomationSerializer})
     def destroy(self, request: SignedInApiRequest, **_: str) -> Response:
@@ -110,16 +114,18 @@ class AutomationViewSet(ProjectViewSet):
         if live is None:
             raise Conflict("There is no promise to switch off in this project.")
         switch_off(live, actor=request.user)
-        carry_out(live)
-        return Response(told(automation_state(self.project)))
+        settle_if_small(live)
+        return Response(automation_json(automation_state(self.project)))
 
 
-def _drawn(project: Project, actor: User, asked: Mapping[str, float]) -> tuple[Guarantee, bool]:
+def _find_or_draw_sample(
+    project: Project, actor: User, asked: Mapping[str, float]
+) -> tuple[Guarantee, bool]:
     """The sample of this very promise, and whether it was drawn just now."""
     live = live_guarantee(project)
     if live is None:
         return draw_sample(project, actor=actor, **asked), True
-    promise.checked(asked["target"], asked["confidence"], asked["coverage"])
+    promise.check_promise(asked["target"], asked["confidence"], asked["coverage"])
     if (live.target, live.confidence) != (asked["target"], asked["confidence"]):
         raise Conflict(
             f"The sample was drawn for at most {live.target:g} wrong at a confidence of "
@@ -129,16 +135,16 @@ def _drawn(project: Project, actor: User, asked: Mapping[str, float]) -> tuple[G
     return live, False
 
 
-def _asked(given: Mapping[str, str]) -> tuple[float, float, float] | None:
+def _read_promise(given: Mapping[str, str]) -> tuple[float, float, float] | None:
     """The promise in an address; None where it names none."""
     if not any(name in given for name in USUAL):
         return None
-    target, confidence, coverage = (_number(name, given) for name in USUAL)
-    promise.checked(target, confidence, coverage)
+    target, confidence, coverage = (_read_number(name, given) for name in USUAL)
+    promise.check_promise(target, confidence, coverage)
     return target, confidence, coverage
 
 
-def _number(name: str, given: Mapping[str, str]) -> float:
+def _read_number(name: str, given: Mapping[str, str]) -> float:
     raw = given.get(name) or str(USUAL[name])
     try:
         return float(raw)
@@ -146,7 +152,7 @@ def _number(name: str, given: Mapping[str, str]) -> float:
         raise InvalidInput.at(name, f"must be a number, not '{raw[:40]}'.") from None
 
 
-def told(found: AutomationState) -> dict[str, Any]:
+def automation_json(found: AutomationState) -> dict[str, Any]:
     """Where it stands, as JSON: shares in [0, 1], no names of people."""
     drawn, audit, live = found.drawn, found.audit, found.guarantee
     return {

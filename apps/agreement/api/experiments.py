@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
 from apps.agreement.api.agreement import CountsSerializer, FigureSerializer
-from apps.agreement.experiments.page import finding
+from apps.agreement.experiments.page import main_finding
 from apps.agreement.experiments.report import report_of
 from apps.common.api.viewsets import ApiViewSet
 from apps.debates import services, tasks
@@ -149,7 +149,7 @@ class PairSerializer(serializers.Serializer[Any]):
 class ComparisonSerializer(ExperimentSerializer):
     """An experiment with everything that is told of its arms."""
 
-    finding = serializers.CharField()
+    main_finding = serializers.CharField()
     task = serializers.CharField()
     items = serializers.IntegerField()
     ambiguous_items = serializers.IntegerField(allow_null=True)
@@ -219,7 +219,7 @@ class ExperimentViewSet(ApiViewSet):
         body: dict[str, Any] = dict(ExperimentSerializer(experiment).data)
         if arms:
             report = report_of(experiment, arms)
-            body |= {"finding": finding(report), **report.to_json()}
+            body |= {"finding": main_finding(report), **report.to_json()}
         return Response(body)
 
 

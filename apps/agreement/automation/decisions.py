@@ -53,7 +53,7 @@ def newest_golds(item_ids: Iterable[int]) -> dict[str, int]:
     return {str(item): pk for item, pk in rows.values_list("item_id", "pk")}
 
 
-def words_of_authors(project: Project, since: datetime) -> QuerySet[Label]:
+def author_labels_before(project: Project, since: datetime) -> QuerySet[Label]:
     """What authors had said of their items by ``since``, the oldest first, as an import brought it
     too. What came too late or from somebody not trusted is told, not decided."""
     labels = Label.objects.filter(
@@ -76,8 +76,8 @@ def first_decisions(guarantee: Guarantee) -> Decisions:
         if gold.pk >= guarantee.golds.get(str(gold.item_id), 0):
             golds.setdefault(gold.item_id, gold)
     led = _first_led(guarantee.sample)
-    rows = _decided(golds, led, guarantee.drawn_at, frozenset(guarantee.golds.values()))
-    rows |= _found_unclear(guarantee.sample, rows, led, guarantee.drawn_at)
+    rows = _blind_decisions(golds, led, guarantee.drawn_at, frozenset(guarantee.golds.values()))
+    rows |= _first_unclear(guarantee.sample, rows, led, guarantee.drawn_at)
     rows |= _by_authors(guarantee, guarantee.sample, guarantee.drawn_at)
     truths = _truths(guarantee, rows)
     return Decisions(truths, frozenset(led) - truths.keys())
@@ -94,8 +94,8 @@ def audit_decisions(guarantee: Guarantee) -> dict[int, str]:
     for gold in _golds_of_people(answered).exclude(superseded_by__created_at__lt=since):
         golds.setdefault(gold.item_id, gold)
     led = _first_led(answered)
-    rows = _decided(golds, led, since)
-    rows |= _found_unclear(answered, rows, led, since)
+    rows = _blind_decisions(golds, led, since)
+    rows |= _first_unclear(answered, rows, led, since)
     rows |= _by_authors(guarantee, answered, since)
     order = sorted(rows, key=lambda item: (max(rows[item].created_at, answered[item]), item))
     return _truths(guarantee, {item: rows[item] for item in order})
@@ -104,7 +104,7 @@ def audit_decisions(guarantee: Guarantee) -> dict[int, str]:
 def _by_authors(guarantee: Guarantee, items: Iterable[int], since: datetime) -> dict[int, Label]:
     """What the author of each item had said by then; of several authors the first who spoke."""
     found: dict[int, Label] = {}
-    for label in words_of_authors(guarantee.project, since).filter(item__in=list(items)):
+    for label in author_labels_before(guarantee.project, since).filter(item__in=list(items)):
         found.setdefault(label.item_id, label)
     return found
 
@@ -135,7 +135,7 @@ def led_items(project: Project, item_ids: Collection[int] | None = None) -> froz
     return frozenset(labels.order_by().values_list("item_id", flat=True))
 
 
-def _decided(
+def _blind_decisions(
     golds: Mapping[int, Gold],
     led: Mapping[int, Label],
     since: datetime,
@@ -157,7 +157,7 @@ def _decided(
     return {**_first_blind(since, {item: row.pk for item, row in led.items()}), **blind}
 
 
-def _found_unclear(
+def _first_unclear(
     items: Iterable[int],
     rows: Mapping[int, Gold | Label],
     led: Mapping[int, Label],

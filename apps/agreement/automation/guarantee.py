@@ -1,7 +1,7 @@
 """A promise's life: it is switched on when its sample bears it out, and it ends.
 
 Each step is one transaction that says in the row what is to be done with the items (``applied``);
-:func:`settle` does it, as often as anybody asks, and ends in the same place after a kill.
+:func:`settle_items` does it, as often as anybody asks, and ends in the same place after a kill.
 
 A person answers an audited item without seeing what the debate said. The answers since the promise
 was switched on form a stream, in their order; the bound on its error rate holds however often one
@@ -21,13 +21,13 @@ from apps.agreement.automation.decisions import audit_decisions
 from apps.agreement.automation.pool import read_pool, without_certainty
 from apps.agreement.automation.sample import (
     Drawn,
-    changed_since,
     freeze,
     judge,
     other_runs,
     queue_sample,
     same_rule,
     sample_of,
+    why_stale,
 )
 from apps.agreement.models import Guarantee
 from apps.common.jobs import start_job
@@ -57,14 +57,14 @@ def live_guarantee(project: Project) -> Guarantee | None:
 
 def switch_on(guarantee: Guarantee, *, actor: User) -> Guarantee:
     """Let the machine accept what the sample says it may; the rule, the review plan and the row
-    change in one transaction, the items follow (:func:`settle`).
+    change in one transaction, the items follow (:func:`settle_items`).
 
     Raises:
         Conflict: the sample is not complete, does not bear the promise out, or is about other
             debates or another rule than there are now.
     """
     pool = read_pool(guarantee.project)
-    drawn, bound, step = _borne_out(guarantee)
+    drawn, bound, step = _passed_sample(guarantee)
     accepted = pool.accepted(bound)
     share = promise.audit_share(guarantee.target, guarantee.confidence, accepted, pool.rule.audit)
     rule = Rule(pool.rule.flags, {**pool.rule.bounds, promise.SIGNAL: bound}, share)
@@ -105,10 +105,10 @@ def switch_off(guarantee: Guarantee, *, actor: User) -> bool:
     up.
     """
     drawn = guarantee.state == State.DRAWN
-    return end(guarantee, Ending.ABANDONED if drawn else Ending.SWITCHED_OFF, actor=actor)
+    return end_guarantee(guarantee, Ending.ABANDONED if drawn else Ending.SWITCHED_OFF, actor=actor)
 
 
-def end(
+def end_guarantee(
     guarantee: Guarantee,
     ending: Guarantee.Ending,
     *,
@@ -131,7 +131,7 @@ def end(
     with transaction.atomic():
         if ending == Ending.SWITCHED_OFF:
             _lock_plan(guarantee)
-            ending = changed_by_hand(guarantee) or ending
+            ending = manual_change(guarantee) or ending
         by_hand = ending in (Ending.RULE_CHANGED, Ending.PLAN_CHANGED)
         ended = still.update(
             state=State.OFF,
@@ -158,7 +158,7 @@ def rule_in_force(guarantee: Guarantee) -> Rule:
     return Rule(drawn.flags, {**drawn.bounds, promise.SIGNAL: guarantee.bound}, guarantee.audit)
 
 
-def changed_by_hand(guarantee: Guarantee) -> Guarantee.Ending | None:
+def manual_change(guarantee: Guarantee) -> Guarantee.Ending | None:
     """Whether somebody has changed plan or rule since the promise set them, so that it is over."""
     rule, scope = routing_now(guarantee.project_id)
     if scope != Project.ReviewScope.DOUBTFUL:
@@ -169,7 +169,7 @@ def changed_by_hand(guarantee: Guarantee) -> Guarantee.Ending | None:
     return None
 
 
-def settle(guarantee: Guarantee) -> None:
+def settle_items(guarantee: Guarantee) -> None:
     """Bring the items into line with the row, whatever of that was done before.
 
     Takes a few seconds for 20,000 items; several may do it at once. The row counts as carried out
@@ -189,11 +189,11 @@ def settle(guarantee: Guarantee) -> None:
     guarantee.refresh_from_db()
 
 
-def _borne_out(guarantee: Guarantee) -> tuple[Drawn, float, Step]:
+def _passed_sample(guarantee: Guarantee) -> tuple[Drawn, float, Step]:
     """The sample, and the bound to switch on."""
     if guarantee.state != State.DRAWN:
         raise Conflict("This promise is in force already, or over.")
-    if strange := changed_since(guarantee):
+    if strange := why_stale(guarantee):
         raise Conflict(strange)
     drawn = freeze(guarantee)
     verdict = judge(guarantee, drawn)
@@ -231,29 +231,29 @@ def _set_scope(project: Project, scope: str) -> None:
     Project.objects.filter(pk=project.pk).update(review_scope=scope)
 
 
-def watch(guarantee: Guarantee) -> None:
+def watch_guarantee(guarantee: Guarantee) -> None:
     """Keep the sample in the queue while it is labelled, and look at what came of it.
 
     Safe to do at any time, by several at once.
     """
     if guarantee.state == State.DRAWN:
         queue_sample(guarantee)
-    check(guarantee)
+    check_guarantee(guarantee)
 
 
-def check(guarantee: Guarantee) -> tuple[Drawn | None, Audit | None]:
+def check_guarantee(guarantee: Guarantee) -> tuple[Drawn | None, Audit | None]:
     """Judge a sample that is complete; end a promise in force that is broken, or that is about
     something else than there is now. Where the sample stands, and what the audits say.
 
-    No item is touched: that is for ``settle``.
+    No item is touched: that is for ``settle_items``.
     """
     if guarantee.state == State.DRAWN:
         return freeze(guarantee), None
     if guarantee.state != State.ON:
         return None, None
     audit = audit_of(guarantee)
-    if ending := _fault(guarantee, audit):
-        end(guarantee, ending, counts=(audit.n, audit.errors))
+    if ending := _ending_due(guarantee, audit):
+        end_guarantee(guarantee, ending, counts=(audit.n, audit.errors))
     return sample_of(guarantee), audit
 
 
@@ -262,13 +262,13 @@ def audit_of(guarantee: Guarantee) -> Audit:
     return audit_bound(_outcomes(guarantee), guarantee.target, guarantee.confidence)
 
 
-def _fault(guarantee: Guarantee, audit: Audit) -> Guarantee.Ending | None:
+def _ending_due(guarantee: Guarantee, audit: Audit) -> Guarantee.Ending | None:
     """Why the promise cannot stand, the worst first."""
     if audit.broken_at is not None:
         return Ending.BROKEN
     if other_runs(guarantee):
         return Ending.OTHER_DEBATES
-    return changed_by_hand(guarantee)
+    return manual_change(guarantee)
 
 
 def _outcomes(guarantee: Guarantee) -> Sequence[bool]:
@@ -286,4 +286,4 @@ def end_promise(project: Project, plan: SchemaPlan, **_signal: Any) -> None:
     """A promise holds under other names for the same labels, not for other labels."""
     live = None if plan.one_to_one else live_guarantee(project)
     if live is not None:
-        end(live, Ending.LABELS_CHANGED)
+        end_guarantee(live, Ending.LABELS_CHANGED)

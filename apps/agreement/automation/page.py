@@ -8,11 +8,11 @@ from functools import cached_property
 from django import forms
 
 from apps.agreement.automation import promise
-from apps.agreement.automation.decisions import words_of_authors
+from apps.agreement.automation.decisions import author_labels_before
 from apps.agreement.automation.pool import Counts, LabelShare, Reach, count_pool, reach_of
 from apps.agreement.automation.promise import may_allow_more
-from apps.agreement.automation.sample import Drawn, Verdict, changed_since, judge, sample_of
-from apps.agreement.automation.tasks import look
+from apps.agreement.automation.sample import Drawn, Verdict, judge, sample_of, why_stale
+from apps.agreement.automation.tasks import check_live_promise
 from apps.agreement.models import Guarantee
 from apps.common.charts import Axis, Chart, Line, Mark, Point, Rule, share_tick
 from apps.labels.models import Gold, ItemState
@@ -75,7 +75,7 @@ def ending_words(guarantee: Guarantee) -> str:
     )
 
 
-def ending_in_short(guarantee: Guarantee) -> str:
+def short_ending_words(guarantee: Guarantee) -> str:
     """The same in a row of a table."""
     words = guarantee.get_ending_display()
     if not failure_of(guarantee):
@@ -273,36 +273,36 @@ def automation_state(
         asked: target, confidence and hoped coverage of the plan; the live promise's, or the usual
             ones, by default.
     """
-    live, drawn, audit = look(project)
+    live, drawn, audit = check_live_promise(project)
     last = None
     if live is None:
         over = Guarantee.objects.filter(project=project, state=State.OFF)
         last = over.select_related("ended_by").order_by("-ended_at", "-pk").first()
     asked = asked or _asked_by(live)
-    promise.checked(*asked)
+    promise.check_promise(*asked)
     verdict = judge(live, drawn) if live and drawn else None
     reach = reach_of(live, drawn.known) if live and drawn and live.verdict is not None else None
-    rows = _rows(verdict, reach) if verdict and reach else []
+    rows = _tried_bounds(verdict, reach) if verdict and reach else []
     return AutomationState(
         project=project,
         asked=asked,
         guarantee=live,
         last=last,
         drawn=drawn,
-        stale=changed_since(live) if live and live.state == State.DRAWN else "",
+        stale=why_stale(live) if live and live.state == State.DRAWN else "",
         verdict=verdict,
         rows=rows,
         figure=_figure(rows, live.target) if live else None,
         reach=reach,
         audit=audit,
-        decided_before=_decided_before(live) if live else [],
+        decided_before=_earlier_deciders(live) if live else [],
         for_experts=_for_experts(drawn) if drawn else 0,
     )
 
 
 def plan_of(pool: Counts, target: float, confidence: float, coverage: float) -> Plan:
     """What a promise of these numbers takes here."""
-    promise.checked(target, confidence, coverage)
+    promise.check_promise(target, confidence, coverage)
     available = pool.available
     wanted = promise.sample_size(target, confidence, coverage)
     size = min(wanted, available)
@@ -322,12 +322,12 @@ def plan_of(pool: Counts, target: float, confidence: float, coverage: float) -> 
     )
 
 
-def noticed_after(guarantee: Guarantee) -> int:
+def audits_until_noticed(guarantee: Guarantee) -> int:
     """Audits after which twice the promised errors are noticed."""
     return promise.audits_to_notice(guarantee.target, guarantee.confidence)
 
 
-def needed_by_target(confidence: float) -> list[tuple[float, int, int]]:
+def labels_by_target(confidence: float) -> list[tuple[float, int, int]]:
     """What usual targets take: labels without an error among them, and with one."""
     return [
         (target, labels_needed(target, confidence), labels_needed(target, confidence, 1))
@@ -335,7 +335,7 @@ def needed_by_target(confidence: float) -> list[tuple[float, int, int]]:
     ]
 
 
-def ended(project: Project) -> list[Guarantee]:
+def ended_promises(project: Project) -> list[Guarantee]:
     """The promises of before, the latest first."""
     over = Guarantee.objects.filter(project=project, state=State.OFF)
     return list(over.select_related("ended_by", "switched_on_by")[:KEPT])
@@ -354,9 +354,9 @@ def _asked_by(live: Guarantee | None) -> tuple[float, float, float]:
     return target, confidence, promise.USUAL_COVERAGE
 
 
-def _decided_before(live: Guarantee) -> list[tuple[str, int]]:
+def _earlier_deciders(live: Guarantee) -> list[tuple[str, int]]:
     """By whom items of the sample had been decided when it was drawn, and how many."""
-    words = words_of_authors(live.project, live.drawn_at).filter(item__in=live.sample)
+    words = author_labels_before(live.project, live.drawn_at).filter(item__in=live.sample)
     authors = frozenset(words.values_list("item_id", flat=True))
     golds = [pk for item, pk in live.golds.items() if int(item) not in authors]
     known = Gold.objects.filter(pk__in=golds, withdrawn=False, basis__in=DECIDERS)
@@ -371,7 +371,7 @@ def _for_experts(drawn: Drawn) -> int:
     return states.count()
 
 
-def _rows(verdict: Verdict, reach: Reach) -> list[TriedBound]:
+def _tried_bounds(verdict: Verdict, reach: Reach) -> list[TriedBound]:
     """The steps by the certainty they accept, not by the score that was compared."""
     chosen = verdict.choice.chosen
     return [

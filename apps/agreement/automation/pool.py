@@ -25,7 +25,12 @@ from typing import Any
 from django.db.models import BooleanField, Count, Exists, Func, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from apps.agreement.automation.decisions import LED, first_decisions, led_items, words_of_authors
+from apps.agreement.automation.decisions import (
+    LED,
+    author_labels_before,
+    first_decisions,
+    led_items,
+)
 from apps.agreement.automation.promise import SIGNAL
 from apps.agreement.models import Guarantee
 from apps.debates.models import Debate, Run
@@ -111,7 +116,8 @@ def read_pool(project: Project) -> Pool:
         debated=len(ended),
         candidates=candidates,
         led=led_items(project),
-        tuned=_tuned(project) | frozenset(by_machines(project).values_list("item_id", flat=True)),
+        tuned=_tuning_items(project)
+        | frozenset(decided_by_machines(project).values_list("item_id", flat=True)),
     )
 
 
@@ -154,7 +160,7 @@ def accepted_but_for_certainty(rule: Rule, ended: Ended) -> bool:
     return not routing.reasons(rule, flags=ended.flags, signals=ended.signals, labelled=True)
 
 
-def _tuned(project: Project) -> frozenset[int]:
+def _tuning_items(project: Project) -> frozenset[int]:
     """Items that a set-up was tried on, and those that debates had before them as examples."""
     debates = Debate.objects.filter(run__project=project, run__trial=True).order_by()
     tried = frozenset(debates.values_list("item_id", flat=True))
@@ -164,13 +170,13 @@ def _tuned(project: Project) -> frozenset[int]:
     return tried | frozenset(examples.values_list("item_id", flat=True))
 
 
-def by_machines(project: Project) -> QuerySet[ItemState]:
+def decided_by_machines(project: Project) -> QuerySet[ItemState]:
     """Items that an import says a machine decided."""
     machines = (Kind.LLM, Kind.MODEL)
     return ItemState.objects.filter(project=project, gold__decided_by__kind__in=machines)
 
 
-def known_to_people(project: Project) -> QuerySet[Gold]:
+def decided_by_people(project: Project) -> QuerySet[Gold]:
     """What people have decided of the project's items."""
     return verified_as_of(project.pk, timezone.now()).order_by()
 
@@ -230,7 +236,7 @@ class Beyond(Func):
 def count_pool(project: Project) -> Counts:
     """The sizes of the pool that ``read_pool`` would read."""
     rule = without_certainty(rule_of(project))
-    groups = _grouped(project, latest(project), rule)
+    groups = _count_by_kind(project, latest_ended_debates(project), rule)
     within = [group for group in groups if _accepted(rule, group)]
     return Counts(
         comparable=not current_schema(project).task.written,
@@ -243,11 +249,11 @@ def count_pool(project: Project) -> Counts:
 
 def labelled_by_others(project: Project, rule: Rule, specs: Collection[str]) -> bool:
     """Whether a debate that ``rule`` accepts but for certainty is by none of these set-ups."""
-    others = latest(project).exclude(run__spec_hash__in=specs)
-    return any(_accepted(rule, kind) for kind in _kinds(others, rule).distinct())
+    others = latest_ended_debates(project).exclude(run__spec_hash__in=specs)
+    return any(_accepted(rule, kind) for kind in _debate_kinds(others, rule).distinct())
 
 
-def latest(project: Project) -> QuerySet[Debate]:
+def latest_ended_debates(project: Project) -> QuerySet[Debate]:
     """The debate that ended last of each item, as ``latest_debates`` finds it."""
     ended = Debate.objects.filter(
         run__project=project, run__trial=False, status__in=ENDED, finished_at__isnull=False
@@ -257,21 +263,27 @@ def latest(project: Project) -> QuerySet[Debate]:
     return ended.filter(~Exists(ended.filter(later | together, item=OuterRef("item")))).order_by()
 
 
-def _grouped(
+def _count_by_kind(
     project: Project, debates: QuerySet[Debate], rule: Rule
 ) -> Sequence[Mapping[str, Any]]:
     """How many debates there are of each kind that the rule can tell from others; of those how many
     may be drawn, and how many of these people have decided."""
     tried = Debate.objects.filter(run__project=project, run__trial=True).values("item")
     led = Label.objects.by_people().filter(LED, item__project=project).values("item")
-    free = ~Q(item__in=tried) & ~Q(item__in=led) & ~Q(item__in=by_machines(project).values("item"))
+    free = (
+        ~Q(item__in=tried)
+        & ~Q(item__in=led)
+        & ~Q(item__in=decided_by_machines(project).values("item"))
+    )
     examples = examples_shown(project)
     if examples is not None:
         free &= ~Q(item__in=examples.values("item"))
-    words = words_of_authors(project, timezone.now()).order_by()
-    decided = Q(item__in=known_to_people(project).values("item")) | Q(item__in=words.values("item"))
+    words = author_labels_before(project, timezone.now()).order_by()
+    decided = Q(item__in=decided_by_people(project).values("item")) | Q(
+        item__in=words.values("item")
+    )
     return list(
-        _kinds(debates, rule).annotate(
+        _debate_kinds(debates, rule).annotate(
             items=Count("pk"),
             free=Count("pk", filter=free),
             decided=Count("pk", filter=free & decided),
@@ -279,7 +291,7 @@ def _grouped(
     )
 
 
-def _kinds(debates: QuerySet[Debate], rule: Rule) -> Any:
+def _debate_kinds(debates: QuerySet[Debate], rule: Rule) -> Any:
     """What the rule goes by. Not the signals themselves: hardly two debates have the same."""
     beyond = {
         f"beyond_{threshold.signal}": Beyond(threshold, rule.bounds[threshold.signal])
@@ -369,7 +381,7 @@ class Reach:
     shares: Sequence[LabelShare]
 
 
-def measured(guarantee: Guarantee, known: Mapping[int, object]) -> dict[str, Any]:
+def measure_reach(guarantee: Guarantee, known: Mapping[int, object]) -> dict[str, Any]:
     """The reach of a sample's bounds now, as a verdict keeps it.
 
     Args:
@@ -391,7 +403,7 @@ def reach_of(guarantee: Guarantee, known: Mapping[int, object]) -> Reach:
     """What was measured with the verdict; now, and kept, where the verdict was given without."""
     verdict = dict(guarantee.verdict or {})
     if REACH not in verdict:
-        verdict[REACH] = measured(guarantee, known)
+        verdict[REACH] = measure_reach(guarantee, known)
         Guarantee.objects.filter(pk=guarantee.pk, verdict__isnull=False).update(verdict=verdict)
         guarantee.verdict = verdict
     found = verdict[REACH]

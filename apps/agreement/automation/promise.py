@@ -37,15 +37,15 @@ GRID = 10_000
 LEAST_AUDIT, MOST_AUDIT = 0.03, 0.1
 
 
-def checked(target: float, confidence: float, coverage: float = USUAL_COVERAGE) -> None:
+def check_promise(target: float, confidence: float, coverage: float = USUAL_COVERAGE) -> None:
     """Refuse what no promise can be made of.
 
     Raises:
         InvalidInput: naming the field, in plain words.
     """
-    _within("target", target, LEAST_TARGET, MOST_TARGET, "0.05 for 5 %")
-    _within("confidence", confidence, LEAST_CONFIDENCE, MOST_CONFIDENCE, "0.95 for 95 %")
-    _within("coverage", coverage, LEAST_COVERAGE, 1.0, "0.5 for half of the items")
+    _check_range("target", target, LEAST_TARGET, MOST_TARGET, "0.05 for 5 %")
+    _check_range("confidence", confidence, LEAST_CONFIDENCE, MOST_CONFIDENCE, "0.95 for 95 %")
+    _check_range("coverage", coverage, LEAST_COVERAGE, 1.0, "0.5 for half of the items")
 
 
 def may_allow_more(target: float) -> bool:
@@ -131,6 +131,6 @@ def _beyond(uncertainty: float) -> float:
     return min(1.0, round((step + 0.5) / GRID, 5))
 
 
-def _within(name: str, given: float, low: float, high: float, example: str) -> None:
+def _check_range(name: str, given: float, low: float, high: float, example: str) -> None:
     if not low <= given <= high:
         raise InvalidInput.at(name, f"must be from {low:g} to {high:g}, such as {example}.")

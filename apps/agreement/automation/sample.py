@@ -17,17 +17,17 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.agreement.automation import promise
 from apps.agreement.automation.decisions import (
+    author_labels_before,
     first_decisions,
     led_items,
     newest_golds,
-    words_of_authors,
 )
 from apps.agreement.automation.pool import (
     REACH,
     Pool,
     candidates_among,
     labelled_by_others,
-    measured,
+    measure_reach,
     read_pool,
     without_certainty,
 )
@@ -112,7 +112,7 @@ def freeze(guarantee: Guarantee) -> Drawn:
             "items": {str(item): list(found) for item, found in drawn.known.items()},
             "led": drawn.led,
             "gone": drawn.gone,
-            REACH: measured(guarantee, drawn.known),
+            REACH: measure_reach(guarantee, drawn.known),
         },
         wrong=sum(wrong for _, wrong in drawn.known.values()),
         judged_at=timezone.now(),
@@ -168,7 +168,7 @@ def draw_sample(
         InvalidInput: a number out of its bounds.
         Conflict: there is a promise already, or too few items may be drawn.
     """
-    promise.checked(target, confidence, coverage)
+    promise.check_promise(target, confidence, coverage)
     pool = read_pool(project)
     _check_enough(pool, target, confidence)
     size = min(promise.sample_size(target, confidence, coverage), len(pool.drawable))
@@ -200,23 +200,25 @@ def queue_sample(guarantee: Guarantee) -> int:
     """
     project, moved = guarantee.project, 0
     undecided = Q(gold=None) | Q(gold__decided_by__kind__in=(Kind.LLM, Kind.MODEL))
-    words = words_of_authors(project, guarantee.drawn_at).filter(item__in=guarantee.sample)
+    words = author_labels_before(project, guarantee.drawn_at).filter(item__in=guarantee.sample)
     sample = sorted({*guarantee.sample} - {*words.values_list("item_id", flat=True)})
     for start in range(0, len(sample), CHUNK):
         states = ItemState.objects.filter(undecided, item__in=sample[start : start + CHUNK])
         lost = states.exclude(reasons=ONLY_AUDITED).order_by("item_id")
         if ids := list(lost.values_list("item_id", flat=True)):
-            moved += reroute_items(project, ids, lambda locked: _blind(project, list(locked)))
+            moved += reroute_items(
+                project, ids, lambda locked: _blind_reasons(project, list(locked))
+            )
     return moved
 
 
-def _blind(project: Project, item_ids: list[int]) -> dict[int, list[str]]:
+def _blind_reasons(project: Project, item_ids: list[int]) -> dict[int, list[str]]:
     """The audit for each; who was led before the item was locked cannot be asked blind any more."""
     led = led_items(project, item_ids)
     return {item_id: list(ONLY_AUDITED) for item_id in item_ids if item_id not in led}
 
 
-def changed_since(guarantee: Guarantee) -> str:
+def why_stale(guarantee: Guarantee) -> str:
     """Why the sample is about something else than there is now; empty where it is not."""
     project = guarantee.project
     rule = without_certainty(rule_of(project))

@@ -9,7 +9,14 @@ from datetime import timedelta
 
 from django.db.models import Q
 
-from apps.agreement.automation.guarantee import KIND, LIVE, check, live_guarantee, settle, watch
+from apps.agreement.automation.guarantee import (
+    KIND,
+    LIVE,
+    check_guarantee,
+    live_guarantee,
+    settle_items,
+    watch_guarantee,
+)
 from apps.agreement.automation.sample import Drawn
 from apps.agreement.models import Guarantee
 from apps.common.jobs import JobRun, Postponed, ensure_jobs, job
@@ -29,23 +36,23 @@ def look_after_job(run: JobRun) -> None:
     """Watch one promise and carry out what it says, until there is nothing to do."""
     wanted = Guarantee.objects.filter(UNDONE, pk=run.subject).select_related("project")
     if found := wanted.first():
-        look_after(found)
+        watch_and_settle(found)
         raise Postponed("It is looked at again.", PAUSE)
 
 
-def look_after(guarantee: Guarantee) -> None:
+def watch_and_settle(guarantee: Guarantee) -> None:
     """Watch, then bring the items into line with what came of it."""
-    watch(guarantee)
-    settle(guarantee)
+    watch_guarantee(guarantee)
+    settle_items(guarantee)
 
 
-def carry_out(guarantee: Guarantee) -> None:
+def settle_if_small(guarantee: Guarantee) -> None:
     """Bring the items into line now where they are few; else it goes on in the background."""
     if ItemState.objects.filter(project=guarantee.project_id).count() <= AT_ONCE:
-        settle(guarantee)
+        settle_items(guarantee)
 
 
-def look(project: Project) -> tuple[Guarantee | None, Drawn | None, Audit | None]:
+def check_live_promise(project: Project) -> tuple[Guarantee | None, Drawn | None, Audit | None]:
     """The live promise of the project, its sample and its audits, after a look at whether it still
     holds: for pages, which must not show as kept what is broken. Items follow in the background:
     whoever looks may be anybody."""
@@ -53,7 +60,7 @@ def look(project: Project) -> tuple[Guarantee | None, Drawn | None, Audit | None
     if found is None:
         return None, None, None
     found.project = project
-    drawn, audit = check(found)
+    drawn, audit = check_guarantee(found)
     return (found, drawn, audit) if found.state in LIVE else (None, None, None)
 
 

@@ -100,7 +100,7 @@ class Rounds:
         return self.known[key]
 
 
-def first_voices(rounds: Any) -> list[Value | None]:
+def first_opinions(rounds: Any) -> list[Value | None]:
     """What everybody said before they heard anybody: the first of a discussion's ``rounds``."""
     return list(rounds[0].values()) if isinstance(rounds, list) and rounds else []
 
@@ -171,8 +171,8 @@ def answers_of(experiment: Experiment, arms: Sequence[Arm]) -> Answers:
     codes = Codes(labels.parsed)
     coded = codes.all_of(gold.values())
     place = {item_id: row for row, item_id in enumerate(gold)}
-    heard = _heard(arms)
-    spent = _spent(arms, place)
+    heard = _read_debates(arms)
+    spent = _read_spending(arms, place)
     read = [(arm, _columns(heard[arm.run.pk], place)) for arm in arms]
     found = []
     for arm, columns in read:
@@ -196,7 +196,7 @@ def answers_of(experiment: Experiment, arms: Sequence[Arm]) -> Answers:
         items=list(gold),
         decided=list(gold.values()),
         gold=coded,
-        authors=_authors(experiment.project, labels.parsed, gold) if predicting else None,
+        authors=_number_authors(experiment.project, labels.parsed, gold) if predicting else None,
         arms=found,
     )
 
@@ -216,7 +216,7 @@ def author_labels(project: Project, schema: LabelSchema) -> QuerySet[Label]:
     )
 
 
-def _authors(project: Project, schema: Schema, items: Collection[int]) -> Ints:
+def _number_authors(project: Project, schema: Schema, items: Collection[int]) -> Ints:
     """A number for each item's author, as the examples were chosen."""
     author_of = {answer.item: answer.author for answer in read_answers(project, schema)}
     numbers: dict[str, int] = {}
@@ -225,31 +225,31 @@ def _authors(project: Project, schema: Schema, items: Collection[int]) -> Ints:
 
 
 @dataclass(slots=True)
-class _Heard:
+class _DebateLines:
     names: tuple[str, ...]
     lines: list[tuple[Any, ...]]
 
 
-def _heard(arms: Sequence[Arm]) -> dict[int, _Heard]:
+def _read_debates(arms: Sequence[Arm]) -> dict[int, _DebateLines]:
     """run id → lines of item, value and signals; a query for each set of signals."""
     by_signals: dict[tuple[str, ...], list[int]] = {}
     for arm in arms:
         by_signals.setdefault(signals_for(arm.run.protocol), []).append(arm.run.pk)
-    heard: dict[int, _Heard] = {}
+    heard: dict[int, _DebateLines] = {}
     for names, run_ids in by_signals.items():
-        heard |= {run_id: _Heard(names, []) for run_id in run_ids}
+        heard |= {run_id: _DebateLines(names, []) for run_id in run_ids}
         for run_id, *line in ended_debates(run_ids, *names).iterator(5000):
             heard[run_id].lines.append(tuple(line))
     return heard
 
 
-def _columns(heard: _Heard, place: Mapping[int, int]) -> list[Sequence[Any]]:
+def _columns(heard: _DebateLines, place: Mapping[int, int]) -> list[Sequence[Any]]:
     """Items, debates, values and signals of an arm; items whose gold is gone are left out."""
     lines = [line for line in heard.lines if line[0] in place]
     return list(zip(*lines, strict=True)) or [() for _ in range(3 + len(heard.names))]
 
 
-def _spent(arms: Sequence[Arm], place: Mapping[int, int]) -> dict[int, Spent]:
+def _read_spending(arms: Sequence[Arm], place: Mapping[int, int]) -> dict[int, Spent]:
     """run id → what its debates about verified items took."""
     size = len(place)
     sums = {arm.run.pk: np.zeros((4, size)) for arm in arms}

@@ -26,7 +26,7 @@ from labelhub.core.agreement.intervals import wilson
 FEW_ITEMS = 30
 
 
-def finding(report: ExperimentReport) -> str:
+def main_finding(report: ExperimentReport) -> str:
     """Which arm is reliably better than the plainest one, or that none is."""
     known = [arm for arm in report.arms if arm.scores.accuracy["value"] is not None]
     if not known:
@@ -279,12 +279,12 @@ def comparison_page(report: ExperimentReport, *, sort: str = "") -> dict[str, An
     """Everything the comparison shows; one query, for the texts of a few debates."""
     return {
         "report": report,
-        "finding": finding(report),
+        "finding": main_finding(report),
         "votes": against_votes(report),
         "rows": table_rows(report, sort),
         "pair_rows": pair_rows(report) if len(report.arms) > 1 else [],
         "cost_quality": cost_quality_of(report),
-        "shelves": shelves(report),
+        "shelves": reading_shelves(report),
         "sort": sort,
         "changing": [arm for arm in report.arms if arm.steps],
         "judging": [arm for arm in report.arms if arm.voices],
@@ -294,9 +294,9 @@ def comparison_page(report: ExperimentReport, *, sort: str = "") -> dict[str, An
     }
 
 
-def shelves(report: ExperimentReport) -> list[Shelf]:
+def reading_shelves(report: ExperimentReport) -> list[Shelf]:
     """Debates worth reading, by why; an arm after the other, so that each is there."""
-    chosen = {kind: _taken_in_turn(report.arms, kind) for kind in WORTH}
+    chosen = {kind: _interleave(report.arms, kind) for kind in WORTH}
     items = _items([reading for found in chosen.values() for reading in found])
     letters = {arm.run_id: arm.letter for arm in report.arms}
     return [
@@ -311,7 +311,7 @@ def shelves(report: ExperimentReport) -> list[Shelf]:
     ]
 
 
-def texts_of(readings: Sequence[Reading], arms: Sequence[Arm]) -> list[ShownReading]:
+def with_texts(readings: Sequence[Reading], arms: Sequence[Arm]) -> list[ShownReading]:
     """A page of debates with their texts."""
     items = _items(readings)
     letters = {arm.run.pk: letter_of(place) for place, arm in enumerate(arms)}
@@ -351,7 +351,7 @@ def expected_width(planned: Sequence[PlannedArm], chosen: int) -> dict[str, Any]
     }
 
 
-def _taken_in_turn(arms: Sequence[ArmReport], kind: str) -> list[Reading]:
+def _interleave(arms: Sequence[ArmReport], kind: str) -> list[Reading]:
     stacks = [list(arm.examples.get(kind, ())) for arm in arms]
     longest = max(map(len, stacks), default=0)
     mixed = [

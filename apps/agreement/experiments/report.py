@@ -82,7 +82,7 @@ def check_kind(kind: str) -> str:
     return kind
 
 
-def places_of(answers: Answers, answered: ArmAnswers) -> dict[str, list[int]]:
+def debates_by_kind(answers: Answers, answered: ArmAnswers) -> dict[str, list[int]]:
     """Kind → which of an arm's debates are of it; protocols with one opinion change no minds."""
     gold = answers.gold[answered.rows]
     right = answered.predicted == gold
@@ -224,7 +224,7 @@ def report_of(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport:
     if predicts(arms):
         own = author_labels(experiment.project, arms[0].run.schema)
         state += (own.aggregate(last=Max("pk"))["last"],)
-    key = f"experiment-{VERSION}-{experiment.pk}-{hash_of(state)}"
+    key = f"experiment-{VERSION}-{experiment.pk}-{cache_key_part(state)}"
     found: ExperimentReport | None = cache.get(key)
     if found is None or len(found.arms) != len(arms):
         found = make_report(experiment, arms)
@@ -241,7 +241,7 @@ def in_dollars(cost: Figure) -> Figure:
     return {**cost, "value": value, "low": low, "high": high}
 
 
-def hash_of(state: Sequence[Any]) -> str:
+def cache_key_part(state: Sequence[Any]) -> str:
     """For a cache's key."""
     return "-".join(str(part).replace(" ", "_") for part in state)
 
@@ -257,7 +257,9 @@ def readings_of(experiment: Experiment, arms: Sequence[Arm], kind: str) -> list[
     return [
         reading
         for answered in answers.arms
-        for reading in readings_at(answers, answered, places_of(answers, answered).get(kind, ()))
+        for reading in readings_at(
+            answers, answered, debates_by_kind(answers, answered).get(kind, ())
+        )
     ]
 
 
@@ -309,7 +311,10 @@ def _arm(context: _Context, place: int) -> ArmReport:
     letters = [context.letters[other.arm.run.pk] for other in context.answers.arms]
     labelled = context.answers.schema.task.labelled
     names = context.answers.schema.names if labelled else ()
-    kinds, found = places_of(context.answers, answered), score_arm(sample, answered.counts, names)
+    kinds, found = (
+        debates_by_kind(context.answers, answered),
+        score_arm(sample, answered.counts, names),
+    )
     by = context.shared or own_ambiguity(answered, place, len(context.answers.items))
     return ArmReport(
         run_id=arm.run.pk,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.agreement.experiments.answers import Answers, ArmAnswers, first_voices, own_d_rate
+from apps.agreement.experiments.answers import Answers, ArmAnswers, first_opinions, own_d_rate
 from labelhub.core.agreement.arms import NOTHING
 from labelhub.core.agreement.figures import Figure, Resample, share
 from labelhub.core.agreement.opinions import VoterAgreement, voter_agreement
@@ -56,7 +56,7 @@ def shared_ambiguity(arms: Sequence[ArmAnswers], items: int) -> Ambiguity | None
         settings = answered.arm.run.protocol_settings
         samples = settings.get("samples", 0)
         if answered.arm.run.protocol == "self_consistency" and samples >= FEWEST_SAMPLES:
-            return _by(answered, place, items, f"its {samples} samples")
+            return _ambiguity_from_votes(answered, place, items, f"its {samples} samples")
     return None
 
 
@@ -65,18 +65,18 @@ def own_ambiguity(answered: ArmAnswers, place: int, items: int) -> Ambiguity | N
     if "d_rate" not in answered.signals:
         return None
     when = " before the discussion" if "first_d_rate" in answered.signals else ""
-    return _by(answered, place, items, f"its own votes{when}")
+    return _ambiguity_from_votes(answered, place, items, f"its own votes{when}")
 
 
-def _by(answered: ArmAnswers, place: int, items: int, words: str) -> Ambiguity:
+def _ambiguity_from_votes(answered: ArmAnswers, place: int, items: int, words: str) -> Ambiguity:
     """By what a debate tells of its votes."""
     names = [name for name in ("d_rate", "first_d_rate") if name in answered.signals]
     lines = zip(*(answered.signals[name] for name in names), strict=True)
     rates = [own_d_rate(dict(zip(names, line, strict=True))) for line in lines]
-    return Ambiguity(*told_apart(answered.rows, rates, items, MOST), place, words)
+    return Ambiguity(*split_by_ambiguity(answered.rows, rates, items, MOST), place, words)
 
 
-def told_apart(
+def split_by_ambiguity(
     rows: Ints, rates: Sequence[float | None], items: int, most: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which items are known, and which ambiguous: the mean D_rate of their passes is at most
@@ -117,7 +117,9 @@ def vote_agreement_of(
     everything = np.ones(len(answers.items), dtype=bool)
     parts = {"all items": count.agreement(votes, everything)}
     if "rounds" in answered.signals:
-        alone = count.of([_one_each(first_voices(signal)) for signal in answered.signals["rounds"]])
+        alone = count.of(
+            [_one_each(first_opinions(signal)) for signal in answered.signals["rounds"]]
+        )
         parts["before the discussion"] = count.agreement(alone, everything)
     if by is not None:
         parts["ambiguous items"] = count.agreement(votes, by.ambiguous)

@@ -64,7 +64,7 @@ POOLED = {
 def heatmap(report: Report, level: str = "kind") -> Chart | None:
     """Kinds with each other, or annotators: a coefficient beyond chance, or percent where there is
     none. Of annotators there are only those that share an item with another."""
-    between, within, percent = _of_pairs(report)
+    between, within, percent = _pair_coefficients(report)
     of_kinds = level == "kind"
     sources: dict[Hashable, Source] = {}
     figures: dict[tuple[Any, Any], AnyFigure] = {}
@@ -243,7 +243,7 @@ def _truth(report: Report) -> Truth | None:
     return next(iter(truths_of(report)), None)
 
 
-def _of_pairs(report: Report) -> tuple[str, str, bool]:
+def _pair_coefficients(report: Report) -> tuple[str, str, bool]:
     """Names of the coefficients between and within, and whether they are shares."""
     task = TASKS[report["task"]]
     if task.item_options:

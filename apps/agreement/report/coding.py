@@ -14,7 +14,7 @@ from labelhub.core.agreement.texts import Texts, number_texts
 from labelhub.core.schema import TASKS, LabelType, Schema, fold
 
 
-def present(numbers: Ints) -> Ints:
+def distinct_numbers(numbers: Ints) -> Ints:
     """The different numbers, rising; by marking places where they lie close together."""
     if not len(numbers):
         return numbers
@@ -26,7 +26,7 @@ def present(numbers: Ints) -> Ints:
     return np.flatnonzero(seen) + low
 
 
-class Numbers:
+class IdIndex:
     """Places of ids in a rising list of them."""
 
     def __init__(self, ids: Ints) -> None:
@@ -55,7 +55,7 @@ class Numbers:
 ITEMS_A_TEXT = 1 << 19
 
 
-class Numbered(Func):
+class TextCode(Func):
     """``CASE text WHEN 'a' THEN 0 … END``: Django's own form evaluates ``text`` for each WHEN."""
 
     output_field = BigIntegerField()
@@ -75,7 +75,7 @@ class Numbered(Func):
         return sql, [*params, *self.numbers, *params]
 
 
-class Joined(Aggregate):
+class JoinedNumbers(Aggregate):
     """All numbers of a group in one text, commas between."""
 
     function = "GROUP_CONCAT"
@@ -87,7 +87,7 @@ class Joined(Aggregate):
         return self.as_sql(compiler, connection, template=template, **extra)
 
 
-def numbers(rows: QuerySet[Any], expression: Any, ids: tuple[int, int]) -> Ints:
+def fetch_numbers(rows: QuerySet[Any], expression: Any, ids: tuple[int, int]) -> Ints:
     """The whole number that ``expression`` is for each of ``rows``, in any order; none is null.
 
     ``ids``: the lowest and highest id of the items that ``rows`` are about.
@@ -96,7 +96,7 @@ def numbers(rows: QuerySet[Any], expression: Any, ids: tuple[int, int]) -> Ints:
     found = []
     for start in range(low, high + 1, ITEMS_A_TEXT):
         part = rows.filter(item__gte=start, item__lt=start + ITEMS_A_TEXT)
-        text = part.order_by().aggregate(joined=Joined(expression))["joined"]
+        text = part.order_by().aggregate(joined=JoinedNumbers(expression))["joined"]
         if text:
             found.append(np.fromstring(text, dtype=np.int64, sep=","))
     return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
@@ -108,7 +108,7 @@ NOT_AN_OPTION = "not_an_option"
 ABSTAINED = -2
 UNKNOWN = -1
 #: More known answers than this cost the database more than they save.
-MOST_KNOWN = 40
+MOST_LISTED = 40
 
 
 class Coder:
@@ -148,7 +148,7 @@ class Coder:
     def known(self) -> Mapping[str, int]:
         """Answers as the database may hold them, and their numbers; empty where too many."""
         values = self._offered()
-        if not values or len(values) > MOST_KNOWN:
+        if not values or len(values) > MOST_LISTED:
             return {}
         found: dict[str, int] = {}
         for value in values:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from apps.agreement.report.label_matrix import wanted_labels
+from apps.agreement.report.label_matrix import counted_labels
 from apps.agreement.report.slices import Slice
 from apps.agreement.report.truths import name_of
 from apps.projects.models import Item, Project
@@ -25,7 +25,7 @@ CELLS = ("errors", "wrong", "missed", "right")
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
+class ItemSelection:
     """Which items are meant; ``of`` and ``other`` are kinds, ``by`` a truth, the rest labels.
 
     ``of`` and ``other``: where they differ, or with ``by`` where ``of`` alone is right.
@@ -73,7 +73,7 @@ class Behind:
         }[self.cell]
 
 
-def places_behind(sheet: LabelMatrix, asked: Behind) -> Ints:
+def select_places(sheet: LabelMatrix, asked: ItemSelection) -> Ints:
     """Places of those items in the sheet; where kinds differ, those that differ most first.
 
     Raises:
@@ -83,20 +83,20 @@ def places_behind(sheet: LabelMatrix, asked: Behind) -> Ints:
         return np.array([], dtype=np.int64)
     if asked.other and not asked.by:
         if asked.of != asked.other:
-            return _apart(sheet, asked)
+            return _by_difference(sheet, asked)
         found = disputed_items(sheet, [asked.of], most=len(sheet.item_ids))
         return np.searchsorted(sheet.item_ids, [item.item_id for item in found])
     truth = sheet.gold if asked.by == "gold" else sheet.author
     if asked.other:
-        right = [_right(sheet, kind, truth) for kind in (asked.of, asked.other)]
+        right = [_rightness(sheet, kind, truth) for kind in (asked.of, asked.other)]
         return np.flatnonzero((right[0] == 1) & (right[1] == 0))
     if not asked.cell:
         predicted, meant = (
-            _place(sheet, "said", asked.predicted),
-            _place(sheet, "meant", asked.meant),
+            _category_index(sheet, "said", asked.predicted),
+            _category_index(sheet, "meant", asked.meant),
         )
-        return np.flatnonzero((_single(sheet, asked.of) == predicted) & (truth == meant))
-    said_it, true_of_it, known = _about(sheet, asked, truth)
+        return np.flatnonzero((_most_frequent(sheet, asked.of) == predicted) & (truth == meant))
+    said_it, true_of_it, known = _label_cells(sheet, asked, truth)
     cells = {
         "errors": said_it != true_of_it,
         "wrong": said_it & ~true_of_it,
@@ -106,7 +106,7 @@ def places_behind(sheet: LabelMatrix, asked: Behind) -> Ints:
     return np.flatnonzero(known & cells[asked.cell])
 
 
-def answers(sheet: LabelMatrix, place: int, item: Item) -> list[tuple[str, str]]:
+def answers_by_kind(sheet: LabelMatrix, place: int, item: Item) -> list[tuple[str, str]]:
     """Kind → what it says of the item: ``Joke 2, Question 1``, of sets ``Ask + Praise (1)``.
 
     The kinds that labelled it; not of free texts, which no sheet holds.
@@ -138,7 +138,7 @@ def _names(sheet: LabelMatrix, item: Item) -> Sequence[str]:
     return item.options if sheet.task.item_options else sheet.categories
 
 
-def _apart(sheet: LabelMatrix, asked: Behind) -> Ints:
+def _by_difference(sheet: LabelMatrix, asked: ItemSelection) -> Ints:
     """By the share of pairs of labels, one of each kind, that differ."""
     first, other = sheet.patterns_of(asked.of), sheet.patterns_of(asked.other)
     keys = first.of_item * len(other.counts) + other.of_item
@@ -151,22 +151,25 @@ def _apart(sheet: LabelMatrix, asked: Behind) -> Ints:
     return found[np.argsort(-apart[found], kind="stable")]
 
 
-def _right(sheet: LabelMatrix, kind: str, truth: Ints) -> Ints:
+def _rightness(sheet: LabelMatrix, kind: str, truth: Ints) -> Ints:
     """1 right, 0 wrong, -1 unknown; of tied answers one is drawn, as in the comparisons."""
     answer = draw_winner(winners(sheet.of_kind(kind).counts()), SEED)
     return np.where((answer < 0) | (truth < 0), -1, answer == truth).astype(np.int64)
 
 
-def _single(sheet: LabelMatrix, kind: str) -> Ints:
+def _most_frequent(sheet: LabelMatrix, kind: str) -> Ints:
     """The one most frequent answer of each item; -1 in a tie or without labels."""
     patterns = sheet.patterns_of(kind)
     return np.asarray(single_winner(winners(patterns.counts))[patterns.of_item])
 
 
-def _about(sheet: LabelMatrix, asked: Behind, truth: Ints) -> tuple[Bools, Bools, Bools]:
+def _label_cells(sheet: LabelMatrix, asked: ItemSelection, truth: Ints) -> tuple[Bools, Bools, Bools]:
     """Whether the kind says the label, whether it is true, and where both can be told."""
     if sheet.sets is None:
-        place, answer = _place(sheet, "about", asked.about), _single(sheet, asked.of)
+        place, answer = (
+            _category_index(sheet, "about", asked.about),
+            _most_frequent(sheet, asked.of),
+        )
         return answer == place, truth == place, (answer >= 0) & (truth >= 0)
     names, members = set_members(list(sheet.sets))
     if asked.about not in names:
@@ -178,7 +181,7 @@ def _about(sheet: LabelMatrix, asked: Behind, truth: Ints) -> tuple[Bools, Bools
     return said_it, has[truth] & (truth >= 0), known
 
 
-def _place(sheet: LabelMatrix, parameter: str, name: str) -> int:
+def _category_index(sheet: LabelMatrix, parameter: str, name: str) -> int:
     if not sheet.shares_categories or name not in sheet.categories:
         raise InvalidInput(f"{parameter}: there is no label '{name[:80]}'.")
     return list(sheet.categories).index(name)
@@ -203,19 +206,19 @@ def texts_by_kind(
         if asked.kind in ("", rater.kind) and asked.annotator in (None, rater.id)
     }
     found: dict[int, dict[str, dict[str, list[str]]]] = {}
-    for rows in wanted_labels(project, asked, sheet.raters, reader):
+    for rows in counted_labels(project, asked, sheet.raters, reader):
         chosen = rows.filter(item__in=item_ids, annotator__in=kinds, value__isnull=False)
         columns = chosen.order_by("pk").values_list("item_id", "annotator_id", "value")
         for item, annotator, value in columns:
             of_kind = found.setdefault(item, {}).setdefault(kinds[annotator], {})
             of_kind.setdefault(fold(str(value)), []).append(str(value))
     return {
-        item: [(kind, _words(texts[kind].values())) for kind in KINDS if kind in texts]
+        item: [(kind, _join_texts(texts[kind].values())) for kind in KINDS if kind in texts]
         for item, texts in found.items()
     }
 
 
-def _words(same: Collection[list[str]]) -> str:
+def _join_texts(same: Collection[list[str]]) -> str:
     """``“red car” (2), “bus”``: every text once, with how many wrote it."""
     order = sorted(same, key=lambda texts: -len(texts))
     shown = [

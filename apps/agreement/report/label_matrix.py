@@ -21,12 +21,12 @@ from apps.agreement.report.coding import (
     NOT_IN_SCHEMA,
     UNKNOWN,
     Coder,
-    Numbered,
-    Numbers,
-    numbers,
-    present,
+    IdIndex,
+    TextCode,
+    distinct_numbers,
+    fetch_numbers,
 )
-from apps.agreement.report.slices import Slice, check_slice, items_with, moments
+from apps.agreement.report.slices import Slice, check_slice, created_within, tagged_items
 from apps.authors.models import Question
 from apps.debates.models import Run
 from apps.labels.blindness import hidden_from
@@ -119,25 +119,27 @@ def read_label_matrix(
         schema = current_schema(project)
         check_slice(project, schema.parsed, asked)
     coder = Coder.of_project(project, schema.parsed, asked.label)
-    raters = _raters(project)
+    raters = _read_raters(project)
     ids = [rater.id for rater in raters] or [0]
     span = Item.objects.filter(project=project).aggregate(low=Min("pk"), high=Max("pk"))
     item_ids, rater_ids = (span["low"] or 0, span["high"] or 0), (min(ids), max(ids))
-    wanted = wanted_labels(project, asked, raters, reader)
-    labels = _joined([_fetch(rows, coder, item_ids, rater_ids) for rows in wanted])
-    gold = current_gold(project).filter(items_with(project, asked.tag)).annotate(raw=_raw())
+    wanted = counted_labels(project, asked, raters, reader)
+    labels = _concatenate([_fetch(rows, coder, item_ids, rater_ids) for rows in wanted])
+    gold = (
+        current_gold(project).filter(tagged_items(project, asked.tag)).annotate(raw=_stored_json())
+    )
     if reader is not None:
         gold = gold.exclude(hidden_from(reader, item="item_id"), decided_by__kind__in=MACHINES)
     decided = list(gold.values_list("item_id", "raw", "decided_by__kind"))
     truth = [(item, coder.of(item, raw), kind) for item, raw, kind in decided if raw is not None]
     sheet = replace(
         _matrix(project, coder, raters, labels, truth),
-        rejections=_rejections(project, asked, raters),
+        rejections=_count_rejections(project, asked, raters),
     )
-    return _narrowed(sheet, asked)
+    return _of_chosen_raters(sheet, asked)
 
 
-def _raters(project: Project) -> list[Rater]:
+def _read_raters(project: Project) -> list[Rater]:
     """All of the project's. Beside LLMs the offline text matcher is a model: it is no LLM, and what
     it says must not count as said by them."""
     found = [
@@ -152,7 +154,7 @@ def _raters(project: Project) -> list[Rater]:
     ]
 
 
-def _narrowed(sheet: LabelMatrix, asked: Slice) -> LabelMatrix:
+def _of_chosen_raters(sheet: LabelMatrix, asked: Slice) -> LabelMatrix:
     """Only what the chosen annotators said; what is true stays as the whole ledger has it."""
     if not asked.kind and asked.annotator is None:
         return sheet
@@ -170,10 +172,12 @@ def _narrowed(sheet: LabelMatrix, asked: Slice) -> LabelMatrix:
     )
 
 
-def _rejections(project: Project, asked: Slice, raters: Sequence[Rater]) -> Mapping[str, int]:
+def _count_rejections(project: Project, asked: Slice, raters: Sequence[Rater]) -> Mapping[str, int]:
     """Kind → how often its chosen annotators only rejected a suggestion."""
     rows = Label.objects.standing().filter(
-        items_with(project, asked.tag) & moments(asked), annotator__project=project, rejected=True
+        tagged_items(project, asked.tag) & created_within(asked),
+        annotator__project=project,
+        rejected=True,
     )
     if asked.annotator is not None:
         rows = rows.filter(annotator=asked.annotator)
@@ -185,16 +189,16 @@ def _rejections(project: Project, asked: Slice, raters: Sequence[Rater]) -> Mapp
     return found
 
 
-def _raw() -> Cast:
+def _stored_json() -> Cast:
     """An answer's JSON as the database keeps it; a cast spares parsing a million of them."""
     return Cast("value", TextField())
 
 
-def wanted_labels(
+def counted_labels(
     project: Project, asked: Slice, raters: Sequence[Rater], reader: int | None
 ) -> Iterator[QuerySet[Label]]:
     """The labels that count, in one query or, with a run chosen, people's and the run's."""
-    narrowed = items_with(project, asked.tag) & moments(asked)
+    narrowed = tagged_items(project, asked.tag) & created_within(asked)
     machines = [rater.id for rater in raters if rater.kind in MACHINES]
     if reader is not None:
         narrowed &= ~(Q(annotator__in=machines) & hidden_from(reader, item="item_id"))
@@ -220,10 +224,10 @@ def _fetch(
     known, low = coder.known, annotator_ids[0]
     span = annotator_ids[1] - low + 1
     if not known:
-        return _as_they_are(rows, coder)
-    code = Numbered(_raw(), known, null=_ABSTAINS, other=_OTHER)
+        return _fetch_unlisted(rows, coder)
+    code = TextCode(_stored_json(), known, null=_ABSTAINS, other=_OTHER)
     place = F("item_id") * span + F("annotator_id") - low
-    packed = numbers(rows, place * _CODES + code, item_ids)
+    packed = fetch_numbers(rows, place * _CODES + code, item_ids)
     places, codes = np.divmod(packed, _CODES)
     listed = codes != _OTHER
     if not listed.all():
@@ -233,21 +237,21 @@ def _fetch(
     found = _Labels(items, annotators + low, codes)
     if listed.all():
         return found
-    unlisted = rows.annotate(raw=_raw()).exclude(raw__in=list(known)).exclude(raw=None)
-    rest = _as_they_are(unlisted, coder)
-    return _joined([found, rest])
+    unlisted = rows.annotate(raw=_stored_json()).exclude(raw__in=list(known)).exclude(raw=None)
+    rest = _fetch_unlisted(unlisted, coder)
+    return _concatenate([found, rest])
 
 
-def _joined(parts: Sequence[_Labels]) -> _Labels:
+def _concatenate(parts: Sequence[_Labels]) -> _Labels:
     if len(parts) == 1:
         return parts[0]
     columns = [(part.items, part.annotators, part.codes) for part in parts]
     return _Labels(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
-def _as_they_are(rows: QuerySet[Any], coder: Coder) -> _Labels:
+def _fetch_unlisted(rows: QuerySet[Any], coder: Coder) -> _Labels:
     # What the schema does not list is numbered as it comes: in one order, however it is looked up.
-    rows = rows.order_by("pk").annotate(raw=_raw())
+    rows = rows.order_by("pk").annotate(raw=_stored_json())
     items, annotators, codes = [], [], []
     for item, annotator, raw in rows.values_list("item_id", "annotator_id", "raw").iterator(CHUNK):
         items.append(item)
@@ -263,16 +267,16 @@ def _matrix(
     labels: _Labels,
     truth: Sequence[tuple[int, int, str | None]],
 ) -> LabelMatrix:
-    item_ids = present(labels.items)
-    number_of = Numbers(np.array([rater.id for rater in raters], dtype=np.int64))
+    item_ids = distinct_numbers(labels.items)
+    number_of = IdIndex(np.array([rater.id for rater in raters], dtype=np.int64))
     annotators = number_of(labels.annotators)
     abstained, usable = labels.codes == ABSTAINED, labels.codes >= 0
-    items = Numbers(item_ids)
+    items = IdIndex(item_ids)
     categories = coder.categories
     columns = items(labels.items[usable]), annotators[usable], labels.codes[usable]
     ratings = Ratings(*columns, len(item_ids), len(raters), max(len(categories), 1))
-    together = clusters_of(project, item_ids, _wrote(labels, raters))
-    gold, gold_kind = _truth(items, len(item_ids), truth)
+    together = clusters_of(project, item_ids, _item_authors(labels, raters))
+    gold, gold_kind = _gold_codes(items, len(item_ids), truth)
     reason = NOT_AN_OPTION if coder.itemwise else NOT_IN_SCHEMA
     unknown = int((labels.codes == UNKNOWN).sum())
     return LabelMatrix(
@@ -283,7 +287,7 @@ def _matrix(
         abstained=np.column_stack([items(labels.items[abstained]), annotators[abstained]]),
         gold=gold,
         gold_kind=gold_kind,
-        author=_author(ratings, raters),
+        author=_author_codes(ratings, raters),
         item_ids=item_ids,
         sets=coder.sets,
         scores=coder.scores,
@@ -295,7 +299,7 @@ def _matrix(
     )
 
 
-def _wrote(labels: _Labels, raters: list[Rater]) -> dict[int, int]:
+def _item_authors(labels: _Labels, raters: list[Rater]) -> dict[int, int]:
     """Item → annotator, of those who say something of their own texts."""
     authors = [rater.id for rater in raters if rater.kind == Kind.AUTHOR]
     if not authors:
@@ -304,8 +308,8 @@ def _wrote(labels: _Labels, raters: list[Rater]) -> dict[int, int]:
     return dict(zip(labels.items[own].tolist(), labels.annotators[own].tolist(), strict=True))
 
 
-def _truth(
-    items: Numbers, size: int, truth: Sequence[tuple[int, int, str | None]]
+def _gold_codes(
+    items: IdIndex, size: int, truth: Sequence[tuple[int, int, str | None]]
 ) -> tuple[Ints, Ints]:
     """Gold and who decided it, of the items that have labels; -1 elsewhere."""
     gold, kinds = np.full(size, -1), np.full(size, -1)
@@ -318,7 +322,7 @@ def _truth(
     return gold, kinds
 
 
-def _author(ratings: Ratings, raters: list[Rater]) -> Ints:
+def _author_codes(ratings: Ratings, raters: list[Rater]) -> Ints:
     """What the author of each item says; where a text has several, the first of them."""
     found = np.full(ratings.n_items, -1)
     authors = np.array([rater.kind == Kind.AUTHOR for rater in raters], dtype=bool)

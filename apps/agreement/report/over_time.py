@@ -11,7 +11,7 @@ from django.utils.timezone import localdate
 from apps.agreement.charts import figure_columns
 from apps.agreement.report.charts import Series, series_marks
 from apps.agreement.report.label_matrix import read_label_matrix
-from apps.agreement.report.services import turn
+from apps.agreement.report.services import report_turn
 from apps.agreement.report.slices import Slice
 from apps.agreement.report.tables import MAIN_WORDS
 from apps.common.charts import Axis, Chart, Mark, Name, down_to, number_tick, order_of, share_tick
@@ -56,7 +56,7 @@ def agreement_over_time(project: Project, asked: Slice, schema: LabelSchema) -> 
     if why_not:
         return None
     name = "alpha_nominal" if asked.label else schema.task.coefficients[0]
-    with turn(project.pk):
+    with report_turn(project.pk):
         parts = [replace(asked, since=period.first, until=period.last) for period in found]
         sheets = [read_label_matrix(project, part, schema=schema) for part in parts]
         series = [

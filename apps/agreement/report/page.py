@@ -9,16 +9,16 @@ from django.utils import timezone
 
 from apps.agreement.report.charts import CHARTS
 from apps.agreement.report.sentences import sentences
-from apps.agreement.report.slices import annotator_called
+from apps.agreement.report.slices import annotator_title
 from apps.agreement.report.tables import (
     COEFFICIENT_WORDS,
     MAIN_WORDS,
-    against,
     coefficients,
     compared_kinds,
+    confidence_rows,
+    confusions,
     main_coefficient,
-    mistaken,
-    sureness,
+    measures_against,
     trust_table,
 )
 from apps.agreement.report.truths import Report, doubts, interval_methods, part_words, truths_of
@@ -45,14 +45,14 @@ def report_page(project: Project, report: Report) -> dict[str, Any]:
         "report": report,
         "label_type": TASKS[report["task"]],
         "sentences": sentences(report),
-        "part": part_words(report, annotator_called(project, report["slice"].get("annotator"))),
+        "part": part_words(report, annotator_title(project, report["slice"].get("annotator"))),
         # Who is right: by the first truth in full, by the others in numbers.
         "truth": truths[0] if truths else None,
-        "truths": [(truth, against(report, truth)) for truth in truths],
+        "truths": [(truth, measures_against(report, truth)) for truth in truths],
         "trust_kinds": [(kind, kind in offline) for kind in trust_kinds],
         "trust_rows": trust_rows,
         "compared": compared_kinds(report),
-        "mistaken": mistaken(report, truths[0]) if truths else {},
+        "mistaken": confusions(report, truths[0]) if truths else {},
         "kind_rows": [
             {
                 "kind": column.kind,
@@ -90,7 +90,7 @@ def report_page(project: Project, report: Report) -> dict[str, Any]:
             for kind, found in report["intra"].items()
             for row in found["by_annotator"]
         ],
-        "sureness": sureness(report),
+        "sureness": confidence_rows(report),
         "methods": interval_methods(report),
         "doubts": doubts(report),
         "charts": {
@@ -143,7 +143,7 @@ _SYMBOL = re.compile(r'<symbol id="([\w-]+)".*?</symbol>', re.DOTALL)
 _BODY = re.compile(r"(<body[^>]*>)")
 
 
-def alone(page: str) -> str:
+def standalone_page(page: str) -> str:
     """``page`` with the styles of the agreement page and the icons it uses within."""
     used = set(_USE.findall(page))
     drawn = _read("icons.svg")

@@ -39,7 +39,7 @@ def calibrations(project: Project, sheet: LabelMatrix, asked: Slice) -> Mapping[
     ]
     if not machines or not (truth >= 0).any():
         return {}
-    stated = _stated(project, asked)
+    stated = _stated_confidences(project, asked)
     if not stated:
         return {}
     found = {}
@@ -57,7 +57,7 @@ def calibrations(project: Project, sheet: LabelMatrix, asked: Slice) -> Mapping[
     return found
 
 
-def _stated(project: Project, asked: Slice) -> dict[tuple[int, int], float]:
+def _stated_confidences(project: Project, asked: Slice) -> dict[tuple[int, int], float]:
     """(item, annotator) → how sure it was, with the label that counts in the slice."""
     debates = Debate.objects.filter(run__project=project, run__trial=False, label__isnull=False)
     if asked.run is None:
@@ -118,13 +118,13 @@ def costs(project: Project) -> Mapping[str, Cost]:
         }
         for row in sums
     }
-    by_runs = _of_runs(project)
+    by_runs = _llm_costs(project)
     if by_runs is not None:
         found[Kind.LLM] = by_runs
     return found
 
 
-def _of_runs(project: Project) -> Cost | None:
+def _llm_costs(project: Project) -> Cost | None:
     runs = Run.objects.filter(project=project, trial=False, experiment__isnull=True)
     asked = RunRole.objects.filter(run=OuterRef("pk"))
     by_llms = runs.filter(Exists(asked.exclude(model__provider__kind=Provider.Kind.OFFLINE)))

@@ -19,7 +19,7 @@ from django.db.models.functions import Cast
 
 from apps.agreement.report.coding import ABSTAINED, Coder
 from apps.agreement.report.label_matrix import CHUNK
-from apps.agreement.report.slices import Slice, items_with, moments
+from apps.agreement.report.slices import Slice, created_within, tagged_items
 from apps.debates.models import Run, Turn
 from apps.labels.blindness import hidden_from
 from apps.labels.models import MACHINES, Label
@@ -38,7 +38,7 @@ REPLICATE = re.compile(r"(.+) #\d+", re.DOTALL)
 Answer = tuple[int, int, str | None]
 
 
-def intra(
+def self_agreement(
     project: Project,
     sheet: LabelMatrix,
     asked: Slice,
@@ -66,20 +66,23 @@ def read_repeats(
     one), ``reader``: as for ``read_label_matrix``, which made ``sheet``. With a run chosen all of
     its replicates count.
     """
-    replicates = _replicates(sheet.raters)
-    wanted = _wanted(project, asked, replicates, sheet.raters, reader)
+    replicates = _first_replicates(sheet.raters)
+    wanted = _label_queries(project, asked, replicates, sheet.raters, reader)
     # By the sheet's kinds, which are not always the ledger's.
     chosen = {rater.id for rater in sheet.raters if asked.kind in ("", rater.kind)}
     answers = [
-        answer for rows in wanted for answer in _answers(schema, rows) if answer[1] in chosen
+        answer
+        for rows in wanted
+        for answer in _translated_answers(schema, rows)
+        if answer[1] in chosen
     ]
     if not answers:
         return None
     coder = Coder.of_project(project, schema.parsed, asked.label)
-    return _sheet(sheet, coder, answers, replicates)
+    return _repeats_matrix(sheet, coder, answers, replicates)
 
 
-def _replicates(raters: Sequence[Rater]) -> dict[int, int]:
+def _first_replicates(raters: Sequence[Rater]) -> dict[int, int]:
     """Annotator → the one whose replicate it is, of machines that have any, these included."""
     firsts = {(rater.kind, rater.name): rater.id for rater in raters if rater.kind in MACHINES}
     found: dict[int, int] = {}
@@ -91,7 +94,7 @@ def _replicates(raters: Sequence[Rater]) -> dict[int, int]:
     return found
 
 
-def _wanted(
+def _label_queries(
     project: Project,
     asked: Slice,
     replicates: dict[int, int],
@@ -100,7 +103,7 @@ def _wanted(
 ) -> Iterator[QuerySet[Label]]:
     """The labels: replicates or a run's, then those that supersede, then the first of these."""
     machines = [rater.id for rater in raters if rater.kind in MACHINES]
-    narrowed = items_with(project, asked.tag) & moments(asked) & _judgements()
+    narrowed = tagged_items(project, asked.tag) & created_within(asked) & _is_judgement()
     if reader is not None:
         narrowed &= ~(Q(annotator__in=machines) & hidden_from(reader, item="item_id"))
     if asked.annotator is not None:
@@ -127,7 +130,7 @@ def _wanted(
     yield own.filter(first, supersedes=None)
 
 
-def _judgements() -> Q:
+def _is_judgement() -> Q:
     """Neither withdrawn nor a mere rejection, no slip, and not answered from the store later."""
     meant = (
         # Imports say when they were made, not when was answered.
@@ -149,7 +152,7 @@ def _judgements() -> Q:
     )
 
 
-def _answers(schema: LabelSchema, rows: QuerySet[Any]) -> Iterable[Answer]:
+def _translated_answers(schema: LabelSchema, rows: QuerySet[Any]) -> Iterable[Answer]:
     """Under the names of today; what nothing stands for any more is left out."""
     rows = rows.order_by("pk").annotate(raw=Cast("value", TextField()))
     if schema.version == 1:
@@ -164,7 +167,7 @@ def _answers(schema: LabelSchema, rows: QuerySet[Any]) -> Iterable[Answer]:
             yield item, annotator, json.dumps(now)
 
 
-def _sheet(
+def _repeats_matrix(
     sheet: LabelMatrix, coder: Coder, answers: Sequence[Answer], replicates: dict[int, int]
 ) -> LabelMatrix:
     places = {rater.id: place for place, rater in enumerate(sheet.raters)}

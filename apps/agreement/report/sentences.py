@@ -33,7 +33,7 @@ class Sentence:
 def sentences(report: Report) -> list[Sentence]:
     """What the gold is worth, then the most useful first: who is right, who agrees, where they
     fail, who may be replaced."""
-    found: list[Sentence | None] = [_gold_in_view(report)]
+    found: list[Sentence | None] = [_gold_sentence(report)]
     truths = truths_of(report)
     if truths:
         found.append(_ranking(report, truths[0]))
@@ -43,12 +43,12 @@ def sentences(report: Report) -> list[Sentence]:
     found += [_own_agreement(report, kind) for kind in report["within"]]
     if truths:
         found.append(_hardest_label(report, truths[0]))
-    found += _prefer_places(report)
+    found += _position_bias(report)
     found += _replacements(report)
     return [sentence for sentence in found if sentence is not None]
 
 
-def _gold_in_view(report: Report) -> Sentence | None:
+def _gold_sentence(report: Report) -> Sentence | None:
     figure, unknown = report["gold_in_view"], report["gold_view_unknown"]
     value = figure["value"]
     if value is None:
@@ -88,7 +88,7 @@ def _ranking(report: Report, truth: Truth) -> Sentence:
     first = f"{name} {verb} right{most} about {truth.words}: {percent(shown)}"
     rest = [f"{name_of(report, kind)} {percent(truth.figure(kind))}" for kind in kinds[1:]]
     text = f"{first}; {', '.join(rest)}." if rest else f"{first}."
-    if rest and not _settled(report, truth, best, kinds[1]):
+    if rest and not _is_reliable(report, truth, best, kinds[1]):
         text += " Between the first two nothing is settled: the difference may be chance."
     if shown["n"] < FEW_ITEMS:
         text += f" Only {shown['n']} items tell so."
@@ -162,7 +162,7 @@ def _hardest_label(report: Report, truth: Truth) -> Sentence | None:
     return Sentence(f"“{label}” is the label they get wrong most: F1 {values}.")
 
 
-def _prefer_places(report: Report) -> list[Sentence]:
+def _position_bias(report: Report) -> list[Sentence]:
     """Of kinds that choose by where an option stands; options of the item's own only."""
     return [
         Sentence(
@@ -188,7 +188,7 @@ def _replacements(report: Report) -> list[Sentence]:
     if unknown and not known:
         missing = _missing(tests[unknown[0]])
         may = f"may stand in for people{part}"
-        words = f"Whether {_listed(unknown)} {may} cannot be told yet: {missing}"
+        words = f"Whether {_join_names(unknown)} {may} cannot be told yet: {missing}"
         found.append(Sentence(words, tests[unknown[0]]["kind"]))
     return found
 
@@ -202,17 +202,17 @@ def _verdict(chosen: Mapping[str, Any], by_author: Mapping[str, Any], part: str)
     beaten = [round(test["winning_rate"] * test["tested"]) for test in chosen.values()]
     number = f"{beaten[0]:,}" if len(set(beaten)) == 1 else f"{min(beaten):,} to {max(beaten):,}"
     may = "may" if first["passes"] else "may not"
-    text = f"{_listed(list(chosen))} {may} stand in for people{part}: as good as {number} of "
+    text = f"{_join_names(list(chosen))} {may} stand in for people{part}: as good as {number} of "
     text += f"{first['tested']:,} of them at ε {first['epsilon']:g}, where half would do."
     denied = [name for name in chosen if by_author.get(name, {}).get("passes") is False]
     if first["passes"] and denied:
-        text += f" Measured by the author's own answer {_listed(denied)} may not."
+        text += f" Measured by the author's own answer {_join_names(denied)} may not."
     if first["lacking_annotators"]:
         text += " With fewer than three people to compare with, take it for a hint."
     return Sentence(text, first["kind"])
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     shown = [f"“{name}”" for name in names[:MOST_NAMES]]
     if len(names) > MOST_NAMES:
         return f"{', '.join(shown)} and {len(names) - MOST_NAMES} more"
@@ -228,7 +228,7 @@ def _missing(test: Mapping[str, Any]) -> str:
     )
 
 
-def _settled(report: Report, truth: Truth, better: str, other: str) -> bool:
+def _is_reliable(report: Report, truth: Truth, better: str, other: str) -> bool:
     """Whether ``one`` is better than ``other`` on the items of both: by the test among all pairs,
     and by the paired interval."""
     comparison = report["comparisons"].get(truth.by, {"pairs": []})

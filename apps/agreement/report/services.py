@@ -18,7 +18,7 @@ from apps.accounts.roles import Role
 from apps.agreement.models import StoredReport
 from apps.agreement.report.label_matrix import read_label_matrix
 from apps.agreement.report.queries import calibrations, costs
-from apps.agreement.report.repeats import intra
+from apps.agreement.report.repeats import self_agreement
 from apps.agreement.report.slices import Slice, check_slice
 from apps.authors.models import Erasure, Site
 from apps.debates.models import Run
@@ -51,7 +51,7 @@ class MeasuringBusy(Conflict):
 
 
 @contextmanager
-def turn(project_id: int, *, patience: float = PATIENCE) -> Iterator[bool]:
+def report_turn(project_id: int, *, patience: float = PATIENCE) -> Iterator[bool]:
     """Compute the project's report alone in this process; yields whether it had to wait.
 
     Raises:
@@ -109,22 +109,22 @@ def agreement_report(
     if schema is None:
         schema = current_schema(project)
         check_slice(project, schema.parsed, asked)
-    if user is not None and _audits(project, user):
-        with turn(project.pk):
-            return _computed(project, schema, asked, reader=user.pk)
-    state = state_of(project, schema)
-    known = _stored(project, asked, state)
+    if user is not None and _has_blind_audits(project, user):
+        with report_turn(project.pk):
+            return _compute(project, schema, asked, reader=user.pk)
+    state = ledger_state(project, schema)
+    known = _stored_report(project, asked, state)
     if known is not None:
         return known
-    with turn(project.pk) as waited:
+    with report_turn(project.pk) as waited:
         if waited:
             schema = current_schema(project)
             check_slice(project, schema.parsed, asked)
-            state = state_of(project, schema)
-            known = _stored(project, asked, state)
+            state = ledger_state(project, schema)
+            known = _stored_report(project, asked, state)
             if known is not None:
                 return known
-        body = _computed(project, schema, asked)
+        body = _compute(project, schema, asked)
         if may_be_stored(asked):
             _store(project, asked, state, body)
         return body
@@ -132,10 +132,10 @@ def agreement_report(
 
 def is_stored(project: Project, asked: Slice, schema: LabelSchema) -> bool:
     """Whether the report is there already."""
-    return _stored(project, asked, state_of(project, schema)) is not None
+    return _stored_report(project, asked, ledger_state(project, schema)) is not None
 
 
-def _stored(project: Project, asked: Slice, state: str) -> Mapping[str, Any] | None:
+def _stored_report(project: Project, asked: Slice, state: str) -> Mapping[str, Any] | None:
     if not may_be_stored(asked):
         return None
     rows = StoredReport.objects.filter(project=project, asked=asked.query, state=state)
@@ -147,7 +147,7 @@ def may_be_stored(asked: Slice) -> bool:
     return not (asked.tag or asked.since or asked.until or asked.annotator)
 
 
-def _audits(project: Project, user: User | AnonymousUser) -> bool:
+def _has_blind_audits(project: Project, user: User | AnonymousUser) -> bool:
     """Whether this reviewer must still label items without knowing what machines say."""
     if not project.memberships.filter(user=user.pk, role=Role.REVIEWER).exists():
         return False
@@ -155,7 +155,7 @@ def _audits(project: Project, user: User | AnonymousUser) -> bool:
     return hidden.exists()
 
 
-def state_of(project: Project, schema: LabelSchema) -> str:
+def ledger_state(project: Project, schema: LabelSchema) -> str:
     """Changes whenever a label or decision is added or erased, or the schema or a run changes."""
     labels = Label.objects.filter(annotator__project=project)
     gold = Gold.objects.filter(item__project=project)
@@ -170,7 +170,7 @@ def state_of(project: Project, schema: LabelSchema) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _computed(
+def _compute(
     project: Project, schema: LabelSchema, asked: Slice, *, reader: int | None = None
 ) -> dict[str, Any]:
     sheet = read_label_matrix(project, asked, schema=schema, reader=reader)
@@ -189,7 +189,7 @@ def _computed(
         **found,
         **gold_in_view(project, sheet),
         "calibration": calibrations(project, sheet, asked),
-        "intra": intra(project, sheet, asked, schema=schema, reader=reader),
+        "intra": self_agreement(project, sheet, asked, schema=schema, reader=reader),
         "cost": {} if asked.given else costs(project),
     }
 
@@ -249,7 +249,7 @@ def _store(project: Project, asked: Slice, state: str, body: Mapping[str, Any]) 
             rows.exclude(pk__in=kept).delete()
         # An erasure during the computation left the author's answers in these numbers. A later one
         # deletes the stored report itself.
-        if Site.objects.filter(project=project).exists() and state != state_of(
+        if Site.objects.filter(project=project).exists() and state != ledger_state(
             project, current_schema(project)
         ):
             rows.filter(state=state).delete()

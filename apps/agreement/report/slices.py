@@ -78,24 +78,24 @@ def check_slice(project: Project, schema: Schema, asked: Slice) -> None:
         raise InvalidInput("replicate: say of which run.")
     if asked.label:
         _check_label(schema, asked.label)
-    if asked.annotator is not None and not _has(Annotator, project, asked.annotator):
+    if asked.annotator is not None and not _exists(Annotator, project, asked.annotator):
         raise NotFound(f"annotator: this project has no annotator {asked.annotator}.")
-    if asked.run is not None and not _has(Run, project, asked.run):
+    if asked.run is not None and not _exists(Run, project, asked.run):
         raise NotFound(f"run: this project has no run {asked.run}.")
 
 
-def items_with(project: Project, tag: str) -> Q:
+def tagged_items(project: Project, tag: str) -> Q:
     """Rows about items of the project that carry ``tag``."""
     if not tag:
         return Q()
     key, equals, value = tag.partition("=")
     if equals:
-        return Q(item__in=_items(project, key, exact=value))
-    single = Q(item__in=_items(project, "tag", exact=tag))
-    return single | Q(item__in=_items(project, "tags", listed=tag))
+        return Q(item__in=_items_by_meta(project, key, exact=value))
+    single = Q(item__in=_items_by_meta(project, "tag", exact=tag))
+    return single | Q(item__in=_items_by_meta(project, "tags", listed=tag))
 
 
-def moments(asked: Slice, field: str = "created_at") -> Q:
+def created_within(asked: Slice, field: str = "created_at") -> Q:
     """The days of the slice as a filter."""
     found = Q()
     if asked.since:
@@ -105,7 +105,7 @@ def moments(asked: Slice, field: str = "created_at") -> Q:
     return found
 
 
-def _items(
+def _items_by_meta(
     project: Project, key: str, *, exact: str | None = None, listed: str | None = None
 ) -> Any:
     # A cast, as lookups would take the text for JSON again.
@@ -134,7 +134,7 @@ def _check_label(schema: Schema, label: str) -> None:
         raise InvalidInput(f"label: the schema has no '{label[:80]}'.")
 
 
-def _has(model: Any, project: Project, key: int) -> bool:
+def _exists(model: Any, project: Project, key: int) -> bool:
     return bool(model.objects.filter(project=project, pk=key).exists())
 
 
@@ -143,7 +143,7 @@ MOST_TOLD, MOST_NAME = 5, 40
 _NUMBERED = re.compile(r"(?:^|#)(\d{1,9})$", re.ASCII)
 
 
-def annotator_meant(project: Project, text: str) -> int:
+def find_annotator_id(project: Project, text: str) -> int:
     """A number, ``ann, Crowd #12`` as it is suggested, or a name that only one has.
 
     Authors are never found by their name. Whether a number is one of the project is not looked at.
@@ -155,36 +155,38 @@ def annotator_meant(project: Project, text: str) -> int:
     if numbered:
         return int(numbered[1])
     name = text.strip()
-    found = list(named(project).filter(name__iexact=name).order_by("pk")[: MOST_TOLD + 1])
+    found = list(
+        named_annotators(project).filter(name__iexact=name).order_by("pk")[: MOST_TOLD + 1]
+    )
     if len(found) == 1:
         return found[0].pk
     if found:
-        words = f"Several are called “{name[:MOST_NAME]}”: {_listed(found)}. Give the number."
+        words = f"Several are called “{name[:MOST_NAME]}”: {_join_titles(found)}. Give the number."
         raise InvalidInput.at("annotator", words)
-    some = list(named(project).order_by("pk")[: MOST_TOLD + 1])
-    example = f" Give the number or a name, such as {_listed(some)}." if some else ""
+    some = list(named_annotators(project).order_by("pk")[: MOST_TOLD + 1])
+    example = f" Give the number or a name, such as {_join_titles(some)}." if some else ""
     raise InvalidInput.at("annotator", f"Nobody is called “{name[:MOST_NAME]}”.{example}")
 
 
-def annotator_called(project: Project, key: int | str | None) -> str:
+def annotator_title(project: Project, key: int | str | None) -> str:
     """``ann, Crowd #12``; empty without a ``key`` or such an annotator. A query where there is."""
     annotator = Annotator.objects.filter(project=project, pk=key).first() if key else None
-    return annotator_words(annotator) if annotator else ""
+    return describe_annotator(annotator) if annotator else ""
 
 
-def annotator_words(annotator: Annotator, most: int | None = None) -> str:
+def describe_annotator(annotator: Annotator, most: int | None = None) -> str:
     """``ann, Crowd #12``, of names so many letters at ``most``; of authors the number alone."""
     numbered = f"{annotator.get_kind_display()} #{annotator.pk}"
     return numbered if annotator.kind == Kind.AUTHOR else f"{annotator.name[:most]}, {numbered}"
 
 
-def named(project: Project) -> QuerySet[Annotator]:
+def named_annotators(project: Project) -> QuerySet[Annotator]:
     """The annotators who may be named: all but authors."""
     return Annotator.objects.filter(project=project).exclude(kind=Kind.AUTHOR)
 
 
-def _listed(some: Iterable[Annotator]) -> str:
-    *listed, last = [annotator_words(annotator, MOST_NAME) for annotator in some]
+def _join_titles(some: Iterable[Annotator]) -> str:
+    *listed, last = [describe_annotator(annotator, MOST_NAME) for annotator in some]
     return "; ".join([*listed[:MOST_TOLD], "…" if len(listed) == MOST_TOLD else last])
 
 
@@ -240,7 +242,7 @@ class SliceForm(forms.Form):
         """A number, ``ann, Crowd #12`` as it is suggested, or a name that only one has."""
         text: str = self.cleaned_data["annotator"]
         try:
-            return annotator_meant(self._project, text) if text else None
+            return find_annotator_id(self._project, text) if text else None
         except InvalidInput as error:
             show_refusal(self, error)
             return None
@@ -270,16 +272,16 @@ class SliceForm(forms.Form):
         self._choose("run", "the latest of each machine", dated)
         self._choose("label", "all labels", [(name, name) for name in self.schema.parsed.names])
         if self.slice.annotator is not None:
-            self._given["annotator"] = annotator_called(self._project, self.slice.annotator)
+            self._given["annotator"] = annotator_title(self._project, self.slice.annotator)
 
     def busiest(self) -> list[str]:
         """The annotators with most labels, as they are suggested; authors are not named.
 
         A query over all labels: of many take those that a report is about.
         """
-        known = named(self._project).annotate(labelled=Count("labels"))
+        known = named_annotators(self._project).annotate(labelled=Count("labels"))
         known = known.order_by("-labelled", "pk")
-        return [annotator_words(annotator) for annotator in known[:MOST_ANNOTATORS]]
+        return [describe_annotator(annotator) for annotator in known[:MOST_ANNOTATORS]]
 
     def _choose(self, name: str, nothing: str, offered: list[tuple[str, str]]) -> None:
         """Nothing, what is offered, and what an address means beyond it."""
@@ -305,7 +307,7 @@ def read_slice(project: Project, given: QueryDict) -> tuple[Slice, LabelSchema]:
     raise InvalidInput(" ".join([*messages, *map(str, form.non_field_errors())]))
 
 
-def compared(report: Mapping[str, Any]) -> list[str]:
+def compared_annotators(report: Mapping[str, Any]) -> list[str]:
     """The annotators whom a report compares, those with most labels, as they are suggested."""
     found: dict[int, str] = {}
     for pair in report["between"]:

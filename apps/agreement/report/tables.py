@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.agreement.charts import step_of
-from apps.agreement.report.truths import Report, Truth, plain, short_name, truths_of
+from apps.agreement.report.truths import Report, Truth, short_name, truths_of, without_code
 from apps.common.charts import KIND_WORDS
 from apps.common.figures import draw_figure, number_words, share_words
 from labelhub.core.agreement.figures import Figure, undefined
@@ -167,7 +167,7 @@ def compared_kinds(report: Report) -> list[ComparedKinds]:
         else:
             q, p = number_words(test["cochran_q"]), p_words(test["p"])
             overall = f"Over {answered}: Q {q}, p {p}."
-        doubts = (plain(pair.get("doubt") or "") for pair in pairs)
+        doubts = (without_code(pair.get("doubt") or "") for pair in pairs)
         found.append(
             ComparedKinds(
                 truth=truth,
@@ -232,7 +232,7 @@ NOBODY_ABSTAINED = undefined("Nobody abstained.")
 @dataclass(frozen=True, slots=True)
 class Column:
     """A kind: ``items`` it is measured on; ``own`` of the truth's decisions are its own; of
-    ``ties`` items it has no single most frequent answer."""
+    ``tie_words`` items it has no single most frequent answer."""
 
     kind: str
     offline: bool
@@ -272,7 +272,7 @@ def coefficients(report: Report) -> Measures:
     )
 
 
-def against(report: Report, truth: Truth) -> Measures:
+def measures_against(report: Report, truth: Truth) -> Measures:
     """Every kind against a truth: by all ways of putting labels together, then the rest."""
     columns = [
         Column(
@@ -299,7 +299,7 @@ def against(report: Report, truth: Truth) -> Measures:
     )
 
 
-def ties(columns: Sequence[Column]) -> str:
+def tie_words(columns: Sequence[Column]) -> str:
     """Of how many items a kind has no single most frequent answer; empty where of none."""
     tied = [
         f"{'No LLM' if column.offline else KIND_WORDS[column.kind]} {column.ties:,}"
@@ -309,7 +309,7 @@ def ties(columns: Sequence[Column]) -> str:
     return f"Items with a tie are not in it: {', '.join(tied)}." if tied else ""
 
 
-def with_words(report: Report, figure: Figure) -> Figure:
+def with_reason(report: Report, figure: Figure) -> Figure:
     """A null figure says its reason in words."""
     if figure["value"] is not None:
         return figure
@@ -328,14 +328,14 @@ def _row(
         words or measure_words(name),
         is_share(name),
         [
-            (column, with_words(report, figures[column.kind].get(name, missing)))
+            (column, with_reason(report, figures[column.kind].get(name, missing)))
             for column in columns
         ],
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Sureness:
+class ConfidenceRow:
     """A machine: how sure it says it is on average, how often it is right, and how far that lies
     apart (``error``, the expected calibration error) and ``brier``; ``n`` items."""
 
@@ -349,7 +349,7 @@ class Sureness:
     brier: str
 
 
-def sureness(report: Report) -> Sequence[Sureness]:
+def confidence_rows(report: Report) -> Sequence[ConfidenceRow]:
     """Each machine that states how sure it is and can be measured by a truth."""
     found = []
     for name, machine in report["calibration"].items():
@@ -358,7 +358,7 @@ def sureness(report: Report) -> Sequence[Sureness]:
         right = sum(row["right"]["value"] * row["right"]["n"] for row in bins) / n
         error, brier = machine["expected_calibration_error"], machine["brier"]
         found.append(
-            Sureness(
+            ConfidenceRow(
                 name=name,
                 kind=machine["kind"],
                 offline=name in report["offline"].get(machine["kind"], ()),
@@ -396,7 +396,7 @@ class TrustCell:
 
 
 @dataclass(frozen=True, slots=True)
-class Mistaken:
+class Confusion:
     """Items that a kind labels ``predicted`` although ``meant`` is true."""
 
     predicted: str
@@ -453,14 +453,14 @@ def trust_table(report: Report, truth: Truth) -> tuple[Sequence[str], Sequence[T
     return kinds, rows
 
 
-def mistaken(report: Report, truth: Truth) -> Mapping[str, Sequence[Mistaken]]:
+def confusions(report: Report, truth: Truth) -> Mapping[str, Sequence[Confusion]]:
     """Kind → what it takes for what, the most frequent first."""
     labels = report["categories"] or ()
     found = {}
     for kind in truth.kinds:
         confusion = truth.found[kind]["confusion"] or {}
         cells = [
-            Mistaken(predicted, meant, confusion[f"predicted {predicted}, gold {meant}"])
+            Confusion(predicted, meant, confusion[f"predicted {predicted}, gold {meant}"])
             for predicted in labels
             for meant in labels
             if predicted != meant and confusion.get(f"predicted {predicted}, gold {meant}")

@@ -91,7 +91,7 @@ def interval_methods(report: Report) -> list[str]:
 def doubts(report: Report) -> list[str]:
     """Why some intervals cover less than they say, without the codes before the words."""
     found = Counter(
-        plain(part)
+        without_code(part)
         for figure in _figures(report)
         if figure.get("doubt")
         for part in str(figure["doubt"]).split("; ")
@@ -99,7 +99,7 @@ def doubts(report: Report) -> list[str]:
     return [words for words, _ in found.most_common()]
 
 
-def plain(doubt: str) -> str:
+def without_code(doubt: str) -> str:
     """A doubt without the code before its words."""
     code, colon, words = doubt.partition(": ")
     return words if colon and " " not in code else doubt

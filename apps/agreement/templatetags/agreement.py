@@ -9,7 +9,7 @@ from django.utils.html import format_html
 
 from apps.agreement.automation.page import ending_words, lost_promise
 from apps.agreement.experiments.answers import models_of, title_of
-from apps.agreement.report.tables import ties
+from apps.agreement.report.tables import tie_words
 from apps.common import figures
 from apps.common.figures import duration, money
 from apps.debates.models import Run, RunRole
@@ -98,7 +98,7 @@ def behind_count(context: template.Context, items: int, **asked: str) -> str:
     return format_html('<a href="{}">{}</a>', _address(context, asked), f"{items:,}")
 
 
-register.simple_tag(ties)
+register.simple_tag(tie_words, name="ties")
 
 
 @register.simple_tag

@@ -21,17 +21,17 @@ from apps.agreement.automation.guarantee import (
 from apps.agreement.automation.page import (
     AutomationState,
     PromiseForm,
+    audits_until_noticed,
     automation_state,
-    ended,
-    ending_in_short,
+    ended_promises,
     ending_words,
     failure_of,
-    needed_by_target,
-    noticed_after,
+    labels_by_target,
+    short_ending_words,
 )
 from apps.agreement.automation.promise import certainty_of
 from apps.agreement.automation.sample import draw_sample
-from apps.agreement.automation.tasks import carry_out
+from apps.agreement.automation.tasks import settle_if_small
 from apps.agreement.models import Guarantee
 from apps.common.forms import show_refusal
 from apps.projects.models import Project
@@ -58,7 +58,7 @@ def automation(request: SignedInRequest, slug: str) -> HttpResponse:
     )
     if request.method == "POST" and (not drawing or form.is_valid()):
         try:
-            messages.success(request, _done(project, request.user, request.POST.get("do"), form))
+            messages.success(request, _do_step(project, request.user, request.POST.get("do"), form))
         except LabelhubError as error:
             show_refusal(form, error) if drawing else messages.error(request, error.message)
         if not form.errors:
@@ -72,25 +72,25 @@ def automation(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "agreement/automation.html", context, status=status)
 
 
-def _done(project: Project, actor: User, step: str | None, form: PromiseForm) -> str:
+def _do_step(project: Project, actor: User, step: str | None, form: PromiseForm) -> str:
     """Do what was asked; what to say of it."""
     if step == "draw":
         target, confidence, coverage = form.asked()
         made = draw_sample(
             project, actor=actor, target=target, confidence=confidence, coverage=coverage
         )
-        carry_out(made)
+        settle_if_small(made)
         return f"The sample is drawn: {len(made.sample):,} items."
     live = live_guarantee(project)
     if live is None or step not in ("on", "off"):
         raise Conflict(GONE)
     if step == "on":
-        carry_out(switch_on(live, actor=actor))
+        settle_if_small(switch_on(live, actor=actor))
         return "Switched on: certain items are accepted, the others go to people."
     drawn = live.state == State.DRAWN
     if not switch_off(live, actor=actor):
         raise Conflict(GONE)
-    carry_out(live)
+    settle_if_small(live)
     if drawn:
         return "The sample is given up."
     if live.ending != Guarantee.Ending.SWITCHED_OFF:
@@ -105,12 +105,14 @@ def _context(found: AutomationState, project: Project) -> dict[str, Any]:
     return plan | {
         "found": found,
         "live": live,
-        "notice": noticed_after(live) if live else None,
+        "notice": audits_until_noticed(live) if live else None,
         "on": live is not None and live.state == State.ON,
         "certainty": certainty_of(live.bound) if live and live.bound is not None else None,
         "last": found.last,
         "last_words": ending_words(found.last) if found.last else "",
         "last_failed": bool(found.last and failure_of(found.last)),
-        "needed": needed_by_target(found.asked[1]),
-        "before": [(guarantee, ending_in_short(guarantee)) for guarantee in ended(project)],
+        "needed": labels_by_target(found.asked[1]),
+        "before": [
+            (guarantee, short_ending_words(guarantee)) for guarantee in ended_promises(project)
+        ],
     }

@@ -26,7 +26,7 @@ from apps.agreement.evaluation import (
     labels_by_item,
     source_choices,
 )
-from apps.agreement.evaluation_charts import pictures
+from apps.agreement.evaluation_charts import draw_evaluation
 from apps.labels.models import Label
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
@@ -49,7 +49,7 @@ def evaluation(request: SignedInRequest, slug: str) -> HttpResponse:
     """Metrics per label with their intervals, beside the matrix; every cell leads to its items."""
     project = get_project(request.user, slug, Right.VIEW)
     if "of" in request.GET:  # the choice of a source: to the address that means it
-        chosen = _asked(QueryDict(request.GET["of"]))
+        chosen = _source_parameters(QueryDict(request.GET["of"]))
         return HttpResponseRedirect(f"{request.path}?{urlencode(chosen)}")
     report = evaluation_report(project, **_source_asked(request))
     items_url = reverse("evaluation_items", args=[slug])
@@ -65,7 +65,7 @@ def evaluation(request: SignedInRequest, slug: str) -> HttpResponse:
             report.evaluation.overall.items(), key=lambda named: named[0] not in HEADLINES
         ),
         "own_gold_words": OWN_GOLD.format(report.compared.own_gold, report.compared.gold_total),
-        "drawn": pictures(report, items_url),
+        "drawn": draw_evaluation(report, items_url),
         "sides": ("gold yes", "gold no"),
         "items_url": items_url,
         "source_query": _query(report.compared),
@@ -130,11 +130,13 @@ def _selected(asked: Mapping[str, str], compared: Comparison) -> tuple[str, list
 
 
 def _source_asked(request: SignedInRequest) -> dict[str, Any]:
-    asked = {SOURCE_PARAMETERS[name]: number for name, number in _asked(request.GET).items()}
+    asked = {
+        SOURCE_PARAMETERS[name]: number for name, number in _source_parameters(request.GET).items()
+    }
     return {"run_id": None, "annotator_id": None} | asked
 
 
-def _asked(given: Mapping[str, str]) -> dict[str, int]:
+def _source_parameters(given: Mapping[str, str]) -> dict[str, int]:
     """The parameters of a source that are there, as numbers."""
     return {name: _number(name, given[name]) for name in SOURCE_PARAMETERS if given.get(name)}
 

@@ -15,7 +15,7 @@ from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right, Role
 from apps.agreement.experiments.answers import author_labels, letter_of
 from apps.agreement.experiments.forms import ExperimentForm, UseForm
-from apps.agreement.experiments.page import comparison_page, expected_width, texts_of
+from apps.agreement.experiments.page import comparison_page, expected_width, with_texts
 from apps.agreement.experiments.report import KIND_WORDS, readings_of, report_of
 from apps.common.forms import show_refusal
 from apps.common.lists import Column, list_page
@@ -90,7 +90,7 @@ def experiment_create(request: SignedInRequest, slug: str) -> HttpResponse:
         "answered": own.values("item").distinct().count(),
     }
     if showing:
-        context |= {"weighed": True} | _weighed(project, form)
+        context |= {"weighed": True} | _preview_context(project, form)
     page = _frame(request, project) | context
     status = 422 if form.errors else 200
     return render(request, "agreement/experiment_create.html", page, status=status)
@@ -104,7 +104,7 @@ def experiment_preview(request: SignedInRequest, slug: str) -> HttpResponse:
     project = get_project(request.user, slug, Right.MANAGE)
     ensure_builtin()
     form = ExperimentForm(current_schema(project).parsed.task, request.GET)
-    context = {"project": project} | _weighed(project, form)
+    context = {"project": project} | _preview_context(project, form)
     return render(request, "agreement/experiment_create.html#preview", context)
 
 
@@ -160,7 +160,7 @@ def experiment_debates(request: SignedInRequest, slug: str, experiment_id: int) 
         "kind": kind,
         "of": (letters[arms[0].run.pk], arms[0]) if wanted else None,
         "page": shown,
-        "rows": texts_of(list(shown), every),
+        "rows": with_texts(list(shown), every),
     }
     return render(request, "agreement/experiment_debates.html", context)
 
@@ -198,7 +198,7 @@ def experiment_use(
     return render(request, "agreement/experiment_use.html", context, status=status)
 
 
-def _weighed(project: Project, form: ExperimentForm) -> dict[str, Any]:
+def _preview_context(project: Project, form: ExperimentForm) -> dict[str, Any]:
     """What the experiment in the form would take, or why there is no telling."""
     if not form.is_valid():
         return {}

@@ -14,17 +14,23 @@ from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.agreement.report.charts import CHARTS
 from apps.agreement.report.items import (
-    Behind,
-    answers,
+    ItemSelection,
+    answers_by_kind,
     gold_words,
-    places_behind,
+    select_places,
     texts_by_kind,
 )
 from apps.agreement.report.label_matrix import read_label_matrix
 from apps.agreement.report.over_time import agreement_over_time, why_not_over_time
-from apps.agreement.report.page import alone, report_page
-from apps.agreement.report.services import agreement_report, is_stored, offline_kinds, turn
-from apps.agreement.report.slices import Slice, SliceForm, annotator_called, compared, read_slice
+from apps.agreement.report.page import report_page, standalone_page
+from apps.agreement.report.services import agreement_report, is_stored, offline_kinds, report_turn
+from apps.agreement.report.slices import (
+    Slice,
+    SliceForm,
+    annotator_title,
+    compared_annotators,
+    read_slice,
+)
 from apps.agreement.report.truths import part_words
 from apps.common.charts.files import CONTENT_TYPES, attachment, chart_file
 from apps.labels.blindness import hidden_from, opinions_hidden_from
@@ -63,7 +69,7 @@ def agreement(request: SignedInRequest, slug: str) -> HttpResponse:
     else:
         frame |= _report_context(request, project, form.slice, form.schema)
         if many:
-            frame["suggested"] = compared(frame["report"])
+            frame["suggested"] = compared_annotators(frame["report"])
     return render(request, "agreement/agreement.html", frame)
 
 
@@ -121,7 +127,7 @@ def agreement_file(request: SignedInRequest, slug: str) -> HttpResponse:
     report = agreement_report(project, asked, user=request.user, schema=schema)
     context = report_page(project, report) | {"project": project, "alone": True}
     page = render_to_string("agreement/agreement_file.html", context, request)
-    answer = HttpResponse(alone(page))
+    answer = HttpResponse(standalone_page(page))
     answer["Content-Disposition"] = attachment((slug, "agreement"), asked.given, "html")
     return answer
 
@@ -138,7 +144,7 @@ def _report_context(
 
 
 PAGE_SIZE = 50
-#: Parameter of the address → field of ``Behind``.
+#: Parameter of the address → field of ``ItemSelection``.
 PARAMETERS = {
     **{name: name for name in ("of", "other", "by", "about", "cell", "meant")},
     "said": "predicted",
@@ -154,10 +160,12 @@ def agreement_items(request: SignedInRequest, slug: str) -> HttpResponse:
         return redirect("agreement", slug)
     try:
         asked, schema = read_slice(project, request.GET)
-        behind = Behind(**{field: request.GET.get(name, "") for name, field in PARAMETERS.items()})
-        with turn(project.pk):
+        behind = ItemSelection(
+            **{field: request.GET.get(name, "") for name, field in PARAMETERS.items()}
+        )
+        with report_turn(project.pk):
             sheet = read_label_matrix(project, asked, schema=schema, reader=request.user.pk)
-            places = places_behind(sheet, behind).tolist()
+            places = select_places(sheet, behind).tolist()
         places = _without_unanswered(project, request.user.pk, sheet, places)
     except InvalidInput as error:
         context = project_page(request, project, "agreement") | {
@@ -171,7 +179,7 @@ def agreement_items(request: SignedInRequest, slug: str) -> HttpResponse:
     context = project_page(request, project, "agreement") | {
         "title": f"{words[:1].upper()}{words[1:]}",
         "offline": offline,
-        "part": part_words({"slice": asked.given}, annotator_called(project, asked.annotator)),
+        "part": part_words({"slice": asked.given}, annotator_title(project, asked.annotator)),
         "query": asked.query,
         "page": page,
         "by_lot": bool(behind.other and behind.by),
@@ -200,7 +208,7 @@ def _rows(
     return [
         {
             "item": items[key],
-            "answers": texts.get(key, ()) if written else answers(sheet, place, items[key]),
+            "answers": texts.get(key, ()) if written else answers_by_kind(sheet, place, items[key]),
             "gold": gold_words(sheet, place, items[key]),
         }
         for key, place in zip(ids, places, strict=True)

@@ -8,14 +8,14 @@ from typing import Any
 from apps.agreement.charts import sentence
 from apps.agreement.report.sentences import sentences
 from apps.agreement.report.services import agreement_report
-from apps.agreement.report.slices import Slice, annotator_called, annotator_meant
+from apps.agreement.report.slices import Slice, annotator_title, find_annotator_id
 from apps.agreement.report.tables import (
     MeasureRow,
-    against,
     coefficients,
     compared_kinds,
-    sureness,
-    ties,
+    confidence_rows,
+    measures_against,
+    tie_words,
 )
 from apps.agreement.report.truths import doubts, interval_methods, part_words, short_name, truths_of
 from apps.common.commands import LabelhubCommand
@@ -47,7 +47,7 @@ class Command(LabelhubCommand):
         project, annotator = find_project(options["slug"]), options["annotator"]
         asked = Slice(
             kind=options["kind"],
-            annotator=annotator_meant(project, str(annotator)) if annotator else None,
+            annotator=find_annotator_id(project, str(annotator)) if annotator else None,
             run=options["run_id"],
             replicate=options["replicate"],
             label=options["label"],
@@ -60,7 +60,7 @@ class Command(LabelhubCommand):
             raise InvalidInput("No label is in this part of the ledger.")
         if not found["sources"]:
             raise InvalidInput("This project has no labels yet: import labels or run preannotate.")
-        who = annotator_called(project, asked.annotator)
+        who = annotator_title(project, asked.annotator)
         self._say_in_short(found, who)
         self._say_kinds(found)
         self._say_repeats(found)
@@ -113,13 +113,13 @@ class Command(LabelhubCommand):
 
     def _say_truths(self, found: Mapping[str, Any]) -> None:
         for truth in truths_of(found):
-            measures = against(found, truth)
+            measures = measures_against(found, truth)
             self.say(f"\nRight against {truth.name}")
             for column in measures.columns:
                 own = f", {column.own:,} of these decisions its own" if column.own else ""
                 self.say(f"  {short_name(found, column.kind)}: {column.items:,} items{own}")
             self._say_rows(found, measures.rows)
-            if tied := ties(measures.columns):
+            if tied := tie_words(measures.columns):
                 self.say(f"  Of F1 and matrices: {tied}")
 
     def _say_rows(self, found: Mapping[str, Any], rows: Sequence[MeasureRow]) -> None:
@@ -151,7 +151,7 @@ class Command(LabelhubCommand):
             rate = test["winning_rate"]
             words = "too few labels" if rate is None else f"beats {share_words(rate)} of the people"
             self.say(f"  {name}: {words} at ε {test['epsilon']:g}")
-        for machine in sureness(found):
+        for machine in confidence_rows(found):
             self.say(
                 f"  {machine.name}: sure {machine.sure}, right {machine.right};"
                 f" calibration error {machine.error} points, Brier {machine.brier}, n {machine.n:,}"
