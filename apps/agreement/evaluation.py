@@ -21,7 +21,7 @@ from django.db.models import (
 from apps.accounts.models import User
 from apps.debates.models import Debate, Run
 from apps.labels.blindness import answer_hidden_from
-from apps.labels.models import PEOPLE, Annotator, Gold, ItemState, Kind, Label
+from apps.labels.models import MACHINES, PEOPLE, Annotator, Gold, ItemState, Kind, Label
 from apps.labels.selectors import current_gold, labels_of_run, rejected_suggestions
 from apps.projects.changes import Translator
 from apps.projects.models import Item, LabelSchema, Project
@@ -91,10 +91,19 @@ def find_source(
         NotFound: the run, its replicate or the annotator is not in this project.
     """
     if annotator_id is not None:
-        return _annotator(project, annotator_id)
-    run = evaluated_runs(project).first() if run_id is None else _run(project, run_id)
+        annotator = Annotator.objects.filter(project=project, pk=annotator_id).first()
+        if annotator is None:
+            raise NotFound(f"annotator: this project has no annotator {annotator_id}.")
+        return _annotator_source(annotator)
+    runs = evaluated_runs(project)
+    run = (runs if run_id is None else Run.objects.filter(project=project, pk=run_id)).first()
+    if run is None and run_id is not None:
+        raise NotFound(f"run: this project has no run {run_id}.")
     if run is None:
-        return _imported_machine(project)
+        labelled = Exists(Label.objects.current().filter(annotator=OuterRef("pk")))
+        machines = Annotator.objects.filter(labelled, project=project, kind__in=MACHINES)
+        machine = machines.order_by("pk").first()
+        return _annotator_source(machine) if machine else None
     if not 1 <= replicate <= run.replicates:
         raise NotFound(f"replicate: run {run.pk} has {run.replicates}, not a number {replicate}.")
     first = labels_of_run(project.pk, run.uid).select_related("annotator").first()
@@ -116,7 +125,11 @@ def source_choices(project: Project) -> Mapping[str, Sequence[Choice]]:
     people = Annotator.objects.filter(Exists(own), project=project).order_by("kind", "name")
     groups = {
         "Runs": [
-            Choice(_run_words(run, replicate), _run_query(run, replicate))
+            Choice(
+                f"{run.protocol}, run {run.pk}, {run.created_at:%Y-%m-%d %H:%M}"
+                + (f", replicate {replicate} of {run.replicates}" if run.replicates > 1 else ""),
+                _run_query(run, replicate),
+            )
             for run in evaluated_runs(project)[:MOST_RUNS]
             for replicate in range(1, run.replicates + 1)
         ],
@@ -134,32 +147,9 @@ def _run_query(run: Run, replicate: int) -> Mapping[str, int]:
     return {"run": run.pk} | ({"replicate": replicate} if replicate > 1 else {})
 
 
-def _run_words(run: Run, replicate: int) -> str:
-    part = f", replicate {replicate} of {run.replicates}" if run.replicates > 1 else ""
-    return f"{run.protocol}, run {run.pk}, {run.created_at:%Y-%m-%d %H:%M}{part}"
-
-
-def _annotator(project: Project, annotator_id: int) -> PredictionSource:
-    found = Annotator.objects.filter(project=project, pk=annotator_id).first()
-    if found is None:
-        raise NotFound(f"annotator: this project has no annotator {annotator_id}.")
-    return PredictionSource(found.name, found.kind, found.offline, annotator=found)
-
-
-def _run(project: Project, run_id: int) -> Run:
-    found = Run.objects.filter(project=project, pk=run_id).first()
-    if found is None:
-        raise NotFound(f"run: this project has no run {run_id}.")
-    return found
-
-
-def _imported_machine(project: Project) -> PredictionSource | None:
-    labelled = Exists(Label.objects.current().filter(annotator=OuterRef("pk")))
-    machines = Annotator.objects.filter(labelled, project=project, kind__in=[Kind.LLM, Kind.MODEL])
-    found = machines.order_by("pk").first()
-    return (
-        PredictionSource(found.name, found.kind, found.offline, annotator=found) if found else None
-    )
+def _annotator_source(annotator: Annotator) -> PredictionSource:
+    name, kind, offline = annotator.name, annotator.kind, annotator.offline
+    return PredictionSource(name, kind, offline, annotator=annotator)
 
 
 #: Cells of a label's two-by-two matrix, "predicted-gold".

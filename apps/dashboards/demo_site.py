@@ -188,7 +188,9 @@ def make_sample_talk(echo: Echo) -> None:
         if (position + 1) % LESSON == 0:
             _learn(echo, _moment(past, position + 1))
     if experiment is not None:
-        _move_experiment_back(past, experiment)
+        begins, ends = _moment(past, BEGINS), _moment(past, ENDS)
+        moved = Experiment.objects.filter(pk=experiment.pk)
+        moved.update(created_at=begins - timedelta(hours=1), started_at=begins, ended_at=ends)
 
 
 def _moment(past: _Past, position: float) -> datetime:
@@ -200,9 +202,10 @@ def _write_and_ask(past: _Past, position: int, lines: Sequence[Line]) -> None:
     messages = []
     for alone, line in enumerate(lines):
         people = past.shoppers if alone else past.visitors
-        message = _store_sample_message(
-            people[position % len(people)], line, f"sample-{2 * position + alone}"
-        )
+        author, ref = people[position % len(people)], f"sample-{2 * position + alone}"
+        incoming = Incoming(ref=ref, conversation=ref, role="author", text=line.text)
+        message = store_message(author.site, author, incoming).message
+        message.author = author
         if alone:
             drop_message(message, "choice", "not_worth_asking")
         else:
@@ -211,7 +214,10 @@ def _write_and_ask(past: _Past, position: int, lines: Sequence[Line]) -> None:
     messages_due(timezone.now())
     for alone, (message, line) in enumerate(zip(messages, lines, strict=True)):
         make_offer(message, line, past.draws)
-        _move_back(message, _moment(past, position + alone / 2))
+        moment = _moment(past, position + alone / 2)
+        move_offer_back(message, moment)
+        Message.objects.filter(pk=message.pk).update(received_at=moment)
+        Selection.objects.filter(message=message).update(at=moment)
 
 
 def _learn(echo: Echo, moment: datetime) -> None:
@@ -224,30 +230,11 @@ def _learn(echo: Echo, moment: datetime) -> None:
     forget_known(echo.pk)
 
 
-def _move_experiment_back(past: _Past, experiment: Experiment) -> None:
-    begins, ends = _moment(past, BEGINS), _moment(past, ENDS)
-    moved = Experiment.objects.filter(pk=experiment.pk)
-    moved.update(created_at=begins - timedelta(hours=1), started_at=begins, ended_at=ends)
-
-
 def _visitor(site: Site, number: int) -> Author:
     author = author_of_subject(site, f"sample-visitor-{number}")
     author.site = site
     consent_of(author, current_consent(site), site.consent_by)
     return author
-
-
-def _store_sample_message(author: Author, line: Line, ref: str) -> Message:
-    incoming = Incoming(ref=ref, conversation=ref, role="author", text=line.text)
-    message = store_message(author.site, author, incoming).message
-    message.author = author
-    return message
-
-
-def _move_back(message: Message, moment: datetime) -> None:
-    move_offer_back(message, moment)
-    Message.objects.filter(pk=message.pk).update(received_at=moment)
-    Selection.objects.filter(message=message).update(at=moment)
 
 
 def _interview_author(message: Message, line: Line, moment: datetime) -> None:
@@ -261,19 +248,14 @@ def _interview_author(message: Message, line: Line, moment: datetime) -> None:
 def _answer(author: Author, question: Question, line: Line, moment: datetime) -> None:
     shown = moment + timedelta(seconds=2)
     Question.objects.filter(pk=question.pk).update(pushed_at=shown, shown_at=shown)
-    option = _option_of(question, line)
+    value = line.answers.get(question.feature.key)
+    options: Sequence[dict[str, str]] = question.options
+    option = next((option["id"] for option in options if option.get("value") == value), None)
     if option is None:
         dismiss(author, question.uid, "skip")
         return
     given = SubmittedAnswer(ref=f"answer-{question.pk}", option=option)
     record_answer(author, question.uid, given, consent=None, received=shown + THOUGHT)
-
-
-def _option_of(question: Question, line: Line) -> str | None:
-    """The option with what the author would say; None where the message says nothing of it."""
-    value = line.answers.get(question.feature.key)
-    options: Sequence[dict[str, str]] = question.options
-    return next((option["id"] for option in options if option.get("value") == value), None)
 
 
 SLUG = "shop-talk"
@@ -299,33 +281,7 @@ EAGER: Mapping[str, Any] = {
 
 def prepare_demo_site(manager: User, origins: Sequence[str]) -> Site:
     """Make the project and its site once; ``origins`` are those at which this server is reached."""
-    project = Project.objects.filter(slug=SLUG).first() or _project(manager)
-    site = project.sites.filter(name=NAME).first() or _site(project, manager)
-    known = [*site.allowed_origins, *origins]
-    if set(known) != set(site.allowed_origins):
-        update_site(site=site, allowed_origins=list(dict.fromkeys(known)))
-    _prepare_echo(site)
-    return site
-
-
-def find_demo_site() -> Site | None:
-    """The demo's site, where this is a demo."""
-    return Site.objects.filter(project__slug=SLUG, name=NAME).first()
-
-
-def _prepare_echo(site: Site) -> None:
-    """Switch Echo on, once: who has switched it off in the demo finds it so."""
-    if Echo.objects.filter(site=site).exists():
-        return
-    echo = switch_echo(site, on=True)
-    import_catalogue(echo, CATALOGUE.read_bytes())
-    # The offline model is asked, which costs nothing.
-    update_echo(echo, offers_on=True, search_on=True, **OFTEN)
-    make_sample_talk(echo)
-
-
-def _project(manager: User) -> Project:
-    return create_project(
+    project = Project.objects.filter(slug=SLUG).first() or create_project(
         actor=manager,
         slug=SLUG,
         name="Shop talk",
@@ -333,6 +289,23 @@ def _project(manager: User) -> Project:
         schema=parse_schema({"task": "per_item", "question": "", "labels": []}),
         blind_share=0,  # a tour: every item shows what it can show
     )
+    site = project.sites.filter(name=NAME).first() or _site(project, manager)
+    known = [*site.allowed_origins, *origins]
+    if set(known) != set(site.allowed_origins):
+        update_site(site=site, allowed_origins=list(dict.fromkeys(known)))
+    # Echo that was switched off in the demo stays off.
+    if not Echo.objects.filter(site=site).exists():
+        echo = switch_echo(site, on=True)
+        import_catalogue(echo, CATALOGUE.read_bytes())
+        # The offline model is asked, which costs nothing.
+        update_echo(echo, offers_on=True, search_on=True, **OFTEN)
+        make_sample_talk(echo)
+    return site
+
+
+def find_demo_site() -> Site | None:
+    """The demo's site, where this is a demo."""
+    return Site.objects.filter(project__slug=SLUG, name=NAME).first()
 
 
 def _site(project: Project, manager: User) -> Site:

@@ -238,16 +238,13 @@ def _next_run_step(view: Overview, slug: str) -> NextStep | None:
 def _next_review_step(view: Overview, slug: str, *, expert: bool) -> NextStep | None:
     to_settle = view.conflicts + view.disputes
     if view.waiting > to_settle:
-        return NextStep(_waiting_words(view), reverse("review", args=[slug]), "Review")
+        doubt = f", {view.unsure:,} of them in doubt or in conflict" if view.unsure else ""
+        text = f"{_items(view.waiting, 'wait')} for a person{doubt}."
+        return NextStep(text, reverse("review", args=[slug]), "Review")
     if to_settle and expert:
         text = "All that waits is for an expert to decide."
         return NextStep(text, reverse("adjudication", args=[slug]), "Adjudicate")
     return None
-
-
-def _waiting_words(view: Overview) -> str:
-    doubt = f", {view.unsure:,} of them in doubt or in conflict" if view.unsure else ""
-    return f"{_items(view.waiting, 'wait')} for a person{doubt}."
 
 
 def _items(count: int, what: str) -> str:

@@ -31,7 +31,18 @@ PROTOCOLS: Mapping[str, Mapping[str, Any]] = {
 
 def prepare_demo_agreement(manager: User) -> Project:
     """Make what is missing of the project; what is there stays as it is."""
-    project = Project.objects.filter(slug=DESK_SLUG).first() or _desk_project(manager)
+    project = Project.objects.filter(slug=DESK_SLUG).first() or create_project(
+        actor=manager,
+        slug=DESK_SLUG,
+        name="Library desk",
+        description=(
+            "Who understands what the writer wanted? Messages, authors and people's labels were "
+            "written for this demo."
+        ),
+        schema=parse_schema(json.loads((DATA / "desk_schema.json").read_text(encoding="utf-8"))),
+        guideline=(DATA / "desk_guideline.md").read_text(encoding="utf-8"),
+        blind_share=0,  # a tour: every item shows what it can show
+    )
     if not project.items.exists():
         import_file(project, manager, DATA / "desk_messages.jsonl")
     done = set(Run.objects.filter(project=project).values_list("protocol", flat=True))
@@ -56,21 +67,6 @@ def run_offline(
     plan = RunPlan(protocol=protocol, models=models, settings=settings or {})
     run = start_run(project=project, actor=manager, plan=plan)
     run_slice(run.pk)
-
-
-def _desk_project(manager: User) -> Project:
-    return create_project(
-        actor=manager,
-        slug=DESK_SLUG,
-        name="Library desk",
-        description=(
-            "Who understands what the writer wanted? Messages, authors and people's labels were "
-            "written for this demo."
-        ),
-        schema=parse_schema(json.loads((DATA / "desk_schema.json").read_text(encoding="utf-8"))),
-        guideline=(DATA / "desk_guideline.md").read_text(encoding="utf-8"),
-        blind_share=0,  # a tour: every item shows what it can show
-    )
 
 
 SLUG = "hotel-reviews"
@@ -109,7 +105,15 @@ def prepare_demo(password: str = PASSWORD, origins: Sequence[str] = ()) -> tuple
     people = [_person(login, password) for login in LOGINS]
     manager, reviewer = people[0][0], people[1][0]
     ensure_builtin()
-    project = Project.objects.filter(slug=SLUG).first() or _project(manager)
+    project = Project.objects.filter(slug=SLUG).first() or create_project(
+        actor=manager,
+        slug=SLUG,
+        name="Hotel reviews",
+        description="Which aspects does a guest write about? Reviews written for this demo.",
+        schema=parse_schema(json.loads((DATA / "hotel_schema.json").read_text(encoding="utf-8"))),
+        guideline=(DATA / "hotel_guideline.md").read_text(encoding="utf-8"),
+        blind_share=0,  # a tour: every item shows what it can show
+    )
     if not project.items.exists():
         import_file(project, manager, DATA / "hotel_reviews.jsonl")
     if not Run.objects.filter(project=project).exists():
@@ -143,15 +147,3 @@ def _person(login: Login, password: str) -> tuple[User, Login]:
     user.set_password(password)  # past the rules for passwords: the known one is no secret
     user.save(update_fields=["password"])
     return user, replace(login, password=password)
-
-
-def _project(manager: User) -> Project:
-    return create_project(
-        actor=manager,
-        slug=SLUG,
-        name="Hotel reviews",
-        description="Which aspects does a guest write about? Reviews written for this demo.",
-        schema=parse_schema(json.loads((DATA / "hotel_schema.json").read_text(encoding="utf-8"))),
-        guideline=(DATA / "hotel_guideline.md").read_text(encoding="utf-8"),
-        blind_share=0,  # a tour: every item shows what it can show
-    )

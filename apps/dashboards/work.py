@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from math import ceil, sqrt
 from typing import Any
 
-from django.db.models import Count, F, Max, Q, QuerySet, Sum
+from django.db.models import Count, F, Max, Q, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
@@ -58,7 +58,7 @@ def labels_by_day(project: Project, user: User | None = None) -> list[Day]:
         project=project,
         undone_at__isnull=True,
         label__rejected=False,
-        created_at__gte=_midnight(first),
+        created_at__gte=timezone.make_aware(datetime.combine(first, time.min)),
     )
     if user is not None:
         rows = rows.filter(reviewer=user)
@@ -114,10 +114,6 @@ def _labels_wanted(project: Project) -> int:
     queued = ItemState.objects.filter(project=project, queued=True).order_by()
     left: dict[str, Any] = queued.aggregate(left=Sum(F("required_labels") - F("labels_by_people")))
     return left["left"] or 0
-
-
-def _midnight(day: date) -> datetime:
-    return timezone.make_aware(datetime.combine(day, datetime.min.time()))
 
 
 #: Changes and messages shown on a desk.
@@ -267,6 +263,13 @@ def desk_of(project: Project, user: User) -> Desk:
     drafts = Draft.objects.filter(open_still, project=project, user=user).select_related("item")
     readable = readable_comments(project, user).order_by().values("pk")
     mentions = Mention.objects.filter(user=user, seen_at__isnull=True, comment__in=readable)
+    # Labels that somebody took back, with the reason given.
+    returned = Label.objects.filter(
+        annotator__project=project,
+        annotator__user=user,
+        action=Label.Action.WITHDRAWN,
+        provenance__has_key="reason",
+    ).exclude(provenance__reason="")
     return Desk(
         days=days,
         labels=standing.filter(label__rejected=False).values("item").distinct().count(),
@@ -280,21 +283,12 @@ def desk_of(project: Project, user: User) -> Desk:
         mentions=list(
             mentions.select_related("comment__author", "comment__item").order_by("-pk")[:NEWEST]
         ),
-        returned=list(_returned_labels(project, user)[:NEWEST]),
+        returned=list(returned.select_related("item", "supersedes").order_by("-pk")[:NEWEST]),
         changes=_newest_changes(project),
         paused=ReviewerStatus.objects.filter(
             project=project, user=user, status=ReviewerStatus.Status.PAUSED
         ).first(),
     )
-
-
-def _returned_labels(project: Project, user: User) -> QuerySet[Label]:
-    """What others took back of their labels, with the reason given, the latest first."""
-    theirs = Label.objects.filter(
-        annotator__project=project, annotator__user=user, action=Label.Action.WITHDRAWN
-    )
-    explained = theirs.filter(provenance__has_key="reason").exclude(provenance__reason="")
-    return explained.select_related("item", "supersedes").order_by("-pk")
 
 
 def _newest_changes(project: Project) -> list[Change]:

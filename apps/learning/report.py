@@ -26,7 +26,8 @@ def decisive_target(curve: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def saving_words(curve: Mapping[str, Any]) -> str:
     """What the simulation found, in one or two sentences."""
     if reason := curve.get("reason") or curve.get("verdict_reason"):
-        return f"No simulation: {reason}." if curve.get("reason") else f"{_sentence(reason)}."
+        words = f"{reason[:1].upper()}{reason[1:]}."
+        return f"No simulation: {reason}." if curve.get("reason") else words
     target = decisive_target(curve)
     if target is None:
         return "No simulation yet."
@@ -87,10 +88,6 @@ def is_better(quality: Mapping[str, Any]) -> bool:
 
 def _whole(number: float) -> str:
     return f"{number:.0f}".replace("-", "−")
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 #: Way → its name and its colour.

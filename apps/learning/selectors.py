@@ -216,12 +216,8 @@ def read_documents(items: QuerySet[Item]) -> Iterator[tuple[int, Document]]:
     """Item → what a classifier reads of it; no more of a long text leaves the database."""
     rows = items.annotate(start=Left("text", READ), asked=Left("question", READ))
     for pk, text, question, context in rows.values_list("pk", "start", "asked", "context"):
-        yield pk, Document(text, question, _words(context))
-
-
-def _words(context: Sequence[Any]) -> str:
-    turns = [turn.get("text", "") for turn in context[-TURNS:] if isinstance(turn, dict)]
-    return " ".join(str(turn)[:READ] for turn in turns)
+        turns = [turn.get("text", "") for turn in context[-TURNS:] if isinstance(turn, dict)]
+        yield pk, Document(text, question, " ".join(str(turn)[:READ] for turn in turns))
 
 
 def _decisions(project_id: int, until: int) -> QuerySet[Gold]:

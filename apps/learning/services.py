@@ -6,6 +6,7 @@ lock while anything is learnt.
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -133,20 +134,13 @@ def reopen_for_new_items() -> int:
     )
     count = 0
     for pk in rested.values_list("pk", flat=True):
-        count += _reopen_model(pk)
+        done = TrainedModel.objects.filter(pk=pk, status=Status.DONE)
+        # A newer version that begins at this moment breaks a constraint.
+        with suppress(IntegrityError), transaction.atomic():
+            if done.update(status=Status.APPLYING, phase_at=timezone.now()):
+                start_job(KIND, pk)
+                count += 1
     return count
-
-
-def _reopen_model(pk: int) -> int:
-    done = TrainedModel.objects.filter(pk=pk, status=Status.DONE)
-    try:
-        with transaction.atomic():
-            if not done.update(status=Status.APPLYING, phase_at=timezone.now()):
-                return 0
-            start_job(KIND, pk)
-            return 1
-    except IntegrityError:  # a newer version was begun at this moment
-        return 0
 
 
 def unswept_projects() -> list[int]:
@@ -257,7 +251,10 @@ def doubt_about(prediction: Prediction) -> float:
 
 def write_judged(model: TrainedModel, reading: Reading, judged: Sequence[Judgement]) -> None:
     """Scores of the gold that was learnt, in the caller's transaction; erased items have none."""
-    options = _options_of(reading)
+    options: dict[int, Sequence[str]] = {}
+    for start in range(0, len(reading.items), ITEMS_AT_ONCE):
+        rows = Item.objects.filter(pk__in=reading.items[start : start + ITEMS_AT_ONCE])
+        options.update(rows.values_list("pk", "options"))
     _store(
         [
             Score(
@@ -275,15 +272,6 @@ def write_judged(model: TrainedModel, reading: Reading, judged: Sequence[Judgeme
             if item in options
         ]
     )
-
-
-def _options_of(reading: Reading) -> dict[int, Sequence[str]]:
-    """The options of those items of gold that are still there."""
-    found: dict[int, Sequence[str]] = {}
-    for start in range(0, len(reading.items), ITEMS_AT_ONCE):
-        rows = Item.objects.filter(pk__in=reading.items[start : start + ITEMS_AT_ONCE])
-        found.update(rows.values_list("pk", "options"))
-    return found
 
 
 def _draft(

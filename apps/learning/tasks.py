@@ -20,16 +20,12 @@ def keep_learning() -> None:
     if _last and now - _last[0] < EVERY:
         return
     _last[:] = [now]
-    _begin_due()
-    services.reopen_for_new_items()
-    ensure_jobs(CLEAR, services.unswept_projects())
-
-
-def _begin_due() -> None:
     for project, decided in services.due_projects():
         if _refused.get(project.pk) == decided:
             continue
         try:
             services.start_training(project=project)
-        except LabelhubError:  # the page says why to whoever asks
+        except LabelhubError:  # the page shows why
             _refused[project.pk] = decided
+    services.reopen_for_new_items()
+    ensure_jobs(CLEAR, services.unswept_projects())

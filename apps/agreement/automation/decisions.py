@@ -152,7 +152,9 @@ def _blind_decisions(
     blind = {
         item: gold
         for item, gold in golds.items()
-        if item not in led or gold.pk in known or _before(gold, led[item])
+        if item not in led
+        or gold.pk in known
+        or (gold.created_at < led[item].created_at and str(led[item].uid) not in gold.evidence)
     }
     return {**_first_blind(since, {item: row.pk for item, row in led.items()}), **blind}
 
@@ -204,10 +206,6 @@ def _first_blind(since: datetime, before: Mapping[int, int]) -> dict[int, Label]
         if label.pk < before[label.item_id]:
             found.setdefault(label.item_id, label)
     return found
-
-
-def _before(gold: Gold, led: Label) -> bool:
-    return gold.created_at < led.created_at and str(led.uid) not in gold.evidence
 
 
 def _truths(guarantee: Guarantee, rows: Mapping[int, Gold | Label]) -> dict[int, str]:

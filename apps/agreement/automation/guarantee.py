@@ -9,7 +9,6 @@ looks (``audit_bound``), so looking every few seconds costs no confidence. The t
 item is what it would be in a sample (``decisions``): another one would find errors that are none.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
@@ -130,7 +129,9 @@ def end_guarantee(
     still = Guarantee.objects.filter(pk=guarantee.pk, state=guarantee.state, state__in=LIVE)
     with transaction.atomic():
         if ending == Ending.SWITCHED_OFF:
-            _lock_plan(guarantee)
+            # A concurrent change of plan or rule waits until this transaction ends.
+            Project.objects.select_for_update().get(pk=guarantee.project_id)
+            list(RoutingRule.objects.select_for_update().filter(project=guarantee.project_id))
             ending = manual_change(guarantee) or ending
         by_hand = ending in (Ending.RULE_CHANGED, Ending.PLAN_CHANGED)
         ended = still.update(
@@ -211,12 +212,6 @@ def _passed_sample(guarantee: Guarantee) -> tuple[Drawn, float, Step]:
     return drawn, *verdict.chosen
 
 
-def _lock_plan(guarantee: Guarantee) -> None:
-    """Whoever changes plan or rule now waits until the transaction ends."""
-    Project.objects.select_for_update().get(pk=guarantee.project_id)
-    list(RoutingRule.objects.select_for_update().filter(project=guarantee.project_id))
-
-
 def _restore(guarantee: Guarantee, actor: User | None, *, everything: bool) -> None:
     """Rule and plan as they were; or the rule, and everything to people."""
     project = Project.objects.select_for_update().get(pk=guarantee.project_id)
@@ -252,34 +247,27 @@ def check_guarantee(guarantee: Guarantee) -> tuple[Drawn | None, Audit | None]:
     if guarantee.state != State.ON:
         return None, None
     audit = audit_of(guarantee)
-    if ending := _ending_due(guarantee, audit):
+    if audit.broken_at is not None:
+        ending: Guarantee.Ending | None = Ending.BROKEN
+    elif other_runs(guarantee):
+        ending = Ending.OTHER_DEBATES
+    else:
+        ending = manual_change(guarantee)
+    if ending:
         end_guarantee(guarantee, ending, counts=(audit.n, audit.errors))
     return sample_of(guarantee), audit
 
 
 def audit_of(guarantee: Guarantee) -> Audit:
-    """What the blind audits say of a promise in force so far."""
-    return audit_bound(_outcomes(guarantee), guarantee.target, guarantee.confidence)
-
-
-def _ending_due(guarantee: Guarantee, audit: Audit) -> Guarantee.Ending | None:
-    """Why the promise cannot stand, the worst first."""
-    if audit.broken_at is not None:
-        return Ending.BROKEN
-    if other_runs(guarantee):
-        return Ending.OTHER_DEBATES
-    return manual_change(guarantee)
-
-
-def _outcomes(guarantee: Guarantee) -> Sequence[bool]:
-    """Whether each audited debate was wrong, in the order of the answers."""
+    """The evidence of the blind audits so far, in the order of the answers."""
     decided = audit_decisions(guarantee)
     debates = {
         debate.item_id: value_key(debate.value)
         for debate in latest_debates(guarantee.project, list(decided))
         if debate.labelled and debate.value is not None
     }
-    return [debates[item] != truth for item, truth in decided.items() if item in debates]
+    wrong = [debates[item] != truth for item, truth in decided.items() if item in debates]
+    return audit_bound(wrong, guarantee.target, guarantee.confidence)
 
 
 def end_promise(project: Project, plan: SchemaPlan, **_signal: Any) -> None:

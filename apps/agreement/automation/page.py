@@ -278,11 +278,16 @@ def automation_state(
     if live is None:
         over = Guarantee.objects.filter(project=project, state=State.OFF)
         last = over.select_related("ended_by").order_by("-ended_at", "-pk").first()
-    asked = asked or _asked_by(live)
+    asked = asked or (
+        live.target if live else promise.USUAL_TARGET,
+        live.confidence if live else promise.USUAL_CONFIDENCE,
+        promise.USUAL_COVERAGE,
+    )
     promise.check_promise(*asked)
     verdict = judge(live, drawn) if live and drawn else None
     reach = reach_of(live, drawn.known) if live and drawn and live.verdict is not None else None
     rows = _tried_bounds(verdict, reach) if verdict and reach else []
+    chosen = next((row.step for row in rows if row.chosen), None)
     return AutomationState(
         project=project,
         asked=asked,
@@ -292,7 +297,9 @@ def automation_state(
         stale=why_stale(live) if live and live.state == State.DRAWN else "",
         verdict=verdict,
         rows=rows,
-        figure=_figure(rows, live.target) if live else None,
+        figure=risk_coverage([row.step for row in rows], target=live.target, chosen=chosen)
+        if live
+        else None,
         reach=reach,
         audit=audit,
         decided_before=_earlier_deciders(live) if live else [],
@@ -348,12 +355,6 @@ def lost_promise(project: Project) -> Guarantee | None:
     return newest if lost else None
 
 
-def _asked_by(live: Guarantee | None) -> tuple[float, float, float]:
-    target = live.target if live else promise.USUAL_TARGET
-    confidence = live.confidence if live else promise.USUAL_CONFIDENCE
-    return target, confidence, promise.USUAL_COVERAGE
-
-
 def _earlier_deciders(live: Guarantee) -> list[tuple[str, int]]:
     """By whom items of the sample had been decided when it was drawn, and how many."""
     words = author_labels_before(live.project, live.drawn_at).filter(item__in=live.sample)
@@ -385,11 +386,6 @@ def _tried_bounds(verdict: Verdict, reach: Reach) -> list[TriedBound]:
             verdict.bounds, verdict.choice.path, reach.accepted, strict=True
         )
     ]
-
-
-def _figure(rows: Sequence[TriedBound], target: float) -> Chart | None:
-    chosen = next((row.step for row in rows if row.chosen), None)
-    return risk_coverage([row.step for row in rows], target=target, chosen=chosen)
 
 
 #: Bounds above this many targets say only that nothing is known; they are left to the table.

@@ -338,27 +338,21 @@ def label_shares(pool: Pool, truths: Mapping[int, str], schema: Schema) -> list[
     rest = [pool.candidates[item_id].value for item_id in pool.drawable if item_id not in truths]
     by_debates = [pool.candidates[item_id].value for item_id in sampled]
     truth = [truths[item_id] for item_id in sampled]
-    return [
-        _share(label, label_name, truth, (by_debates, rest))
-        for label, label_name in _labels(schema)
-    ]
+    shares = []
+    for label in _label_keys(schema):
+        has_label = [
+            [float(_has(value, label)) for value in values] for values in (truth, by_debates, rest)
+        ]
+        every = [*has_label[1], *has_label[2]]
+        shares.append(LabelShare(label, sum(every) / len(every), ppi_mean(*has_label)))
+    return shares
 
 
-def _share(
-    key: str, name: str, truth: Sequence[str], debates: tuple[Sequence[str], Sequence[str]]
-) -> LabelShare:
-    sampled, rest = [[float(_has(value, key)) for value in values] for values in debates]
-    every = [*sampled, *rest]
-    powered = ppi_mean([float(_has(value, key)) for value in truth], sampled, rest)
-    return LabelShare(name, sum(every) / len(every), powered)
-
-
-def _labels(schema: Schema) -> list[tuple[str, str]]:
-    """What to look for in a value, and how people call it."""
-    if schema.task.ordered:
-        points = [label.point for label in schema.labels if label.point is not None]
-        return [(value_words(point), value_words(point)) for point in points]
-    return [(name, name) for name in schema.names]
+def _label_keys(schema: Schema) -> Sequence[str]:
+    """The labels as values spell them: of a scale the points."""
+    if not schema.task.ordered:
+        return schema.names
+    return [value_words(label.point) for label in schema.labels if label.point is not None]
 
 
 def _has(value: str, label: str) -> bool:

@@ -72,7 +72,9 @@ def bounds_to_test(uncertainties: Sequence[float]) -> list[float]:
     """Bounds of the uncertainty, strict to loose, by the quantiles of all items: each accepts about
     a twentieth more. Below 1 lies what is sure of something; 1 itself is never accepted."""
     quantiles = -quantile_thresholds([-uncertainty for uncertainty in uncertainties], STEPS)
-    return sorted({_beyond(float(quantile)) for quantile in quantiles})
+    # The small step back: 0.2855 * 10_000 is a little more than 2855.
+    steps = {math.ceil(float(quantile) * GRID - 1e-6) for quantile in quantiles}
+    return sorted({min(1.0, round((step + 0.5) / GRID, 5)) for step in steps})
 
 
 def certainty_of(bound: float) -> float:
@@ -123,12 +125,6 @@ def audit_share(target: float, confidence: float, accepted: int, now: float) -> 
     accepted now, within limits, and never less than ``now``."""
     wanted = audits_to_notice(target, confidence) / max(accepted, 1)
     return round(max(now, min(MOST_AUDIT, max(LEAST_AUDIT, wanted))), 4)
-
-
-def _beyond(uncertainty: float) -> float:
-    # The small step back: 0.2855 * 10_000 is a little more than 2855.
-    step = math.ceil(uncertainty * GRID - 1e-6)
-    return min(1.0, round((step + 0.5) / GRID, 5))
 
 
 def _check_range(name: str, given: float, low: float, high: float, example: str) -> None:

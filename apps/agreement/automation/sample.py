@@ -8,7 +8,6 @@ suits is wrong more often than promised.
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
@@ -24,7 +23,6 @@ from apps.agreement.automation.decisions import (
 )
 from apps.agreement.automation.pool import (
     REACH,
-    Pool,
     candidates_among,
     labelled_by_others,
     measure_reach,
@@ -83,7 +81,9 @@ def sample_of(guarantee: Guarantee) -> Drawn:
     The rule is that of the drawing.
     """
     if guarantee.verdict is not None:
-        return _stored(guarantee.verdict)
+        verdict = guarantee.verdict
+        items = {int(item): (found[0], found[1]) for item, found in verdict["items"].items()}
+        return Drawn(items, [], list(verdict["led"]), list(verdict["gone"]))
     decided = first_decisions(guarantee)
     rule = read_rule(guarantee.rule)
     there = candidates_among(guarantee.project, rule, guarantee.sample)
@@ -135,15 +135,6 @@ def judge(guarantee: Guarantee, drawn: Drawn) -> Verdict | None:
     return Verdict(choice, list(guarantee.bounds))
 
 
-def _stored(verdict: Mapping[str, Any]) -> Drawn:
-    items = {int(item): (found[0], found[1]) for item, found in verdict["items"].items()}
-    return Drawn(items, [], list(verdict["led"]), list(verdict["gone"]))
-
-
-# Target, confidence, rule and bounds are fixed when the sample is drawn, before anybody knows an
-# error; and it is judged when all of it is labelled: who may look after each label and stop when it
-# suits is wrong more often than promised.
-
 #: Items of one transaction.
 CHUNK = 1000
 NOT_COMPARABLE = "Free texts are not right or wrong letter by letter: there is no error to bound."
@@ -170,7 +161,17 @@ def draw_sample(
     """
     promise.check_promise(target, confidence, coverage)
     pool = read_pool(project)
-    _check_enough(pool, target, confidence)
+    if not pool.comparable:
+        raise Conflict(NOT_COMPARABLE)
+    needed = labels_needed(target, confidence)
+    more = "more errors or " if promise.may_allow_more(target) else ""
+    if len(pool.drawable) < needed:
+        raise Conflict(
+            f"At most {target:.4g} wrong at a confidence of {confidence:g} takes at least "
+            f"{needed:,} items that may be drawn, and there are {len(pool.drawable):,}. Debate "
+            f"more items, or allow {more}less confidence.",
+            data={"needed": needed, "available": len(pool.drawable)},
+        )
     size = min(promise.sample_size(target, confidence, coverage), len(pool.drawable))
     sample = sorted(random.SystemRandom().sample(pool.drawable, size))
     try:
@@ -243,17 +244,3 @@ def other_runs(guarantee: Guarantee) -> bool:
 def same_rule(rule: Rule, other: Rule) -> bool:
     """Whether two rules accept the same, whatever they audit."""
     return (rule.flags, dict(rule.bounds)) == (other.flags, dict(other.bounds))
-
-
-def _check_enough(pool: Pool, target: float, confidence: float) -> None:
-    if not pool.comparable:
-        raise Conflict(NOT_COMPARABLE)
-    needed = labels_needed(target, confidence)
-    more = "more errors or " if promise.may_allow_more(target) else ""
-    if len(pool.drawable) < needed:
-        raise Conflict(
-            f"At most {target:.4g} wrong at a confidence of {confidence:g} takes at least "
-            f"{needed:,} items that may be drawn, and there are {len(pool.drawable):,}. Debate "
-            f"more items, or allow {more}less confidence.",
-            data={"needed": needed, "available": len(pool.drawable)},
-        )

@@ -173,9 +173,12 @@ def answers_of(experiment: Experiment, arms: Sequence[Arm]) -> Answers:
     place = {item_id: row for row, item_id in enumerate(gold)}
     heard = _read_debates(arms)
     spent = _read_spending(arms, place)
-    read = [(arm, _columns(heard[arm.run.pk], place)) for arm in arms]
     found = []
-    for arm, columns in read:
+    for arm in arms:
+        # Items whose gold is gone are left out.
+        lines = [line for line in heard[arm.run.pk].lines if line[0] in place]
+        empty = [() for _ in range(3 + len(heard[arm.run.pk].names))]
+        columns: list[Sequence[Any]] = list(zip(*lines, strict=True)) or list(empty)
         rows = np.fromiter((place[item_id] for item_id in columns[0]), dtype=np.int64)
         answered = codes.all_of(columns[2])
         found.append(
@@ -241,12 +244,6 @@ def _read_debates(arms: Sequence[Arm]) -> dict[int, _DebateLines]:
         for run_id, *line in ended_debates(run_ids, *names).iterator(5000):
             heard[run_id].lines.append(tuple(line))
     return heard
-
-
-def _columns(heard: _DebateLines, place: Mapping[int, int]) -> list[Sequence[Any]]:
-    """Items, debates, values and signals of an arm; items whose gold is gone are left out."""
-    lines = [line for line in heard.lines if line[0] in place]
-    return list(zip(*lines, strict=True)) or [() for _ in range(3 + len(heard.names))]
 
 
 def _read_spending(arms: Sequence[Arm], place: Mapping[int, int]) -> dict[int, Spent]:

@@ -113,13 +113,13 @@ def vote_agreement_of(
     if not who or not any(answered.signals["votes"]):
         return None
     count = _VoteCounts(sample, answers, answered.rows)
-    votes = count.of([_ballots(signal) for signal in answered.signals["votes"]])
+    ballots = [signal if isinstance(signal, list) else [] for signal in answered.signals["votes"]]
+    votes = count.of(ballots)
     everything = np.ones(len(answers.items), dtype=bool)
     parts = {"all items": count.agreement(votes, everything)}
     if "rounds" in answered.signals:
-        alone = count.of(
-            [_one_each(first_opinions(signal)) for signal in answered.signals["rounds"]]
-        )
+        opinions_alone = [first_opinions(signal) for signal in answered.signals["rounds"]]
+        alone = count.of([[(value, 1) for value in voices] for voices in opinions_alone])
         parts["before the discussion"] = count.agreement(alone, everything)
     if by is not None:
         parts["ambiguous items"] = count.agreement(votes, by.ambiguous)
@@ -149,13 +149,3 @@ class _VoteCounts:
         fixed = not self.answers.schema.task.item_options
         found = voter_agreement(self.sample, self.rows[kept], votes[kept], same_options=fixed)
         return replace(found, percent=with_ends(found.percent))
-
-
-def _ballots(signal: Any) -> list[tuple[Any, int]]:
-    """The signal ``votes``: answers with their counts."""
-    return [(value, n) for value, n in signal] if isinstance(signal, list) else []
-
-
-def _one_each(voices: Sequence[Any]) -> list[tuple[Any, int]]:
-    """One ballot each."""
-    return [(value, 1) for value in voices]

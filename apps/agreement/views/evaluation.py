@@ -138,10 +138,10 @@ def _source_asked(request: SignedInRequest) -> dict[str, Any]:
 
 def _source_parameters(given: Mapping[str, str]) -> dict[str, int]:
     """The parameters of a source that are there, as numbers."""
-    return {name: _number(name, given[name]) for name in SOURCE_PARAMETERS if given.get(name)}
-
-
-def _number(name: str, raw: str) -> int:
-    if not (raw.isascii() and raw.isdecimal()) or len(raw) > 18:
-        raise InvalidInput(f"{name}: must be a number, not '{raw[:40]}'.")
-    return int(raw)
+    numbers = {}
+    for name in SOURCE_PARAMETERS:
+        if raw := given.get(name):
+            if not (raw.isascii() and raw.isdecimal()) or len(raw) > 18:
+                raise InvalidInput(f"{name}: must be a number, not '{raw[:40]}'.")
+            numbers[name] = int(raw)
+    return numbers
