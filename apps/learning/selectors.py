@@ -62,11 +62,8 @@ class Answers:
             raise NotLearnable(task.not_learnable_reason)
         if task.item_options:
             return cls._of_items(schema, offered)
-        labels = list(schema.labels)
-        if task.ordered:
-            labels.sort(key=lambda label: label.point or 0)
-        values = [schema.normalise(label.name) for label in labels] if task.ordered else ()
-        names = [label.name for label in labels]
+        names = [label.name for label in task.labels_in_order(schema)]
+        values = [schema.normalise(name) for name in names] if task.ordered else ()
         return cls._numbered(schema, Shape(task.learned_as), names, values)
 
     @classmethod

@@ -24,7 +24,6 @@ from apps.agreement.automation.tasks import settle_if_small
 from apps.agreement.models import Guarantee
 from apps.projects.api.viewsets import ProjectViewSet
 from apps.projects.models import Project
-from labelhub.core.agreement.risk_control import Audit
 from labelhub.core.errors import Conflict, InvalidInput
 
 USUAL = {
@@ -139,17 +138,16 @@ def _read_promise(given: Mapping[str, str]) -> tuple[float, float, float] | None
     """The promise in an address; None where it names none."""
     if not any(name in given for name in USUAL):
         return None
-    target, confidence, coverage = (_read_number(name, given) for name in USUAL)
+    numbers = []
+    for name, usual in USUAL.items():
+        raw = given.get(name) or str(usual)
+        try:
+            numbers.append(float(raw))
+        except ValueError:
+            raise InvalidInput.at(name, f"must be a number, not '{raw[:40]}'.") from None
+    target, confidence, coverage = numbers
     promise.check_promise(target, confidence, coverage)
     return target, confidence, coverage
-
-
-def _read_number(name: str, given: Mapping[str, str]) -> float:
-    raw = given.get(name) or str(USUAL[name])
-    try:
-        return float(raw)
-    except ValueError:
-        raise InvalidInput.at(name, f"must be a number, not '{raw[:40]}'.") from None
 
 
 def automation_json(found: AutomationState) -> dict[str, Any]:
@@ -174,7 +172,15 @@ def automation_json(found: AutomationState) -> dict[str, Any]:
         },
         "sample": drawn and live and _sample(live, drawn, found),
         "promise": _promise(live) if live else None,
-        "audit": audit and _audit(audit),
+        "audit": audit
+        and {
+            "n": audit.n,
+            "errors": audit.errors,
+            "low": audit.low,
+            "high": audit.high,
+            "evidence": audit.evidence,
+            "broken_at": audit.broken_at,
+        },
         "ended": _ended(found.last) if found.last else None,
         "shares": [
             {"label": share.name, "naive": share.naive, "corrected": share.corrected}
@@ -225,17 +231,6 @@ def _promise(live: Guarantee) -> dict[str, Any]:
         "share": live.coverage,
         "audit_share": live.audit,
         "carried_out": live.applied,
-    }
-
-
-def _audit(audit: Audit) -> dict[str, Any]:
-    return {
-        "n": audit.n,
-        "errors": audit.errors,
-        "low": audit.low,
-        "high": audit.high,
-        "evidence": audit.evidence,
-        "broken_at": audit.broken_at,
     }
 
 

@@ -16,7 +16,6 @@ from apps.debates import services, tasks
 from apps.debates.api.runs import plan_from
 from apps.debates.models import Experiment
 from apps.debates.selectors import experiments as selectors
-from apps.debates.services import RunPlan
 from apps.projects.api.viewsets import ProjectViewSet
 from labelhub.core.debate import PROTOCOLS
 
@@ -190,11 +189,15 @@ class ProjectExperimentViewSet(ProjectViewSet):
         A trial run for each arm, and for each vote of equal budget, on verified items.
         """
         fields = self.read_body(ExperimentRequestSerializer)
+        shared = {name: fields.get(name) for name in ("limit", "replicates", "budget")}
         made = services.start_experiment(
             project=self.project,
             actor=request.user,
             title=fields["title"],
-            arms=[_plan(arm, fields) for arm in fields["arms"]],
+            arms=[
+                plan_from({**shared, **arm, "only_unlabelled": False, "reuse_answers": False})
+                for arm in fields["arms"]
+            ],
             equal_budget_votes=fields["equal_budget_votes"],
         )
         for run in made.runs.all():
@@ -221,9 +224,3 @@ class ExperimentViewSet(ApiViewSet):
             report = report_of(experiment, arms)
             body |= {"finding": main_finding(report), **report.to_json()}
         return Response(body)
-
-
-def _plan(arm: dict[str, Any], fields: dict[str, Any]) -> RunPlan:
-    """An arm as a run is asked for; what all arms share stands beside them."""
-    shared = {name: fields.get(name) for name in ("limit", "replicates", "budget")}
-    return plan_from({**shared, **arm, "only_unlabelled": False, "reuse_answers": False})

@@ -1,6 +1,6 @@
 """The charts of a report by name, so that page and downloads draw the same ones."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from string import ascii_uppercase
@@ -27,7 +27,6 @@ from apps.common.charts import (
     Mark,
     Name,
     Point,
-    Row,
     Rule,
     down_to,
     number_tick,
@@ -64,7 +63,8 @@ POOLED = {
 def heatmap(report: Report, level: str = "kind") -> Chart | None:
     """Kinds with each other, or annotators: a coefficient beyond chance, or percent where there is
     none. Of annotators there are only those that share an item with another."""
-    between, within, percent = _pair_coefficients(report)
+    main, between = main_coefficient(report), TASKS[report["task"]].pair_coefficient
+    within = main if between == "cohen_kappa" else between
     of_kinds = level == "kind"
     sources: dict[Hashable, Source] = {}
     figures: dict[tuple[Any, Any], AnyFigure] = {}
@@ -87,7 +87,7 @@ def heatmap(report: Report, level: str = "kind") -> Chart | None:
         of="Cohen's κ" if between == "cohen_kappa" else MAIN_WORDS[between],
         within=MAIN_WORDS[within] if of_kinds else "",
         title="Agreement within and between kinds" if of_kinds else "Agreement between annotators",
-        percent=percent,
+        percent=between == "token_f1",
         key="heatmap" if of_kinds else "annotators",
     )
 
@@ -160,26 +160,19 @@ def offers(report: Report, truth: Truth, unit: str) -> list[Offer]:
     ``unit``: ``per_label`` or ``seconds``. A vote of three costs what three labels cost, and takes
     the time of three people, whoever works beside whom.
     """
-    kinds = [kind for kind in truth.kinds if kind in report["cost"]]
-    return [
-        offer
-        for kind in kinds
-        if kind != "author" or truth.key == "against_gold"
-        for offer in _offers_of_kind(report, kind, truth.found[kind], unit)
-    ]
-
-
-def _offers_of_kind(
-    report: Report, kind: str, found: Mapping[str, Any], unit: str
-) -> Iterator[Offer]:
-    name, label = short_name(report, kind), report["cost"][kind][unit]
-    if not found["by_votes"]:
-        yield Offer(name, kind, label, found["accuracy"])
-    for row in found["by_votes"]:
-        votes = row["votes"]
-        known = {end: label[end] for end in ("value", "low", "high") if label.get(end) is not None}
-        price = {**label, **{end: value * votes for end, value in known.items()}}
-        yield Offer(name if votes == 1 else f"{name} × {votes}", kind, price, row["accuracy"])
+    found = []
+    for kind in truth.kinds:
+        if kind not in report["cost"] or (kind == "author" and truth.key != "against_gold"):
+            continue
+        name, label = short_name(report, kind), report["cost"][kind][unit]
+        single = [{"votes": 1, "accuracy": truth.found[kind]["accuracy"]}]
+        for row in truth.found[kind]["by_votes"] or single:
+            votes = row["votes"]
+            ends_known = [end for end in ("value", "low", "high") if label.get(end) is not None]
+            price = {**label, **{end: label[end] * votes for end in ends_known}}
+            votes_name = name if votes == 1 else f"{name} × {votes}"
+            found.append(Offer(votes_name, kind, price, row["accuracy"]))
+    return found
 
 
 def reliability(report: Report) -> Chart | None:
@@ -243,16 +236,6 @@ def _truth(report: Report) -> Truth | None:
     return next(iter(truths_of(report)), None)
 
 
-def _pair_coefficients(report: Report) -> tuple[str, str, bool]:
-    """Names of the coefficients between and within, and whether they are shares."""
-    task = TASKS[report["task"]]
-    if task.item_options:
-        return "s_q", "s_q", False
-    if task.written:
-        return "token_f1", "token_f1", True
-    return "cohen_kappa", main_coefficient(report), False
-
-
 @dataclass(frozen=True, slots=True)
 class Source:
     """A kind (``key`` is its name) or an annotator."""
@@ -309,7 +292,18 @@ def draw_heatmap(
         title=title or f"{of} between sources",
         description=f"{of} of {len(chosen)} sources with each other: the darker, the nearer to "
         f"full agreement{framed}.{f' {more} more are not drawn.' if more else ''}",
-        rows=_pair_rows(chosen, figures),
+        rows=[
+            {
+                "source": source.name,
+                "kind": source.kind,
+                "other": other.name,
+                "other kind": other.kind,
+                **figure_columns(figure),
+            }
+            for number, source in enumerate(chosen)
+            for other in chosen[number:]
+            if (figure := _pair(figures, source, other)) is not NOT_ASKED_TWICE
+        ],
         x=Axis(names=names, step=32),
         y=Axis(names=names, step=44 if roomy else 24),
         marks=cells,
@@ -350,21 +344,6 @@ def _short(value: float, *, percent: bool) -> str:
         return f"{value * 100:.0f}"
     words = f"{value:.2f}".replace("-", "−").replace("0.", ".")
     return {"1.00": "1", "−.00": ".00"}.get(words, words)
-
-
-def _pair_rows(sources: Sequence[Source], figures: Pairs) -> list[Row]:
-    pairs = [(source, other) for number, source in enumerate(sources) for other in sources[number:]]
-    return [
-        {
-            "source": source.name,
-            "kind": source.kind,
-            "other": other.name,
-            "other kind": other.kind,
-            **figure_columns(found),
-        }
-        for source, other in pairs
-        if (found := _pair(figures, source, other)) is not NOT_ASKED_TWICE
-    ]
 
 
 def draw_confusion(

@@ -124,10 +124,7 @@ class Coder:
         self, schema: Schema, options: Mapping[int, Sequence[str]], label: str = ""
     ) -> None:
         self._schema, self._options = schema, options
-        ordered = schema.task.ordered
-        # A schema may list a scale from its top: what comes after what is said by the points.
-        labels = sorted(schema.labels, key=lambda label: label.point or 0) if ordered else None
-        self._labels = tuple(labels or schema.labels)
+        self._labels = tuple(schema.task.labels_in_order(schema))
         self._place = {label.name: place for place, label in enumerate(self._labels)}
         found = schema.label(label) if label else None
         self._label = found.name if found else ""

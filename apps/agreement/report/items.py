@@ -88,8 +88,12 @@ def select_places(sheet: LabelMatrix, asked: ItemSelection) -> Ints:
         return np.searchsorted(sheet.item_ids, [item.item_id for item in found])
     truth = sheet.gold if asked.by == "gold" else sheet.author
     if asked.other:
-        right = [_rightness(sheet, kind, truth) for kind in (asked.of, asked.other)]
-        return np.flatnonzero((right[0] == 1) & (right[1] == 0))
+        # Of tied answers one is drawn, as in the comparisons.
+        first, second = (
+            drawn(winners(sheet.of_kind(kind).counts()), SEED) for kind in (asked.of, asked.other)
+        )
+        known = (first >= 0) & (second >= 0) & (truth >= 0)
+        return np.flatnonzero(known & (first == truth) & (second != truth))
     if not asked.cell:
         predicted, meant = (
             _category_index(sheet, "said", asked.predicted),
@@ -149,12 +153,6 @@ def _by_difference(sheet: LabelMatrix, asked: ItemSelection) -> Ints:
     apart = share[of_pair]
     found = np.flatnonzero(apart > 0)
     return found[np.argsort(-apart[found], kind="stable")]
-
-
-def _rightness(sheet: LabelMatrix, kind: str, truth: Ints) -> Ints:
-    """1 right, 0 wrong, -1 unknown; of tied answers one is drawn, as in the comparisons."""
-    answer = draw_winner(winners(sheet.of_kind(kind).counts()), SEED)
-    return np.where((answer < 0) | (truth < 0), -1, answer == truth).astype(np.int64)
 
 
 def _most_frequent(sheet: LabelMatrix, kind: str) -> Ints:
@@ -221,13 +219,9 @@ def texts_by_kind(
 def _join_texts(same: Collection[list[str]]) -> str:
     """``“red car” (2), “bus”``: every text once, with how many wrote it."""
     order = sorted(same, key=lambda texts: -len(texts))
-    shown = [
-        f"“{_cut(texts[0])}”{f' ({len(texts):,})' if len(texts) > 1 else ''}"
-        for texts in order[:MOST_TEXTS]
-    ]
+    shown = []
+    for text, *others in order[:MOST_TEXTS]:
+        cut = text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1].rstrip()}…"
+        shown.append(f"“{cut}” ({len(others) + 1:,})" if others else f"“{cut}”")
     more = [f"{len(order) - MOST_TEXTS:,} more"] if len(order) > MOST_TEXTS else []
     return ", ".join([*shown, *more])
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1].rstrip()}…"

@@ -186,7 +186,12 @@ def _replacements(report: Report) -> list[Sentence]:
         groups.setdefault((not test["passes"], test["tested"]), {})[name] = test
     found = [_verdict(groups[key], by_author, part) for key in sorted(groups)][:MOST_VERDICTS]
     if unknown and not known:
-        missing = _missing(tests[unknown[0]])
+        humans = tests[unknown[0]]["humans"]
+        lacking = [human["lacking"] for human in humans if human["lacking"]]
+        missing = "no item has labels of two people besides."
+        if lacking:
+            missing = "it takes 30 items that two people labelled; the nearest annotator lacks "
+            missing += f"{min(lacking):,}."
         may = f"may stand in for people{part}"
         words = f"Whether {_join_names(unknown)} {may} cannot be told yet: {missing}"
         found.append(Sentence(words, tests[unknown[0]]["kind"]))
@@ -217,15 +222,6 @@ def _join_names(names: Sequence[str]) -> str:
     if len(names) > MOST_NAMES:
         return f"{', '.join(shown)} and {len(names) - MOST_NAMES} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
-
-
-def _missing(test: Mapping[str, Any]) -> str:
-    lacking = [human["lacking"] for human in test["humans"] if human["lacking"]]
-    if not lacking:
-        return "no item has labels of two people besides."
-    return (
-        f"it takes 30 items that two people labelled; the nearest annotator lacks {min(lacking):,}."
-    )
 
 
 def _is_reliable(report: Report, truth: Truth, better: str, other: str) -> bool:

@@ -55,7 +55,7 @@ class Truth:
 
 def truths_of(report: Report) -> list[Truth]:
     """The truths by which something can be measured, the author first."""
-    measure = "token_f1" if TASKS[report["task"]].written else "majority_accuracy"
+    measure = TASKS[report["task"]].truth_measure
     named = [
         ("against_author", "the author", "what the author said"),
         ("against_gold", "gold", "what was decided"),

@@ -67,6 +67,10 @@ class LabelType:
     votable: ClassVar[bool] = True
     #: The coefficients reported beside percent agreement, the recommended one first.
     coefficients: ClassVar[tuple[str, ...]] = NOMINAL
+    #: The coefficient between two kinds of annotators.
+    pair_coefficient: ClassVar[str] = "cohen_kappa"
+    #: The figure that says how often a kind is right.
+    truth_measure: ClassVar[str] = "majority_accuracy"
     #: The shape that a classifier learns, by its name in ``core.learning``.
     learned_as: ClassVar[str] = "single"
 
@@ -194,6 +198,10 @@ class LabelType:
         A label of an older schema version that is no more in ``schema`` counts for nothing.
         """
         return frozenset(self.names_in(schema, value)).intersection(schema.names)
+
+    def labels_in_order(self, schema: Schema) -> Sequence[LabelDef]:
+        """The schema's labels; those of a scale from the lowest point to the highest."""
+        return schema.labels
 
 
 class PromptTask(str):

@@ -96,6 +96,10 @@ class Ordinal(LabelType):
         target = plan.names[found.name] if found else Fate.NEEDS_PEOPLE
         return target if isinstance(target, Fate) else whole(plan.point_of(target))
 
+    def labels_in_order(self, schema: Schema) -> Sequence[LabelDef]:
+        """By their points: a schema may list a scale from its top."""
+        return sorted(schema.labels, key=lambda label: label.point or 0)
+
 
 def whole(point: float) -> int | float:
     """A number as the ledger stores it: an ``int`` if it is whole."""

@@ -20,6 +20,7 @@ class PerItem(LabelType):
     item_options = True
     least_labels = 0
     coefficients = ("s_q", *NOMINAL)
+    pair_coefficient = "s_q"
     column = "text"
     hub_category = "multiple-choice"
     hub_words = "one of the item's own options"

@@ -21,6 +21,7 @@ class Text(LabelType):
     votable = False
     least_labels = 0
     coefficients = ("alpha_token_f1", "token_f1", "s_q", *NOMINAL)
+    pair_coefficient = truth_measure = "token_f1"
     column = "text"
     hub_category = "text-generation"
     hub_words = "words"
