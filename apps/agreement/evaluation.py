@@ -242,6 +242,12 @@ def compare_with_gold(project: Project, source: PredictionSource | None) -> Comp
     gold: dict[int, Any] = {item_id: value for item_id, value, _, _ in rows}
     schema = current_schema(project)
     labels = _predictions(source, schema) if source else {}
+    debated: set[int] = set()
+    if source and source.run:
+        # With a label or without.
+        ended = Debate.objects.filter(run=source.run, replicate=source.replicate)
+        ended = ended.exclude(status=Debate.Status.WAITING)
+        debated = set(ended.values_list("item_id", flat=True))
     predicted = {item: value for item, (value, _) in labels.items() if value is not None}
     annotator = source.annotator if source else None
     return Comparison(
@@ -256,9 +262,7 @@ def compare_with_gold(project: Project, source: PredictionSource | None) -> Comp
         gold=gold,
         gold_by_basis=dict(Counter(basis for _, _, basis, _ in rows)),
         own_gold=sum(annotator is not None and by == annotator.pk for *_, by in rows),
-        unanswered=sorted(
-            (_debated_items(source) | labels.keys()) & gold.keys() - predicted.keys()
-        ),
+        unanswered=sorted((debated | labels.keys()) & gold.keys() - predicted.keys()),
         rejected=sum(wrong and item not in gold for item, (_, wrong) in labels.items()),
     )
 
@@ -400,13 +404,3 @@ def suggestions_right(project: Project) -> SuggestionsRight:
     reason = "no item has a suggestion and gold"
     right = share(counted["right"], counted["n"], reason=reason)
     return SuggestionsRight(right, counted["rejected"])
-
-
-def _debated_items(source: PredictionSource | None) -> set[int]:
-    """Items of the source's run whose debate has ended, with a label or without."""
-    if source is None or source.run is None:
-        return set()
-    ended = Debate.objects.filter(run=source.run, replicate=source.replicate).exclude(
-        status=Debate.Status.WAITING
-    )
-    return set(ended.values_list("item_id", flat=True))

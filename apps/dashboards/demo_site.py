@@ -209,7 +209,11 @@ def _write_and_ask(past: _Past, position: int, lines: Sequence[Line]) -> None:
         if alone:
             drop_message(message, "choice", "not_worth_asking")
         else:
-            _interview_author(message, line, _moment(past, position))
+            task, moment = take_up(message), _moment(past, position)
+            if task is not None:
+                result = asyncio.run(interview(task, Offline(), []))
+                for question in store_questions(task, result):
+                    _answer(author, question, line, moment)
         messages.append(message)
     messages_due(timezone.now())
     for alone, (message, line) in enumerate(zip(messages, lines, strict=True)):
@@ -235,14 +239,6 @@ def _visitor(site: Site, number: int) -> Author:
     author.site = site
     consent_of(author, current_consent(site), site.consent_by)
     return author
-
-
-def _interview_author(message: Message, line: Line, moment: datetime) -> None:
-    task = take_up(message)
-    if task is None:
-        return
-    for question in store_questions(task, asyncio.run(interview(task, Offline(), []))):
-        _answer(message.author, question, line, moment)
 
 
 def _answer(author: Author, question: Question, line: Line, moment: datetime) -> None:
@@ -289,7 +285,17 @@ def prepare_demo_site(manager: User, origins: Sequence[str]) -> Site:
         schema=parse_schema({"task": "per_item", "question": "", "labels": []}),
         blind_share=0,  # a tour: every item shows what it can show
     )
-    site = project.sites.filter(name=NAME).first() or _site(project, manager)
+    site = project.sites.filter(name=NAME).first() or create_site(
+        project=project,
+        actor=manager,
+        name=NAME,
+        features=starter_library()["shopping"],
+        languages=["en", "de", "es", "fr", "ja"],
+        chat_title="Corner shop",
+        chat_greeting=GREETING,
+        chat_instructions=INSTRUCTIONS,
+        **EAGER,
+    )
     known = [*site.allowed_origins, *origins]
     if set(known) != set(site.allowed_origins):
         update_site(site=site, allowed_origins=list(dict.fromkeys(known)))
@@ -306,17 +312,3 @@ def prepare_demo_site(manager: User, origins: Sequence[str]) -> Site:
 def find_demo_site() -> Site | None:
     """The demo's site, where this is a demo."""
     return Site.objects.filter(project__slug=SLUG, name=NAME).first()
-
-
-def _site(project: Project, manager: User) -> Site:
-    return create_site(
-        project=project,
-        actor=manager,
-        name=NAME,
-        features=starter_library()["shopping"],
-        languages=["en", "de", "es", "fr", "ja"],
-        chat_title="Corner shop",
-        chat_greeting=GREETING,
-        chat_instructions=INSTRUCTIONS,
-        **EAGER,
-    )

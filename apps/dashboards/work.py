@@ -91,7 +91,9 @@ def forecast(project: Project, days: Sequence[Day]) -> Forecast | None:
 
     Today is left out where somebody worked on one of them: it is not over.
     """
-    wanted = _labels_wanted(project)
+    queued = ItemState.objects.filter(project=project, queued=True).order_by()
+    left: dict[str, Any] = queued.aggregate(left=Sum(F("required_labels") - F("labels_by_people")))
+    wanted: int = left["left"] or 0
     recent = [day.labels for day in days[-RECENT - 1 : -1]]
     if not any(recent):
         recent = [days[-1].labels]
@@ -107,13 +109,6 @@ def forecast(project: Project, days: Sequence[Day]) -> Forecast | None:
         low=ceil(wanted / quick),
         high=ceil(wanted / slow) if slow > 0 else None,
     )
-
-
-def _labels_wanted(project: Project) -> int:
-    """Labels of people that are still to come by the plan."""
-    queued = ItemState.objects.filter(project=project, queued=True).order_by()
-    left: dict[str, Any] = queued.aggregate(left=Sum(F("required_labels") - F("labels_by_people")))
-    return left["left"] or 0
 
 
 #: Changes and messages shown on a desk.

@@ -219,7 +219,14 @@ def report(state: LearningState) -> dict[str, Any]:
         "decided": state.decided,
         "missing": state.missing,
         "next_at": state.next_at if state.on else None,
-        "training": _progress(state.going),
+        "training": state.going
+        and {
+            "version": state.going.version,
+            "status": state.going.status,
+            "step": state.going.step,
+            "share": state.going.share,
+            "labelled": state.going.applied,
+        },
         "failed": state.failed.message if state.failed else "",
         "model": _model(state.measured),
     }
@@ -241,18 +248,6 @@ def suspect_rows(scores: Iterable[Score]) -> list[dict[str, Any]]:
         }
         for score in scores
     ]
-
-
-def _progress(model: TrainedModel | None) -> dict[str, Any] | None:
-    if model is None:
-        return None
-    return {
-        "version": model.version,
-        "status": model.status,
-        "step": model.step,
-        "share": model.share,
-        "labelled": model.applied,
-    }
 
 
 def _model(model: TrainedModel | None) -> dict[str, Any] | None:

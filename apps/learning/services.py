@@ -18,7 +18,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.common.jobs import Interrupted, JobRun, cancel_job, fault_words, job, start_job, work_on
 from apps.labels.blindness import is_audit
-from apps.labels.models import Annotator, ItemState, Kind, Label
+from apps.labels.models import ItemState, Kind, Label
 from apps.labels.services import NewLabel, annotator_for, rank_items, record_learned, unrank_items
 from apps.learning.learner import ChildLearner, Judgement, Learner, LearnerDied, Prediction
 from apps.learning.models import LearningSwitch, Score, TrainedModel
@@ -217,7 +217,16 @@ def write_chunk(
         for prediction, options in zip(predictions, chunk.options, strict=True)
     ]
     drafts = [
-        _draft(model, by, item, value, prediction.probability)
+        NewLabel(
+            item_id=item,
+            annotator=by,
+            schema=model.schema,
+            value=value,
+            action=Label.Action.PROPOSED,
+            confidence=prediction.probability,
+            role=Label.Role.TRAINED,
+            provenance={"model_version": model.version, "examples": model.examples},
+        )
         for item, value, prediction in zip(chunk.items, values, predictions, strict=True)
     ]
     open_ids, written = record_learned(drafts)
@@ -271,21 +280,6 @@ def write_judged(model: TrainedModel, reading: Reading, judged: Sequence[Judgeme
             for item, gold, judgement in zip(reading.items, reading.golds, judged, strict=True)
             if item in options
         ]
-    )
-
-
-def _draft(
-    model: TrainedModel, by: Annotator, item: int, value: Any, probability: float
-) -> NewLabel:
-    return NewLabel(
-        item_id=item,
-        annotator=by,
-        schema=model.schema,
-        value=value,
-        action=Label.Action.PROPOSED,
-        confidence=probability,
-        role=Label.Role.TRAINED,
-        provenance={"model_version": model.version, "examples": model.examples},
     )
 
 

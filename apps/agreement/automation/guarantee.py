@@ -144,7 +144,12 @@ def end_guarantee(
             audit_errors=counts[1],
         )
         if ended and guarantee.state == State.ON and not by_hand:
-            _restore(guarantee, actor, everything=ending != Ending.SWITCHED_OFF)
+            # By hand rule and plan become what they were; else everything goes to people.
+            project = Project.objects.select_for_update().get(pk=guarantee.project_id)
+            rule = Rule() if guarantee.rule_before is None else read_rule(guarantee.rule_before)
+            debates.change_routing_rule(project=project, actor=actor, rule=rule)
+            by_plan = ending == Ending.SWITCHED_OFF
+            _set_scope(project, guarantee.scope_before if by_plan else Project.ReviewScope.ALL)
         if ended:
             start_job(KIND, guarantee.pk)
     guarantee.refresh_from_db()
@@ -210,15 +215,6 @@ def _passed_sample(guarantee: Guarantee) -> tuple[Drawn, float, Step]:
             data={"reason": verdict.choice.reason},
         )
     return drawn, *verdict.chosen
-
-
-def _restore(guarantee: Guarantee, actor: User | None, *, everything: bool) -> None:
-    """Rule and plan as they were; or the rule, and everything to people."""
-    project = Project.objects.select_for_update().get(pk=guarantee.project_id)
-    rule = Rule() if guarantee.rule_before is None else read_rule(guarantee.rule_before)
-    debates.change_routing_rule(project=project, actor=actor, rule=rule)
-    scope = Project.ReviewScope.ALL if everything else guarantee.scope_before
-    _set_scope(project, scope)
 
 
 def _set_scope(project: Project, scope: str) -> None:

@@ -288,6 +288,8 @@ def automation_state(
     reach = reach_of(live, drawn.known) if live and drawn and live.verdict is not None else None
     rows = _tried_bounds(verdict, reach) if verdict and reach else []
     chosen = next((row.step for row in rows if row.chosen), None)
+    pending = drawn.pending if drawn else []
+    disputed = ItemState.objects.filter(item__in=pending, stage=ItemState.Stage.CONFLICT)
     return AutomationState(
         project=project,
         asked=asked,
@@ -303,7 +305,7 @@ def automation_state(
         reach=reach,
         audit=audit,
         decided_before=_earlier_deciders(live) if live else [],
-        for_experts=_for_experts(drawn) if drawn else 0,
+        for_experts=disputed.count() if drawn else 0,
     )
 
 
@@ -364,12 +366,6 @@ def _earlier_deciders(live: Guarantee) -> list[tuple[str, int]]:
     found = Counter(DECIDERS[basis] for basis in known.order_by().values_list("basis", flat=True))
     found += Counter({DECIDERS[Gold.Basis.AUTHOR]: len(authors)})
     return found.most_common()
-
-
-def _for_experts(drawn: Drawn) -> int:
-    """Items of the sample on which reviewers disagree."""
-    states = ItemState.objects.filter(item__in=drawn.pending, stage=ItemState.Stage.CONFLICT)
-    return states.count()
 
 
 def _tried_bounds(verdict: Verdict, reach: Reach) -> list[TriedBound]:

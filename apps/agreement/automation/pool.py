@@ -110,14 +110,20 @@ def read_pool(project: Project) -> Pool:
     rule = without_certainty(rule_of(project))
     ended = list(latest_debates(project))
     candidates = _candidates(project, rule, ended)
+    # Items that a set-up was tried on, that machines decided, or that debates saw as examples.
+    tried = Debate.objects.filter(run__project=project, run__trial=True).order_by()
+    tuned = set(tried.values_list("item_id", flat=True))
+    tuned.update(decided_by_machines(project).values_list("item_id", flat=True))
+    examples = examples_shown(project)
+    if examples is not None:
+        tuned.update(examples.values_list("item_id", flat=True))
     return Pool(
         comparable=not current_schema(project).task.written,
         rule=rule,
         debated=len(ended),
         candidates=candidates,
         led=led_items(project),
-        tuned=_tuning_items(project)
-        | frozenset(decided_by_machines(project).values_list("item_id", flat=True)),
+        tuned=frozenset(tuned),
     )
 
 
@@ -138,19 +144,16 @@ def _candidates(
     if item_ids is not None:
         debates = debates.filter(item__in=item_ids)
     specs = dict(debates.values_list("pk", "run__spec_hash"))
-    return {
-        debate.item_id: Candidate(
-            debate.item_id, _uncertainty(debate), value_key(debate.value), specs[debate.pk]
-        )
-        for debate in ended
-        if accepted_but_for_certainty(rule, debate)
-    }
-
-
-def _uncertainty(ended: Ended) -> float:
-    """Of a debate that tells none, the uncertainty at which nothing is accepted."""
-    uncertainty = ended.signals[SIGNAL]
-    return 1.0 if uncertainty is None else float(uncertainty)
+    found = {}
+    for debate in ended:
+        if accepted_but_for_certainty(rule, debate):
+            signal = debate.signals[SIGNAL]
+            # Without the signal: the uncertainty at which nothing is accepted.
+            uncertainty = 1.0 if signal is None else float(signal)
+            found[debate.item_id] = Candidate(
+                debate.item_id, uncertainty, value_key(debate.value), specs[debate.pk]
+            )
+    return found
 
 
 def accepted_but_for_certainty(rule: Rule, ended: Ended) -> bool:
@@ -158,16 +161,6 @@ def accepted_but_for_certainty(rule: Rule, ended: Ended) -> bool:
     if not ended.labelled or ended.value is None:
         return False
     return not routing.reasons(rule, flags=ended.flags, signals=ended.signals, labelled=True)
-
-
-def _tuning_items(project: Project) -> frozenset[int]:
-    """Items that a set-up was tried on, and those that debates had before them as examples."""
-    debates = Debate.objects.filter(run__project=project, run__trial=True).order_by()
-    tried = frozenset(debates.values_list("item_id", flat=True))
-    examples = examples_shown(project)
-    if examples is None:
-        return tried
-    return tried | frozenset(examples.values_list("item_id", flat=True))
 
 
 def decided_by_machines(project: Project) -> QuerySet[ItemState]:

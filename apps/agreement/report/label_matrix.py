@@ -275,7 +275,14 @@ def _matrix(
     categories = coder.categories
     columns = items(labels.items[usable]), annotators[usable], labels.codes[usable]
     ratings = Ratings(*columns, len(item_ids), len(raters), max(len(categories), 1))
-    together = clusters_of(project, item_ids, _item_authors(labels, raters))
+    authors = np.array([rater.kind == Kind.AUTHOR for rater in raters], dtype=bool)
+    own = _first_last(np.flatnonzero(authors[annotators]), labels.annotators)
+    author_of = dict(zip(labels.items[own].tolist(), labels.annotators[own].tolist(), strict=True))
+    together = clusters_of(project, item_ids, author_of)
+    # The author's answer to each item; where an item has several authors, the first one's.
+    author = np.full(len(item_ids), -1)
+    rows = _first_last(np.flatnonzero(authors[ratings.raters]), ratings.raters)
+    author[ratings.items[rows]] = ratings.codes[rows]
     gold, gold_kind = _gold_codes(items, len(item_ids), truth)
     reason = NOT_AN_OPTION if coder.itemwise else NOT_IN_SCHEMA
     unknown = int((labels.codes == UNKNOWN).sum())
@@ -287,7 +294,7 @@ def _matrix(
         abstained=np.column_stack([items(labels.items[abstained]), annotators[abstained]]),
         gold=gold,
         gold_kind=gold_kind,
-        author=_author_codes(ratings, raters),
+        author=author,
         item_ids=item_ids,
         sets=coder.sets,
         scores=coder.scores,
@@ -297,15 +304,6 @@ def _matrix(
         unit="items" if together is None else together.unit,
         left_out={reason: unknown} if unknown else {},
     )
-
-
-def _item_authors(labels: _Labels, raters: list[Rater]) -> dict[int, int]:
-    """Item → annotator, of those who say something of their own texts."""
-    authors = [rater.id for rater in raters if rater.kind == Kind.AUTHOR]
-    if not authors:
-        return {}
-    own = _first_last(np.flatnonzero(np.isin(labels.annotators, authors)), labels.annotators)
-    return dict(zip(labels.items[own].tolist(), labels.annotators[own].tolist(), strict=True))
 
 
 def _gold_codes(
@@ -320,15 +318,6 @@ def _gold_codes(
     gold[places[there]] = table[there, 1]
     kinds[places[there]] = table[there, 2]
     return gold, kinds
-
-
-def _author_codes(ratings: Ratings, raters: list[Rater]) -> Ints:
-    """What the author of each item says; where a text has several, the first of them."""
-    found = np.full(ratings.n_items, -1)
-    authors = np.array([rater.kind == Kind.AUTHOR for rater in raters], dtype=bool)
-    rows = _first_last(np.flatnonzero(authors[ratings.raters]), ratings.raters)
-    found[ratings.items[rows]] = ratings.codes[rows]
-    return found
 
 
 def _first_last(rows: Ints, annotators: Ints) -> Ints:

@@ -43,7 +43,16 @@ def sentences(report: Report) -> list[Sentence]:
     found += [_own_agreement(report, kind) for kind in report["within"]]
     if truths:
         found.append(_hardest_label(report, truths[0]))
-    found += _position_bias(report)
+    # Kinds that choose by the place of an option, where items bring their own options.
+    found += [
+        Sentence(
+            f"{_capital(name_of(report, kind))} {'prefer' if kind == 'expert' else 'prefers'} some "
+            f"places among the options more than chance would (p {p_words(bias['p'])}).",
+            kind,
+        )
+        for kind, bias in (report.get("position_bias") or {}).items()
+        if bias["p"] is not None and bias["p"] < BEYOND_CHANCE
+    ]
     found += _replacements(report)
     return [sentence for sentence in found if sentence is not None]
 
@@ -160,19 +169,6 @@ def _hardest_label(report: Report, truth: Truth) -> Sentence | None:
     wrong = [(value, kind) for value, kind in scores if value < HARDLY_HARD]
     values = ", ".join(f"{name_of(report, kind)} {number_words(value)}" for value, kind in wrong)
     return Sentence(f"“{label}” is the label they get wrong most: F1 {values}.")
-
-
-def _position_bias(report: Report) -> list[Sentence]:
-    """Of kinds that choose by where an option stands; options of the item's own only."""
-    return [
-        Sentence(
-            f"{_capital(name_of(report, kind))} {'prefer' if kind == 'expert' else 'prefers'} some "
-            f"places among the options more than chance would (p {p_words(bias['p'])}).",
-            kind,
-        )
-        for kind, bias in (report.get("position_bias") or {}).items()
-        if bias["p"] is not None and bias["p"] < BEYOND_CHANCE
-    ]
 
 
 def _replacements(report: Report) -> list[Sentence]:

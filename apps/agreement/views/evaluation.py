@@ -27,7 +27,6 @@ from apps.agreement.evaluation import (
     source_choices,
 )
 from apps.agreement.evaluation_charts import draw_evaluation
-from apps.labels.models import Label
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
 from labelhub.core.errors import InvalidInput
@@ -84,16 +83,20 @@ def evaluation_items(request: SignedInRequest, slug: str) -> HttpResponse:
     shown = [item.pk for item in page]
     labels = labels_by_item(compared.source, shown)
     debates = debates_by_item(compared.source, shown)
-    rows = [
-        {
-            "item": item,
-            "label": labels.get(item.pk),
-            "evidence": _evidence(labels.get(item.pk), request.GET.get("label", "")),
-            "gold": compared.gold[item.pk],
-            "debate_id": debates.get(item.pk),
-        }
-        for item in page
-    ]
+    name, rows = request.GET.get("label", ""), []
+    for item in page:
+        label = labels.get(item.pk)
+        quotes: Mapping[str, Any] = label.evidence if label else {}
+        rows.append(
+            {
+                "item": item,
+                "label": label,
+                # Only of the label that the page is about, where it is one.
+                "evidence": {name: quotes[name]} if name in quotes else quotes,
+                "gold": compared.gold[item.pk],
+                "debate_id": debates.get(item.pk),
+            }
+        )
     context = {
         **project_page(request, project, "evaluation"),
         "title": title,
@@ -103,12 +106,6 @@ def evaluation_items(request: SignedInRequest, slug: str) -> HttpResponse:
         "source_query": _query(compared),
     }
     return render(request, "agreement/evaluation_items.html", context)
-
-
-def _evidence(label: Label | None, name: str) -> Mapping[str, Any]:
-    """The quotes behind the label that the page is about, or all of them."""
-    quotes: Mapping[str, Any] = label.evidence if label else {}
-    return {name: quotes[name]} if name in quotes else quotes
 
 
 def _query(compared: Comparison) -> str:
