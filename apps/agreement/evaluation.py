@@ -1,4 +1,4 @@
-"""Predictions against gold: whose they are, and how often they are right."""
+"""Predictions against gold: their sources, and how often they are right."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ class PredictionSource:
         return self.kind in PEOPLE
 
     def labels(self) -> QuerySet[Label]:
-        """What it says, oldest first; a later label of an item is the one that counts."""
+        """Its labels, oldest first; of several labels of an item the last counts."""
         if self.run is not None:
             return labels_of_run(self.run.project_id, self.run.uid).filter(replicate=self.replicate)
         return Label.objects.current().filter(annotator=self.annotator).order_by("pk")
@@ -78,7 +78,7 @@ class Choice:
 
     @property
     def address(self) -> str:
-        """The query as it stands in an address."""
+        """The query of an address."""
         return urlencode(self.query)
 
 
@@ -164,7 +164,7 @@ OUTCOMES = ("right", "wrong", "unanswered")
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a source says beside gold. ``unanswered``: items with gold that it gave no label;
+    """A source's labels beside gold. ``unanswered``: items with gold that it did not label;
     ``rejected``: how many of its labels somebody rejected without a label, on items without gold.
     """
 
@@ -180,7 +180,7 @@ class Comparison:
 
     @property
     def rejected_words(self) -> str:
-        """How many there are, or nothing where there are none."""
+        """A sentence about them; empty without any."""
         return rejected_words(self.rejected)
 
     @property
@@ -268,8 +268,8 @@ def compare_with_gold(project: Project, source: PredictionSource | None) -> Comp
 
 
 def _predictions(source: PredictionSource, schema: LabelSchema) -> dict[int, tuple[Any, bool]]:
-    """Item → what the source says of it, as it is called now, and whether somebody has rejected
-    that without a label."""
+    """Item → the source's label under its current name, and whether somebody rejected that without
+    a label."""
     wrong = ExpressionWrapper(_is_rejected(schema.project), BooleanField())
     labels = source.labels().annotate(wrong=wrong)
     rows = labels.values_list("item_id", "value", "schema__version", "wrong")
@@ -283,14 +283,13 @@ def _predictions(source: PredictionSource, schema: LabelSchema) -> dict[int, tup
 
 
 def _is_rejected(project: Project, label: str = "") -> Q:
-    """Labels that somebody has rejected without giving one; what a change of labels has carried
-    over was rejected under its former name."""
+    """Labels that somebody rejected without giving one, also under a former name."""
     rejected = rejected_suggestions(project)
     return Q(**{f"{label}pk__in": rejected}) | Q(**{f"{label}supersedes__in": rejected})
 
 
 def rejected_words(count: int) -> str:
-    """What a figure leaves out, or nothing where there is nothing."""
+    """A sentence about rejections that a figure leaves out; empty without any."""
     if count == 1:
         return "1 suggestion was rejected without a label; it is not in this figure."
     words = f"{count:,} suggestions were rejected without a label; they are not in this figure."
@@ -354,7 +353,7 @@ def items_with_ids(item_ids: Sequence[int]) -> QuerySet[Item]:
 
 
 def labels_by_item(source: PredictionSource | None, item_ids: Sequence[int]) -> dict[int, Label]:
-    """Item id → what the source says of it."""
+    """Item id → the source's label of it."""
     if source is None:
         return {}
     return {label.item_id: label for label in source.labels().filter(item__in=item_ids)}
@@ -369,27 +368,26 @@ def debates_by_item(source: PredictionSource | None, item_ids: Sequence[int]) ->
 
 
 def gold_rows(project: Project, user: User | AnonymousUser) -> QuerySet[Gold]:
-    """The decided values in stable order, ready to be shown; none that ``user`` may yet be checked
-    by."""
+    """The decided values in stable order; none of the gold questions of ``user``."""
     rows = current_gold(project).exclude(answer_hidden_from(user.pk or 0, item="item_id"))
     return rows.select_related("item", "decided_by").order_by("item_id")
 
 
 class SuggestionsRight(NamedTuple):
-    """``share``: of the suggestions of items with gold, those that are exactly what it says;
-    ``rejected``: suggestions that somebody rejected without a label, of items without gold."""
+    """``share``: of the suggestions on items with gold, those equal to it; ``rejected``: those
+    that somebody rejected without a label, on items without gold."""
 
     share: Figure
     rejected: int
 
     @property
     def rejected_words(self) -> str:
-        """How many there are, or nothing where there are none."""
+        """A sentence about them; empty without any."""
         return rejected_words(self.rejected)
 
 
 def suggestions_right(project: Project) -> SuggestionsRight:
-    """How many of the current suggestions are what was decided; counted by the database."""
+    """How many of the current suggestions equal the gold; counted by the database."""
     decided = Q(gold__isnull=False)
     states = ItemState.objects.filter(
         decided | _is_rejected(project, "suggestion__"),

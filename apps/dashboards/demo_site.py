@@ -143,7 +143,7 @@ def _click_chance(decision: Decision, line: Line) -> float:
     return ANY + WARE * fits + SUITED * suited
 
 
-#: Messages of sample visitors who are asked; after each comes one of a shopper, who is not.
+#: Messages of sample visitors who are asked; each is followed by one of a shopper, not asked.
 MESSAGES = 90
 VISITORS, SHOPPERS = 9, 36
 #: After how many messages that were asked about Echo learns.
@@ -158,7 +158,7 @@ EXPECTED = {"budget": 1.0, "recipient": 0.5, "experience_level": 0.5}
 
 @dataclass(slots=True)
 class _Past:
-    """What goes on while the past is made."""
+    """The state while the past is made."""
 
     echo: Echo
     begun: datetime
@@ -225,7 +225,7 @@ def _write_and_ask(past: _Past, position: int, lines: Sequence[Line]) -> None:
 
 
 def _learn(echo: Echo, moment: datetime) -> None:
-    """What happened before ``moment`` is logged, and learnt."""
+    """Log the events before ``moment``, and learn from them."""
     before = echo.logged
     gather_answers(echo, moment)
     gather_rewards(echo, moment)
@@ -263,9 +263,9 @@ INSTRUCTIONS = (
 )
 #: Written for the demo, as its last column says.
 CATALOGUE = Path(__file__).parent / "demo" / "shop_catalogue.csv"
-#: And wants to see recommendations without writing for minutes.
+#: A visitor of the demo sees recommendations at once.
 OFTEN: Mapping[str, Any] = {"offer_every_messages": 1, "offer_min_seconds": 5, "reward_minutes": 5}
-#: Whoever tries the demo wants to be asked at once, and more than once.
+#: A visitor of the demo is asked at once, and more than once.
 EAGER: Mapping[str, Any] = {
     "every_messages": 1,
     "min_seconds": 0,

@@ -1,4 +1,4 @@
-"""What is going on, over all projects and in one: a few grouped queries, however many there are."""
+"""The state of all projects and of one, in a few grouped queries."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -101,8 +101,8 @@ def find_items(user: User | AnonymousUser, query: str) -> QuerySet[Item]:
 
 
 def is_hidden(item: Item, user: User) -> bool:
-    """Whether ``user`` is yet to answer the item. Its page looks the same then whatever was said of
-    it, or it would tell which are audited and which have a known answer."""
+    """Whether ``user`` must still answer the item. Its page is then the same for all items, or it
+    would reveal audits and gold questions."""
     withheld = hidden_from(user.pk) | opinions_hidden_from(user.pk)
     return Item.objects.filter(withheld, pk=item.pk).exists()
 
@@ -127,7 +127,7 @@ class NextStep:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorRow:
-    """An annotator of the project, and how many of their labels stand."""
+    """An annotator of the project with the number of their current labels."""
 
     annotator: Annotator
     labels: int
@@ -169,7 +169,7 @@ class Overview:
 
 
 def overview(project: Project) -> Overview:
-    """Where the project stands; six queries."""
+    """The state of the project; six queries."""
     counted = ItemState.objects.filter(project=project).aggregate(
         items=Count("pk"),
         labelled=Count("pk", filter=LABELLED),
@@ -192,7 +192,7 @@ def overview(project: Project) -> Overview:
 
 
 def annotator_rows(project: Project) -> list[AnnotatorRow]:
-    """Who labelled here, in the one order of kinds, then by name; two queries."""
+    """The annotators with labels, by kind, then by name; two queries."""
     labels = Label.objects.current().filter(annotator__project=project).order_by()
     counts = dict(labels.values_list("annotator").annotate(n=Count("pk")))
     found = Annotator.objects.filter(pk__in=counts)

@@ -72,7 +72,7 @@ def run_offline(
 SLUG = "hotel-reviews"
 #: Fixed on purpose where the demo listens on this machine only: it holds nothing of value.
 PASSWORD = "labelhub-demo"  # noqa: S105 - printed at every start of the demo
-#: Told of somebody who has chosen a password of their own.
+#: Printed for a person with a password of their own.
 SET_SINCE = "(the one set since)"
 #: May do everything.
 OPERATOR = "operator"
@@ -100,7 +100,7 @@ def prepare_demo(password: str = PASSWORD, origins: Sequence[str] = ()) -> tuple
     ``origins`` are those of this server: its own pages embed the demo's site.
 
     Another ``password`` than the one everybody knows is for a demo that others can reach: it is
-    given to people who are there already, too. The known one never is.
+    also given to existing people. The known one never is.
     """
     people = [_person(login, password) for login in LOGINS]
     manager, reviewer = people[0][0], people[1][0]
@@ -133,7 +133,7 @@ def known_password_works() -> bool:
 
 
 def _person(login: Login, password: str) -> tuple[User, Login]:
-    """The person, and what to tell of them: they may have chosen a password of their own."""
+    """The person, and the login to print: they may have chosen a password of their own."""
     user = User.objects.filter(username=login.username).first()
     if user is not None and password == PASSWORD:
         known = user.check_password(password)

@@ -95,7 +95,7 @@ def project_setup(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def item_list(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The project's items: search them, filter them by where they stand."""
+    """The project's items, with search and filters."""
     project = get_project(request.user, slug, Right.VIEW)
     context = project_page(request, project, "items")
     context |= item_search(request, project, manages=context["role"] == Role.MANAGER)
@@ -106,7 +106,7 @@ def item_list(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def item_detail(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
-    """One item with everything anybody said of it."""
+    """One item with all its labels and debates."""
     project = get_project(request.user, slug, Right.VIEW)
     item = item_with_ledger(project, item_id)
     if item is None:
@@ -114,7 +114,7 @@ def item_detail(request: SignedInRequest, slug: str, item_id: int) -> HttpRespon
     hidden = is_hidden(item, request.user)
     context = project_page(request, project, "items") | {
         "item": item,
-        # What an import keeps for the way back says nothing to people.
+        # Kept by the import for a later export; of no use to people.
         "meta": sorted((key, value) for key, value in item.meta.items() if key != "label_studio"),
         "debates": [] if hidden else debates_of_item(item, request.user)[:20],
         "hidden": hidden,

@@ -1,4 +1,4 @@
-"""Who works on a project, what waits and why; and one reviewer's own desk."""
+"""The people's work on a project, the waiting items by reason, and one reviewer's desk."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class Forecast:
 
 
 def labels_by_day(project: Project, user: User | None = None) -> list[Day]:
-    """The last four weeks, day by day, today last: answers that stand, of all or of ``user``."""
+    """The last four weeks, day by day, today last: current answers of all or of ``user``."""
     today = timezone.localdate()
     first = today - timedelta(days=DRAWN - 1)
     rows = Decision.objects.filter(
@@ -125,7 +125,7 @@ class WaitingItems:
 
 @dataclass(frozen=True, slots=True)
 class WorkerRow:
-    """One member who may label: what they did, and when they were last at it."""
+    """The work of one member who may label."""
 
     member: Membership
     labels: int
@@ -139,7 +139,7 @@ class WorkerRow:
 
 @dataclass(frozen=True, slots=True)
 class WorkReport:
-    """How the people's work goes."""
+    """The progress of the people's work."""
 
     days: Sequence[Day]
     forecast: Forecast | None
@@ -159,9 +159,9 @@ def work_report(project: Project) -> WorkReport:
 
 
 def waiting_by_reason(project: Project) -> list[WaitingItems]:
-    """What waits for people, by the first reason of each item, the largest part first.
+    """The items that wait for people, by the first reason of each, the largest part first.
 
-    Which items are audited is told to nobody: they count among what was never debated.
+    Audited items count as never debated: nobody may learn which items are audited.
     """
     queued = ItemState.objects.filter(project=project, queued=True).order_by()
     rows = queued.values_list("stage", "disputed", "reasons").annotate(n=Count("pk"))
@@ -229,7 +229,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What one reviewer has before them in one project."""
+    """A reviewer's own work in one project."""
 
     days: Sequence[Day]
     labels: int
@@ -250,7 +250,7 @@ class Desk:
 
 
 def desk_of(project: Project, user: User) -> Desk:
-    """What ``user`` did, has begun, was asked and told; eleven queries."""
+    """The desk of ``user``; eleven queries."""
     days = labels_by_day(project, user)
     standing = Decision.objects.standing(project, user).order_by()
     postponed = standing.filter(action=Decision.Action.POSTPONE, item__state__queued=True)
@@ -303,7 +303,7 @@ _WITHOUT_LABEL = {Decision.Action.SKIP: "skipped", Decision.Action.POSTPONE: "pu
 
 @dataclass(frozen=True, slots=True)
 class PastAnswer:
-    """One decision as its reviewer finds it again. ``stands``: it can be taken back."""
+    """One past decision of a reviewer. ``stands``: it can be undone."""
 
     decision: Decision
     words: str
@@ -312,14 +312,14 @@ class PastAnswer:
 
 @dataclass(frozen=True, slots=True)
 class PastAnswers:
-    """A page of them; ``older`` is what the next one is asked for by, None on the last."""
+    """A page of them; ``older``: the parameter for the next page, None on the last."""
 
     answers: Sequence[PastAnswer]
     older: int | None
 
 
 def past_answers(project: Project, user: User, *, before: int | None = None) -> PastAnswers:
-    """What ``user`` decided and did not take back, by 20; those older than the decision ``before``.
+    """The decisions of ``user`` that were not undone, by 20; those older than ``before``.
 
     One query, by an index, however much was answered.
     """

@@ -15,10 +15,10 @@ from django.conf import settings
 from labelhub.core.errors import InvalidInput, LabelhubError
 from labelhub.core.learning import Document, Lesson
 
-#: Told what is going on, and how much of it is done; None where it merely lives.
+#: Called with the current step and its progress; None for a mere sign of life.
 Progress = Callable[[str | None, float], None]
 Beside = Sequence[Sequence[int] | None]
-#: Whatever takes longer than this will not end.
+#: A longer process is taken for hung.
 LONGEST_SECONDS = 3 * 60 * 60.0
 _LAST_WORDS = 2000
 
@@ -37,7 +37,7 @@ class LearnerRefused(InvalidInput):
 
 
 class Prediction(NamedTuple):
-    """What it says of an item; ``beside``: how likely it takes what somebody else said."""
+    """The model's answer to an item; ``beside``: the probability it gives to the suggestion."""
 
     labels: list[int]
     probability: float
@@ -46,7 +46,7 @@ class Prediction(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What it says of an item of gold whose label it had not seen."""
+    """The model's answer to an item of gold whose label it had not seen."""
 
     labels: list[int]
     probability: float
@@ -56,7 +56,7 @@ class Judgement(NamedTuple):
 
 
 class Learner(Protocol):
-    """What a training needs of it. Close it by leaving its block."""
+    """What a training needs. Close it by leaving its block."""
 
     def learn(
         self, lesson: Lesson, progress: Progress
@@ -69,7 +69,7 @@ class Learner(Protocol):
     def say(
         self, documents: Sequence[Document], beside: Beside, progress: Progress
     ) -> list[Prediction]:
-        """What it says of each document."""
+        """Its answer to each document."""
 
     def __enter__(self) -> Self: ...
 

@@ -1,4 +1,4 @@
-"""What a project's gold has taught a model, and what the model says of each item."""
+"""Models trained on a project's gold, and their scores of each item."""
 
 from django.conf import settings
 from django.db import models

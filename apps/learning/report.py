@@ -1,4 +1,4 @@
-"""What page, REST and command tell of learning; no sentence says more than its interval does."""
+"""Learning as page, REST and command show it; no sentence says more than its interval does."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ DECISIVE = 0.9
 
 
 def decisive_target(curve: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The target by which the order is judged."""
+    """The target that the verdict on the order rests on."""
     return next(
         (target for target in curve.get("targets", ()) if target["share"] == DECISIVE), None
     )
 
 
 def saving_words(curve: Mapping[str, Any]) -> str:
-    """What the simulation found, in one or two sentences."""
+    """The result of the simulation in one or two sentences."""
     if reason := curve.get("reason") or curve.get("verdict_reason"):
         words = f"{reason[:1].upper()}{reason[1:]}."
         return f"No simulation: {reason}." if curve.get("reason") else words
@@ -68,7 +68,7 @@ def quality_words(quality: Mapping[str, Any]) -> str:
 
 
 def _llm_comparison(quality: Mapping[str, Any]) -> str:
-    """And how it stands beside the debates, on the items that both answered."""
+    """A sentence that compares the model with the debates, on the items that both answered."""
     llm = quality.get("llm") or {"n": 0}
     if not llm["n"]:
         return ""
@@ -147,7 +147,7 @@ def learning_curves(curve: Mapping[str, Any]) -> Chart | None:
 _FIGURE = ("value", "low", "high")
 
 
-#: Before this share is done nobody can tell how long the rest takes.
+#: Below this share the remaining time cannot be estimated.
 TOLD_FROM = 0.03
 
 
@@ -182,7 +182,7 @@ def page_context(state: LearningState) -> dict[str, Any]:
 
 
 def rows_of(model: TrainedModel) -> list[Row]:
-    """The model beside whoever could have answered instead, on the same gold."""
+    """The model beside the debates and the most frequent answer, on the same gold."""
     quality = model.quality or {}
     rows = [Row("", "model", quality["accuracy"], quality["macro_f1"])]
     llm = quality.get("llm") or {"n": 0}
@@ -198,7 +198,7 @@ def rows_of(model: TrainedModel) -> list[Row]:
 
 
 def progress_context(project: Project, going: TrainedModel) -> dict[str, Any]:
-    """How far it is, in per cent, and the seconds that are left as far as that can be told."""
+    """The progress in per cent, and the seconds left where they can be estimated."""
     if going.status == TrainedModel.Status.APPLYING:
         items = Item.objects.filter(project=project)
         total = items.count()
@@ -213,7 +213,7 @@ def progress_context(project: Project, going: TrainedModel) -> dict[str, Any]:
 
 
 def report(state: LearningState) -> dict[str, Any]:
-    """JSON-ready: the switch, what is missing, the newest measured model, what is on its way."""
+    """JSON-ready: the switch, missing decisions, the newest measured model, the training."""
     return {
         "on": state.on,
         "decided": state.decided,

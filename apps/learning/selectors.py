@@ -158,7 +158,7 @@ def newest_gold(project_id: int) -> int:
 
 
 def read_gold(schema: LabelSchema, until: int) -> Reading:
-    """What people had decided when the newest decision was ``until``, without the texts.
+    """People's decisions up to the decision ``until``, without the texts.
 
     Raises:
         NotLearnable: see ``Answers.of``.
@@ -188,7 +188,7 @@ def read_gold(schema: LabelSchema, until: int) -> Reading:
 
 
 def read_lesson(reading: Reading) -> tuple[Lesson, bool]:
-    """The same with the texts and what debates said of them; whether that was the offline model.
+    """The same with the texts and the debates' labels; whether the offline model gave any of them.
 
     Items that were erased meanwhile have no text, and teach nothing.
     """
@@ -210,7 +210,7 @@ def read_lesson(reading: Reading) -> tuple[Lesson, bool]:
 
 
 def read_documents(items: QuerySet[Item]) -> Iterator[tuple[int, Document]]:
-    """Item → what a classifier reads of it; no more of a long text leaves the database."""
+    """Item → the text that a classifier reads; no more of a long text leaves the database."""
     rows = items.annotate(start=Left("text", READ), asked=Left("question", READ))
     for pk, text, question, context in rows.values_list("pk", "start", "asked", "context"):
         turns = [turn.get("text", "") for turn in context[-TURNS:] if isinstance(turn, dict)]
@@ -228,7 +228,7 @@ def _decisions(project_id: int, until: int) -> QuerySet[Gold]:
 
 
 def _llm_suggestions(reading: Reading) -> tuple[dict[int, Any], bool]:
-    """Item → what an LLM's debate suggested of it; whether any of them was the offline model."""
+    """Item → the label that an LLM's debate suggested; whether any was the offline model's."""
     suggested: dict[int, Any] = {}
     offline = False
     names = ("item_id", "suggestion__value", "suggestion__annotator__offline")
@@ -280,7 +280,7 @@ def switch_of(project: Project) -> LearningSwitch:
 
 
 def learning_state(project: Project) -> LearningState:
-    """How far learning is. Four queries."""
+    """The state of learning. Four queries."""
     models = TrainedModel.objects.filter(project=project).order_by("-version")
     last = models.first()
     measured = models.filter(quality__isnull=False).select_related("schema").first()
@@ -294,20 +294,20 @@ def learning_state(project: Project) -> LearningState:
 
 
 def decided_items(project_id: int) -> int:
-    """How many items are decided: what growth is measured by, from an index."""
+    """How many items are decided, from an index."""
     decided = ItemState.objects.filter(project=project_id, stage=ItemState.Stage.DECIDED)
     return decided.count()
 
 
 def may_see_suspects(user: User, project: Project) -> bool:
-    """Reviewers may not: the list tells what was decided of items by which they may be tried, or
-    that they may be about to label."""
+    """Reviewers may not: the list reveals the gold of their gold questions and of items that they
+    may be about to label."""
     return role_in(user, project) in (Role.MANAGER, Role.VIEWER)
 
 
 def suspects_of(project: Project, user: User) -> QuerySet[Score]:
     """Decisions that are probably wrong, the worst first; none that was changed since, none for
-    reviewers, and nothing that somebody is still to audit blind."""
+    reviewers, and none that the user must still audit blind."""
     if not may_see_suspects(user, project):
         return Score.objects.none()
     suspected = Score.objects.filter(

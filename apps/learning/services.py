@@ -1,7 +1,7 @@
-"""Learning: switching it, starting it, and carrying a training out.
+"""Learning: switch it, start a training, run it.
 
-A training learns, measures, then labels whatever is not decided, chunk by chunk. Nobody waits for a
-lock while anything is learnt.
+A training learns, measures, then labels the undecided items chunk by chunk. It holds no lock while
+it learns.
 """
 
 import time
@@ -63,7 +63,7 @@ def switch_learning(*, project: Project, on: bool, actor: User | None) -> Learni
 def start_training(
     *, project: Project, actor: User | None = None, send: bool = True
 ) -> TrainedModel:
-    """A new version, waiting for a worker; the one that is unfinished, if there is one.
+    """A new version, queued for a worker; the unfinished one, if there is one.
 
     ``send=False``: the caller carries it out.
 
@@ -120,7 +120,7 @@ def _is_due(project: Project, decided: int) -> bool:
 
 
 def reopen_for_new_items() -> int:
-    """Have the newest models look at items that came since they were done; how many models."""
+    """Let finished models label items imported since; returns how many models."""
     newer = TrainedModel.objects.filter(
         project=OuterRef("project"), version__gt=OuterRef("version")
     )
@@ -144,7 +144,7 @@ def reopen_for_new_items() -> int:
 
 
 def unswept_projects() -> list[int]:
-    """Projects that do not learn any more and whose queue still heeds the model."""
+    """Projects where learning is off and whose queue still follows the model's order."""
     rows = LearningSwitch.objects.filter(on=False, ranked=True)
     return list(rows.values_list("project_id", flat=True))
 
@@ -158,7 +158,7 @@ def clear_ranks(run: JobRun) -> None:
         switch.update(ranked=False)
 
 
-#: So called in agreement, exports and the ledger.
+#: The name in agreement, exports and the ledger.
 NAME = "trained on gold"
 ITEMS_AT_ONCE = 1000
 _SCORED = [
@@ -168,8 +168,8 @@ _SCORED = [
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Undecided items that the classifier can answer, up to ``last``; ``beside``: what stands on
-    each as a suggestion, by its labels' numbers."""
+    """Undecided items that the classifier can answer, up to ``last``; ``beside``: the current
+    suggestion of each, as label numbers."""
 
     last: int
     items: Sequence[int]
@@ -200,7 +200,7 @@ def next_chunk(model: TrainedModel, answers: Answers) -> Chunk | None:
 
 
 def _suggested_numbers(state: ItemState, answers: Answers) -> Sequence[int] | None:
-    """Not of what is audited blind: its place in the queue must not tell what a debate said."""
+    """None for blind audits: the place in the queue must not reveal the debate's label."""
     if is_audit(state) or state.suggestion is None:
         return None
     return answers.number(state.suggestion.value)
@@ -209,8 +209,8 @@ def _suggested_numbers(state: ItemState, answers: Answers) -> Sequence[int] | No
 def write_chunk(
     model: TrainedModel, answers: Answers, chunk: Chunk, predictions: Sequence[Prediction]
 ) -> tuple[int, int]:
-    """Labels that are news, scores and the queue's order, in the caller's transaction; of how many
-    items, and how many labels were news. What was decided meanwhile is left alone."""
+    """Write new labels, scores and the queue's order, in the caller's transaction; returns the
+    number of items and of new labels. Items decided meanwhile are left alone."""
     by = annotator_for(model.project, kind=Kind.MODEL, name=NAME)
     values = [
         answers.value(prediction.labels, options)
@@ -252,14 +252,14 @@ def write_chunk(
 
 
 def doubt_about(prediction: Prediction) -> float:
-    """How likely the label that stands on the item is wrong, 0 to 1: the debate's where there is
-    one, else the model's own."""
+    """The probability that the item's label is wrong: the debate's label where there is one, else
+    the model's own."""
     likely = prediction.probability if prediction.beside is None else prediction.beside
     return min(max(1.0 - likely, 0.0), 1.0)
 
 
 def write_judged(model: TrainedModel, reading: Reading, judged: Sequence[Judgement]) -> None:
-    """Scores of the gold that was learnt, in the caller's transaction; erased items have none."""
+    """Write the scores of the learnt gold, in the caller's transaction; none for erased items."""
     options: dict[int, Sequence[str]] = {}
     for start in range(0, len(reading.items), ITEMS_AT_ONCE):
         rows = Item.objects.filter(pk__in=reading.items[start : start + ITEMS_AT_ONCE])
@@ -298,19 +298,19 @@ OpenLearner = Callable[[], Learner]
 
 
 class LabelsMoved(LabelhubError):
-    """The labels were changed while it said things under those of before."""
+    """The labels were changed while the model used the former ones."""
 
     code = "labels_changed"
 
 
 def run_training(model_id: int, *, open_learner: OpenLearner = ChildLearner) -> None:
-    """Bring a training to its end, from where it had got to; see
+    """Finish a training from where it stopped; see
     :func:`apps.common.jobs.work_on`."""
     work_on(KIND, model_id, open_learner=open_learner)
 
 
 def fail_training(model_id: int, error: Exception) -> None:
-    """Say how it failed; one whose labels were changed is cancelled."""
+    """Store why it failed; a training whose labels were changed is cancelled."""
     status = Status.CANCELLED if isinstance(error, LabelsMoved) else Status.FAILED
     message = fault_words(error, "It stopped by {fault}.")
     rows = TrainedModel.objects.filter(pk=model_id, status__in=TrainedModel.UNFINISHED)
@@ -319,8 +319,8 @@ def fail_training(model_id: int, error: Exception) -> None:
 
 @job(KIND, fail=fail_training, threads=1)
 def train(run: JobRun, *, open_learner: OpenLearner = ChildLearner) -> None:
-    """A worker that is killed loses the chunk it was at; whoever takes the training up makes the
-    same classifier again from the same gold and goes on behind the last chunk."""
+    """Run a training. A killed worker loses its chunk; the next one makes the same classifier from
+    the same gold and goes on after the last chunk."""
     going = TrainedModel.objects.filter(pk=run.subject, status__in=TrainedModel.UNFINISHED)
     model = going.select_related("project", "schema").first()
     if model is None:
@@ -333,7 +333,7 @@ def train(run: JobRun, *, open_learner: OpenLearner = ChildLearner) -> None:
 
 
 class _Training:
-    """One worker's turn at it."""
+    """One worker's run of a training."""
 
     def __init__(self, run: JobRun, model: TrainedModel, learner: Learner) -> None:
         self._run, self._model, self._learner = run, model, learner
@@ -384,7 +384,7 @@ class _Training:
             )
 
     def _progress(self, step: str | None, share: float) -> None:
-        """Tell how far it is, every few seconds."""
+        """Store the progress, every few seconds."""
         self._run.keep()
         news = step is not None and step != self._told
         if not news and time.monotonic() - self._told_at < TELL_SECONDS:

@@ -1,4 +1,4 @@
-"""What the worker's housekeeping does for learning."""
+"""The worker's housekeeping for learning."""
 
 import time
 
@@ -15,7 +15,7 @@ _refused: dict[int, int] = {}
 
 
 def keep_learning() -> None:
-    """Every :data:`EVERY` seconds begin what gold has grown enough for."""
+    """Every :data:`EVERY` seconds start the trainings whose gold has grown enough."""
     now = time.monotonic()
     if _last and now - _last[0] < EVERY:
         return

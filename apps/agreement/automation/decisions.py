@@ -1,4 +1,4 @@
-"""What people decided first, blind, of a sample's items and of audits; nothing said later counts.
+"""The first blind decisions of people on a sample's items and on audits; later ones do not count.
 
 The truth of an item is the author's word, given here or elsewhere, else the project's own decision:
 what more than half of all who spoke say, labels that came with the item included, else the last
@@ -54,8 +54,8 @@ def newest_golds(item_ids: Iterable[int]) -> dict[str, int]:
 
 
 def author_labels_before(project: Project, since: datetime) -> QuerySet[Label]:
-    """What authors had said of their items by ``since``, the oldest first, as an import brought it
-    too. What came too late or from somebody not trusted is told, not decided."""
+    """The authors' labels of their items before ``since``, imported ones too, the oldest first.
+    Advisory labels (too late, or by an untrusted author) do not count."""
     labels = Label.objects.filter(
         item__project=project,
         annotator__kind=Kind.AUTHOR,
@@ -102,7 +102,7 @@ def audit_decisions(guarantee: Guarantee) -> dict[int, str]:
 
 
 def _by_authors(guarantee: Guarantee, items: Iterable[int], since: datetime) -> dict[int, Label]:
-    """What the author of each item had said by then; of several authors the first who spoke."""
+    """Item → the author's first label before ``since``."""
     found: dict[int, Label] = {}
     for label in author_labels_before(guarantee.project, since).filter(item__in=list(items)):
         found.setdefault(label.item_id, label)
@@ -110,7 +110,7 @@ def _by_authors(guarantee: Guarantee, items: Iterable[int], since: datetime) -> 
 
 
 def _audits_answered(guarantee: Guarantee, since: datetime) -> dict[int, datetime]:
-    """When somebody first answered each audited item."""
+    """Audited item → the time of its first answer by a person."""
     here = Label.objects.by_people().filter(rejected=False)
     here = here.exclude(action=Label.Action.IMPORTED)
     answers = here.filter(item__project=guarantee.project_id, created_at__gte=since)
@@ -123,7 +123,7 @@ def _audits_answered(guarantee: Guarantee, since: datetime) -> dict[int, datetim
 
 
 def led_items(project: Project, item_ids: Collection[int] | None = None) -> frozenset[int]:
-    """Items that a person has labelled beside the suggestion, also if they have said anew since.
+    """Items that a person has labelled beside the suggestion, also if that label was revised.
 
     Args:
         project: whose.
@@ -180,7 +180,7 @@ def _first_unclear(
 
 
 def _golds_of_people(items: Iterable[int]) -> QuerySet[Gold]:
-    """What people decided of these items, the oldest first."""
+    """People's decisions of these items, the oldest first."""
     rows = Gold.objects.filter(
         item__in=list(items), basis__in=VERIFIED, withdrawn=False, value__isnull=False
     ).exclude(decided_by__kind__in=(Kind.LLM, Kind.MODEL))
@@ -195,8 +195,8 @@ def _first_led(items: Iterable[int]) -> dict[int, Label]:
 
 
 def _first_blind(since: datetime, before: Mapping[int, int]) -> dict[int, Label]:
-    """What was said first of these items since then, before the label named with each; what a
-    crowd worker says unasked decides nothing, here neither."""
+    """The first blind label of each item since then, before the label given in ``before``; labels
+    that crowd workers give unasked do not count."""
     found: dict[int, Label] = {}
     labels = Label.objects.by_people().filter(
         item__in=list(before), value__isnull=False, created_at__gte=since
@@ -209,8 +209,8 @@ def _first_blind(since: datetime, before: Mapping[int, int]) -> dict[int, Label]
 
 
 def _truths(guarantee: Guarantee, rows: Mapping[int, Gold | Label]) -> dict[int, str]:
-    """As they are called now: other labels than at the drawing are only other names for them, or
-    the promise would be over. What nothing stands for any more tells nothing."""
+    """The values under their current names; values that no current label stands for are left out.
+    Labels changed since the drawing are only renamed, or the promise would be over."""
     versions = dict(
         LabelSchema.objects.filter(project=guarantee.project_id).values_list("pk", "version")
     )

@@ -55,8 +55,8 @@ def live_guarantee(project: Project) -> Guarantee | None:
 
 
 def switch_on(guarantee: Guarantee, *, actor: User) -> Guarantee:
-    """Let the machine accept what the sample says it may; the rule, the review plan and the row
-    change in one transaction, the items follow (:func:`settle_items`).
+    """Let the machine accept what the sample allows. The rule, the review plan and the row change
+    in one transaction; the items follow (:func:`settle_items`).
 
     Raises:
         Conflict: the sample is not complete, does not bear the promise out, or is about other
@@ -114,16 +114,16 @@ def end_guarantee(
     actor: User | None = None,
     counts: tuple[int, int] = (0, 0),
 ) -> bool:
-    """End the promise, once: of several who try at the same time one does. The items follow.
+    """End the promise once, even if several requests try at the same time. The items follow.
 
-    Who switches off by hand gets rule and plan back as they were. Where the promise broke, or other
+    Switched off by hand, rule and plan become what they were. Where the promise broke, or other
     debates than the promised ones come, everything goes to people: the plan before may have let
     more pass than the promise did. What a manager has changed by hand since stays as they want it.
 
     Args:
         guarantee: as it was read; it must still be in that state.
         ending: why.
-        actor: who ends it; None: the server does.
+        actor: the person who ends it; None: the server.
         counts: blind audits answered by now, and wrong ones among them.
     """
     still = Guarantee.objects.filter(pk=guarantee.pk, state=guarantee.state, state__in=LIVE)
@@ -165,7 +165,7 @@ def rule_in_force(guarantee: Guarantee) -> Rule:
 
 
 def manual_change(guarantee: Guarantee) -> Guarantee.Ending | None:
-    """Whether somebody has changed plan or rule since the promise set them, so that it is over."""
+    """The ending that a manual change of plan or rule has caused; None without such a change."""
     rule, scope = routing_now(guarantee.project_id)
     if scope != Project.ReviewScope.DOUBTFUL:
         return Ending.PLAN_CHANGED
@@ -176,7 +176,7 @@ def manual_change(guarantee: Guarantee) -> Guarantee.Ending | None:
 
 
 def settle_items(guarantee: Guarantee) -> None:
-    """Bring the items into line with the row, whatever of that was done before.
+    """Bring the items into line with the row; safe to repeat.
 
     Takes a few seconds for 20,000 items; several may do it at once. The row counts as carried out
     only if it still says what it said when this began.
@@ -218,12 +218,12 @@ def _passed_sample(guarantee: Guarantee) -> tuple[Drawn, float, Step]:
 
 
 def _set_scope(project: Project, scope: str) -> None:
-    # The items follow in settle: a transaction of all of them would keep everybody else waiting.
+    # settle_items moves the items: one transaction over all of them would block everybody else.
     Project.objects.filter(pk=project.pk).update(review_scope=scope)
 
 
 def watch_guarantee(guarantee: Guarantee) -> None:
-    """Keep the sample in the queue while it is labelled, and look at what came of it.
+    """Keep the sample in the queue while it is labelled, and check the promise.
 
     Safe to do at any time, by several at once.
     """
@@ -233,8 +233,8 @@ def watch_guarantee(guarantee: Guarantee) -> None:
 
 
 def check_guarantee(guarantee: Guarantee) -> tuple[Drawn | None, Audit | None]:
-    """Judge a sample that is complete; end a promise in force that is broken, or that is about
-    something else than there is now. Where the sample stands, and what the audits say.
+    """Judge a complete sample; end a promise in force that is broken or no longer about the current
+    debates. Returns the state of the sample and the evidence of the audits.
 
     No item is touched: that is for ``settle_items``.
     """
@@ -267,7 +267,7 @@ def audit_of(guarantee: Guarantee) -> Audit:
 
 
 def end_promise(project: Project, plan: SchemaPlan, **_signal: Any) -> None:
-    """A promise holds under other names for the same labels, not for other labels."""
+    """End the live promise unless the change only renames labels."""
     live = None if plan.one_to_one else live_guarantee(project)
     if live is not None:
         end_guarantee(live, Ending.LABELS_CHANGED)

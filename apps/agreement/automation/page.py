@@ -1,4 +1,4 @@
-"""A promise as its page and REST show it: what it takes, where it stands, what it found."""
+"""A promise as its page and REST show it: its costs, its state, its results."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -57,14 +57,14 @@ def failure_words(target: float, verdict: Verdict | None) -> str:
 
 
 def failure_of(guarantee: Guarantee) -> str:
-    """The same by the row; empty too for a sample that was never judged. No query."""
+    """The same for a stored promise; empty if its sample was never judged. No query."""
     if guarantee.verdict is None:
         return ""
     return failure_words(guarantee.target, judge(guarantee, sample_of(guarantee)))
 
 
 def ending_words(guarantee: Guarantee) -> str:
-    """Why a promise ended and what became of the items."""
+    """Why a promise ended and what happened to the items."""
     words = ENDINGS[Ending(guarantee.ending)]
     if not failure_of(guarantee):
         return words
@@ -76,7 +76,7 @@ def ending_words(guarantee: Guarantee) -> str:
 
 
 def short_ending_words(guarantee: Guarantee) -> str:
-    """The same in a row of a table."""
+    """The same for a row of a table."""
     words = guarantee.get_ending_display()
     if not failure_of(guarantee):
         return words
@@ -142,7 +142,7 @@ def _share(percent: float) -> float:
 
 
 State = Guarantee.State
-#: Who had decided items of a sample before it was drawn.
+#: Basis of gold → who decided items of a sample before it was drawn.
 DECIDERS: dict[str, str] = {
     Gold.Basis.IMPORTED: "by gold that came with the items",
     Gold.Basis.AUTHOR: "by their authors",
@@ -212,7 +212,7 @@ class TriedBound:
 
 @dataclass(frozen=True)
 class AutomationState:
-    """Where safe automation stands in a project; what does not apply is None or empty.
+    """The state of safe automation in a project; what does not apply is None or empty.
 
     ``pool`` and ``plan`` are counted when they are asked for: over all debates, until a verdict
     keeps what was counted then.
@@ -266,7 +266,7 @@ class AutomationState:
 def automation_state(
     project: Project, asked: tuple[float, float, float] | None = None
 ) -> AutomationState:
-    """Where it stands now, after a look at whether a promise in force still holds.
+    """The current state, after a check whether the promise in force still holds.
 
     Args:
         project: whose.
@@ -351,14 +351,14 @@ def ended_promises(project: Project) -> list[Guarantee]:
 
 
 def lost_promise(project: Project) -> Guarantee | None:
-    """The newest promise, if it ended by itself since it was switched on."""
+    """The newest promise, if the server ended it."""
     newest = Guarantee.objects.filter(project=project).first()
     lost = newest and newest.ending in (Guarantee.Ending.BROKEN, Guarantee.Ending.OTHER_DEBATES)
     return newest if lost else None
 
 
 def _earlier_deciders(live: Guarantee) -> list[tuple[str, int]]:
-    """By whom items of the sample had been decided when it was drawn, and how many."""
+    """Who had decided items of the sample before the drawing, and how many."""
     words = author_labels_before(live.project, live.drawn_at).filter(item__in=live.sample)
     authors = frozenset(words.values_list("item_id", flat=True))
     golds = [pk for item, pk in live.golds.items() if int(item) not in authors]

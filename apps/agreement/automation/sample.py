@@ -1,8 +1,8 @@
 """The sample of a promise: drawn by lot, labelled blind, judged once.
 
 Target, confidence, rule and bounds are fixed when the sample is drawn, before anybody knows an
-error; and it is judged when all of it is labelled: who may look after each label and stop when it
-suits is wrong more often than promised.
+error. It is judged once, when all of it is labelled: looking after each label and stopping at a
+good moment would break the confidence.
 """
 
 import random
@@ -43,7 +43,7 @@ from labelhub.core.errors import Conflict
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What has become of a sample: decided blind, waiting for people, or of no use any more.
+    """The state of a sample's items: decided blind, waiting for people, or dropped.
 
     ``known``: uncertainty, and whether the debate was wrong, by item; ``led``: labelled beside the
     suggestion before anybody spoke blind; ``gone``: its newest debate goes to people in any case.
@@ -58,7 +58,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a complete sample says.
+    """The result of a complete sample.
 
     Attributes:
         choice: the fixed-sequence test.
@@ -76,7 +76,7 @@ class Verdict:
 
 
 def sample_of(guarantee: Guarantee) -> Drawn:
-    """Where the items of the sample stand: by the row once it is judged, by the ledger until then.
+    """The state of the sample's items: from the row once it is judged, from the ledger until then.
 
     The rule is that of the drawing.
     """
@@ -99,8 +99,8 @@ def sample_of(guarantee: Guarantee) -> Drawn:
 
 
 def freeze(guarantee: Guarantee) -> Drawn:
-    """Judge the sample if all of it is decided, and keep what was found; of several who do it at
-    once the first one counts. Where its items stand then."""
+    """Judge the sample if all of it is decided, and store the result; of several concurrent calls
+    the first one counts. Returns the state of its items."""
     drawn = sample_of(guarantee)
     if guarantee.verdict is not None or drawn.pending or guarantee.state != Guarantee.State.DRAWN:
         return drawn
@@ -122,7 +122,7 @@ def freeze(guarantee: Guarantee) -> Drawn:
 
 
 def judge(guarantee: Guarantee, drawn: Drawn) -> Verdict | None:
-    """What the sample says; None while an item of it waits for a person."""
+    """The verdict of the sample; None while one of its items waits for a person."""
     if drawn.pending:
         return None
     promised = guarantee.target, guarantee.confidence, guarantee.start_errors
@@ -148,7 +148,7 @@ def draw_sample(
     confidence: float,
     coverage: float = promise.USUAL_COVERAGE,
 ) -> Guarantee:
-    """Draw the items that a promise is to be judged by; from here on its numbers are fixed.
+    """Draw the items that will judge a promise; from then on its numbers are fixed.
 
     Args:
         target: most share of wrong ones among the accepted, up to 0.5.
@@ -193,11 +193,10 @@ def draw_sample(
 
 
 def queue_sample(guarantee: Guarantee) -> int:
-    """Ask people, blind, about the items of the sample that nobody has decided, nor the author
-    spoken of; how many changed.
+    """Queue the undecided items of the sample for blind labels, unless their author has answered;
+    returns how many changed.
 
-    Again and again while the sample is labelled: a rule that is applied anew or a debate that is
-    held anew gives its items other reasons.
+    Repeated while the sample is labelled: a new rule or debate gives its items other reasons.
     """
     project, moved = guarantee.project, 0
     undecided = Q(gold=None) | Q(gold__decided_by__kind__in=(Kind.LLM, Kind.MODEL))
@@ -214,13 +213,13 @@ def queue_sample(guarantee: Guarantee) -> int:
 
 
 def _blind_reasons(project: Project, item_ids: list[int]) -> dict[int, list[str]]:
-    """The audit for each; who was led before the item was locked cannot be asked blind any more."""
+    """The audit reason for each; not for items labelled beside the suggestion before the lock."""
     led = led_items(project, item_ids)
     return {item_id: list(ONLY_AUDITED) for item_id in item_ids if item_id not in led}
 
 
 def why_stale(guarantee: Guarantee) -> str:
-    """Why the sample is about something else than there is now; empty where it is not."""
+    """Why the sample no longer fits the current rule or debates; empty if it does."""
     project = guarantee.project
     rule = without_certainty(rule_of(project))
     if not same_rule(read_rule(guarantee.rule), rule):
@@ -231,8 +230,8 @@ def why_stale(guarantee: Guarantee) -> str:
 
 
 def other_runs(guarantee: Guarantee) -> bool:
-    """Whether debates come, or have come since, that the promise is not about: by another protocol,
-    model, prompt or schema than those of its sample."""
+    """Whether other set-ups (protocol, model, prompt or schema) debate now, or have since the
+    drawing."""
     since = guarantee.switched_on_at or guarantee.drawn_at
     going = (Run.Status.QUEUED, Run.Status.RUNNING)
     others = Run.objects.filter(project=guarantee.project_id, trial=False)

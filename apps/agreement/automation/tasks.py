@@ -1,8 +1,8 @@
-"""What must happen though nobody looks at the page.
+"""The background work of promises.
 
 Each promise that is live or not yet carried out is a job: it watches, and carries out whatever its
-row says is still to be done. So nothing of it depends on the request that began it, nor on a
-process that was killed in the midst of it.
+row says is still to be done. Nothing depends on the request that began it, or on a process that was
+killed meanwhile.
 """
 
 from datetime import timedelta
@@ -33,7 +33,7 @@ UNDONE = Q(state__in=LIVE) | Q(applied=False)
 
 @job(KIND, lease=timedelta(minutes=2))
 def look_after_job(run: JobRun) -> None:
-    """Watch one promise and carry out what it says, until there is nothing to do."""
+    """Watch one promise and bring its items into line, until there is nothing to do."""
     wanted = Guarantee.objects.filter(UNDONE, pk=run.subject).select_related("project")
     if found := wanted.first():
         watch_and_settle(found)
@@ -41,21 +41,20 @@ def look_after_job(run: JobRun) -> None:
 
 
 def watch_and_settle(guarantee: Guarantee) -> None:
-    """Watch, then bring the items into line with what came of it."""
+    """Check the promise, then bring the items into line."""
     watch_guarantee(guarantee)
     settle_items(guarantee)
 
 
 def settle_if_small(guarantee: Guarantee) -> None:
-    """Bring the items into line now where they are few; else it goes on in the background."""
+    """Bring the items into line now if they are few; else a job does it."""
     if ItemState.objects.filter(project=guarantee.project_id).count() <= AT_ONCE:
         settle_items(guarantee)
 
 
 def check_live_promise(project: Project) -> tuple[Guarantee | None, Drawn | None, Audit | None]:
-    """The live promise of the project, its sample and its audits, after a look at whether it still
-    holds: for pages, which must not show as kept what is broken. Items follow in the background:
-    whoever looks may be anybody."""
+    """The project's live promise, its sample and its audits, after a check that it still holds:
+    no page may show a broken promise as kept. The items follow in the background."""
     found = live_guarantee(project)
     if found is None:
         return None, None, None
@@ -65,6 +64,6 @@ def check_live_promise(project: Project) -> tuple[Guarantee | None, Drawn | None
 
 
 def keep_guarantees() -> None:
-    """See to it that each promise that is live or not yet carried out is looked after."""
+    """Make sure that each promise that is live or not yet carried out has its job."""
     wanted = Guarantee.objects.filter(UNDONE)
     ensure_jobs(KIND, list(wanted.order_by("pk").values_list("pk", flat=True)))

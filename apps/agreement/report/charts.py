@@ -143,8 +143,7 @@ def confusion(report: Report, kind: str) -> Chart | None:
 
 
 def cost(report: Report, unit: str = "per_label") -> Chart | None:
-    """What an answer of each kind costs, or the ``seconds`` it takes, against how often it is
-    right."""
+    """The cost of an answer of each kind, or its ``seconds``, against how often it is right."""
     truth = _truth(report)
     if truth is None:
         return None
@@ -154,11 +153,11 @@ def cost(report: Report, unit: str = "per_label") -> Chart | None:
 
 
 def offers(report: Report, truth: Truth, unit: str) -> list[Offer]:
-    """What an answer can be had for, of every kind that can be measured by ``truth`` and whose
-    costs are known: one label of the kind, or a vote of several.
+    """Price and accuracy of an answer, of every kind with known costs that can be measured by
+    ``truth``: one label of the kind, or a vote of several.
 
-    ``unit``: ``per_label`` or ``seconds``. A vote of three costs what three labels cost, and takes
-    the time of three people, whoever works beside whom.
+    ``unit``: ``per_label`` or ``seconds``. A vote of three costs as much as three labels and takes
+    the time of three people.
     """
     found = []
     for kind in truth.kinds:
@@ -176,7 +175,7 @@ def offers(report: Report, truth: Truth, unit: str) -> list[Offer]:
 
 
 def reliability(report: Report) -> Chart | None:
-    """How sure the machine with most answers says it is, against how often it is right."""
+    """The stated confidence of the machine with most answers, against how often it is right."""
     found = report["calibration"]
     if not found:
         return None

@@ -1,4 +1,4 @@
-"""Answers and ids as whole numbers: what the schema or the item offers, never how it sorts."""
+"""Answers and ids as whole numbers."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from labelhub.core.schema import TASKS, LabelType, Schema, fold
 
 
 def distinct_numbers(numbers: Ints) -> Ints:
-    """The different numbers, rising; by marking places where they lie close together."""
+    """The distinct numbers, rising; faster than ``np.unique`` where they lie close together."""
     if not len(numbers):
         return numbers
     low, high = int(numbers.min()), int(numbers.max())
@@ -27,7 +27,7 @@ def distinct_numbers(numbers: Ints) -> Ints:
 
 
 class IdIndex:
-    """Places of ids in a rising list of them."""
+    """Positions of ids in a rising list."""
 
     def __init__(self, ids: Ints) -> None:
         self._ids = ids
@@ -43,15 +43,15 @@ class IdIndex:
         return np.asarray(np.searchsorted(self._ids, wanted))
 
     def find(self, wanted: Ints) -> Ints:
-        """The places of ids; -1 for those that are not among them."""
+        """The positions of ids; -1 for unknown ones."""
         if not len(self._ids):
             return np.full(len(wanted), -1)
         places = np.minimum(np.searchsorted(self._ids, wanted), len(self._ids) - 1)
         return np.where(self._ids[places] == wanted, places, -1)
 
 
-#: Handing rows to Python one by one takes longer than reading them: the database joins the numbers
-#: of so many items into one text, of some ten megabytes, and numpy reads the text.
+#: Items per query. Fetching rows one by one takes longer than reading them: the database joins the
+#: numbers of these items into one text of about ten megabytes, and numpy reads the text.
 ITEMS_A_TEXT = 1 << 19
 
 
@@ -102,7 +102,7 @@ def fetch_numbers(rows: QuerySet[Any], expression: Any, ids: tuple[int, int]) ->
     return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 
 
-#: Why a label has no number.
+#: Reasons why a label has no number.
 NOT_IN_SCHEMA = "not_in_schema"
 NOT_AN_OPTION = "not_an_option"
 ABSTAINED = -2
@@ -165,7 +165,7 @@ class Coder:
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """What the numbers mean."""
+        """The answers that the numbers stand for."""
         if self._label:
             return (f"not {self._label}", self._label)
         if self._schema.task.several:
@@ -204,7 +204,7 @@ class Coder:
 
     @property
     def task(self) -> LabelType:
-        """What the numbers are, for reports: yes or no is a single choice."""
+        """The label type of the numbers: yes or no is a single choice."""
         return TASKS["single"] if self._label else self._schema.task
 
     def _offered(self) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The items behind a number of the page: who says what there, and what is true."""
+"""The items behind a number of the page, with the labels of each kind and the gold."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import fold
 
 TRUTHS = {"gold": "gold", "author": "the author"}
-#: Cells of a label: what a kind says of it against what is true.
+#: Cells of a label: a kind's answer against the truth.
 CELLS = ("errors", "wrong", "missed", "right")
 
 
 @dataclass(frozen=True, slots=True)
 class ItemSelection:
-    """Which items are meant; ``of`` and ``other`` are kinds, ``by`` a truth, the rest labels.
+    """``of`` and ``other`` are kinds, ``by`` a truth, the rest labels.
 
     ``of`` and ``other``: where they differ, or with ``by`` where ``of`` alone is right.
     ``about`` and ``cell``: what ``of`` says of one label. ``predicted`` and ``meant``: a confusion.
@@ -55,7 +55,7 @@ class ItemSelection:
             raise InvalidInput(f"cell: must be one of {', '.join(CELLS)}.")
 
     def words(self, offline: Mapping[str, Any]) -> str:
-        """What the items have in common; ``offline`` has the kinds that are no LLM."""
+        """A description of the items; ``offline`` has the kinds that are no LLM."""
         report = {"offline": offline}
         of, truth = name_of(report, self.of), TRUTHS.get(self.by, "")
         other = name_of(report, self.other)
@@ -111,7 +111,7 @@ def select_places(sheet: LabelMatrix, asked: ItemSelection) -> Ints:
 
 
 def answers_by_kind(sheet: LabelMatrix, place: int, item: Item) -> list[tuple[str, str]]:
-    """Kind → what it says of the item: ``Joke 2, Question 1``, of sets ``Ask + Praise (1)``.
+    """Kind → its answers to the item: ``Joke 2, Question 1``, of sets ``Ask + Praise (1)``.
 
     The kinds that labelled it; not of free texts, which no sheet holds.
     """
@@ -129,7 +129,7 @@ def answers_by_kind(sheet: LabelMatrix, place: int, item: Item) -> list[tuple[st
 
 
 def gold_words(sheet: LabelMatrix, place: int, item: Item) -> str:
-    """What was decided of the item; empty where nothing was."""
+    """The gold of the item in words; empty without gold."""
     code = int(sheet.gold[place])
     if code < 0 or sheet.task.written:
         return ""
@@ -189,15 +189,15 @@ MOST_LETTERS = 200
 #: Of one kind and item; what more there are is counted.
 MOST_TEXTS = 5
 
-#: Kind and what it says, in the order of the kinds.
+#: Kind and its answers, in the order of the kinds.
 Answers = list[tuple[str, str]]
 
 
 def texts_by_kind(
     project: Project, asked: Slice, sheet: LabelMatrix, item_ids: Sequence[int], reader: int | None
 ) -> dict[int, Answers]:
-    """Item → what each kind wrote of it, the most frequent first; ``sheet`` is what was read of
-    ``asked``. ``reader``: see ``read_label_matrix``."""
+    """Item → the texts of each kind, the most frequent first; ``sheet`` was read for ``asked``.
+    ``reader``: see ``read_label_matrix``."""
     kinds = {
         rater.id: rater.kind
         for rater in sheet.raters
@@ -217,7 +217,7 @@ def texts_by_kind(
 
 
 def _join_texts(same: Collection[list[str]]) -> str:
-    """``“red car” (2), “bus”``: every text once, with how many wrote it."""
+    """``“red car” (2), “bus”``: every text once, with its count."""
     order = sorted(same, key=lambda texts: -len(texts))
     shown = []
     for text, *others in order[:MOST_TEXTS]:

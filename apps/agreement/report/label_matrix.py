@@ -37,7 +37,7 @@ from apps.projects.selectors import CLUSTER_KEYS, current_schema
 from labelhub.core.agreement.ratings import Ints, Ratings
 from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix, Rater
 
-#: Items whose meta data are looked at for a key.
+#: Items whose meta data are searched for a key.
 LOOKED_AT = 500
 
 
@@ -56,8 +56,8 @@ def clusters_of(
     An item without any of these is a cluster of its own. None where nothing belongs together.
 
     Args:
-        authors: item → annotator, of the authors' own labels. One annotator for all of them is no
-            person but a name for whoever wrote.
+        authors: item → annotator, of the authors' own labels. One annotator for all items stands
+            for several unknown writers.
     """
     asked = Question.objects.filter(item__project=project)
     owners: dict[int, object] = dict(asked.values_list("item_id", "author_id"))
@@ -140,8 +140,8 @@ def read_label_matrix(
 
 
 def _read_raters(project: Project) -> list[Rater]:
-    """All of the project's. Beside LLMs the offline text matcher is a model: it is no LLM, and what
-    it says must not count as said by them."""
+    """All raters of the project. Beside LLMs the offline text matcher counts as a model: its labels
+    must not count as an LLM's."""
     found = [
         Rater(annotator.pk, annotator.name, annotator.kind, annotator.offline)
         for annotator in Annotator.objects.filter(project=project).order_by("pk")
@@ -155,7 +155,7 @@ def _read_raters(project: Project) -> list[Rater]:
 
 
 def _of_chosen_raters(sheet: LabelMatrix, asked: Slice) -> LabelMatrix:
-    """Only what the chosen annotators said; what is true stays as the whole ledger has it."""
+    """Only the labels of the chosen annotators; gold and authors' answers stay."""
     if not asked.kind and asked.annotator is None:
         return sheet
     chosen = np.array(
@@ -197,7 +197,7 @@ def _stored_json() -> Cast:
 def counted_labels(
     project: Project, asked: Slice, raters: Sequence[Rater], reader: int | None
 ) -> Iterator[QuerySet[Label]]:
-    """The labels that count, in one query or, with a run chosen, people's and the run's."""
+    """The labels that count: one query or, with a run chosen, people's and the run's."""
     narrowed = tagged_items(project, asked.tag) & created_within(asked)
     machines = [rater.id for rater in raters if rater.kind in MACHINES]
     if reader is not None:
@@ -321,5 +321,5 @@ def _gold_codes(
 
 
 def _first_last(rows: Ints, annotators: Ints) -> Ints:
-    """``rows`` with those of the first annotator at the end: of what is written over, they stay."""
+    """``rows`` with those of the first annotator at the end, where they overwrite the others."""
     return rows[np.argsort(-annotators[rows], kind="stable")]

@@ -1,8 +1,8 @@
-"""What a report tells beside agreement: how sure machines are, and what a label costs.
+"""Queries of a report beside agreement: machines' confidence, and the cost of a label.
 
-People's and authors' seconds are those the label was recorded with. Of machines everything that was
-paid counts: refused answers, repeats and debates that reached no label too; but not what was paid
-for trials and experiments, which are to bring none.
+People's and authors' seconds are recorded with the label. Of machines everything that was paid
+counts, also refused answers, repeats and debates without a label; but not trials and experiments,
+which bring no labels.
 """
 
 import math
@@ -58,7 +58,7 @@ def calibrations(project: Project, sheet: LabelMatrix, asked: Slice) -> Mapping[
 
 
 def _stated_confidences(project: Project, asked: Slice) -> dict[tuple[int, int], float]:
-    """(item, annotator) → how sure it was, with the label that counts in the slice."""
+    """(item, annotator) → the confidence stated with the label that counts in the slice."""
     debates = Debate.objects.filter(run__project=project, run__trial=False, label__isnull=False)
     if asked.run is None:
         carried = Q(label__superseded_by__change__isnull=False)

@@ -153,7 +153,7 @@ def _is_judgement() -> Q:
 
 
 def _translated_answers(schema: LabelSchema, rows: QuerySet[Any]) -> Iterable[Answer]:
-    """Under the names of today; what nothing stands for any more is left out."""
+    """Under the current names; answers that no current label stands for are left out."""
     rows = rows.order_by("pk").annotate(raw=Cast("value", TextField()))
     if schema.version == 1:
         yield from rows.values_list("item_id", "annotator_id", "raw").iterator(CHUNK)
@@ -207,7 +207,7 @@ def _repeats_matrix(
 
 
 def _clusters(sheet: LabelMatrix, ids: Ints) -> Ints | None:
-    """What the items belong to; one that the sheet does not have stands alone."""
+    """The clusters of the items; an item that the sheet does not have is a cluster of its own."""
     if sheet.clusters is None:
         return None
     places = np.searchsorted(sheet.item_ids, ids).clip(max=len(sheet.item_ids) - 1)

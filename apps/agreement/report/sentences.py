@@ -1,4 +1,4 @@
-"""Whom can I trust for what? The answer in a few sentences, each with its number and its doubt."""
+"""Whom can I trust for what? A few sentences, each with its number and its interval."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,8 +31,8 @@ class Sentence:
 
 
 def sentences(report: Report) -> list[Sentence]:
-    """What the gold is worth, then the most useful first: who is right, who agrees, where they
-    fail, who may be replaced."""
+    """First the quality of the gold, then the most useful findings: who is right, who agrees, the
+    hardest label, who may be replaced."""
     found: list[Sentence | None] = [_gold_sentence(report)]
     truths = truths_of(report)
     if truths:
@@ -84,9 +84,7 @@ def percent(figure: Mapping[str, Any]) -> str:
 def _ranking(report: Report, truth: Truth) -> Sentence:
     kinds = sorted(truth.independent, key=lambda kind: -truth.figure(kind)["value"])
     if not kinds:
-        return Sentence(
-            "Whoever labelled here also decided: what was decided cannot tell who is right."
-        )
+        return Sentence("All who labelled here also decided: the gold cannot tell who is right.")
     if TASKS[report["task"]].written:
         return _nearest_texts(report, truth, kinds)
     best = kinds[0]
@@ -105,7 +103,7 @@ def _ranking(report: Report, truth: Truth) -> Sentence:
 
 
 def _nearest_texts(report: Report, truth: Truth, kinds: Sequence[str]) -> Sentence:
-    """Of free texts hardly any is the same word for word: the words they share tell them apart."""
+    """Ranks free texts by shared words: hardly any are equal word for word."""
     best, figures = kinds[0], [truth.figure(kind) for kind in kinds]
     drawn = [draw_figure(shown, percent=True) for shown in figures]
     doubts = [f" ({figure.low} to {figure.high})" if figure.low else "" for figure in drawn]
@@ -135,7 +133,7 @@ def _own_agreement(report: Report, kind: str) -> Sentence | None:
     if name == "percent":
         verdict = f"{agree} among themselves on {percent(shown)} of pairs of labels"
         return Sentence(f"{subject} {verdict}.", kind)
-    # What may rest on it is judged by the lower end, not by the luck of the value.
+    # The lower end decides, not the value, which may be luck.
     low = shown.get("low")
     if low is None or shown["n"] < FEW_ITEMS:
         verdict = f"{do} not share enough items to tell how far to rely on a single one"
@@ -172,7 +170,7 @@ def _hardest_label(report: Report, truth: Truth) -> Sentence | None:
 
 
 def _replacements(report: Report) -> list[Sentence]:
-    """A sentence for those of one verdict by equally many people; one for the unknown."""
+    """A sentence for machines of one verdict by equally many people; one for the unknown."""
     tests, by_author = report["alt_test"], report["alt_test_by_author"]
     part = " in this part of the labels" if report["slice"] else ""
     known = {name: test for name, test in tests.items() if test["winning_rate"] is not None}
@@ -195,9 +193,9 @@ def _replacements(report: Report) -> list[Sentence]:
 
 
 def _verdict(chosen: Mapping[str, Any], by_author: Mapping[str, Any], part: str) -> Sentence:
-    """Of machines with the same verdict, compared with equally many people.
+    """A sentence on machines with the same verdict, compared with equally many people.
 
-    ``part``: says that it holds for a part of the labels only, or is empty.
+    ``part``: words for a part of the labels, or empty.
     """
     first = next(iter(chosen.values()))
     beaten = [round(test["winning_rate"] * test["tested"]) for test in chosen.values()]

@@ -1,4 +1,4 @@
-"""Which part of a project's ledger a report is about, and the form in which people choose it."""
+"""The part of a project's ledger that a report covers, and the form to choose it."""
 
 import json
 import re
@@ -31,7 +31,7 @@ MOST_TAG = 200
 class Slice:
     """Everything by default.
 
-    ``kind``, ``annotator``: only what these said. ``run``: of machines only this run's labels.
+    ``kind``, ``annotator``: only their labels. ``run``: of machines only this run's labels.
     ``label``: every answer becomes this label or not. ``since``, ``until``: days, both included.
     ``tag``: only items that carry it: ``urgent``, or ``key=value`` of an item's meta data.
     """
@@ -47,7 +47,7 @@ class Slice:
 
     @property
     def given(self) -> Mapping[str, str]:
-        """What is not left at its default, as it stands in an address."""
+        """The fields that differ from their defaults, as in an address."""
         values: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
         defaults = Slice()
         return {
@@ -119,7 +119,7 @@ def _items_by_meta(
 
 
 def _is_number(key: str) -> bool:
-    """Whether a database would take the key for a place in a list."""
+    """Whether a database would read the key as an index of a list."""
     try:
         int(key)
     except ValueError:
@@ -138,32 +138,32 @@ def _exists(model: Any, project: Project, key: int) -> bool:
     return bool(model.objects.filter(project=project, pk=key).exists())
 
 
-#: So many are told where none, or more than one, is meant; so much of each name.
-MOST_TOLD, MOST_NAME = 5, 40
+#: Annotators that an error message lists; letters of each name.
+MOST_LISTED, MOST_NAME = 5, 40
 _NUMBERED = re.compile(r"(?:^|#)(\d{1,9})$", re.ASCII)
 
 
 def find_annotator_id(project: Project, text: str) -> int:
     """A number, ``ann, Crowd #12`` as it is suggested, or a name that only one has.
 
-    Authors are never found by their name. Whether a number is one of the project is not looked at.
+    Authors are never found by their name. A number is not checked against the project.
 
     Raises:
-        InvalidInput: nobody, or more than one, is called so; with some who are.
+        InvalidInput: no annotator, or more than one, has the name; the message lists some.
     """
     numbered = _NUMBERED.search(text.strip())
     if numbered:
         return int(numbered[1])
     name = text.strip()
     found = list(
-        named_annotators(project).filter(name__iexact=name).order_by("pk")[: MOST_TOLD + 1]
+        named_annotators(project).filter(name__iexact=name).order_by("pk")[: MOST_LISTED + 1]
     )
     if len(found) == 1:
         return found[0].pk
     if found:
         words = f"Several are called “{name[:MOST_NAME]}”: {_join_titles(found)}. Give the number."
         raise InvalidInput.at("annotator", words)
-    some = list(named_annotators(project).order_by("pk")[: MOST_TOLD + 1])
+    some = list(named_annotators(project).order_by("pk")[: MOST_LISTED + 1])
     example = f" Give the number or a name, such as {_join_titles(some)}." if some else ""
     raise InvalidInput.at("annotator", f"Nobody is called “{name[:MOST_NAME]}”.{example}")
 
@@ -175,19 +175,19 @@ def annotator_title(project: Project, key: int | str | None) -> str:
 
 
 def describe_annotator(annotator: Annotator, most: int | None = None) -> str:
-    """``ann, Crowd #12``, of names so many letters at ``most``; of authors the number alone."""
+    """``ann, Crowd #12``, with at most ``most`` letters of the name; of authors only the number."""
     numbered = f"{annotator.get_kind_display()} #{annotator.pk}"
     return numbered if annotator.kind == Kind.AUTHOR else f"{annotator.name[:most]}, {numbered}"
 
 
 def named_annotators(project: Project) -> QuerySet[Annotator]:
-    """The annotators who may be named: all but authors."""
+    """Annotators whose names may be shown: all but authors."""
     return Annotator.objects.filter(project=project).exclude(kind=Kind.AUTHOR)
 
 
 def _join_titles(some: Iterable[Annotator]) -> str:
     *listed, last = [describe_annotator(annotator, MOST_NAME) for annotator in some]
-    return "; ".join([*listed[:MOST_TOLD], "…" if len(listed) == MOST_TOLD else last])
+    return "; ".join([*listed[:MOST_LISTED], "…" if len(listed) == MOST_LISTED else last])
 
 
 MOST_RUNS = 30
@@ -284,7 +284,7 @@ class SliceForm(forms.Form):
         return [describe_annotator(annotator) for annotator in known[:MOST_ANNOTATORS]]
 
     def _choose(self, name: str, nothing: str, offered: list[tuple[str, str]]) -> None:
-        """Nothing, what is offered, and what an address means beyond it."""
+        """An empty choice, the offered ones, and the address's value if it is none of them."""
         given = self._given.get(name, "")
         beyond = [] if given in ("", *dict(offered)) else [(given, given[:80])]
         if not offered and not beyond:
@@ -308,7 +308,7 @@ def read_slice(project: Project, given: QueryDict) -> tuple[Slice, LabelSchema]:
 
 
 def compared_annotators(report: Mapping[str, Any]) -> list[str]:
-    """The annotators whom a report compares, those with most labels, as they are suggested."""
+    """The annotators that a report compares, as suggestions for the field."""
     found: dict[int, str] = {}
     for pair in report["between"]:
         if pair["level"] == "annotator":

@@ -38,7 +38,7 @@ COEFFICIENT_WORDS = {
     "icc_2_k": "ICC(2,k)",
     "token_f1": "shared words, F1",
 }
-#: Of a kind against a truth: who is right how often, by every way of reading an item's labels.
+#: How often a kind is right against a truth, by every way of combining an item's labels.
 WAYS = {
     "accuracy": "single labels",
     "majority_accuracy": "most frequent answer",
@@ -48,13 +48,13 @@ WAYS = {
     "median_accuracy": "median",
     "medoid_accuracy": "answer nearest to the others",
 }
-#: Of free texts these come first, as they stand in a picture: few texts are the same word for word.
+#: Of free texts these come first, as in the chart: few texts are equal word for word.
 TEXT_WAYS = {
     "token_f1": "shared words",
     "medoid_token_f1": "the nearest’s",
     "accuracy": "the very text",
 }
-#: All else that is measured against a truth; what is not here is called by its key.
+#: All other measures against a truth; others are named by their key.
 MEASURES = {
     "cohen_kappa": "Cohen's κ of single labels",
     "majority_kappa": "κ of most frequent answers",
@@ -93,7 +93,7 @@ _SHARES = (
 
 
 def measure_words(name: str) -> str:
-    """A figure against a truth as people read it."""
+    """The words for a figure against a truth."""
     return WAYS.get(name) or MEASURES.get(name) or name.replace("_", " ")
 
 
@@ -103,7 +103,7 @@ def is_share(name: str) -> bool:
 
 
 def is_figure(value: Any) -> bool:
-    """Whether a value of a report is a figure, with a number or a reason for none."""
+    """Whether a value of a report is a figure: a number, or a reason why there is none."""
     return isinstance(value, Mapping) and "value" in value
 
 
@@ -280,7 +280,7 @@ def measures_against(report: Report, truth: Truth) -> Measures:
             kind in report["offline"],
             items=truth.found[kind]["items"],
             own=truth.found[kind]["own_decisions"],
-            # Of sets every label is told by itself: more than half of them have it or not.
+            # Sets have no ties: each label is decided by itself, by more than half.
             ties=0 if TASKS[report["task"]].several else truth.found[kind]["ties"],
         )
         for kind in truth.kinds
@@ -300,7 +300,7 @@ def measures_against(report: Report, truth: Truth) -> Measures:
 
 
 def tie_words(columns: Sequence[Column]) -> str:
-    """Of how many items a kind has no single most frequent answer; empty where of none."""
+    """A sentence on items without a single most frequent answer; empty without any."""
     tied = [
         f"{'No LLM' if column.offline else KIND_WORDS[column.kind]} {column.ties:,}"
         for column in columns
@@ -310,7 +310,7 @@ def tie_words(columns: Sequence[Column]) -> str:
 
 
 def with_reason(report: Report, figure: Figure) -> Figure:
-    """A null figure says its reason in words."""
+    """The figure; a null one with its reason in words."""
     if figure["value"] is not None:
         return figure
     return undefined(report["reasons"].get(figure["reason"], figure["reason"]))
@@ -336,8 +336,8 @@ def _row(
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceRow:
-    """A machine: how sure it says it is on average, how often it is right, and how far that lies
-    apart (``error``, the expected calibration error) and ``brier``; ``n`` items."""
+    """A machine: its mean stated confidence, how often it is right, ``error`` (the expected
+    calibration error) and ``brier``; ``n`` items."""
 
     name: str
     kind: str
@@ -350,7 +350,7 @@ class ConfidenceRow:
 
 
 def confidence_rows(report: Report) -> Sequence[ConfidenceRow]:
-    """Each machine that states how sure it is and can be measured by a truth."""
+    """Each machine that states a confidence and can be measured by a truth."""
     found = []
     for name, machine in report["calibration"].items():
         bins, n = machine["bins"], machine["n"]
@@ -454,7 +454,7 @@ def trust_table(report: Report, truth: Truth) -> tuple[Sequence[str], Sequence[T
 
 
 def confusions(report: Report, truth: Truth) -> Mapping[str, Sequence[Confusion]]:
-    """Kind → what it takes for what, the most frequent first."""
+    """Kind → its confusions, the most frequent first."""
     labels = report["categories"] or ()
     found = {}
     for kind in truth.kinds:

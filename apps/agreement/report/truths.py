@@ -39,7 +39,7 @@ class Truth:
 
     @property
     def by(self) -> str:
-        """What it is called in addresses and among the comparisons."""
+        """Its name in addresses and among the comparisons."""
         return self.key.removeprefix("against_")
 
     @property
@@ -65,14 +65,14 @@ def truths_of(report: Report) -> list[Truth]:
 
 
 def short_name(report: Report, kind: str) -> str:
-    """A kind as it stands in a picture."""
+    """The name of a kind in a chart."""
     if kind in ("llm", "model") and report["offline"].get(kind):
         return "No LLM"
     return {"llm": "LLM"}.get(kind, kind.capitalize())
 
 
 def name_of(report: Report, kind: str) -> str:
-    """A kind as it stands in a sentence; what is no LLM is never called one."""
+    """The name of a kind in a sentence; the offline text matcher is never called an LLM."""
     if kind in ("llm", "model") and report["offline"].get(kind):
         return "the offline text matcher (not an LLM)"
     return KIND_NAMES.get(kind, kind)
@@ -130,7 +130,7 @@ _KINDS = {
 def part_words(report: Report, who: str = "") -> str:
     """``Only items tagged “urgent”, labels by the crowd``; empty where it is about all labels.
 
-    ``who``: what the annotator is called whose labels alone they are.
+    ``who``: the title of the only annotator, where the slice has one.
     """
     asked = report["slice"]
     parts = []

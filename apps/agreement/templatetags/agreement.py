@@ -44,19 +44,19 @@ BASES = {
 
 @register.filter
 def metric_words(name: str) -> str:
-    """A metric's key as people read it."""
+    """The words for a metric's key."""
     return METRICS.get(name, name.replace("_", " "))
 
 
 @register.filter
 def basis_words(basis: str) -> str:
-    """What gold rests on, as it reads after a number."""
+    """The basis of gold, as words after a number."""
     return BASES.get(basis, basis)
 
 
 @register.filter
 def arm_title(run: Run) -> str:
-    """What an arm of an experiment is called."""
+    """The title of an arm of an experiment."""
     return title_of(run.protocol, run.protocol_settings)
 
 
@@ -131,6 +131,6 @@ def percent(value: float | None) -> str:
 
 @register.inclusion_tag("agreement/automation_notice.html")
 def automation_notice(project: Project) -> dict[str, object]:
-    """Says that a promise broke or was suspended, until another one is begun."""
+    """A notice that a promise broke or was suspended, until another one is begun."""
     lost = lost_promise(project)
     return {"project": project, "lost": lost, "words": ending_words(lost) if lost else ""}
