@@ -24,7 +24,7 @@ from apps.labels.blindness import answer_hidden_from
 from apps.labels.models import MACHINES, PEOPLE, Annotator, Gold, ItemState, Kind, Label
 from apps.labels.selectors import current_gold, labels_of_run, rejected_suggestions
 from apps.projects.changes import Translator
-from apps.projects.models import Item, LabelSchema, Project
+from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.agreement.evaluation import (
     Evaluation,
@@ -345,11 +345,6 @@ def items_by_outcome(compared: Comparison, outcome: str) -> list[int]:
         for pair in compared.pairs
         if is_right(schema, pair.predicted, pair.gold) is wanted
     ]
-
-
-def items_with_ids(item_ids: Sequence[int]) -> QuerySet[Item]:
-    """Those items, in the order of import."""
-    return Item.objects.filter(pk__in=item_ids).order_by("pk")
 
 
 def labels_by_item(source: PredictionSource | None, item_ids: Sequence[int]) -> dict[int, Label]:

@@ -81,11 +81,6 @@ def _llm_comparison(quality: Mapping[str, Any]) -> str:
     return f" Beside the debates no difference is shown ({rates} on the same items)."
 
 
-def is_better(quality: Mapping[str, Any]) -> bool:
-    """Whether the model is shown to be better than guessing."""
-    return bool(quality["accuracy"]["low"] > quality["majority"]["accuracy"]["value"])
-
-
 def _whole(number: float) -> str:
     return f"{number:.0f}".replace("-", "−")
 
@@ -101,11 +96,10 @@ def learning_curves(curve: Mapping[str, Any]) -> Chart | None:
         return None
     ends = [point[way][end] for point in points for way in WAYS for end in ("low", "high")]
     low = down_to(ends)
-    targets = [found for found in curve.get("targets", ()) if found["share"] == DECISIVE]
-    marks: list[Mark] = [
-        Rule(y=found["accuracy"], name=f"target {share_tick(round(found['accuracy'], 2))}")
-        for found in targets[:1]
-    ]
+    marks: list[Mark] = []
+    if target := decisive_target(curve):
+        name = f"target {share_tick(round(target['accuracy'], 2))}"
+        marks.append(Rule(y=target["accuracy"], name=name))
     marks += [
         Line(
             points=[(point["labels"], point[way]["value"]) for point in points],
@@ -173,7 +167,7 @@ def page_context(state: LearningState) -> dict[str, Any]:
     return context | {
         "rows": rows_of(model),
         "quality_words": quality_words(quality),
-        "better": is_better(quality),
+        "better": quality["accuracy"]["low"] > quality["majority"]["accuracy"]["value"],
         "saving_words": saving_words(curve),
         "picture": learning_curves(curve),
         "curve": curve,

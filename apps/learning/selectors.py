@@ -273,19 +273,13 @@ class LearningState:
         return self.last if failed else None
 
 
-def switch_of(project: Project) -> LearningSwitch:
-    """The project's switch, off (and unsaved) where nobody has touched it."""
-    found = LearningSwitch.objects.filter(project=project).first()
-    return found or LearningSwitch(project=project)
-
-
 def learning_state(project: Project) -> LearningState:
     """The state of learning. Four queries."""
     models = TrainedModel.objects.filter(project=project).order_by("-version")
     last = models.first()
     measured = models.filter(quality__isnull=False).select_related("schema").first()
     return LearningState(
-        on=switch_of(project).on,
+        on=LearningSwitch.objects.filter(project=project, on=True).exists(),
         decided=decided_items(project.pk),
         measured=measured,
         going=last if last is not None and last.unfinished else None,

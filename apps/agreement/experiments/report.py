@@ -71,17 +71,6 @@ class Reading:
     gold: Value
 
 
-def check_kind(kind: str) -> str:
-    """``kind``, provided that there is such a one.
-
-    Raises:
-        InvalidInput: there is not.
-    """
-    if kind not in KIND_WORDS:
-        raise InvalidInput(f"kind: must be one of {', '.join(KIND_WORDS)}.")
-    return kind
-
-
 def debates_by_kind(answers: Answers, answered: ArmAnswers) -> dict[str, list[int]]:
     """Kind → which of an arm's debates are of it; protocols with one opinion change no minds."""
     gold = answers.gold[answered.rows]
@@ -224,7 +213,8 @@ def report_of(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport:
     if predicts(arms):
         own = author_labels(experiment.project, arms[0].run.schema)
         state += (own.aggregate(last=Max("pk"))["last"],)
-    key = f"experiment-{VERSION}-{experiment.pk}-{cache_key_part(state)}"
+    state_key = "-".join(str(part).replace(" ", "_") for part in state)
+    key = f"experiment-{VERSION}-{experiment.pk}-{state_key}"
     found: ExperimentReport | None = cache.get(key)
     if found is None or len(found.arms) != len(arms):
         found = make_report(experiment, arms)
@@ -241,18 +231,14 @@ def in_dollars(cost: Figure) -> Figure:
     return {**cost, "value": value, "low": low, "high": high}
 
 
-def cache_key_part(state: Sequence[Any]) -> str:
-    """For a cache's key."""
-    return "-".join(str(part).replace(" ", "_") for part in state)
-
-
 def readings_of(experiment: Experiment, arms: Sequence[Arm], kind: str) -> list[Reading]:
     """All debates of ``arms`` of one kind, arm after arm in the order of items.
 
     Raises:
         InvalidInput: no such kind.
     """
-    check_kind(kind)
+    if kind not in KIND_WORDS:
+        raise InvalidInput(f"kind: must be one of {', '.join(KIND_WORDS)}.")
     answers = answers_of(experiment, arms)
     return [
         reading

@@ -92,21 +92,6 @@ _SHARES = (
 )
 
 
-def measure_words(name: str) -> str:
-    """The words for a figure against a truth."""
-    return WAYS.get(name) or MEASURES.get(name) or name.replace("_", " ")
-
-
-def is_share(name: str) -> bool:
-    """Whether a figure is a share of labels or items, shown as per cent."""
-    return name in _SHARES or name.endswith("accuracy")
-
-
-def is_figure(value: Any) -> bool:
-    """Whether a value of a report is a figure: a number, or a reason why there is none."""
-    return isinstance(value, Mapping) and "value" in value
-
-
 def main_coefficient(report: Report) -> str:
     """The coefficient that is recommended for the project's task."""
     task = TASKS["single" if report["slice"].get("label") else report["task"]]
@@ -287,7 +272,10 @@ def measures_against(report: Report, truth: Truth) -> Measures:
     ]
     figures = {kind: truth.found[kind] for kind in truth.kinds}
     names = dict.fromkeys(
-        name for found in figures.values() for name, shown in found.items() if is_figure(shown)
+        name
+        for found in figures.values()
+        for name, shown in found.items()
+        if isinstance(shown, Mapping) and "value" in shown
     )
     first = [*TEXT_WAYS, *WAYS] if TASKS[report["task"]].written else list(WAYS)
     ways = [name for name in dict.fromkeys(first) if name in names]
@@ -309,13 +297,6 @@ def tie_words(columns: Sequence[Column]) -> str:
     return f"Items with a tie are not in it: {', '.join(tied)}." if tied else ""
 
 
-def with_reason(report: Report, figure: Figure) -> Figure:
-    """The figure; a null one with its reason in words."""
-    if figure["value"] is not None:
-        return figure
-    return undefined(report["reasons"].get(figure["reason"], figure["reason"]))
-
-
 def _row(
     report: Report,
     columns: Sequence[Column],
@@ -324,13 +305,16 @@ def _row(
     words: str | None = None,
 ) -> MeasureRow:
     missing = NOBODY_ABSTAINED if name.endswith("with_abstentions") else NOT_HERE
+    cells = []
+    for column in columns:
+        shown = figures[column.kind].get(name, missing)
+        if shown["value"] is None:
+            shown = undefined(report["reasons"].get(shown["reason"], shown["reason"]))
+        cells.append((column, shown))
     return MeasureRow(
-        words or measure_words(name),
-        is_share(name),
-        [
-            (column, with_reason(report, figures[column.kind].get(name, missing)))
-            for column in columns
-        ],
+        words or WAYS.get(name) or MEASURES.get(name) or name.replace("_", " "),
+        percent=name in _SHARES or name.endswith("accuracy"),
+        cells=cells,
     )
 
 

@@ -22,11 +22,11 @@ from apps.agreement.evaluation import (
     items_by_outcome,
     items_in_cell,
     items_in_matrix,
-    items_with_ids,
     labels_by_item,
     source_choices,
 )
 from apps.agreement.evaluation_charts import draw_evaluation
+from apps.projects.models import Item
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
 from labelhub.core.errors import InvalidInput
@@ -79,7 +79,8 @@ def evaluation_items(request: SignedInRequest, slug: str) -> HttpResponse:
     project = get_project(request.user, slug, Right.VIEW)
     compared = compare_with_gold(project, find_source(project, **_source_asked(request)))
     title, ids = _selected(request.GET, compared)
-    page = Paginator(items_with_ids(ids), PAGE_SIZE).get_page(request.GET.get("page"))
+    items = Item.objects.filter(pk__in=ids).order_by("pk")
+    page = Paginator(items, PAGE_SIZE).get_page(request.GET.get("page"))
     shown = [item.pk for item in page]
     labels = labels_by_item(compared.source, shown)
     debates = debates_by_item(compared.source, shown)
