@@ -148,7 +148,7 @@ class PairSerializer(serializers.Serializer[Any]):
 class ComparisonSerializer(ExperimentSerializer):
     """An experiment with everything that is told of its arms."""
 
-    main_finding = serializers.CharField()
+    finding = serializers.CharField()
     task = serializers.CharField()
     items = serializers.IntegerField()
     ambiguous_items = serializers.IntegerField(allow_null=True)
