@@ -105,5 +105,5 @@ def _before(user_id: int, item: str, condition: Q) -> QuerySet[ItemState]:
 
 def unanswered(user_id: int, *, item: str = "pk") -> Q:
     """Rows about items of which this person says nothing so far."""
-    said = Label.objects.current().filter(item=OuterRef(item), annotator__user=user_id)
-    return ~Q(Exists(said))
+    labels = Label.objects.current().filter(item=OuterRef(item), annotator__user=user_id)
+    return ~Q(Exists(labels))

@@ -115,7 +115,9 @@ def test_a_gold_history_is_one_chain() -> None:
 def test_importing_twice_changes_nothing(values: list[tuple[int, int, str]]) -> None:
     project: Project = ProjectFactory.create(overlap=2)
     items, workers = open_several(project, 3), [person(project) for _ in range(3)]
-    rows = [draft(items[at], workers[who], value, action="imported") for at, who, value in values]
+    rows = [
+        draft(items[index], workers[who], value, action="imported") for index, who, value in values
+    ]
     first = import_labels(project, rows)
     before = list(Label.objects.filter(item__project=project).values_list("pk", "value"))
     second = import_labels(project, rows)
@@ -142,8 +144,8 @@ def test_naming_anothers_label_opens_no_way_to_label_twice() -> None:
 def test_nobody_revises_what_somebody_else_said() -> None:
     project = ProjectFactory.create(overlap=2)
     item, ada, bob = open_item(project), person(project), person(project)
-    said = record_label(draft(item, ada, "good"))
-    forged = draft(item, bob, "bad", supersedes_uid=said.uid, action="imported")
+    label = record_label(draft(item, ada, "good"))
+    forged = draft(item, bob, "bad", supersedes_uid=label.uid, action="imported")
     assert import_labels(project, [forged]) == [CONFLICT]
     mine, theirs = uuid4(), uuid4()
     fresh = open_item(project)

@@ -134,12 +134,12 @@ def written_row(story: Story, annotator: Annotator, random: Random, pk: int) -> 
         if random.random() < 0.1:
             row.keys, row.odd = {"aside": random.choice((7, None, {"a": 1})), "check": 1}, True
         return row
-    own = next((one for one in story.current if one.annotator == annotator), None)
+    own = next((earlier for earlier in story.current if earlier.annotator == annotator), None)
     row.supersedes = own.pk if own else None
     if own and random.random() < 0.3:
         row.withdrawn, row.action, row.odd = True, "withdrawn", row.odd or bool(row.keys)
         return row
-    suggested = [one.pk for one in story.current if one.kind in MACHINES]
+    suggested = [row.pk for row in story.current if row.kind in MACHINES]
     if annotator.kind in PEOPLE and suggested and random.random() < 0.1:
         row.rejected, row.shown, row.action = True, suggested[-1], "rejected"
         return row
@@ -164,12 +164,12 @@ class Verdict:
 
 def people_of(story: Story) -> list[Row]:
     """What crowd and experts say; of one user's two annotators the newer."""
-    said = [row for row in story.current if row.kind in PEOPLE and not row.rejected]
+    rows = [row for row in story.current if row.kind in PEOPLE and not row.rejected]
     return [
         row
-        for row in said
+        for row in rows
         if row.annotator.user_id is None
-        or row is [one for one in said if one.annotator.user_id == row.annotator.user_id][-1]
+        or row is [other for other in rows if other.annotator.user_id == row.annotator.user_id][-1]
     ]
 
 
@@ -197,12 +197,12 @@ def counted_of(story: Story) -> list[Row]:
 
 def author_of(story: Story) -> Row | None:
     """The author's word that decides."""
-    said = [
+    rows = [
         row
         for row in story.current
         if row.kind == "author" and row.value and row.speaks_here and not row.keys.get("advisory")
     ]
-    return said[-1] if said else None
+    return rows[-1] if rows else None
 
 
 def majority_of(rows: Sequence[Row]) -> list[Row]:
@@ -398,11 +398,11 @@ def filled(before: Any) -> tuple[list[Project], dict[int, Row]]:
     ]  # fmt: skip
     rows = {}
     for project in projects:
-        stories, said = written_stories(project, random, pks), 0
-        while said * len(projects) < LABELS:
+        stories, written = written_stories(project, random, pks), 0
+        while written * len(projects) < LABELS:
             some = list(islice(stories, 1000))
             store(before, project, some)
             for story in some:
                 rows.update({row.pk: row for row in story.rows})
-                said += len(story.rows)
+                written += len(story.rows)
     return projects, rows

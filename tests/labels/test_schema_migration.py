@@ -123,24 +123,24 @@ def test_a_label_taken_back_without_asking_brings_nothing_into_the_queue(project
 
 def test_sets_are_merged_without_doubles(db: None) -> None:
     project = ProjectFactory.create(definition={"task": "multi", "labels": ["a", "b", "c"]})
-    item, one, two = open_item(project), person(project), person(project)
-    record_label(draft(item, one, ["a", "b", "c"]))
-    record_label(draft(item, two, ["c"]))
+    item, ada, bob = open_item(project), person(project), person(project)
+    record_label(draft(item, ada, ["a", "b", "c"]))
+    record_label(draft(item, bob, ["c"]))
     changed(project, Merge(("a", "b"), "ab"), Reorder(("c", "ab")))
-    assert said(item) == {one.name: ["c", "ab"], two.name: ["c"]}
+    assert said(item) == {ada.name: ["c", "ab"], bob.name: ["c"]}
 
 
 def test_a_merge_ends_conflicts_and_a_revert_brings_them_back(db: None) -> None:
     project = ProjectFactory.create(definition=THREE, overlap=2)
-    item, one, two = open_item(project), person(project), person(project)
-    record_label(draft(item, one, "a"))
-    record_label(draft(item, two, "b"))
+    item, ada, bob = open_item(project), person(project), person(project)
+    record_label(draft(item, ada, "a"))
+    record_label(draft(item, bob, "b"))
     assert state(item).stage == "conflict"
     change = changed(project, Merge(("a", "b"), "a"))
     assert (decided(item), state(item).stage) == ("a", "decided")
     assert change.counts["gold_made"] == 1
     taken_back(change)
-    assert said(item) == {one.name: "a", two.name: "b"}
+    assert said(item) == {ada.name: "a", bob.name: "b"}
     assert (decided(item), state(item).stage) == (None, "conflict")
 
 
@@ -217,8 +217,8 @@ class TestDecisions(TestCase):
         """An item of which all this was said."""
         project = ProjectFactory.create(definition=THREE, overlap=overlap)
         item, schema = open_item(project), current_schema(project)
-        for at, (value, kind, action, role) in enumerate(labels):
-            by = machine(project, f"{kind}-{at}")
+        for number, (value, kind, action, role) in enumerate(labels):
+            by = machine(project, f"{kind}-{number}")
             by.kind = kind
             by.save()
             row = NewLabel(
@@ -271,7 +271,7 @@ class TestDecisions(TestCase):
         assert list(said(item).values()) == list(said(merged).values())
         assert decided(item) == decided(merged)
         facts = read_ledgers([item.pk])[item.pk]
-        assert [label.action for label in facts.labels] == [each[2] for each in labels]
+        assert [label.action for label in facts.labels] == [action_of[2] for action_of in labels]
 
 
 def test_marked_places_follow(db: None) -> None:
