@@ -211,9 +211,9 @@ def test_those_who_are_overruled_are_told(project: Project, judge: User) -> None
     assert done.overruled == [wrong]
     assert unread_mentions(project.pk, wrong.pk) == 1
     assert unread_mentions(project.pk, right.pk) == 0
-    assert thread_on(project, wrong, item.pk).told == [done.comment]
-    told = Intervention.objects.get()
-    assert (told.action, told.subject, told.data["item"]) == ("explain", wrong, item.pk)
+    assert thread_on(project, wrong, item.pk).explanations == [done.comment]
+    logged = Intervention.objects.get()
+    assert (logged.action, logged.subject, logged.data["item"]) == ("explain", wrong, item.pk)
 
 
 def test_opinions_stand_side_by_side(project: Project, judge: User) -> None:
@@ -241,11 +241,11 @@ def test_audits_stay_blind_for_the_expert(project: Project, judge: User) -> None
         answer(claim(project, person), person, value)
 
     case = opinions_on(project, judge, item.pk)
-    assert {one.label.annotator.kind for one in case.said} == {"crowd"}
+    assert {opinion.label.annotator.kind for opinion in case.opinions} == {"crowd"}
     assert case.shown == 0
 
     rule(item, judge)
-    assert len(opinions_on(project, judge, item.pk).said) == 4
+    assert len(opinions_on(project, judge, item.pk).opinions) == 4
 
 
 def test_what_waits_for_nobody_is_not_told(project: Project, judge: User) -> None:

@@ -94,7 +94,7 @@ def test_an_item_goes_back_to_the_same_people(project: Project, judge: User) -> 
     assert state_of(item).audience == ItemState.Audience.NAMED
     assert Intervention.objects.filter(action="send_back").count() == 2
     for someone in people:
-        assert thread_on(project, someone, item.pk).told == [sent.comment]
+        assert thread_on(project, someone, item.pk).explanations == [sent.comment]
         assert claim(project, someone).item_id == item.pk
 
 

@@ -50,15 +50,15 @@ def suggested(project: Project, count: int) -> list[Item]:
 def answered(project: Project, user: User, arm: str, same: int, other: int) -> list[Item]:
     """Items with the suggestion ``good``, of which ``same`` are answered with it."""
     items = suggested(project, same + other)
-    for at, item in enumerate(items):
-        drawn(item, user, "good" if at < same else "bad", arm)
+    for index, item in enumerate(items):
+        drawn(item, user, "good" if index < same else "bad", arm)
     return items
 
 
 @pytest.mark.thorough
 def test_the_difference_comes_with_its_interval_and_in_words(project: Project) -> None:
-    one, two = reviewer(project), reviewer(project)
-    for user in (one, two):
+    ada, bob = reviewer(project), reviewer(project)
+    for user in (ada, bob):
         answered(project, user, SHOWN, 19, 1)
         answered(project, user, WITHHELD, 6, 6)
 
@@ -139,11 +139,11 @@ def test_a_rejection_takes_nothing_over_and_is_named(project: Project) -> None:
 
 
 def test_agreement_is_with_others_on_the_same_items(project: Project) -> None:
-    items, one, two = suggested(project, 3), reviewer(project), reviewer(project)
+    items, ada, bob = suggested(project, 3), reviewer(project), reviewer(project)
     for item in items:
-        drawn(item, one, "good", SHOWN)
-    decided(items[0], two, "good")
-    decided(items[1], two, "bad")
+        drawn(item, ada, "good", SHOWN)
+    decided(items[0], bob, "good")
+    decided(items[1], bob, "bad")
 
     agreement = anchoring_report(project).arms["shown"].agreement
 
@@ -187,10 +187,10 @@ def test_what_the_queue_draws_is_what_is_read(project: Project) -> None:
     ],
 )
 def test_the_sentence(low: float, value: float, high: float, words: str) -> None:
-    told = figure(value, low=low, high=high, n=99, method="")
+    estimate = figure(value, low=low, high=high, n=99, method="")
 
-    assert sentence(told).endswith(words)
-    assert str(in_points(told)["words"]).endswith(" points")
+    assert sentence(estimate).endswith(words)
+    assert str(in_points(estimate)["words"]).endswith(" points")
 
 
 def test_it_takes_a_fixed_number_of_queries(

@@ -76,9 +76,9 @@ def test_what_they_skip_goes_back_to_all(project: Project) -> None:
 
 def test_a_second_label_by_name_where_one_was_enough_is_asked_for_once(project: Project) -> None:
     (item,) = queued_items(project, 1)
-    one, other = reviewer(project), reviewer(project)
-    assign_items(project, [item.pk], [one, other])
-    answer(claim(project, one), one, "good")
+    assignee, other = reviewer(project), reviewer(project)
+    assign_items(project, [item.pk], [assignee, other])
+    answer(claim(project, assignee), assignee, "good")
 
     assert claim_next_item(project=project, user=other) is None
     assert not Assignment.objects.filter(open=True).exists()
@@ -98,9 +98,9 @@ def test_kept_for_a_kind_only_that_kind_gets_it(project: Project, kind: str, who
     keep_for_kind(project, [item.pk], kind)
     people = {reviewer: reviewer(project), expert: expert(project)}
 
-    for each, person in people.items():
+    for maker, person in people.items():
         slot = claim_next_item(project=project, user=person)
-        assert (slot is not None) == (each is who)
+        assert (slot is not None) == (maker is who)
         if slot:
             release_leases(project=project, user=person, tokens=[token(slot)])
 

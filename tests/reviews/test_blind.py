@@ -165,5 +165,5 @@ def test_an_audit_that_began_with_a_suggestion_on_screen_says_so(
     ItemState.objects.filter(item=item).update(reasons=["audit"])
     sent = {"item": item.pk, "lease": token(slot), "value": "good", "shown": seen.pk}
     browser.post(page(project, "submit/"), sent)
-    said = Label.objects.get(item=item, annotator__user=person)
-    assert (said.action, said.proposed_from_id) == ("accepted", seen.pk)
+    label = Label.objects.get(item=item, annotator__user=person)
+    assert (label.action, label.proposed_from_id) == ("accepted", seen.pk)

@@ -97,8 +97,8 @@ def rendered(user: User, item: Item) -> str:
 
 def test_a_prompt_is_not_rendered_with_what_a_reviewer_is_yet_to_audit(project: Project) -> None:
     (item,) = queued_items(project, 1)
-    said = dict.fromkeys(("extractor", "critic", "judge"), "good")
-    finished_debate(started_run(project, "ecj"), said, text="I call it good.")
+    answers = dict.fromkeys(("extractor", "critic", "judge"), "good")
+    finished_debate(started_run(project, "ecj"), answers, text="I call it good.")
     ItemState.objects.filter(item=item).update(reasons=["audit"], queued=True)
     person = reviewer(project)
     assert "I call it good." not in rendered(person, item)

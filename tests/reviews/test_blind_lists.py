@@ -96,12 +96,12 @@ def test_no_file_tells_what_is_audited() -> None:
     suggest(item, "good")
     user, client = reviewer(project), Client()
     client.force_login(user)
-    at = f"/api/v1/projects/{project.slug}/export/"
-    assert client.get(at).status_code == 200
+    address = f"/api/v1/projects/{project.slug}/export/"
+    assert client.get(address).status_code == 200
     suggest(item, "good", reasons=["audit"])
-    assert client.get(at).status_code == 403
+    assert client.get(address).status_code == 403
     client.force_login(member(project, Role.MANAGER))
-    assert client.get(at).status_code == 200
+    assert client.get(address).status_code == 200
 
 
 def test_a_known_item_that_was_debated_stands_as_other_debated_ones() -> None:
@@ -112,7 +112,7 @@ def test_a_known_item_that_was_debated_stands_as_other_debated_ones() -> None:
     rows = {row.item.pk: row for row in read_grid(project, read_query({}), user).rows}
     assert {row.stage for row in rows.values()} == {ItemState.Stage.SUGGESTED.label}
     assert len({tuple(row.reasons) for row in rows.values()}) == 1
-    assert all(row.suggestion and not row.said for row in rows.values())
+    assert all(row.suggestion and not row.tallies for row in rows.values())
     for asked in ({"stage": "suggested"}, {"suggested": "good"}, {"reason": "tie"}):
         assert sorted(found(project, user, **asked)) == ["known", "other"], asked
     assert found(project, user, stage="new") == []

@@ -64,9 +64,9 @@ def test_matching_items_come_first_and_later_ones_follow(project: Project) -> No
     open_item(project, external_id="colder", text="Colder soup")
     keep()
     assert first(project) == ["cold", "colder"]
-    told = first_settings(project)
-    assert told is not None
-    assert told.first_at is not None
+    settings = first_settings(project)
+    assert settings is not None
+    assert settings.first_at is not None
     assert list(Intervention.objects.values_list("items", flat=True)) == [1, 1]
 
 

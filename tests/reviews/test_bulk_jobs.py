@@ -131,15 +131,15 @@ def test_items_of_their_own_options_are_labelled_where_they_offer_it(manager: Us
 @pytest.mark.thorough
 def test_items_are_given_to_all_or_in_turn(project: Project, manager: User) -> None:
     open_several(project, 5)
-    one, other = reviewer(project), reviewer(project)
+    first, other = reviewer(project), reviewer(project)
 
-    shared = done(project, manager, "assign", users=[one.pk, other.username], share=True)
-    held = {user: Assignment.objects.filter(user=user).count() for user in (one, other)}
+    shared = done(project, manager, "assign", users=[first.pk, other.username], share=True)
+    held = {user: Assignment.objects.filter(user=user).count() for user in (first, other)}
     assert sorted(held.values()) == [2, 3]
     undone(shared, manager)
     assert Assignment.objects.filter(open=True).count() == 0
 
-    job = done(project, manager, "assign", users=[one.pk, other.pk], share=False)
+    job = done(project, manager, "assign", users=[first.pk, other.pk], share=False)
     assert Assignment.objects.filter(open=True).count() == 10
     assert job.done == 5
     kinds = list(Intervention.objects.values_list("action", "items").order_by("pk"))
@@ -150,12 +150,12 @@ def test_nobody_is_given_what_they_have_labelled(project: Project, manager: User
     project.overlap = 3
     project.save()
     item, rest = open_several(project, 2)
-    one = person(project)
-    record_label(draft(item, one, "good"))
-    assert one.user is not None
+    labeller = person(project)
+    record_label(draft(item, labeller, "good"))
+    assert labeller.user is not None
     other = reviewer(project)
 
-    done(project, manager, "assign", users=[one.user.pk, other.pk], share=True)
+    done(project, manager, "assign", users=[labeller.user.pk, other.pk], share=True)
     given = dict(Assignment.objects.values_list("item", "user"))
 
     assert given[item.pk] == other.pk
@@ -183,7 +183,7 @@ def test_audience_and_first_place_are_set_and_restored(project: Project, manager
 
 def test_items_go_back_and_their_labels_come_again(project: Project, manager: User) -> None:
     item, untouched = open_several(project, 2)
-    said = record_label(draft(item, person(project), "good", seconds=9))
+    label = record_label(draft(item, person(project), "good", seconds=9))
 
     job = done(project, manager, "return", reason="The guideline has changed.")
 
@@ -193,7 +193,7 @@ def test_items_go_back_and_their_labels_come_again(project: Project, manager: Us
 
     undone(job, manager)
     restored = Label.objects.current().by_people().get()
-    assert (restored.value, restored.annotator, restored.seconds) == ("good", said.annotator, None)
+    assert (restored.value, restored.annotator, restored.seconds) == ("good", label.annotator, None)
     assert Gold.objects.current().get().value == "good"
 
 

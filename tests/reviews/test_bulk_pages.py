@@ -153,7 +153,7 @@ def test_a_set_of_labels_is_empty_only_where_that_was_chosen(client: Client) -> 
     refused = client.post(f"/p/{project.slug}/bulk/", {"do": "label"}, follow=True)
     none: dict[str, Any] = {"with-none": "on"}
     both = none | {"with-value": "Food"}
-    told = html(client, project, "bulk/new/", 422, **asked, **both)
+    content = html(client, project, "bulk/new/", 422, **asked, **both)
     assert not BulkJob.objects.exists()
     page = html(client, project, "bulk/new/", **asked, **none)
     client.post(f"/p/{project.slug}/bulk/", {"do": "label", "with-none": "on"})
@@ -161,7 +161,7 @@ def test_a_set_of_labels_is_empty_only_where_that_was_chosen(client: Client) -> 
 
     assert "Choose the label that all are to have." in unsaid
     assert "Choose the label that all are to have." in refused.content.decode()
-    assert "both labels and “None of these”" in told
+    assert "both labels and “None of these”" in content
     assert "1 of 1 item will change" in page
     assert Label.objects.get().value == []
 

@@ -53,15 +53,15 @@ def test_filters_are_saved_read_and_forgotten(project: Project, api: APIClient) 
     assert made.json()["first"] is True
     assert waiting_jobs(KIND) == [project.pk]
 
-    one = url(project, f"filters/{made.json()['id']}/")
-    assert api.get(one).json()["query"] == sent["query"]
+    address = url(project, f"filters/{made.json()['id']}/")
+    assert api.get(address).json()["query"] == sent["query"]
     assert api.get(url(project, "filters/")).json()["count"] == 1
     wrong = api.post(url(project, "filters/"), {"name": "x", "query": {"colour": 1}}, format="json")
     assert wrong.json()["errors"][0]["field"] == "query.colour"
     api.post(url(project, "filters/"), {**sent, "first": False}, format="json")
-    assert api.get(one).json()["first"] is False
-    assert api.delete(one).status_code == 204
-    assert api.get(one).status_code == 404
+    assert api.get(address).json()["first"] is False
+    assert api.delete(address).status_code == 204
+    assert api.get(address).status_code == 404
 
 
 def test_a_job_is_tried_started_and_undone(project: Project, api: APIClient) -> None:
@@ -81,8 +81,8 @@ def test_a_job_is_tried_started_and_undone(project: Project, api: APIClient) -> 
     assert waiting_jobs("reviews.bulk") == [job]
 
     run_job(job)
-    told = api.get(url(project, f"bulk/{job}/")).json()
-    assert (told["status"], told["done"], told["counts"]) == ("done", 1, {"silent": 1})
+    shown = api.get(url(project, f"bulk/{job}/")).json()
+    assert (shown["status"], shown["done"], shown["counts"]) == ("done", 1, {"silent": 1})
     assert api.get(url(project, "bulk/")).json()["count"] == 1
     assert api.post(url(project, f"bulk/{job}/undo/")).status_code == 202
     assert api.post(url(project, f"bulk/{job}/undo/")).status_code == 409

@@ -71,7 +71,7 @@ def test_one_of_two_who_saw_the_same_place_gets_it(project: Project, lapsed: boo
     until = now + timedelta(minutes=5)
     seen = [(person, next_places(project, person, now)[0]) for person in people]
 
-    taken = [take(p, project=project, user=one, until=until, now=now) for one, p in seen]
+    taken = [take(p, project=project, user=person, until=until, now=now) for person, p in seen]
 
     assert [slot is not None for slot in taken] == [True, False]
     assert Slot.objects.get().holder == people[0]

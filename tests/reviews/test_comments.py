@@ -111,12 +111,12 @@ def test_names_are_found_where_they_stand() -> None:
 
 def test_a_remark_is_stored_once(item: Item) -> None:
     person = reviewer(item.project)
-    said: dict[str, Any] = {"project": item.project, "user": person, "item_id": item.pk}
+    common: dict[str, Any] = {"project": item.project, "user": person, "item_id": item.pk}
 
-    first, again = (remark(**said, text="Odd. ") for _ in range(2))
+    first, again = (remark(**common, text="Odd. ") for _ in range(2))
 
     assert first == again
-    assert remark(**said, text=" ") is None
+    assert remark(**common, text=" ") is None
     assert Comment.objects.count() == 1
 
 
@@ -126,8 +126,8 @@ def test_comments_are_resolved_and_opened_again(item: Item) -> None:
     options: dict[str, Any] = {"project": project, "user": person, "comment_id": comment.pk}
 
     settled = resolve_comment(**options)
-    at = settled.resolved_at
-    assert (resolve_comment(**options).resolved_at, settled.resolved_by) == (at, person)
+    resolved_at = settled.resolved_at
+    assert (resolve_comment(**options).resolved_at, settled.resolved_by) == (resolved_at, person)
     assert list(comment_rows(project, person, shown="resolved")) == [comment]
     assert resolve_comment(**options, resolved=False).resolved_at is None
     assert list(comment_rows(project, person)) == [comment]
@@ -179,9 +179,9 @@ def test_what_is_said_of_a_settled_item_is_read_by_who_was_not_asked(item: Item)
 
 def test_what_is_explained_to_somebody_they_read_at_once(item: Item) -> None:
     project, late, other = item.project, reviewer(item.project), reviewer(item.project)
-    told = say(item, expert(project), "Irony counts as bad.", explains=True, to=[late.pk])
+    comment = say(item, expert(project), "Irony counts as bad.", explains=True, to=[late.pk])
 
-    assert thread_on(project, late, item.pk).told == [told]
+    assert thread_on(project, late, item.pk).explanations == [comment]
     assert thread_on(project, other, item.pk).hidden == 1
 
 

@@ -41,44 +41,52 @@ def work(count: int, **fields: object) -> Work:
 
 
 def test_steady_work_shows_no_change() -> None:
-    steady = [stretch(f"{at}", right=9, known=10, seconds=8) for at in range(12)]
+    steady = [stretch(f"{number}", right=9, known=10, seconds=8) for number in range(12)]
 
     assert changes(steady) == []
 
 
 def test_a_fall_of_accuracy_is_told_where_it_begins() -> None:
-    told = changes(
-        [stretch(f"{at}", right=19 if at < 4 else 6, known=20, seconds=8) for at in range(8)]
+    found = changes(
+        [
+            stretch(f"{number}", right=19 if number < 4 else 6, known=20, seconds=8)
+            for number in range(8)
+        ]
     )
 
-    (change,) = told
+    (change,) = found
     assert (change.measure, change.since, change.worse) == ("accuracy", "4", True)
     assert change.p < 0.05
 
 
 def test_answers_that_get_much_faster_are_told() -> None:
-    told = changes([stretch(f"{at}", right=0, known=0, seconds=8 if at < 3 else 2)
-                    for at in range(5)])  # fmt: skip
+    found = changes([stretch(f"{number}", right=0, known=0, seconds=8 if number < 3 else 2)
+                    for number in range(5)])  # fmt: skip
 
-    (change,) = told
+    (change,) = found
     assert (change.measure, change.since, change.worse) == ("seconds", "3", True)
     assert change.before > 6
     assert change.now < 3
 
 
 def test_learning_is_no_change() -> None:
-    told = changes(
-        [stretch(f"{at}", right=0, known=0, seconds=10 - at, count=900) for at in range(4)]
+    found = changes(
+        [
+            stretch(f"{number}", right=0, known=0, seconds=10 - number, count=900)
+            for number in range(4)
+        ]
     )
 
-    assert told == []
+    assert found == []
 
 
 @pytest.mark.thorough
 def test_many_stretches_do_not_make_a_change_out_of_chance() -> None:
     """Of 200 steady people, tested at every stretch, hardly more than one in twenty is flagged."""
     draws = np.random.default_rng(11)
-    flagged = sum(bool(changes([_steady(str(at), draws) for at in range(12)])) for _ in range(200))
+    flagged = sum(
+        bool(changes([_steady(str(number), draws) for number in range(12)])) for _ in range(200)
+    )
 
     assert flagged <= 14
 
@@ -100,8 +108,8 @@ def _steady(words: str, draws: np.random.Generator) -> Stretch:
 def test_stretches_of_a_hundred(count: int, names: list[str]) -> None:
     found = by_hundreds(work(count))
 
-    assert [one.words for one in found] == names
-    assert sum(one.labels for one in found) == count
+    assert [stretch.words for stretch in found] == names
+    assert sum(stretch.labels for stretch in found) == count
 
 
 def test_of_much_work_stretches_are_longer() -> None:
@@ -130,7 +138,7 @@ def test_weeks_begin_on_mondays() -> None:
 
     found = by_weeks(work(4), moments)
 
-    assert [(one.words, one.labels) for one in found] == [
+    assert [(stretch.words, stretch.labels) for stretch in found] == [
         ("2025-12-08", 1),
         ("2025-12-15", 2),
         ("2025-12-22", 1),

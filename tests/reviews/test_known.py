@@ -26,7 +26,7 @@ def with_gold(project: Project, count: int, value: str = "good") -> list[Item]:
     """Items that came with their answer."""
     items = queued_items(project, count)
     schema = current_schema(project)
-    import_gold(project, [NewGold(item_id=each.pk, schema=schema, value=value) for each in items])
+    import_gold(project, [NewGold(item_id=item.pk, schema=schema, value=value) for item in items])
     return items
 
 
@@ -163,17 +163,17 @@ def test_no_door_tells_a_reviewer_what_is_known() -> None:
     (known,) = with_gold(project, 1)
     client = Client()
     client.force_login(reviewer(project))
-    at = f"/api/v1/projects/{project.slug}"
+    root = f"/api/v1/projects/{project.slug}"
 
     row = client.get(f"/api/v1/items/{known.pk}/").json()
     page = client.get(f"/p/{project.slug}/items/{known.pk}/").content.decode()
     files = [
-        client.get(f"{at}/export/?format=jsonl"),
+        client.get(f"{root}/export/?format=jsonl"),
         client.get(f"/p/{project.slug}/export/download/?format=csv"),
     ]
 
     assert (row["gold"], row["stage"]) == (None, "new")
-    assert client.get(f"{at}/gold/").json()["count"] == 0
+    assert client.get(f"{root}/gold/").json()["count"] == 0
     assert "Imported with the item" not in page
     assert [answer.status_code for answer in files] == [403, 403]
 

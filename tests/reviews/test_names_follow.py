@@ -36,7 +36,7 @@ def test_a_draft_is_called_as_it_is_by_now(project: Project) -> None:
     changed(project, *SWAP)
     shown = json.loads(review_task(project, slot=slot).draft)
     assert (shown["value"], shown["comment"]) == (["bad"], ["good"])
-    assert [one["label"] for one in json.loads(shown["spans"][0])] == ["bad"]
+    assert [span["label"] for span in json.loads(shown["spans"][0])] == ["bad"]
     save_draft(project=project, user=user, item_id=item.pk, fields=fields | {"schema": ["2"]})
     assert json.loads(review_task(project, slot=slot).draft)["value"] == ["good"]
 

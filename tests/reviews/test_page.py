@@ -202,14 +202,14 @@ def test_only_wrong_leaves_the_right_answer_to_others(project: Project, browser:
     suggest(item, "good")
     sent = fields(browser.get(page(project)).content.decode())
 
-    told = browser.post(
+    reply = browser.post(
         page(project, "submit/"), {**sent, "value": "good", "reject": "only"}, headers=JSON
     ).json()
     undone = browser.post(page(project, "undo/"), headers=JSON).json()
 
     label = Label.objects.get(action="rejected")
     assert (label.value, label.abstained, label.rejected) == (None, False, True)
-    assert told["message"] == "Rejected: somebody else says what is right."
+    assert reply["message"] == "Rejected: somebody else says what is right."
     assert (undone["action"], undone["rejected"]) == ("reject", True)
     assert fields(undone["html"])["item"] == str(item.pk)
 
@@ -250,10 +250,10 @@ def test_skip_undo_and_back_again(project: Project, browser: Client) -> None:
     browser.post(page(project, "skip/"), {**sent, "comment": "unclear"}, headers=JSON)
     assert "Take up the 1 you skipped" in browser.get(page(project)).content.decode()
 
-    told = browser.post(page(project, "undo/"), headers=JSON).json()
+    reply = browser.post(page(project, "undo/"), headers=JSON).json()
 
-    assert told["undone"]
-    assert fields(told["html"])["item"] == str(item.pk)
+    assert reply["undone"]
+    assert fields(reply["html"])["item"] == str(item.pk)
     assert not browser.post(page(project, "undo/"), headers=JSON).json()["undone"]
 
 
@@ -261,9 +261,9 @@ def test_renew_says_what_is_still_held(project: Project, browser: Client, person
     queued_items(project, 1)
     held = str(token(claim(project, person)))
 
-    told = browser.post(page(project, "renew/"), {"lease": [held, "nonsense"]}).json()
+    reply = browser.post(page(project, "renew/"), {"lease": [held, "nonsense"]}).json()
 
-    assert told == {"kept": [held]}
+    assert reply == {"kept": [held]}
 
 
 def test_the_page_takes_a_fixed_number_of_queries(
@@ -290,7 +290,7 @@ def test_a_second_answer_is_said_to_be_one_and_counted_once(
     changed = {**sent, "lease": str(uuid4()), "value": "bad"}
     second = browser.post(address, changed, headers=JSON).json()
 
-    assert [told["replaced"] for told in (first, again, second)] == [False, False, True]
+    assert [reply["replaced"] for reply in (first, again, second)] == [False, False, True]
     assert "in place of your earlier answer" in second["message"]
     progress = queue_progress(project, person)
     assert (progress.done_today, progress.left) == (1, 1)

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 
 def line(project: Project, user: User) -> PersonRow:
-    (row,) = [one for one in people_report(project).people if one.user == user]
+    (row,) = [row for row in people_report(project).people if row.user == user]
     return row
 
 
@@ -114,21 +114,21 @@ def test_agreement_is_of_shared_items_alone(project: Project, person: User) -> N
 
 def test_of_free_texts_there_is_no_chance_agreement() -> None:
     project = new_project(overlap=2, definition={"task": "text", "question": "", "labels": []})
-    items, one, two = queued_items(project, 3), reviewer(project), reviewer(project)
-    worked(items, one, "a nice room")
-    worked(items, two, "a nice room")
+    items, ada, bob = queued_items(project, 3), reviewer(project), reviewer(project)
+    worked(items, ada, "a nice room")
+    worked(items, bob, "a nice room")
 
-    agreement = line(project, one).agreement
+    agreement = line(project, ada).agreement
 
     assert agreement.percent["value"] == 1
     assert "free texts" in agreement.kappa["reason"]
-    assert compared(project).pairs_of(one.pk)[0].kappa["value"] is None
+    assert compared(project).pairs_of(ada.pk)[0].kappa["value"] is None
 
 
 def test_too_fast_answers_are_named(project: Project, person: User) -> None:
     items, other = queued_items(project, 60), reviewer(project)
-    for at, item in enumerate(items[:40]):
-        decided(item, other, "good", seconds=8 + at % 5)
+    for index, item in enumerate(items[:40]):
+        decided(item, other, "good", seconds=8 + index % 5)
     for item in items[40:]:
         decided(item, person, "good", seconds=0.4)
 
@@ -151,7 +151,7 @@ def test_without_a_measured_time_the_lease_tells_that_an_answer_came_too_fast(
     assert (counted.fast["value"], counted.fast["n"]) == (1, 22)
     assert counted.pace.seconds["value"] is None
     assert "too fast" in line(project, person).alerts
-    assert {one.pk for one in person_report(project, person).fast} == {one.pk for one in items}
+    assert {item.pk for item in person_report(project, person).fast} == {item.pk for item in items}
 
 
 def test_of_what_somebody_said_of_an_item_the_last_counts(project: Project, person: User) -> None:
@@ -160,8 +160,8 @@ def test_of_what_somebody_said_of_an_item_the_last_counts(project: Project, pers
         suggest(item, "good")
     sent = [(first, None), (first, None), (first, "bad"), (second, "good"), (second, None)]
     for item, value in sent:
-        said = Answer(value=value, reject=value is None)
-        submit_label(project=project, user=person, item_id=item.pk, answer=said)
+        answer = Answer(value=value, reject=value is None)
+        submit_label(project=project, user=person, item_id=item.pk, answer=answer)
 
     counted = line(project, person).counted
 
@@ -229,7 +229,7 @@ def test_a_person_sees_their_own_accuracy_in_twenties(project: Project, person: 
 
     assert (own.row.counted.accuracy["value"], own.row.counted.accuracy["n"]) == (1, 20)
     assert (own.wrong, own.pairs, own.row.alerts) == ((), (), ())
-    assert {one.known for one in own.stretches} == {0}
+    assert {stretch.known for stretch in own.stretches} == {0}
     assert len(person_report(project, person).wrong) == 5
 
 

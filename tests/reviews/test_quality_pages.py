@@ -127,8 +127,8 @@ def test_many_show_their_progress(
     monkeypatch.setattr(requeue, "AT_ONCE", 1)
     worked(queued_items(project, 2), person)
 
-    told = client.post(page(project, f"{person.pk}/requeue/"), {"reason": "No."}, follow=True)
-    assert "2 labels are on their way" in told.content.decode()
+    response = client.post(page(project, f"{person.pk}/requeue/"), {"reason": "No."}, follow=True)
+    assert "2 labels are on their way" in response.content.decode()
 
     part = client.get(page(project, f"{person.pk}/requeue/progress/")).content.decode()
     assert "0 of 2" in part

@@ -33,10 +33,10 @@ def test_oneself_without_what_is_known(project: Project, person: User) -> None:
     api = APIClient()
     api.force_authenticate(person)
 
-    told = api.get(at(project, f"{person.pk}/")).json()
+    report = api.get(at(project, f"{person.pk}/")).json()
 
-    assert told["person"]["accuracy"]["value"] is None
-    assert told["stretches"][0]["accuracy"]["value"] is None
+    assert report["person"]["accuracy"]["value"] is None
+    assert report["stretches"][0]["accuracy"]["value"] is None
     assert api.get(at(project)).status_code == 403
     assert api.get(at(project, f"{reviewer(project).pk}/")).status_code == 403
     assert api.post(at(project, f"{person.pk}/resume/"), {"reason": "x"}).status_code == 403

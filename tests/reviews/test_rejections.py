@@ -223,12 +223,12 @@ def test_no_figure_changes_and_every_statistic_names_it() -> None:
     assert after.pop("rejections") == {"crowd": 1}
     assert before.pop("rejections") == {"crowd": 0}
     assert after == before
-    row = next(one for one in people_report(project).people if one.user == third)
+    row = next(row for row in people_report(project).people if row.user == third)
     assert (row.counted.labels, row.counted.abstained, row.counted.only_rejected) == (0, 0, 1)
     assert row.counted.words == "1 only rejected"
     assert row.counted.accepted["value"] == 0
     assert row.counted.accepted["n"] == 1
-    worker = next(one for one in work_report(project).workers if one.member.user == third)
+    worker = next(worker for worker in work_report(project).workers if worker.member.user == third)
     assert (worker.labels, worker.this_week, worker.rejected) == (0, 0, 1)
     desk = desk_of(project, third)
     assert (desk.labels, desk.today, desk.rejected) == (0, 0, 1)
@@ -243,16 +243,16 @@ def test_no_figure_changes_and_every_statistic_names_it() -> None:
 def figures(project: Project) -> dict[str, Any]:
     """All that is measured of a project's labels, and apart the rejections."""
     sheet = read_label_matrix(project)
-    told = build_report(sheet).to_json()
+    measured = build_report(sheet).to_json()
     rejections = {
         kind: counts.pop("rejections")
-        for kind, counts in told["sources"].items()
+        for kind, counts in measured["sources"].items()
         if kind in ("crowd", "expert")
     }
-    for counts in told["sources"].values():
+    for counts in measured["sources"].values():
         counts.pop("rejections", None)
     return {
-        "report": told,
+        "report": measured,
         "repeats": read_repeats(project, Slice(), sheet, schema=current_schema(project)),
         "costs": costs(project),
         "gold": list(Gold.objects.order_by("pk").values_list("item", "value", "basis")),
@@ -268,31 +268,33 @@ ANSWERS = st.lists(
 )
 
 
-@given(said=ANSWERS, overlap=st.integers(1, 3))
-def test_gold_never_rests_on_rejections(said: list[tuple[str | None, bool]], overlap: int) -> None:
-    """``said``: a value or an abstention, and whether somebody else rejects after it."""
+@given(answers=ANSWERS, overlap=st.integers(1, 3))
+def test_gold_never_rests_on_rejections(
+    answers: list[tuple[str | None, bool]], overlap: int
+) -> None:
+    """``answers``: a value or an abstention, and whether somebody else rejects after it."""
     rows = []
-    for at, (value, rejected_after) in enumerate(said):
-        rows.append(row(at, value))
+    for number, (value, rejected_after) in enumerate(answers):
+        rows.append(row(number, value))
         if rejected_after:
-            rows.append(row(len(said) + at, None, rejected=True))
+            rows.append(row(len(answers) + number, None, rejected=True))
 
     with_them = ledger_from(rows)
-    without = ledger_from([one for one in rows if not one.rejected])
+    without = ledger_from([label for label in rows if not label.rejected])
 
     assert with_them.by_people == without.by_people
-    told = [
+    decisions = [
         gold and (gold.value, gold.basis, gold.evidence)
         for gold in (next_gold(overlap, with_them), next_gold(overlap, without))
     ]
-    assert told[0] == told[1]
+    assert decisions[0] == decisions[1]
 
 
-def row(at: int, value: str | None, *, rejected: bool = False) -> Label:
-    """What the annotator ``at`` says, as a row that is not saved."""
-    by = Annotator(pk=at + 1, kind=Kind.CROWD, name=f"a{at}")
+def row(number: int, value: str | None, *, rejected: bool = False) -> Label:
+    """What the annotator ``number`` says, as a row that is not saved."""
+    by = Annotator(pk=number + 1, kind=Kind.CROWD, name=f"a{number}")
     return Label(
-        pk=at + 1, annotator=by, value=value, rejected=rejected,
+        pk=number + 1, annotator=by, value=value, rejected=rejected,
         abstained=value is None and not rejected, action=Label.Action.NEW,
     )  # fmt: skip
 
@@ -330,7 +332,7 @@ def test_of_two_who_reject_at_once_both_are_stored_and_the_item_stays_open() -> 
         finally:
             connections.close_all()
 
-    threads = [threading.Thread(target=send, args=each) for each in slots]
+    threads = [threading.Thread(target=send, args=arguments) for arguments in slots]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -351,13 +353,13 @@ def test_a_suggestion_is_what_a_machine_has_proposed() -> None:
     first, second = reviewer(project), reviewer(project)
     colleague = answer(claim(project, first), first, "bad").label
 
-    for said in ({"value": "bad"}, {"reject": True}):
+    for fields in ({"value": "bad"}, {"reject": True}):
         with pytest.raises(InvalidInput, match="has no suggestion"):
             submit_label(
                 project=project,
                 user=second,
                 item_id=item.pk,
-                answer=Answer(shown=colleague.pk, **said),
+                answer=Answer(shown=colleague.pk, **fields),
             )
 
 
@@ -384,12 +386,14 @@ def test_over_rest_nothing_was_shown_of_an_item_that_nobody_handed_out(project: 
     root = f"/api/v1/projects/{project.slug}"
     handed = api.post(f"{root}/next/").json()["item"]["id"]
     other = project.items.exclude(pk=handed).get().pk
-    told = {}
+    stored = {}
     for item in (handed, other):
         row = api.post(f"{root}/labels/", {"item": item, "value": "good"}, format="json").json()
-        told[item] = (row["action"], row["shown"] is not None)
-    assert told == {handed: ("accepted", True), other: ("new", False)}
-    unknown = {one.item_id: VIEW_UNKNOWN in one.provenance for one in Label.objects.by_people()}
+        stored[item] = (row["action"], row["shown"] is not None)
+    assert stored == {handed: ("accepted", True), other: ("new", False)}
+    unknown = {
+        label.item_id: VIEW_UNKNOWN in label.provenance for label in Label.objects.by_people()
+    }
     assert unknown == {handed: False, other: True}
     label = Label.objects.by_people().get(item=other)
     assert label.action_words == "Labelled; whether a suggestion was in view is not known"
@@ -402,13 +406,13 @@ def test_over_rest_what_was_handed_out_decides_and_not_what_was_suggested_since(
     handed = suggest(second, "bad")
     api, root = APIClient(), f"/api/v1/projects/{project.slug}"
     api.force_authenticate(reviewer(project))
-    told = {}
+    stored = {}
     for item in (first, second):
         given = api.post(f"{root}/next/").json()
         assert given["item"]["id"] == item.pk
         suggest(item, "good")
         sent = {"item": item.pk, "value": "good", "lease": given["lease"]["token"]}
         row = api.post(f"{root}/labels/", sent, format="json").json()
-        told[item] = (row["action"], row["shown"])
-    assert told == {first: ("new", None), second: ("fixed", str(handed.uid))}
+        stored[item] = (row["action"], row["shown"])
+    assert stored == {first: ("new", None), second: ("fixed", str(handed.uid))}
     assert not Label.objects.filter(provenance__has_key=VIEW_UNKNOWN).exists()

@@ -123,13 +123,13 @@ def test_only_labels_that_others_contradict(project: Project, person: User, put_
     project.overlap = 3
     project.save()
     outvoted, alone, disputed, undecided, agreed = queued_items(project, 5)
-    one, two = reviewer(project), reviewer(project)
+    ada, bob = reviewer(project), reviewer(project)
     worked([outvoted, alone, disputed, agreed], person, "bad")
     decided(undecided, person, None)
-    worked([outvoted], one, "good")
-    worked([outvoted], two, "good")
-    worked([disputed, undecided], one, "good")
-    worked([agreed], one, "bad")
+    worked([outvoted], ada, "good")
+    worked([outvoted], bob, "good")
+    worked([disputed, undecided], ada, "good")
+    worked([agreed], ada, "bad")
 
     put_back(only_wrong=True)
 

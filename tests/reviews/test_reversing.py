@@ -89,11 +89,11 @@ def test_undo_keeps_overlap_exact(project: Project) -> None:
     project.overlap = 2
     project.save()
     queued_items(project, 1)
-    one, other = reviewer(project), reviewer(project)
-    for person in (one, other):
+    first, other = reviewer(project), reviewer(project)
+    for person in (first, other):
         answer(claim(project, person), person, "good")
 
-    undo_last(project=project, user=one)
+    undo_last(project=project, user=first)
 
     assert claim_next_item(project=project, user=reviewer(project)) is None
     assert Slot.objects.live(timezone.now()).count() == 1

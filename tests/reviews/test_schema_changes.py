@@ -98,11 +98,11 @@ def test_what_was_killed_goes_on_where_it_stopped(
         record_label(draft(item, who, "good"))
     change, carry, calls = begun(project, *SWAP), services.carry_items, []
 
-    def killed(*told: Any) -> Any:
-        calls.append(told)
+    def killed(*arguments: Any) -> Any:
+        calls.append(arguments)
         if len(calls) == 3:
             raise DatabaseError("gone")
-        return carry(*told)
+        return carry(*arguments)
 
     monkeypatch.setattr(services, "carry_items", killed)
     with pytest.raises(DatabaseError):
@@ -123,9 +123,9 @@ def test_who_lost_the_lease_writes_nothing_more(
     record_label(draft(item, person(project), "good"))
     change = begun(project, *SWAP)
 
-    def late(*told: Any) -> Any:
+    def late(*arguments: Any) -> Any:
         Job.objects.update(lease_token=None)  # another worker took it
-        return carry(*told)
+        return carry(*arguments)
 
     monkeypatch.setattr(services, "carry_items", late)
     assert run_change(change.pk).status == "running"
@@ -155,14 +155,14 @@ def test_an_answer_to_an_item_not_carried_over_yet(project: Project) -> None:
     """The item is carried over first: what others said counts as what it means now."""
     Project.objects.update(overlap=2)
     (item,) = queued_items(project, 1)
-    one, two = reviewer(project), reviewer(project)
+    ada, bob = reviewer(project), reviewer(project)
     proposed = suggest(item, "good")
-    first = answer(claim(project, one), one, "good", shown=proposed.pk)
-    slot = claim(project, two)
+    first = answer(claim(project, ada), ada, "good", shown=proposed.pk)
+    slot = claim(project, bob)
     change = begun(project, *SWAP)
     meant = Answer(value="good", schema_version=1, shown=proposed.pk)
     done = submit_label(
-        project=project, user=two, item_id=item.pk, lease_token=token(slot), answer=meant
+        project=project, user=bob, item_id=item.pk, lease_token=token(slot), answer=meant
     )
     assert (done.label.value, done.label.action) == ("bad", "accepted")
     assert (done.label.schema.version, decided(item)) == (2, "bad")
@@ -256,8 +256,8 @@ def test_what_came_late_under_the_old_version_is_carried_over_at_the_end(
     change, finish = begun(project, *SWAP), services._finish
 
     def late(held: SchemaChange) -> None:
-        told = draft(item, who, "good")
-        record_label(type(told)(item_id=item.pk, annotator=who, schema=old, value="good"))
+        new_label = draft(item, who, "good")
+        record_label(type(new_label)(item_id=item.pk, annotator=who, schema=old, value="good"))
         finish(held)
 
     monkeypatch.setattr(services, "_finish", late)
@@ -268,24 +268,26 @@ def test_what_came_late_under_the_old_version_is_carried_over_at_the_end(
 def test_the_preview_counts_and_writes_nothing(project: Project) -> None:
     Project.objects.update(overlap=2)
     items = [open_item(project, text="<script>x</script>") for _ in range(3)]
-    one, two = person(project), person(project)
+    ada, bob = person(project), person(project)
     for item, values in zip(items, ("good bad", "good good", "bad bad"), strict=True):
         suggest(item, "good")
-        for by, value in zip((one, two), values.split(), strict=True):
+        for by, value in zip((ada, bob), values.split(), strict=True):
             record_label(draft(item, by, value))
     before = Label.objects.count(), Gold.objects.count(), LabelSchema.objects.count()
     change = draft_change(project, [Split("good", (LabelDef("a"), LabelDef("b")))])
-    told = preview_change(change)
-    assert told["labels"] == {"carried": {}, "asked": {"llm": 3, "crowd": 3}, "withdrawn": {},
+    preview = preview_change(change)
+    assert preview["labels"] == {"carried": {}, "asked": {"llm": 3, "crowd": 3}, "withdrawn": {},
                               "restored": {}}  # fmt: skip
-    assert told["gold"] == {"carried": 0, "asked": 1, "withdrawn": 0}
-    assert told["decisions"] == {"looked_at": 3, "all": True, "stay": False, "conflicts_gone": 1,
+    assert preview["gold"] == {"carried": 0, "asked": 1, "withdrawn": 0}
+    assert preview["decisions"] == {"looked_at": 3, "all": True, "stay": False, "conflicts_gone": 1,
                                  "conflicts_new": 0, "decided": 0, "undecided": 1}  # fmt: skip
-    (part,) = told["operations"]
+    (part,) = preview["operations"]
     assert part["labels"] == {"llm": 3, "crowd": 3}
     assert "“good” is split into “a” and “b”; people are asked which" in part["words"]
-    assert [one["external_id"] for one in told["examples"]] == [item.external_id for item in items]
-    assert told["examples"][1]["labels"][1]["before"] == "good"
+    assert [example["external_id"] for example in preview["examples"]] == [
+        item.external_id for item in items
+    ]
+    assert preview["examples"][1]["labels"][1]["before"] == "good"
     assert before == (Label.objects.count(), Gold.objects.count(), LabelSchema.objects.count())
     assert SchemaChange.objects.count() == 0
 
@@ -296,9 +298,9 @@ def test_the_preview_of_a_merge_tells_which_conflicts_end(db: None) -> None:
     item = open_item(project)
     for value in "ab":
         record_label(draft(item, person(project), value))
-    told = preview_change(draft_change(project, [Merge(("a", "b"), "ab")]))
-    assert told["decisions"]["conflicts_gone"] == told["decisions"]["decided"] == 1
-    assert told["labels"]["carried"] == {"crowd": 2}
+    preview = preview_change(draft_change(project, [Merge(("a", "b"), "ab")]))
+    assert preview["decisions"]["conflicts_gone"] == preview["decisions"]["decided"] == 1
+    assert preview["labels"]["carried"] == {"crowd": 2}
     change = changed(project, Merge(("a", "b"), "ab"))
     back = preview_change(draft_change(project, [], reverts=change))
     assert back["labels"]["restored"] == {"crowd": 2}
@@ -315,13 +317,13 @@ def test_only_the_last_change_is_taken_back(project: Project) -> None:
 def test_what_was_said_before_is_understood_through_all_changes(project: Project) -> None:
     changed(project, *SWAP)
     split = changed(project, Split("good", (LabelDef("great"), LabelDef("fair"))))
-    told = Translator.of(project.pk)
-    assert [told.value(1, name) for name in ("good", "bad")] == ["bad", None]
-    assert [told.touches(version) for version in (1, 2, 3)] == [True, True, False]
+    translator = Translator.of(project.pk)
+    assert [translator.value(1, name) for name in ("good", "bad")] == ["bad", None]
+    assert [translator.touches(version) for version in (1, 2, 3)] == [True, True, False]
     taken_back(split)
-    told = Translator.of(project.pk)
-    assert [told.value(1, name) for name in ("good", "bad")] == ["bad", "good"]
-    assert [told.value(3, name) for name in ("bad", "fair")] == ["bad", "good"]
+    translator = Translator.of(project.pk)
+    assert [translator.value(1, name) for name in ("good", "bad")] == ["bad", "good"]
+    assert [translator.value(3, name) for name in ("bad", "fair")] == ["bad", "good"]
 
 
 def test_carried_labels_go_with_their_project_alone(project: Project) -> None:

@@ -49,9 +49,9 @@ def form(project: Project, *fates: dict[str, Any], **whole: str) -> dict[str, An
     """What the page posts."""
     names = current_schema(project).parsed.names
     rows: dict[str, Any] = {"label-TOTAL_FORMS": len(names), "label-INITIAL_FORMS": len(names)}
-    for at, name in enumerate(names):
-        rows[f"label-{at}-name"] = name
-        rows |= {f"label-{at}-{key}": value for key, value in fates[at].items()}
+    for index, name in enumerate(names):
+        rows[f"label-{index}-name"] = name
+        rows |= {f"label-{index}-{key}": value for key, value in fates[index].items()}
     return rows | {f"schema-{key}": value for key, value in whole.items()}
 
 
@@ -60,13 +60,13 @@ def test_a_change_begins_and_is_told(project: Project, rest: APIClient) -> None:
     begun = rest.post(url, {"operations": RENAME, "reason": "clearer"}, format="json")
     assert (begun.status_code, begun.json()["status"]) == (202, "running")
     run_change(begun.json()["id"])
-    told = rest.get(f"{url}{begun.json()['id']}/").json()
-    assert (told["status"], told["from_version"], told["to_version"]) == ("done", 1, 2)
-    assert told["operations"] == RENAME
-    assert told["words"] == ["“good” is called “fine”"]
-    assert told["counts"]["labels:crowd"] == 1
-    assert [one["id"] for one in rest.get(url).json()["results"]] == [told["id"]]
-    back = rest.post(url, {"reverts": told["id"]}, format="json")
+    shown = rest.get(f"{url}{begun.json()['id']}/").json()
+    assert (shown["status"], shown["from_version"], shown["to_version"]) == ("done", 1, 2)
+    assert shown["operations"] == RENAME
+    assert shown["words"] == ["“good” is called “fine”"]
+    assert shown["counts"]["labels:crowd"] == 1
+    assert [row["id"] for row in rest.get(url).json()["results"]] == [shown["id"]]
+    back = rest.post(url, {"reverts": shown["id"]}, format="json")
     assert back.status_code == 202
     run_change(back.json()["id"])
     assert current_schema(project).parsed.names == ("good", "bad")
@@ -76,8 +76,8 @@ def test_an_answer_says_which_labels_it_was_chosen_from(project: Project, rest: 
     item = open_item(project)
     changed(project, *_swap())
     sent = {"item": item.pk, "value": "good", "schema_version": 1}
-    told = rest.post(f"/api/v1/projects/{project.slug}/labels/", sent, format="json")
-    assert (told.json()["value"], told.json()["schema_version"]) == ("bad", 2)
+    response = rest.post(f"/api/v1/projects/{project.slug}/labels/", sent, format="json")
+    assert (response.json()["value"], response.json()["schema_version"]) == ("bad", 2)
 
 
 def _swap() -> Any:
@@ -92,8 +92,8 @@ def test_the_command_previews_and_changes(
     call_command("change_schema", project.slug, operations=path, dry_run=True)
     assert "“good” is called “fine”" in capsys.readouterr().out
     call_command("change_schema", project.slug, "--json", operations=path)
-    told = json.loads(capsys.readouterr().out)
-    assert (told["status"], told["to_version"]) == ("done", 2)
+    result = json.loads(capsys.readouterr().out)
+    assert (result["status"], result["to_version"]) == ("done", 2)
     assert Label.objects.current().get().value == "fine"
     with pytest.raises(CommandError, match="There is no label 'good'"):
         call_command("change_schema", project.slug, operations=path)

@@ -37,8 +37,10 @@ def debate(
     item: Item, value: Any, *, reasons: tuple[str, ...] = (), uncertainty: float = 0.1
 ) -> None:
     """What a debate says."""
-    said = draft(item, machine(item.project), value, action="proposed")
-    result = DebateResult(item_id=item.pk, draft=said, reasons=reasons, uncertainty=uncertainty)
+    new_label = draft(item, machine(item.project), value, action="proposed")
+    result = DebateResult(
+        item_id=item.pk, draft=new_label, reasons=reasons, uncertainty=uncertainty
+    )
     record_debate_results(item.project, [result])
 
 
@@ -135,9 +137,9 @@ def test_items_are_found_by_what_differs(project: Project) -> None:
     project.overlap = 2
     project.save()
     a, b, c = (open_item(project, external_id=name) for name in "abc")
-    one, other = person(project), person(project)
+    ada, other = person(project), person(project)
     for item, says in ((a, "good"), (b, "bad")):
-        record_label(draft(item, one, "good"))
+        record_label(draft(item, ada, "good"))
         record_label(draft(item, other, says))
     debate(a, "bad")
     debate(c, "good")
@@ -151,9 +153,9 @@ def test_items_are_found_by_what_differs(project: Project) -> None:
 def test_days_count_from_their_beginning_to_their_end(project: Project) -> None:
     batch = ImportBatchFactory.create(project=project)
     item = open_item(project, external_id="a", batch=batch)
-    at = datetime(2026, 3, 31, 23, 59, tzinfo=UTC)
-    Item.objects.filter(pk=item.pk).update(created_at=at)
-    record_label(draft(item, person(project), "good", created_at=at))
+    moment = datetime(2026, 3, 31, 23, 59, tzinfo=UTC)
+    Item.objects.filter(pk=item.pk).update(created_at=moment)
+    record_label(draft(item, person(project), "good", created_at=moment))
 
     assert found(project, created_from="2026-03-31", created_to=date(2026, 3, 31)) == ["a"]
     assert found(project, created_to="2026-03-30") == []
@@ -223,8 +225,8 @@ def test_all_faults_are_told_at_once() -> None:
     with pytest.raises(InvalidInput) as refused:
         read_query({"stage": "x", "created_from": "2026-02-02", "created_to": "2026-02-01"})
 
-    told = [fault["field"] for fault in refused.value.data["errors"]]
-    assert told == ["stage", "created_to"]
+    fields = [fault["field"] for fault in refused.value.data["errors"]]
+    assert fields == ["stage", "created_to"]
 
 
 plain = st.one_of(

@@ -24,7 +24,7 @@ def test_it_says_who_holds_what_and_until_when(project: Project) -> None:
     status = queue_status(project, reviewer(project))
 
     assert status.nothing_left
-    assert [(one.name, one.items) for one in status.held] == [(holder.username, 1)]
+    assert [(holding.name, holding.items) for holding in status.held] == [(holder.username, 1)]
     assert status.free_at == slot.lease_until
 
 
@@ -32,14 +32,14 @@ def test_skips_and_conflicts_are_told(project: Project) -> None:
     project.overlap = 2
     project.save()
     first, second = queued_items(project, 2)
-    one, other = reviewer(project), reviewer(project)
-    for person, value in ((one, "good"), (other, "bad")):
+    ada, other = reviewer(project), reviewer(project)
+    for person, value in ((ada, "good"), (other, "bad")):
         slot = claim(project, person)
         assert slot.item_id == first.pk
         answer(slot, person, value)
-    skip_item(project=project, user=one, item_id=second.pk)
+    skip_item(project=project, user=ada, item_id=second.pk)
 
-    status = queue_status(project, one)
+    status = queue_status(project, ada)
 
     assert (status.skipped_by_me, status.for_experts, status.done_by_me) == (1, 1, 1)
     assert status.nothing_left

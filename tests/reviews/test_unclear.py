@@ -86,8 +86,8 @@ def test_it_is_either_a_label_or_that_it_cannot_be_told(project: Project, judge:
 
 
 def answer_again(item: Item, user: User, value: Any, **fields: Any) -> None:
-    said = Answer(value=value, **fields)
-    submit_label(project=item.project, user=user, item_id=item.pk, answer=said)
+    changed = Answer(value=value, **fields)
+    submit_label(project=item.project, user=user, item_id=item.pk, answer=changed)
 
 
 class TestQuotes:
@@ -208,6 +208,6 @@ def test_who_cannot_tell_first_is_no_majority(project: Project) -> None:
     """Without the desk nothing is settled: it goes to an expert, as ever."""
     (item,) = queued_items(project, 1)
     for _ in range(2):
-        answer(claim(project, one := reviewer(project)), one, None, abstain=True)
+        answer(claim(project, first := reviewer(project)), first, None, abstain=True)
 
     assert stands(item) == (Stage.CONFLICT, True, False)

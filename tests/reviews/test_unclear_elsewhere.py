@@ -102,7 +102,7 @@ class TestWork:
         seen = preview(plan_job(project, boss, action=action, query=query, options=options))
 
         assert (seen.changing, seen.passed) == (0, {"unclear": 1})
-        assert seen.told == [(1, "cannot be told, as an expert found")]
+        assert seen.reasons == [(1, "cannot be told, as an expert found")]
 
     def test_many_at_once_go_back_to_the_queue(self, project: Project, item: Item) -> None:
         boss = member(project, Role.MANAGER, ReviewerKind.EXPERT)

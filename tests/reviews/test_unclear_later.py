@@ -43,7 +43,7 @@ class TestThePlan:
 
         change_review_plan(project=project, overlap=4)
         assert stands(item) == (Stage.IN_REVIEW, True, False)
-        answer(claim(project, one := reviewer(project)), one, "good")
+        answer(claim(project, first := reviewer(project)), first, "good")
 
         assert stands(item) == SETTLED
 
@@ -87,9 +87,9 @@ class TestOtherDecisions:
         cannot_tell(item, judge)
         author = annotator_for(project, kind=Kind.AUTHOR, name="writer")
 
-        said = record_label(draft(item, author, "good", action="new"))
+        label = record_label(draft(item, author, "good", action="new"))
         assert Gold.objects.current().get().basis == Gold.Basis.AUTHOR
-        withdraw_label(label=said)
+        withdraw_label(label=label)
 
         assert stands(item) == SETTLED
 

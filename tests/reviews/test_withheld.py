@@ -148,8 +148,8 @@ def test_a_known_item_stands_over_rest_as_one_that_waits() -> None:
     waiting = api.get(items, {"queued": "true"}).json()["results"]
 
     names = ("stage", "queued", "reasons", "labels_by_people", "gold")
-    one, other = ([row[name] for name in names] for row in rows)
-    assert one == other
+    shown, other = ([row[name] for name in names] for row in rows)
+    assert shown == other
     assert {row["suggestion"]["value"] for row in rows} == {"good"}
     assert {row["id"] for row in waiting} == {known.pk, plain.pk}
     assert api.get(items, {"queued": "false"}).json()["results"] == []

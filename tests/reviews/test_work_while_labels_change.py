@@ -71,9 +71,9 @@ def test_what_is_undone_after_a_change_is_called_as_it_is_by_then(
     project: Project, manager: User
 ) -> None:
     item = open_item(project)
-    told = {"spans": [{"label": "good", "start": 0, "end": 2}], "comment": "So."}
+    provenance = {"spans": [{"label": "good", "start": 0, "end": 2}], "comment": "So."}
     by = person(project)
-    record_label(draft(item, by, "good", evidence={"good": ["So"]}, provenance=told))
+    record_label(draft(item, by, "good", evidence={"good": ["So"]}, provenance=provenance))
     job = run_job(started(project, manager, "return", reason="Anew.").pk)
     changed(project, *SWAP)
     run_job(undo_job(job=job, actor=manager).pk)

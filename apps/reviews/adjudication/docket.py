@@ -166,7 +166,7 @@ def docket(project: Project, wanted: Wanted | None = None) -> Docket:
         conflicts=conflicts,
         disputes=disputes,
         against=Counter(case.against for case in cases if case.against).most_common(NAMED),
-        people=[(named[one], count) for one, count in by.most_common(NAMED)],
+        people=[(named[annotator], count) for annotator, count in by.most_common(NAMED)],
     )
 
 
@@ -230,9 +230,9 @@ def _voices(project: Project) -> Mapping[int, Sequence[Voice]]:
     return found
 
 
-def _case(schema: Schema, item_id: int, said: Iterable[Voice], *, disputed: bool) -> Case:
+def _case(schema: Schema, item_id: int, spoken: Iterable[Voice], *, disputed: bool) -> Case:
     """Machines are against somebody in disputes alone: of audits nobody learns what they say."""
-    voices = tuple(voice for voice in said if disputed or voice.kind in PEOPLE)
+    voices = tuple(voice for voice in spoken if disputed or voice.kind in PEOPLE)
     return Case(item_id, disputed, voices, _against(schema, voices))
 
 
@@ -278,7 +278,7 @@ def case_rows(user: User, cases: Sequence[Case]) -> list[CaseRow]:
     items = Item.objects.filter(pk__in=ids).annotate(beginning=Substr("text", 1, BEGINNING))
     texts = {pk: rest for pk, *rest in items.values_list("pk", "external_id", "beginning")}
     held, left = holders(ids), left_to_others(user, ids)
-    said = dict(
+    comments = dict(
         Comment.objects.filter(item__in=ids, resolved_at__isnull=True)
         .order_by()
         .values("item")
@@ -292,7 +292,7 @@ def case_rows(user: User, cases: Sequence[Case]) -> list[CaseRow]:
             text=texts[case.item_id][1],
             holder=held.get(case.item_id),
             skipped=case.item_id in left,
-            comments=said.get(case.item_id, 0),
+            comments=comments.get(case.item_id, 0),
         )
         for case in cases
         if case.item_id in texts

@@ -96,7 +96,7 @@ class Opinions:
 
     state: ItemState
     schema: LabelSchema
-    said: tuple[Opinion, ...]
+    opinions: tuple[Opinion, ...]
     gold: Gold | None
     hides_machines: bool
 
@@ -130,40 +130,41 @@ class Opinions:
     @property
     def evidence(self) -> dict[str, list[str]]:
         """What each opinion quotes, by its mark."""
-        return {opinion.mark: [quote for _, quote in opinion.quotes] for opinion in self.said}
+        return {opinion.mark: [quote for _, quote in opinion.quotes] for opinion in self.opinions}
 
     @property
     def people(self) -> list[Opinion]:
         """Of these, those of the crowd and of experts."""
-        return [opinion for opinion in self.said if opinion.label.annotator.kind in PEOPLE]
+        return [opinion for opinion in self.opinions if opinion.label.annotator.kind in PEOPLE]
 
     @property
     def debated(self) -> bool:
         """Whether a debate among these may be read."""
-        return any(opinion.label.annotator.kind == Kind.LLM for opinion in self.said)
+        return any(opinion.label.annotator.kind == Kind.LLM for opinion in self.opinions)
 
     @cached_property
     def sides(self) -> list[OpinionSide]:
         """Who is against whom, in the order in which the labels are offered."""
         groups: dict[str, list[Opinion]] = {}
-        for opinion in self.said:
-            groups.setdefault(said_key(opinion.label.value), []).append(opinion)
+        for opinion in self.opinions:
+            groups.setdefault(answer_key(opinion.label.value), []).append(opinion)
         sides = [self._side(group) for group in groups.values()]
         if not self.task.one_of_several:
             return sides
-        order = {option.title: at for at, option in enumerate(self.options)}
+        order = {option.title: position for position, option in enumerate(self.options)}
         return sorted(sides, key=lambda side: (order.get(side.words, len(order)), side.words))
 
     @cached_property
     def options(self) -> list[Option]:
         """What may be decided, in the order of the schema; free text has none."""
         names = self.schema.parsed.offered(self.item.options)
-        return [self._option(name, at) for at, name in enumerate(names, start=1)]
+        return [self._option(name, position) for position, name in enumerate(names, start=1)]
 
     def own(self, user: User) -> Opinion | None:
         """What ``user`` says."""
         return next(
-            (opinion for opinion in self.said if opinion.label.annotator.user_id == user.pk), None
+            (opinion for opinion in self.opinions if opinion.label.annotator.user_id == user.pk),
+            None,
         )
 
     def _side(self, opinions: Sequence[Opinion]) -> OpinionSide:
@@ -181,16 +182,16 @@ class Opinions:
             return False
         return True
 
-    def _option(self, name: str, at: int) -> Option:
+    def _option(self, name: str, position: int) -> Option:
         label = self.schema.parsed.label(name)
         point = label.point if label is not None else None
-        spoken = [opinion.label for opinion in self.said if opinion.label.value is not None]
+        spoken = [opinion.label for opinion in self.opinions if opinion.label.value is not None]
         saying = [label.annotator.kind for label in spoken if _says(label.value, name, point)]
         title = name if point is None or not self.task.ordered else f"{point:g}"
         return Option(
             value=name,
             title=title,
-            key=str(at) if at <= KEYS else "",
+            key=str(position) if position <= KEYS else "",
             kinds=tuple(saying),
             contested=0 < len(saying) < len(spoken),
             help=label if not self.task.item_options else None,
@@ -218,8 +219,8 @@ def opinions_on(project: Project, user: User, item_id: int) -> Opinions:
     kinds = list(Kind)
     shown = [label for label in labels if not (hide and label.annotator.kind in MACHINES)]
     shown.sort(key=lambda label: (kinds.index(Kind(label.annotator.kind)), label.pk))
-    said = tuple(Opinion(label, quotes_in(state.item, label.evidence)) for label in shown)
-    return Opinions(state, current_schema(project), said, state.gold, hide)
+    opinions = tuple(Opinion(label, quotes_in(state.item, label.evidence)) for label in shown)
+    return Opinions(state, current_schema(project), opinions, state.gold, hide)
 
 
 def opinions_to_read(project: Project, user: User, item_id: int) -> Opinions:
@@ -279,6 +280,6 @@ def _says(value: Any, name: str, point: float | None) -> bool:
     return bool(value == name or (point is not None and value == point))
 
 
-def said_key(value: Any) -> str:
+def answer_key(value: Any) -> str:
     """Equal for equal answers, and only for them; empty where somebody cannot tell."""
     return "" if value is None else value_key(value)

@@ -15,7 +15,7 @@ from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import assign_items, withdraw_label
 from apps.projects.models import Project
 from apps.reviews.adjudication.docket import check_expert, waiting_states
-from apps.reviews.adjudication.opinions import Opinions, opinions_on, quotes_in, said_key
+from apps.reviews.adjudication.opinions import Opinions, answer_key, opinions_on, quotes_in
 from apps.reviews.comments.services import checked_text, write_comment
 from apps.reviews.models import Comment, Decision, Intervention, Purpose, Slot
 from apps.reviews.queue.answers import Answer, checked_value
@@ -107,7 +107,7 @@ def adjudicate(
         ValueNotOffered, InvalidInput: the ruling cannot be used.
     """
     check_expert(user, project)
-    told = checked_text("explain", ruling.explain)
+    explanation = checked_text("explain", ruling.explain)
     lock_state(project, item_id)
     case = opinions_on(project, user, item_id)
     _check_open(case, user)
@@ -119,18 +119,20 @@ def adjudicate(
         lease_token=lease_token,
     )
     # Who said something else and may still review here.
-    decided = said_key(done.label.value)
-    others = [said.label for said in case.people if said_key(said.label.value) != decided]
+    decided = answer_key(done.label.value)
+    others = [
+        opinion.label for opinion in case.people if answer_key(opinion.label.value) != decided
+    ]
     judge = done.decision.reviewer_id
     overruled = [person for person in people_behind(project, others) if person.pk != judge]
     comment = None
-    if told and done.created:
+    if explanation and done.created:
         comment = tell_people(
             Intervention.Action.EXPLAIN,
             project=project,
             user=user,
             item_id=item_id,
-            text=told,
+            text=explanation,
             people=overruled,
         )
     gold = Gold.objects.current().filter(item=item_id).select_related("decided_by").first()
@@ -225,8 +227,8 @@ def _evidence(case: Opinions, ruling: Ruling) -> dict[str, list[str]]:
     Raises:
         ValueNotOffered, InvalidInput: the value, or a quote that does not stand in the text.
     """
-    said = Answer(value=ruling.value, abstain=ruling.abstain)
-    value = checked_value(case.schema, case.state, said)
+    answer = Answer(value=ruling.value, abstain=ruling.abstain)
+    value = checked_value(case.schema, case.state, answer)
     names = [option.value for option in case.options]
     meant = case.schema.parsed.names_in(value)
     chosen = [name for name in names if name in meant]

@@ -194,7 +194,7 @@ def _again(request: SignedInRequest, item_id: int) -> dict[str, Any]:
         return {}
     label = undone.label
     quotes = [
-        json.dumps([name, phrase]) for name, said in label.evidence.items() for phrase in said
+        json.dumps([name, phrase]) for name, phrases in label.evidence.items() for phrase in phrases
     ]
     schema = label.schema.parsed.of_item(label.item.options)
     values = sorted(schema.names_in(label.value))
@@ -235,9 +235,9 @@ def _refused(request: SignedInRequest, slug: str, error: Conflict) -> HttpRespon
 
 
 def _words(done: Adjudicated) -> str:
-    told = f" Told {len(done.overruled)}." if done.comment and done.overruled else ""
+    notice = f" Told {len(done.overruled)}." if done.comment and done.overruled else ""
     if done.gold is None and done.label.abstained:
-        return f"Decided: it cannot be told.{told}"
+        return f"Decided: it cannot be told.{notice}"
     if done.gold is None or done.gold.value != done.label.value:
         return "Recorded. What the author or a file says stands above it."
-    return f"Decided: {value_words(done.gold.value)[:80]}.{told}"
+    return f"Decided: {value_words(done.gold.value)[:80]}.{notice}"

@@ -83,22 +83,22 @@ def _label(
 
 
 def _provenance(plan: BulkPlan, job: BulkJob) -> dict[str, Any]:
-    told = {BULK: job.pk, "guideline": guideline_version(plan.project)}
-    return {name: kept for name, kept in told.items() if kept}
+    provenance = {BULK: job.pk, "guideline": guideline_version(plan.project)}
+    return {name: kept for name, kept in provenance.items() if kept}
 
 
 def _assign(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
     """To all of them, or to each in turn, leaving out who has labelled the item."""
     users = list(User.objects.filter(pk__in=plan.options["users"]).order_by("pk"))
-    said = Label.objects.standing().by_people()
-    said = said.filter(item__in=[state.item_id for state in states], annotator__user__in=users)
-    spoken = set(said.order_by().values_list("item_id", "annotator__user_id"))
+    labels = Label.objects.standing().by_people()
+    labels = labels.filter(item__in=[state.item_id for state in states], annotator__user__in=users)
+    spoken = set(labels.order_by().values_list("item_id", "annotator__user_id"))
     given: dict[tuple[int, ...], list[int]] = {}
-    for at, state in enumerate(states):
+    for index, state in enumerate(states):
         free = [user for user in users if (state.item_id, user.pk) not in spoken]
         if plan.options["share"] and free:
             # Whose turn it is; of somebody who has labelled the item, the next one's.
-            order = [users[((job.done + at) + step) % len(users)] for step in range(len(users))]
+            order = [users[((job.done + index) + step) % len(users)] for step in range(len(users))]
             free = [next(user for user in order if user in free)]
         given.setdefault(tuple(user.pk for user in free), []).append(state.item_id)
     by_id = {user.pk: user for user in users}
@@ -157,10 +157,10 @@ def _promote(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[
 
 def _return(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
     ids = [state.item_id for state in states]
-    said: dict[int, list[int]] = {}
+    label_ids: dict[int, list[int]] = {}
     labels = Label.objects.standing().by_people().filter(item__in=ids)
     for label in labels.exclude(action=Label.Action.IMPORTED).order_by("pk"):
-        said.setdefault(label.item_id, []).append(label.pk)
+        label_ids.setdefault(label.item_id, []).append(label.pk)
     skips = _left(states)
     return_to_queue(
         project=plan.project,
@@ -174,7 +174,7 @@ def _return(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[B
             job=job,
             item_id=state.item_id,
             before={
-                "labels": said.get(state.item_id, []),
+                "labels": label_ids.get(state.item_id, []),
                 "skips": [pk for pk, _ in skips.get(state.item_id, ())],
                 "promoted": state.promoted,
             },
@@ -202,7 +202,7 @@ def _labels(job: BulkJob, changes: Sequence[BulkChange], _states: States) -> int
     """What was superseded or withdrawn since stays as it is."""
     ids = [change.label_id for change in changes if change.label_id]
     standing = Label.objects.current().filter(pk__in=ids).select_related("annotator")
-    told = {"undone_by": job.counts.get("undone_by", ""), BULK: job.pk}
+    provenance = {"undone_by": job.counts.get("undone_by", ""), BULK: job.pk}
     drafts = [
         NewLabel(
             item_id=label.item_id,
@@ -212,7 +212,7 @@ def _labels(job: BulkJob, changes: Sequence[BulkChange], _states: States) -> int
             withdrawn=True,
             action=Label.Action.WITHDRAWN,
             supersedes_uid=label.uid,
-            provenance=told,
+            provenance=provenance,
         )
         for label in standing
     ]
@@ -278,8 +278,8 @@ def _returned(job: BulkJob, changes: Sequence[BulkChange], states: States) -> in
     nobody has said anything since; what nothing of today stands for is not.
     Who had left such an item to others is not asked again."""
     items = [change.item_id for change in changes]
-    said = Label.objects.current().by_people().filter(item__in=items)
-    answered = set(said.exclude(action=Label.Action.IMPORTED).values_list("item_id", flat=True))
+    current = Label.objects.current().by_people().filter(item__in=items)
+    answered = set(current.exclude(action=Label.Action.IMPORTED).values_list("item_id", flat=True))
     back = [change for change in changes if change.item_id not in answered]
     ids = [pk for change in back for pk in change.before["labels"]]
     labels = Label.objects.filter(pk__in=ids).select_related("annotator", "schema").order_by("pk")
@@ -299,9 +299,9 @@ def _returned(job: BulkJob, changes: Sequence[BulkChange], states: States) -> in
 
 def _said_anew(job: BulkJob, labels: Iterable[Label]) -> Iterator[NewLabel]:
     """Without the time it took: that was counted once. Under the names of today."""
-    schema, told = current_schema(job.project), Translator.of(job.project_id)
+    schema, translator = current_schema(job.project), Translator.of(job.project_id)
     for label in labels:
-        value = told.value(label.schema.version, label.value)
+        value = translator.value(label.schema.version, label.value)
         if value is None and not (label.abstained or label.rejected):
             continue
         yield NewLabel(
@@ -315,11 +315,11 @@ def _said_anew(job: BulkJob, labels: Iterable[Label]) -> Iterator[NewLabel]:
             rejected=label.rejected,
             confidence=label.confidence,
             rationale=label.rationale,
-            evidence=told.evidence(label.schema.version, label.evidence),
+            evidence=translator.evidence(label.schema.version, label.evidence),
             shown_id=label.shown_id,
             proposed_from_id=label.proposed_from_id,
             provenance={
-                **told.provenance(label.schema.version, label.provenance),
+                **translator.provenance(label.schema.version, label.provenance),
                 "restores": str(label.uid),
                 BULK: job.pk,
             },

@@ -110,7 +110,7 @@ class BulkJobViewSet(ProjectViewSet):
         )
         if sent["dry_run"]:
             seen = preview(plan)
-            told = {
+            summary = {
                 "total": seen.total,
                 "changing": seen.changing,
                 "passed": seen.passed,
@@ -118,7 +118,7 @@ class BulkJobViewSet(ProjectViewSet):
                 "upto": plan.upto,
                 "asked_at": plan.asked_at,
             }
-            return Response(BulkPreviewSerializer(told).data)
+            return Response(BulkPreviewSerializer(summary).data)
         job = start_job(plan)
         return Response(self.get_serializer(job).data, status=status.HTTP_202_ACCEPTED)
 

@@ -106,7 +106,7 @@ def start_job(plan: BulkPlan) -> BulkJob:
     """
     found = preview(plan)
     if not found.changing:
-        reasons = "; ".join(f"{count:,} {words}" for count, words in found.told)
+        reasons = "; ".join(f"{count:,} {words}" for count, words in found.reasons)
         why = f" Of {found.total:,} items {reasons}." if reasons else " No item is found."
         raise NothingToDo(f"Nothing would change.{why}")
     hold_labels(plan.project)  # last: others wait for the project while it is held
@@ -275,12 +275,12 @@ def _log(job: BulkJob, actor: User | None, items: int, *, undone: bool = False) 
     action = LOGGED.get(BulkJob.Action(job.action))
     if action is None or not items:
         return
-    told = {"bulk": job.pk, **job.options} | ({"undone": True} if undone else {})
+    data = {"bulk": job.pk, **job.options} | ({"undone": True} if undone else {})
     Intervention.objects.create(
         project=job.project,
         actor=actor,
         action=action,
         reason=job.options.get("reason", ""),
         items=items,
-        data=told,
+        data=data,
     )

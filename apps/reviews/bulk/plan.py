@@ -86,12 +86,12 @@ class Preview:
     examples: Sequence[Item] = ()
 
     @property
-    def told(self) -> list[tuple[int, str]]:
+    def reasons(self) -> list[tuple[int, str]]:
         """The counts in words, the largest first."""
-        return told(self.passed)
+        return reasons_in_words(self.passed)
 
 
-def told(passed: Mapping[str, int]) -> list[tuple[int, str]]:
+def reasons_in_words(passed: Mapping[str, int]) -> list[tuple[int, str]]:
     """How many items were passed over, and why, the largest number first."""
     found = [(count, PASSED[reason]) for reason, count in passed.items() if count]
     return sorted(found, key=lambda counted: -counted[0])
@@ -104,8 +104,8 @@ def preview(plan: BulkPlan) -> Preview:
     counts: dict[str, int] = dict(counted)
     changing = outcomes.filter(outcome="").order_by("pk")
     shown = changing.select_related("state__suggestion", "state__gold")[:EXAMPLES]
-    told_of = {reason: counts[reason] for reason in PASSED if counts.get(reason)}
-    return Preview(sum(counts.values()), counts.get("", 0), told_of, list(shown))
+    passed = {reason: counts[reason] for reason in PASSED if counts.get(reason)}
+    return Preview(sum(counts.values()), counts.get("", 0), passed, list(shown))
 
 
 def sorted_out(plan: BulkPlan, items: QuerySet[Item]) -> QuerySet[Any]:
@@ -130,8 +130,8 @@ def _reasons(plan: BulkPlan) -> dict[str, Q]:
         same = Q(state__promoted=plan.options["promoted"])
         # What need not come any more can still be taken from the head.
         return found | {"same": same} | ({"idle": idle} if plan.options["promoted"] else {})
-    said = Label.objects.standing().by_people().filter(item=OuterRef("pk"))
-    here = said.exclude(action=Label.Action.IMPORTED)
+    labels = Label.objects.standing().by_people().filter(item=OuterRef("pk"))
+    here = labels.exclude(action=Label.Action.IMPORTED)
     return found | {"unsaid": ~Q(Exists(here))}
 
 
@@ -159,8 +159,8 @@ def _of_labels(plan: BulkPlan) -> dict[str, Q]:
 
 
 def _labelled_by(user: int) -> Q:
-    said = Label.objects.standing().filter(item=OuterRef("pk"), annotator__user=user)
-    return Q(Exists(said))
+    labels = Label.objects.standing().filter(item=OuterRef("pk"), annotator__user=user)
+    return Q(Exists(labels))
 
 
 def _given_to(user: int) -> Q:

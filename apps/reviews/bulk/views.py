@@ -17,7 +17,7 @@ from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
 from apps.reviews.bulk.forms import OptionsForm
 from apps.reviews.bulk.jobs import plan_job, start_job, undo_job
-from apps.reviews.bulk.plan import BulkPlan, get_job, jobs_of, preview, told
+from apps.reviews.bulk.plan import BulkPlan, get_job, jobs_of, preview, reasons_in_words
 from apps.reviews.models import BulkJob
 from apps.reviews.search.query import Query, read_query
 from apps.reviews.search.views import asked_of, query_string
@@ -168,7 +168,9 @@ def _job(project: Project, job_id: int) -> dict[str, Any]:
         "moving": job.status in MOVING,
         "undoing": undoing,
         "undoable": job.done and job.status in (BulkJob.Status.DONE, BulkJob.Status.FAILED),
-        "passed": told({name: n for name, n in counts.items() if name not in ("undone", "kept")}),
+        "passed": reasons_in_words(
+            {name: n for name, n in counts.items() if name not in ("undone", "kept")}
+        ),
         "settled": settled if undoing else job.done + job.passed_over,
         "of": job.done if undoing else job.total,
     }

@@ -50,7 +50,7 @@ class Thread:
         return sum(comment.resolved_at is None for comment in self.comments)
 
     @property
-    def told(self) -> list[Comment]:
+    def explanations(self) -> list[Comment]:
         """What an adjudicator told those who labelled the item, and nobody has resolved."""
         return [
             comment for comment in self.comments if comment.explains and comment.resolved_at is None

@@ -32,20 +32,20 @@ def called(text: str) -> dict[str, list[str]]:
     {'ana.': ['ana.', 'ana']}
     """
     found = dict.fromkeys(match[1] for match in _CALLED.finditer(text))
-    return {said: _possible_names(said) for said in list(found)[:MOST]}
+    return {name: _possible_names(name) for name in list(found)[:MOST]}
 
 
-def _possible_names(said: str) -> list[str]:
-    names = [said]
+def _possible_names(name: str) -> list[str]:
+    names = [name]
     while names[-1][-1] in _PUNCTUATION and len(names[-1]) > 1:
         names.append(names[-1][:-1])
     return names
 
 
-def meant(said: Mapping[str, Iterable[str]], known: Collection[str]) -> dict[str, str]:
+def meant(candidates: Mapping[str, Iterable[str]], known: Collection[str]) -> dict[str, str]:
     """For what was said behind an ``@``, the longest of its names that is ``known``."""
     found = {}
-    for words, names in said.items():
+    for words, names in candidates.items():
         name = next((name for name in names if name in known), None)
         if name is not None:
             found[words] = name
@@ -55,15 +55,15 @@ def meant(said: Mapping[str, Iterable[str]], known: Collection[str]) -> dict[str
 def mark_mentions(text: str, known: Collection[str]) -> SafeString:
     """``text`` as escaped HTML in which every ``@name`` that is ``known`` stands out."""
     names = meant(called(text), known)
-    parts, at = [], 0
+    parts, position = [], 0
     for match in _CALLED.finditer(text):
         name = names.get(match[1])
         if name is None:
             continue
         end = match.start(1) + len(name)
-        parts += [escape(text[at : match.start()]), f'<b class="mention">@{escape(name)}</b>']
-        at = end
-    return mark_safe("".join([*parts, escape(text[at:])]))  # noqa: S308 - every part is escaped
+        parts += [escape(text[position : match.start()]), f'<b class="mention">@{escape(name)}</b>']
+        position = end
+    return mark_safe("".join([*parts, escape(text[position:])]))  # noqa: S308 - every part is escaped
 
 
 def checked_words(name: str, words: str) -> str:
@@ -117,16 +117,16 @@ def write_comment(
     comment = Comment.objects.create(
         project=project, item_id=item_id, author=user, text=words, explains=explains
     )
-    said = called(words)
-    names = {name for possible in said.values() for name in possible}
+    mentioned = called(words)
+    names = {name for possible in mentioned.values() for name in possible}
     found = Membership.objects.filter(project=project, user__username__in=names)
     members = dict(found.values_list("user__username", "user")) if names else {}
     people = {*members.values(), *to} - {user.pk}
     Mention.objects.bulk_create(
         [Mention(comment=comment, user_id=person) for person in sorted(people)]
     )
-    known = meant(said, members)
-    return Written(comment, tuple(name for name in said if name not in known))
+    known = meant(mentioned, members)
+    return Written(comment, tuple(name for name in mentioned if name not in known))
 
 
 def remark(*, project: Project, user: User, item_id: int, text: str) -> Comment | None:
@@ -141,9 +141,9 @@ def remark(*, project: Project, user: User, item_id: int, text: str) -> Comment 
     words = checked_text("comment", text)
     if not words:
         return None
-    said = Comment.objects.filter(project=project, item=item_id, author=user, text=words).first()
-    if said is not None:
-        return said
+    earlier = Comment.objects.filter(project=project, item=item_id, author=user, text=words).first()
+    if earlier is not None:
+        return earlier
     return write_comment(project=project, user=user, item_id=item_id, text=words).comment
 
 

@@ -94,16 +94,18 @@ def read_answers(project: Project) -> tuple[Answers, bool]:
         first[row[0], row[1]] = row  # the newest come first, so the oldest stays
     key = _keys()
     kept = list(first.values())
-    said = [(key(row[3]), key(row[4]), key(row[5])) for row in kept]
+    values = [(key(row[3]), key(row[4]), key(row[5])) for row in kept]
     shared = _shared(compared(project) if kept else None)
     others = [shared.get((row[0], row[1]), (0, 0)) for row in kept]
     return Answers(
         user=np.array([row[0] for row in kept], dtype=np.int64),
         withheld=np.array([row[2] == WITHHELD for row in kept], dtype=np.bool_),
-        same=np.array([own is not None and own == told for own, told, _ in said], dtype=np.int64),
+        same=np.array(
+            [own is not None and own == suggested for own, suggested, _ in values], dtype=np.int64
+        ),
         rejected=np.array([row[9] for row in kept], dtype=np.bool_),
         right=np.array(
-            [_right(own, gold, row) for (own, _, gold), row in zip(said, kept, strict=True)],
+            [_right(own, gold, row) for (own, _, gold), row in zip(values, kept, strict=True)],
             dtype=np.int64,
         ),
         agreeing=np.array([agreeing for agreeing, _ in others], dtype=np.int64),
@@ -190,7 +192,7 @@ class Arm:
 def arm_of_answers(answers: Answers) -> Arm:
     """What is told of one arm."""
     n, sample = len(answers.user), resample(len(answers.user))
-    told = {
+    shares = {
         measure: clustered_share(sample, *answers.counts(measure), reason=reason)
         for measure, reason in (
             ("taken_over", "no answer yet"),
@@ -203,7 +205,7 @@ def arm_of_answers(answers: Answers) -> Arm:
         rejected=int(answers.rejected.sum()),
         people=len(np.unique(answers.user)),
         seconds=median(known_times(answers.seconds)),
-        **told,
+        **shares,
     )
 
 
@@ -259,10 +261,10 @@ def _drawn(answers: Answers, part: Ints, whole: Ints, unit: str) -> Figure:
     return figure(a / n - b / m, low=low, high=high, n=int((whole > 0).sum()), method=method)
 
 
-def _of_medians(one: Figure, other: Figure) -> Figure:
+def _of_medians(shown: Figure, withheld: Figure) -> Figure:
     """From the intervals of both, as Newcombe does with two shares (Zou and Donner 2008)."""
-    value, low, high = _interval(one)
-    other_value, other_low, other_high = _interval(other)
+    value, low, high = _interval(shown)
+    other_value, other_low, other_high = _interval(withheld)
     if value is None or other_value is None:
         return undefined("too few measured times in one of the arms")
     difference = value - other_value
@@ -270,14 +272,14 @@ def _of_medians(one: Figure, other: Figure) -> Figure:
         difference,
         low=difference - sqrt((value - low) ** 2 + (other_high - other_value) ** 2),
         high=difference + sqrt((high - value) ** 2 + (other_value - other_low) ** 2),
-        n=one.get("n", 0) + other.get("n", 0),
+        n=shown.get("n", 0) + withheld.get("n", 0),
         method=SQUARED,
     )
 
 
-def _interval(told: Figure) -> tuple[float | None, float, float]:
-    value = told.get("value")
-    low, high = told.get("low"), told.get("high")
+def _interval(estimate: Figure) -> tuple[float | None, float, float]:
+    value = estimate.get("value")
+    low, high = estimate.get("low"), estimate.get("high")
     return value, low or 0.0, high or 0.0
 
 
@@ -368,7 +370,7 @@ def anchoring_report(project: Project) -> AnchoringReport:
     users = User.objects.in_bulk(np.unique(answers.user).tolist()) if len(answers.user) else {}
     rows = [_one_person(user, answers.where(answers.user == user.pk)) for user in users.values()]
     return AnchoringReport(
-        arms={str(arm): arm_of_answers(told) for arm, told in arms.items()},
+        arms={str(arm): arm_of_answers(arm_answers) for arm, arm_answers in arms.items()},
         differences=differences,
         people=sorted(rows, key=lambda row: row.user.display_name.casefold()),
         sentence=sentence(differences["taken_over"]),
@@ -380,9 +382,9 @@ def anchoring_report(project: Project) -> AnchoringReport:
 def _one_person(user: User, own: Answers) -> PersonArms:
     arms = {SHOWN: own.where(~own.withheld), WITHHELD: own.where(own.withheld)}
     shares = {
-        arm: share(int(each.same.sum()), len(each.same), reason="no answer yet")
-        for arm, each in arms.items()
+        arm: share(int(answers.same.sum()), len(answers.same), reason="no answer yet")
+        for arm, answers in arms.items()
     }
-    reason = too_few({arm: len(each.same) for arm, each in arms.items()}, FEWEST_OF_ONE)
+    reason = too_few({arm: len(answers.same) for arm, answers in arms.items()}, FEWEST_OF_ONE)
     difference = undefined(reason) if reason else newcombe_of(arms, "taken_over")
     return PersonArms(user, shares[SHOWN], shares[WITHHELD], difference)

@@ -51,27 +51,29 @@ class Compared:
 
     def by_person(self) -> dict[int, RaterAgreement]:
         """Each person with all others."""
-        told = dict(zip(self.raters, rater_agreement(self.ratings), strict=True))
+        agreements = dict(zip(self.raters, rater_agreement(self.ratings), strict=True))
         if not self.task.no_chance_reason:
-            return told
+            return agreements
         reason = undefined(self.task.no_chance_reason)
         return {
-            rater: RaterAgreement(one.items, one.percent, reason if one.items else one.kappa)
-            for rater, one in told.items()
+            rater: RaterAgreement(
+                agreement.items, agreement.percent, reason if agreement.items else agreement.kappa
+            )
+            for rater, agreement in agreements.items()
         }
 
     def pairs_of(self, user_id: int) -> list[Pair]:
         """One person with each other, those with most in common first."""
         if user_id not in self.raters:
             return []
-        said = np.full(self.ratings.n_items, -1, dtype=np.int64)
+        own_codes = np.full(self.ratings.n_items, -1, dtype=np.int64)
         own = self.ratings.raters == self.raters.index(user_id)
-        said[self.ratings.items[own]] = self.ratings.codes[own]
-        shared = ~own & (said[self.ratings.items] >= 0)
+        own_codes[self.ratings.items[own]] = self.ratings.codes[own]
+        shared = ~own & (own_codes[self.ratings.items] >= 0)
         found = []
         for number in np.unique(self.ratings.raters[shared]):
             rows = shared & (self.ratings.raters == number)
-            codes, mine = self.ratings.codes[rows], said[self.ratings.items[rows]]
+            codes, mine = self.ratings.codes[rows], own_codes[self.ratings.items[rows]]
             found.append(self._pair(self.raters[int(number)], mine, codes))
         return sorted(found, key=lambda pair: (-pair.percent.get("n", 0), pair.other))
 

@@ -78,14 +78,14 @@ class Counted:
     @property
     def words(self) -> str:
         """What there is beside labels: ``3 skipped, 1 late``."""
-        told = {
+        counts = {
             "skipped": self.skips,
             "abstained": self.abstained,
             "only rejected": self.only_rejected,
             "late": self.late,
             "taken back": self.undone,
         }
-        return ", ".join(f"{number:,} {word}" for word, number in told.items() if number)
+        return ", ".join(f"{number:,} {word}" for word, number in counts.items() if number)
 
     @property
     def fast_words(self) -> str:
@@ -353,10 +353,10 @@ def person_report(
         everybody=everybody,
         agreement=shared.by_person().get(user.pk),
     )
-    told = by_weeks(mine, days_of(project, user.pk)) if by == WEEK else by_hundreds(mine)
+    stretches = by_weeks(mine, days_of(project, user.pk)) if by == WEEK else by_hundreds(mine)
     given = Assignment.objects.filter(project=project, user=user, open=True).count()
     if own:
-        return _for_themselves(row, mine, told, by, given)
+        return _for_themselves(row, mine, stretches, by, given)
     # Of the latest, these first.
     latest = mine.where(mine.too_fast(below(everybody))).item[::-1][:MOST_LISTED].tolist()
     found = Item.objects.in_bulk(latest) if latest else {}
@@ -366,9 +366,9 @@ def person_report(
     others = Annotator.objects.in_bulk(ids) if ids else {}
     return PersonReport(
         row=row,
-        stretches=told,
+        stretches=stretches,
         by=by,
-        changes=changes(told),
+        changes=changes(stretches),
         pairs=[
             NamedPair(
                 users[pair.other].display_name
@@ -399,14 +399,14 @@ def interventions(project: Project, user: User | None = None) -> QuerySet[Interv
 
 
 def _for_themselves(
-    row: PersonRow, work: Work, told: Sequence[Stretch], by: str, given: int
+    row: PersonRow, work: Work, stretches: Sequence[Stretch], by: str, given: int
 ) -> PersonReport:
     first = work.where(work.first_known)
     known = len(first) // TOLD_BY * TOLD_BY
     right = int((first.correct[:known] == 1).sum())
     accuracy = share(right, known, reason=NOT_TOLD) if known else undefined(NOT_TOLD)
     counted = replace(row.counted, accuracy=accuracy)
-    quiet = [replace(stretch, right=0, known=0) for stretch in told]
+    quiet = [replace(stretch, right=0, known=0) for stretch in stretches]
     return PersonReport(
         row=replace(row, counted=counted, changes=(), alerts=()),
         stretches=quiet,

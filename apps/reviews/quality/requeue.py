@@ -63,17 +63,17 @@ def requeueable(
 
 
 def _contradicted(labels: QuerySet[Label], user: User) -> QuerySet[Label]:
-    said = Cast("value", TextField())
+    as_text = Cast("value", TextField())
     others = (
         Label.objects.current()
         .by_people()
         .filter(item=OuterRef("item"), value__isnull=False)
         .exclude(annotator__user=user)
-        .annotate(said=said)
+        .annotate(said=as_text)
         .exclude(said=OuterRef("said"))
     )
     labels = labels.filter(abstained=False).annotate(
-        said=said, decided=Cast("item__state__gold__value", TextField())
+        said=as_text, decided=Cast("item__state__gold__value", TextField())
     )
     undecided = Q(item__state__gold__isnull=True) & Q(Exists(others))
     return labels.filter((Q(decided__isnull=False) & ~Q(decided=F("said"))) | undecided)

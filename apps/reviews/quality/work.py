@@ -211,7 +211,7 @@ def _sign(number: int, **condition: Any) -> Case:
 
 _NUMBER: IntegerField[int, int] = IntegerField()
 _ACTION = Case(
-    *(When(action=action, then=Value(at)) for at, action in enumerate(ACTIONS)),
+    *(When(action=action, then=Value(number)) for number, action in enumerate(ACTIONS)),
     default=Value(POSTPONED),
     output_field=_NUMBER,
 )
@@ -303,8 +303,8 @@ def changes(stretches: Sequence[Stretch]) -> list[Change]:
     """What is not as before, of each measure where it is first seen."""
     tests = [
         test
-        for at in range(1, len(stretches))
-        for test in (_accuracy_test(stretches, at), _speed_test(stretches, at))
+        for start in range(1, len(stretches))
+        for test in (_accuracy_test(stretches, start), _speed_test(stretches, start))
         if test is not None
     ]
     adjusted = holm([test.p for test in tests])
@@ -324,8 +324,8 @@ def _answers(work: Work) -> Bools:
 def _stretches(answers: Work, number: Ints, names: Sequence[str]) -> list[Stretch]:
     first = answers.first_known
     found = []
-    for at, words in enumerate(names):
-        here = number == at
+    for index, words in enumerate(names):
+        here = number == index
         known = here & first
         found.append(
             Stretch(
@@ -339,8 +339,8 @@ def _stretches(answers: Work, number: Ints, names: Sequence[str]) -> list[Stretc
     return [stretch for stretch in found if stretch.labels]
 
 
-def _accuracy_test(stretches: Sequence[Stretch], at: int) -> Change | None:
-    now, before = stretches[at], stretches[:at]
+def _accuracy_test(stretches: Sequence[Stretch], start: int) -> Change | None:
+    now, before = stretches[start], stretches[:start]
     right, known = (
         sum(stretch.right for stretch in before),
         sum(stretch.known for stretch in before),
@@ -351,13 +351,13 @@ def _accuracy_test(stretches: Sequence[Stretch], at: int) -> Change | None:
     return Change("accuracy", now.words, right / known, now.right / now.known, p)
 
 
-def _speed_test(stretches: Sequence[Stretch], at: int) -> Change | None:
-    now = stretches[at].times
-    before = np.concatenate([stretch.times for stretch in stretches[:at]])
+def _speed_test(stretches: Sequence[Stretch], start: int) -> Change | None:
+    now = stretches[start].times
+    before = np.concatenate([stretch.times for stretch in stretches[:start]])
     p = mann_whitney(now, before)
     if p is None:
         return None
-    return Change("seconds", stretches[at].words, _middle(before), _middle(now), p)
+    return Change("seconds", stretches[start].words, _middle(before), _middle(now), p)
 
 
 def _matters(change: Change) -> bool:

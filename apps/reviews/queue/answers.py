@@ -179,12 +179,12 @@ def _carry(schema: LabelSchema, state: ItemState) -> None:
 def _translated(
     given: LabelSchema, schema: LabelSchema, state: ItemState, answer: Answer
 ) -> Answer:
-    told = Translator.of(schema.project_id)
-    names = told.names(given)
+    translator = Translator.of(schema.project_id)
+    names = translator.names(given)
     kept = {name: phrases for name, phrases in answer.evidence.items() if names.get(name, name)}
     return replace(
         answer,
-        value=_translated_value(given, schema, told, answer.value, state.item.options),
+        value=_translated_value(given, schema, translator, answer.value, state.item.options),
         evidence={names.get(name) or name: phrases for name, phrases in kept.items()},
         spans=[
             span._replace(label=now)
@@ -195,23 +195,23 @@ def _translated(
 
 
 def _translated_value(
-    given: LabelSchema, schema: LabelSchema, told: Translator, value: Any, options: list[str]
+    given: LabelSchema, schema: LabelSchema, translator: Translator, value: Any, options: list[str]
 ) -> Any:
     try:
-        said = None if value is None else given.parsed.normalise(value, options)
+        chosen = None if value is None else given.parsed.normalise(value, options)
     except ValueNotOffered:
         return value  # refused by its name in a moment
-    now = told.value(given.version, said)
-    if said == [] and given.pk not in comparable_versions(schema):
+    now = translator.value(given.version, chosen)
+    if chosen == [] and given.pk not in comparable_versions(schema):
         raise LabelsChanged(
             "Labels have been added since this page was opened; nobody has looked for them yet. "
             "Look at the item again and choose anew.",
             data={"schema_version": schema.version},
         )
-    if said not in (None, []) and now in (None, []):  # nobody chose the empty set
+    if chosen not in (None, []) and now in (None, []):  # nobody chose the empty set
         raise LabelsChanged(
             "The labels have been changed since this page was opened, and nothing of today stands "
-            f"for '{value_words(said)}'. Look at the item again and choose anew.",
+            f"for '{value_words(chosen)}'. Look at the item again and choose anew.",
             data={"schema_version": schema.version},
         )
     return now

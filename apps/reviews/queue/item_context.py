@@ -57,10 +57,10 @@ def read_conversation(context: Sequence[Mapping[str, Any]]) -> Conversation:
     turns = []
     for turn in context:
         role, text = str(turn.get("role", "")), str(turn.get("text", ""))
-        at = len(text)
+        cut = len(text)
         if role in _MODELS and len(text) > REPLY:
-            at = text.rfind(" ", REPLY - 40, REPLY) + 1 or REPLY  # not in the middle of a word
-        turns.append(ContextMessage(role, text[:at], text[at:]))
+            cut = text.rfind(" ", REPLY - 40, REPLY) + 1 or REPLY  # not in the middle of a word
+        turns.append(ContextMessage(role, text[:cut], text[cut:]))
     return Conversation(tuple(turns[:-RECENT]), tuple(turns[-RECENT:]))
 
 
@@ -123,31 +123,33 @@ def return_reason(item_id: int, user_id: int) -> str:
 
 @prepared
 def _last_label(item: int, user: int) -> QuerySet[Label]:
-    said = Label.objects.filter(item=item, annotator__user=user, annotator__kind__in=PEOPLE)
-    return said.order_by("-pk")
+    labels = Label.objects.filter(item=item, annotator__user=user, annotator__kind__in=PEOPLE)
+    return labels.order_by("-pk")
 
 
 def other_opinions(item_id: int, user_id: int) -> Sequence[Label]:
     """What other people and authors say of the item now, oldest first; nothing of an audited item,
     nor of one whose answer is known, which these tell."""
-    said = Label.objects.current().filter(item=item_id, annotator__kind__in=[*PEOPLE, Kind.AUTHOR])
-    said = said.filter(item__state__is_gold_question=False).exclude(
+    labels = Label.objects.current().filter(
+        item=item_id, annotator__kind__in=[*PEOPLE, Kind.AUTHOR]
+    )
+    labels = labels.filter(item__state__is_gold_question=False).exclude(
         item__state__reasons=ONLY_AUDITED
     )
-    others = said.exclude(annotator__user=user_id).select_related("annotator")
+    others = labels.exclude(annotator__user=user_id).select_related("annotator")
     return list(others.order_by("pk"))
 
 
 def earlier_answers(project: Project, user_id: int) -> list[str]:
     """Free texts this person has given here before, the most frequent first: their own alone, so
     that nobody leads another to an answer."""
-    said = (
+    values = (
         Label.objects.current()
         .filter(annotator__project=project, annotator__user=user_id, annotator__kind__in=PEOPLE)
         .order_by("-pk")
         .values_list("value", flat=True)[:REMEMBERED]
     )
-    counts = Counter(value for value in said if isinstance(value, str) and len(value) <= 200)
+    counts = Counter(value for value in values if isinstance(value, str) and len(value) <= 200)
     return [value for value, _ in counts.most_common(OFFERED)]
 
 
@@ -184,15 +186,15 @@ def sides_of(debate: Debate) -> list[DebateSide]:
     The best argument of a side is its turn with the most quoted evidence, the later one of equals:
     it has heard the others.
     """
-    said: dict[str, list[Turn]] = defaultdict(list)
+    turns_of: dict[str, list[Turn]] = defaultdict(list)
     for turn in debate.turns.all():
         if turn.status == "ok" and turn.value is not None and turn.text.strip():
-            said[value_key(turn.value)].append(turn)
+            turns_of[value_key(turn.value)].append(turn)
     sides = [
         DebateSide(
             turns[0].value, len(turns), max(turns, key=lambda turn: (_quotes(turn), turn.pk))
         )
-        for turns in said.values()
+        for turns in turns_of.values()
     ]
     return sorted(sides, key=lambda side: -side.turns)
 
@@ -252,7 +254,7 @@ class ReviewTask:
     begun: Mapping[str, Sequence[str]]
     opinions: Sequence[Label] = ()
     answers: Sequence[str] = ()
-    told: Sequence[Comment] = ()
+    explanations: Sequence[Comment] = ()
     returned: str = ""
 
     @property
@@ -298,7 +300,13 @@ class ReviewTask:
         """Where the text has a carriage return before a line feed, as JSON: browsers drop those,
         and places that are marked are to be counted in the text as it is."""
         text = self.item.text
-        return json.dumps([at for at in range(len(text) - 1) if text[at : at + 2] == "\r\n"])
+        return json.dumps(
+            [
+                position
+                for position in range(len(text) - 1)
+                if text[position : position + 2] == "\r\n"
+            ]
+        )
 
     @property
     def before(self) -> Conversation:
@@ -392,7 +400,7 @@ def review_task(project: Project, *, slot: Slot) -> ReviewTask:
         begun=draft_of(state.item_id, user, schema),
         opinions=other_opinions(state.item_id, user) if settings.show_opinions else (),
         answers=earlier_answers(project, user) if schema.parsed.task.written else (),
-        told=explanations_for(state.item_id, user),
+        explanations=explanations_for(state.item_id, user),
         returned=return_reason(state.item_id, user),
     )
 
@@ -412,12 +420,12 @@ def _choices(schema: Schema, state: ItemState, offered: Sequence[str]) -> list[C
         Choice(
             value=name,
             title=_title(schema, name),
-            key=str(at) if at <= KEYS else "",
+            key=str(number) if number <= KEYS else "",
             suggested=name in suggested,
             quotes=tuple(str(phrase) for phrase in quotes.get(name, ())),
             help=schema.label(name),
         )
-        for at, name in enumerate(offered, start=1)
+        for number, name in enumerate(offered, start=1)
     ]
 
 

@@ -402,7 +402,7 @@ def revoke_leases(
     why = checked_words("reason", reason)
     held = list(live_leases(project).filter(pk__in=slot_ids).values_list("holder", "pk"))
     for holder in {holder for holder, _ in held}:
-        theirs = [pk for each, pk in held if each == holder]
+        theirs = [pk for owner, pk in held if owner == holder]
         freed = free_slots(live_leases(project).filter(pk__in=theirs).order_by())
         Intervention.objects.create(
             project=project,

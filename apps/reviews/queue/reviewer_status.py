@@ -170,8 +170,8 @@ def _first_answers(project: Project, user: User) -> list[bool]:
     return list(first.values())
 
 
-def _log(project: Project, by: User | None, action: str, user: User, **told: Any) -> None:
-    Intervention.objects.create(project=project, actor=by, action=action, subject=user, **told)
+def _log(project: Project, by: User | None, action: str, user: User, **details: Any) -> None:
+    Intervention.objects.create(project=project, actor=by, action=action, subject=user, **details)
 
 
 def free_what_they_held(*, project: Project, user: User, **_: Any) -> None:

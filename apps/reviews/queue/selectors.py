@@ -69,11 +69,11 @@ def must_qualify(project: Project, user: User, standing: ReviewerStatus | None) 
 
 def unseen_known(project: int, user: int) -> QuerySet[ItemState]:
     """Items of known answer that ``user`` has never been shown."""
-    said = Label.objects.filter(item=OuterRef("item"), annotator__user=user)
+    labels = Label.objects.filter(item=OuterRef("item"), annotator__user=user)
     left = Decision.objects.filter(item=OuterRef("item"), reviewer=user)
     held = Slot.objects.filter(item=OuterRef("item"), holder=user)
     known = ItemState.objects.filter(project=project, is_gold_question=True)
-    return known.filter(~Exists(said), ~Exists(left), ~Exists(held))
+    return known.filter(~Exists(labels), ~Exists(left), ~Exists(held))
 
 
 @prepared
@@ -159,14 +159,14 @@ def open_items(project: Project, user: User, now: datetime) -> int:
 
 
 def _offered(states: QuerySet[ItemState], user_id: int) -> QuerySet[ItemState]:
-    said = Label.objects.standing().filter(item=OuterRef("item_id"), annotator__user=user_id)
+    labels = Label.objects.standing().filter(item=OuterRef("item_id"), annotator__user=user_id)
     left = Decision.objects.filter(
         item=OuterRef("item_id"),
         reviewer=user_id,
         action__in=[Decision.Action.SKIP, Decision.Action.POSTPONE],
         undone_at__isnull=True,
     )
-    return states.filter(~Exists(said), ~Exists(left))
+    return states.filter(~Exists(labels), ~Exists(left))
 
 
 def open_places(
@@ -301,8 +301,8 @@ def labels_of(project: Project, user: User) -> QuerySet[Label]:
     labels = labels.exclude(by_models & hidden(user.pk, item="item_id"))
     if reviews:
         by_others = ~by_models & ~Q(annotator__user=user.pk)
-        told = review_settings(project).show_opinions
-        opinions = hidden_from if told else opinions_hidden_from
+        shows_opinions = review_settings(project).show_opinions
+        opinions = hidden_from if shows_opinions else opinions_hidden_from
         labels = labels.exclude(by_others & opinions(user.pk, item="item_id"))
     return labels.select_related(
         "item", "annotator", "schema", "superseded_by", "supersedes", "shown", "proposed_from"

@@ -156,7 +156,7 @@ class OpinionsSerializer(serializers.Serializer[Any]):
     waits = serializers.BooleanField(help_text="Whether an expert's decision is wanted.")
     disputed = serializers.BooleanField(source="state.disputed")
     gold = GoldValueSerializer(allow_null=True)
-    opinions = OpinionSerializer(source="said", many=True)
+    opinions = OpinionSerializer(many=True)
 
 
 class LeaseSerializer(serializers.Serializer[Any]):

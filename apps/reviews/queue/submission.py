@@ -180,14 +180,14 @@ def _locked(project: int, item: int) -> QuerySet[ItemState]:
 def _handed_out(user: User, state: ItemState, answer: Answer) -> tuple[Purpose, Slot | None]:
     """What the item was handed out for, asked only of items that people can be checked by; and what
     they were last handed it with, None where the answer tells all by itself."""
-    told = answer.shown is not None and answer.seconds is not None
-    if told and not state.is_gold_question:
+    complete = answer.shown is not None and answer.seconds is not None
+    if complete and not state.is_gold_question:
         return Purpose.WORK, None
     places = Slot.objects.filter(item=state.item_id, holder=user)
     held = list(places.order_by(F("leased_at").desc(nulls_last=True)))
     checking = next((place for place in held if place.number is None), None)
     purpose = Purpose(checking.purpose) if state.is_gold_question and checking else Purpose.WORK
-    return purpose, None if told else next(iter(held), None)
+    return purpose, None if complete else next(iter(held), None)
 
 
 def _view(submission: Submission) -> _View:
@@ -246,7 +246,7 @@ def _new_label(submission: Submission, view: _View, value: Value | None) -> NewL
         supersedes_id=submission.last.pk if submission.last else None,
         # By its lease's token: the database itself stores it once only.
         uid=None if any(label.uid == token for label in submission.history) else token,
-        provenance={key: told for key, told in provenance.items() if told},
+        provenance={key: content for key, content in provenance.items() if content},
         **checked_extras(submission.project, schema, item, answer),
     )
 

@@ -202,8 +202,8 @@ def withdraw_all(item_id: int, *, provenance: dict[str, str]) -> Sequence[Label]
 
     Call it with the item's state locked.
     """
-    said = Label.objects.standing().filter(item=item_id, annotator__kind__in=PEOPLE)
-    labels = list(said.exclude(action=Label.Action.IMPORTED).order_by("pk"))
+    current = Label.objects.standing().filter(item=item_id, annotator__kind__in=PEOPLE)
+    labels = list(current.exclude(action=Label.Action.IMPORTED).order_by("pk"))
     for label in labels:
         withdraw_label(label=label, provenance=provenance)
     slots = Slot.objects.filter(item=item_id)
@@ -216,15 +216,15 @@ def withdraw_all(item_id: int, *, provenance: dict[str, str]) -> Sequence[Label]
 def undo_settling_label(decision: Decision, label: Label, user: User) -> bool:
     """Take back the ``label`` that settled an item, which is locked, as :func:`undo_adjudication`
     does; whether what ``user`` had said before stands again."""
-    told = Comment.objects.filter(
+    explanations = Comment.objects.filter(
         item=decision.item_id,
         author=user,
         explains=True,
         created_at__gte=decision.created_at,
         resolved_at__isnull=True,
     )
-    Mention.objects.filter(comment__in=told.order_by(), seen_at__isnull=True).delete()
-    told.update(resolved_at=timezone.now(), resolved_by=user)
+    Mention.objects.filter(comment__in=explanations.order_by(), seen_at__isnull=True).delete()
+    explanations.update(resolved_at=timezone.now(), resolved_by=user)
     # A row that a change of labels wrote supersedes the very decision that it carries over.
     before = None if label.change_id else label.supersedes
     if before is None or before.withdrawn or before.rejected:

@@ -113,8 +113,8 @@ def review_submit(request: SignedInRequest, slug: str) -> HttpResponse:
     words = "Stored in place of your earlier answer to this item." if replaced else words
     if done.label.rejected:
         words = "Rejected: somebody else says what is right."
-    told = {"action": done.label.action, "late": done.decision.late, "replaced": replaced}
-    return _done(request, slug, words, **told)
+    details = {"action": done.label.action, "late": done.decision.late, "replaced": replaced}
+    return _done(request, slug, words, **details)
 
 
 @login_required
@@ -154,8 +154,8 @@ def review_undo(request: SignedInRequest, slug: str) -> HttpResponse:
         context = _on_screen(request, project, undone.slot)
         html = render_to_string("reviews/task.html", context, request=request)
     rejected = bool(undone.decision.label and undone.decision.label.rejected)
-    told = {"undone": True, "action": undone.decision.action, "rejected": rejected, "html": html}
-    return _done(request, slug, _undone_words(undone), **told)
+    details = {"undone": True, "action": undone.decision.action, "rejected": rejected, "html": html}
+    return _done(request, slug, _undone_words(undone), **details)
 
 
 @login_required
@@ -283,9 +283,9 @@ def _wants_json(request: HttpRequest) -> bool:
     return "application/json" in request.headers.get("Accept", "")
 
 
-def _done(request: HttpRequest, slug: str, words: str, **told: Any) -> HttpResponse:
+def _done(request: HttpRequest, slug: str, words: str, **details: Any) -> HttpResponse:
     if _wants_json(request):
-        return JsonResponse({"message": words, **told})
+        return JsonResponse({"message": words, **details})
     messages.success(request, words)
     return redirect("review", slug)
 

@@ -119,12 +119,12 @@ class ChangeForm:
             _FATES[row["fate"]](row) for row in fated if row["fate"] != "merge"
         ]
         found += self._merges(fated)
-        told = self.whole.cleaned_data
-        found += [Add(label) for label in _defined(told["more"])]
-        if told["question"].strip() != self.schema.question:
-            found.append(Ask(told["question"].strip()))
-        if told["order"].strip():
-            found.append(Reorder(tuple(_lines(told["order"]))))
+        cleaned = self.whole.cleaned_data
+        found += [Add(label) for label in _defined(cleaned["more"])]
+        if cleaned["question"].strip() != self.schema.question:
+            found.append(Ask(cleaned["question"].strip()))
+        if cleaned["order"].strip():
+            found.append(Reorder(tuple(_lines(cleaned["order"]))))
         return found
 
     def _merges(self, fated: list[dict[str, Any]]) -> Iterator[Operation]:
@@ -171,6 +171,6 @@ def _lines(text: str) -> list[str]:
 
 def _defined(text: str) -> Iterator[LabelDef]:
     for line in _lines(text):
-        name, _, said = line.rpartition("=")
-        point = number(said.strip()) if name.strip() else None
+        name, _, definition = line.rpartition("=")
+        point = number(definition.strip()) if name.strip() else None
         yield LabelDef(line) if point is None else LabelDef(name.strip(), point=point)

@@ -62,22 +62,22 @@ def preview_change(change: SchemaChange) -> dict[str, Any]:
     decided = Gold.objects.current().filter(item__project=change.project_id, value__isnull=False)
     by_value = decided.order_by().values("value").annotate(n=Count("pk"))
     golds = [(row["value"], "gold", row["n"]) for row in by_value]
-    said = _counted(change.plan, labels) + _restored(change)
+    label_counts = _counted(change.plan, labels) + _restored(change)
     gold = _counted(change.plan, golds)
     seen = _looked(change) if change.carries else _Seen()
-    told = ("conflicts_gone", "conflicts_new", "decided", "undecided")
+    outcomes = ("conflicts_gone", "conflicts_new", "decided", "undecided")
     return {
         "from_version": change.from_schema.version,
         "to_version": change.from_schema.version + 1,
         "schema": change.plan.new.to_json(),
-        "labels": {what: kinds_of(said, what) for what in (*WHAT, "restored")},
+        "labels": {what: kinds_of(label_counts, what) for what in (*WHAT, "restored")},
         "gold": {what: gold[f"{what}:gold"] for what in WHAT},
         "operations": [_part(change, operation, labels, golds) for operation in change.parsed],
         "decisions": {
             "looked_at": seen.items,
             "all": seen.all_of_them,
             "stay": _decides_nothing(change),
-            **{what: seen.decisions[what] for what in told},
+            **{what: seen.decisions[what] for what in outcomes},
         },
         "examples": seen.examples,
     }
@@ -204,10 +204,10 @@ def _compare(before: ItemState, after: ItemState, decisions: Counter[str]) -> No
 def _examples(trial: SchemaChange, ids: list[int]) -> list[dict[str, Any]]:
     chosen = ids[:EXAMPLES]
     rows = Label.objects.filter(item__in=chosen, change=trial).order_by("item_id", "pk")
-    told: dict[int, list[Mapping[str, Any]]] = {}
+    labels_of: dict[int, list[Mapping[str, Any]]] = {}
     for row in rows.select_related("annotator", "supersedes"):
         was = row.supersedes.value if row.supersedes else None
-        told.setdefault(row.item_id, []).append({
+        labels_of.setdefault(row.item_id, []).append({
             "annotator": row.annotator.name,
             "kind": row.annotator.kind,
             "before": row.provenance.get("was", was) if row.withdrawn else was,
@@ -220,7 +220,7 @@ def _examples(trial: SchemaChange, ids: list[int]) -> list[dict[str, Any]]:
             "item": item.pk,
             "external_id": item.external_id,
             "text": item.text[:LONGEST_TEXT],
-            "labels": told.get(item.pk, []),
+            "labels": labels_of.get(item.pk, []),
         }
         for item in items
     ]

@@ -76,9 +76,9 @@ def rename_filters(change: SchemaChange) -> None:
     is, and the list of filters says what is wrong with it."""
     changed = []
     for saved in SavedFilter.objects.filter(project=change.project_id):
-        told = {name: saved.query[name] for name in NAMING if saved.query.get(name)}
-        now = {name: _now(change.plan, raw) for name, raw in told.items()}
-        if now != told:
+        named = {name: saved.query[name] for name in NAMING if saved.query.get(name)}
+        now = {name: _now(change.plan, raw) for name, raw in named.items()}
+        if now != named:
             saved.query = {**saved.query, **now}
             changed.append(saved)
     SavedFilter.objects.bulk_update(changed, ["query"])

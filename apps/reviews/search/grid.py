@@ -115,7 +115,7 @@ class Row:
     item: Item
     debate_hidden: bool = False
     gold_hidden: bool = False
-    said: Sequence[Tally] = ()
+    tallies: Sequence[Tally] = ()
     open_comments: int = 0
     comments: int = 0
     assigned: Sequence[str] = ()
@@ -147,7 +147,9 @@ class Row:
         text = self.item.text
         folded = text.casefold()
         places = [
-            at for word in self.marks.get("", []) if (at := folded.find(word.casefold())) >= 0
+            position
+            for word in self.marks.get("", [])
+            if (position := folded.find(word.casefold())) >= 0
         ]
         start = max(0, min(places, default=0) - 60)
         # At the beginning of a word, in languages that part them.
@@ -197,10 +199,12 @@ def _rows(project: Project, ids: Sequence[int], reader: User, query: Query) -> l
         answer_hidden=ExpressionWrapper(answer_hidden_from(reader.pk), BooleanField()),
     )
     by_id = {item.pk: item for item in items.select_related("state__suggestion", "state__gold")}
-    said = _said(ids, mine=reader if role_in(reader, project) == Role.REVIEWER else None)
+    tallies = _read_tallies(ids, mine=reader if role_in(reader, project) == Role.REVIEWER else None)
     counted = Comment.objects.filter(item__in=ids).order_by().values("item_id")
-    told = counted.annotate(n=Count("pk"), left=Count("pk", filter=Q(resolved_at__isnull=True)))
-    remarks = {row["item_id"]: (row["n"], row["left"]) for row in told}
+    comment_counts = counted.annotate(
+        n=Count("pk"), left=Count("pk", filter=Q(resolved_at__isnull=True))
+    )
+    remarks = {row["item_id"]: (row["n"], row["left"]) for row in comment_counts}
     assigned = _assigned(ids)
     marks = {"": terms(query.q)} if query.q else {}
     rows = []
@@ -213,7 +217,7 @@ def _rows(project: Project, ids: Sequence[int], reader: User, query: Query) -> l
                 item=item,
                 debate_hidden=item.debate_hidden,
                 gold_hidden=item.answer_hidden,
-                said=said.get(pk, ()),
+                tallies=tallies.get(pk, ()),
                 comments=comments,
                 open_comments=unresolved,
                 assigned=assigned.get(pk, ()),
@@ -223,7 +227,7 @@ def _rows(project: Project, ids: Sequence[int], reader: User, query: Query) -> l
     return rows
 
 
-def _said(ids: Iterable[int], *, mine: User | None) -> dict[int, list[Tally]]:
+def _read_tallies(ids: Iterable[int], *, mine: User | None) -> dict[int, list[Tally]]:
     """What stands, by item, in the one order of kinds, then the more frequent first. ``mine``: of a
     reviewer only items that they have answered; what others say would lead them."""
     labels = Label.objects.current().filter(item__in=ids).order_by()

@@ -175,8 +175,8 @@ def _as_reviewer(
     if _asks(query, TELLING):
         items = items.filter(hidden=False)
         if not review_settings(project).show_opinions:
-            said = Q(state__labels_by_people__gt=0)
-            items = items.exclude(said & opinions_hidden_from(reader.pk))
+            answered = Q(state__labels_by_people__gt=0)
+            items = items.exclude(answered & opinions_hidden_from(reader.pk))
     if query.comments or query.comment or query.comment_by is not None:
         # What others remark on an item they read once they have answered it.
         items = items.exclude(unanswered(reader.pk))
@@ -255,13 +255,13 @@ def _by_labels(query: Query, schema: Schema) -> Iterator[Q]:
     if query.action:
         asked.append(Q(action=query.action, annotator__kind__in=PEOPLE))
     current = Label.objects.current()
-    said = Label.objects.standing() if query.action == Label.Action.REJECTED else current
+    labels = Label.objects.standing() if query.action == Label.Action.REJECTED else current
     if query.annotator is not None:
         # Of one person: as many as they gave, by an index; the others are asked item by item.
-        own = said.filter(*asked, annotator=query.annotator)
+        own = labels.filter(*asked, annotator=query.annotator)
         yield Q(pk__in=own.values("item"))
     elif asked:
-        yield Q(Exists(said.filter(*asked, item=OuterRef("pk"))))
+        yield Q(Exists(labels.filter(*asked, item=OuterRef("pk"))))
     if query.not_by is not None:
         yield ~Q(pk__in=current.filter(annotator=query.not_by).values("item"))
 
@@ -315,15 +315,15 @@ def _midnight(day: date) -> datetime:
 
 
 def _by_people_now() -> QuerySet[Any]:
-    said = Label.objects.current().by_people().filter(value__isnull=False)
-    worded: QuerySet[Any] = said.annotate(words=Cast("value", TextField()))
+    labels = Label.objects.current().by_people().filter(value__isnull=False)
+    worded: QuerySet[Any] = labels.annotate(words=Cast("value", TextField()))
     return worded
 
 
 def _people_differ() -> Q:
     other = _by_people_now().filter(item=OuterRef("item")).exclude(words=OuterRef("words"))
-    one = _by_people_now().filter(Exists(other), item=OuterRef("pk"))
-    return Q(Exists(one), state__labels_by_people__gte=2)
+    labels = _by_people_now().filter(Exists(other), item=OuterRef("pk"))
+    return Q(Exists(labels), state__labels_by_people__gte=2)
 
 
 def _person_differs() -> Q:

@@ -76,13 +76,13 @@ class Query:
 
     def to_json(self) -> dict[str, Any]:
         """The fields that narrow anything, as :func:`read_query` takes them."""
-        told = {name: value for name, value in asdict(self).items() if value not in (None, "", ())}
-        for name, value in told.items():
+        given = {name: value for name, value in asdict(self).items() if value not in (None, "", ())}
+        for name, value in given.items():
             if isinstance(value, date):
-                told[name] = value.isoformat()
+                given[name] = value.isoformat()
             elif isinstance(value, tuple):
-                told[name] = list(value)
-        return told
+                given[name] = list(value)
+        return given
 
     @property
     def pairs(self) -> list[tuple[str, str]]:

@@ -55,11 +55,11 @@ def saved_filters(project: Project) -> list[tuple[SavedFilter, str]]:
 
 def address_of(saved: SavedFilter) -> str:
     """The search as it stands in an address, whether or not it can be made."""
-    told = {
+    fields = {
         name: ",".join(map(str, value)) if isinstance(value, list) else value
         for name, value in saved.query.items()
     }
-    return urlencode(told)
+    return urlencode(fields)
 
 
 def _row(project: Project, saved: SavedFilter, address: str, *, end: float) -> FilterRow:

@@ -47,7 +47,7 @@ def unread_mentions(context: template.Context) -> str:
 
 
 @register.filter
-def said(comment: Comment) -> SafeString:
+def comment_text(comment: Comment) -> SafeString:
     """The comment's words, escaped; the names of those it is meant for stand out."""
     return mark_mentions(comment.text, [row.user.username for row in comment.mentions.all()])
 

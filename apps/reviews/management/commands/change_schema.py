@@ -41,9 +41,9 @@ class Command(LabelhubCommand):
         operations = parse_operations(_json(options["operations"]))
         draft = draft_change(project, operations, reason=options["reason"])
         if options["dry_run"]:
-            told = preview_change(draft)
-            self._say(told)
-            return told
+            preview = preview_change(draft)
+            self._say(preview)
+            return preview
         change = run_change(begin_change(draft, launch=False).pk)
         if change.status == SchemaChange.Status.FAILED:
             raise ChangeStopped(change.message)
@@ -58,14 +58,14 @@ class Command(LabelhubCommand):
             "counts": change.counts,
         }
 
-    def _say(self, told: Mapping[str, Any]) -> None:
-        self.say(f"Version {told['to_version']} of the labels would be made:")
-        for part in told["operations"]:
+    def _say(self, preview: Mapping[str, Any]) -> None:
+        self.say(f"Version {preview['to_version']} of the labels would be made:")
+        for part in preview["operations"]:
             self.say(f"  {part['words']}")
         for what, words in (
             ("carried", "carried over"), ("asked", "back to people"), ("withdrawn", "taken back"),
         ):  # fmt: skip
-            labels, gold = sum(told["labels"][what].values()), told["gold"][what]
+            labels, gold = sum(preview["labels"][what].values()), preview["gold"][what]
             self.say(f"  {labels:,} labels and {gold:,} decisions {words}")
 
 
