@@ -134,6 +134,7 @@ class _Statement:
     model: type[Model] | None
     columns: slice
     fields: Sequence[str]
+    annotations: Sequence[tuple[str, int]]
     related: Sequence[Any]
     locks: bool
 
@@ -157,6 +158,7 @@ class _Statement:
             model=info["model"] if info else None,
             columns=slice(columns[0], columns[-1] + 1) if columns else slice(None),
             fields=fields,
+            annotations=list(compiler.annotation_col_map.items()) if info else [],
             related=get_related_populators(info, compiler.select, DEFAULT_DB_ALIAS) if info else [],
             locks=rows.query.select_for_update,
         )
@@ -179,6 +181,8 @@ class _Statement:
         made = model.from_db(DEFAULT_DB_ALIAS, self.fields, row[self.columns])
         for related in self.related:
             related.populate(row, made)
+        for name, place in self.annotations:
+            setattr(made, name, row[place])
         return made
 
 

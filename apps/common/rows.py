@@ -14,21 +14,25 @@ from django.db import DatabaseError, connection, models, transaction
 Row = TypeVar("Row", bound=models.Model)
 
 
-def insert_row(row: Row) -> Row:
+def insert_row(row: Row, *, if_free: bool = False) -> Row:
     """Insert an unsaved row and give it its key, as ``row.save(force_insert=True)`` does.
 
-    For models of one table; no signals are sent, and ``save`` is not called.
+    For models of one table; no signals are sent, and ``save`` is not called. With ``if_free`` a row
+    without a key that a unique constraint forbids is not inserted and gets no key.
 
     Raises:
         IntegrityError: as the database says.
     """
-    sql, fields = _insertion(type(row), row.pk is None)
+    sql, fields = _insertion(type(row), row.pk is None, if_free)
     # What is made when a row is stored, such as ``auto_now_add``, is written on the row as well.
     values = [_prepared(field, field.pre_save(row, add=True)) for field in fields]
     with transaction.mark_for_rollback_on_error(connection.alias), connection.cursor() as cursor:
         cursor.execute(sql, values)
         if row.pk is None:
-            row.pk = cursor.fetchone()[0]
+            inserted = cursor.fetchone()
+            if inserted is None:
+                return row
+            row.pk = inserted[0]
     row._state.adding, row._state.db = False, connection.alias
     return row
 
@@ -56,15 +60,20 @@ def update_row_if(row: models.Model, *names: str, **still: Any) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _insertion(model: type[models.Model], counted: bool) -> tuple[str, Sequence[Any]]:  # noqa: FBT001 - a cache's key
+def _insertion(
+    model: type[models.Model],
+    counted: bool,  # noqa: FBT001 - a cache's key
+    if_free: bool,  # noqa: FBT001 - a cache's key
+) -> tuple[str, Sequence[Any]]:
     """The statement, and the fields whose values it takes; ``counted``: the key is made there."""
     meta = model._meta
     fields = [each for each in meta.local_concrete_fields if not (counted and each.primary_key)]
     columns = ", ".join(map(_quoted, fields))
     marks = ", ".join(["%s"] * len(fields))
     table = connection.ops.quote_name(meta.db_table)
-    back = f" RETURNING {_quoted(meta.pk)}" if counted else ""
-    return f"INSERT INTO {table} ({columns}) VALUES ({marks}){back}", fields  # noqa: S608 - names of our own models
+    ending = " ON CONFLICT DO NOTHING" if if_free else ""
+    ending += f" RETURNING {_quoted(meta.pk)}" if counted else ""
+    return f"INSERT INTO {table} ({columns}) VALUES ({marks}){ending}", fields  # noqa: S608 - names of our own models
 
 
 @lru_cache(maxsize=256)

@@ -1,7 +1,8 @@
 """What is labelled, under which question, by whose team."""
 
+import json
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
@@ -157,6 +158,11 @@ class Membership(models.Model):
         ]
 
 
+@lru_cache(maxsize=64)
+def _parse_stored(definition: str) -> Schema:
+    return parse_schema(json.loads(definition))
+
+
 class LabelSchema(models.Model):
     """One version of a project's label schema; a change is a new version, never an edit."""
 
@@ -185,7 +191,7 @@ class LabelSchema(models.Model):
     @cached_property
     def parsed(self) -> Schema:
         """The validated schema."""
-        return parse_schema(self.definition)
+        return _parse_stored(json.dumps(self.definition))
 
     @property
     def task(self) -> LabelType:

@@ -87,12 +87,6 @@ def current_guideline(project: Project) -> Guideline | None:
     return project.guidelines.order_by("-version").first()
 
 
-def guideline_version(project: Project) -> int | None:
-    """The version of :func:`current_guideline`, without its text."""
-    found = _guideline_versions.first(project.pk)
-    return found[0] if found else None
-
-
 def details(user: User) -> "list[Prefetch[str]]":
     """What to prefetch so that a project's newest schema and guideline, and the membership of
     ``user``, are the only rows of ``schemas``, ``guidelines`` and ``memberships``."""
@@ -159,9 +153,3 @@ def _member_in(user: int, project: int) -> QuerySet[Membership]:
 @prepared
 def _newest_schema(project: int) -> QuerySet[LabelSchema]:
     return LabelSchema.objects.filter(project=project).order_by("-version")[:1]
-
-
-@prepared
-def _guideline_versions(project: int) -> QuerySet[Guideline, tuple[int]]:
-    versions = Guideline.objects.filter(project=project).order_by("-version")
-    return versions.values_list("version")[:1]

@@ -34,6 +34,10 @@ class SlotQuerySet(models.QuerySet["Slot"]):
         return self.filter(label__isnull=True, holder=user, lease_token__in=list(tokens))
 
 
+#: Decisions whose label, if they gave one, was neither superseded nor withdrawn since.
+UNDOABLE = Q(label__isnull=True) | Q(label__withdrawn=False, label__superseded_by__isnull=True)
+
+
 class DecisionQuerySet(models.QuerySet["Decision"]):
     """Decisions."""
 
@@ -42,9 +46,8 @@ class DecisionQuerySet(models.QuerySet["Decision"]):
         return self.filter(project=project, reviewer=user, undone_at__isnull=True).order_by("-pk")
 
     def undoable(self) -> "DecisionQuerySet":
-        """Those whose label, if they gave one, was neither superseded nor withdrawn since."""
-        stands = Q(label__withdrawn=False, label__superseded_by__isnull=True)
-        return self.filter(stands | Q(label__isnull=True))
+        """Those that can be undone; see :data:`UNDOABLE`."""
+        return self.filter(UNDOABLE)
 
     def only_rejecting(self) -> "DecisionQuerySet":
         """Those that only reject the suggestion, which the person has not answered since."""

@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import transaction
 from django.db.models import F, QuerySet
+from django.db.models.functions import Length
 from django.db.transaction import TransactionManagementError
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
@@ -34,6 +35,19 @@ def _by_name(slug: str, name: str) -> QuerySet[Item]:
 @prepared
 def _by_uid(uid: UUID) -> QuerySet[Label]:
     return Label.objects.filter(uid=uid)
+
+
+@prepared
+def _with_length(key: int) -> QuerySet[Item]:
+    items = Item.objects.select_related("project").filter(pk=key)
+    return items.annotate(length=Length("text"))
+
+
+def test_annotations_come_along() -> None:
+    item = ItemFactory.create(text="twelve signs")
+    found = _with_length.first(item.pk)
+    assert found is not None
+    assert (found.length, found.project) == (12, item.project)  # type: ignore[attr-defined]
 
 
 def test_each_call_has_values_of_its_own() -> None:

@@ -98,3 +98,14 @@ def test_a_failed_row_spoils_the_transaction_it_was_in() -> None:
         with pytest.raises(transaction.TransactionManagementError):
             Item.objects.count()
         transaction.set_rollback(True)
+
+
+def test_a_row_whose_place_is_taken_is_left_out(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    project = new_project()
+    with django_assert_num_queries(2):
+        first, second = (insert_row(_item(project), if_free=True) for _ in range(2))
+    assert first == Item.objects.get()
+    assert second.pk is None
+    assert second._state.adding

@@ -162,5 +162,5 @@ def test_a_claim_takes_few_queries(project: Project, django_assert_num_queries: 
 
     # standing, held, given by name, membership, places for all and for their kind, savepoint (a
     # test's own), insert, its release
-    with django_assert_num_queries(8):  # type: ignore[operator]  # a fixture without types
+    with django_assert_num_queries(6):  # type: ignore[operator]  # a fixture without types
         claim_next_item(project=project, user=person)

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from apps.common.rows import insert_row
 from apps.labels.models import Gold, Kind, Label
 from apps.labels.services.item_ledger import ItemLedger
 from labelhub.core.schema import value_key
@@ -19,10 +18,7 @@ def decide(overlap: int, ids: Sequence[int], ledgers: Mapping[int, ItemLedger]) 
             decision.item_id = item_id
             ledger.gold = decision
             fresh.append(decision)
-    if len(fresh) == 1:
-        insert_row(fresh[0])
-    else:
-        Gold.objects.bulk_create(fresh)
+    Gold.objects.bulk_create(fresh)
 
 
 def next_gold(overlap: int, ledger: ItemLedger) -> Gold | None:
@@ -30,9 +26,17 @@ def next_gold(overlap: int, ledger: ItemLedger) -> Gold | None:
     now = ledger.gold
     if now and not now.withdrawn and now.basis == Gold.Basis.IMPORTED:
         return None
-    wanted = _wanted_gold(overlap, ledger)
+    # The author knows what they meant; others can only read it.
+    if ledger.by_author is not None:
+        wanted: Gold | None = _gold_from([ledger.by_author], Gold.Basis.AUTHOR)
+    else:
+        wanted = _gold_by_people(overlap, ledger.by_people)
     if wanted is None:
-        if now is None or now.withdrawn or not _rests_on_our_labels(now):
+        if now is None or now.withdrawn:
+            return None
+        # A decision that was imported without the labels behind it stays.
+        ours = Label.objects.filter(item=now.item_id).values_list("uid", flat=True)
+        if {str(uid) for uid in ours}.isdisjoint(now.evidence):
             return None
         return Gold(
             schema_id=now.schema_id, withdrawn=True, basis=Gold.Basis.WITHDRAWN, supersedes=now
@@ -48,19 +52,6 @@ def found_unclear(ledger: ItemLedger) -> bool:
     author tells it."""
     ruling = _ruling([label for label in ledger.by_people if _counts(label)])
     return ruling is not None and ruling.value is None and ledger.by_author is None
-
-
-def _rests_on_our_labels(gold: Gold) -> bool:
-    """False for decisions that were imported without the labels behind them: those stand."""
-    ours = Label.objects.filter(item=gold.item_id).values_list("uid", flat=True)
-    return not {str(uid) for uid in ours}.isdisjoint(gold.evidence)
-
-
-def _wanted_gold(overlap: int, ledger: ItemLedger) -> Gold | None:
-    """What the labels decide: the author knows what they meant; others can only read it."""
-    if ledger.by_author is not None:
-        return _gold_from([ledger.by_author], Gold.Basis.AUTHOR)
-    return _gold_by_people(overlap, ledger.by_people)
 
 
 def _gold_by_people(overlap: int, labels: Sequence[Label]) -> Gold | None:
@@ -102,14 +93,11 @@ def _is_asked_expert(label: Label) -> bool:
 
 def _ruling(labels: Sequence[Label]) -> Label | None:
     """The newest label by which an expert settled the item."""
-    return next((label for label in reversed(labels) if _settles(label)), None)
-
-
-def _settles(label: Label) -> bool:
-    if not _is_asked_expert(label):
-        return False
-    adjudicates = label.role == Label.Role.ADJUDICATION and label.value is not None
-    return adjudicates or label.role == Label.Role.UNCLEAR
+    for label in reversed(labels):
+        adjudicates = label.role == Label.Role.ADJUDICATION and label.value is not None
+        if (adjudicates or label.role == Label.Role.UNCLEAR) and _is_asked_expert(label):
+            return label
+    return None
 
 
 def _counts(label: Label) -> bool:

@@ -148,8 +148,8 @@ def _classify(draft: NewLabel, known: _Known) -> ImportOutcome:
         known.superseded.add(earlier)
     elif pair in known.by_annotator and not _is_past(draft, known):
         now = known.by_annotator[pair]
-        there = _same(now, draft.value) or _same(known.first.get(pair, now), draft.value)
-        there = there and draft.rejected == (pair in known.rejects)
+        keys = {value_key(now), value_key(known.first.get(pair, now))}
+        there = value_key(draft.value) in keys and draft.rejected == (pair in known.rejects)
         return ImportOutcome.UNCHANGED if there else ImportOutcome.CONFLICT
     _note(draft, known)
     return ImportOutcome.CREATED
@@ -178,7 +178,7 @@ def _forget_first(pair: tuple[int, int], known: _Known, *, gone: bool) -> None:
     if pair in known.first:
         first = known.first.pop(pair)
         if gone:
-            known.gone.add((*pair, _key(first)))
+            known.gone.add((*pair, value_key(first)))
 
 
 def _is_gone(draft: NewLabel, known: _Known) -> bool:
@@ -186,21 +186,13 @@ def _is_gone(draft: NewLabel, known: _Known) -> bool:
     pair = (draft.item_id, draft.annotator.pk)
     names_another = draft.uid or draft.supersedes_uid or draft.supersedes_own
     again = not names_another and not draft.withdrawn and pair not in known.by_annotator
-    return again and (*pair, _key(draft.value)) in known.gone
-
-
-def _key(value: Value | None) -> str:
-    return "" if value is None else value_key(value)
+    return again and (*pair, value_key(draft.value)) in known.gone
 
 
 def _is_past(draft: NewLabel, known: _Known) -> bool:
     """Whether it is no part of what its annotator says by now."""
     superseded = draft.uid is not None and (draft.item_id, draft.uid) in known.past
     return superseded or draft.role in Label.ASIDE
-
-
-def _same(held: Value | None, given: Value | None) -> bool:
-    return _key(held) == _key(given)
 
 
 def _append_in_waves(drafts: Sequence[NewLabel], known: _Known) -> None:
@@ -302,4 +294,5 @@ def _classify_gold(draft: NewGold, now: Gold | None, seen: set[tuple[int, UUID]]
         return ImportOutcome.UNCHANGED
     if draft.uid or now is None or now.withdrawn:
         return ImportOutcome.CREATED
-    return ImportOutcome.UNCHANGED if _same(now.value, draft.value) else ImportOutcome.CONFLICT
+    same = value_key(now.value) == value_key(draft.value)
+    return ImportOutcome.UNCHANGED if same else ImportOutcome.CONFLICT

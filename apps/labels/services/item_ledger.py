@@ -70,17 +70,26 @@ def read_ledgers(ids: Sequence[int]) -> dict[int, ItemLedger]:
     golds: dict[int, list[Gold]] = defaultdict(list)
     for gold in Gold.objects.filter(item__in=ids).order_by():
         golds[gold.item_id].append(gold)
-    return {item_id: _ledger(histories[item_id], golds[item_id]) for item_id in ids}
+    return {item_id: ledger_of(histories[item_id], golds[item_id]) for item_id in ids}
 
 
-def read_history(item_id: int) -> list[Label]:
+@prepared
+def read_history(item: int) -> QuerySet[Label]:
     """Every label the ledger has of one item, oldest first."""
-    return _labels_of(item_id)
+    return Label.objects.filter(item=item).select_related("annotator").order_by("pk")
 
 
-def ledger_of(item_id: int, history: Sequence[Label]) -> ItemLedger:
-    """As :func:`read_ledgers`, for one item whose whole ``history`` has been read."""
-    return _ledger(history, _golds_of(item_id))
+@prepared
+def read_golds(item: int) -> QuerySet[Gold]:
+    """Every decision the ledger has of one item, in no order."""
+    return Gold.objects.filter(item=item).order_by()
+
+
+def ledger_of(history: Sequence[Label], golds: Sequence[Gold]) -> ItemLedger:
+    """What all labels of one item, oldest first, and all its decisions come to."""
+    replaced = {gold.supersedes_id for gold in golds}
+    newest = next((gold for gold in golds if gold.pk not in replaced), None)
+    return ledger_from(current_labels(history), newest)
 
 
 def current_labels(history: Collection[Label]) -> list[Label]:
@@ -97,19 +106,3 @@ def ledger_from(current: Collection[Label], gold: Gold | None = None) -> ItemLed
     """What annotators' last words, oldest first, and the newest decision make."""
     answers = [label for label in current if not label.rejected]
     return ItemLedger(answers, gold, [label for label in current if label.rejected])
-
-
-def _ledger(history: Sequence[Label], golds: Sequence[Gold]) -> ItemLedger:
-    replaced = {gold.supersedes_id for gold in golds}
-    newest = next((gold for gold in golds if gold.pk not in replaced), None)
-    return ledger_from(current_labels(history), newest)
-
-
-@prepared
-def _labels_of(item: int) -> QuerySet[Label]:
-    return Label.objects.filter(item=item).select_related("annotator").order_by("pk")
-
-
-@prepared
-def _golds_of(item: int) -> QuerySet[Gold]:
-    return Gold.objects.filter(item=item).order_by()

@@ -11,9 +11,9 @@ from apps.common.bulk import insert_rows
 from apps.common.prepared import prepared
 from apps.common.rows import insert_row
 from apps.labels.models import ItemState, Label
-from apps.labels.services.item_ledger import ItemLedger, ledger_of, read_history
+from apps.labels.services.item_ledger import ItemLedger, ledger_of, read_golds, read_history
 from apps.labels.services.new_rows import DebateResult, NewLabel
-from apps.labels.services.states import lock_states, refresh_state, refresh_states
+from apps.labels.services.states import lock_states, read_plan, refresh_state, refresh_states
 from apps.projects.models import Project
 from labelhub.core.errors import Conflict, NotFound
 from labelhub.core.schema import value_key
@@ -30,18 +30,22 @@ def record_label(draft: NewLabel) -> Label:
         Conflict: the annotator has a current label here and the draft does not supersede it.
     """
     state = _locked_state(draft.item_id)
+    if draft.value is not None:
+        options = state.item.options if draft.schema.task.item_options else ()
+        draft = replace(draft, value=draft.schema.parsed.normalise(draft.value, options))
     return append_label(draft, state=state, history=read_history(draft.item_id))
 
 
 def append_label(draft: NewLabel, *, state: ItemState, history: Sequence[Label]) -> Label:
-    """The same in the caller's transaction, which has locked the ``state``, with item and project,
-    and has read all labels of the item since. Raises as :func:`record_label`."""
+    """The same in the caller's transaction, which has locked the ``state`` and has read its item,
+    its project and all labels of the item since. The draft's value is canonical.
+
+    Raises:
+        Conflict: as :func:`record_label`.
+    """
     row = draft.to_row()
     row.item = state.item
-    if draft.value is not None:
-        options = state.item.options if draft.schema.task.item_options else ()
-        row.value = draft.schema.parsed.normalise(draft.value, options)
-    ledger = ledger_of(draft.item_id, history)
+    ledger = ledger_of(history, read_golds(draft.item_id))
     _check_supersedes(draft, ledger)
     insert_row(row)
     ledger.append(row)
@@ -57,7 +61,7 @@ def withdraw_label(*, label: Label, provenance: Mapping[str, Any] | None = None)
         Conflict: the label was superseded or withdrawn meanwhile.
     """
     state = _locked_state(label.item_id)
-    ledger = ledger_of(label.item_id, read_history(label.item_id))
+    ledger = ledger_of(read_history(label.item_id), read_golds(label.item_id))
     if label not in (*ledger.labels, *ledger.rejections):
         raise Conflict("This label was changed meanwhile; nothing was taken back.")
     row = insert_row(_withdrawal(label, provenance or {}))
@@ -70,6 +74,7 @@ def _locked_state(item_id: int) -> ItemState:
     state = _locked.first(item_id)
     if state is None:
         raise NotFound(f"There is no item {item_id}.")
+    read_plan(state.project)
     return state
 
 

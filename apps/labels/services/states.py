@@ -11,9 +11,9 @@ from django.db.models import QuerySet
 
 from apps.common.bulk import insert_alike, insert_rows
 from apps.common.prepared import prepared
-from apps.common.rows import update_row
+from apps.common.rows import insert_row, update_row
 from apps.labels.models import MACHINES, Assignment, Gold, ItemState, Label
-from apps.labels.services.gold import decide, found_unclear
+from apps.labels.services.gold import decide, found_unclear, next_gold
 from apps.labels.services.item_ledger import ItemLedger, read_ledgers
 from apps.labels.services.new_rows import DebateResult
 from apps.projects.models import Item, Project
@@ -95,7 +95,10 @@ def refresh_states(
     for item_id in ids:
         state = states.setdefault(item_id, ItemState(item_id=item_id, project=project))
         if results and item_id in results:
-            _take_debate(state, *results[item_id])
+            result, state.suggestion = results[item_id]
+            state.reasons, state.signals = list(result.reasons), dict(result.signals)
+            if result.uncertainty is not None:
+                state.signals["uncertainty"] = result.uncertainty
     _write_states(project, states, ledgers)
 
 
@@ -122,9 +125,11 @@ def _write_states(
 
 
 def refresh_state(project: Project, state: ItemState, ledger: ItemLedger) -> None:
-    """The same for one item whose row the caller has locked and whose ledger it has read."""
-    read_plan(project)
-    decide(project.overlap, [state.item_id], {state.item_id: ledger})
+    """The same for one item. The caller has locked its row, and has read its ledger and the plan
+    since."""
+    if gold := next_gold(project.overlap, ledger):
+        gold.item_id = state.item_id
+        ledger.gold = insert_row(gold)
     _derive(project, state, ledger)
     update_row(state, *STATE_FIELDS)
     keep_assignments([(state, ledger)])
@@ -141,13 +146,6 @@ def read_plan(project: Project) -> None:
 def _plan_of(project: int) -> QuerySet[Project, tuple[int, str, str, float | None]]:
     plan = ("overlap", "review_scope", "queue_order", "dispute_above")
     return Project.objects.filter(pk=project).order_by().values_list(*plan)
-
-
-def _take_debate(state: ItemState, result: DebateResult, label: Label | None) -> None:
-    state.suggestion = label
-    state.reasons = list(result.reasons)
-    known = {} if result.uncertainty is None else {"uncertainty": result.uncertainty}
-    state.signals = {**result.signals, **known}
 
 
 def _derive(project: Project, state: ItemState, ledger: ItemLedger) -> None:
@@ -231,7 +229,11 @@ def priority_of(order: str, state: ItemState, gold: Gold | None) -> float:
 
 
 def _by_doubt(state: ItemState) -> float:
-    doubt = WIDTH * _doubt_of(state)
+    # From 0 to 1. A suggestion of which nothing is known is not sure; without one there is nothing
+    # to doubt.
+    doubts = (state.signals.get("uncertainty"), state.model_uncertainty)
+    unknown = 0.0 if state.suggestion_id is None else UNKNOWN_UNCERTAINTY
+    doubt = WIDTH * max((float(doubt) for doubt in doubts if doubt is not None), default=unknown)
     if state.reasons == [AUDIT]:
         # No sooner than what was never debated, or it could be told.
         return UNLABELLED + WIDTH * (state.model_uncertainty or 0.0)
@@ -240,14 +242,6 @@ def _by_doubt(state: ItemState) -> float:
     if state.suggestion_id is None:
         return UNLABELLED + doubt
     return CONFIDENT + doubt
-
-
-def _doubt_of(state: ItemState) -> float:
-    """What is known of the doubt about a suggestion, 0 to 1; one of which nothing is known is not
-    sure. Without a suggestion there is nothing to doubt."""
-    doubts = (state.signals.get("uncertainty"), state.model_uncertainty)
-    unknown = 0.0 if state.suggestion_id is None else UNKNOWN_UNCERTAINTY
-    return max((float(doubt) for doubt in doubts if doubt is not None), default=unknown)
 
 
 #: Decisions of the crowd and of single experts, which a machine that is sure may bring into doubt.

@@ -244,9 +244,7 @@ def _against(schema: Schema, voices: Sequence[Voice]) -> str:
         sets = [set(voice.value) for voice in voices if isinstance(voice.value, list)]
         contested = set.union(*sets) - set.intersection(*sets) if sets else set()
         return ", ".join(name for name in schema.names if name in contested)
-    values = {
-        "" if voice.value is None else value_key(voice.value): voice.words for voice in voices
-    }
+    values = {value_key(voice.value): voice.words for voice in voices}
     together = " / ".join(sorted(values.values()))
     return together if len(together) <= LONGEST else ""
 

@@ -147,7 +147,7 @@ class Opinions:
         """Who is against whom, in the order in which the labels are offered."""
         groups: dict[str, list[Opinion]] = {}
         for opinion in self.opinions:
-            groups.setdefault(answer_key(opinion.label.value), []).append(opinion)
+            groups.setdefault(value_key(opinion.label.value), []).append(opinion)
         sides = [self._side(group) for group in groups.values()]
         if not self.task.one_of_several:
             return sides
@@ -278,8 +278,3 @@ def _says(value: Any, name: str, point: float | None) -> bool:
     if isinstance(value, list):
         return name in value
     return bool(value == name or (point is not None and value == point))
-
-
-def answer_key(value: Any) -> str:
-    """Equal for equal answers, and only for them; empty where somebody cannot tell."""
-    return "" if value is None else value_key(value)

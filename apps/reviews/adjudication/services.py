@@ -15,7 +15,7 @@ from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import assign_items, withdraw_label
 from apps.projects.models import Project
 from apps.reviews.adjudication.docket import check_expert, waiting_states
-from apps.reviews.adjudication.opinions import Opinions, answer_key, opinions_on, quotes_in
+from apps.reviews.adjudication.opinions import Opinions, opinions_on, quotes_in
 from apps.reviews.comments.services import checked_text, write_comment
 from apps.reviews.models import Comment, Decision, Intervention, Purpose, Slot
 from apps.reviews.queue.answers import Answer, checked_value
@@ -24,7 +24,7 @@ from apps.reviews.queue.selectors import Place, open_places
 from apps.reviews.queue.submission import ask_again, lock_state, submit_label
 from apps.reviews.queue.undo import undo_settling_label
 from labelhub.core.errors import Conflict, InvalidInput
-from labelhub.core.schema import value_words
+from labelhub.core.schema import value_key, value_words
 
 #: What is quoted for no label.
 FOR_NONE = ""
@@ -119,10 +119,8 @@ def adjudicate(
         lease_token=lease_token,
     )
     # Who said something else and may still review here.
-    decided = answer_key(done.label.value)
-    others = [
-        opinion.label for opinion in case.people if answer_key(opinion.label.value) != decided
-    ]
+    decided = value_key(done.label.value)
+    others = [opinion.label for opinion in case.people if value_key(opinion.label.value) != decided]
     judge = done.decision.reviewer_id
     overruled = [person for person in people_behind(project, others) if person.pk != judge]
     comment = None

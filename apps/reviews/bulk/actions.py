@@ -11,7 +11,7 @@ from apps.labels.models import VIEW_UNKNOWN, Assignment, ItemState, Label
 from apps.labels.services import ImportOutcome, NewLabel, annotator_for_user, import_labels
 from apps.labels.services.queue import assign_items, keep_for_kind, promote_items, unassign_items
 from apps.projects.changes import Translator
-from apps.projects.selectors import current_schema, guideline_version
+from apps.projects.selectors import current_guideline, current_schema
 from apps.reviews.bulk.plan import BulkPlan
 from apps.reviews.models import BulkChange, BulkJob, Decision
 from apps.reviews.queue.submission import ask_again
@@ -83,8 +83,8 @@ def _label(
 
 
 def _provenance(plan: BulkPlan, job: BulkJob) -> dict[str, Any]:
-    provenance = {BULK: job.pk, "guideline": guideline_version(plan.project)}
-    return {name: kept for name, kept in provenance.items() if kept}
+    guideline = current_guideline(plan.project)
+    return {BULK: job.pk} | ({"guideline": guideline.version} if guideline else {})
 
 
 def _assign(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:

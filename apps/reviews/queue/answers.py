@@ -10,7 +10,7 @@ from apps.projects.changes import SchemaChange, Translator, comparable_versions
 from apps.projects.models import Item, LabelSchema, Project
 from apps.reviews.comments.services import checked_words
 from apps.reviews.models import ReviewSettings
-from apps.reviews.queue.selectors import review_settings
+from apps.reviews.queue.selectors import ReviewSetup
 from apps.reviews.schema_changes.services import carry_items
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import Value, ValueNotOffered, value_words
@@ -82,16 +82,14 @@ def checked_value(schema: LabelSchema, state: ItemState, answer: Answer) -> Valu
         raise
 
 
-def checked_extras(
-    project: Project, schema: LabelSchema, item: Item, answer: Answer
-) -> dict[str, Any]:
+def checked_extras(setup: ReviewSetup, item: Item, answer: Answer) -> dict[str, Any]:
     """Rationale, confidence and evidence of an answer, as the ledger's columns.
 
     Raises:
         InvalidInput: one of them cannot be, or the rationale that the project requires is missing.
     """
     rationale = checked_words("rationale", answer.rationale)
-    needed = review_settings(project).ask_rationale == ReviewSettings.Rationale.REQUIRED
+    needed = setup.settings.ask_rationale == ReviewSettings.Rationale.REQUIRED
     if needed and not rationale and answer.value is not None:
         raise InvalidInput.at("rationale", "say why: this project asks for a reason.")
     sure = answer.confidence
@@ -100,7 +98,7 @@ def checked_extras(
     return {
         "rationale": rationale,
         "confidence": sure,
-        "evidence": _evidence(schema, item, answer),
+        "evidence": _evidence(setup.schema, item, answer),
     }
 
 

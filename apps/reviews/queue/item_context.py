@@ -18,9 +18,9 @@ from apps.labels.blindness import ONLY_AUDITED, unanswered
 from apps.labels.models import PEOPLE, ItemState, Kind, Label
 from apps.projects.changes import Translator
 from apps.projects.models import Item, LabelSchema, Project
-from apps.projects.selectors import current_schema, role_in
+from apps.projects.selectors import role_in
 from apps.reviews.models import Comment, Draft, ReviewSettings, Slot
-from apps.reviews.queue.selectors import is_blind_for, review_settings
+from apps.reviews.queue.selectors import is_blind_for, read_setup
 from labelhub.core.errors import NotFound
 from labelhub.core.schema import LabelDef, LabelType, Schema, value_key
 
@@ -387,7 +387,8 @@ def review_task(project: Project, *, slot: Slot) -> ReviewTask:
     """
     user = slot.holder_id or 0
     state = item_state(project, slot.item_id, user)
-    schema, settings = current_schema(project), review_settings(project)
+    setup = read_setup(project)
+    schema, settings = setup.schema, setup.settings
     offered = list(schema.parsed.offered(state.item.options))
     if settings.shuffle_options and schema.parsed.task.item_options:
         offered = shuffled(offered, user, state.item_id)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -150,12 +150,8 @@ def take_known(project: Project, user: User, purpose: Purpose, until: datetime) 
         return None
     lease = Slot.new_lease(until)
     slot = Slot(item_id=found[0], project=project, purpose=purpose, holder=user, **lease)
-    try:
-        with transaction.atomic():
-            slot.save(force_insert=True)
-    except IntegrityError:
-        return None  # another page of theirs has it
-    return slot
+    # None where another page of theirs has it.
+    return slot if insert_row(slot, if_free=True).pk else None
 
 
 class QueueBusy(Conflict):
@@ -284,11 +280,7 @@ def take(
     )
     if place.slot_id is not None:
         return slot if Slot.objects.takeable(now).filter(pk=place.slot_id).update(**lease) else None
-    try:
-        with transaction.atomic():
-            return insert_row(slot)
-    except IntegrityError:
-        return None
+    return slot if insert_row(slot, if_free=True).pk else None
 
 
 def note_shown(slot: Slot, suggestion: Label | None) -> None:

@@ -1,5 +1,6 @@
 """Who may be handed which item, and whether somebody may work; items and labels as lists."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from hashlib import blake2b
@@ -34,9 +35,10 @@ from apps.labels.blindness import (
     opinions_hidden_from,
 )
 from apps.labels.models import Assignment, ItemState, Kind, Label
-from apps.projects.models import Item, Project
+from apps.projects.models import Guideline, Item, LabelSchema, Project
 from apps.projects.selectors import reviewer_kind, role_in
 from apps.reviews.models import Decision, Purpose, ReviewerStatus, ReviewSettings, Slot
+from labelhub.core.errors import NotFound
 
 
 def review_settings(project: Project) -> ReviewSettings:
@@ -47,6 +49,37 @@ def review_settings(project: Project) -> ReviewSettings:
 @prepared
 def _settings(project: int) -> QuerySet[ReviewSettings]:
     return ReviewSettings.objects.filter(project=project)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewSetup:
+    """What the answers of a project are checked against: its newest labels, its settings and the
+    version of its newest guideline, if it has one."""
+
+    schema: LabelSchema
+    settings: ReviewSettings
+    guideline_version: int | None
+
+
+def read_setup(project: Project) -> ReviewSetup:
+    """The setup of ``project`` as it is now. One query; ``schema.project`` holds the current plan.
+
+    Raises:
+        NotFound: the project has no label schema.
+    """
+    schema = _newest_setup.first(project.pk)
+    if schema is None:
+        raise NotFound(f"The project {project} has no label schema.")
+    settings = getattr(schema.project, "review_settings", None) or ReviewSettings(project=project)
+    return ReviewSetup(schema, settings, getattr(schema, "guideline_version", None))
+
+
+@prepared
+def _newest_setup(project: int) -> QuerySet[LabelSchema]:
+    guidelines = Guideline.objects.filter(project=OuterRef("project")).order_by("-version")
+    schemas = LabelSchema.objects.filter(project=project).order_by("-version")
+    schemas = schemas.select_related("project__review_settings")
+    return schemas.annotate(guideline_version=guidelines.values("version")[:1])[:1]
 
 
 def reviewer_status_of(project: Project, user: User) -> ReviewerStatus | None:

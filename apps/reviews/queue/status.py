@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from apps.accounts.models import User
@@ -14,7 +14,7 @@ from apps.labels.blindness import SETTLED
 from apps.labels.models import Assignment, ItemState
 from apps.projects.models import Project
 from apps.projects.selectors import reviewer_kind
-from apps.reviews.models import Decision, DecisionQuerySet, Purpose, ReviewerStatus, Slot
+from apps.reviews.models import UNDOABLE, Decision, DecisionQuerySet, Purpose, ReviewerStatus, Slot
 from apps.reviews.queue.selectors import (
     must_qualify,
     offered_to,
@@ -99,20 +99,23 @@ class QueueStatus(QueueProgress):
 
 def queue_progress(project: Project, user: User) -> QueueProgress:
     """How far it is, beside an item that ``user`` has. A few counts by indexes."""
-    today = _labelled(project, user).filter(created_at__gte=_midnight(timezone.now()))
     # What waits for this person's kind, without what they have said or left to others; what was
     # sent back to them waits for them again.
     open_to = ["", reviewer_kind(user, project)]
     waits = ItemState.objects.filter(project=project, queued=True, audience__in=open_to)
-    decided = Decision.objects.standing(project, user).undoable().order_by()
-    decided = decided.exclude(action=Decision.Action.POSTPONE)
-    mine = decided.filter(item__state__queued=True, item__state__audience__in=open_to)
+    waiting_too = Q(item__state__queued=True, item__state__audience__in=open_to)
+    mine = UNDOABLE & ~Q(action=Decision.Action.POSTPONE) & waiting_too
+    today = Q(label__rejected=False, created_at__gte=_midnight(timezone.now()))
+    counts = Decision.objects.standing(project, user).aggregate(
+        mine=Count("item", distinct=True, filter=mine),
+        today=Count("item", distinct=True, filter=today),
+    )
     given = Assignment.objects.filter(
         project=project, user=user, open=True, item__state__audience=ItemState.Audience.NAMED
     )
     return QueueProgress(
-        left=max(0, waits.order_by().count() - _items_of(mine) + given.count()),
-        done_today=_items_of(today),
+        left=max(0, waits.order_by().count() - counts["mine"] + given.count()),
+        done_today=counts["today"],
     )
 
 

@@ -22,8 +22,7 @@ from apps.labels.services import (
     translated_label,
     unassign_items,
 )
-from apps.projects.models import LabelSchema, Project
-from apps.projects.selectors import current_schema, guideline_version
+from apps.projects.models import Project
 from apps.reviews.comments.services import checked_words, remark
 from apps.reviews.models import Decision, Purpose, Slot
 from apps.reviews.queue.answers import (
@@ -36,7 +35,7 @@ from apps.reviews.queue.answers import (
 from apps.reviews.queue.drafts import drop_draft
 from apps.reviews.queue.leases import check_asked, fill_slot, leave_slots, vacate_slot, was_asked
 from apps.reviews.queue.reviewer_status import qualify
-from apps.reviews.queue.selectors import arm_of
+from apps.reviews.queue.selectors import ReviewSetup, arm_of, read_setup
 from labelhub.core.errors import InvalidInput, NotFound
 from labelhub.core.schema import Value, value_key
 
@@ -70,7 +69,7 @@ class Submission:
     answer: Answer
     lease_token: UUID | None
     annotator: Annotator
-    schema: LabelSchema
+    setup: ReviewSetup
     state: ItemState
     history: Sequence[Label]
     last: Label | None
@@ -110,7 +109,8 @@ def submit_label(
     """
     answer = replace(answer, comment=checked_words("comment", answer.comment))
     state = lock_state(project, item_id)
-    schema = current_schema(project)
+    setup = read_setup(project)
+    schema, state.project = setup.schema, setup.schema.project
     answer = translate_answer(project, schema, state, answer)
     value = checked_value(schema, state, answer)
     annotator = annotator_for_user(project, user)
@@ -118,28 +118,27 @@ def submit_label(
     own = {label.uid: label for label in history if label.annotator_id == annotator.pk}
     if lease_token in own:
         sent = translated_label(own[lease_token], history)
-        if _key(sent.value) == _key(value) and sent.rejected == answer.only_rejects:
+        if value_key(sent.value) == value_key(value) and sent.rejected == answer.only_rejects:
             decision = Decision.objects.filter(label=sent, project=project, reviewer=user).first()
             if decision is None:
                 raise InvalidInput.at("lease", "this token belongs to a label of no reviewer.")
             return Submitted(sent, decision, created=False)
     last = next(iter(current_labels(own.values())), None)
     purpose, place = _handed_out(user, state, answer)
-    unanswered = last is None or last.rejected
     submission = Submission(
         project=project,
         user=user,
         answer=answer,
         lease_token=lease_token,
         annotator=annotator,
-        schema=schema,
+        setup=setup,
         state=state,
         history=history,
         last=last,
         purpose=purpose,
         place=place,
         suggestion=next((label for label in history if label.pk == state.suggestion_id), None),
-        extra=unanswered
+        extra=(last is None or last.rejected)
         and purpose == Purpose.WORK
         and state.labels_by_people >= state.required_labels,
     )
@@ -222,19 +221,19 @@ def _view(submission: Submission) -> _View:
 
 
 def _new_label(submission: Submission, view: _View, value: Value | None) -> NewLabel:
-    answer, schema, item = submission.answer, submission.schema, submission.state.item
+    answer, setup, item = submission.answer, submission.setup, submission.state.item
     token, shown = submission.lease_token, view.shown.pk if view.shown else None
     provenance = {
-        **presentation_provenance(answer, schema.parsed.offered(item.options)),
+        **presentation_provenance(answer, setup.schema.parsed.offered(item.options)),
         "comment": answer.comment,
-        "guideline": guideline_version(submission.project),
+        "guideline": setup.guideline_version,
         "arm": view.arm,
         VIEW_UNKNOWN: view.unknown,
     }
     return NewLabel(
         item_id=item.pk,
         annotator=submission.annotator,
-        schema=schema,
+        schema=setup.schema,
         value=value,
         action=_action(value, view.shown, answer),
         role=_role(submission),
@@ -247,7 +246,7 @@ def _new_label(submission: Submission, view: _View, value: Value | None) -> NewL
         # By its lease's token: the database itself stores it once only.
         uid=None if any(label.uid == token for label in submission.history) else token,
         provenance={key: content for key, content in provenance.items() if content},
-        **checked_extras(submission.project, schema, item, answer),
+        **checked_extras(setup, item, answer),
     )
 
 
@@ -257,7 +256,7 @@ def _action(value: Value | None, suggestion: Label | None, answer: Answer) -> La
         raise InvalidInput.at("reject", "no suggestion was shown, so there is nothing to reject.")
     if suggestion is None or answer.abstain:
         return Label.Action.NEW
-    same = value is not None and _key(value) == _key(suggestion.value)
+    same = value is not None and value_key(value) == value_key(suggestion.value)
     if answer.reject and same:
         raise InvalidInput.at(
             "value", "this is the suggestion you reject; give another label, or leave it to others."
@@ -288,10 +287,6 @@ def _role(submission: Submission) -> str:
     return Label.Role.EXTRA if unasked else Label.Role.VOTE
 
 
-def _key(value: Value | None) -> str | None:
-    return None if value is None else value_key(value)
-
-
 def _came_late(submission: Submission, label: Label) -> bool:
     """Fill the label's place; whether its lease had lapsed by then. A rejection leaves the place to
     others."""
@@ -319,7 +314,7 @@ def _decide(submission: Submission, view: _View, label: Label, *, late: bool) ->
         action=DECISIONS[Label.Action(label.action)],
         label=label,
         purpose=submission.purpose,
-        correct=_key(label.value) == _key(gold.value) if known and gold else None,
+        correct=value_key(label.value) == value_key(gold.value) if known and gold else None,
         arm=view.arm or "",
         suggestion=submission.suggestion if view.arm else None,
         within=(timezone.now() - given).total_seconds() if timed and given else None,

@@ -126,8 +126,8 @@ def unstorable(text: str) -> str:
     return ""
 
 
-def value_key(value: Value) -> str:
-    """A string that is equal for equal canonical values, and only for them."""
+def value_key(value: Value | None) -> str:
+    """A string that is equal for equal canonical values, and only for them; None has its own."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
