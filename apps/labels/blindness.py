@@ -6,7 +6,7 @@ share of the items is shown without suggestions, to measure what suggestions do,
 known answer people are checked by: what the review screen withholds no other page may tell.
 """
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from apps.accounts.roles import ReviewerKind, Role
@@ -90,17 +90,13 @@ _ASKED_ABOUT = Q(queued=True) & (~_TO_DECIDE | Q(project__memberships__kind=Revi
 
 
 def _hidden(user_id: int, item: str, condition: Q) -> Q:
-    return Q(Exists(_before(user_id, item, condition))) & unanswered(user_id, item=item)
-
-
-def _before(user_id: int, item: str, condition: Q) -> QuerySet[ItemState]:
-    """The state of the row's item, where its project has this person as a reviewer."""
-    return ItemState.objects.filter(
+    state = ItemState.objects.filter(
         condition,
         item=OuterRef(item),
         project__memberships__user=user_id,
         project__memberships__role=Role.REVIEWER,
     )
+    return Q(Exists(state)) & unanswered(user_id, item=item)
 
 
 def unanswered(user_id: int, *, item: str = "pk") -> Q:

@@ -10,7 +10,7 @@ from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import annotator_for_user, record_label
 from apps.projects.models import Item, Project
 from apps.reviews.adjudication import docket as adjudication
-from apps.reviews.adjudication.docket import Wanted, docket, next_case
+from apps.reviews.adjudication.docket import CaseFilter, docket, next_case
 from apps.reviews.adjudication.opinions import holder_of, opinions_on, opinions_to_read
 from apps.reviews.adjudication.services import (
     Adjudicated,
@@ -271,12 +271,12 @@ def test_the_list_counts_and_narrows(project: Project, django_assert_num_queries
     assert {voice.name: n for voice, n in found.people}[person.username] == 1
     by = next(voice for voice, _ in found.people if voice.name == person.username)
     narrowed = {
-        Wanted(by=by.annotator_id): [mine.pk],
-        Wanted(between="machine"): [fought.pk],
-        Wanted(between="people"): [mine.pk, theirs.pk],
-        Wanted(against="nothing / else"): [],
-        Wanted(age="week"): [],
-        Wanted(age="eternity"): [mine.pk, theirs.pk, fought.pk],
+        CaseFilter(by=by.annotator_id): [mine.pk],
+        CaseFilter(between="machine"): [fought.pk],
+        CaseFilter(between="people"): [mine.pk, theirs.pk],
+        CaseFilter(against="nothing / else"): [],
+        CaseFilter(age="week"): [],
+        CaseFilter(age="eternity"): [mine.pk, theirs.pk, fought.pk],
     }
     for wanted, ids in narrowed.items():
         assert [case.item_id for case in docket(project, wanted).cases] == ids
@@ -303,7 +303,7 @@ def test_next_goes_round(project: Project, judge: User) -> None:
     assert next_case(project, judge) == first.pk
     assert next_case(project, judge, after=first.pk) == second.pk
     assert next_case(project, judge, after=second.pk) == first.pk
-    assert next_case(project, judge, wanted=Wanted(between="machine")) is None
+    assert next_case(project, judge, wanted=CaseFilter(between="machine")) is None
 
 
 def test_more_than_are_listed_are_counted(

@@ -160,7 +160,6 @@ def test_a_claim_takes_few_queries(project: Project, django_assert_num_queries: 
     queued_items(project, 30)
     person = reviewer(project)
 
-    # standing, held, given by name, membership, places for all and for their kind, savepoint (a
-    # test's own), insert, its release
+    # status, held, given by name, membership, places for all and for their kind, insert
     with django_assert_num_queries(6):  # type: ignore[operator]  # a fixture without types
         claim_next_item(project=project, user=person)

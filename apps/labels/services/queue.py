@@ -12,7 +12,14 @@ from django.db import transaction
 from apps.accounts.models import User
 from apps.labels.models import Assignment, Gold, ItemState
 from apps.labels.services.schema_migration import RELABEL
-from apps.labels.services.states import CHUNK, lock_states, priority_of, read_plan, refresh_states
+from apps.labels.services.states import (
+    CHUNK,
+    batches_of_items,
+    lock_states,
+    priority_of,
+    read_plan,
+    refresh_states,
+)
 from apps.projects.models import Project
 from labelhub.core.errors import InvalidInput
 
@@ -129,18 +136,8 @@ def rank_items(project: Project, doubts: Mapping[int, float | None]) -> int:
 
 def unrank_items(project: Project) -> int:
     """Order the queue as if no model had learnt anything; how many items changed."""
-    return sum(rank_items(project, dict.fromkeys(ids)) for ids in _ranked(project))
-
-
-def _ranked(project: Project) -> Iterator[list[int]]:
-    """Items that a model has ranked, a chunk at a time."""
-    rows = ItemState.objects.filter(project=project, model_uncertainty__isnull=False).order_by(
-        "item_id"
-    )
-    after = 0
-    while ids := list(rows.filter(item_id__gt=after).values_list("item_id", flat=True)[:CHUNK]):
-        yield ids
-        after = ids[-1]
+    ranked = ItemState.objects.filter(project=project, model_uncertainty__isnull=False)
+    return sum(rank_items(project, dict.fromkeys(ids)) for ids in batches_of_items(ranked))
 
 
 @transaction.atomic

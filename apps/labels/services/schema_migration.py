@@ -278,7 +278,12 @@ def _settle(migration: SchemaMigration, state: ItemState, item: _Item, found: Ca
     if item.anew and (decided := next_gold(migration.change.project.overlap, item.ledger)):
         decided.item_id, decided.supersedes, decided.change = state.item_id, now, migration.change
         item.gold = item.ledger.gold = decided
-    _count_gold(now, item.gold, found.counts)
+    if item.gold is not None:
+        stood = now is not None and not now.withdrawn
+        if item.gold.withdrawn:
+            found.counts["gold_withdrawn"] += stood
+        else:
+            found.counts["gold_carried" if stood else "gold_made"] += 1
     if state.suggestion_id in gone:
         row = next(row for label, row in item.rows if label.pk == state.suggestion_id)
         state.suggestion = None if row.withdrawn else row
@@ -286,16 +291,6 @@ def _settle(migration: SchemaMigration, state: ItemState, item: _Item, found: Ca
         state.reasons = [RELABEL]
     elif state.reasons == [RELABEL] and migration.restores:
         state.reasons = []
-
-
-def _count_gold(before: Gold | None, after: Gold | None, counts: Counter[str]) -> None:
-    if after is None:
-        return
-    stood = before is not None and not before.withdrawn
-    if after.withdrawn:
-        counts["gold_withdrawn"] += stood
-    else:
-        counts["gold_carried" if stood else "gold_made"] += 1
 
 
 def translated_label(label: Label, history: Sequence[Label]) -> Label:

@@ -3,7 +3,7 @@
 Stage and decision, how many labels an item wants, its place in the queue, and to whom it may go.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from zlib import crc32
 
 from django.db import transaction
@@ -64,14 +64,16 @@ def create_states(project: Project, ledgers: Mapping[int, ItemLedger]) -> None:
 
 def replan(project: Project) -> None:
     """Bring every item into line after the project's review plan changed."""
-    after = 0
-    while ids := list(
-        ItemState.objects.filter(project=project, item_id__gt=after)
-        .order_by("item_id")
-        .values_list("item_id", flat=True)[:CHUNK]
-    ):
+    for ids in batches_of_items(ItemState.objects.filter(project=project)):
         with transaction.atomic():
             refresh_states(project, ids)
+
+
+def batches_of_items(states: QuerySet[ItemState], size: int = CHUNK) -> Iterator[list[int]]:
+    """The items of ``states`` in the order of their ids, ``size`` at a time."""
+    ordered, after = states.order_by("item_id"), 0
+    while ids := list(ordered.filter(item_id__gt=after).values_list("item_id", flat=True)[:size]):
+        yield ids
         after = ids[-1]
 
 

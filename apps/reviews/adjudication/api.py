@@ -16,7 +16,7 @@ from apps.reviews.adjudication.docket import (
     AGES,
     BETWEEN_PEOPLE,
     WITH_A_MACHINE,
-    Wanted,
+    CaseFilter,
     check_expert,
     docket,
 )
@@ -144,7 +144,7 @@ class DocketViewSet(ProjectViewSet):
         Items on which people disagree, or where a sure machine contradicts them. For experts.
         """
         check_expert(request.user, self.project)
-        wanted = Wanted(**self.read_query(DocketQuerySerializer))
+        wanted = CaseFilter(**self.read_query(DocketQuerySerializer))
         return self.list_page(docket(self.project, wanted).cases)
 
 

@@ -52,7 +52,7 @@ class Voice(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CaseFilter:
     """What a list is narrowed to. ``against``: labels against each other, as :attr:`Case.against`;
     ``by``: the id of an annotator; ``age`` one of :data:`AGES`; ``between`` people or a machine."""
 
@@ -63,6 +63,15 @@ class Wanted:
 
     def __bool__(self) -> bool:
         return bool(self.against or self.by or self.age or self.between)
+
+    def fits(self, case: "Case") -> bool:
+        """Whether the list shows the case."""
+        return (
+            (not self.against or case.against == self.against)
+            and (not self.by or any(voice.annotator_id == self.by for voice in case.voices))
+            and (self.age not in AGES or case.since <= timezone.now() - AGES[self.age])
+            and (not self.between or case.disputed == (self.between == WITH_A_MACHINE))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,21 +154,29 @@ def waiting_states(project: Project) -> ItemStateQuerySet:
     return states.filter(waiting, project=project, audience=ItemState.Audience.EXPERT)
 
 
-def docket(project: Project, wanted: Wanted | None = None) -> Docket:
+def docket(project: Project, wanted: CaseFilter | None = None) -> Docket:
     """What waits, narrowed to what is ``wanted``. Three queries, or four where it is very much."""
     schema = current_schema(project).parsed
     rows = list(waiting_states(project).values_list("item_id", "disputed")[:MOST])
     voices = _voices(project)
-    cases = [
-        _case(schema, item_id, voices.get(item_id, ()), disputed=disputed)
-        for item_id, disputed in rows
-    ]
-    chosen = [case for case in cases if _is_wanted(case, wanted)] if wanted else cases
+    cases = []
+    for item_id, disputed in rows:
+        # Of an audit nobody learns what machines say; in a dispute they are a side.
+        sides = tuple(
+            voice for voice in voices.get(item_id, ()) if disputed or voice.kind in PEOPLE
+        )
+        cases.append(Case(item_id, disputed, sides, _against(schema, sides)))
+    chosen = [case for case in cases if wanted.fits(case)] if wanted else cases
     by = Counter(
         voice.annotator_id for case in cases for voice in case.voices if voice.kind in PEOPLE
     )
     named = {voice.annotator_id: voice for case in cases for voice in case.voices}
-    conflicts, disputes = _counts(project, cases)
+    disputes = sum(case.disputed for case in cases)
+    conflicts = len(cases) - disputes
+    if len(cases) >= MOST:
+        kinds = waiting_states(project).order_by().values_list("disputed")
+        counts = dict(kinds.annotate(n=Count("pk")))
+        conflicts, disputes = counts.get(False, 0), counts.get(True, 0)
     return Docket(
         cases=chosen,
         listed=len(cases),
@@ -170,18 +187,8 @@ def docket(project: Project, wanted: Wanted | None = None) -> Docket:
     )
 
 
-def _counts(project: Project, cases: Sequence[Case]) -> tuple[int, int]:
-    """How many conflicts and disputes wait, also of those beyond the list."""
-    disputes = sum(case.disputed for case in cases)
-    if len(cases) < MOST:
-        return len(cases) - disputes, disputes
-    kinds = waiting_states(project).order_by().values_list("disputed")
-    counts = dict(kinds.annotate(n=Count("pk")))
-    return counts.get(False, 0), counts.get(True, 0)
-
-
 def next_case(
-    project: Project, user: User, *, wanted: Wanted | None = None, after: int = 0
+    project: Project, user: User, *, wanted: CaseFilter | None = None, after: int = 0
 ) -> int | None:
     """The next item that waits for ``user``: not what they left to others, nor what somebody else
     has just now. From the one ``after`` on, then from the beginning."""
@@ -230,12 +237,6 @@ def _voices(project: Project) -> Mapping[int, Sequence[Voice]]:
     return found
 
 
-def _case(schema: Schema, item_id: int, spoken: Iterable[Voice], *, disputed: bool) -> Case:
-    """Machines are against somebody in disputes alone: of audits nobody learns what they say."""
-    voices = tuple(voice for voice in spoken if disputed or voice.kind in PEOPLE)
-    return Case(item_id, disputed, voices, _against(schema, voices))
-
-
 def _against(schema: Schema, voices: Sequence[Voice]) -> str:
     """Which labels are against each other: the values, of sets the labels that not all chose."""
     if schema.task.written:
@@ -247,15 +248,6 @@ def _against(schema: Schema, voices: Sequence[Voice]) -> str:
     values = {value_key(voice.value): voice.words for voice in voices}
     together = " / ".join(sorted(values.values()))
     return together if len(together) <= LONGEST else ""
-
-
-def _is_wanted(case: Case, wanted: Wanted) -> bool:
-    return (
-        (not wanted.against or case.against == wanted.against)
-        and (not wanted.by or any(voice.annotator_id == wanted.by for voice in case.voices))
-        and (wanted.age not in AGES or case.since <= timezone.now() - AGES[wanted.age])
-        and (not wanted.between or case.disputed == (wanted.between == WITH_A_MACHINE))
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ import json
 from django.http import QueryDict
 
 from apps.common.addresses import row_number
-from apps.reviews.adjudication.docket import AGES, BETWEEN_PEOPLE, WITH_A_MACHINE, Wanted
+from apps.reviews.adjudication.docket import AGES, BETWEEN_PEOPLE, WITH_A_MACHINE, CaseFilter
 from apps.reviews.adjudication.services import Ruling
 from apps.reviews.queue.forms import read_number, read_value
 from labelhub.core.errors import InvalidInput
@@ -41,10 +41,10 @@ def read_ruling(data: QueryDict, task: LabelType) -> Ruling:
     )
 
 
-def read_wanted(data: QueryDict) -> Wanted:
+def read_wanted(data: QueryDict) -> CaseFilter:
     """What the list is narrowed to; what makes no sense is passed over."""
     by, age, between = data.get("by", ""), data.get("age", ""), data.get("between", "")
-    return Wanted(
+    return CaseFilter(
         against=data.get("against", "")[:200],
         by=row_number(by),
         age=age if age in AGES else "",

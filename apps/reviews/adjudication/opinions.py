@@ -186,7 +186,15 @@ class Opinions:
         label = self.schema.parsed.label(name)
         point = label.point if label is not None else None
         spoken = [opinion.label for opinion in self.opinions if opinion.label.value is not None]
-        saying = [label.annotator.kind for label in spoken if _says(label.value, name, point)]
+        saying = [
+            label.annotator.kind
+            for label in spoken
+            if (
+                name in label.value
+                if isinstance(label.value, list)
+                else label.value in (name, point)
+            )
+        ]
         title = name if point is None or not self.task.ordered else f"{point:g}"
         return Option(
             value=name,
@@ -272,9 +280,3 @@ def arguments(project: Project, item_id: int) -> list[tuple[Debate, list[list[Tu
                 sides.setdefault(value_key(turn.value), []).append(turn)
         found.append((debate, sorted(sides.values(), key=len, reverse=True)))
     return found
-
-
-def _says(value: Any, name: str, point: float | None) -> bool:
-    if isinstance(value, list):
-        return name in value
-    return bool(value == name or (point is not None and value == point))

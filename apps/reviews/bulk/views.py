@@ -17,7 +17,7 @@ from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
 from apps.reviews.bulk.forms import OptionsForm
 from apps.reviews.bulk.jobs import plan_job, start_job, undo_job
-from apps.reviews.bulk.plan import BulkPlan, get_job, jobs_of, preview, reasons_in_words
+from apps.reviews.bulk.plan import get_job, jobs_of, preview, reasons_in_words
 from apps.reviews.models import BulkJob
 from apps.reviews.search.query import Query, read_query
 from apps.reviews.search.views import asked_of, query_string
@@ -74,16 +74,8 @@ def _shown(request: SignedInRequest, project: Project, query: Query) -> dict[str
     }
     if form.fields and not given:
         return shown
-    plan = _plan(request, project, query, form)
-    return shown | ({"plan": plan, "preview": preview(plan)} if plan else {})
-
-
-def _plan(
-    request: SignedInRequest, project: Project, query: Query, form: OptionsForm
-) -> BulkPlan | None:
-    """The plan; None where an option is wrong, which the form then tells."""
     try:
-        return plan_job(
+        plan = plan_job(
             project,
             request.user,
             action=form.action,
@@ -94,7 +86,8 @@ def _plan(
     except InvalidInput as error:
         if not form.take(error):
             raise
-        return None
+        return shown
+    return shown | {"plan": plan, "preview": preview(plan)}
 
 
 @login_required

@@ -31,15 +31,12 @@ def called(text: str) -> dict[str, list[str]]:
     >>> called("Ask @ana.")
     {'ana.': ['ana.', 'ana']}
     """
-    found = dict.fromkeys(match[1] for match in _CALLED.finditer(text))
-    return {name: _possible_names(name) for name in list(found)[:MOST]}
-
-
-def _possible_names(name: str) -> list[str]:
-    names = [name]
-    while names[-1][-1] in _PUNCTUATION and len(names[-1]) > 1:
-        names.append(names[-1][:-1])
-    return names
+    found: dict[str, list[str]] = {}
+    for called_name in list(dict.fromkeys(match[1] for match in _CALLED.finditer(text)))[:MOST]:
+        names = found[called_name] = [called_name]
+        while names[-1][-1] in _PUNCTUATION and len(names[-1]) > 1:
+            names.append(names[-1][:-1])
+    return found
 
 
 def meant(candidates: Mapping[str, Iterable[str]], known: Collection[str]) -> dict[str, str]:

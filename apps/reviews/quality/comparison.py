@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db.models import Q, QuerySet, TextField
+from django.db.models import TextField
 from django.db.models.functions import Cast
 
 from apps.labels.models import Label
@@ -82,12 +82,31 @@ class Compared:
         if self.task.no_chance_reason:
             return Pair(other, percent, undefined(self.task.no_chance_reason))
         used, both = np.unique(np.concatenate([mine, theirs]), return_inverse=True)
-        return Pair(other, percent, _kappa(both[: len(mine)], both[len(mine) :], len(used)))
+        value, error = cohen(contingency(both[: len(mine)], both[len(mine) :], len(used)))
+        if value is None:
+            return Pair(
+                other,
+                percent,
+                undefined("nothing varies, so chance agreement cannot be told apart"),
+            )
+        if error is None or len(mine) < 2:
+            return Pair(other, percent, undefined("too few common items"))
+        margin = float(t_quantile(0.975, len(mine) - 1)) * error
+        low, high = max(-1.0, value - margin), min(1.0, value + margin)
+        return Pair(other, percent, figure(value, low=low, high=high, n=len(mine), method=KAPPA))
 
 
 def compared(project: Project) -> Compared:
     """What people say now of items that several labelled. Two queries."""
-    rows = list(_rows(project)[: MOST_COMPARED + 1])
+    labels = Label.objects.current().by_people()
+    labels = labels.filter(item__project=project, item__state__labels_by_people__gte=2)
+    answers = (
+        labels.filter(abstained=False, value__isnull=False)
+        .annotate(text=Cast("value", TextField()))
+        .order_by("-pk")
+        .values_list("item", "annotator__user", "annotator", "text")
+    )
+    rows = list(answers[: MOST_COMPARED + 1])
     cut = len(rows) > MOST_COMPARED
     del rows[MOST_COMPARED:]
     items, of_item = _numbered(row[0] for row in rows)
@@ -110,30 +129,8 @@ def compared(project: Project) -> Compared:
     )
 
 
-def _rows(project: Project) -> QuerySet[Label, tuple[Any, ...]]:
-    several = Q(item__state__labels_by_people__gte=2)
-    labels = Label.objects.current().by_people().filter(several, item__project=project)
-    return (
-        labels.filter(abstained=False, value__isnull=False)
-        .annotate(said=Cast("value", TextField()))
-        .order_by("-pk")
-        .values_list("item", "annotator__user", "annotator", "said")
-    )
-
-
 def _numbered(values: Iterable[Any]) -> tuple[list[Any], Any]:
     """The different values, and the number of each."""
     numbers: dict[Any, int] = {}
     found = [numbers.setdefault(value, len(numbers)) for value in values]
     return list(numbers), np.array(found, dtype=np.int64)
-
-
-def _kappa(mine: Any, theirs: Any, q: int) -> Figure:
-    value, error = cohen(contingency(mine, theirs, q))
-    if value is None:
-        return undefined("nothing varies, so chance agreement cannot be told apart")
-    if error is None or len(mine) < 2:
-        return undefined("too few common items")
-    away = float(t_quantile(0.975, len(mine) - 1)) * error
-    low, high = max(-1.0, value - away), min(1.0, value + away)
-    return figure(value, low=low, high=high, n=len(mine), method=KAPPA)

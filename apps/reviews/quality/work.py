@@ -310,7 +310,8 @@ def changes(stretches: Sequence[Stretch]) -> list[Change]:
     adjusted = holm([test.p for test in tests])
     found: dict[str, Change] = {}
     for test, p in zip(tests, adjusted, strict=True):
-        if p < LEVEL and (test.measure == "accuracy" or _matters(test)):
+        low, high = sorted((test.before, test.now))
+        if p < LEVEL and (test.measure == "accuracy" or high >= MATTERS * low):
             first = Change(test.measure, test.since, test.before, test.now, p)
             found.setdefault(test.measure, first)
     return list(found.values())
@@ -358,11 +359,6 @@ def _speed_test(stretches: Sequence[Stretch], start: int) -> Change | None:
     if p is None:
         return None
     return Change("seconds", stretches[start].words, _middle(before), _middle(now), p)
-
-
-def _matters(change: Change) -> bool:
-    low, high = sorted((change.before, change.now))
-    return high >= MATTERS * low
 
 
 def _middle(times: Floats) -> float:

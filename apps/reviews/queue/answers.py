@@ -158,7 +158,21 @@ def translate_answer(
     if version is None or version >= schema.version:
         return answer
     given = LabelSchema.objects.filter(project=project, version=version).first()
-    return _translated(given, schema, state, answer) if given else answer
+    if given is None:
+        return answer
+    translator = Translator.of(schema.project_id)
+    names = translator.names(given)
+    kept = {name: phrases for name, phrases in answer.evidence.items() if names.get(name, name)}
+    return replace(
+        answer,
+        value=_translate_value(given, schema, translator, answer.value, state.item.options),
+        evidence={names.get(name) or name: phrases for name, phrases in kept.items()},
+        spans=[
+            span._replace(label=now)
+            for span in answer.spans
+            if (now := names.get(span.label, span.label))
+        ],
+    )
 
 
 def _carry(schema: LabelSchema, state: ItemState) -> None:
@@ -174,25 +188,7 @@ def _carry(schema: LabelSchema, state: ItemState) -> None:
         state.project, state.item = project, item
 
 
-def _translated(
-    given: LabelSchema, schema: LabelSchema, state: ItemState, answer: Answer
-) -> Answer:
-    translator = Translator.of(schema.project_id)
-    names = translator.names(given)
-    kept = {name: phrases for name, phrases in answer.evidence.items() if names.get(name, name)}
-    return replace(
-        answer,
-        value=_translated_value(given, schema, translator, answer.value, state.item.options),
-        evidence={names.get(name) or name: phrases for name, phrases in kept.items()},
-        spans=[
-            span._replace(label=now)
-            for span in answer.spans
-            if (now := names.get(span.label, span.label))
-        ],
-    )
-
-
-def _translated_value(
+def _translate_value(
     given: LabelSchema, schema: LabelSchema, translator: Translator, value: Any, options: list[str]
 ) -> Any:
     try:

@@ -186,22 +186,21 @@ def sides_of(debate: Debate) -> list[DebateSide]:
     The best argument of a side is its turn with the most quoted evidence, the later one of equals:
     it has heard the others.
     """
+
+    def quality(turn: Turn) -> tuple[int, int]:
+        quoted = turn.evidence if isinstance(turn.evidence, dict) else {}
+        quotes = sum(len(phrases) for phrases in quoted.values() if isinstance(phrases, list))
+        return quotes, turn.pk
+
     turns_of: dict[str, list[Turn]] = defaultdict(list)
     for turn in debate.turns.all():
         if turn.status == "ok" and turn.value is not None and turn.text.strip():
             turns_of[value_key(turn.value)].append(turn)
     sides = [
-        DebateSide(
-            turns[0].value, len(turns), max(turns, key=lambda turn: (_quotes(turn), turn.pk))
-        )
+        DebateSide(turns[0].value, len(turns), max(turns, key=quality))
         for turns in turns_of.values()
     ]
     return sorted(sides, key=lambda side: -side.turns)
-
-
-def _quotes(turn: Turn) -> int:
-    quoted = turn.evidence if isinstance(turn.evidence, dict) else {}
-    return sum(len(phrases) for phrases in quoted.values() if isinstance(phrases, list))
 
 
 def debate_behind(project: Project, item_id: int) -> Debate | None:

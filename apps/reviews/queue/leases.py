@@ -190,7 +190,11 @@ def claim_next_item(
         until = now + timedelta(seconds=LEASE_SECONDS)
         held = held_slots(now, project.pk, user.pk)
         for slot in sorted(held, key=lambda slot: slot.item_id != first):
-            if slot.lease_token not in besides and _renew_one(slot, until, anew=anew):
+            if slot.lease_token in besides:
+                continue
+            mine = Slot.objects.filter(pk=slot.pk, lease_token=slot.lease_token, label=None)
+            slot.lease_until, slot.lease_token = until, uuid.uuid4() if anew else slot.lease_token
+            if mine.update(lease_until=until, lease_token=slot.lease_token):
                 return slot
         if len(held) >= MOST_HELD:
             return None
@@ -291,12 +295,6 @@ def note_shown(slot: Slot, suggestion: Label | None) -> None:
         held.update(shown=suggestion)
 
 
-def _renew_one(slot: Slot, until: datetime, *, anew: bool) -> bool:
-    mine = Slot.objects.filter(pk=slot.pk, lease_token=slot.lease_token, label__isnull=True)
-    slot.lease_until, slot.lease_token = until, uuid.uuid4() if anew else slot.lease_token
-    return bool(mine.update(lease_until=until, lease_token=slot.lease_token))
-
-
 def renew_leases(*, project: Project, user: User, tokens: Iterable[UUID]) -> list[UUID]:
     """Prolong what ``user`` holds; returns the tokens that are (again) theirs.
 
@@ -320,9 +318,8 @@ def leave_slots(slots: QuerySet[Slot]) -> int:
     """Let others have these slots of one person, and keep for that person what is nobody else's;
     returns how many were left."""
     waiting = slots.filter(label__isnull=True)
-    nobodys = {"lease_token": None, "lease_until": None}
-    freed = waiting.filter(number__isnull=False).update(holder=None, **nobodys)
-    return freed + waiting.filter(number__isnull=True).update(**nobodys)
+    freed = waiting.filter(number__isnull=False).update(holder=None, **NOT_HELD)
+    return freed + waiting.filter(number__isnull=True).update(**NOT_HELD)
 
 
 def release_all(*, project: Project, user: User) -> int:
@@ -337,7 +334,7 @@ def free_slots(slots: QuerySet[Slot]) -> int:
     """
     waiting = slots.filter(label__isnull=True)
     known, _ = waiting.filter(number__isnull=True).delete()
-    return known + waiting.update(holder=None, lease_token=None, lease_until=None)
+    return known + waiting.update(holder=None, **NOT_HELD)
 
 
 def was_asked(user: User, item_id: int) -> bool:

@@ -130,7 +130,7 @@ def queue_status(project: Project, user: User) -> QueueStatus:
     settled = states.filter(stage__in=SETTLED).values_list("stage").annotate(n=Count("pk"))
     stages = Counter(dict(settled))
     decisions = Decision.objects.standing(project, user).order_by()
-    labelled = _labelled(project, user)
+    labelled = decisions.filter(label__rejected=False)
     put_off = decisions.filter(action=Decision.Action.POSTPONE, item__state__queued=True)
     expert = reviewer_kind(user, project) == ReviewerKind.EXPERT
     audience = ItemState.Audience
@@ -165,10 +165,6 @@ def queue_status(project: Project, user: User) -> QueueStatus:
         paused=paused,
         held=list(_held_by_others(project, user, now)),
     )
-
-
-def _labelled(project: Project, user: User) -> DecisionQuerySet:
-    return Decision.objects.standing(project, user).order_by().filter(label__rejected=False)
 
 
 def _items_of(decisions: DecisionQuerySet) -> int:

@@ -56,12 +56,46 @@ class Submitted:
     created: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class ShownSuggestion:
+    """The suggestion on the reviewer's screen. ``unknown``: the item has a suggestion, and nobody
+    knows whether it was on the screen. ``arm``: whether it was shown, where that was drawn."""
+
+    label: Label | None
+    unknown: bool
+    arm: Decision.Arm | None
+
+    def action(self, value: Value | None, answer: Answer) -> Label.Action:
+        """What the reviewer did with the suggestion.
+
+        Raises:
+            InvalidInput: they reject no suggestion, or give the value that they reject.
+        """
+        if answer.reject and self.label is None:
+            raise InvalidInput.at(
+                "reject", "no suggestion was shown, so there is nothing to reject."
+            )
+        if self.label is None or answer.abstain:
+            return Label.Action.NEW
+        same = value is not None and value_key(value) == value_key(self.label.value)
+        if answer.reject and same:
+            raise InvalidInput.at(
+                "value",
+                "this is the suggestion you reject; give another label, or leave it to others.",
+            )
+        if answer.reject:
+            return Label.Action.REJECTED
+        return Label.Action.ACCEPTED if same else Label.Action.FIXED
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """An answer and the circumstances in which it is given: the item, locked; all that was said of
-    it so far; what they said last, which may be a rejection; what it was handed out for, and their
-    place, where that has to tell what was shown or how long it took. ``extra``: more is said than
-    was wanted.
+    """An answer with all that decides how it counts.
+
+    ``state`` of the item is locked. ``history`` holds all labels of the item, ``last`` is the
+    reviewer's newest, perhaps a rejection. ``purpose``: why the item was handed out. ``place``: the
+    reviewer's slot, where it is needed to tell what was shown or how long the answer took.
+    ``extra``: the item had all the labels that it needs.
     """
 
     project: Project
@@ -80,31 +114,152 @@ class Submission:
 
     @property
     def own(self) -> Label | None:
-        """What they have answered; who only rejected the suggestion has given no answer."""
+        """The reviewer's current answer; a mere rejection is none."""
         return None if self.last is None or self.last.rejected else self.last
 
+    def find_shown(self) -> ShownSuggestion:
+        """The suggestion that was shown; a run may have changed the item's suggestion meanwhile.
 
-@dataclass(frozen=True, slots=True)
-class _View:
-    """The suggestion that they saw; ``unknown``: there is one, and nobody knows whether they did.
-    ``arm``: whether it was shown, where that was drawn."""
+        An audited item shows none, and an item drawn for the withheld arm shows none. An answer
+        that was not given as the draw says belongs to no arm: the item was handed out before it had
+        a suggestion, or before the draw.
 
-    shown: Label | None
-    unknown: bool
-    arm: Decision.Arm | None
+        Raises:
+            InvalidInput: the item has no such suggestion.
+        """
+        state, answer, place = self.state, self.answer, self.place
+        # An abstention suggests nothing.
+        suggestion = self.suggestion
+        proposal = suggestion if suggestion and not suggestion.abstained else None
+        drawn = arm_of(self.project, self.user.pk, state)
+        named = answer.shown
+        if named is None and place and place.shown_id:
+            named = place.shown_id
+        elif drawn == Decision.Arm.WITHHELD:
+            named = None
+        elif named is None and answer.reject and not is_audit(state):
+            named = proposal.pk if proposal else None
+        shown = None
+        if named:
+            shown = next((label for label in self.history if label.pk == named), None)
+            if shown is None or shown.abstained or shown.annotator.kind not in MACHINES:
+                raise InvalidInput.at(
+                    "suggestion", f"item {state.item_id} has no suggestion {named}."
+                )
+            shown = translated_label(shown, self.history)
+        noted = place is not None and place.leased_at is not None and not place.is_over
+        unknown = proposal is not None and not (shown or noted or answer.shown is not None)
+        as_drawn = not unknown and (drawn == Decision.Arm.SHOWN) == (shown is not None)
+        return ShownSuggestion(shown, unknown=unknown, arm=drawn if as_drawn else None)
+
+    def new_label(self, shown: ShownSuggestion, value: Value | None) -> NewLabel:
+        """The label to append; ``value`` is canonical.
+
+        Raises:
+            InvalidInput: the answer does not fit the suggestion, the item or the settings.
+        """
+        answer, setup, item = self.answer, self.setup, self.state.item
+        token, shown_id = self.lease_token, shown.label.pk if shown.label else None
+        provenance = {
+            **presentation_provenance(answer, setup.schema.parsed.offered(item.options)),
+            "comment": answer.comment,
+            "guideline": setup.guideline_version,
+            "arm": shown.arm,
+            VIEW_UNKNOWN: shown.unknown,
+        }
+        return NewLabel(
+            item_id=item.pk,
+            annotator=self.annotator,
+            schema=setup.schema,
+            value=value,
+            action=shown.action(value, answer),
+            role=self.choose_role(),
+            abstained=answer.abstain,
+            rejected=answer.only_rejects,
+            seconds=answer.seconds,
+            shown_id=shown_id,
+            proposed_from_id=None if value is None else shown_id,
+            supersedes_id=self.last.pk if self.last else None,
+            # By its lease's token: the database itself stores it once only.
+            uid=None if any(label.uid == token for label in self.history) else token,
+            provenance={key: content for key, content in provenance.items() if content},
+            **checked_extras(setup, item, answer),
+        )
+
+    def choose_role(self) -> str:
+        """How the answer counts; a revision counts as the answer that it revises.
+
+        An expert settles a conflict if they have seen what the others said, and a dispute with a
+        machine in any case.
+        """
+        state, answer, own = self.state, self.answer, self.own
+        conflict = answer.adjudicates and state.stage == ItemState.Stage.CONFLICT
+        settles = self.annotator.kind == Kind.EXPERT and (state.disputed or conflict)
+        if settles or (own and own.settles):
+            # An abstention in the queue settles nothing.
+            unclear = answer.adjudicates and answer.abstain
+            return Label.Role.UNCLEAR if unclear else Label.Role.ADJUDICATION
+        if own:
+            return own.role
+        if self.purpose != Purpose.WORK:
+            return Label.Role.GOLD_QUESTION
+        unasked = self.extra and not was_asked(self.user, state.item_id)
+        return Label.Role.EXTRA if unasked else Label.Role.VOTE
+
+    def fill_place(self, label: Label) -> bool:
+        """Fill the slot of the label, or free it for others after a mere rejection. Returns whether
+        the lease had lapsed.
+
+        Raises:
+            NotAsked: the reviewer may not work, and was never given the item.
+        """
+        user, own = self.user, self.own
+        if label.rejected:
+            vacate_slot(user, label, own)
+        elif fill_slot(user, label, own, self.lease_token) or own:
+            return False
+        check_asked(self.project, user, label)
+        return self.lease_token is not None and not label.rejected
+
+    def record_decision(self, shown: ShownSuggestion, label: Label, *, late: bool) -> Decision:
+        """Store what the reviewer did with the item."""
+        answer, place, token = self.answer, self.place, self.lease_token
+        # Without a measured time: the answer took no longer than since the lease.
+        given = place.leased_at if place and token and token == place.lease_token else None
+        timed = answer.seconds is None and given is not None
+        # Of a gold question, whether the answer is right; None for an abstention.
+        gold = None if self.purpose == Purpose.WORK else self.state.gold
+        known = gold is not None and gold.value is not None and label.value is not None
+        decision = Decision(
+            project=self.project,
+            item_id=label.item_id,
+            reviewer=self.user,
+            action=DECISIONS[Label.Action(label.action)],
+            label=label,
+            purpose=self.purpose,
+            correct=value_key(label.value) == value_key(gold.value) if known and gold else None,
+            arm=shown.arm or "",
+            suggestion=self.suggestion if shown.arm else None,
+            within=(timezone.now() - given).total_seconds() if timed and given else None,
+            late=late,
+            extra=self.extra,
+            comment=answer.comment,
+        )
+        return insert_row(decision)
 
 
 @transaction.atomic
 def submit_label(
     *, project: Project, user: User, item_id: int, answer: Answer, lease_token: UUID | None = None
 ) -> Submitted:
-    """Store a reviewer's answer; the lease decides its place in the queue, never its fate.
+    """Store a reviewer's answer, also when its lease has lapsed.
 
-    The same under the same token is stored once; another supersedes what they said of the item.
+    The same answer under the same token is stored once; any other supersedes the reviewer's earlier
+    label of the item.
 
     Raises:
         NotFound: the project has no such item.
-        NotAsked: who is paused, or has yet to qualify, answers what they were never given.
+        NotAsked: the reviewer may not work, and was never given the item.
         ValueNotOffered, InvalidInput: the answer cannot be used; nothing was written.
     """
     answer = replace(answer, comment=checked_words("comment", answer.comment))
@@ -142,14 +297,14 @@ def submit_label(
         and purpose == Purpose.WORK
         and state.labels_by_people >= state.required_labels,
     )
-    view = _view(submission)
-    label = append_label(_new_label(submission, view, value), state=state, history=history)
-    # Who shows the label need not read these again.
-    label.supersedes, label.shown = last, view.shown
-    label.proposed_from = None if value is None else view.shown
-    late = _came_late(submission, label)
+    shown = submission.find_shown()
+    label = append_label(submission.new_label(shown, value), state=state, history=history)
+    # Serializers need not read these again.
+    label.supersedes, label.shown = last, shown.label
+    label.proposed_from = None if value is None else shown.label
+    late = submission.fill_place(label)
     drop_draft(user=user, item_id=item_id)
-    decision = _decide(submission, view, label, late=late)
+    decision = submission.record_decision(shown, label, late=late)
     if answer.comment:
         remark(project=project, user=user, item_id=item_id, text=answer.comment)
     if purpose == Purpose.QUALIFY:
@@ -158,7 +313,7 @@ def submit_label(
 
 
 def lock_state(project: Project, item_id: int) -> ItemState:
-    """The item's state, locked: whoever writes about one item does it one after the other.
+    """The item's state, locked, with its item: writers of one item wait for each other.
 
     Raises:
         NotFound: the project has no such item.
@@ -177,8 +332,8 @@ def _locked(project: int, item: int) -> QuerySet[ItemState]:
 
 
 def _handed_out(user: User, state: ItemState, answer: Answer) -> tuple[Purpose, Slot | None]:
-    """What the item was handed out for, asked only of items that people can be checked by; and what
-    they were last handed it with, None where the answer tells all by itself."""
+    """Why the item was handed out, and the reviewer's newest slot. Reads no slot where the answer
+    is complete and the item is no gold question; the slot of a complete answer is None."""
     complete = answer.shown is not None and answer.seconds is not None
     if complete and not state.is_gold_question:
         return Purpose.WORK, None
@@ -187,142 +342,6 @@ def _handed_out(user: User, state: ItemState, answer: Answer) -> tuple[Purpose, 
     checking = next((place for place in held if place.number is None), None)
     purpose = Purpose(checking.purpose) if state.is_gold_question and checking else Purpose.WORK
     return purpose, None if complete else next(iter(held), None)
-
-
-def _view(submission: Submission) -> _View:
-    """What they saw; a run may have changed the suggestion meanwhile. Of an audited item none is
-    shown, nor of one drawn to be labelled without.
-
-    Who saw none though the draw would have shown it, or one though it would not, belongs to neither
-    side: they were handed the item before it had one, or before the draw.
-    """
-    state, answer, place = submission.state, submission.answer, submission.place
-    # An abstention suggests nothing.
-    suggestion = submission.suggestion
-    proposal = suggestion if suggestion and not suggestion.abstained else None
-    drawn = arm_of(submission.project, submission.user.pk, state)
-    named = answer.shown
-    if named is None and place and place.shown_id:
-        named = place.shown_id
-    elif drawn == Decision.Arm.WITHHELD:
-        named = None
-    elif named is None and answer.reject and not is_audit(state):
-        named = proposal.pk if proposal else None
-    shown = None
-    if named:
-        shown = next((label for label in submission.history if label.pk == named), None)
-        if shown is None or shown.abstained or shown.annotator.kind not in MACHINES:
-            raise InvalidInput.at("suggestion", f"item {state.item_id} has no suggestion {named}.")
-        shown = translated_label(shown, submission.history)
-    noted = place is not None and place.leased_at is not None and not place.is_over
-    unknown = proposal is not None and not (shown or noted or answer.shown is not None)
-    as_drawn = not unknown and (drawn == Decision.Arm.SHOWN) == (shown is not None)
-    return _View(shown, unknown=unknown, arm=drawn if as_drawn else None)
-
-
-def _new_label(submission: Submission, view: _View, value: Value | None) -> NewLabel:
-    answer, setup, item = submission.answer, submission.setup, submission.state.item
-    token, shown = submission.lease_token, view.shown.pk if view.shown else None
-    provenance = {
-        **presentation_provenance(answer, setup.schema.parsed.offered(item.options)),
-        "comment": answer.comment,
-        "guideline": setup.guideline_version,
-        "arm": view.arm,
-        VIEW_UNKNOWN: view.unknown,
-    }
-    return NewLabel(
-        item_id=item.pk,
-        annotator=submission.annotator,
-        schema=setup.schema,
-        value=value,
-        action=_action(value, view.shown, answer),
-        role=_role(submission),
-        abstained=answer.abstain,
-        rejected=answer.only_rejects,
-        seconds=answer.seconds,
-        shown_id=shown,
-        proposed_from_id=None if value is None else shown,
-        supersedes_id=submission.last.pk if submission.last else None,
-        # By its lease's token: the database itself stores it once only.
-        uid=None if any(label.uid == token for label in submission.history) else token,
-        provenance={key: content for key, content in provenance.items() if content},
-        **checked_extras(setup, item, answer),
-    )
-
-
-def _action(value: Value | None, suggestion: Label | None, answer: Answer) -> Label.Action:
-    """What was done with the suggestion that was shown."""
-    if answer.reject and suggestion is None:
-        raise InvalidInput.at("reject", "no suggestion was shown, so there is nothing to reject.")
-    if suggestion is None or answer.abstain:
-        return Label.Action.NEW
-    same = value is not None and value_key(value) == value_key(suggestion.value)
-    if answer.reject and same:
-        raise InvalidInput.at(
-            "value", "this is the suggestion you reject; give another label, or leave it to others."
-        )
-    if answer.reject:
-        return Label.Action.REJECTED
-    return Label.Action.ACCEPTED if same else Label.Action.FIXED
-
-
-def _role(submission: Submission) -> str:
-    """How the answer counts; a revision counts as the answer that it revises.
-
-    An expert has the last word on what others disagree on where they have seen what those said, or
-    where a machine that is sure contradicts what was decided.
-    """
-    state, answer, own = submission.state, submission.answer, submission.own
-    conflict = answer.adjudicates and state.stage == ItemState.Stage.CONFLICT
-    settles = submission.annotator.kind == Kind.EXPERT and (state.disputed or conflict)
-    if settles or (own and own.settles):
-        # An abstention in the queue settles nothing.
-        unclear = answer.adjudicates and answer.abstain
-        return Label.Role.UNCLEAR if unclear else Label.Role.ADJUDICATION
-    if own:
-        return own.role
-    if submission.purpose != Purpose.WORK:
-        return Label.Role.GOLD_QUESTION
-    unasked = submission.extra and not was_asked(submission.user, state.item_id)
-    return Label.Role.EXTRA if unasked else Label.Role.VOTE
-
-
-def _came_late(submission: Submission, label: Label) -> bool:
-    """Fill the label's place; whether its lease had lapsed by then. A rejection leaves the place to
-    others."""
-    user, own = submission.user, submission.own
-    if label.rejected:
-        vacate_slot(user, label, own)
-    elif fill_slot(user, label, own, submission.lease_token) or own:
-        return False
-    check_asked(submission.project, user, label)
-    return submission.lease_token is not None and not label.rejected
-
-
-def _decide(submission: Submission, view: _View, label: Label, *, late: bool) -> Decision:
-    answer, place, token = submission.answer, submission.place, submission.lease_token
-    # In how many seconds at most they answered what they were handed, where they do not say.
-    given = place.leased_at if place and token and token == place.lease_token else None
-    timed = answer.seconds is None and given is not None
-    # Of an item whose answer was known, whether this is it; None where they could not tell.
-    gold = None if submission.purpose == Purpose.WORK else submission.state.gold
-    known = gold is not None and gold.value is not None and label.value is not None
-    decision = Decision(
-        project=submission.project,
-        item_id=label.item_id,
-        reviewer=submission.user,
-        action=DECISIONS[Label.Action(label.action)],
-        label=label,
-        purpose=submission.purpose,
-        correct=value_key(label.value) == value_key(gold.value) if known and gold else None,
-        arm=view.arm or "",
-        suggestion=submission.suggestion if view.arm else None,
-        within=(timezone.now() - given).total_seconds() if timed and given else None,
-        late=late,
-        extra=submission.extra,
-        comment=answer.comment,
-    )
-    return insert_row(decision)
 
 
 @transaction.atomic

@@ -68,6 +68,21 @@ class FateForm(forms.Form):
                  "default": "split", "replacement": "retire", "silent": "retire"}  # fmt: skip
         return [(fate, self[name]) for name, fate in fates.items() if name in self.fields]
 
+    def operation(self) -> Operation:
+        """The label's rename, split or retirement.
+
+        Raises:
+            InvalidChange: a name is missing.
+        """
+        row = self.cleaned_data
+        match row["fate"]:
+            case "rename":
+                return Rename(row["name"], row["to"].strip() or row["name"], row.get("point"))
+            case "split":
+                parts = tuple(_defined(_needed(row, "parts")))
+                return Split(row["name"], parts, row["default"].strip())
+        return Retire(row["name"], row["replacement"].strip(), ask=not row["silent"])
+
 
 FateRows = formset_factory(FateForm, extra=0, max_num=200, absolute_max=200)
 
@@ -116,7 +131,9 @@ class ChangeForm:
         """
         fated = [row.cleaned_data for row in self.rows if row.cleaned_data.get("fate")]
         found: list[Operation] = [
-            _FATES[row["fate"]](row) for row in fated if row["fate"] != "merge"
+            row.operation()
+            for row in self.rows
+            if row.cleaned_data.get("fate", "") not in ("", "merge")
         ]
         found += self._merges(fated)
         cleaned = self.whole.cleaned_data
@@ -147,22 +164,6 @@ def _needed(row: Mapping[str, Any], name: str) -> str:
     if not given:
         raise InvalidChange(f"Say what becomes of “{row['name']}”: a field is empty.")
     return given
-
-
-def _rename(row: Mapping[str, Any]) -> Operation:
-    return Rename(row["name"], row["to"].strip() or row["name"], row.get("point"))
-
-
-def _split(row: Mapping[str, Any]) -> Operation:
-    parts = tuple(_defined(_needed(row, "parts")))
-    return Split(row["name"], parts, row["default"].strip())
-
-
-def _retire(row: Mapping[str, Any]) -> Operation:
-    return Retire(row["name"], row["replacement"].strip(), ask=not row["silent"])
-
-
-_FATES = {"rename": _rename, "split": _split, "retire": _retire}
 
 
 def _lines(text: str) -> list[str]:

@@ -15,6 +15,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 
 from apps.labels.models import Gold, ItemState, Kind, Label
 from apps.labels.services import carry_over
+from apps.labels.services.states import batches_of_items
 from apps.projects.change_words import operation_words
 from apps.projects.models import Item, SchemaChange
 from apps.reviews.schema_changes.services import begin_change
@@ -137,7 +138,11 @@ def _looked(change: SchemaChange) -> _Seen:
         before = {row.item_id: row for row in _states(ids)}
         seen.counts = carry_over(trial, ids).counts
         for after in _states(ids):
-            _compare(before[after.item_id], after, seen.decisions)
+            then, conflict = before[after.item_id], ItemState.Stage.CONFLICT
+            seen.decisions["conflicts_gone"] += then.stage == conflict != after.stage
+            seen.decisions["conflicts_new"] += then.stage != conflict == after.stage
+            seen.decisions["decided"] += then.gold is None and after.gold is not None
+            seen.decisions["undecided"] += then.gold is not None and after.gold is None
         seen.items = len(ids)
         seen.examples = _examples(trial, ids)
         transaction.set_rollback(True)
@@ -162,23 +167,12 @@ def _concerned(change: SchemaChange, seen: _Seen) -> list[int]:
     found: list[int] = []
     most = EXAMPLES if _decides_nothing(change) else LOOKED_AT
     for part in (disputed, states.exclude(stage=ItemState.Stage.CONFLICT)):
-        for ids in _batches(part):
+        for ids in batches_of_items(part, LOOKED_AT):
             found += _changing(change, ids)
             if len(found) > most:
                 seen.all_of_them = False
                 return found[:most]
     return found
-
-
-def _batches(states: Any) -> Iterable[list[int]]:
-    after = 0
-    while ids := list(
-        states.filter(item_id__gt=after)
-        .order_by("item_id")
-        .values_list("item_id", flat=True)[:LOOKED_AT]
-    ):
-        yield ids
-        after = ids[-1]
 
 
 def _changing(change: SchemaChange, ids: list[int]) -> list[int]:
@@ -191,14 +185,6 @@ def _changing(change: SchemaChange, ids: list[int]) -> list[int]:
             if restored or (value is not None and change.plan.value(value) != value):
                 found.add(item_id)
     return sorted(found)
-
-
-def _compare(before: ItemState, after: ItemState, decisions: Counter[str]) -> None:
-    conflict = ItemState.Stage.CONFLICT
-    decisions["conflicts_gone"] += before.stage == conflict != after.stage
-    decisions["conflicts_new"] += before.stage != conflict == after.stage
-    decisions["decided"] += before.gold is None and after.gold is not None
-    decisions["undecided"] += before.gold is not None and after.gold is None
 
 
 def _examples(trial: SchemaChange, ids: list[int]) -> list[dict[str, Any]]:

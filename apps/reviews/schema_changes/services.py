@@ -18,6 +18,7 @@ from apps.common.jobs import JobRun, job, start_job, work_on
 from apps.debates.models import Run
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import Carried, carry_over
+from apps.labels.services.states import batches_of_items
 from apps.projects.models import LabelSchema, Project, SchemaChange
 from apps.projects.selectors import current_schema
 from apps.projects.services import refuse_while_changing
@@ -124,7 +125,8 @@ def carry_labels(run: JobRun) -> None:
     ).first()
     if change is None:
         return
-    while ids := _next_items(change):
+    states = ItemState.objects.filter(project=change.project_id, item_id__gt=change.cursor)
+    for ids in batches_of_items(states, CHUNK):
         with run.chunk():
             carried = carry_items(change, ids)
             change.cursor, change.items_done = ids[-1], change.items_done + len(ids)
@@ -150,13 +152,15 @@ def carry_items(change: SchemaChange, item_ids: list[int]) -> Carried:
     """Carry these items over, and let what points at their labels follow; in one transaction."""
     with transaction.atomic():
         carried = carry_over(change, item_ids)
-        _follow(carried.moved)
+        # Undo, revisions and repeated answers find what a reviewer did by the row that is current.
+        for model, name in (
+            (Slot, "label"), (Decision, "label"), (Decision, "suggestion"), (BulkChange, "label"),
+        ) if carried.moved else ():  # fmt: skip
+            rows = list(model.objects.filter(**{f"{name}__in": list(carried.moved)}))
+            for row in rows:
+                setattr(row, f"{name}_id", carried.moved[getattr(row, f"{name}_id")])
+            model.objects.bulk_update(rows, [name], batch_size=200)
     return carried
-
-
-def _next_items(change: SchemaChange) -> list[int]:
-    states = ItemState.objects.filter(project=change.project_id, item_id__gt=change.cursor)
-    return list(states.order_by("item_id").values_list("item_id", flat=True)[:CHUNK])
 
 
 def _added(before: Mapping[str, int], more: Counter[str]) -> dict[str, int]:
@@ -177,20 +181,6 @@ def _finish(change: SchemaChange) -> None:
     change.items_total = change.items_done
     change.save(update_fields=["counts", "status", "finished_at", "items_total"])
     LabelSchema.objects.filter(change=change).update(carrying=False)
-
-
-def _follow(moved: Mapping[int, int]) -> None:
-    """What a reviewer did with an item is tied to the row that says it now: undo, revisions and
-    repeated answers find it there."""
-    if not moved:
-        return
-    for model, name in (
-        (Slot, "label"), (Decision, "label"), (Decision, "suggestion"), (BulkChange, "label"),
-    ):  # fmt: skip
-        rows = list(model.objects.filter(**{f"{name}__in": list(moved)}))
-        for row in rows:
-            setattr(row, f"{name}_id", moved[getattr(row, f"{name}_id")])
-        model.objects.bulk_update(rows, [name], batch_size=200)
 
 
 def draft_change(

@@ -205,7 +205,10 @@ def _rows(project: Project, ids: Sequence[int], reader: User, query: Query) -> l
         n=Count("pk"), left=Count("pk", filter=Q(resolved_at__isnull=True))
     )
     remarks = {row["item_id"]: (row["n"], row["left"]) for row in comment_counts}
-    assigned = _assigned(ids)
+    assigned: dict[int, list[str]] = {}
+    given = Assignment.objects.filter(item__in=ids, open=True).order_by("user__username")
+    for item_id, name in given.values_list("item_id", "user__username"):
+        assigned.setdefault(item_id, []).append(name)
     marks = {"": terms(query.q)} if query.q else {}
     rows = []
     for pk in ids:
@@ -254,11 +257,3 @@ def _read_tallies(ids: Iterable[int], *, mine: User | None) -> dict[int, list[Ta
         for item, counts in counted.items()
         if mine is None or item in answered
     }
-
-
-def _assigned(ids: Iterable[int]) -> dict[int, list[str]]:
-    given: dict[int, list[str]] = {}
-    rows = Assignment.objects.filter(item__in=ids, open=True).order_by("user__username")
-    for item, name in rows.values_list("item_id", "user__username"):
-        given.setdefault(item, []).append(name)
-    return given

@@ -38,7 +38,11 @@ class Command(LabelhubCommand):
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Preview it, or do it and wait for its end."""
         project = find_project(options["slug"])
-        operations = parse_operations(_json(options["operations"]))
+        path: Path = options["operations"]
+        try:
+            operations = parse_operations(json.loads(read_text(path)))
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise InvalidInput(f"{path}: is not JSON ({error}).") from None
         draft = draft_change(project, operations, reason=options["reason"])
         if options["dry_run"]:
             preview = preview_change(draft)
@@ -67,10 +71,3 @@ class Command(LabelhubCommand):
         ):  # fmt: skip
             labels, gold = sum(preview["labels"][what].values()), preview["gold"][what]
             self.say(f"  {labels:,} labels and {gold:,} decisions {words}")
-
-
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(read_text(path))
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise InvalidInput(f"{path}: is not JSON ({error}).") from None
