@@ -16,25 +16,110 @@ from labelhub.core.schema import Value, value_key
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """What is there already of the items at hand; keys are (item, uid) or (item, annotator)."""
+class KnownLabels:
+    """The labels that some items have already; keys are (item, uid) or (item, annotator)."""
 
     by_uid: dict[tuple[int, UUID], int] = field(default_factory=dict)
     by_annotator: dict[tuple[int, int], Value | None] = field(default_factory=dict)
-    #: What those said first, whatever became of it.
+    #: The annotator's first value, also where it was revised since.
     first: dict[tuple[int, int], Value | None] = field(default_factory=dict)
-    #: Of those, what a file took back: the row that said it may come again.
-    gone: set[tuple[int, int, str]] = field(default_factory=set)
-    #: The uid of what they say now.
-    now: dict[tuple[int, int], UUID] = field(default_factory=dict)
+    #: First values that a file took back: the same row may come again.
+    taken_back: set[tuple[int, int, str]] = field(default_factory=set)
+    #: The uid of the annotator's current label.
+    current_uid: dict[tuple[int, int], UUID] = field(default_factory=dict)
     superseded: set[tuple[int, UUID]] = field(default_factory=set)
-    #: Whose label it is; those of this import too.
-    said_by: dict[tuple[int, UUID], int] = field(default_factory=dict)
-    #: Whose last word only rejects the suggestion.
+    #: The annotator of each label, those of this import too.
+    annotator_of: dict[tuple[int, UUID], int] = field(default_factory=dict)
+    #: Annotators whose current label only rejects the suggestion.
     rejects: set[tuple[int, int]] = field(default_factory=set)
-    #: Past of a history in this import: some other draft supersedes it.
+    #: Labels that another draft of this import supersedes.
     past: set[tuple[int, UUID]] = field(default_factory=set)
     written: list[Label] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, ids: Iterable[int]) -> "KnownLabels":
+        """What is known of these items."""
+        known = cls()
+        rows = (
+            Label.objects.filter(item__in=list(ids)).select_related("superseded_by").order_by("pk")
+        )
+        for row in rows:
+            known.by_uid[row.item_id, row.uid] = row.pk
+            known.annotator_of[row.item_id, row.uid] = row.annotator_id
+            pair = (row.item_id, row.annotator_id)
+            if row.role in Label.ASIDE:
+                continue
+            if row.withdrawn:
+                known.forget_first(pair, gone=row.action == Label.Action.IMPORTED)
+            elif not row.rejected:
+                known.first.setdefault(pair, row.value)
+            if hasattr(row, "superseded_by"):
+                known.superseded.add((row.item_id, row.uid))
+            elif not row.withdrawn:
+                known.by_annotator[pair] = row.value
+                known.current_uid[pair] = row.uid
+                known.rejects.update({pair} if row.rejected else ())
+        return known
+
+    def classify(self, draft: NewLabel) -> ImportOutcome:
+        """Whether the draft is written; a created one is known from then on."""
+        pair = (draft.item_id, draft.annotator.pk)
+        if draft.uid and (draft.item_id, draft.uid) in self.by_uid:
+            return ImportOutcome.UNCHANGED
+        shown = draft.shown_id or (draft.item_id, draft.shown_uid) in self.by_uid
+        if draft.rejected and not shown:
+            return ImportOutcome.CONFLICT  # it says nothing without the suggestion that it rejects
+        if draft.supersedes_uid:
+            earlier = (draft.item_id, draft.supersedes_uid)
+            # Nobody revises another annotator's label.
+            by_another = self.annotator_of.get(earlier, draft.annotator.pk) != draft.annotator.pk
+            if by_another or earlier in self.superseded:
+                return ImportOutcome.CONFLICT
+            self.superseded.add(earlier)
+        elif pair in self.by_annotator and not self.is_past(draft):
+            now = self.by_annotator[pair]
+            keys = {value_key(now), value_key(self.first.get(pair, now))}
+            there = value_key(draft.value) in keys and draft.rejected == (pair in self.rejects)
+            return ImportOutcome.UNCHANGED if there else ImportOutcome.CONFLICT
+        self.note(draft)
+        return ImportOutcome.CREATED
+
+    def note(self, draft: NewLabel) -> None:
+        """Take over what the draft says, as if it were written."""
+        pair = (draft.item_id, draft.annotator.pk)
+        # The annotator may label the item again.
+        if draft.withdrawn and draft.role not in Label.ASIDE:
+            self.forget_first(pair, gone=True)
+            for of_pair in (self.by_annotator, self.current_uid):
+                of_pair.pop(pair, None)
+            self.rejects.discard(pair)
+        elif not self.is_past(draft):
+            self.by_annotator[pair] = draft.value
+            self.first.setdefault(pair, draft.value)
+            (self.rejects.add if draft.rejected else self.rejects.discard)(pair)
+            if draft.uid:
+                self.current_uid[pair] = draft.uid
+        if draft.uid:
+            self.by_uid[draft.item_id, draft.uid] = 0  # the id follows when it is written
+
+    def forget_first(self, pair: tuple[int, int], *, gone: bool) -> None:
+        """The annotator may label the item again; a file that took the label back may repeat it."""
+        if pair in self.first:
+            first = self.first.pop(pair)
+            if gone:
+                self.taken_back.add((*pair, value_key(first)))
+
+    def is_gone(self, draft: NewLabel) -> bool:
+        """Whether the draft only repeats a label that a file has taken back."""
+        pair = (draft.item_id, draft.annotator.pk)
+        names_another = draft.uid or draft.supersedes_uid or draft.supersedes_own
+        again = not names_another and not draft.withdrawn and pair not in self.by_annotator
+        return again and (*pair, value_key(draft.value)) in self.taken_back
+
+    def is_past(self, draft: NewLabel) -> bool:
+        """Whether another draft supersedes this one, or it counts for nothing."""
+        superseded = draft.uid is not None and (draft.item_id, draft.uid) in self.past
+        return superseded or draft.role in Label.ASIDE
 
 
 @transaction.atomic
@@ -47,7 +132,7 @@ def import_labels(project: Project, drafts: Sequence[NewLabel]) -> list[ImportOu
     """
     ids = {draft.item_id for draft in drafts}
     lock_states(ids)
-    outcomes = _append_labels(drafts, _known_labels(ids))
+    outcomes = _append_labels(drafts, KnownLabels.read(ids))
     refresh_states(project, ids)
     return outcomes
 
@@ -62,9 +147,9 @@ def import_ledger(
     it was.
     """
     ids = {draft.item_id for draft in labels} | {draft.item_id for draft in golds}
-    known = _Known()
+    known = KnownLabels()
     outcomes = _append_labels(labels, known)
-    # Of an item too whose every label was taken back: it waits in the queue as any other.
+    # An item whose labels were all taken back waits in the queue as any other.
     labels_of: dict[int, list[Label]] = {item_id: [] for item_id in ids}
     for row in sorted(current_labels(known.written), key=lambda row: row.pk):
         labels_of[row.item_id].append(row)
@@ -75,20 +160,20 @@ def import_ledger(
     return outcomes
 
 
-def _append_labels(drafts: Sequence[NewLabel], known: _Known) -> list[ImportOutcome]:
+def _append_labels(drafts: Sequence[NewLabel], known: KnownLabels) -> list[ImportOutcome]:
     for draft in drafts:
         if draft.uid:
-            known.said_by.setdefault((draft.item_id, draft.uid), draft.annotator.pk)
+            known.annotator_of.setdefault((draft.item_id, draft.uid), draft.annotator.pk)
     known.past.update(
         (draft.item_id, draft.supersedes_uid)
         for draft in drafts
-        # Nobody makes a thing of the past of what another says.
+        # Only the annotator's own label: nobody supersedes another's.
         if draft.supersedes_uid
-        and known.said_by.get((draft.item_id, draft.supersedes_uid)) == draft.annotator.pk
+        and known.annotator_of.get((draft.item_id, draft.supersedes_uid)) == draft.annotator.pk
     )
     outcomes, fresh = [], []
     for given, draft in zip(drafts, _with_own(drafts, known), strict=True):
-        outcome = ImportOutcome.UNCHANGED if _is_gone(given, known) else _classify(draft, known)
+        outcome = ImportOutcome.UNCHANGED if known.is_gone(given) else known.classify(draft)
         outcomes.append(outcome)
         if outcome is ImportOutcome.CREATED:
             fresh.append(draft)
@@ -96,8 +181,9 @@ def _append_labels(drafts: Sequence[NewLabel], known: _Known) -> list[ImportOutc
     return outcomes
 
 
-def _with_own(drafts: Sequence[NewLabel], known: _Known) -> Iterator[NewLabel]:
-    """The drafts; what supersedes the annotator's own names it, as it is when its turn comes."""
+def _with_own(drafts: Sequence[NewLabel], known: KnownLabels) -> Iterator[NewLabel]:
+    """The drafts, one by one; ``supersedes_own`` becomes the uid of the annotator's current label
+    at that moment."""
     pairs = {(draft.item_id, draft.annotator.pk) for draft in drafts if draft.supersedes_own}
     for draft in drafts:
         pair = (draft.item_id, draft.annotator.pk)
@@ -106,96 +192,11 @@ def _with_own(drafts: Sequence[NewLabel], known: _Known) -> Iterator[NewLabel]:
             continue
         named = replace(draft, uid=draft.uid or uuid4())
         if draft.supersedes_own:
-            named = replace(named, supersedes_uid=known.now.get(pair))
+            named = replace(named, supersedes_uid=known.current_uid.get(pair))
         yield named
 
 
-def _known_labels(ids: Iterable[int]) -> _Known:
-    known = _Known()
-    rows = Label.objects.filter(item__in=list(ids)).select_related("superseded_by").order_by("pk")
-    for row in rows:
-        known.by_uid[row.item_id, row.uid] = row.pk
-        known.said_by[row.item_id, row.uid] = row.annotator_id
-        pair = (row.item_id, row.annotator_id)
-        if row.role in Label.ASIDE:
-            continue
-        if row.withdrawn:
-            _forget_first(pair, known, gone=row.action == Label.Action.IMPORTED)
-        elif not row.rejected:
-            known.first.setdefault(pair, row.value)
-        if hasattr(row, "superseded_by"):
-            known.superseded.add((row.item_id, row.uid))
-        elif not row.withdrawn:
-            known.by_annotator[pair] = row.value
-            known.now[pair] = row.uid
-            known.rejects.update({pair} if row.rejected else ())
-    return known
-
-
-def _classify(draft: NewLabel, known: _Known) -> ImportOutcome:
-    pair = (draft.item_id, draft.annotator.pk)
-    if draft.uid and (draft.item_id, draft.uid) in known.by_uid:
-        return ImportOutcome.UNCHANGED
-    shown = draft.shown_id or (draft.item_id, draft.shown_uid) in known.by_uid
-    if draft.rejected and not shown:
-        return ImportOutcome.CONFLICT  # it says nothing without the suggestion that it rejects
-    if draft.supersedes_uid:
-        earlier = (draft.item_id, draft.supersedes_uid)
-        # Nobody revises what somebody else said.
-        by_another = known.said_by.get(earlier, draft.annotator.pk) != draft.annotator.pk
-        if by_another or earlier in known.superseded:
-            return ImportOutcome.CONFLICT
-        known.superseded.add(earlier)
-    elif pair in known.by_annotator and not _is_past(draft, known):
-        now = known.by_annotator[pair]
-        keys = {value_key(now), value_key(known.first.get(pair, now))}
-        there = value_key(draft.value) in keys and draft.rejected == (pair in known.rejects)
-        return ImportOutcome.UNCHANGED if there else ImportOutcome.CONFLICT
-    _note(draft, known)
-    return ImportOutcome.CREATED
-
-
-def _note(draft: NewLabel, known: _Known) -> None:
-    """What is known once the draft is written."""
-    pair = (draft.item_id, draft.annotator.pk)
-    # The annotator may label the item again.
-    if draft.withdrawn and draft.role not in Label.ASIDE:
-        _forget_first(pair, known, gone=True)
-        for of_pair in (known.by_annotator, known.now):
-            of_pair.pop(pair, None)
-        known.rejects.discard(pair)
-    elif not _is_past(draft, known):
-        known.by_annotator[pair] = draft.value
-        known.first.setdefault(pair, draft.value)
-        (known.rejects.add if draft.rejected else known.rejects.discard)(pair)
-        if draft.uid:
-            known.now[pair] = draft.uid
-    if draft.uid:
-        known.by_uid[draft.item_id, draft.uid] = 0  # the id follows when it is written
-
-
-def _forget_first(pair: tuple[int, int], known: _Known, *, gone: bool) -> None:
-    if pair in known.first:
-        first = known.first.pop(pair)
-        if gone:
-            known.gone.add((*pair, value_key(first)))
-
-
-def _is_gone(draft: NewLabel, known: _Known) -> bool:
-    """Whether its annotator took it back in a file, and says nothing new by it."""
-    pair = (draft.item_id, draft.annotator.pk)
-    names_another = draft.uid or draft.supersedes_uid or draft.supersedes_own
-    again = not names_another and not draft.withdrawn and pair not in known.by_annotator
-    return again and (*pair, value_key(draft.value)) in known.gone
-
-
-def _is_past(draft: NewLabel, known: _Known) -> bool:
-    """Whether it is no part of what its annotator says by now."""
-    superseded = draft.uid is not None and (draft.item_id, draft.uid) in known.past
-    return superseded or draft.role in Label.ASIDE
-
-
-def _append_in_waves(drafts: Sequence[NewLabel], known: _Known) -> None:
+def _append_in_waves(drafts: Sequence[NewLabel], known: KnownLabels) -> None:
     """Write labels after the ones they refer to (a row can only name one that has an id), those of
     one item in the order given as far as that allows. References to labels that are not there are
     dropped."""

@@ -19,49 +19,17 @@ from apps.reviews.queue.undo import return_to_queue
 
 #: In the provenance of a label that was given in bulk: the job.
 BULK = "bulk"
-Change = BulkChange
 Action = BulkJob.Action
 States = dict[int, ItemState]
 
 
-def apply_action(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
-    """Do it to items whose ``states`` are locked; what is needed to take it back, per item."""
-    return _ACTS[Action(plan.action)](plan, job, states) if states else []
-
-
-def _accept(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
-    """What is suggested, as it stands: that is what they were asked about."""
-    proposed = Label.objects.in_bulk(
-        [state.suggestion_id for state in states if state.suggestion_id]
-    )
-
-    def accepted(state: ItemState) -> dict[str, Any]:
-        suggestion = proposed[state.suggestion_id or 0]
-        action = Label.Action.ACCEPTED
-        return {"value": suggestion.value, "action": action, "proposed_from_id": suggestion.pk}
-
-    return _label(plan, job, states, accepted)
-
-
-def _give(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
-    """One label for all of them: no item was opened, and nobody knows which suggestions were in
-    the list before them."""
-    provenance = _provenance(plan, job)
-
-    def given(state: ItemState) -> dict[str, Any]:
-        unknown = {VIEW_UNKNOWN: True} if state.suggestion_id else {}
-        return {"value": plan.options["value"], "provenance": {**provenance, **unknown}}
-
-    return _label(plan, job, states, given)
-
-
-def _label(
+def _write_labels(
     plan: BulkPlan,
     job: BulkJob,
     states: Sequence[ItemState],
     fields_of: Callable[[ItemState], dict[str, Any]],
 ) -> list[BulkChange]:
-    """Labels of the one who asked, as if they had given each by itself."""
+    """Import one label of the job's actor for each item, with the fields that differ by item."""
     annotator = annotator_for_user(plan.project, plan.actor)
     common: dict[str, Any] = {
         "annotator": annotator,
@@ -76,7 +44,7 @@ def _label(
     written = Label.objects.filter(item__in=[draft.item_id for draft in drafts])
     by_uid = dict(written.filter(annotator=annotator).values_list("uid", "pk"))
     return [
-        Change(job=job, item_id=draft.item_id, label_id=by_uid[draft.uid])
+        BulkChange(job=job, item_id=draft.item_id, label_id=by_uid[draft.uid])
         for draft in drafts
         if draft.uid in by_uid
     ]
@@ -87,46 +55,10 @@ def _provenance(plan: BulkPlan, job: BulkJob) -> dict[str, Any]:
     return {BULK: job.pk} | ({"guideline": guideline.version} if guideline else {})
 
 
-def _assign(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
-    """To all of them, or to each in turn, leaving out who has labelled the item."""
-    users = list(User.objects.filter(pk__in=plan.options["users"]).order_by("pk"))
-    labels = Label.objects.standing().by_people()
-    labels = labels.filter(item__in=[state.item_id for state in states], annotator__user__in=users)
-    spoken = set(labels.order_by().values_list("item_id", "annotator__user_id"))
-    given: dict[tuple[int, ...], list[int]] = {}
-    for index, state in enumerate(states):
-        free = [user for user in users if (state.item_id, user.pk) not in spoken]
-        if plan.options["share"] and free:
-            # Whose turn it is; of somebody who has labelled the item, the next one's.
-            order = [users[((job.done + index) + step) % len(users)] for step in range(len(users))]
-            free = [next(user for user in order if user in free)]
-        given.setdefault(tuple(user.pk for user in free), []).append(state.item_id)
-    by_id = {user.pk: user for user in users}
-    added = {item: list(who) for who, items in given.items() for item in items}
-    skips = _left(states, users)
-    for who, items in given.items():
-        people = [by_id[pk] for pk in who]
-        assign_items(plan.project, items, people)
-        ask_again(project=plan.project, item_ids=items, users=people)
-    return [
-        Change(
-            job=job,
-            item_id=state.item_id,
-            before={
-                "added": [pk for pk in added[state.item_id] if pk not in state.assignees],
-                "skips": [
-                    pk for pk, who in skips.get(state.item_id, ()) if who in added[state.item_id]
-                ],
-            },
-        )
-        for state in states
-    ]
-
-
-def _left(
+def _read_skips(
     states: Sequence[ItemState], users: Sequence[User] | None = None
 ) -> dict[int, list[tuple[int, int | None]]]:
-    """By item: the decisions to leave it to others or for later that stand, and whose they are."""
+    """By item: id and reviewer of the skips and postponements that are not undone."""
     left = Decision.objects.filter(
         item__in=[state.item_id for state in states], label__isnull=True, undone_at__isnull=True
     )
@@ -138,109 +70,8 @@ def _left(
     return found
 
 
-def _keep(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
-    keep_for_kind(plan.project, [state.item_id for state in states], plan.options["kind"])
-    return [
-        Change(job=job, item_id=state.item_id, before={"kind": state.assigned_kind})
-        for state in states
-    ]
-
-
-def _promote(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
-    ids = [state.item_id for state in states]
-    promote_items(plan.project, ids, promoted=plan.options["promoted"])
-    return [
-        Change(job=job, item_id=state.item_id, before={"promoted": state.promoted})
-        for state in states
-    ]
-
-
-def _return(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
-    ids = [state.item_id for state in states]
-    label_ids: dict[int, list[int]] = {}
-    labels = Label.objects.standing().by_people().filter(item__in=ids)
-    for label in labels.exclude(action=Label.Action.IMPORTED).order_by("pk"):
-        label_ids.setdefault(label.item_id, []).append(label.pk)
-    skips = _left(states)
-    return_to_queue(
-        project=plan.project,
-        item_ids=ids,
-        by=plan.actor,
-        reason=plan.options["reason"],
-        log=False,
-    )
-    return [
-        Change(
-            job=job,
-            item_id=state.item_id,
-            before={
-                "labels": label_ids.get(state.item_id, []),
-                "skips": [pk for pk, _ in skips.get(state.item_id, ())],
-                "promoted": state.promoted,
-            },
-        )
-        for state in states
-    ]
-
-
-_ACTS: dict[Action, Callable[[BulkPlan, BulkJob, Sequence[ItemState]], list[BulkChange]]] = {
-    Action.ACCEPT: _accept,
-    Action.LABEL: _give,
-    Action.ASSIGN: _assign,
-    Action.AUDIENCE: _keep,
-    Action.PROMOTE: _promote,
-    Action.RETURN: _return,
-}
-
-
-def undo_changes(job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
-    """Take back what the job did to items whose ``states`` are locked; of how many items."""
-    return _BACK[Action(job.action)](job, changes, states)
-
-
-def _labels(job: BulkJob, changes: Sequence[BulkChange], _states: States) -> int:
-    """What was superseded or withdrawn since stays as it is."""
-    ids = [change.label_id for change in changes if change.label_id]
-    standing = Label.objects.current().filter(pk__in=ids).select_related("annotator")
-    provenance = {"undone_by": job.counts.get("undone_by", ""), BULK: job.pk}
-    drafts = [
-        NewLabel(
-            item_id=label.item_id,
-            annotator=label.annotator,
-            schema=current_schema(job.project),
-            value=None,
-            withdrawn=True,
-            action=Label.Action.WITHDRAWN,
-            supersedes_uid=label.uid,
-            provenance=provenance,
-        )
-        for label in standing
-    ]
-    outcomes = import_labels(job.project, drafts) if drafts else []
-    return outcomes.count(ImportOutcome.CREATED)
-
-
-def _assignments(job: BulkJob, changes: Sequence[BulkChange], _states: States) -> int:
-    """From whom the job gave it to, while they still have it and have not answered."""
-    items = [change.item_id for change in changes]
-    held = set(Assignment.objects.filter(item__in=items, open=True).values_list("item", "user"))
-    by_person: dict[int, list[int]] = {}
-    back = set()
-    for change in changes:
-        added = change.before.get("added", [])
-        if added and all((change.item_id, user) in held for user in added):
-            back.add(change.item_id)
-            for user in added:
-                by_person.setdefault(user, []).append(change.item_id)
-    people = User.objects.in_bulk(by_person)
-    for user, ids in by_person.items():
-        unassign_items(job.project, ids, [people[user]])
-    _leave_again([change for change in changes if change.item_id in back])
-    return len(back)
-
-
-def _leave_again(changes: Sequence[BulkChange]) -> None:
-    """Who had left an item to others, or for later, has left it again, if they did not since."""
+def _restore_skips(changes: Sequence[BulkChange]) -> None:
+    """Bring back skips and postponements that the job undid, unless there are newer ones."""
     skips = [pk for change in changes for pk in change.before.get("skips", ())]
     since = Decision.objects.filter(
         item=OuterRef("item"),
@@ -251,20 +82,10 @@ def _leave_again(changes: Sequence[BulkChange]) -> None:
     Decision.objects.filter(~Exists(since), pk__in=skips).order_by().update(undone_at=None)
 
 
-def _audience(job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
-    groups = _unchanged(changes, states, "kind", assigned_kind=job.options["kind"])
-    return sum(keep_for_kind(job.project, ids, kind) for kind, ids in groups.items())
-
-
-def _promoted(job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
-    groups = _unchanged(changes, states, "promoted", promoted=job.options["promoted"])
-    return sum(promote_items(job.project, ids, promoted=was) for was, ids in groups.items())
-
-
-def _unchanged(
+def _group_unchanged(
     changes: Sequence[BulkChange], states: States, before: str, **done: Any
 ) -> dict[Any, list[int]]:
-    """What was before → the items, of those that still are as the job has ``done`` them."""
+    """The value before the job → its items, of those that still are as the job left them."""
     groups: dict[Any, list[int]] = {}
     for change in changes:
         state = states.get(change.item_id)
@@ -273,32 +94,9 @@ def _unchanged(
     return groups
 
 
-def _returned(job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
-    """What was withdrawn is said anew, in the names of those who had said it, of items of which
-    nobody has said anything since; what nothing of today stands for is not.
-    Who had left such an item to others is not asked again."""
-    items = [change.item_id for change in changes]
-    current = Label.objects.current().by_people().filter(item__in=items)
-    answered = set(current.exclude(action=Label.Action.IMPORTED).values_list("item_id", flat=True))
-    back = [change for change in changes if change.item_id not in answered]
-    ids = [pk for change in back for pk in change.before["labels"]]
-    labels = Label.objects.filter(pk__in=ids).select_related("annotator", "schema").order_by("pk")
-    drafts = list(_said_anew(job, labels))
-    import_labels(job.project, drafts)
-    said_again = {draft.item_id for draft in drafts}
-    back = [change for change in back if change.item_id in said_again]
-    _leave_again(back)
-    lifted = [
-        change.item_id
-        for change in back
-        if not change.before["promoted"] and states[change.item_id].promoted
-    ]
-    promote_items(job.project, lifted, promoted=False)
-    return len(back)
-
-
-def _said_anew(job: BulkJob, labels: Iterable[Label]) -> Iterator[NewLabel]:
-    """Without the time it took: that was counted once. Under the names of today."""
+def _restored_labels(job: BulkJob, labels: Iterable[Label]) -> Iterator[NewLabel]:
+    """The labels that the job withdrew, under the labels of today; those that have no counterpart
+    are left out. Without seconds: the time was counted once."""
     schema, translator = current_schema(job.project), Translator.of(job.project_id)
     for label in labels:
         value = translator.value(label.schema.version, label.value)
@@ -327,11 +125,236 @@ def _said_anew(job: BulkJob, labels: Iterable[Label]) -> Iterator[NewLabel]:
         )
 
 
-_BACK: dict[Action, Callable[[BulkJob, Sequence[BulkChange], States], int]] = {
-    Action.ACCEPT: _labels,
-    Action.LABEL: _labels,
-    Action.ASSIGN: _assignments,
-    Action.AUDIENCE: _audience,
-    Action.PROMOTE: _promoted,
-    Action.RETURN: _returned,
+class BulkAction:
+    """What one action does to a chunk of items that are locked and fit for it, and its undoing."""
+
+    def apply(self, plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+        """Do it; returns what is needed to take it back, per item."""
+        raise NotImplementedError
+
+    def undo(self, job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
+        """Take it back where nobody has changed the item since; returns of how many items."""
+        raise NotImplementedError
+
+
+class LabelItems(BulkAction):
+    """Give all items one label."""
+
+    def apply(self, plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+        """Nobody opened the items: whether a suggestion was in view is not known."""
+        provenance = _provenance(plan, job)
+
+        def given(state: ItemState) -> dict[str, Any]:
+            unknown = {VIEW_UNKNOWN: True} if state.suggestion_id else {}
+            return {"value": plan.options["value"], "provenance": {**provenance, **unknown}}
+
+        return _write_labels(plan, job, states, given)
+
+    def undo(self, job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
+        """A label that was superseded or withdrawn since stays as it is."""
+        ids = [change.label_id for change in changes if change.label_id]
+        standing = Label.objects.current().filter(pk__in=ids).select_related("annotator")
+        provenance = {"undone_by": job.counts.get("undone_by", ""), BULK: job.pk}
+        drafts = [
+            NewLabel(
+                item_id=label.item_id,
+                annotator=label.annotator,
+                schema=current_schema(job.project),
+                value=None,
+                withdrawn=True,
+                action=Label.Action.WITHDRAWN,
+                supersedes_uid=label.uid,
+                provenance=provenance,
+            )
+            for label in standing
+        ]
+        outcomes = import_labels(job.project, drafts) if drafts else []
+        return outcomes.count(ImportOutcome.CREATED)
+
+
+class AcceptSuggestions(LabelItems):
+    """Accept what is suggested."""
+
+    def apply(self, plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+        """The suggestions as they are now."""
+        proposed = Label.objects.in_bulk(
+            [state.suggestion_id for state in states if state.suggestion_id]
+        )
+
+        def accepted(state: ItemState) -> dict[str, Any]:
+            suggestion = proposed[state.suggestion_id or 0]
+            action = Label.Action.ACCEPTED
+            return {"value": suggestion.value, "action": action, "proposed_from_id": suggestion.pk}
+
+        return _write_labels(plan, job, states, accepted)
+
+
+class AssignItems(BulkAction):
+    """Give items to people by name."""
+
+    def apply(self, plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+        """To all of the people, or to one in turn; nobody gets an item that they have labelled."""
+        users = list(User.objects.filter(pk__in=plan.options["users"]).order_by("pk"))
+        labels = Label.objects.standing().by_people()
+        labels = labels.filter(
+            item__in=[state.item_id for state in states], annotator__user__in=users
+        )
+        spoken = set(labels.order_by().values_list("item_id", "annotator__user_id"))
+        given: dict[tuple[int, ...], list[int]] = {}
+        for index, state in enumerate(states):
+            free = [user for user in users if (state.item_id, user.pk) not in spoken]
+            if plan.options["share"] and free:
+                # Whoever has labelled the item passes the turn on.
+                order = [
+                    users[((job.done + index) + step) % len(users)] for step in range(len(users))
+                ]
+                free = [next(user for user in order if user in free)]
+            given.setdefault(tuple(user.pk for user in free), []).append(state.item_id)
+        by_id = {user.pk: user for user in users}
+        added = {item: list(who) for who, items in given.items() for item in items}
+        skips = _read_skips(states, users)
+        for who, items in given.items():
+            people = [by_id[pk] for pk in who]
+            assign_items(plan.project, items, people)
+            ask_again(project=plan.project, item_ids=items, users=people)
+        return [
+            BulkChange(
+                job=job,
+                item_id=state.item_id,
+                before={
+                    "added": [pk for pk in added[state.item_id] if pk not in state.assignees],
+                    "skips": [
+                        pk
+                        for pk, who in skips.get(state.item_id, ())
+                        if who in added[state.item_id]
+                    ],
+                },
+            )
+            for state in states
+        ]
+
+    def undo(self, job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
+        """Only where all whom the job gave the item to still have it and have not answered."""
+        items = [change.item_id for change in changes]
+        held = set(Assignment.objects.filter(item__in=items, open=True).values_list("item", "user"))
+        by_person: dict[int, list[int]] = {}
+        back = set()
+        for change in changes:
+            added = change.before.get("added", [])
+            if added and all((change.item_id, user) in held for user in added):
+                back.add(change.item_id)
+                for user in added:
+                    by_person.setdefault(user, []).append(change.item_id)
+        people = User.objects.in_bulk(by_person)
+        for user, ids in by_person.items():
+            unassign_items(job.project, ids, [people[user]])
+        _restore_skips([change for change in changes if change.item_id in back])
+        return len(back)
+
+
+class KeepForKind(BulkAction):
+    """Keep items for one kind of people."""
+
+    def apply(self, plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+        keep_for_kind(plan.project, [state.item_id for state in states], plan.options["kind"])
+        return [
+            BulkChange(job=job, item_id=state.item_id, before={"kind": state.assigned_kind})
+            for state in states
+        ]
+
+    def undo(self, job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
+        groups = _group_unchanged(changes, states, "kind", assigned_kind=job.options["kind"])
+        return sum(keep_for_kind(job.project, ids, kind) for kind, ids in groups.items())
+
+
+class PromoteItems(BulkAction):
+    """Put items first, or back among the others."""
+
+    def apply(self, plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+        ids = [state.item_id for state in states]
+        promote_items(plan.project, ids, promoted=plan.options["promoted"])
+        return [
+            BulkChange(job=job, item_id=state.item_id, before={"promoted": state.promoted})
+            for state in states
+        ]
+
+    def undo(self, job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
+        groups = _group_unchanged(changes, states, "promoted", promoted=job.options["promoted"])
+        return sum(promote_items(job.project, ids, promoted=was) for was, ids in groups.items())
+
+
+class ReturnItems(BulkAction):
+    """Put items back into the queue."""
+
+    def apply(self, plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+        ids = [state.item_id for state in states]
+        label_ids: dict[int, list[int]] = {}
+        labels = Label.objects.standing().by_people().filter(item__in=ids)
+        for label in labels.exclude(action=Label.Action.IMPORTED).order_by("pk"):
+            label_ids.setdefault(label.item_id, []).append(label.pk)
+        skips = _read_skips(states)
+        return_to_queue(
+            project=plan.project,
+            item_ids=ids,
+            by=plan.actor,
+            reason=plan.options["reason"],
+            log=False,
+        )
+        return [
+            BulkChange(
+                job=job,
+                item_id=state.item_id,
+                before={
+                    "labels": label_ids.get(state.item_id, []),
+                    "skips": [pk for pk, _ in skips.get(state.item_id, ())],
+                    "promoted": state.promoted,
+                },
+            )
+            for state in states
+        ]
+
+    def undo(self, job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
+        """Give the withdrawn labels anew in their annotators' names, on items that nobody has
+        labelled since; skips of those items are restored."""
+        items = [change.item_id for change in changes]
+        current = Label.objects.current().by_people().filter(item__in=items)
+        answered = set(
+            current.exclude(action=Label.Action.IMPORTED).values_list("item_id", flat=True)
+        )
+        back = [change for change in changes if change.item_id not in answered]
+        ids = [pk for change in back for pk in change.before["labels"]]
+        labels = (
+            Label.objects.filter(pk__in=ids).select_related("annotator", "schema").order_by("pk")
+        )
+        drafts = list(_restored_labels(job, labels))
+        import_labels(job.project, drafts)
+        said_again = {draft.item_id for draft in drafts}
+        back = [change for change in back if change.item_id in said_again]
+        _restore_skips(back)
+        lifted = [
+            change.item_id
+            for change in back
+            if not change.before["promoted"] and states[change.item_id].promoted
+        ]
+        promote_items(job.project, lifted, promoted=False)
+        return len(back)
+
+
+_ACTIONS: dict[Action, BulkAction] = {
+    Action.ACCEPT: AcceptSuggestions(),
+    Action.LABEL: LabelItems(),
+    Action.ASSIGN: AssignItems(),
+    Action.AUDIENCE: KeepForKind(),
+    Action.PROMOTE: PromoteItems(),
+    Action.RETURN: ReturnItems(),
 }
+
+
+def apply_action(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+    """Do it to items whose ``states`` are locked; what is needed to take it back, per item."""
+    return _ACTIONS[Action(plan.action)].apply(plan, job, states) if states else []
+
+
+def undo_changes(job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
+    """Take back what the job did to items whose ``states`` are locked; of how many items."""
+    return _ACTIONS[Action(job.action)].undo(job, changes, states)
