@@ -31,7 +31,7 @@ from apps.learning.tasks import keep_learning
 from apps.reviews.bulk.jobs import carry_out
 from apps.reviews.quality.requeue import put_labels_back
 from apps.reviews.schema_changes.services import carry_labels
-from apps.reviews.search.saved_filters import apply_first, keep_first
+from apps.reviews.search.saved_filters import apply_first_filter, start_first_filters
 from labelhub.celery import app
 
 logger = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ redis.Channel.do_restore = False
 
 #: The jobs that a worker can carry out; importing them registers them.
 JOBS = (
-    apply_first,
+    apply_first_filter,
     carry_labels,
     carry_out,
     clear_ranks,
@@ -70,7 +70,7 @@ KEEPERS: tuple[Callable[[], object], ...] = (
     keep_learning,
     keep_offers,
     keep_echo,
-    keep_first,
+    start_first_filters,
     resume_jobs,  # after those who ask for some
 )
 

@@ -72,7 +72,7 @@ def handed_blind(user_id: int, *, item: str = "pk") -> Q:
         item__slots__holder=user_id,
         item__slots__label__isnull=True,
     )
-    return Q(**{f"{item}__in": handed.values("item")}) & unanswered(user_id, item=item)
+    return Q(**{f"{item}__in": handed.values("item")}) & unanswered_by(user_id, item=item)
 
 
 def opinions_hidden_from(user_id: int, *, item: str = "pk") -> Q:
@@ -96,10 +96,10 @@ def _hidden(user_id: int, item: str, condition: Q) -> Q:
         project__memberships__user=user_id,
         project__memberships__role=Role.REVIEWER,
     )
-    return Q(Exists(state)) & unanswered(user_id, item=item)
+    return Q(Exists(state)) & unanswered_by(user_id, item=item)
 
 
-def unanswered(user_id: int, *, item: str = "pk") -> Q:
+def unanswered_by(user_id: int, *, item: str = "pk") -> Q:
     """Rows about items of which this person says nothing so far."""
     labels = Label.objects.current().filter(item=OuterRef(item), annotator__user=user_id)
     return ~Q(Exists(labels))

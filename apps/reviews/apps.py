@@ -7,6 +7,6 @@ class ReviewsConfig(AppConfig):
     def ready(self) -> None:
         """Hear of people who leave a project."""
         from apps.projects.signals import reviewer_left  # noqa: PLC0415 - models must be loaded
-        from apps.reviews.queue.reviewer_status import free_what_they_held  # noqa: PLC0415 - the same
+        from apps.reviews.queue.reviewer_status import free_work  # noqa: PLC0415 - the same
 
-        reviewer_left.connect(free_what_they_held)
+        reviewer_left.connect(free_work)

@@ -73,7 +73,7 @@ def test_an_answer_of_long_ago_is_taken_back_and_its_item_comes_first(project: P
     page = take_back(client, project, old)
 
     assert f'data-item="{old.item_id}"' in page.content.decode()
-    assert "Taken back." in page.content.decode()
+    assert "Undone." in page.content.decode()
     assert Label.objects.current().filter(item=old.item_id).count() == 0
     assert Draft.objects.get(user=person).fields["value"] == ["good"]
     assert Label.objects.current().count() == 2  # the others stand
@@ -114,5 +114,5 @@ def test_nobody_takes_back_what_another_answered(project: Project) -> None:
 
     page = take_back(signed_in(reviewer(project)), project, decision)
 
-    assert "stands no longer" in page.content.decode()
+    assert "was undone already" in page.content.decode()
     assert Label.objects.current().get() == decision.label

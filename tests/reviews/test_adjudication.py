@@ -10,8 +10,8 @@ from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import annotator_for_user, record_label
 from apps.projects.models import Item, Project
 from apps.reviews.adjudication import docket as adjudication
-from apps.reviews.adjudication.docket import CaseFilter, docket, next_case
-from apps.reviews.adjudication.opinions import holder_of, opinions_on, opinions_to_read
+from apps.reviews.adjudication.docket import CaseFilter, next_case, read_docket
+from apps.reviews.adjudication.opinions import lease_of_others, read_opinions, readable_opinions
 from apps.reviews.adjudication.services import (
     Adjudicated,
     DecidedMeanwhile,
@@ -152,7 +152,7 @@ def test_two_experts_never_have_the_same_item(project: Project, judge: User) -> 
     assert claim_to_adjudicate(project=project, user=other, item_id=item.pk) is None
     assert claim_next_item(project=project, user=other) is None
     assert next_case(project, other) is None
-    held = holder_of(item.pk, other)
+    held = lease_of_others(item.pk, other)
     assert held is not None
     assert held.holder == judge
     again = claim_to_adjudicate(project=project, user=judge, item_id=item.pk)
@@ -220,7 +220,7 @@ def test_opinions_stand_side_by_side(project: Project, judge: User) -> None:
     item = in_conflict(project)
     suggest(item, "bad", evidence={"bad": ["The FOOD", "never said"]})
 
-    case = opinions_on(project, judge, item.pk)
+    case = read_opinions(project, judge, item.pk)
 
     assert [(side.words, side.key, side.kinds) for side in case.sides] == [
         ("good", "1", ["crowd"]),
@@ -240,12 +240,12 @@ def test_audits_stay_blind_for_the_expert(project: Project, judge: User) -> None
         person = reviewer(project)
         answer(claim(project, person), person, value)
 
-    case = opinions_on(project, judge, item.pk)
+    case = read_opinions(project, judge, item.pk)
     assert {opinion.label.annotator.kind for opinion in case.opinions} == {"crowd"}
     assert case.shown == 0
 
     rule(item, judge)
-    assert len(opinions_on(project, judge, item.pk).opinions) == 4
+    assert len(read_opinions(project, judge, item.pk).opinions) == 4
 
 
 def test_what_waits_for_nobody_is_not_told(project: Project, judge: User) -> None:
@@ -254,7 +254,7 @@ def test_what_waits_for_nobody_is_not_told(project: Project, judge: User) -> Non
     answer(claim(project, person), person, "good")
 
     with pytest.raises(Conflict):
-        opinions_to_read(project, judge, item.pk)
+        readable_opinions(project, judge, item.pk)
 
 
 def test_the_list_counts_and_narrows(project: Project, django_assert_num_queries: Any) -> None:
@@ -264,7 +264,7 @@ def test_the_list_counts_and_narrows(project: Project, django_assert_num_queries
     fought = disputed(project)
 
     with django_assert_num_queries(3):  # the schema, what waits, what is said of it
-        found = docket(project)
+        found = read_docket(project)
 
     assert (found.conflicts, found.disputes, found.waiting) == (2, 1, 3)
     assert found.against == [("bad / good", 3)]
@@ -279,7 +279,7 @@ def test_the_list_counts_and_narrows(project: Project, django_assert_num_queries
         CaseFilter(age="eternity"): [mine.pk, theirs.pk, fought.pk],
     }
     for wanted, ids in narrowed.items():
-        assert [case.item_id for case in docket(project, wanted).cases] == ids
+        assert [case.item_id for case in read_docket(project, wanted).cases] == ids
 
 
 def test_sets_name_what_they_differ_in() -> None:
@@ -287,8 +287,8 @@ def test_sets_name_what_they_differ_in() -> None:
     item = in_conflict(project, values=(["Food"], ["Food", "Service"]))
     judge = expert(project)
 
-    assert docket(project).against == [("Service", 1)]
-    case = opinions_on(project, judge, item.pk)
+    assert read_docket(project).against == [("Service", 1)]
+    case = read_opinions(project, judge, item.pk)
     assert [(option.value, option.contested) for option in case.options] == [
         ("Food", False),
         ("Service", True),
@@ -313,6 +313,6 @@ def test_more_than_are_listed_are_counted(
     for _ in range(3):
         in_conflict(project)
 
-    found = docket(project)
+    found = read_docket(project)
 
     assert (len(found.cases), found.listed, found.waiting, found.conflicts) == (2, 2, 3, 3)

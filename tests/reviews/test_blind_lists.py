@@ -11,7 +11,7 @@ from apps.labels.models import ItemState
 from apps.labels.services import NewGold, import_gold
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
-from apps.reviews.search.grid import found_items, read_grid
+from apps.reviews.search.grid import read_grid, search_items
 from apps.reviews.search.query import read_query
 from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, suggest
@@ -30,7 +30,7 @@ def checking() -> tuple[Project, Item]:
 
 def found(project: Project, user: User, sort: str = "", **fields: Any) -> list[str]:
     """External ids as the list has them."""
-    ids = list(found_items(project, read_query(fields), user, sort))
+    ids = list(search_items(project, read_query(fields), user, sort))
     by_id = Item.objects.in_bulk(ids)
     return [by_id[pk].external_id for pk in ids]
 
@@ -152,7 +152,7 @@ def test_where_nothing_is_hidden_stages_are_sorted_by_their_index(sort: str) -> 
     user = reviewer(project)
 
     def asks_of_each() -> bool:
-        ordered = str(found_items(project, read_query({}), user, sort).query).split("ORDER BY")[1]
+        ordered = str(search_items(project, read_query({}), user, sort).query).split("ORDER BY")[1]
         return "EXISTS" in ordered
 
     assert not asks_of_each()

@@ -18,10 +18,10 @@ from apps.reviews.search.saved_filters import (
     delete_filter,
     filter_rows,
     first_settings,
-    keep_first,
     projects_to_apply,
-    put_first,
     save_filter,
+    set_first_filter,
+    start_first_filters,
 )
 from labelhub.core.errors import InvalidInput
 from labelhub.worker import KEEPERS
@@ -44,7 +44,7 @@ def first(project: Project) -> list[str]:
 
 def keep() -> None:
     """A round of the keeper and of the worker it calls."""
-    keep_first()
+    start_first_filters()
     for project_id in waiting_jobs(KIND):
         work_on(KIND, project_id)
 
@@ -54,7 +54,7 @@ def test_matching_items_come_first_and_later_ones_follow(project: Project) -> No
     open_item(project, external_id="cold", text="Cold soup")
     assert projects_to_apply() == []
 
-    put_first(project=project, chosen=saved(project, "Cold", q="cold"))
+    set_first_filter(project=project, chosen=saved(project, "Cold", q="cold"))
     assert projects_to_apply() == [project.pk]
     keep()
     assert first(project) == ["cold"]
@@ -75,15 +75,15 @@ def test_another_filter_or_none_takes_the_others_back(project: Project) -> None:
     open_item(project, external_id="warm", text="Warm soup")
     cold, warm = saved(project, "Cold", q="cold"), saved(project, "Warm", q="warm")
 
-    put_first(project=project, chosen=cold)
+    set_first_filter(project=project, chosen=cold)
     keep()
-    put_first(project=project, chosen=warm)
+    set_first_filter(project=project, chosen=warm)
     keep()
     assert first(project) == ["warm"]
     saved(project, "Warm", q="soup")  # saved anew: the queue follows
     keep()
     assert first(project) == ["cold", "warm"]
-    put_first(project=project, chosen=None)
+    set_first_filter(project=project, chosen=None)
     keep()
     assert first(project) == []
     assert projects_to_apply() == []
@@ -96,9 +96,9 @@ def test_what_was_put_first_by_hand_stays(project: Project) -> None:
     query = read_query({"items": [hand.pk]})
     job = start_job(plan_job(project, manager, action="promote", query=query, options={}))
     run_job(job.pk)
-    put_first(project=project, chosen=saved(project, "Cold", q="cold"))
+    set_first_filter(project=project, chosen=saved(project, "Cold", q="cold"))
     keep()
-    put_first(project=project, chosen=None)
+    set_first_filter(project=project, chosen=None)
     keep()
 
     assert first(project) == ["hand"]
@@ -108,7 +108,7 @@ def test_a_filter_whose_label_is_gone_stops_nobody(project: Project) -> None:
     open_item(project)
     broken = saved(project, "Broken", label="good")
     SavedFilter.objects.filter(pk=broken.pk).update(query={"label": "gone"})
-    put_first(project=project, chosen=broken)
+    set_first_filter(project=project, chosen=broken)
     keep()
 
     assert projects_to_apply() == []
@@ -129,7 +129,7 @@ def test_a_filter_needs_a_name_and_a_condition(project: Project) -> None:
 
 
 def test_every_worker_keeps_jobs_and_filters_going() -> None:
-    assert keep_first in KEEPERS
+    assert start_first_filters in KEEPERS
 
 
 def test_a_filter_that_is_deleted_before_it_was_applied_whole_leaves_nothing(
@@ -138,7 +138,7 @@ def test_a_filter_that_is_deleted_before_it_was_applied_whole_leaves_nothing(
     open_item(project, external_id="cold", text="Cold soup")
     open_item(project, external_id="warm", text="Warm soup")
     chosen = saved(project, "Soup", q="soup")
-    put_first(project=project, chosen=chosen)
+    set_first_filter(project=project, chosen=chosen)
     keep()
     saved(project, "Soup", q="cold")  # saved anew, and deleted before a worker came
     delete_filter(project=project, filter_id=chosen.pk)
@@ -157,9 +157,9 @@ def test_what_was_returned_to_the_queue_stays_in_it(project: Project) -> None:
     return_to_queue(project=project, item_ids=[returned.pk], by=boss, reason="Look again.")
     assert first(project) == ["returned"]
 
-    put_first(project=project, chosen=saved(project, "Soup", q="soup"))
+    set_first_filter(project=project, chosen=saved(project, "Soup", q="soup"))
     keep()
-    put_first(project=project, chosen=None)
+    set_first_filter(project=project, chosen=None)
     keep()
 
     assert first(project) == ["returned"]

@@ -9,7 +9,7 @@ from apps.labels.models import ItemState
 from apps.projects.models import Project
 from apps.reviews.models import Slot
 from apps.reviews.queue import selectors
-from apps.reviews.queue.leases import claim_next_item, release_leases, renew_leases, take
+from apps.reviews.queue.leases import claim_next_item, release_leases, renew_leases, take_slot
 from apps.reviews.queue.selectors import Look, next_places
 from tests.factories.reviews import (
     answer,
@@ -71,7 +71,7 @@ def test_one_of_two_who_saw_the_same_place_gets_it(project: Project, lapsed: boo
     until = now + timedelta(minutes=5)
     seen = [(person, next_places(project, person, now)[0]) for person in people]
 
-    taken = [take(p, project=project, user=person, until=until, now=now) for person, p in seen]
+    taken = [take_slot(p, project=project, user=person, until=until, now=now) for person, p in seen]
 
     assert [slot is not None for slot in taken] == [True, False]
     assert Slot.objects.get().holder == people[0]

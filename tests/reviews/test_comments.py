@@ -11,15 +11,15 @@ from apps.accounts.roles import Role
 from apps.projects.models import Item, Project
 from apps.reviews.comments.selectors import (
     comment_rows,
+    complete_names,
     get_comment,
-    people_called,
     thread_on,
     unread_mentions,
 )
 from apps.reviews.comments.services import (
-    called,
+    add_remark,
+    find_mentions,
     mark_mentions,
-    remark,
     resolve_comment,
     see_mentions,
     write_comment,
@@ -102,8 +102,8 @@ def test_who_is_no_member_is_not_told(item: Item) -> None:
 
 
 def test_names_are_found_where_they_stand() -> None:
-    assert called("@a-b+c@d @x.") == {"a-b+c@d": ["a-b+c@d"], "x.": ["x.", "x"]}
-    assert called("me@example.org, @ , ＠x") == {}
+    assert find_mentions("@a-b+c@d @x.") == {"a-b+c@d": ["a-b+c@d"], "x.": ["x.", "x"]}
+    assert find_mentions("me@example.org, @ , ＠x") == {}
     assert mark_mentions("<b>@ana. @eve</b>", ["ana"]) == (
         '&lt;b&gt;<b class="mention">@ana</b>. @eve&lt;/b&gt;'
     )
@@ -113,10 +113,10 @@ def test_a_remark_is_stored_once(item: Item) -> None:
     person = reviewer(item.project)
     common: dict[str, Any] = {"project": item.project, "user": person, "item_id": item.pk}
 
-    first, again = (remark(**common, text="Odd. ") for _ in range(2))
+    first, again = (add_remark(**common, text="Odd. ") for _ in range(2))
 
     assert first == again
-    assert remark(**common, text=" ") is None
+    assert add_remark(**common, text=" ") is None
     assert Comment.objects.count() == 1
 
 
@@ -238,4 +238,4 @@ def test_names_are_completed_from_the_project_alone(project: Project) -> None:
         project.memberships.create(user=UserFactory.create(username=name), role=Role.VIEWER)
     UserFactory.create(username="miriam")
 
-    assert people_called(project, "mi") == ["Mia", "mika"]
+    assert complete_names(project, "mi") == ["Mia", "mika"]

@@ -12,7 +12,7 @@ from apps.reviews.queue.item_context import review_task
 from apps.reviews.queue.undo import undo_last
 from apps.reviews.schema_changes.preview import preview_change
 from apps.reviews.schema_changes.services import draft_change
-from apps.reviews.search.matching import matching
+from apps.reviews.search.matching import matching_items
 from apps.reviews.search.query import read_query
 from apps.reviews.search.saved_filters import save_filter
 from labelhub.core.schema import LabelDef
@@ -95,4 +95,4 @@ def test_saved_filters_of_sets_and_scales_as_well() -> None:
     filters = SavedFilter.objects.order_by("pk").values_list("query", flat=True)
     assert filters[0] == {"label": "Dishes", "gold": "[]"}
     for project, row in ((sets, filters[0]), (scale, filters[1])):
-        assert list(matching(project, read_query(row))) == []
+        assert list(matching_items(project, read_query(row))) == []

@@ -7,7 +7,7 @@ from apps.accounts.roles import ReviewerKind, Role
 from apps.projects.models import Project
 from apps.projects.services import set_member
 from apps.reviews.models import Decision
-from apps.reviews.quality.comparison import compared
+from apps.reviews.quality.comparison import read_shared_labels
 from apps.reviews.quality.reports import PersonRow, people_report, person_report
 from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.submission import skip_item, submit_label
@@ -122,7 +122,7 @@ def test_of_free_texts_there_is_no_chance_agreement() -> None:
 
     assert agreement.percent["value"] == 1
     assert "free texts" in agreement.kappa["reason"]
-    assert compared(project).pairs_of(ada.pk)[0].kappa["value"] is None
+    assert read_shared_labels(project).pairs_of(ada.pk)[0].kappa["value"] is None
 
 
 def test_too_fast_answers_are_named(project: Project, person: User) -> None:

@@ -29,8 +29,8 @@ from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.leases import claim_next_item
 from apps.reviews.queue.status import queue_status
 from apps.reviews.queue.submission import submit_label
-from apps.reviews.queue.undo import take_up_skipped
-from apps.reviews.search.matching import matching
+from apps.reviews.queue.undo import reoffer_skipped
+from apps.reviews.search.matching import matching_items
 from apps.reviews.search.query import read_query
 from labelhub.core.agreement.reports.report import build_report
 from labelhub.core.errors import InvalidInput
@@ -150,8 +150,8 @@ def test_the_only_reviewer_is_told_of_it_and_takes_it_up_again(project: Project)
     assert (status.nothing_left, status.waiting, status.rejected_by_me) == (True, 1, 1)
     assert status.done_by_me == 1
 
-    assert take_up_skipped(project=project, user=who) == 1
-    assert take_up_skipped(project=project, user=who) == 0
+    assert reoffer_skipped(project=project, user=who) == 1
+    assert reoffer_skipped(project=project, user=who) == 0
 
     assert claim(project, who).item_id == first.pk
     assert state_of(second).stage == "decided"
@@ -235,7 +235,7 @@ def test_no_figure_changes_and_every_statistic_names_it() -> None:
     (past,) = past_answers(project, third).answers
     assert (past.words, past.stands) == ("rejected the suggestion, gave no label", True)
     manager = member(project, Role.MANAGER)
-    found = matching(project, read_query({"action": "rejected"}), manager)
+    found = matching_items(project, read_query({"action": "rejected"}), manager)
     assert [item.pk for item in found] == [label.item_id]
     assert {item.pk for item in items} >= {label.item_id}
 

@@ -14,7 +14,7 @@ from apps.reviews.queue.answers import EvidenceSpan
 from apps.reviews.queue.leases import ReviewerPaused, claim_next_item
 from apps.reviews.queue.reviewer_status import pause
 from apps.reviews.queue.submission import skip_item
-from apps.reviews.queue.undo import return_to_queue, take_up_skipped, undo_decision, undo_last
+from apps.reviews.queue.undo import reoffer_skipped, return_to_queue, undo_decision, undo_last
 from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, queued_items, reviewer
 
@@ -105,7 +105,7 @@ def test_what_was_skipped_can_be_taken_up_again(project: Project) -> None:
     for item in items:
         skip_item(project=project, user=person, item_id=item.pk)
 
-    assert take_up_skipped(project=project, user=person) == 2
+    assert reoffer_skipped(project=project, user=person) == 2
     assert claim(project, person).item_id == items[0].pk
 
 

@@ -14,7 +14,7 @@ from apps.labels.models import ItemState
 from apps.labels.services import DebateResult, assign_items, record_debate_results, record_label
 from apps.projects.models import Item, Project
 from apps.reviews.models import Comment, Decision
-from apps.reviews.search.matching import matching, terms
+from apps.reviews.search.matching import matching_items, terms
 from apps.reviews.search.query import FIELDS, Query, read_query
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 def found(project: Project, reader: User | None = None, **fields: Any) -> list[str]:
     """External ids of what the search finds, in the order of import."""
     query = read_query(fields, strict=True)
-    items = matching(project, query, reader).order_by("pk")
+    items = matching_items(project, query, reader).order_by("pk")
     return [item.external_id for item in items]
 
 

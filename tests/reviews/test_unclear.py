@@ -8,7 +8,7 @@ from apps.accounts.models import User
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import record_label
 from apps.projects.models import Item, Project
-from apps.reviews.adjudication.docket import docket, next_case
+from apps.reviews.adjudication.docket import next_case, read_docket
 from apps.reviews.adjudication.services import (
     Adjudicated,
     DecidedMeanwhile,
@@ -58,7 +58,7 @@ def test_the_item_has_no_gold_and_waits_for_nobody(project: Project, judge: User
     assert label.role == Label.Role.UNCLEAR
     assert (done.gold, stands(item), state_of(item).disputed) == (None, SETTLED, False)
     assert not state_of(item).is_gold_question
-    assert docket(project).waiting == 0
+    assert read_docket(project).waiting == 0
     assert next_case(project, expert(project)) is None
     assert claim_to_adjudicate(project=project, user=expert(project), item_id=item.pk) is None
 

@@ -11,8 +11,8 @@ from apps.labels.models import ItemState, Label
 from apps.projects.models import Item, Project
 from apps.reviews.bulk.jobs import plan_job, run_job, start_job
 from apps.reviews.bulk.plan import preview
-from apps.reviews.quality.requeue import requeueable
-from apps.reviews.search.grid import found_items, read_grid
+from apps.reviews.quality.requeue import requeueable_labels
+from apps.reviews.search.grid import read_grid, search_items
 from apps.reviews.search.query import read_query
 from tests.factories.projects import member
 from tests.factories.reviews import expert, new_project, queued_items, reviewer, suggest
@@ -58,8 +58,8 @@ class TestLists:
         manager = member(project, Role.MANAGER)
         queued_items(project, 1)
 
-        assert list(found_items(project, read_query({"stage": "unclear"}), manager)) == [item.pk]
-        assert list(found_items(project, read_query({"stage": "conflict"}), manager)) == []
+        assert list(search_items(project, read_query({"stage": "unclear"}), manager)) == [item.pk]
+        assert list(search_items(project, read_query({"stage": "conflict"}), manager)) == []
         (row,) = read_grid(project, read_query({"stage": "unclear"}), manager).rows
         assert row.stage == "Cannot be told"
         html = page(manager, project, "items/?stage=unclear")
@@ -73,7 +73,7 @@ class TestLists:
         user = reviewer(project)
 
         for stage, ids in (("unclear", []), ("new", [item.pk])):
-            assert list(found_items(project, read_query({"stage": stage}), user)) == ids
+            assert list(search_items(project, read_query({"stage": stage}), user)) == ids
             assert [row["id"] for row in listed(user, project, stage=stage)] == ids
         (row,) = listed(user, project, queued="true")
         assert (row["stage"], row["queued"], row["labels_by_people"]) == ("new", True, 0)
@@ -120,5 +120,5 @@ class TestWork:
         others = Label.objects.current().filter(item=item).exclude(annotator__user=judge)
         for label in others.select_related("annotator__user"):
             assert label.annotator.user is not None
-            assert not requeueable(project, label.annotator.user).exists()
-        assert requeueable(project, judge).get().item == item
+            assert not requeueable_labels(project, label.annotator.user).exists()
+        assert requeueable_labels(project, judge).get().item == item

@@ -20,7 +20,7 @@ def annotator_for(project: Project, *, kind: str, name: str, offline: bool = Fal
         raise InvalidInput(f"annotator kind: '{kind}' is not one of {', '.join(Kind.values)}.")
     if not name.strip():
         raise InvalidInput("annotator: the name is empty.")
-    known = _named.first(project.pk, kind, name.strip()[:200])
+    known = _annotators_named.first(project.pk, kind, name.strip()[:200])
     if known is not None:
         return known
     found, _ = Annotator.objects.get_or_create(
@@ -30,7 +30,7 @@ def annotator_for(project: Project, *, kind: str, name: str, offline: bool = Fal
 
 
 @prepared
-def _named(project: int, kind: str, name: str) -> QuerySet[Annotator]:
+def _annotators_named(project: int, kind: str, name: str) -> QuerySet[Annotator]:
     return Annotator.objects.filter(project=project, kind=kind, name=name)
 
 
@@ -41,16 +41,16 @@ def annotator_for_user(project: Project, user: User) -> Annotator:
     is, or was until their account was deleted (user names change hands), is left alone.
     """
     kind = reviewer_kind(user, project)
-    own = _own.first(project.pk, kind, user.pk)
+    own = _annotators_of_user.first(project.pk, kind, user.pk)
     if own is not None:
         return own
-    named = _claimed(project, kind, user.username, user)
+    named = _claim_annotator(project, kind, user.username, user)
     if named.user_id == user.pk:
         return named
-    return _claimed(project, kind, f"{user.username} ({user.pk})", user)
+    return _claim_annotator(project, kind, f"{user.username} ({user.pk})", user)
 
 
-def _claimed(project: Project, kind: str, name: str, user: User) -> Annotator:
+def _claim_annotator(project: Project, kind: str, name: str, user: User) -> Annotator:
     """The annotator of that name: the user's own from now on, unless it is or was somebody else's.
 
     The update is conditional: of two people who come at once only one gets it.
@@ -65,5 +65,5 @@ def _claimed(project: Project, kind: str, name: str, user: User) -> Annotator:
 
 
 @prepared
-def _own(project: int, kind: str, user: int) -> QuerySet[Annotator]:
+def _annotators_of_user(project: int, kind: str, user: int) -> QuerySet[Annotator]:
     return Annotator.objects.filter(project=project, kind=kind, user=user).order_by("pk")[:1]

@@ -8,7 +8,7 @@ from apps.labels.services.item_ledger import ItemLedger
 from labelhub.core.schema import value_key
 
 
-def decide(overlap: int, ids: Sequence[int], ledgers: Mapping[int, ItemLedger]) -> None:
+def append_decisions(overlap: int, ids: Sequence[int], ledgers: Mapping[int, ItemLedger]) -> None:
     """Append the gold rows that the people's labels now call for."""
     fresh = []
     for item_id in ids:
@@ -47,10 +47,10 @@ def next_gold(overlap: int, ledger: ItemLedger) -> Gold | None:
     return wanted
 
 
-def found_unclear(ledger: ItemLedger) -> bool:
+def is_unclear(ledger: ItemLedger) -> bool:
     """Whether the newest word of an expert who settled the item is that it cannot be told, and no
     author tells it."""
-    ruling = _ruling([label for label in ledger.by_people if _counts(label)])
+    ruling = _settling_label([label for label in ledger.by_people if _counts_for_gold(label)])
     return ruling is not None and ruling.value is None and ledger.by_author is None
 
 
@@ -62,10 +62,10 @@ def _gold_by_people(overlap: int, labels: Sequence[Label]) -> Gold | None:
     Labels that were only imported decide nothing by themselves: they hold up no expert and break
     no tie. Nor do those that a crowd worker gave unasked: anybody could undo the others' decisions
     otherwise. Nor do answers to what was known already."""
-    labels = [label for label in labels if _counts(label)]
+    labels = [label for label in labels if _counts_for_gold(label)]
     if len(labels) < overlap or all(label.action == Label.Action.IMPORTED for label in labels):
         return None
-    settled = _ruling(labels)
+    settled = _settling_label(labels)
     if settled is not None:
         unclear = settled.value is None
         return None if unclear else _gold_from([settled], Gold.Basis.ADJUDICATION)
@@ -91,7 +91,7 @@ def _is_asked_expert(label: Label) -> bool:
     return label.annotator.kind == Kind.EXPERT and label.action != Label.Action.IMPORTED
 
 
-def _ruling(labels: Sequence[Label]) -> Label | None:
+def _settling_label(labels: Sequence[Label]) -> Label | None:
     """The newest label by which an expert settled the item."""
     for label in reversed(labels):
         adjudicates = label.role == Label.Role.ADJUDICATION and label.value is not None
@@ -100,7 +100,7 @@ def _ruling(labels: Sequence[Label]) -> Label | None:
     return None
 
 
-def _counts(label: Label) -> bool:
+def _counts_for_gold(label: Label) -> bool:
     if label.role == Label.Role.GOLD_QUESTION:
         return False
     return label.annotator.kind == Kind.EXPERT or label.role != Label.Role.EXTRA

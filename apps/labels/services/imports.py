@@ -172,7 +172,7 @@ def _append_labels(drafts: Sequence[NewLabel], known: KnownLabels) -> list[Impor
         and known.annotator_of.get((draft.item_id, draft.supersedes_uid)) == draft.annotator.pk
     )
     outcomes, fresh = [], []
-    for given, draft in zip(drafts, _with_own(drafts, known), strict=True):
+    for given, draft in zip(drafts, _resolve_own(drafts, known), strict=True):
         outcome = ImportOutcome.UNCHANGED if known.is_gone(given) else known.classify(draft)
         outcomes.append(outcome)
         if outcome is ImportOutcome.CREATED:
@@ -181,7 +181,7 @@ def _append_labels(drafts: Sequence[NewLabel], known: KnownLabels) -> list[Impor
     return outcomes
 
 
-def _with_own(drafts: Sequence[NewLabel], known: KnownLabels) -> Iterator[NewLabel]:
+def _resolve_own(drafts: Sequence[NewLabel], known: KnownLabels) -> Iterator[NewLabel]:
     """The drafts, one by one; ``supersedes_own`` becomes the uid of the annotator's current label
     at that moment."""
     pairs = {(draft.item_id, draft.annotator.pk) for draft in drafts if draft.supersedes_own}
@@ -203,27 +203,27 @@ def _append_in_waves(drafts: Sequence[NewLabel], known: KnownLabels) -> None:
     reached: dict[int, int] = {}
     wave_of: dict[tuple[int, UUID], int] = {}
     waves: dict[int, list[NewLabel]] = {}
-    for draft in _referred_first(drafts):
-        after = [wave_of[key] + 1 for key in _named(draft) if key in wave_of]
+    for draft in _in_reference_order(drafts):
+        after = [wave_of[key] + 1 for key in _references(draft) if key in wave_of]
         wave = max(reached.get(draft.item_id, 0), *after, 0)
         reached[draft.item_id] = wave
         waves.setdefault(wave, []).append(draft)
         if draft.uid:
             wave_of[draft.item_id, draft.uid] = wave
     for wave in sorted(waves):
-        rows = [_row(draft, known.by_uid) for draft in waves[wave]]
+        rows = [_to_row(draft, known.by_uid) for draft in waves[wave]]
         known.written.extend(insert_rows(rows))
         known.by_uid.update({(row.item_id, row.uid): row.pk for row in rows})
 
 
-def _referred_first(drafts: Sequence[NewLabel]) -> Iterator[NewLabel]:
+def _in_reference_order(drafts: Sequence[NewLabel]) -> Iterator[NewLabel]:
     """The order given, but for drafts that name a later one: those come right after it."""
     coming = {(draft.item_id, draft.uid) for draft in drafts if draft.uid}
     left = list(drafts)
     while left:
         held_back = []
         for draft in left:
-            if any(key in coming for key in _named(draft)):
+            if any(key in coming for key in _references(draft)):
                 held_back.append(draft)
             else:
                 coming.discard((draft.item_id, draft.uid))
@@ -233,12 +233,12 @@ def _referred_first(drafts: Sequence[NewLabel]) -> Iterator[NewLabel]:
         left = held_back
 
 
-def _named(draft: NewLabel) -> list[tuple[int, UUID]]:
+def _references(draft: NewLabel) -> list[tuple[int, UUID]]:
     named = (draft.supersedes_uid, draft.shown_uid, draft.proposed_from_uid)
     return [(draft.item_id, uid) for uid in named if uid]
 
 
-def _row(draft: NewLabel, by_uid: dict[tuple[int, UUID], int]) -> Label:
+def _to_row(draft: NewLabel, by_uid: dict[tuple[int, UUID], int]) -> Label:
     row = draft.to_row()
     if draft.supersedes_uid:
         row.supersedes_id = by_uid.get((draft.item_id, draft.supersedes_uid)) or None

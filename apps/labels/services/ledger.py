@@ -64,7 +64,7 @@ def withdraw_label(*, label: Label, provenance: Mapping[str, Any] | None = None)
     ledger = ledger_of(read_history(label.item_id), read_golds(label.item_id))
     if label not in (*ledger.labels, *ledger.rejections):
         raise Conflict("This label was changed meanwhile; nothing was taken back.")
-    row = insert_row(_withdrawal(label, provenance or {}))
+    row = insert_row(_withdrawal_row(label, provenance or {}))
     ledger.append(row)
     refresh_state(state.project, state, ledger)
     return row
@@ -115,13 +115,13 @@ def withdraw_labels(
     locked = lock_states(item_ids)
     standing = labels.filter(superseded_by__isnull=True, withdrawn=False, item__in=list(locked))
     found = list(standing.order_by("pk"))
-    insert_rows([_withdrawal(label, provenance) for label in found])
+    insert_rows([_withdrawal_row(label, provenance) for label in found])
     if found:
         refresh_states(project, {label.item_id for label in found})
     return found
 
 
-def _withdrawal(label: Label, provenance: Mapping[str, Any]) -> Label:
+def _withdrawal_row(label: Label, provenance: Mapping[str, Any]) -> Label:
     return Label(
         item_id=label.item_id,
         annotator_id=label.annotator_id,
@@ -146,12 +146,12 @@ def _current_labels(drafts: Sequence[NewLabel]) -> CurrentLabels:
     return {(row.item_id, row.annotator_id): row for row in rows}
 
 
-def _as_revision(draft: NewLabel, earlier: CurrentLabels) -> Label:
+def _revision_row(draft: NewLabel, earlier: CurrentLabels) -> Label:
     before = earlier.get((draft.item_id, draft.annotator.pk))
     return replace(draft, supersedes_id=before.pk if before else None).to_row()
 
 
-def _is_old(draft: NewLabel, earlier: CurrentLabels) -> bool:
+def _is_unchanged(draft: NewLabel, earlier: CurrentLabels) -> bool:
     """Whether the annotator says just that already, under the same schema."""
     before = earlier.get((draft.item_id, draft.annotator.pk))
     if before is None or before.value is None or draft.value is None:
@@ -171,7 +171,7 @@ def record_debate_results(project: Project, results: Sequence[DebateResult]) -> 
     lock_states(ids)
     drafts = [result.draft for result in results]
     earlier = _current_labels([draft for draft in drafts if draft])
-    rows = [_as_revision(draft, earlier) if draft else None for draft in drafts]
+    rows = [_revision_row(draft, earlier) if draft else None for draft in drafts]
     insert_rows([row for row in rows if row is not None])
     by_item = {result.item_id: (result, row) for result, row in zip(results, rows, strict=True)}
     refresh_states(project, ids, by_item)
@@ -191,6 +191,8 @@ def record_learned(drafts: Sequence[NewLabel]) -> tuple[set[int], int]:
     open_ids = {item_id for item_id, state in states.items() if state.gold_id is None}
     open_drafts = [draft for draft in drafts if draft.item_id in open_ids]
     earlier = _current_labels(open_drafts)
-    news = [_as_revision(draft, earlier) for draft in open_drafts if not _is_old(draft, earlier)]
+    news = [
+        _revision_row(draft, earlier) for draft in open_drafts if not _is_unchanged(draft, earlier)
+    ]
     insert_rows(news)
     return open_ids, len(news)

@@ -199,7 +199,7 @@ class Carried:
 
 
 @dataclass(slots=True)
-class _Item:
+class _MigratedItem:
     """One item on the way: its rows in order, each with the label it comes from."""
 
     ledger: ItemLedger
@@ -222,12 +222,12 @@ def carry_over(change: SchemaChange, item_ids: Iterable[int]) -> Carried:
     migration = migration_of(change, ledgers)
     items = {}
     for item_id in states:
-        if item := _item(migration, item_id, ledgers[item_id]):
+        if item := _migrate_item(migration, item_id, ledgers[item_id]):
             items[item_id] = item
     found = Carried()
     _write_labels(list(items.values()), found)
     for item_id, item in items.items():
-        _settle(migration, states[item_id], item, found)
+        _update_state(migration, states[item_id], item, found)
     insert_rows([item.gold for item in items.values() if item.gold])
     changed = {item_id: states[item_id] for item_id in items}
     settle_states(change.project, changed, {item_id: ledgers[item_id] for item_id in changed})
@@ -235,7 +235,9 @@ def carry_over(change: SchemaChange, item_ids: Iterable[int]) -> Carried:
     return found
 
 
-def _item(migration: SchemaMigration, item_id: int, ledger: ItemLedger) -> _Item | None:
+def _migrate_item(
+    migration: SchemaMigration, item_id: int, ledger: ItemLedger
+) -> _MigratedItem | None:
     """None where nothing changes."""
     labels = migration.labels(item_id, ledger)
     first = next(
@@ -245,10 +247,10 @@ def _item(migration: SchemaMigration, item_id: int, ledger: ItemLedger) -> _Item
     if not rows and (ledger.gold is None or not migration.changes_gold(ledger.gold)):
         return None
     mixed = any(label.schema_id == migration.schema.pk for label in labels)
-    return _Item(ledger, ledger.gold, migration.decides_anew or mixed, rows)
+    return _MigratedItem(ledger, ledger.gold, migration.decides_anew or mixed, rows)
 
 
-def _write_labels(items: Sequence[_Item], found: Carried) -> None:
+def _write_labels(items: Sequence[_MigratedItem], found: Carried) -> None:
     """The n-th rows of all items together: so those of an item are in order, and each may name one
     that came before it."""
     for nth in range(max((len(item.rows) for item in items), default=0)):
@@ -265,7 +267,9 @@ def _write_labels(items: Sequence[_Item], found: Carried) -> None:
             found.counts[f"{outcome}:{label.annotator.kind}"] += 1
 
 
-def _settle(migration: SchemaMigration, state: ItemState, item: _Item, found: Carried) -> None:
+def _update_state(
+    migration: SchemaMigration, state: ItemState, item: _MigratedItem, found: Carried
+) -> None:
     """What the item's labels are now, what they decide, and what that means for the queue."""
     gone = {label.pk for label, _ in item.rows}
     kept = [label for label in item.ledger.labels if label.pk not in gone]

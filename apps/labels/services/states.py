@@ -13,7 +13,7 @@ from apps.common.bulk import insert_alike, insert_rows
 from apps.common.prepared import prepared
 from apps.common.rows import insert_row, update_row
 from apps.labels.models import MACHINES, Assignment, Gold, ItemState, Label
-from apps.labels.services.gold import decide, found_unclear, next_gold
+from apps.labels.services.gold import append_decisions, is_unclear, next_gold
 from apps.labels.services.item_ledger import ItemLedger, read_ledgers
 from apps.labels.services.new_rows import DebateResult
 from apps.projects.models import Item, Project
@@ -35,12 +35,12 @@ def open_items(items: Sequence[Item], project: Project) -> None:
     """Put freshly imported items into the queue; in the transaction that created them."""
     read_plan(project)
     if project.queue_order == Project.QueueOrder.RANDOM:
-        insert_rows([_opened(project, item.pk) for item in items])
+        insert_rows([_new_state(project, item.pk) for item in items])
     elif items:
-        insert_alike(_opened(project, items[0].pk), "item_id", [item.pk for item in items])
+        insert_alike(_new_state(project, items[0].pk), "item_id", [item.pk for item in items])
 
 
-def _opened(project: Project, item_id: int) -> ItemState:
+def _new_state(project: Project, item_id: int) -> ItemState:
     state = ItemState(
         item_id=item_id,
         project_id=project.pk,
@@ -93,7 +93,7 @@ def refresh_states(
     states = lock_states(ids)
     read_plan(project)
     ledgers = read_ledgers(ids)
-    decide(project.overlap, ids, ledgers)
+    append_decisions(project.overlap, ids, ledgers)
     for item_id in ids:
         state = states.setdefault(item_id, ItemState(item_id=item_id, project=project))
         if results and item_id in results:
@@ -123,7 +123,7 @@ def _write_states(
         unique_fields=["item"],
         update_fields=STATE_FIELDS,
     )
-    keep_assignments([(state, ledgers[item_id]) for item_id, state in states.items()])
+    sync_assignments([(state, ledgers[item_id]) for item_id, state in states.items()])
 
 
 def refresh_state(project: Project, state: ItemState, ledger: ItemLedger) -> None:
@@ -134,7 +134,7 @@ def refresh_state(project: Project, state: ItemState, ledger: ItemLedger) -> Non
         ledger.gold = insert_row(gold)
     _derive(project, state, ledger)
     update_row(state, *STATE_FIELDS)
-    keep_assignments([(state, ledger)])
+    sync_assignments([(state, ledger)])
 
 
 def read_plan(project: Project) -> None:
@@ -158,16 +158,16 @@ def _derive(project: Project, state: ItemState, ledger: ItemLedger) -> None:
     state.gold = gold
     state.labels_by_people = people
     state.stage = _stage(project, state, ledger, gold)
-    unclear = found_unclear(ledger)
+    unclear = is_unclear(ledger)
     state.disputed = not unclear and is_disputed(project.dispute_above, state, ledger, gold)
     begun = people > 0 or bool(ledger.rejections)
     in_scope = project.review_scope == Project.ReviewScope.ALL or bool(state.reasons) or begun
-    state.required_labels = _wanted(project, state, ledger)
+    state.required_labels = _required_labels(project, state, ledger)
     # Whether a manager wants it labelled, though the plan would not bring it to people.
     state.queued = people < state.required_labels and (
         in_scope or state.promoted or bool(state.assignees)
     )
-    state.reserved_slots = len(still_asked(state, ledger))
+    state.reserved_slots = len(pending_assignees(state, ledger))
     state.audience = audience_of(state, ledger)
     state.is_gold_question = gold is not None and gold.basis in KNOWN
     state.priority = priority_of(project.queue_order, state, gold)
@@ -179,13 +179,13 @@ def _stage(
     if gold:
         return ItemState.Stage.DECIDED
     if ledger.by_people:
-        if not _spoken(ledger) or len(ledger.by_people) < project.overlap:
+        if not _is_labelled_here(ledger) or len(ledger.by_people) < project.overlap:
             return ItemState.Stage.IN_REVIEW
-        return ItemState.Stage.UNCLEAR if found_unclear(ledger) else ItemState.Stage.CONFLICT
+        return ItemState.Stage.UNCLEAR if is_unclear(ledger) else ItemState.Stage.CONFLICT
     return ItemState.Stage.SUGGESTED if state.suggestion_id else ItemState.Stage.NEW
 
 
-def _wanted(project: Project, state: ItemState, ledger: ItemLedger) -> int:
+def _required_labels(project: Project, state: ItemState, ledger: ItemLedger) -> int:
     """How many people are to speak: one more than did where they disagree or a machine that is sure
     contradicts them, and where an audit has nothing but labels that were imported, which decide
     nothing by themselves."""
@@ -193,10 +193,14 @@ def _wanted(project: Project, state: ItemState, ledger: ItemLedger) -> int:
     if state.stage == ItemState.Stage.CONFLICT or state.disputed:
         return one_more
     audited = state.reasons == [AUDIT] and state.stage != ItemState.Stage.DECIDED
-    return max(project.overlap, one_more) if audited and not _spoken(ledger) else project.overlap
+    return (
+        max(project.overlap, one_more)
+        if audited and not _is_labelled_here(ledger)
+        else project.overlap
+    )
 
 
-def _spoken(ledger: ItemLedger) -> bool:
+def _is_labelled_here(ledger: ItemLedger) -> bool:
     """Whether anybody who labels here has."""
     return any(label.action != Label.Action.IMPORTED for label in ledger.by_people)
 
@@ -224,13 +228,13 @@ def priority_of(order: str, state: ItemState, gold: Gold | None) -> float:
     elif order == Project.QueueOrder.OLDEST:
         place = CONFIDENT
     else:
-        place = _by_doubt(state)
+        place = _priority_by_doubt(state)
     imported = gold is not None and gold.basis == Gold.Basis.IMPORTED
     first = PROMOTED if state.promoted else 0
     return place + first + (WITH_IMPORTED_GOLD if imported else 0)
 
 
-def _by_doubt(state: ItemState) -> float:
+def _priority_by_doubt(state: ItemState) -> float:
     # From 0 to 1. A suggestion of which nothing is known is not sure; without one there is nothing
     # to doubt.
     doubts = (state.signals.get("uncertainty"), state.model_uncertainty)
@@ -260,13 +264,13 @@ def is_disputed(
     return any(
         label.value is not None
         and value_key(label.value) != decided
-        and _sureness(label, state) >= above
+        and _confidence_of(label, state) >= above
         for label in ledger.labels
         if label.annotator.kind in MACHINES
     )
 
 
-def _sureness(label: Label, state: ItemState) -> float:
+def _confidence_of(label: Label, state: ItemState) -> float:
     """What the machine says of its certainty; of a debate that states none, what it shows."""
     if label.confidence is not None:
         return label.confidence
@@ -289,19 +293,19 @@ def audience_of(state: ItemState, ledger: ItemLedger) -> str:
     return state.assigned_kind
 
 
-def still_asked(state: ItemState, ledger: ItemLedger) -> list[int]:
+def pending_assignees(state: ItemState, ledger: ItemLedger) -> list[int]:
     """Those of its assignees who have neither labelled an item that waits for labels nor left it
     to others by rejecting the suggestion."""
     answered = {label.annotator.user_id for label in (*ledger.by_people, *ledger.rejections)}
     return [user for user in state.assignees if state.queued and user not in answered]
 
 
-def keep_assignments(items: Iterable[tuple[ItemState, ItemLedger]]) -> None:
+def sync_assignments(items: Iterable[tuple[ItemState, ItemLedger]]) -> None:
     """Open and close what people were given by name, as the ledger now says."""
     for state, ledger in items:
         if not state.assignees:
             continue
-        asked = still_asked(state, ledger)
+        asked = pending_assignees(state, ledger)
         rows = Assignment.objects.filter(item=state.item_id)
         rows.filter(user__in=asked, open=False).update(open=True)
         rows.filter(open=True).exclude(user__in=asked).update(open=False)

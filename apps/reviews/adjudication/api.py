@@ -18,7 +18,7 @@ from apps.reviews.adjudication.docket import (
     WITH_A_MACHINE,
     CaseFilter,
     check_expert,
-    docket,
+    read_docket,
 )
 from apps.reviews.adjudication.services import Ruling, adjudicate, send_back
 from apps.reviews.comments.services import LONGEST
@@ -145,7 +145,7 @@ class DocketViewSet(ProjectViewSet):
         """
         check_expert(request.user, self.project)
         wanted = CaseFilter(**self.read_query(DocketQuerySerializer))
-        return self.list_page(docket(self.project, wanted).cases)
+        return self.list_page(read_docket(self.project, wanted).cases)
 
 
 class RulingViewSet(ProjectViewSet):

@@ -154,18 +154,18 @@ def waiting_states(project: Project) -> ItemStateQuerySet:
     return states.filter(waiting, project=project, audience=ItemState.Audience.EXPERT)
 
 
-def docket(project: Project, wanted: CaseFilter | None = None) -> Docket:
+def read_docket(project: Project, wanted: CaseFilter | None = None) -> Docket:
     """What waits, narrowed to what is ``wanted``. Three queries, or four where it is very much."""
     schema = current_schema(project).parsed
     rows = list(waiting_states(project).values_list("item_id", "disputed")[:MOST])
-    voices = _voices(project)
+    voices = _read_voices(project)
     cases = []
     for item_id, disputed in rows:
         # Of an audit nobody learns what machines say; in a dispute they are a side.
         sides = tuple(
             voice for voice in voices.get(item_id, ()) if disputed or voice.kind in PEOPLE
         )
-        cases.append(Case(item_id, disputed, sides, _against(schema, sides)))
+        cases.append(Case(item_id, disputed, sides, _contested_labels(schema, sides)))
     chosen = [case for case in cases if wanted.fits(case)] if wanted else cases
     by = Counter(
         voice.annotator_id for case in cases for voice in case.voices if voice.kind in PEOPLE
@@ -200,7 +200,7 @@ def next_case(
     )
     ids = list(states.exclude(item=after).values_list("item_id", flat=True)[:MOST])
     if wanted:
-        among = {case.item_id for case in docket(project, wanted).cases}
+        among = {case.item_id for case in read_docket(project, wanted).cases}
         ids = [item_id for item_id in ids if item_id in among]
     return next((item_id for item_id in ids if item_id > after), next(iter(ids), None))
 
@@ -213,19 +213,19 @@ def undone_decision(user: User, item_id: int, key: str) -> Decision | None:
     return undone.select_related("label__schema", "label__item").first()
 
 
-def holders(item_ids: Iterable[int]) -> dict[int, Slot]:
+def current_leases(item_ids: Iterable[int]) -> dict[int, Slot]:
     """Who has which of these items just now. One query."""
     live = Slot.objects.live(timezone.now()).filter(item__in=list(item_ids))
     return {slot.item_id: slot for slot in live.select_related("holder")}
 
 
-def left_to_others(user: User, item_ids: Iterable[int]) -> set[int]:
+def skipped_items(user: User, item_ids: Iterable[int]) -> set[int]:
     """Which of these items ``user`` skipped. One query."""
     skips = Decision.objects.skips().filter(reviewer=user, undone_at__isnull=True)
     return set(skips.filter(item__in=list(item_ids)).values_list("item_id", flat=True))
 
 
-def _voices(project: Project) -> Mapping[int, Sequence[Voice]]:
+def _read_voices(project: Project) -> Mapping[int, Sequence[Voice]]:
     waiting = waiting_states(project).values("item_id")[:MOST]
     rows = Label.objects.current().filter(item__in=waiting).order_by("pk").values_list(
         "item_id", "value", "annotator_id", "annotator__name", "annotator__kind", "created_at"
@@ -237,7 +237,7 @@ def _voices(project: Project) -> Mapping[int, Sequence[Voice]]:
     return found
 
 
-def _against(schema: Schema, voices: Sequence[Voice]) -> str:
+def _contested_labels(schema: Schema, voices: Sequence[Voice]) -> str:
     """Which labels are against each other: the values, of sets the labels that not all chose."""
     if schema.task.written:
         return ""
@@ -267,7 +267,7 @@ def case_rows(user: User, cases: Sequence[Case]) -> list[CaseRow]:
     ids = [case.item_id for case in cases]
     items = Item.objects.filter(pk__in=ids).annotate(beginning=Substr("text", 1, BEGINNING))
     texts = {pk: rest for pk, *rest in items.values_list("pk", "external_id", "beginning")}
-    held, left = holders(ids), left_to_others(user, ids)
+    held, left = current_leases(ids), skipped_items(user, ids)
     comments = dict(
         Comment.objects.filter(item__in=ids, resolved_at__isnull=True)
         .order_by()

@@ -41,7 +41,7 @@ def read_ruling(data: QueryDict, task: LabelType) -> Ruling:
     )
 
 
-def read_wanted(data: QueryDict) -> CaseFilter:
+def read_filter(data: QueryDict) -> CaseFilter:
     """What the list is narrowed to; what makes no sense is passed over."""
     by, age, between = data.get("by", ""), data.get("age", ""), data.get("between", "")
     return CaseFilter(
@@ -52,7 +52,7 @@ def read_wanted(data: QueryDict) -> CaseFilter:
     )
 
 
-def query_of(data: QueryDict) -> str:
+def filter_query(data: QueryDict) -> str:
     """The filters as they stand in the address, with a question mark; empty without any."""
     kept = QueryDict(mutable=True)
     for name in FILTERS:

@@ -206,7 +206,7 @@ class Opinions:
         )
 
 
-def opinions_on(project: Project, user: User, item_id: int) -> Opinions:
+def read_opinions(project: Project, user: User, item_id: int) -> Opinions:
     """The item with all that stands of what was said of it. Four queries.
 
     Of an audited item that people have not decided yet nothing that machines say: what is decided
@@ -227,25 +227,25 @@ def opinions_on(project: Project, user: User, item_id: int) -> Opinions:
     kinds = list(Kind)
     shown = [label for label in labels if not (hide and label.annotator.kind in MACHINES)]
     shown.sort(key=lambda label: (kinds.index(Kind(label.annotator.kind)), label.pk))
-    opinions = tuple(Opinion(label, quotes_in(state.item, label.evidence)) for label in shown)
+    opinions = tuple(Opinion(label, find_quotes(state.item, label.evidence)) for label in shown)
     return Opinions(state, current_schema(project), opinions, state.gold, hide)
 
 
-def opinions_to_read(project: Project, user: User, item_id: int) -> Opinions:
-    """As :func:`opinions_on`, of what waits for an expert, or what ``user`` has labelled: of any
+def readable_opinions(project: Project, user: User, item_id: int) -> Opinions:
+    """As :func:`read_opinions`, of what waits for an expert, or what ``user`` has labelled: of any
     other item they are to tell their own mind before they learn what others say.
 
     Raises:
         NotFound: the project has no such item.
         Conflict: it waits for no expert, and they have not labelled it.
     """
-    case = opinions_on(project, user, item_id)
+    case = read_opinions(project, user, item_id)
     if not case.waits and case.own(user) is None:
         raise Conflict("This item waits for no expert: reviewers do not disagree on it.")
     return case
 
 
-def quotes_in(item: Item, evidence: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def find_quotes(item: Item, evidence: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """The quotes that truly stand in the item's text, as they stand there, each with its label."""
     named = [
         (str(name), verbatim(item.text, str(phrase)))
@@ -255,13 +255,13 @@ def quotes_in(item: Item, evidence: Mapping[str, Any]) -> tuple[tuple[str, str],
     return tuple(dict.fromkeys((name, quote) for name, quote in named if quote))
 
 
-def holder_of(item_id: int, user: User) -> Slot | None:
+def lease_of_others(item_id: int, user: User) -> Slot | None:
     """The lease by which somebody else has the item just now."""
     live = Slot.objects.live(timezone.now()).filter(item=item_id).exclude(holder=user)
     return live.select_related("holder").first()
 
 
-def arguments(project: Project, item_id: int) -> list[tuple[Debate, list[list[Turn]]]]:
+def recent_debates(project: Project, item_id: int) -> list[tuple[Debate, list[list[Turn]]]]:
     """The item's newest debates; of each the turns by the answer they argue for, the last word of
     every side first. Three queries."""
     turns = Turn.objects.filter(status="ok").select_related("model").order_by("-pk")

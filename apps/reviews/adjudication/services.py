@@ -15,13 +15,13 @@ from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import assign_items, withdraw_label
 from apps.projects.models import Project
 from apps.reviews.adjudication.docket import check_expert, waiting_states
-from apps.reviews.adjudication.opinions import Opinions, opinions_on, quotes_in
-from apps.reviews.comments.services import checked_text, write_comment
+from apps.reviews.adjudication.opinions import Opinions, find_quotes, read_opinions
+from apps.reviews.comments.services import validate_text, write_comment
 from apps.reviews.models import Comment, Decision, Intervention, Purpose, Slot
-from apps.reviews.queue.answers import Answer, checked_value
-from apps.reviews.queue.leases import LEASE_SECONDS, check_may_work, free_slots, take
+from apps.reviews.queue.answers import Answer, validate_value
+from apps.reviews.queue.leases import LEASE_SECONDS, check_may_work, free_slots, take_slot
 from apps.reviews.queue.selectors import Place, open_places
-from apps.reviews.queue.submission import ask_again, lock_state, submit_label
+from apps.reviews.queue.submission import lock_state, submit_label, undo_skips
 from apps.reviews.queue.undo import undo_settling_label
 from labelhub.core.errors import Conflict, InvalidInput
 from labelhub.core.schema import value_key, value_words
@@ -85,7 +85,7 @@ def claim_to_adjudicate(*, project: Project, user: User, item_id: int) -> Slot |
     row = open_places(waiting, user.pk, now, given=True).first()
     if row is None:
         return None
-    return take(
+    return take_slot(
         Place(*row), project=project, user=user, until=until, now=now, purpose=Purpose.SETTLE
     )
 
@@ -107,9 +107,9 @@ def adjudicate(
         ValueNotOffered, InvalidInput: the ruling cannot be used.
     """
     check_expert(user, project)
-    explanation = checked_text("explain", ruling.explain)
+    explanation = validate_text("explain", ruling.explain)
     lock_state(project, item_id)
-    case = opinions_on(project, user, item_id)
+    case = read_opinions(project, user, item_id)
     _check_open(case, user)
     done = submit_label(
         project=project,
@@ -122,7 +122,7 @@ def adjudicate(
     decided = value_key(done.label.value)
     others = [opinion.label for opinion in case.people if value_key(opinion.label.value) != decided]
     judge = done.decision.reviewer_id
-    overruled = [person for person in people_behind(project, others) if person.pk != judge]
+    overruled = [person for person in reviewers_of(project, others) if person.pk != judge]
     comment = None
     if explanation and done.created:
         comment = tell_people(
@@ -175,7 +175,7 @@ def tell_people(
     return comment
 
 
-def people_behind(project: Project, labels: Sequence[Label]) -> list[User]:
+def reviewers_of(project: Project, labels: Sequence[Label]) -> list[User]:
     """Who gave these labels, of those who may still review here."""
     ids = [label.annotator.user_id for label in labels if label.annotator.user_id is not None]
     members = project.memberships.filter(user__in=ids, role__in=ROLES_WITH[Right.REVIEW])
@@ -190,21 +190,21 @@ def _check_open(case: Opinions, user: User) -> None:
         found = next(
             opinion for opinion in reversed(case.people) if opinion.label.role == Label.Role.UNCLEAR
         )
-        raise _decided_by(found.label.annotator.name, "cannot be told")
+        raise _decided_meanwhile(found.label.annotator.name, "cannot be told")
     if case.state.stage != ItemState.Stage.DECIDED or case.gold is None:
         raise DecidedMeanwhile("Reviewers do not disagree on this item any more; it goes on.")
     by = case.gold.decided_by.name if case.gold.decided_by else "the reviewers"
-    raise _decided_by(by, value_words(case.gold.value))
+    raise _decided_meanwhile(by, value_words(case.gold.value))
 
 
-def _decided_by(name: str, words: str) -> DecidedMeanwhile:
+def _decided_meanwhile(name: str, words: str) -> DecidedMeanwhile:
     return DecidedMeanwhile(f"Decided meanwhile by {name}: {words}. Nothing was changed.")
 
 
 def _answer(case: Opinions, ruling: Ruling) -> Answer:
     evidence = _evidence(case, ruling)
     # Where no label was chosen, what was quoted for none in particular is a part of the reasons.
-    words = [checked_text("rationale", ruling.rationale)]
+    words = [validate_text("rationale", ruling.rationale)]
     words += [f"“{quote}”" for quote in evidence.pop(FOR_NONE, [])]
     return Answer(
         value=ruling.value,
@@ -226,7 +226,7 @@ def _evidence(case: Opinions, ruling: Ruling) -> dict[str, list[str]]:
         ValueNotOffered, InvalidInput: the value, or a quote that does not stand in the text.
     """
     answer = Answer(value=ruling.value, abstain=ruling.abstain)
-    value = checked_value(case.schema, case.state, answer)
+    value = validate_value(case.schema, case.state, answer)
     names = [option.value for option in case.options]
     meant = case.schema.parsed.names_in(value)
     chosen = [name for name in names if name in meant]
@@ -234,7 +234,7 @@ def _evidence(case: Opinions, ruling: Ruling) -> dict[str, list[str]]:
     nothing = ruling.abstain or value == []
     other = FOR_NONE if nothing else next(iter(chosen or names), str(value))
     found: dict[str, list[str]] = {}
-    for name, quote in quotes_in(case.item, ruling.evidence):
+    for name, quote in find_quotes(case.item, ruling.evidence):
         found.setdefault(name if name in offered else other, []).append(quote)
     given = sum(len(phrases) for phrases in ruling.evidence.values())
     if given and not found:
@@ -265,11 +265,11 @@ def send_back(*, project: Project, user: User, item_id: int, reason: str) -> Sen
         Conflict: nobody of those who labelled it could be asked again.
     """
     check_expert(user, project)
-    why = checked_text("reason", reason)
+    why = validate_text("reason", reason)
     if not why:
         raise InvalidInput.at("reason", "say what they should look at again.")
     lock_state(project, item_id)
-    case = opinions_on(project, user, item_id)
+    case = read_opinions(project, user, item_id)
     if not case.waits:
         raise DecidedMeanwhile("This item does not wait for a decision any more.")
     theirs = [
@@ -277,7 +277,7 @@ def send_back(*, project: Project, user: User, item_id: int, reason: str) -> Sen
         for opinion in case.people
         if opinion.label.annotator.user_id not in (None, user.pk)
     ]
-    people = people_behind(project, theirs)
+    people = reviewers_of(project, theirs)
     if not people:
         raise Conflict(
             "Nobody who labelled this item reviews here any more: decide it, or skip it."
@@ -289,7 +289,7 @@ def send_back(*, project: Project, user: User, item_id: int, reason: str) -> Sen
     Slot.objects.filter(label__in=labels).update(label=None, holder=None)
     free_slots(Slot.objects.filter(item=item_id))
     assign_items(project, [item_id], people)
-    ask_again(project=project, item_ids=[item_id], users=people)
+    undo_skips(project=project, item_ids=[item_id], users=people)
     comment = tell_people(
         Intervention.Action.SEND_BACK,
         project=project,
@@ -301,7 +301,7 @@ def send_back(*, project: Project, user: User, item_id: int, reason: str) -> Sen
     return SentBack(people, comment)
 
 
-def last_settled(project: Project, user: User) -> Decision | None:
+def last_settled_decision(project: Project, user: User) -> Decision | None:
     """What ``user`` did last in the project, where that is a decision of what others disagreed on
     or an item left to others, and still stands. Two queries at most."""
     decision = Decision.objects.standing(project, user).select_related("label", "item").first()
@@ -315,7 +315,7 @@ def last_settled(project: Project, user: User) -> Decision | None:
 
 @transaction.atomic
 def undo_adjudication(*, project: Project, user: User) -> Decision | None:
-    """Take back what :func:`last_settled` finds; returns what it was.
+    """Take back what :func:`last_settled_decision` finds; returns what it was.
 
     What the expert had said of the item before they decided it is said again. Those who were told
     about the decision and have not read it will not; the others see that it is settled.
@@ -324,11 +324,11 @@ def undo_adjudication(*, project: Project, user: User) -> Decision | None:
         ReviewerPaused: a manager has paused them.
     """
     check_may_work(project, user)
-    found = last_settled(project, user)
+    found = last_settled_decision(project, user)
     if found is None:
         return None
     lock_state(project, found.item_id)
-    decision = last_settled(project, user)
+    decision = last_settled_decision(project, user)
     if decision is None or decision.pk != found.pk:
         return None  # undone in another tab, or superseded
     decision.undone_at = timezone.now()

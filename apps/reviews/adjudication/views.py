@@ -19,19 +19,24 @@ from apps.projects.pages import project_page
 from apps.projects.selectors import current_guideline
 from apps.reviews.adjudication.docket import (
     case_rows,
-    docket,
     next_case,
     project_to_adjudicate,
+    read_docket,
     undone_decision,
     waiting_states,
 )
-from apps.reviews.adjudication.forms import query_of, read_ruling, read_wanted
-from apps.reviews.adjudication.opinions import arguments, holder_of, opinions_on, opinions_to_read
+from apps.reviews.adjudication.forms import filter_query, read_filter, read_ruling
+from apps.reviews.adjudication.opinions import (
+    lease_of_others,
+    read_opinions,
+    readable_opinions,
+    recent_debates,
+)
 from apps.reviews.adjudication.services import (
     Adjudicated,
     adjudicate,
     claim_to_adjudicate,
-    last_settled,
+    last_settled_decision,
     send_back,
     undo_adjudication,
 )
@@ -50,16 +55,16 @@ PAGE_SIZE = 25
 def adjudication(request: SignedInRequest, slug: str) -> HttpResponse:
     """What waits for an expert, and who is against whom."""
     project = project_to_adjudicate(request.user, slug)
-    wanted = read_wanted(request.GET)
-    found = docket(project, wanted)
+    wanted = read_filter(request.GET)
+    found = read_docket(project, wanted)
     page = Paginator(found.cases, PAGE_SIZE).get_page(request.GET.get("page"))
     context = project_page(request, project, "adjudication") | {
         "docket": found,
         "wanted": wanted,
-        "query": query_of(request.GET),
+        "query": filter_query(request.GET),
         "page": page,
         "rows": case_rows(request.user, list(page)),
-        "undoable": last_settled(project, request.user),
+        "undoable": last_settled_decision(project, request.user),
     }
     return render(request, "reviews/adjudication.html", context)
 
@@ -89,7 +94,7 @@ def adjudication_item(request: SignedInRequest, slug: str, item_id: int) -> Http
 def adjudication_decide(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
     """Record the decision and go on; what cannot be used comes back as it was written."""
     project = project_to_adjudicate(request.user, slug)
-    case = opinions_on(project, request.user, item_id)
+    case = read_opinions(project, request.user, item_id)
     try:
         done = adjudicate(
             project=project,
@@ -142,7 +147,7 @@ def adjudication_undo(request: SignedInRequest, slug: str) -> HttpResponse:
     if undone is None:
         messages.info(request, "There is no decision of yours left to undo here.")
         return redirect("adjudication", slug)
-    messages.success(request, "Taken back.")
+    messages.success(request, "Undone.")
     if waiting_states(project).filter(item=undone.item_id).exists():
         address = reverse("adjudication_item", args=[slug, undone.item_id])
         return redirect(f"{address}?again={undone.pk}" if undone.label_id else address)
@@ -154,8 +159,8 @@ def adjudication_undo(request: SignedInRequest, slug: str) -> HttpResponse:
 def adjudication_debates(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
     """The arguments of the item's debates, by side, as a part of the page; not of blind audits."""
     project = project_to_adjudicate(request.user, slug)
-    case = opinions_to_read(project, request.user, item_id)
-    debates = [] if case.hides_machines else arguments(project, item_id)
+    case = readable_opinions(project, request.user, item_id)
+    debates = [] if case.hides_machines else recent_debates(project, item_id)
     context = {"project": project, "debates": debates}
     return render(request, "reviews/adjudication_item.html#debates", context)
 
@@ -163,7 +168,7 @@ def adjudication_debates(request: SignedInRequest, slug: str, item_id: int) -> H
 def _desk(
     request: SignedInRequest, project: Project, item_id: int, *, fault: str = ""
 ) -> HttpResponse:
-    case = opinions_on(project, request.user, item_id)
+    case = read_opinions(project, request.user, item_id)
     # What waits for nobody is read by those alone who have answered it, also after a mistake.
     if not case.waits and (not fault or case.own(request.user) is None):
         messages.info(request, "This item waits for no decision any more.")
@@ -173,13 +178,13 @@ def _desk(
         "case": case,
         "item": case.item,
         "slot": slot,
-        "holder": None if slot else holder_of(item_id, request.user),
+        "holder": None if slot else lease_of_others(item_id, request.user),
         "own": case.own(request.user),
         "guideline": current_guideline(project),
         "thread": thread_on(project, request.user, item_id),
         "waiting": waiting_states(project).count(),
-        "query": query_of(request.GET),
-        "undoable": last_settled(project, request.user),
+        "query": filter_query(request.GET),
+        "undoable": last_settled_decision(project, request.user),
         "sent": _sent(request) if request.method == "POST" else _again(request, item_id),
         "fault": fault,
     }
@@ -215,14 +220,14 @@ def _sent(request: SignedInRequest) -> dict[str, Any]:
 
 
 def _to_next(request: SignedInRequest, project: Project, *, after: int = 0) -> HttpResponse:
-    item_id = next_case(project, request.user, wanted=read_wanted(request.GET), after=after)
+    item_id = next_case(project, request.user, wanted=read_filter(request.GET), after=after)
     if item_id is None:
-        if docket(project, read_wanted(request.GET)).cases:
+        if read_docket(project, read_filter(request.GET)).cases:
             words = "What waits you have left to others, or others hold it; it can be opened here."
             messages.info(request, words)
-        return redirect(reverse("adjudication", args=[project.slug]) + query_of(request.GET))
+        return redirect(reverse("adjudication", args=[project.slug]) + filter_query(request.GET))
     address = reverse("adjudication_item", args=[project.slug, item_id])
-    return redirect(address + query_of(request.GET))
+    return redirect(address + filter_query(request.GET))
 
 
 def _refused(request: SignedInRequest, slug: str, error: Conflict) -> HttpResponse:

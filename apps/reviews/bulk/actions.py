@@ -14,7 +14,7 @@ from apps.projects.changes import Translator
 from apps.projects.selectors import current_guideline, current_schema
 from apps.reviews.bulk.plan import BulkPlan
 from apps.reviews.models import BulkChange, BulkJob, Decision
-from apps.reviews.queue.submission import ask_again
+from apps.reviews.queue.submission import undo_skips
 from apps.reviews.queue.undo import return_to_queue
 
 #: In the provenance of a label that was given in bulk: the job.
@@ -216,7 +216,7 @@ class AssignItems(BulkAction):
         for who, items in given.items():
             people = [by_id[pk] for pk in who]
             assign_items(plan.project, items, people)
-            ask_again(project=plan.project, item_ids=items, users=people)
+            undo_skips(project=plan.project, item_ids=items, users=people)
         return [
             BulkChange(
                 job=job,

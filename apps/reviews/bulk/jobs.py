@@ -22,9 +22,9 @@ from apps.projects.models import Project
 from apps.projects.selectors import role_in
 from apps.projects.services import hold_labels
 from apps.reviews.bulk.actions import apply_action, undo_changes
-from apps.reviews.bulk.plan import BulkPlan, preview, read_options, sorted_out
+from apps.reviews.bulk.plan import BulkPlan, preview, read_options, with_outcomes
 from apps.reviews.models import BulkChange, BulkJob, Intervention
-from apps.reviews.search.matching import matching, newest_item
+from apps.reviews.search.matching import matching_items, newest_item
 from apps.reviews.search.query import Query, read_query
 from labelhub.core.errors import Conflict, Forbidden, InvalidInput
 
@@ -70,8 +70,8 @@ def plan_job(
     Raises:
         InvalidInput: a field that cannot be used, by its name.
     """
-    matching(project, query)  # reads the values of labels
-    upto, asked_at = _frozen(project, frozen or {})
+    matching_items(project, query)  # reads the values of labels
+    upto, asked_at = _read_frozen(project, frozen or {})
     return BulkPlan(
         project=project,
         actor=actor,
@@ -146,7 +146,7 @@ def undo_job(*, job: BulkJob, actor: User) -> BulkJob:
     return job
 
 
-def _frozen(project: Project, given: Mapping[str, Any]) -> tuple[int, datetime]:
+def _read_frozen(project: Project, given: Mapping[str, Any]) -> tuple[int, datetime]:
     """What a preview held fast; nothing of the future, and without a preview what there is now."""
     newest, now = newest_item(project), timezone.now()
     raw_upto, raw_time = given.get("upto"), given.get("asked_at")
@@ -207,7 +207,7 @@ def _do(run: JobRun, job: BulkJob) -> None:
             began = time.monotonic()
             with run.chunk():
                 _do_chunk(plan, job, ahead[:size])
-            ahead, size = ahead[size:], _paced(size, time.monotonic() - began)
+            ahead, size = ahead[size:], _next_size(size, time.monotonic() - began)
     left = max(0, job.total - job.done - job.passed_over)
     counts = Counter(job.counts) + Counter(gone=left)
     with run.last_chunk():
@@ -217,7 +217,7 @@ def _do(run: JobRun, job: BulkJob) -> None:
 
 def _do_chunk(plan: BulkPlan, job: BulkJob, ids: Sequence[int]) -> None:
     states = lock_states(ids)
-    outcomes = dict(sorted_out(plan, plan.among(ids)).values_list("pk", "outcome"))
+    outcomes = dict(with_outcomes(plan, plan.among(ids)).values_list("pk", "outcome"))
     counts = Counter(outcomes.get(pk, "gone") for pk in ids)
     changes = apply_action(plan, job, [states[pk] for pk in ids if outcomes.get(pk) == ""])
     BulkChange.objects.bulk_create(changes)
@@ -232,7 +232,7 @@ def _do_chunk(plan: BulkPlan, job: BulkJob, ids: Sequence[int]) -> None:
     )
 
 
-def _paced(size: int, seconds: float) -> int:
+def _next_size(size: int, seconds: float) -> int:
     """How many items to take next, after a moment for others."""
     if connection.vendor == "sqlite":
         time.sleep(PAUSE)
@@ -253,7 +253,7 @@ def _undo(run: JobRun, job: BulkJob) -> None:
             counts = {**job.counts, "undone": job.counts.get("undone", 0) + back}
             counts["kept"] = job.counts.get("kept", 0) + len(changes) - back
             _write(job, after=changes[-1].item_id, counts=counts)
-        size = _paced(size, time.monotonic() - began)
+        size = _next_size(size, time.monotonic() - began)
     with run.last_chunk():
         undoer = User.objects.filter(username=job.counts.get("undone_by", "")).first()
         _finish(job, Status.UNDONE)

@@ -17,7 +17,7 @@ from apps.labels.models import Assignment, ItemState, Label
 from apps.projects.models import Item, Membership, Project
 from apps.projects.selectors import current_schema, reviewer_kind
 from apps.reviews.models import BulkJob, Slot
-from apps.reviews.search.matching import matching
+from apps.reviews.search.matching import matching_items
 from apps.reviews.search.query import Query
 from labelhub.core.errors import InvalidInput, NotFound
 from labelhub.core.schema import unstorable
@@ -61,7 +61,7 @@ class BulkPlan:
 
     def items(self) -> QuerySet[Item]:
         """The items that the search finds now, of those there were."""
-        return matching(self.project, self.query).filter(pk__lte=self.upto)
+        return matching_items(self.project, self.query).filter(pk__lte=self.upto)
 
     def among(self, item_ids: Sequence[int]) -> QuerySet[Item]:
         """Those of the items, found a moment ago, that still are. What is said of an item shows in
@@ -73,7 +73,7 @@ class BulkPlan:
             comment_by=query.comment_by,
             skipped_by=query.skipped_by,
         )
-        return matching(self.project, again).filter(pk__in=item_ids)
+        return matching_items(self.project, again).filter(pk__in=item_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def reasons_in_words(passed: Mapping[str, int]) -> list[tuple[int, str]]:
 
 def preview(plan: BulkPlan) -> Preview:
     """What the plan comes to now: one count, and a few of the items that will change."""
-    outcomes = sorted_out(plan, plan.items())
+    outcomes = with_outcomes(plan, plan.items())
     counted = outcomes.order_by().values_list("outcome").annotate(n=Count("pk"))
     counts: dict[str, int] = dict(counted)
     changing = outcomes.filter(outcome="").order_by("pk")
@@ -108,7 +108,7 @@ def preview(plan: BulkPlan) -> Preview:
     return Preview(sum(counts.values()), counts.get("", 0), passed, list(shown))
 
 
-def sorted_out(plan: BulkPlan, items: QuerySet[Item]) -> QuerySet[Any]:
+def with_outcomes(plan: BulkPlan, items: QuerySet[Item]) -> QuerySet[Any]:
     """The items, each with its ``outcome``: why it is passed over, empty where it is not."""
     reasons = [When(condition, then=Value(reason)) for reason, condition in _reasons(plan).items()]
     outcome = Case(*reasons, default=Value(""), output_field=CharField())
@@ -118,11 +118,11 @@ def sorted_out(plan: BulkPlan, items: QuerySet[Item]) -> QuerySet[Any]:
 def _reasons(plan: BulkPlan) -> dict[str, Q]:
     found = {"gone": Q(state__updated_at__gt=plan.asked_at)}
     if plan.action in (Action.ACCEPT, Action.LABEL):
-        return found | _of_labels(plan)
+        return found | _label_reasons(plan)
     idle = Q(state__queued=False)
     settled = {"decided": Q(state__stage=ItemState.Stage.DECIDED), "unclear": _UNCLEAR}
     if plan.action == Action.ASSIGN:
-        return found | {**settled, **_of_people(plan)}
+        return found | {**settled, **_assignment_reasons(plan)}
     if plan.action == Action.AUDIENCE:
         same = Q(state__assigned_kind=plan.options["kind"])
         return found | {**settled, "same": same}
@@ -135,7 +135,7 @@ def _reasons(plan: BulkPlan) -> dict[str, Q]:
     return found | {"unsaid": ~Q(Exists(here))}
 
 
-def _of_labels(plan: BulkPlan) -> dict[str, Q]:
+def _label_reasons(plan: BulkPlan) -> dict[str, Q]:
     """As for a reviewer: who is not asked is not asked in bulk either."""
     live = Slot.objects.live(timezone.now()).filter(project=plan.project)
     found = {
@@ -167,7 +167,7 @@ def _given_to(user: int) -> Q:
     return Q(Exists(Assignment.objects.filter(item=OuterRef("pk"), user=user, open=True)))
 
 
-def _of_people(plan: BulkPlan) -> dict[str, Q]:
+def _assignment_reasons(plan: BulkPlan) -> dict[str, Q]:
     """Items that all the chosen have labelled, or have been given already; where they share the
     items, one who has not is enough."""
     spoken, given = Q(), Q()

@@ -22,7 +22,7 @@ from django.db.models import (
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.common.prepared import prepared
-from apps.labels.blindness import ONLY_AUDITED, answer_hidden_from, unanswered
+from apps.labels.blindness import ONLY_AUDITED, answer_hidden_from, unanswered_by
 from apps.labels.models import ItemState
 from apps.projects.models import Membership, Project
 from apps.projects.selectors import reviewer_kind, role_in
@@ -59,7 +59,7 @@ class Thread:
 
 def thread_on(project: Project, user: User, item_id: int) -> Thread:
     """What is said about one item, as far as ``user`` may read it. Two queries, or three."""
-    rows = list(_seen_by(project, user).filter(item=item_id).order_by("pk"))
+    rows = list(_comments_for(project, user).filter(item=item_id).order_by("pk"))
     readable = [comment for comment in rows if _is_readable(comment)]
     return Thread(item_id, readable, len(rows) - len(readable))
 
@@ -70,7 +70,7 @@ def comment_rows(project: Project, user: User, *, shown: str = "open") -> QueryS
     Args:
         shown: one of :data:`SHOWN`; anything else: all of them.
     """
-    rows = _seen_by(project, user).select_related("item__state__gold").order_by("-pk")
+    rows = _comments_for(project, user).select_related("item__state__gold").order_by("-pk")
     return narrow_comments(rows, user, shown)
 
 
@@ -79,7 +79,7 @@ def narrow_comments(rows: QuerySet[Comment], user: User, shown: str) -> QuerySet
     if shown == "mine":
         return rows.filter(author=user)
     if shown == "mentions":
-        return rows.filter(_meant_for(user))
+        return rows.filter(_mentions_user(user))
     if shown in ("open", "resolved"):
         return rows.filter(resolved_at__isnull=shown == "open")
     return rows
@@ -91,7 +91,7 @@ def get_comment(project: Project, user: User, comment_id: int) -> Comment:
     Raises:
         NotFound: the project has none of that number, or they may not read it yet.
     """
-    comment = _seen_by(project, user).filter(pk=comment_id).first()
+    comment = _comments_for(project, user).filter(pk=comment_id).first()
     if comment is None or not _is_readable(comment):
         raise NotFound(f"There is no comment {comment_id} that you may read.")
     return comment
@@ -105,7 +105,7 @@ def readable_comments(project: Project, user: User) -> QuerySet[Comment]:
 def unread_mentions(project_id: int, user_id: int) -> int:
     """How many comments are meant for ``user`` and unread; no more than one above :data:`MANY`.
     One query."""
-    return len(_unread(user_id, project_id))
+    return len(_unread_mentions(user_id, project_id))
 
 
 def unread_by_project(user: User) -> dict[int, int]:
@@ -115,13 +115,13 @@ def unread_by_project(user: User) -> dict[int, int]:
     return dict(counts.values_list("comment__project", "n"))
 
 
-def people_called(project: Project, start: str) -> list[str]:
+def complete_names(project: Project, start: str) -> list[str]:
     """The first names of members that begin with ``start``, whatever the case."""
     names = Membership.objects.filter(project=project, user__username__istartswith=start)
     return list(names.order_by("user__username").values_list("user__username", flat=True)[:OFFERED])
 
 
-def _seen_by(project: Project, user: User) -> QuerySet[Comment]:
+def _comments_for(project: Project, user: User) -> QuerySet[Comment]:
     """Comments with author and mentioned people; ``readable`` and ``unread`` say what they are to
     ``user``."""
     unread = Mention.objects.filter(comment=OuterRef("pk"), user=user.pk, seen_at__isnull=True)
@@ -149,8 +149,8 @@ def _readable(project: Project, user: User) -> Q:
         item__project__review_settings__show_opinions=True, item__state__is_gold_question=False
     )
     shown &= ~Q(item__state__reasons=ONLY_AUDITED)
-    readable = Q(author=user) | (Q(explains=True) & _meant_for(user)) | shown
-    readable |= ~unanswered(user.pk, item="item_id")
+    readable = Q(author=user) | (Q(explains=True) & _mentions_user(user)) | shown
+    readable |= ~unanswered_by(user.pk, item="item_id")
     # Comments on items that wait for nobody, and by which user cannot be checked.
     readable |= Q(item__state__queued=False) & ~answer_hidden_from(user.pk, item="item_id")
     if reviewer_kind(user, project) == ReviewerKind.EXPERT:
@@ -160,7 +160,7 @@ def _readable(project: Project, user: User) -> Q:
     return readable
 
 
-def _meant_for(user: User) -> Q:
+def _mentions_user(user: User) -> Q:
     return Q(Exists(Mention.objects.filter(comment=OuterRef("pk"), user=user.pk)))
 
 
@@ -169,6 +169,6 @@ def _is_readable(comment: Comment) -> bool:
 
 
 @prepared
-def _unread(user: int, project: int) -> QuerySet[Mention, tuple[int]]:
+def _unread_mentions(user: int, project: int) -> QuerySet[Mention, tuple[int]]:
     unread = Mention.objects.filter(user=user, seen_at__isnull=True, comment__project=project)
     return unread.order_by().values_list("pk")[: MANY + 1]

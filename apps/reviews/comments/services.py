@@ -25,7 +25,7 @@ MOST = 50
 LONGEST = 10_000
 
 
-def called(text: str) -> dict[str, list[str]]:
+def find_mentions(text: str) -> dict[str, list[str]]:
     """What stands behind each ``@``, with the names it may be, the longest first.
 
     >>> called("Ask @ana.")
@@ -39,7 +39,9 @@ def called(text: str) -> dict[str, list[str]]:
     return found
 
 
-def meant(candidates: Mapping[str, Iterable[str]], known: Collection[str]) -> dict[str, str]:
+def match_mentions(
+    candidates: Mapping[str, Iterable[str]], known: Collection[str]
+) -> dict[str, str]:
     """For what was said behind an ``@``, the longest of its names that is ``known``."""
     found = {}
     for words, names in candidates.items():
@@ -51,7 +53,7 @@ def meant(candidates: Mapping[str, Iterable[str]], known: Collection[str]) -> di
 
 def mark_mentions(text: str, known: Collection[str]) -> SafeString:
     """``text`` as escaped HTML in which every ``@name`` that is ``known`` stands out."""
-    names = meant(called(text), known)
+    names = match_mentions(find_mentions(text), known)
     parts, position = [], 0
     for match in _CALLED.finditer(text):
         name = names.get(match[1])
@@ -63,7 +65,7 @@ def mark_mentions(text: str, known: Collection[str]) -> SafeString:
     return mark_safe("".join([*parts, escape(text[position:])]))  # noqa: S308 - every part is escaped
 
 
-def checked_words(name: str, words: str) -> str:
+def validate_words(name: str, words: str) -> str:
     """Words without what no database stores.
 
     Raises:
@@ -108,13 +110,13 @@ def write_comment(
     """
     if not Item.objects.filter(project=project, pk=item_id).exists():
         raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
-    words = checked_text("text", text)
+    words = validate_text("text", text)
     if not words:
         raise InvalidInput.at("text", "write something first.")
     comment = Comment.objects.create(
         project=project, item_id=item_id, author=user, text=words, explains=explains
     )
-    mentioned = called(words)
+    mentioned = find_mentions(words)
     names = {name for possible in mentioned.values() for name in possible}
     found = Membership.objects.filter(project=project, user__username__in=names)
     members = dict(found.values_list("user__username", "user")) if names else {}
@@ -122,11 +124,11 @@ def write_comment(
     Mention.objects.bulk_create(
         [Mention(comment=comment, user_id=person) for person in sorted(people)]
     )
-    known = meant(mentioned, members)
+    known = match_mentions(mentioned, members)
     return Written(comment, tuple(name for name in mentioned if name not in known))
 
 
-def remark(*, project: Project, user: User, item_id: int, text: str) -> Comment | None:
+def add_remark(*, project: Project, user: User, item_id: int, text: str) -> Comment | None:
     """What somebody remarked while they answered or skipped an item, as a comment on it.
 
     None where there are no words. The same words by the same person on the same item are stored
@@ -135,7 +137,7 @@ def remark(*, project: Project, user: User, item_id: int, text: str) -> Comment 
     Raises:
         NotFound, InvalidInput: as :func:`write_comment`.
     """
-    words = checked_text("comment", text)
+    words = validate_text("comment", text)
     if not words:
         return None
     earlier = Comment.objects.filter(project=project, item=item_id, author=user, text=words).first()
@@ -171,13 +173,13 @@ def see_mentions(*, project: Project, user: User, item_id: int | None = None) ->
     )
 
 
-def checked_text(field: str, words: str) -> str:
+def validate_text(field: str, words: str) -> str:
     """``words`` without blanks around them.
 
     Raises:
         InvalidInput: too many, or something that no database takes.
     """
-    words = checked_words(field, words)
+    words = validate_words(field, words)
     if len(words) > LONGEST:
         raise InvalidInput.at(
             field, f"{len(words):,} characters are too many; {LONGEST:,} is the most."

@@ -14,7 +14,7 @@ from apps.common.addresses import row_number
 from apps.projects.models import Item, Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
-from apps.reviews.comments.selectors import SHOWN, comment_rows, people_called, thread_on
+from apps.reviews.comments.selectors import SHOWN, comment_rows, complete_names, thread_on
 from apps.reviews.comments.services import resolve_comment, see_mentions, write_comment
 from labelhub.core.errors import InvalidInput, NotFound
 
@@ -98,7 +98,7 @@ def comment_people(request: SignedInRequest, slug: str) -> JsonResponse:
     """Names of members that begin with ``q``, to complete what is typed behind ``@``."""
     project = get_project(request.user, slug, Right.REVIEW)
     start = request.GET.get("q", "")[:150].replace("\0", "")
-    return JsonResponse({"names": people_called(project, start)})
+    return JsonResponse({"names": complete_names(project, start)})
 
 
 def _thread(

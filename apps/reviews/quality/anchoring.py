@@ -18,7 +18,7 @@ from django.db.models.functions import Cast
 from apps.accounts.models import User
 from apps.projects.models import Project
 from apps.reviews.models import Decision
-from apps.reviews.quality.comparison import Compared, compared
+from apps.reviews.quality.comparison import SharedLabels, read_shared_labels
 from apps.reviews.quality.requeue import SETTLED
 from apps.reviews.quality.work import Bools, Floats, Ints
 from labelhub.core.agreement.figures import (
@@ -95,7 +95,7 @@ def read_answers(project: Project) -> tuple[Answers, bool]:
     key = _keys()
     kept = list(first.values())
     values = [(key(row[3]), key(row[4]), key(row[5])) for row in kept]
-    shared = _shared(compared(project) if kept else None)
+    shared = _agreement_with_others(read_shared_labels(project) if kept else None)
     others = [shared.get((row[0], row[1]), (0, 0)) for row in kept]
     return Answers(
         user=np.array([row[0] for row in kept], dtype=np.int64),
@@ -105,7 +105,7 @@ def read_answers(project: Project) -> tuple[Answers, bool]:
         ),
         rejected=np.array([row[9] for row in kept], dtype=np.bool_),
         right=np.array(
-            [_right(own, gold, row) for (own, _, gold), row in zip(values, kept, strict=True)],
+            [_is_right(own, gold, row) for (own, _, gold), row in zip(values, kept, strict=True)],
             dtype=np.int64,
         ),
         agreeing=np.array([agreeing for agreeing, _ in others], dtype=np.int64),
@@ -152,14 +152,14 @@ def _keys() -> Callable[[str | None], str | None]:
     return key
 
 
-def _right(own: str | None, gold: str | None, row: Sequence[Any]) -> int:
+def _is_right(own: str | None, gold: str | None, row: Sequence[Any]) -> int:
     """By what others decided for good; what reviewers decide rests on these very answers."""
     if own is None or gold is None or row[6] not in SETTLED or row[7] == row[0]:
         return -1
     return int(own == gold)
 
 
-def _shared(found: Compared | None) -> dict[tuple[int, int], tuple[int, int]]:
+def _agreement_with_others(found: SharedLabels | None) -> dict[tuple[int, int], tuple[int, int]]:
     """How many others agree with each person on each item, and how many others there are."""
     if found is None:
         return {}
@@ -212,18 +212,18 @@ def arm_of_answers(answers: Answers) -> Arm:
 def difference_of(answers: Answers, arms: Mapping[Any, Answers], measure: str) -> Figure:
     """``shown`` less ``withheld``."""
     if measure == "seconds":
-        return _of_medians(*(median(known_times(arms[arm].seconds)) for arm in ARMS))
+        return _difference_of_medians(*(median(known_times(arms[arm].seconds)) for arm in ARMS))
     sizes = {arm: int((arms[arm].counts(measure)[1] > 0).sum()) for arm in ARMS}
     if reason := too_few(sizes, FEWEST):
         return undefined(reason)
     part, whole = answers.counts(measure)
     people = np.unique(answers.user[whole > 0], return_inverse=True)
     if len(people[0]) >= FEWEST_PEOPLE:
-        return _drawn(answers, part, whole, "people")
+        return _bootstrap_difference(answers, part, whole, "people")
     if whole.max() <= 1:
         found = newcombe_of(arms, measure)
     else:
-        found = _drawn(answers, part, whole, "answers")
+        found = _bootstrap_difference(answers, part, whole, "answers")
     return {**found, "doubt": FEW_PEOPLE}
 
 
@@ -243,7 +243,7 @@ def newcombe_of(arms: Mapping[Any, Answers], measure: str) -> Figure:
     return figure(value, low=low, high=high, n=whole + other_whole, method=NEWCOMBE)
 
 
-def _drawn(answers: Answers, part: Ints, whole: Ints, unit: str) -> Figure:
+def _bootstrap_difference(answers: Answers, part: Ints, whole: Ints, unit: str) -> Figure:
     """By drawing people, with all that they said, or single answers."""
     shown = ~answers.withheld
     columns = np.stack(
@@ -261,7 +261,7 @@ def _drawn(answers: Answers, part: Ints, whole: Ints, unit: str) -> Figure:
     return figure(a / n - b / m, low=low, high=high, n=int((whole > 0).sum()), method=method)
 
 
-def _of_medians(shown: Figure, withheld: Figure) -> Figure:
+def _difference_of_medians(shown: Figure, withheld: Figure) -> Figure:
     """From the intervals of both, as Newcombe does with two shares (Zou and Donner 2008)."""
     value, low, high = _interval(shown)
     other_value, other_low, other_high = _interval(withheld)

@@ -36,7 +36,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Compared:
+class SharedLabels:
     """What people say of items that several labelled; ``raters`` and ``items`` as numbered in
     ``ratings``.
 
@@ -96,7 +96,7 @@ class Compared:
         return Pair(other, percent, figure(value, low=low, high=high, n=len(mine), method=KAPPA))
 
 
-def compared(project: Project) -> Compared:
+def read_shared_labels(project: Project) -> SharedLabels:
     """What people say now of items that several labelled. Two queries."""
     labels = Label.objects.current().by_people()
     labels = labels.filter(item__project=project, item__state__labels_by_people__gte=2)
@@ -118,7 +118,7 @@ def compared(project: Project) -> Compared:
     values, of_value = _numbered(keys[row[3]] for row in rows)
     # Who changed from crowd to expert may have a label as each: the newer counts, it comes first.
     _, first = np.unique(of_item * max(len(raters), 1) + of_rater, return_index=True)
-    return Compared(
+    return SharedLabels(
         Ratings(
             of_item[first], of_rater[first], of_value[first], len(items), len(raters), len(values)
         ),

@@ -13,7 +13,7 @@ from apps.labels.models import Annotator, Assignment, ItemState
 from apps.projects.models import Item, Membership, Project
 from apps.projects.selectors import members, role_in
 from apps.reviews.models import Decision, Intervention, Purpose, ReviewerStatus
-from apps.reviews.quality.comparison import Pair, compared
+from apps.reviews.quality.comparison import Pair, read_shared_labels
 from apps.reviews.quality.work import (
     ACCEPTED,
     REJECTED,
@@ -161,7 +161,7 @@ def people_report(project: Project) -> PeopleReport:
     standings = {
         status.user_id: status for status in ReviewerStatus.objects.filter(project=project)
     }
-    shared = compared(project)
+    shared = read_shared_labels(project)
     agreeing = shared.by_person()
     rows = []
     for user_id in [*team, *left]:
@@ -196,7 +196,7 @@ def usual_pace(project: Project) -> PaceLimits | None:
     return outlier_limits(known_times(usual_times(project)))
 
 
-def below(everybody: PaceLimits | None) -> float:
+def fast_below(everybody: PaceLimits | None) -> float:
     """Seconds below which an answer is too fast by what is usual here."""
     return everybody.low if everybody else 0.0
 
@@ -205,7 +205,7 @@ def count(work: Work, everybody: PaceLimits | None) -> Counted:
     """One person's decisions in figures."""
     suggested = work.answered & (work.action <= REJECTED)
     first = work.first_known
-    soon = work.too_fast(below(everybody))
+    soon = work.too_fast(fast_below(everybody))
     return Counted(
         labels=int(work.labelled.sum()),
         skips=int((~work.undone & (work.action == SKIPPED)).sum()),
@@ -342,7 +342,7 @@ def person_report(
     do is not told by name.
     """
     mine, _ = read_work(project, user.pk)
-    shared, everybody = compared(project), usual_pace(project)
+    shared, everybody = read_shared_labels(project), usual_pace(project)
     member = Membership.objects.filter(project=project, user=user).first()
     row = person_row(
         project,
@@ -356,9 +356,9 @@ def person_report(
     stretches = by_weeks(mine, days_of(project, user.pk)) if by == WEEK else by_hundreds(mine)
     given = Assignment.objects.filter(project=project, user=user, open=True).count()
     if own:
-        return _for_themselves(row, mine, stretches, by, given)
+        return _own_report(row, mine, stretches, by, given)
     # Of the latest, these first.
-    latest = mine.where(mine.too_fast(below(everybody))).item[::-1][:MOST_LISTED].tolist()
+    latest = mine.where(mine.too_fast(fast_below(everybody))).item[::-1][:MOST_LISTED].tolist()
     found = Item.objects.in_bulk(latest) if latest else {}
     pairs = shared.pairs_of(user.pk)
     users = User.objects.in_bulk([pair.other for pair in pairs if pair.other > 0])
@@ -398,7 +398,7 @@ def interventions(project: Project, user: User | None = None) -> QuerySet[Interv
     return rows.filter(subject=user) if user else rows
 
 
-def _for_themselves(
+def _own_report(
     row: PersonRow, work: Work, stretches: Sequence[Stretch], by: str, given: int
 ) -> PersonReport:
     first = work.where(work.first_known)

@@ -15,7 +15,7 @@ from apps.projects.models import Project
 from apps.projects.services import hold_labels
 from apps.reviews.models import Decision, Intervention, Purpose, Requeue, Slot
 from apps.reviews.queue.leases import release_all
-from apps.reviews.queue.reviewer_status import checked_reason
+from apps.reviews.queue.reviewer_status import validate_reason
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
 
 #: Decisions that outrank reviewers: their items want nobody's label again.
@@ -27,7 +27,7 @@ AT_ONCE = 400
 KIND = "reviews.requeue"
 
 
-def requeueable(
+def requeueable_labels(
     project: Project, user: User, *, since: datetime | None = None, only_wrong: bool = False
 ) -> QuerySet[Label]:
     """The labels of ``user`` that stand and whose items others could be asked about again.
@@ -59,10 +59,10 @@ def requeueable(
     )
     if since is not None:
         labels = labels.filter(created_at__gte=since)
-    return _contradicted(labels, user) if only_wrong else labels
+    return _only_contradicted(labels, user) if only_wrong else labels
 
 
-def _contradicted(labels: QuerySet[Label], user: User) -> QuerySet[Label]:
+def _only_contradicted(labels: QuerySet[Label], user: User) -> QuerySet[Label]:
     as_text = Cast("value", TextField())
     others = (
         Label.objects.current()
@@ -95,17 +95,17 @@ def requeue_labels(
 ) -> Requeue:
     """Take back the labels of ``user`` that can be given anew; their items wait for people again.
 
-    Which ones: see :func:`requeueable`. What they hold just now goes back as well.
+    Which ones: see :func:`requeueable_labels`. What they hold just now goes back as well.
     A few hundred are done at once; more are left to a worker.
 
     Raises:
         InvalidInput: no reason, or there is no such label.
         Conflict: their labels are being put back already, or the labels are being changed.
     """
-    reason = checked_reason(reason)
+    reason = validate_reason(reason)
     try:
         asked = Requeue(reason=reason, since=since, only_wrong=only_wrong)
-        requeue = _begun(project, user, by, asked)
+        requeue = _start_requeue(project, user, by, asked)
     except IntegrityError:
         raise Conflict(
             f"Labels of {user.display_name} are being put back already; wait until that is done."
@@ -114,9 +114,9 @@ def requeue_labels(
 
 
 @transaction.atomic
-def _begun(project: Project, user: User, by: User, requeue: Requeue) -> Requeue:
+def _start_requeue(project: Project, user: User, by: User, requeue: Requeue) -> Requeue:
     hold_labels(project)
-    labels = requeueable(project, user, since=requeue.since, only_wrong=requeue.only_wrong)
+    labels = requeueable_labels(project, user, since=requeue.since, only_wrong=requeue.only_wrong)
     requeue.project, requeue.user, requeue.actor = project, user, by
     requeue.total = labels.count()
     if not requeue.total:
@@ -185,7 +185,7 @@ def put_labels_back(run: JobRun) -> None:
 
 
 def _labels(requeue: Requeue) -> QuerySet[Label]:
-    labels = requeueable(
+    labels = requeueable_labels(
         requeue.project, requeue.user, since=requeue.since, only_wrong=requeue.only_wrong
     )
     return labels.filter(pk__gt=requeue.after, pk__lte=requeue.upto)

@@ -32,7 +32,7 @@ from apps.reviews.quality.reports import (
     people_report,
     person_report,
 )
-from apps.reviews.quality.requeue import requeue_labels, requeue_of, requeueable
+from apps.reviews.quality.requeue import requeue_labels, requeue_of, requeueable_labels
 from apps.reviews.queue.reviewer_status import LONGEST_REASON, pause, resume
 from labelhub.core.errors import LabelhubError
 
@@ -138,7 +138,7 @@ def quality_requeue(request: SignedInRequest, slug: str, user_id: int) -> HttpRe
         "worker": user,
         "which": which,
         "form": form or RequeueForm(initial=which.cleaned_data if which.is_valid() else None),
-        "labels": requeueable(project, user, **which.cleaned_data).count()
+        "labels": requeueable_labels(project, user, **which.cleaned_data).count()
         if which.is_valid()
         else None,
     }

@@ -1,4 +1,4 @@
-"""What a reviewer sent, and the checks that it passes before anything is written."""
+"""A reviewer's answer, and its checks before anything is written."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from apps.labels.models import ItemState
 from apps.projects.changes import SchemaChange, Translator, comparable_versions
 from apps.projects.models import Item, LabelSchema, Project
-from apps.reviews.comments.services import checked_words
+from apps.reviews.comments.services import validate_words
 from apps.reviews.models import ReviewSettings
 from apps.reviews.queue.selectors import ReviewSetup
 from apps.reviews.schema_changes.services import carry_items
@@ -31,14 +31,13 @@ class EvidenceSpan(NamedTuple):
 class Answer:
     """What a reviewer sent.
 
-    ``value`` is raw, the empty set never None; None together with ``reject`` says only that the
-    suggestion is wrong, which leaves the item to others, with ``abstain`` "cannot be told".
-    ``shown`` is the id of the suggestion the reviewer saw, 0 for none, and None
-    when the sender does not say: what they were handed with the item counts, of a rejection else
-    what is suggested now; who was not handed it saw nobody knows what.
-    ``evidence`` are quotes by label, ``spans`` the same by place. ``order`` is that in which the
-    options were shown. ``adjudicates``: an expert settles what others disagree on.
-    ``schema_version`` is that of the labels they chose from; None: today's.
+    ``value`` is raw; the empty set is not None. None with ``reject`` says only that the suggestion
+    is wrong and leaves the item to others; None with ``abstain`` says that the reviewer cannot
+    tell. ``shown``: id of the suggestion that the reviewer saw, 0 for none. None: the suggestion
+    that was handed out with the item, or for a rejection the present one; without either it is not
+    known. ``evidence``: quotes by label, ``spans`` the same by position. ``order`` in which the
+    options were shown. ``adjudicates``: an expert settles the item. ``schema_version`` of the
+    labels to choose from; None: the newest.
     """
 
     value: Any = None
@@ -57,11 +56,11 @@ class Answer:
 
     @property
     def only_rejects(self) -> bool:
-        """Whether it says that the suggestion is wrong, and not what is right."""
+        """Whether it rejects the suggestion without a value."""
         return self.reject and self.value is None
 
 
-def checked_value(schema: LabelSchema, state: ItemState, answer: Answer) -> Value | None:
+def validate_value(schema: LabelSchema, state: ItemState, answer: Answer) -> Value | None:
     """The canonical value; None for an abstention or a rejection without a better label.
 
     Raises:
@@ -82,13 +81,13 @@ def checked_value(schema: LabelSchema, state: ItemState, answer: Answer) -> Valu
         raise
 
 
-def checked_extras(setup: ReviewSetup, item: Item, answer: Answer) -> dict[str, Any]:
+def validate_extras(setup: ReviewSetup, item: Item, answer: Answer) -> dict[str, Any]:
     """Rationale, confidence and evidence of an answer, as the ledger's columns.
 
     Raises:
         InvalidInput: one of them cannot be, or the rationale that the project requires is missing.
     """
-    rationale = checked_words("rationale", answer.rationale)
+    rationale = validate_words("rationale", answer.rationale)
     needed = setup.settings.ask_rationale == ReviewSettings.Rationale.REQUIRED
     if needed and not rationale and answer.value is not None:
         raise InvalidInput.at("rationale", "say why: this project asks for a reason.")
@@ -122,9 +121,9 @@ def _evidence(schema: LabelSchema, item: Item, answer: Answer) -> dict[str, list
 
 
 def presentation_provenance(answer: Answer, offered: Sequence[str]) -> dict[str, Any]:
-    """What the label's provenance keeps of how it was given; empty values are the caller's to drop.
+    """How the answer was given, for the label's provenance; the caller drops empty values.
 
-    An order that is not one of the offered options tells nothing and is left out.
+    An order that is no permutation of the offered options is left out.
     """
     shuffled = sorted(answer.order) == sorted(offered) and list(answer.order) != list(offered)
     return {
@@ -134,9 +133,8 @@ def presentation_provenance(answer: Answer, offered: Sequence[str]) -> dict[str,
 
 
 class LabelsChanged(InvalidInput):
-    """The labels have been changed since the page was opened, and what was chosen means something
-    else now, or nothing any more. The item has to be looked at again. (No conflict: sending the
-    same once more is of no use.)"""
+    """The labels have changed since the page was opened, and the chosen ones mean something else or
+    are gone. The reviewer has to look at the item again. (No conflict: a retry is of no use.)"""
 
     code = "labels_changed"
 
@@ -144,16 +142,15 @@ class LabelsChanged(InvalidInput):
 def translate_answer(
     project: Project, schema: LabelSchema, state: ItemState, answer: Answer
 ) -> Answer:
-    """The answer as it is meant under ``schema``, the newest; an item whose turn has not come is
-    carried over first.
+    """The answer under ``schema``, the newest; an item that still has old labels is migrated first.
 
-    Call with the item's state locked, before its labels are read; it is brought up to date.
+    Call with the item's state locked, before its labels are read; the state is brought up to date.
 
     Raises:
-        LabelsChanged: nothing of today stands for what was chosen.
+        LabelsChanged: the chosen value has no counterpart today.
     """
     if schema.carrying:
-        _carry(schema, state)
+        _migrate_item(schema, state)
     version = answer.schema_version
     if version is None or version >= schema.version:
         return answer
@@ -175,7 +172,7 @@ def translate_answer(
     )
 
 
-def _carry(schema: LabelSchema, state: ItemState) -> None:
+def _migrate_item(schema: LabelSchema, state: ItemState) -> None:
     rows = SchemaChange.objects.select_related(
         "project", "from_schema", "to_schema", "reverts__from_schema"
     )
@@ -204,8 +201,8 @@ def _translate_value(
         )
     if chosen not in (None, []) and now in (None, []):  # nobody chose the empty set
         raise LabelsChanged(
-            "The labels have been changed since this page was opened, and nothing of today stands "
-            f"for '{value_words(chosen)}'. Look at the item again and choose anew.",
+            "The labels have been changed since this page was opened, and none of today's labels "
+            f"stands for '{value_words(chosen)}'. Look at the item again and choose anew.",
             data={"schema_version": schema.version},
         )
     return now

@@ -1,4 +1,4 @@
-"""What a reviewer sees of one item: text, choices, suggestion, what was said of it, its debate."""
+"""What a reviewer sees of one item: text, choices, suggestion, opinions of others, debate."""
 
 import json
 from collections import Counter, defaultdict
@@ -14,7 +14,7 @@ from apps.accounts.roles import Role
 from apps.common.prepared import prepared
 from apps.debates.models import Debate, Turn
 from apps.debates.naming import reason_words
-from apps.labels.blindness import ONLY_AUDITED, unanswered
+from apps.labels.blindness import ONLY_AUDITED, unanswered_by
 from apps.labels.models import PEOPLE, ItemState, Kind, Label
 from apps.projects.changes import Translator
 from apps.projects.models import Item, LabelSchema, Project
@@ -65,28 +65,27 @@ def read_conversation(context: Sequence[Mapping[str, Any]]) -> Conversation:
 
 
 def draft_of(item_id: int, user_id: int, schema: LabelSchema) -> dict[str, list[str]]:
-    """The fields of what this person has begun to say of the item, as the labels are called in
-    ``schema``, the newest."""
-    found = _draft.first(item_id, user_id)
-    return _as_called_now(dict(found.fields), schema) if found else {}
+    """The fields of this person's draft for the item, under the labels of ``schema``."""
+    found = _drafts_of.first(item_id, user_id)
+    return _translate_draft(dict(found.fields), schema) if found else {}
 
 
-def _as_called_now(fields: dict[str, list[str]], schema: LabelSchema) -> dict[str, list[str]]:
+def _translate_draft(fields: dict[str, list[str]], schema: LabelSchema) -> dict[str, list[str]]:
     under = "".join(fields.pop("schema", []))
     if not (under.isdecimal() and len(under) < 10 and int(under) < schema.version):
         return fields
     given = LabelSchema.objects.filter(project=schema.project_id, version=int(under)).first()
     names = Translator.of(schema.project_id).names(given) if given else {}
-    fields.pop("none", None)  # it meant the labels of then
+    fields.pop("none", None)  # it referred to the old labels
     if "value" in fields:
         now = (names.get(name, name) for name in fields["value"])
         fields["value"] = list(dict.fromkeys(name for name in now if name is not None))
     if "spans" in fields:
-        fields["spans"] = [_marked_now(spans, names) for spans in fields["spans"]]
+        fields["spans"] = [_translate_spans(spans, names) for spans in fields["spans"]]
     return fields
 
 
-def _marked_now(raw: str, names: Mapping[str, str | None]) -> str:
+def _translate_spans(raw: str, names: Mapping[str, str | None]) -> str:
     try:
         spans = json.loads(raw)
     except ValueError:
@@ -101,20 +100,20 @@ def _marked_now(raw: str, names: Mapping[str, str | None]) -> str:
 
 
 @prepared
-def _draft(item: int, user: int) -> QuerySet[Draft]:
+def _drafts_of(item: int, user: int) -> QuerySet[Draft]:
     return Draft.objects.filter(item=item, user=user)
 
 
 @prepared
 def explanations_for(item: int, user: int) -> QuerySet[Comment]:
-    """What an adjudicator explained to this person about the item, and nobody has settled yet."""
+    """Unresolved explanations of adjudicators to this person about the item."""
     meant = Comment.objects.filter(item=item, explains=True, mentions__user=user)
     return meant.filter(resolved_at__isnull=True).select_related("author").order_by("pk")
 
 
 def return_reason(item_id: int, user_id: int) -> str:
-    """Why what this person had said of the item was taken back by others, in their words; nothing
-    where it was not, or where they have answered since."""
+    """Why others withdrew this person's label of the item; empty if they did not, or if the person
+    has answered since."""
     last = _last_label.first(item_id, user_id)
     if last is None or last.action != Label.Action.WITHDRAWN:
         return ""
@@ -128,8 +127,8 @@ def _last_label(item: int, user: int) -> QuerySet[Label]:
 
 
 def other_opinions(item_id: int, user_id: int) -> Sequence[Label]:
-    """What other people and authors say of the item now, oldest first; nothing of an audited item,
-    nor of one whose answer is known, which these tell."""
+    """Current labels of other people and authors, oldest first; none of audited items and gold
+    questions, whose answer they would give away."""
     labels = Label.objects.current().filter(
         item=item_id, annotator__kind__in=[*PEOPLE, Kind.AUTHOR]
     )
@@ -141,8 +140,8 @@ def other_opinions(item_id: int, user_id: int) -> Sequence[Label]:
 
 
 def earlier_answers(project: Project, user_id: int) -> list[str]:
-    """Free texts this person has given here before, the most frequent first: their own alone, so
-    that nobody leads another to an answer."""
+    """Free texts that this person has given here before, the most frequent first; not those of
+    others, which would lead to an answer."""
     values = (
         Label.objects.current()
         .filter(annotator__project=project, annotator__user=user_id, annotator__kind__in=PEOPLE)
@@ -153,27 +152,26 @@ def earlier_answers(project: Project, user_id: int) -> list[str]:
     return [value for value, _ in counts.most_common(OFFERED)]
 
 
-def must_wait(user: User, project: Project, item_id: int) -> bool:
-    """Whether ``user`` may not see the item's debate yet: it is audited or was drawn to be labelled
-    without, and they say nothing of it so far. One query."""
+def is_debate_hidden(user: User, project: Project, item_id: int) -> bool:
+    """Whether the item's debate is hidden from ``user``: they have not answered, and label the item
+    blind. One query."""
     states = ItemState.objects.filter(project=project, item=item_id)
-    state = states.filter(unanswered(user.pk, item="item_id")).first()
+    state = states.filter(unanswered_by(user.pk, item="item_id")).first()
     return state is not None and is_blind_for(user.pk, project, state)
 
 
-def may_read_whole(user: User, project: Project, item_id: int) -> bool:
-    """Whether to lead ``user`` to the debate's own page: no reviewer before they have answered, as
-    that of an item whose answer is known is kept from them, and they could tell by it. One query,
-    or two."""
+def may_open_debate(user: User, project: Project, item_id: int) -> bool:
+    """Whether ``user`` may open the page of the debate: a reviewer only after their answer, as a
+    missing page would give a gold question away. One query, or two."""
     if role_in(user, project) != Role.REVIEWER:
         return True
     states = ItemState.objects.filter(project=project, item=item_id)
-    return not states.filter(unanswered(user.pk, item="item_id")).exists()
+    return not states.filter(unanswered_by(user.pk, item="item_id")).exists()
 
 
 @dataclass(frozen=True, slots=True)
 class DebateSide:
-    """One of the answers that were argued for: by how many turns, and the best said for it."""
+    """One of the answers that were argued for: by how many turns, and the best of them."""
 
     value: Any
     turns: int
@@ -181,10 +179,10 @@ class DebateSide:
 
 
 def sides_of(debate: Debate) -> list[DebateSide]:
-    """The answers for which something was said, the most supported first.
+    """The answers that were argued for, the most supported first.
 
-    The best argument of a side is its turn with the most quoted evidence, the later one of equals:
-    it has heard the others.
+    The best turn of a side has the most quoted evidence; of equals the later one, which knows the
+    other arguments.
     """
 
     def quality(turn: Turn) -> tuple[int, int]:
@@ -347,34 +345,33 @@ class ReviewTask:
 
 
 def item_state(project: Project, item_id: int, user_id: int) -> ItemState:
-    """The item with its suggestion as it is handed out to ``user_id``: nothing that its debate said
-    of an item that is audited, or that they are to label without suggestion. One query, or two
-    where there is a suggestion: most of the time of a query goes into its columns, and a project
-    without runs has no suggestions.
+    """The item as it is handed out to ``user_id``, without suggestion, signals and reasons if they
+    label it blind. One query, or two with a suggestion: most of a query's time goes into its
+    columns, and a project without runs has no suggestions.
 
     Raises:
         NotFound: the project has no such item.
     """
-    state = _state_of.first(project.pk, item_id)
+    state = _states_with_item.first(project.pk, item_id)
     if state is None:
         raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
     if is_blind_for(user_id, project, state):
-        # As if the item had never been debated: what a person says of it is to owe nothing to it.
+        # As if the item had never been debated.
         state.suggestion, state.signals, state.reasons = None, {}, []
         if state.stage == ItemState.Stage.SUGGESTED:
             state.stage = ItemState.Stage.NEW
     elif state.suggestion_id is not None:
-        state.suggestion = _suggested.first(state.suggestion_id)
+        state.suggestion = _suggestions.first(state.suggestion_id)
     return state
 
 
 @prepared
-def _state_of(project: int, item: int) -> QuerySet[ItemState]:
+def _states_with_item(project: int, item: int) -> QuerySet[ItemState]:
     return ItemState.objects.select_related("item").filter(project=project, item=item)
 
 
 @prepared
-def _suggested(label: int) -> QuerySet[Label]:
+def _suggestions(label: int) -> QuerySet[Label]:
     return Label.objects.select_related("annotator").filter(pk=label).order_by()
 
 
@@ -390,7 +387,7 @@ def review_task(project: Project, *, slot: Slot) -> ReviewTask:
     schema, settings = setup.schema, setup.settings
     offered = list(schema.parsed.offered(state.item.options))
     if settings.shuffle_options and schema.parsed.task.item_options:
-        offered = shuffled(offered, user, state.item_id)
+        offered = shuffle_options(offered, user, state.item_id)
     return ReviewTask(
         state=state,
         schema=schema,
@@ -405,9 +402,9 @@ def review_task(project: Project, *, slot: Slot) -> ReviewTask:
     )
 
 
-def shuffled(options: Sequence[str], user_id: int, item_id: int) -> list[str]:
-    """The options in an order of this person's own, the same whenever they see the item: where all
-    see one order, the first option gains by it."""
+def shuffle_options(options: Sequence[str], user_id: int, item_id: int) -> list[str]:
+    """The options in an order that depends on person and item alone: if all saw one order, the
+    first option would gain by it."""
     order = Random(f"options {user_id} {item_id}")  # noqa: S311 - an order, not a secret
     return order.sample(options, len(options))
 

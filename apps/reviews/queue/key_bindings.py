@@ -1,7 +1,7 @@
-"""What can be done by a key on the working screen: the keys of the house, and a person's own.
+"""Keys of the review screen: the defaults, and each person's own.
 
-1 to 9 choose, whoever works: they are on the choices themselves. The others can be changed by
-each person; none needs a modifier, and none works while somebody types.
+1 to 9 always choose a label. Each person can change the other keys; none needs a modifier, and none
+works in a text field.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from labelhub.core.errors import InvalidInput
 
 
 class KeyAction(NamedTuple):
-    """Something a key does. ``keys``: names as browsers give them, parted by blanks."""
+    """An action with its default ``keys``: names as browsers give them, separated by blanks."""
 
     name: str
     words: str
@@ -37,13 +37,13 @@ ACTIONS = (
     KeyAction("mark", "Mark the selected text as evidence", "m"),
 )
 DEFAULTS = {action.name: action.keys for action in ACTIONS}
-#: Taken by choices, the list of keys, search and moving about.
+#: Used by choices, the list of keys, search and navigation.
 RESERVED = frozenset({*"123456789", "?", "/", "Tab", "Escape", " "})
 
 
 def keys_of(user: User) -> dict[str, str]:
-    """Action → its keys, parted by blanks: the person's own, else those of the house that are not
-    theirs for something else (an action may be younger than their choice). One query."""
+    """Action → its keys, separated by blanks: the person's own, else the defaults that they do not
+    use for something else. One query."""
     stored = _own_keys.first(user.pk)
     own: dict[str, str] = stored.keys if stored else {}
     taken = {key for keys in own.values() for key in keys.split()}
@@ -63,10 +63,10 @@ _NAMED = frozenset({"Enter", "Backspace", "Delete", "Insert", "Home", "End", "Pa
 
 
 def change_keys(*, user: User, keys: Mapping[str, str]) -> None:
-    """Give actions other keys; what is the house's own, or left out, is not stored.
+    """Store a person's own keys; defaults and missing actions are not stored.
 
     Raises:
-        InvalidInput: something that is no single key, a key of the house, or one given twice.
+        InvalidInput: no single key, a reserved key, or a key given twice.
     """
     own = {name: " ".join(given.split()) for name, given in keys.items() if name in DEFAULTS}
     own = {name: given for name, given in own.items() if given and given != DEFAULTS[name]}

@@ -13,7 +13,7 @@ from apps.reviews.models import Intervention
 
 
 class ReviewPlan(TypedDict, total=False):
-    """What of the plan is to change; see the fields of ``Project``."""
+    """The fields to change; see ``Project``."""
 
     overlap: int
     review_scope: str
@@ -25,26 +25,26 @@ class ReviewPlan(TypedDict, total=False):
     qualify_accuracy: float
 
 
-#: What the states of items depend on; the rest is asked when an item is handed out.
+#: Fields that the states of items depend on; the others are read when an item is handed out.
 DERIVED_FROM = frozenset({"overlap", "review_scope", "queue_order", "dispute_above"})
 
 
 def change_review_plan(
     *, project: Project, by: User | None = None, **given: Unpack[ReviewPlan]
 ) -> Project:
-    """Change the plan and bring every item into line: some may be decided by it, others wait again.
+    """Change the plan and update every item: some may be decided by it, others wait again.
 
-    With ``by`` the log tells who changed what. Takes a few seconds for 20,000 items; each thousand
-    is a transaction of its own, and doing it again after an interruption ends in the same place.
+    ``by`` is logged. Takes a few seconds for 20,000 items; each thousand is a transaction of its
+    own, and doing it again after an interruption ends in the same place.
 
     Raises:
-        InvalidInput: a value that cannot be, such as an overlap that is not 1 to 20.
+        InvalidInput: an impossible value, such as an overlap that is not 1 to 20.
     """
     values: dict[str, Any] = dict(given)
     for name, value in values.items():
         setattr(project, name, value)
     check_model(project, exclude=["created_by"])
-    # What was not given may have been changed by somebody else since the project was read.
+    # Only the given fields: others may have changed since the project was read.
     with transaction.atomic():
         _log(project, by, values)
         Project.objects.filter(pk=project.pk).update(**values)
@@ -52,12 +52,12 @@ def change_review_plan(
     if DERIVED_FROM & values.keys():
         replan(project)
     if "review_scope" in values:
-        reroute(project)  # a share of what no longer comes to people is audited, and only of that
+        reroute(project)  # audits are a share of the items that do not come to people
     return project
 
 
 def _log(project: Project, by: User | None, values: dict[str, Any]) -> None:
-    """What changes, as it was and as it is to be."""
+    """Log the old and new values of the fields that change."""
     if by is None or not values:
         return
     before = Project.objects.filter(pk=project.pk).values(*values).get()

@@ -1,4 +1,4 @@
-"""Who may work: pausing, letting go on, qualifying. Each is logged with its reason."""
+"""Pause, resume and qualify reviewers; each change is logged with its reason."""
 
 import math
 from functools import partial
@@ -21,33 +21,31 @@ LONGEST_REASON = 2000
 
 @transaction.atomic
 def pause(*, project: Project, user: User, by: User, reason: str) -> ReviewerStatus:
-    """Keep ``user`` from being given items; what they hold, or were given by name, goes back at
-    once.
+    """Give ``user`` no more items; the items they hold or were assigned go back at once.
 
-    The reason is told to them when they ask for the next item. What they send of items that they
-    had on screen is stored, as is everything that comes late.
+    They read the reason when they ask for the next item. Answers to items that they had on screen
+    are stored, as all late answers are.
 
     Raises:
         InvalidInput: no reason.
-        NotFound: they neither may label here nor ever did.
-        Conflict: they are paused already, perhaps by another manager a moment ago.
+        NotFound: they may not label here and never did.
+        Conflict: they are paused already, perhaps by another manager.
     """
-    reason = checked_reason(reason)
+    reason = validate_reason(reason)
     _check_works_here(project, user)
-    # Before the standing is written: an answer that qualifies locks item, place, standing in turn.
-    given = give_back(project=project, user=user)
-    standing = _moved(project, user, ReviewerStatus.Status.PAUSED, reason)
-    if standing is None:
+    # Before the status is written: an answer that qualifies locks item, slot and status in turn.
+    given = give_back_work(project=project, user=user)
+    reviewer_status = _change_status(project, user, ReviewerStatus.Status.PAUSED, reason)
+    if reviewer_status is None:
         now = ReviewerStatus.objects.get(project=project, user=user)
         raise Conflict(f"{user.display_name} is paused already: {now.reason}")
     _log(project, by, Intervention.Action.PAUSE, user, reason=reason, data={"given_back": given})
-    return standing
+    return reviewer_status
 
 
 @transaction.atomic
-def give_back(*, project: Project, user: User) -> int:
-    """Let others have what ``user`` holds and what they were given by name, which nobody else would
-    ever get; returns how many items they were given."""
+def give_back_work(*, project: Project, user: User) -> int:
+    """Free the items that ``user`` holds or was assigned; returns how many were assigned."""
     given = unassign_person(project, user)
     release_all(project=project, user=user)
     return given
@@ -59,44 +57,44 @@ def resume(*, project: Project, user: User, by: User, reason: str) -> ReviewerSt
 
     Raises:
         InvalidInput: no reason.
-        NotFound: they neither may label here nor ever did.
-        Conflict: nothing keeps them from working.
+        NotFound: they may not label here and never did.
+        Conflict: they may work already.
     """
-    reason = checked_reason(reason)
+    reason = validate_reason(reason)
     _check_works_here(project, user)
     unsaid = not ReviewerStatus.objects.filter(project=project, user=user).exists()
     if unsaid and not project.qualify_items:
         raise Conflict(f"Nothing keeps {user.display_name} from working.")
-    standing = _moved(project, user, ReviewerStatus.Status.ACTIVE, "")
-    if standing is None:
+    reviewer_status = _change_status(project, user, ReviewerStatus.Status.ACTIVE, "")
+    if reviewer_status is None:
         raise Conflict(f"{user.display_name} is at work already.")
     _log(project, by, Intervention.Action.RESUME, user, reason=reason)
-    return standing
+    return reviewer_status
 
 
 @transaction.atomic
 def qualify(project: Project, user: User) -> ReviewerStatus | None:
-    """Decide on ``user`` once they have answered enough items whose answers are known.
+    """Decide whether ``user`` qualifies, once they have answered ``project.qualify_items`` items.
 
-    Called after each answer to such an item. The first answer to each item counts, also when it
-    was taken back or revised, and "cannot be told" is not right; what was skipped, or whose
-    suggestion they only rejected, does not count.
-    With ``project.qualify_items`` of them they are let to work or paused, with the figures as the
-    reason. Returns their standing, if they have one. Idempotent: who stands as decided is left
-    alone.
+    Call it after each answer to a qualification item. The first answer to each item counts, also
+    when it was undone or revised; an abstention is wrong; skips and mere rejections do not count.
+    The user becomes active or paused, with the figures as the reason. Returns their status, if they
+    have one. Idempotent: a status other than qualifying stays.
     """
     wanted = project.qualify_items
     first = _first_answers(project, user)[:wanted]
-    standing = ReviewerStatus.objects.filter(project=project, user=user).first()
-    if standing is not None and standing.status != ReviewerStatus.Status.QUALIFYING:
-        return standing
+    reviewer_status = ReviewerStatus.objects.filter(project=project, user=user).first()
+    if reviewer_status is not None and reviewer_status.status != ReviewerStatus.Status.QUALIFYING:
+        return reviewer_status
     if not wanted or len(first) < wanted:
-        return standing
+        return reviewer_status
     right, needed = sum(first), needed_right(project)
     passed = right >= needed
     words = f"{right} of {wanted} right, {needed} {'was' if needed == 1 else 'were'} needed"
     status = ReviewerStatus.Status.ACTIVE if passed else ReviewerStatus.Status.PAUSED
-    decided = _moved(project, user, status, words, only_from=ReviewerStatus.Status.QUALIFYING)
+    decided = _change_status(
+        project, user, status, words, only_from=ReviewerStatus.Status.QUALIFYING
+    )
     if decided is None:
         return ReviewerStatus.objects.get(project=project, user=user)
     action = Intervention.Action.QUALIFIED if passed else Intervention.Action.NOT_QUALIFIED
@@ -115,7 +113,7 @@ def needed_right(project: Project) -> int:
     return math.ceil(project.qualify_items * project.qualify_accuracy - 1e-9)
 
 
-def checked_reason(reason: str) -> str:
+def validate_reason(reason: str) -> str:
     """The reason as it is stored.
 
     Raises:
@@ -137,26 +135,26 @@ def _check_works_here(project: Project, user: User) -> None:
         raise NotFound("There is no such person in this project.")
 
 
-def _moved(
+def _change_status(
     project: Project, user: User, status: str, reason: str, *, only_from: str = ""
 ) -> ReviewerStatus | None:
-    """The standing with its new status; None where it has that one, or is not what it comes from.
+    """The row with its new status; None if it has that status, or another one than ``only_from``.
 
-    Of two who change it at once one does it: the row is made once, and changed conditionally.
+    Of two concurrent changes one succeeds: the row is created once and updated conditionally.
     """
     fields = {"status": status, "reason": reason, "changed_at": timezone.now()}
-    standing, made = ReviewerStatus.objects.get_or_create(
+    reviewer_status, made = ReviewerStatus.objects.get_or_create(
         project=project, user=user, defaults=fields
     )
     if made:
-        return standing
-    rows = ReviewerStatus.objects.filter(pk=standing.pk).exclude(status=status)
+        return reviewer_status
+    rows = ReviewerStatus.objects.filter(pk=reviewer_status.pk).exclude(status=status)
     if only_from:
         rows = rows.filter(status=only_from)
     if not rows.update(**fields):
         return None
-    standing.refresh_from_db()
-    return standing
+    reviewer_status.refresh_from_db()
+    return reviewer_status
 
 
 def _first_answers(project: Project, user: User) -> list[bool]:
@@ -174,9 +172,9 @@ def _log(project: Project, by: User | None, action: str, user: User, **details: 
     Intervention.objects.create(project=project, actor=by, action=action, subject=user, **details)
 
 
-def free_what_they_held(*, project: Project, user: User, **_: Any) -> None:
-    """Others get at once what somebody held, or was given by name, who may no longer label here."""
-    given = give_back(project=project, user=user)
+def free_work(*, project: Project, user: User, **_: Any) -> None:
+    """Free the items of a user who may no longer label in the project."""
+    given = give_back_work(project=project, user=user)
     if given:
         Intervention.objects.create(
             project=project,

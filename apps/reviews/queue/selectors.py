@@ -1,4 +1,4 @@
-"""Who may be handed which item, and whether somebody may work; items and labels as lists."""
+"""Which items a reviewer may be handed, whether they may work; lists of items and labels."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -42,12 +42,12 @@ from labelhub.core.errors import NotFound
 
 
 def review_settings(project: Project) -> ReviewSettings:
-    """How the project reviews; an unsaved row with the defaults where nobody has chosen."""
-    return _settings.first(project.pk) or ReviewSettings(project=project)
+    """The project's review settings; an unsaved row with the defaults if there is none."""
+    return _settings_rows.first(project.pk) or ReviewSettings(project=project)
 
 
 @prepared
-def _settings(project: int) -> QuerySet[ReviewSettings]:
+def _settings_rows(project: int) -> QuerySet[ReviewSettings]:
     return ReviewSettings.objects.filter(project=project)
 
 
@@ -83,25 +83,24 @@ def _newest_setup(project: int) -> QuerySet[LabelSchema]:
 
 
 def reviewer_status_of(project: Project, user: User) -> ReviewerStatus | None:
-    """Where ``user`` stands in ``project``; None where nothing was ever said of them. One query,
-    put together once: it is asked with every item that is handed out."""
-    return _standing.first(project.pk, user.pk)
+    """The status of ``user`` in ``project``, if they have one. One query."""
+    return _reviewer_statuses.first(project.pk, user.pk)
 
 
 @prepared
-def _standing(project: int, user: int) -> QuerySet[ReviewerStatus]:
+def _reviewer_statuses(project: int, user: int) -> QuerySet[ReviewerStatus]:
     return ReviewerStatus.objects.filter(project=project, user=user)
 
 
-def must_qualify(project: Project, user: User, standing: ReviewerStatus | None) -> bool:
-    """Whether real work waits until ``user`` has answered items of known answer."""
+def must_qualify(project: Project, user: User, reviewer_status: ReviewerStatus | None) -> bool:
+    """Whether ``user`` has to answer qualification items before real work."""
     if not project.qualify_items or role_in(user, project) != Role.REVIEWER:
         return False
-    return standing is None or standing.status == ReviewerStatus.Status.QUALIFYING
+    return reviewer_status is None or reviewer_status.status == ReviewerStatus.Status.QUALIFYING
 
 
-def unseen_known(project: int, user: int) -> QuerySet[ItemState]:
-    """Items of known answer that ``user`` has never been shown."""
+def unseen_gold_questions(project: int, user: int) -> QuerySet[ItemState]:
+    """Gold questions that ``user`` has never been shown."""
     labels = Label.objects.filter(item=OuterRef("item"), annotator__user=user)
     left = Decision.objects.filter(item=OuterRef("item"), reviewer=user)
     held = Slot.objects.filter(item=OuterRef("item"), holder=user)
@@ -110,24 +109,24 @@ def unseen_known(project: int, user: int) -> QuerySet[ItemState]:
 
 
 @prepared
-def next_known(project: int, user: int, after: int) -> QuerySet[ItemState, tuple[int]]:
-    """The first item of known answer beyond the item ``after`` that ``user`` was never shown."""
-    unseen = unseen_known(project, user).filter(item__gt=after)
+def next_gold_question(project: int, user: int, after: int) -> QuerySet[ItemState, tuple[int]]:
+    """The first gold question after the item ``after`` that ``user`` was never shown."""
+    unseen = unseen_gold_questions(project, user).filter(item__gt=after)
     return unseen.order_by("item").values_list("item")[:1]
 
 
 @prepared
-def last_known(project: int) -> QuerySet[ItemState, tuple[int]]:
-    """The newest item of known answer."""
+def last_gold_question(project: int) -> QuerySet[ItemState, tuple[int]]:
+    """The newest gold question."""
     known = ItemState.objects.filter(project=project, is_gold_question=True)
     return known.order_by("-item").values_list("item")[:1]
 
 
 def arm_of(project: Project, user_id: int, state: ItemState) -> Decision.Arm | None:
-    """Whether ``user_id`` is to see the item's suggestion; None where there is nothing to draw.
+    """Whether ``user_id`` sees the item's suggestion; None if there is nothing to draw.
 
-    The draw is a hash of person and item: the same whenever it is asked, and of one item some see
-    the suggestion and others do not. What is before an expert because people disagree is not drawn.
+    The draw is a hash of person and item: always the same for both, and different people of one
+    item fall into different arms. Items that wait for an expert's decision are not drawn.
     """
     drawn = project.blind_share and state.suggestion_id is not None and not is_audit(state)
     if not drawn or state.stage == ItemState.Stage.CONFLICT or state.disputed:
@@ -139,7 +138,7 @@ def arm_of(project: Project, user_id: int, state: ItemState) -> Decision.Arm | N
 
 
 def is_blind_for(user_id: int, project: Project, state: ItemState) -> bool:
-    """Whether ``user_id`` is to answer without learning what was suggested."""
+    """Whether ``user_id`` answers the item without its suggestion."""
     return is_audit(state) or arm_of(project, user_id, state) == Decision.Arm.WITHHELD
 
 
@@ -152,10 +151,10 @@ class Look(NamedTuple):
 
 #: Places found per look.
 BREADTH = 8
-#: Of what somebody was given by name so many are looked at, the oldest first.
+#: Assigned items that are looked at, the oldest first.
 NAMED = 512
-#: The last finds what somebody who is far ahead of the others has not labelled yet. What others
-#: hold may stand before it, but nobody holds more than a few items.
+#: The last serves a person who is far ahead of the others. Items that others hold may come first,
+#: but nobody holds more than a few.
 LOOKS = (Look(32), Look(512), Look(8192, offered=True))
 
 
@@ -169,15 +168,15 @@ class Place(NamedTuple):
 
 
 def offered_to(project: Project, user: User) -> QuerySet[ItemState]:
-    """Queued items that ``user`` may label, the urgent first, whoever holds them just now.
+    """Queued items that ``user`` may label, the urgent first, held or not.
 
-    Not what they have labelled, skipped or postponed, or whose suggestion they only rejected; not
-    what is kept for others, by name or by kind: what reviewers disagree on is kept for experts.
+    Without items that they have labelled, skipped, postponed or rejected, and without items that
+    are kept for others by name or kind; conflicts are kept for experts.
     """
     given = Assignment.objects.filter(item=OuterRef("item_id"), user=user.pk, open=True)
     mine = Q(audience__in=["", reviewer_kind(user, project)]) | Q(Exists(given))
     states = ItemState.objects.awaiting_review().filter(mine, project=project)
-    return _offered(states, user.pk)
+    return _unanswered_states(states, user.pk)
 
 
 def open_items(project: Project, user: User, now: datetime) -> int:
@@ -191,7 +190,7 @@ def open_items(project: Project, user: User, now: datetime) -> int:
     )
 
 
-def _offered(states: QuerySet[ItemState], user_id: int) -> QuerySet[ItemState]:
+def _unanswered_states(states: QuerySet[ItemState], user_id: int) -> QuerySet[ItemState]:
     labels = Label.objects.standing().filter(item=OuterRef("item_id"), annotator__user=user_id)
     left = Decision.objects.filter(
         item=OuterRef("item_id"),
@@ -205,12 +204,12 @@ def _offered(states: QuerySet[ItemState], user_id: int) -> QuerySet[ItemState]:
 def open_places(
     states: QuerySet[ItemState], user_id: int, now: datetime, *, given: bool = False
 ) -> QuerySet[ItemState, Any]:
-    """Where ``user_id`` may be given one more lease at ``now``: rows of :class:`Place`.
+    """Places that ``user_id`` may lease at ``now``: rows of :class:`Place`.
 
-    Nobody holds an item twice: its labels are to be those of several people. Slot numbers are
-    handed out in order and never exceed what the item wants, so labelled and live slots together
-    cannot either, however claims interleave. Labels that came without a slot (by import, or after
-    a lease had lapsed) count as well. Places that are ``kept`` are for those they are kept for.
+    Nobody holds an item twice, because its labels must come from several people. Slot numbers are
+    given in order and never exceed ``required_labels``, so labelled and live slots together cannot
+    either, however claims interleave. Labels without a slot (imported, or given after the lease had
+    lapsed) count as well. Reserved slots are for the assignees (``given``).
     """
     waiting = Q(slot__label__isnull=True, slot__number__isnull=False)
     free = waiting & (Q(slot__lease_until__isnull=True) | Q(slot__lease_until__lte=now))
@@ -232,13 +231,12 @@ def open_places(
 
 
 def next_places(project: Project, user: User, now: datetime) -> list[Place]:
-    """The first few open places for ``user``: what they were given by name, then the queue's in its
-    order. The hot path.
+    """The first few open places for ``user``: assigned items, then the queue in its order.
 
-    It looks at the head of the queue, and further only when nothing there is for them. What is for
-    everybody and what is for their kind are two queues by the index, merged here.
+    The hot path. It looks at the head of the queue, and further only if nothing there is for them.
+    Items for everybody and items for the user's kind are two queues of the index, merged here.
     """
-    named = _assigned.first(project.pk, user.pk)  # most people have nothing by name
+    named = _first_assignment.first(project.pk, user.pk)  # most people have no assignment
     if named and (rows := _places_given(project.pk, user.pk, now)):
         return [Place(*row) for row in rows]
     kind = reviewer_kind(user, project)
@@ -249,7 +247,7 @@ def next_places(project: Project, user: User, now: datetime) -> list[Place]:
 
 
 @prepared
-def _assigned(project: int, user: int) -> QuerySet[Assignment, tuple[int]]:
+def _first_assignment(project: int, user: int) -> QuerySet[Assignment, tuple[int]]:
     given = Assignment.objects.filter(project=project, user=user, open=True)
     return given.order_by().values_list("pk")[:1]
 
@@ -258,7 +256,7 @@ def _assigned(project: int, user: int) -> QuerySet[Assignment, tuple[int]]:
 def _places_given(project: int, user: int, now: datetime) -> QuerySet[ItemState, tuple[Any, ...]]:
     given = Assignment.objects.filter(project=project, user=user, open=True).order_by("item")
     states = ItemState.objects.filter(pk__in=given[:NAMED].values("item"), queued=True)
-    return open_places(_offered(states, user), user, now, given=True).order_by(
+    return open_places(_unanswered_states(states, user), user, now, given=True).order_by(
         "-priority", "item_id"
     )[:BREADTH]
 
@@ -270,7 +268,7 @@ def _places_within(look: Look) -> PreparedQuery[[int, int, datetime, str], tuple
     ) -> QuerySet[ItemState, tuple[Any, ...]]:
         def head(audience: str) -> QuerySet[ItemState, Any]:
             queued = ItemState.objects.awaiting_review().filter(project=project, audience=audience)
-            states = _offered(queued, user) if look.offered else queued
+            states = _unanswered_states(queued, user) if look.offered else queued
             # By primary key alone: given a choice PostgreSQL works out every queued item before it
             # sorts, as it cannot know that nearly all of them pass the conditions. Within another
             # query, as SQLite takes no limit in the parts of a union.
@@ -279,22 +277,21 @@ def _places_within(look: Look) -> PreparedQuery[[int, int, datetime, str], tuple
 
         heads = head("").union(head(kind), all=True)
         near = ItemState.objects.filter(pk__in=heads).order_by("-priority", "item_id")
-        return open_places(_offered(near, user), user, now)[:BREADTH]
+        return open_places(_unanswered_states(near, user), user, now)[:BREADTH]
 
     return prepared(places)
 
 
 @prepared
 def held_slots(now: datetime, project: int, holder: int) -> QuerySet[Slot]:
-    """The slots that somebody holds in the project's queue, longest held first; what is on their
-    desk for a decision is no part of it."""
+    """The holder's live slots in the project's queue, longest held first, without adjudications."""
     live = Slot.objects.live(now).filter(project=project, holder=holder)
     live = live.exclude(purpose=Purpose.SETTLE)
     return live.order_by("lease_until", "pk")
 
 
 def live_leases(project: Project) -> QuerySet[Slot]:
-    """Slots that somebody holds, those that lapse first at the top, with holder and item."""
+    """The project's live slots with holder and item, those that lapse first at the top."""
     live = Slot.objects.live(timezone.now()).filter(project=project)
     return live.select_related("holder", "item").order_by("lease_until", "pk")
 
@@ -302,14 +299,14 @@ def live_leases(project: Project) -> QuerySet[Slot]:
 def items_of(project: Project, user: User) -> QuerySet[Item]:
     """The project's items in the order of their import, with state, suggestion and gold.
 
-    ``hidden`` marks those of whose debate ``user`` must not learn yet, ``debate_hidden``
-    those that the review screen shows them without a suggestion.
+    ``hidden`` marks items whose labels by machines ``user`` must not see yet, ``debate_hidden``
+    items that the review screen shows them without a suggestion.
     """
     return _with_state(Item.objects.filter(project=project), user).order_by("pk")
 
 
 def visible_items(user: User | AnonymousUser) -> QuerySet[Item]:
-    """The items of every project that ``user`` may know of, in the same way."""
+    """The items of all projects that ``user`` may see, in the same way."""
     return _with_state(Item.objects.visible_to(user), user)
 
 
@@ -323,10 +320,12 @@ def _with_state(items: QuerySet[Item], user: User | AnonymousUser) -> QuerySet[I
 
 
 def labels_of(project: Project, user: User) -> QuerySet[Label]:
-    """Every label in the project's ledger, oldest first; a reviewer reads nothing that the review
-    screen withholds from them: what models say of items that they are to answer blind, and what
-    others say of any before they have answered it. Managers too read nothing that models say of
-    what they were handed to answer blind."""
+    """The labels in the project's ledger that ``user`` may read, oldest first.
+
+    A reviewer reads nothing that the review screen withholds: labels of models on items that they
+    answer blind, and labels of others on items that they have not answered. A manager does not read
+    the labels of models on items that they hold to answer blind.
+    """
     by_models = Q(annotator__kind__in=(Kind.LLM, Kind.MODEL))
     reviews = role_in(user, project) == Role.REVIEWER
     hidden = hidden_from if reviews else handed_blind

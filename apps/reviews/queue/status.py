@@ -1,4 +1,4 @@
-"""The whole truth about a queue, for one person: what they can do, and why there is no more."""
+"""The state of a queue for one person: what they can do, and why there is no more."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ from apps.reviews.queue.selectors import (
     offered_to,
     open_items,
     reviewer_status_of,
-    unseen_known,
+    unseen_gold_questions,
 )
 
 #: How many holders are named; the others are counted.
@@ -38,7 +38,7 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class Qualifying:
-    """How far somebody is who may not work yet. ``left`` items of known answer are new to them."""
+    """Progress of a qualification; ``left`` gold questions are new to the reviewer."""
 
     done: int
     needed: int
@@ -47,7 +47,7 @@ class Qualifying:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueProgress:
-    """What the bar above an item tells: how much is ``left`` for this person, and what they did
+    """The bar above an item: how many items are ``left`` for this person, and how many they did
     today."""
 
     left: int
@@ -55,15 +55,15 @@ class QueueProgress:
 
     @property
     def today(self) -> int:
-        """What this person did today and what is left for them, together."""
+        """Items done today and left, together."""
         return self.done_today + self.left
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueStatus(QueueProgress):
-    """Counts of all ``items``, and of those ``waiting`` for people. ``open`` can be claimed at once
-    by this person; ``for_experts`` and ``for_others`` wait for other kinds of people and for those
-    they were given to by name; ``on_desk`` they have before them to decide."""
+    """Counts of all ``items``, and of those ``waiting`` for people. This person can claim ``open``
+    at once; ``for_experts`` and ``for_others`` wait for other kinds of people or for their
+    assignees; ``on_desk`` are this person's adjudications."""
 
     items: int
     waiting: int
@@ -84,7 +84,7 @@ class QueueStatus(QueueProgress):
 
     @property
     def nothing_left(self) -> bool:
-        """Whether there is truly nothing that this person could be handed now."""
+        """Whether this person can be handed nothing now."""
         if self.paused:
             return True
         if self.qualifying and not self.mine:
@@ -98,9 +98,8 @@ class QueueStatus(QueueProgress):
 
 
 def queue_progress(project: Project, user: User) -> QueueProgress:
-    """How far it is, beside an item that ``user`` has. A few counts by indexes."""
-    # What waits for this person's kind, without what they have said or left to others; what was
-    # sent back to them waits for them again.
+    """Progress of ``user``, who has an item. A few counts by indexes."""
+    # Items that wait for this person's kind, without those that they have answered or skipped.
     open_to = ["", reviewer_kind(user, project)]
     waits = ItemState.objects.filter(project=project, queued=True, audience__in=open_to)
     waiting_too = Q(item__state__queued=True, item__state__audience__in=open_to)
@@ -120,11 +119,15 @@ def queue_progress(project: Project, user: User) -> QueueProgress:
 
 
 def queue_status(project: Project, user: User) -> QueueStatus:
-    """Where the queue stands for ``user`` who has no item. It looks at all that waits: not for the
-    path that hands out items."""
+    """The queue for ``user``, who has no item. It counts all that waits: too slow for the path that
+    hands out items."""
     now = timezone.now()
-    standing = reviewer_status_of(project, user)
-    paused = standing if standing and standing.status == ReviewerStatus.Status.PAUSED else None
+    reviewer_status = reviewer_status_of(project, user)
+    paused = (
+        reviewer_status
+        if reviewer_status and reviewer_status.status == ReviewerStatus.Status.PAUSED
+        else None
+    )
     states = ItemState.objects.filter(project=project).order_by()
     queued = states.filter(queued=True)
     settled = states.filter(stage__in=SETTLED).values_list("stage").annotate(n=Count("pk"))
@@ -140,10 +143,10 @@ def queue_status(project: Project, user: User) -> QueueStatus:
     holds = Counter(held.values_list("purpose", flat=True))
     on_desk = holds.pop(Purpose.SETTLE, 0)
     qualifying = None
-    if must_qualify(project, user, standing):
+    if must_qualify(project, user, reviewer_status):
         tried = Decision.objects.filter(project=project, reviewer=user, purpose=Purpose.QUALIFY)
         done = tried.exclude(label__rejected=True).count()
-        left = unseen_known(project.pk, user.pk).count()
+        left = unseen_gold_questions(project.pk, user.pk).count()
         qualifying = Qualifying(done, project.qualify_items, left)
     return QueueStatus(
         items=states.count(),
@@ -152,8 +155,8 @@ def queue_status(project: Project, user: User) -> QueueStatus:
         mine=holds.total(),
         on_desk=on_desk,
         left=0,
-        done_by_me=_items_of(labelled),
-        done_today=_items_of(labelled.filter(created_at__gte=_midnight(now))),
+        done_by_me=_count_items(labelled),
+        done_today=_count_items(labelled.filter(created_at__gte=_midnight(now))),
         skipped_by_me=decisions.skips().filter(item__state__queued=True).count(),
         rejected_by_me=decisions.only_rejecting().filter(item__state__queued=True).count(),
         postponed_by_me=put_off.count(),
@@ -167,13 +170,13 @@ def queue_status(project: Project, user: User) -> QueueStatus:
     )
 
 
-def _items_of(decisions: DecisionQuerySet) -> int:
-    """Whoever answers an item again has labelled one item."""
+def _count_items(decisions: DecisionQuerySet) -> int:
+    """Different items: a revised answer is no second item."""
     return decisions.values("item").distinct().count()
 
 
 def _held_by_others(project: Project, user: User, now: datetime) -> Iterable[Holding]:
-    """Who holds what this person could label otherwise; the last holder lumps the rest together."""
+    """Holders of items that this person could label; the last row sums up the rest."""
     rows = (
         Slot.objects.live(now)
         .filter(project=project, item__in=offered_to(project, user).order_by().values("item_id"))

@@ -1,4 +1,4 @@
-"""An answer comes in or an item is left: checked first, stored always, tied to the suggestion."""
+"""Store an answer, a skip or a postponement: checked first, then stored in one transaction."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -23,17 +23,23 @@ from apps.labels.services import (
     unassign_items,
 )
 from apps.projects.models import Project
-from apps.reviews.comments.services import checked_words, remark
+from apps.reviews.comments.services import add_remark, validate_words
 from apps.reviews.models import Decision, Purpose, Slot
 from apps.reviews.queue.answers import (
     Answer,
-    checked_extras,
-    checked_value,
     presentation_provenance,
     translate_answer,
+    validate_extras,
+    validate_value,
 )
 from apps.reviews.queue.drafts import drop_draft
-from apps.reviews.queue.leases import check_asked, fill_slot, leave_slots, vacate_slot, was_asked
+from apps.reviews.queue.leases import (
+    check_asked,
+    fill_slot,
+    give_back_slots,
+    vacate_slot,
+    was_handed_out,
+)
 from apps.reviews.queue.reviewer_status import qualify
 from apps.reviews.queue.selectors import ReviewSetup, arm_of, read_setup
 from labelhub.core.errors import InvalidInput, NotFound
@@ -183,7 +189,7 @@ class Submission:
             # By its lease's token: the database itself stores it once only.
             uid=None if any(label.uid == token for label in self.history) else token,
             provenance={key: content for key, content in provenance.items() if content},
-            **checked_extras(setup, item, answer),
+            **validate_extras(setup, item, answer),
         )
 
     def choose_role(self) -> str:
@@ -203,7 +209,7 @@ class Submission:
             return own.role
         if self.purpose != Purpose.WORK:
             return Label.Role.GOLD_QUESTION
-        unasked = self.extra and not was_asked(self.user, state.item_id)
+        unasked = self.extra and not was_handed_out(self.user, state.item_id)
         return Label.Role.EXTRA if unasked else Label.Role.VOTE
 
     def fill_place(self, label: Label) -> bool:
@@ -262,12 +268,12 @@ def submit_label(
         NotAsked: the reviewer may not work, and was never given the item.
         ValueNotOffered, InvalidInput: the answer cannot be used; nothing was written.
     """
-    answer = replace(answer, comment=checked_words("comment", answer.comment))
+    answer = replace(answer, comment=validate_words("comment", answer.comment))
     state = lock_state(project, item_id)
     setup = read_setup(project)
     schema, state.project = setup.schema, setup.schema.project
     answer = translate_answer(project, schema, state, answer)
-    value = checked_value(schema, state, answer)
+    value = validate_value(schema, state, answer)
     annotator = annotator_for_user(project, user)
     history = read_history(item_id)
     own = {label.uid: label for label in history if label.annotator_id == annotator.pk}
@@ -279,7 +285,7 @@ def submit_label(
                 raise InvalidInput.at("lease", "this token belongs to a label of no reviewer.")
             return Submitted(sent, decision, created=False)
     last = next(iter(current_labels(own.values())), None)
-    purpose, place = _handed_out(user, state, answer)
+    purpose, place = _read_purpose(user, state, answer)
     submission = Submission(
         project=project,
         user=user,
@@ -306,7 +312,7 @@ def submit_label(
     drop_draft(user=user, item_id=item_id)
     decision = submission.record_decision(shown, label, late=late)
     if answer.comment:
-        remark(project=project, user=user, item_id=item_id, text=answer.comment)
+        add_remark(project=project, user=user, item_id=item_id, text=answer.comment)
     if purpose == Purpose.QUALIFY:
         qualify(project, user)
     return Submitted(label, decision)
@@ -331,7 +337,7 @@ def _locked(project: int, item: int) -> QuerySet[ItemState]:
     return rows.filter(project=project, item=item)
 
 
-def _handed_out(user: User, state: ItemState, answer: Answer) -> tuple[Purpose, Slot | None]:
+def _read_purpose(user: User, state: ItemState, answer: Answer) -> tuple[Purpose, Slot | None]:
     """Why the item was handed out, and the reviewer's newest slot. Reads no slot where the answer
     is complete and the item is no gold question; the slot of a complete answer is None."""
     complete = answer.shown is not None and answer.seconds is not None
@@ -348,9 +354,9 @@ def _handed_out(user: User, state: ItemState, answer: Answer) -> tuple[Purpose, 
 def skip_item(
     *, project: Project, user: User, item_id: int, lease_token: UUID | None = None, reason: str = ""
 ) -> Decision:
-    """Leave an item to others: it is not offered to ``user`` again until they undo. Idempotent.
+    """Leave an item to others: ``user`` does not get it again until they undo. Idempotent.
 
-    Who was given it by name gives it back with that.
+    An assignment of the item to ``user`` ends.
 
     Raises:
         NotFound: the project has no such item.
@@ -358,9 +364,9 @@ def skip_item(
     state = lock_state(project, item_id)
     if user.pk in state.assignees:
         unassign_items(project, [item_id], [user])
-    _let_go(user, item_id, lease_token)
-    skipped = _leave(project, user, item_id, Decision.Action.SKIP, reason)
-    remark(project=project, user=user, item_id=item_id, text=skipped.comment)
+    _free_own_slots(user, item_id, lease_token)
+    skipped = _record_leaving(project, user, item_id, Decision.Action.SKIP, reason)
+    add_remark(project=project, user=user, item_id=item_id, text=skipped.comment)
     return skipped
 
 
@@ -370,19 +376,19 @@ def postpone_item(
 ) -> Decision:
     """Put an item off: it comes back to ``user`` once nothing else is left for them. Idempotent.
 
-    Others may get it meanwhile, unless ``user`` was given it by name.
+    Others may get it meanwhile, unless it is assigned to ``user``.
 
     Raises:
         NotFound: the project has no such item.
     """
     lock_state(project, item_id)
-    _let_go(user, item_id, lease_token)
-    return _leave(project, user, item_id, Decision.Action.POSTPONE, reason)
+    _free_own_slots(user, item_id, lease_token)
+    return _record_leaving(project, user, item_id, Decision.Action.POSTPONE, reason)
 
 
-def ask_again(*, project: Project, item_ids: Iterable[int], users: Iterable[User]) -> None:
-    """Forget that these people left these items to others or put them off: they are given them by
-    name now, and nobody else would get them."""
+def undo_skips(*, project: Project, item_ids: Iterable[int], users: Iterable[User]) -> None:
+    """Undo the skips and postponements of these items by these people, whom they are assigned to
+    now."""
     left = Decision.objects.filter(
         project=project,
         item__in=list(item_ids),
@@ -393,12 +399,12 @@ def ask_again(*, project: Project, item_ids: Iterable[int], users: Iterable[User
     left.order_by().update(undone_at=timezone.now())
 
 
-def _let_go(user: User, item_id: int, lease_token: UUID | None) -> None:
+def _free_own_slots(user: User, item_id: int, lease_token: UUID | None) -> None:
     mine = Slot.objects.filter(item=item_id, holder=user)
-    leave_slots(mine.filter(lease_token=lease_token) if lease_token else mine)
+    give_back_slots(mine.filter(lease_token=lease_token) if lease_token else mine)
 
 
-def _leave(
+def _record_leaving(
     project: Project, user: User, item_id: int, action: Decision.Action, reason: str
 ) -> Decision:
     earlier = Decision.objects.standing(project, user).filter(item=item_id, action=action).first()
@@ -407,5 +413,5 @@ def _leave(
         item_id=item_id,
         reviewer=user,
         action=action,
-        comment=checked_words("reason", reason),
+        comment=validate_words("reason", reason),
     )

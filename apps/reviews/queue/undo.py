@@ -1,4 +1,4 @@
-"""Undo instead of "are you sure": the last decision is taken back, then the one before it."""
+"""Undo a reviewer's decisions, the last one first; return items to the queue."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -13,33 +13,33 @@ from apps.accounts.models import User
 from apps.labels.models import PEOPLE, ItemState, Label
 from apps.labels.services import NewLabel, promote_items, record_label, withdraw_label
 from apps.projects.models import Project
-from apps.reviews.comments.services import checked_words
+from apps.reviews.comments.services import validate_words
 from apps.reviews.models import Comment, Decision, Intervention, Mention, Purpose, Slot
-from apps.reviews.queue.drafts import draft_again
+from apps.reviews.queue.drafts import restore_draft
 from apps.reviews.queue.leases import LEASE_SECONDS, check_may_work, claim_item, free_slots
 from apps.reviews.queue.submission import lock_state
 from labelhub.core.errors import Conflict, InvalidInput
 
-#: Rejections that one click takes back: each locks its item and writes a row.
+#: Rejections undone by one click: each locks its item and writes a row.
 TAKEN_UP_AT_ONCE = 100
 
 
 class NothingToUndo(Conflict):
-    """What is to be taken back stands no longer."""
+    """The decision is not in force any more."""
 
     code = "nothing_to_undo"
 
 
 class SettledMeanwhile(NothingToUndo):
-    """Taking an answer back would lose it: the item waits for nobody any more."""
+    """Undo would lose the answer: the item waits for nobody any more."""
 
     code = "settled_meanwhile"
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What was taken back. ``slot`` is None when others have the item or settled it, or when it was
-    an expert's last word and what they had said before stands again (``restored``)."""
+    """An undone decision. ``slot`` is None if others have the item or settled it, or if the
+    expert's earlier answer is active again (``restored``)."""
 
     decision: Decision
     slot: Slot | None
@@ -48,17 +48,17 @@ class Undone:
 
 @transaction.atomic
 def undo_last(*, project: Project, user: User) -> Undone | None:
-    """Take back the last decision of ``user`` that still stands; the item is theirs again.
+    """Undo the last decision of ``user`` that is in force; the item is theirs again.
 
-    The label is withdrawn in the ledger, so gold and state follow; where it settled what others
-    disagree on, what the expert had said before stands again. What was superseded or taken back
-    since has nothing left to undo. None when nothing else is.
+    The label is withdrawn in the ledger; gold and state follow. If it settled the item, the
+    expert's earlier answer is active again. Superseded and withdrawn labels cannot be undone. None
+    if nothing is left to undo.
 
     Raises:
-        ReviewerPaused: a manager has paused them; the item would be theirs again.
+        ReviewerPaused: a manager has paused them.
     """
     check_may_work(project, user)
-    while found := _undoable(project, user).first():
+    while found := _undoable_decisions(project, user).first():
         if undone := _undo_locked(project, user, found):
             return undone
     return None
@@ -66,19 +66,19 @@ def undo_last(*, project: Project, user: User) -> Undone | None:
 
 @transaction.atomic
 def undo_decision(*, project: Project, user: User, decision_id: int) -> Undone:
-    """Take back that decision of ``user``, however long ago; otherwise as :func:`undo_last`.
+    """Undo that decision of ``user``, of any age; otherwise as :func:`undo_last`.
 
     Raises:
-        NothingToUndo: it is not theirs, or stands no longer.
-        SettledMeanwhile: the item would wait for nobody, so they could not answer it anew.
+        NothingToUndo: it is not theirs, or not in force.
+        SettledMeanwhile: the item would wait for nobody, so they could not answer it again.
         ReviewerPaused: as :func:`undo_last`.
     """
     check_may_work(project, user)
-    found = _undoable(project, user).filter(pk=decision_id).first()
+    found = _undoable_decisions(project, user).filter(pk=decision_id).first()
     undone = _undo_locked(project, user, found) if found else None
     if undone is None:
-        raise NothingToUndo("This answer stands no longer: it was taken back, or sent back to you.")
-    # One of known answer waits for whoever had it.
+        raise NothingToUndo("This answer was undone already, or sent back to you.")
+    # A gold question waits for its holder.
     known = undone.decision.purpose in (Purpose.CHECK, Purpose.QUALIFY)
     waits = known or ItemState.objects.filter(item=undone.decision.item_id, queued=True).exists()
     if undone.decision.label and not waits:
@@ -90,9 +90,9 @@ def undo_decision(*, project: Project, user: User, decision_id: int) -> Undone:
 
 
 def _undo_locked(project: Project, user: User, found: Decision) -> Undone | None:
-    """None when somebody else was quicker."""
+    """None if another tab was quicker."""
     lock_state(project, found.item_id)
-    decision = _undoable(project, user).filter(pk=found.pk).first()
+    decision = _undoable_decisions(project, user).filter(pk=found.pk).first()
     if decision is None:
         return None
     decision.undone_at = timezone.now()
@@ -104,19 +104,19 @@ def _undo_locked(project: Project, user: User, found: Decision) -> Undone | None
     elif label is not None:
         withdraw_label(label=label, provenance={"undone_by": user.username})
     if label is not None:
-        draft_again(project=project, user=user, label=label)
-    return Undone(decision, _slot_again(project, user, decision))
+        restore_draft(project=project, user=user, label=label)
+    return Undone(decision, _retake_slot(project, user, decision))
 
 
-def _undoable(project: Project, user: User) -> QuerySet[Decision]:
-    """What stands of what ``user`` decided, the latest first."""
+def _undoable_decisions(project: Project, user: User) -> QuerySet[Decision]:
+    """Decisions of ``user`` that can be undone, the latest first."""
     decisions = Decision.objects.standing(project, user).undoable()
     return decisions.select_related("label__supersedes", "label__schema", "label__item")
 
 
-def take_up_skipped(*, project: Project, user: User) -> int:
-    """Offer ``user`` again what they left to others, by a skip or by rejecting the suggestion
-    without a label; returns how many decisions were undone."""
+def reoffer_skipped(*, project: Project, user: User) -> int:
+    """Undo the skips and mere rejections of ``user``, so that they get these items again; returns
+    how many decisions were undone."""
     decisions = Decision.objects.standing(project, user)
     undone = decisions.skips().order_by().update(undone_at=timezone.now())
     rejected = decisions.only_rejecting().filter(item__state__queued=True)
@@ -128,7 +128,7 @@ def take_up_skipped(*, project: Project, user: User) -> int:
 @transaction.atomic
 def _take_back_rejection(project: Project, user: User, pk: int, item_id: int) -> int:
     lock_state(project, item_id)
-    decision = _undoable(project, user).filter(pk=pk).first()
+    decision = _undoable_decisions(project, user).filter(pk=pk).first()
     if decision is None or decision.label is None:
         return 0  # undone or answered in another tab
     decision.undone_at = timezone.now()
@@ -138,8 +138,8 @@ def _take_back_rejection(project: Project, user: User, pk: int, item_id: int) ->
     return 1
 
 
-def _slot_again(project: Project, user: User, decision: Decision) -> Slot | None:
-    """The slot the label had filled, held by ``user`` anew; one without slot looks for a place."""
+def _retake_slot(project: Project, user: User, decision: Decision) -> Slot | None:
+    """The slot that the label had filled, leased to ``user`` again; else a free place, if any."""
     filled = Slot.objects.filter(label=decision.label) if decision.label else Slot.objects.none()
     slot = filled.first()
     if slot is None:
@@ -157,22 +157,21 @@ def _slot_again(project: Project, user: User, decision: Decision) -> Slot | None
 def return_to_queue(
     *, project: Project, item_ids: Iterable[int], by: User, reason: str, log: bool = True
 ) -> int:
-    """Put items back into the queue; returns how many of the project's there were.
+    """Put items of the project back into the queue; returns how many.
 
-    What people here said of them is withdrawn in the ledger, with the reason; who skipped or
-    postponed them is asked again, and who holds one just now loses it. Imported labels and gold
-    stand. An item that the review plan would not bring to people comes first instead. Each item is
-    a transaction of its own; doing it again ends in the same place.
+    Labels that people gave here are withdrawn with the reason; skips and postponements are undone;
+    leases end. Imported labels and gold stay. An item that the review plan would not queue is
+    promoted. Each item is a transaction of its own; doing it again ends in the same place.
 
     Raises:
         InvalidInput: no reason is given.
     """
-    why = checked_words("reason", reason)
+    why = validate_words("reason", reason)
     if not why:
         raise InvalidInput.at("reason", "say why the items go back: their reviewers will read it.")
     ids = ItemState.objects.filter(project=project, item__in=list(item_ids)).order_by("item")
     returned = [
-        _return_one(project, item_id, by, why) for item_id in ids.values_list("item", flat=True)
+        _return_item(project, item_id, by, why) for item_id in ids.values_list("item", flat=True)
     ]
     if returned and log:
         Intervention.objects.create(
@@ -187,7 +186,7 @@ def return_to_queue(
 
 
 @transaction.atomic
-def _return_one(project: Project, item_id: int, by: User, why: str) -> int:
+def _return_item(project: Project, item_id: int, by: User, why: str) -> int:
     ItemState.objects.select_for_update().get(item=item_id)
     withdraw_all(item_id, provenance={"returned_by": by.username, "reason": why})
     left = Decision.objects.filter(item=item_id, label__isnull=True, undone_at__isnull=True)
@@ -198,7 +197,7 @@ def _return_one(project: Project, item_id: int, by: User, why: str) -> int:
 
 
 def withdraw_all(item_id: int, *, provenance: dict[str, str]) -> Sequence[Label]:
-    """Withdraw what people here say of an item and empty its slots; returns what was withdrawn.
+    """Withdraw the labels that people gave an item here, and empty its slots; returns the labels.
 
     Call it with the item's state locked.
     """
@@ -214,8 +213,8 @@ def withdraw_all(item_id: int, *, provenance: dict[str, str]) -> Sequence[Label]
 
 
 def undo_settling_label(decision: Decision, label: Label, user: User) -> bool:
-    """Take back the ``label`` that settled an item, which is locked, as :func:`undo_adjudication`
-    does; whether what ``user`` had said before stands again."""
+    """Undo the ``label`` by which ``user`` settled an item, which is locked; returns whether their
+    earlier answer is active again."""
     explanations = Comment.objects.filter(
         item=decision.item_id,
         author=user,

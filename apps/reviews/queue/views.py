@@ -37,15 +37,15 @@ from apps.reviews.queue.forms import (
 )
 from apps.reviews.queue.item_context import (
     debate_behind,
-    may_read_whole,
-    must_wait,
+    is_debate_hidden,
+    may_open_debate,
     review_task,
     sides_of,
 )
 from apps.reviews.queue.key_bindings import change_keys, keys_of
 from apps.reviews.queue.leases import (
     ReviewerPaused,
-    claim_begun,
+    claim_drafted_item,
     claim_next_item,
     note_shown,
     release_leases,
@@ -56,7 +56,7 @@ from apps.reviews.queue.plan import change_review_plan
 from apps.reviews.queue.selectors import live_leases, review_settings
 from apps.reviews.queue.status import queue_progress, queue_status
 from apps.reviews.queue.submission import postpone_item, skip_item, submit_label
-from apps.reviews.queue.undo import NothingToUndo, Undone, take_up_skipped, undo_decision, undo_last
+from apps.reviews.queue.undo import NothingToUndo, Undone, reoffer_skipped, undo_decision, undo_last
 from labelhub.core.errors import InvalidInput, LabelhubError
 
 
@@ -66,9 +66,8 @@ from labelhub.core.errors import InvalidInput, LabelhubError
 def review(request: SignedInRequest, slug: str) -> HttpResponse:
     """The screen with its first item.
 
-    Showing it holds an item for a few minutes: without that the page would first be empty, and two
-    people who open it would see the same text. ``?item=`` names that which is wanted first of those
-    they hold or have begun.
+    Showing it leases an item for a few minutes, so that two people do not see the same text.
+    ``?item=``: the item to prefer among those that they hold or have a draft for.
     """
     project = get_project(request.user, slug, Right.REVIEW)
     slot = _claim(request, project, anew=True, first=row_number(request.GET.get("item", "")))
@@ -199,7 +198,7 @@ def review_release(request: SignedInRequest, slug: str) -> HttpResponse:
 def review_unskip(request: SignedInRequest, slug: str) -> HttpResponse:
     """Offer again what this person skipped."""
     project = get_project(request.user, slug, Right.REVIEW)
-    take_up_skipped(project=project, user=request.user)
+    reoffer_skipped(project=project, user=request.user)
     return redirect("review", slug)
 
 
@@ -219,7 +218,7 @@ def review_status(request: SignedInRequest, slug: str) -> HttpResponse:
 def review_debate(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
     """The debate behind an item's suggestion, as a part of the page; not before an audit."""
     project = get_project(request.user, slug, Right.REVIEW)
-    wait = must_wait(request.user, project, item_id)
+    wait = is_debate_hidden(request.user, project, item_id)
     debate = None if wait else debate_behind(project, item_id)
     sides = sides_of(debate) if debate else []
     context = {
@@ -227,7 +226,7 @@ def review_debate(request: SignedInRequest, slug: str, item_id: int) -> HttpResp
         "debate": debate,
         "sides": sides,
         "wait": wait,
-        "whole": may_read_whole(request.user, project, item_id),
+        "whole": may_open_debate(request.user, project, item_id),
     }
     return render(request, "reviews/review.html#debate", context)
 
@@ -251,15 +250,15 @@ def _leave(
 
 def _undone_words(undone: Undone) -> str:
     if undone.restored:
-        return "Taken back: it waits for a decision again, and what you had said before stands."
-    return "Taken back." if undone.slot else "Taken back. Others have the item, or it is settled."
+        return "Undone. The item waits for a decision again; your earlier answer is active."
+    return "Undone." if undone.slot else "Undone. Others have the item, or it is settled."
 
 
 def _claim(request: SignedInRequest, project: Project, **options: Any) -> Slot | None:
-    """The next item, or None; why somebody gets none the status tells them."""
+    """The next item; None also for a paused reviewer, whom the status tells why."""
     try:
         if first := options.get("first"):
-            claim_begun(project=project, user=request.user, item_id=first)
+            claim_drafted_item(project=project, user=request.user, item_id=first)
         return claim_next_item(project=project, user=request.user, **options)
     except ReviewerPaused:
         return None

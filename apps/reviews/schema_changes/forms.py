@@ -79,7 +79,7 @@ class FateForm(forms.Form):
             case "rename":
                 return Rename(row["name"], row["to"].strip() or row["name"], row.get("point"))
             case "split":
-                parts = tuple(_defined(_needed(row, "parts")))
+                parts = tuple(_read_labels(_required_text(row, "parts")))
                 return Split(row["name"], parts, row["default"].strip())
         return Retire(row["name"], row["replacement"].strip(), ask=not row["silent"])
 
@@ -137,11 +137,11 @@ class ChangeForm:
         ]
         found += self._merges(fated)
         cleaned = self.whole.cleaned_data
-        found += [Add(label) for label in _defined(cleaned["more"])]
+        found += [Add(label) for label in _read_labels(cleaned["more"])]
         if cleaned["question"].strip() != self.schema.question:
             found.append(Ask(cleaned["question"].strip()))
         if cleaned["order"].strip():
-            found.append(Reorder(tuple(_lines(cleaned["order"]))))
+            found.append(Reorder(tuple(_read_lines(cleaned["order"]))))
         return found
 
     def _merges(self, fated: list[dict[str, Any]]) -> Iterator[Operation]:
@@ -149,7 +149,7 @@ class ChangeForm:
         groups: dict[str, list[dict[str, Any]]] = {}
         for row in fated:
             if row["fate"] == "merge":
-                groups.setdefault(fold(_needed(row, "into")), []).append(row)
+                groups.setdefault(fold(_required_text(row, "into")), []).append(row)
         touched = {fold(row["name"]) for row in fated}
         for rows in groups.values():
             into, names = rows[0]["into"].strip(), [row["name"] for row in rows]
@@ -159,19 +159,19 @@ class ChangeForm:
             yield Merge(tuple(names), into) if len(names) > 1 else Rename(names[0], into)
 
 
-def _needed(row: Mapping[str, Any], name: str) -> str:
+def _required_text(row: Mapping[str, Any], name: str) -> str:
     given = str(row[name]).strip()
     if not given:
         raise InvalidChange(f"Say what becomes of “{row['name']}”: a field is empty.")
     return given
 
 
-def _lines(text: str) -> list[str]:
+def _read_lines(text: str) -> list[str]:
     return [name for line in text.splitlines() if (name := line.strip())]
 
 
-def _defined(text: str) -> Iterator[LabelDef]:
-    for line in _lines(text):
+def _read_labels(text: str) -> Iterator[LabelDef]:
+    for line in _read_lines(text):
         name, _, definition = line.rpartition("=")
         point = number(definition.strip()) if name.strip() else None
         yield LabelDef(line) if point is None else LabelDef(name.strip(), point=point)

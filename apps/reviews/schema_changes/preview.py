@@ -40,7 +40,7 @@ def kinds_of(counts: Mapping[str, int], what: str) -> dict[str, int]:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _Trial:
     """What was found in the items looked at."""
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -63,9 +63,9 @@ def preview_change(change: SchemaChange) -> dict[str, Any]:
     decided = Gold.objects.current().filter(item__project=change.project_id, value__isnull=False)
     by_value = decided.order_by().values("value").annotate(n=Count("pk"))
     golds = [(row["value"], "gold", row["n"]) for row in by_value]
-    label_counts = _counted(change.plan, labels) + _restored(change)
-    gold = _counted(change.plan, golds)
-    seen = _looked(change) if change.carries else _Seen()
+    label_counts = _count_fates(change.plan, labels) + _count_restored(change)
+    gold = _count_fates(change.plan, golds)
+    seen = _try_change(change) if change.carries else _Trial()
     outcomes = ("conflicts_gone", "conflicts_new", "decided", "undecided")
     return {
         "from_version": change.from_schema.version,
@@ -73,7 +73,9 @@ def preview_change(change: SchemaChange) -> dict[str, Any]:
         "schema": change.plan.new.to_json(),
         "labels": {what: kinds_of(label_counts, what) for what in (*WHAT, "restored")},
         "gold": {what: gold[f"{what}:gold"] for what in WHAT},
-        "operations": [_part(change, operation, labels, golds) for operation in change.parsed],
+        "operations": [
+            _describe_operation(change, operation, labels, golds) for operation in change.parsed
+        ],
         "decisions": {
             "looked_at": seen.items,
             "all": seen.all_of_them,
@@ -84,7 +86,7 @@ def preview_change(change: SchemaChange) -> dict[str, Any]:
     }
 
 
-def _restored(change: SchemaChange) -> Counter[str]:
+def _count_restored(change: SchemaChange) -> Counter[str]:
     """What the change that is taken back had made of labels, and nobody has replaced since."""
     if change.reverts_id is None:
         return Counter()
@@ -93,7 +95,7 @@ def _restored(change: SchemaChange) -> Counter[str]:
     return Counter({f"restored:{kind}": n for kind, n in counted})
 
 
-def _counted(plan: SchemaPlan, rows: Iterable[tuple[Value, str, int]]) -> Counter[str]:
+def _count_fates(plan: SchemaPlan, rows: Iterable[tuple[Value, str, int]]) -> Counter[str]:
     """``carried:crowd`` → how many, and so on."""
     found: Counter[str] = Counter()
     for value, kind, n in rows:
@@ -105,7 +107,7 @@ def _counted(plan: SchemaPlan, rows: Iterable[tuple[Value, str, int]]) -> Counte
     return found
 
 
-def _part(
+def _describe_operation(
     change: SchemaChange, operation: Operation, labels: Counts, golds: Counts
 ) -> dict[str, Any]:
     """One operation and the labels that it touches."""
@@ -123,9 +125,9 @@ def _part(
     return {"words": words, "labels": kinds_of(found, "of"), "gold": found["of:gold"]}
 
 
-def _looked(change: SchemaChange) -> _Seen:
+def _try_change(change: SchemaChange) -> _Trial:
     """The change begun, done on some items, and all of it rolled back."""
-    seen = _Seen()
+    seen = _Trial()
     with transaction.atomic():
         trial = SchemaChange(
             project=change.project,
@@ -134,7 +136,7 @@ def _looked(change: SchemaChange) -> _Seen:
             reverts=change.reverts,
         )
         trial = begin_change(trial, launch=False, heard=False)
-        ids = _concerned(change, seen)
+        ids = _affected_items(change, seen)
         before = {row.item_id: row for row in _states(ids)}
         seen.counts = carry_over(trial, ids).counts
         for after in _states(ids):
@@ -144,7 +146,7 @@ def _looked(change: SchemaChange) -> _Seen:
             seen.decisions["decided"] += then.gold is None and after.gold is not None
             seen.decisions["undecided"] += then.gold is not None and after.gold is None
         seen.items = len(ids)
-        seen.examples = _examples(trial, ids)
+        seen.examples = _read_examples(trial, ids)
         transaction.set_rollback(True)
     return seen
 
@@ -158,7 +160,7 @@ def _states(ids: Iterable[int]) -> list[ItemState]:
     return list(ItemState.objects.select_related("gold").filter(item__in=list(ids)))
 
 
-def _concerned(change: SchemaChange, seen: _Seen) -> list[int]:
+def _affected_items(change: SchemaChange, seen: _Trial) -> list[int]:
     """The items that it changes, those in conflict first."""
     labels = Label.objects.filter(item=OuterRef("item"), superseded_by=None)
     states = ItemState.objects.filter(Exists(labels) | Q(gold__isnull=False))
@@ -168,14 +170,14 @@ def _concerned(change: SchemaChange, seen: _Seen) -> list[int]:
     most = EXAMPLES if _decides_nothing(change) else LOOKED_AT
     for part in (disputed, states.exclude(stage=ItemState.Stage.CONFLICT)):
         for ids in batches_of_items(part, LOOKED_AT):
-            found += _changing(change, ids)
+            found += _changed_items(change, ids)
             if len(found) > most:
                 seen.all_of_them = False
                 return found[:most]
     return found
 
 
-def _changing(change: SchemaChange, ids: list[int]) -> list[int]:
+def _changed_items(change: SchemaChange, ids: list[int]) -> list[int]:
     """Those of the items of which any label or decision is another one afterwards."""
     found: set[int] = set()
     for model in (Label, Gold):
@@ -187,7 +189,7 @@ def _changing(change: SchemaChange, ids: list[int]) -> list[int]:
     return sorted(found)
 
 
-def _examples(trial: SchemaChange, ids: list[int]) -> list[dict[str, Any]]:
+def _read_examples(trial: SchemaChange, ids: list[int]) -> list[dict[str, Any]]:
     chosen = ids[:EXAMPLES]
     rows = Label.objects.filter(item__in=chosen, change=trial).order_by("item_id", "pk")
     labels_of: dict[int, list[Mapping[str, Any]]] = {}

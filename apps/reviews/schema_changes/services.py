@@ -78,14 +78,14 @@ def rename_filters(change: SchemaChange) -> None:
     changed = []
     for saved in SavedFilter.objects.filter(project=change.project_id):
         named = {name: saved.query[name] for name in NAMING if saved.query.get(name)}
-        now = {name: _now(change.plan, raw) for name, raw in named.items()}
+        now = {name: _renamed_label(change.plan, raw) for name, raw in named.items()}
         if now != named:
             saved.query = {**saved.query, **now}
             changed.append(saved)
     SavedFilter.objects.bulk_update(changed, ["query"])
 
 
-def _now(plan: SchemaPlan, raw: Any) -> Any:
+def _renamed_label(plan: SchemaPlan, raw: Any) -> Any:
     """As a form would write it."""
     if plan.old.task.several:
         known = plan.old.label(str(raw))
@@ -130,7 +130,7 @@ def carry_labels(run: JobRun) -> None:
         with run.chunk():
             carried = carry_items(change, ids)
             change.cursor, change.items_done = ids[-1], change.items_done + len(ids)
-            change.counts = _added(change.counts, carried.counts)
+            change.counts = _add_counts(change.counts, carried.counts)
             change.save(update_fields=["cursor", "items_done", "counts"])
     with run.last_chunk():
         _finish(change)
@@ -163,7 +163,7 @@ def carry_items(change: SchemaChange, item_ids: list[int]) -> Carried:
     return carried
 
 
-def _added(before: Mapping[str, int], more: Counter[str]) -> dict[str, int]:
+def _add_counts(before: Mapping[str, int], more: Counter[str]) -> dict[str, int]:
     return dict(sorted((Counter(before) + more).items()))
 
 
@@ -176,7 +176,7 @@ def _finish(change: SchemaChange) -> None:
         schema__version__lte=change.from_schema.version,
     )
     items = sorted(set(late.order_by().values_list("item_id", flat=True)))
-    change.counts = _added(change.counts, carry_items(change, items).counts)
+    change.counts = _add_counts(change.counts, carry_items(change, items).counts)
     change.status, change.finished_at = Status.DONE, timezone.now()
     change.items_total = change.items_done
     change.save(update_fields=["counts", "status", "finished_at", "items_total"])

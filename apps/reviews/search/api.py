@@ -22,11 +22,11 @@ from apps.projects.api.viewsets import ProjectViewSet
 from apps.projects.models import Item
 from apps.projects.selectors import role_in
 from apps.reviews.adjudication.docket import project_to_adjudicate
-from apps.reviews.adjudication.opinions import opinions_to_read
+from apps.reviews.adjudication.opinions import readable_opinions
 from apps.reviews.models import SavedFilter
 from apps.reviews.queue.selectors import items_of, visible_items
 from apps.reviews.queue.serializers import ItemSerializer, OpinionsSerializer
-from apps.reviews.search.matching import matching
+from apps.reviews.search.matching import matching_items
 from apps.reviews.search.query import (
     ACTIONS,
     COMMENTED,
@@ -40,8 +40,8 @@ from apps.reviews.search.saved_filters import (
     delete_filter,
     first_settings,
     get_filter,
-    put_first,
     save_filter,
+    set_first_filter,
 )
 from labelhub.core.errors import InvalidInput, NotFound
 
@@ -126,7 +126,7 @@ class ItemFilter(django_filters.FilterSet):
         query = read_query({name: self.data[name] for name in FIELDS if self.data.get(name)})
         if not query.given:
             return narrowed
-        return matching(view.project, query, self.request.user, items=narrowed)
+        return matching_items(view.project, query, self.request.user, items=narrowed)
 
 
 def _documented(name: str) -> django_filters.Filter:
@@ -178,7 +178,7 @@ class ItemViewSet(ApiViewSet):
         if item is None:
             raise NotFound(f"There is no item {pk}, or you may not know of it.")
         project = project_to_adjudicate(request.user, item.project.slug)
-        return Response(OpinionsSerializer(opinions_to_read(project, request.user, pk)).data)
+        return Response(OpinionsSerializer(readable_opinions(project, request.user, pk)).data)
 
 
 QUERY_HELP = "Fields of the search, as ``items/`` takes them."
@@ -262,7 +262,7 @@ class SavedFilterViewSet(ProjectViewSet):
         if first is None:
             return
         if first or self.get_serializer_context()["first"] == saved.pk:
-            put_first(project=self.project, chosen=saved if first else None)
+            set_first_filter(project=self.project, chosen=saved if first else None)
 
 
 def read_search(query: dict[str, Any]) -> Query:

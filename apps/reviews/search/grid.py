@@ -34,7 +34,7 @@ from apps.labels.models import Assignment, ItemState, Kind, Label
 from apps.projects.models import Item, Project
 from apps.projects.selectors import role_in
 from apps.reviews.models import Comment
-from apps.reviews.search.matching import matching, terms
+from apps.reviews.search.matching import matching_items, terms
 from apps.reviews.search.query import Query
 from labelhub.core.debate.routing import AUDIT
 from labelhub.core.schema import Value as LabelValue
@@ -167,11 +167,11 @@ class Grid:
     rows: list[Row]
 
 
-def found_items(
+def search_items(
     project: Project, query: Query, reader: User, sort: str = ""
 ) -> QuerySet[Item, int]:
     """The ids of what the search finds, in order; what waits comes in the queue's order."""
-    items = matching(project, query, reader)
+    items = matching_items(project, query, reader)
     order = SORTS.get(sort, ("pk",))
     reviews = role_in(reader, project) == Role.REVIEWER
     if sort in _OF_REVIEWERS and reviews and (sort not in _BY_STAGE or hides_anything(project)):
@@ -189,7 +189,7 @@ def read_grid(
     project: Project, query: Query, reader: User, *, sort: str = "", page: Any = 1
 ) -> Grid:
     """One page of the list, in ten queries however long it is."""
-    found = BoundedPaginator(found_items(project, query, reader, sort), PAGE_SIZE).get_page(page)
+    found = BoundedPaginator(search_items(project, query, reader, sort), PAGE_SIZE).get_page(page)
     return Grid(found, _rows(project, list(found), reader, query))
 
 

@@ -31,7 +31,7 @@ from apps.labels.blindness import (
     debate_hidden_from,
     hidden_from,
     opinions_hidden_from,
-    unanswered,
+    unanswered_by,
     withholds,
 )
 from apps.labels.models import PEOPLE, Assignment, ItemState, Label
@@ -82,7 +82,7 @@ def terms(words: str) -> list[str]:
     return [term for term in found if term][:MOST_TERMS]
 
 
-def holding(words: str) -> Iterator[Q]:
+def contains_terms(words: str) -> Iterator[Q]:
     """Items in which every term occurs: in the text, the id or what was said before."""
     for term in terms(words) or [words]:
         plain = Q(text__icontains=term) | Q(external_id__icontains=term)
@@ -134,7 +134,7 @@ def value_is(field: str, name: str, raw: str, schema: Schema) -> Q:
         raise InvalidInput.at(name, error.message) from None
 
 
-def matching(
+def matching_items(
     project: Project,
     query: Query,
     reader: User | None = None,
@@ -179,7 +179,7 @@ def _as_reviewer(
             items = items.exclude(answered & opinions_hidden_from(reader.pk))
     if query.comments or query.comment or query.comment_by is not None:
         # What others remark on an item they read once they have answered it.
-        items = items.exclude(unanswered(reader.pk))
+        items = items.exclude(unanswered_by(reader.pk))
     return items
 
 
@@ -191,7 +191,7 @@ def _conditions(project: Project, query: Query, *, blind: bool) -> Iterator[Q]:
     if query.items:
         yield Q(pk__in=query.items)
     if query.q:
-        yield from holding(query.q)
+        yield from contains_terms(query.q)
     if query.stage:
         checked = blind and query.stage == "waiting" and withholds(project)
         # What waits as a reviewer of a project that withholds something is to see it: items of

@@ -120,14 +120,14 @@ def read_query(data: Mapping[str, Any], *, strict: bool = False) -> Query:
             {"field": name, "message": f"There is no such field; a search has {', '.join(FIELDS)}."}
             for name in strange
         ]
-    faults += _wrong_ways(found)
+    faults += _reversed_ranges(found)
     if faults:
         words = " ".join(f"{fault['field']}: {fault['message']}" for fault in faults)
         raise InvalidInput(words, data={"errors": faults})
     return Query(**found)
 
 
-def _wrong_ways(found: Mapping[str, Any]) -> Iterable[dict[str, str]]:
+def _reversed_ranges(found: Mapping[str, Any]) -> Iterable[dict[str, str]]:
     """Ranges that end before they begin."""
     for low, high in RANGES:
         if low in found and high in found and found[low] > found[high]:

@@ -17,7 +17,7 @@ from apps.labels.services import promote_items
 from apps.projects.models import Item, Project
 from apps.reviews.models import BulkChange, BulkJob, Intervention, ReviewSettings, SavedFilter
 from apps.reviews.search.grid import MOST_COUNTED
-from apps.reviews.search.matching import matching, newest_item
+from apps.reviews.search.matching import matching_items, newest_item
 from apps.reviews.search.query import Query, read_query
 from labelhub.core.errors import InvalidInput, NotFound
 
@@ -64,7 +64,7 @@ def address_of(saved: SavedFilter) -> str:
 
 def _row(project: Project, saved: SavedFilter, address: str, *, end: float) -> FilterRow:
     try:
-        found = matching(project, read_query(saved.query))
+        found = matching_items(project, read_query(saved.query))
     except InvalidInput as error:
         return FilterRow(saved, address, None, fault=error.message)
     if time.monotonic() > end:
@@ -91,7 +91,7 @@ def save_filter(*, project: Project, actor: User | None, name: str, query: Query
     Raises:
         InvalidInput: no name, an empty search, a value the labels do not offer, or too many.
     """
-    matching(project, query)
+    matching_items(project, query)
     if not query.given:
         raise InvalidInput.at("query", "A filter without a condition would hold every item.")
     found = SavedFilter.objects.filter(project=project, name=name.strip()).first()
@@ -130,7 +130,7 @@ def get_filter(project: Project, filter_id: int) -> SavedFilter:
     return found
 
 
-def put_first(*, project: Project, chosen: SavedFilter | None) -> None:
+def set_first_filter(*, project: Project, chosen: SavedFilter | None) -> None:
     """Let the items of a filter come first from now on (None: of no filter); a worker applies it.
 
     The same filter again applies it to items that have come to match since.
@@ -155,13 +155,13 @@ def projects_to_apply() -> list[int]:
     ]
 
 
-def keep_first() -> None:
+def start_first_filters() -> None:
     """See to it that new items of a chosen filter come first."""
     ensure_jobs(KIND, projects_to_apply())
 
 
 @job(KIND)
-def apply_first(run: JobRun) -> None:
+def apply_first_filter(run: JobRun) -> None:
     """Put the items of the chosen filter first and take others back among the rest."""
     related = ReviewSettings.objects.select_related("project", "first_filter")
     chosen = related.filter(pk=run.subject).first()
@@ -169,7 +169,7 @@ def apply_first(run: JobRun) -> None:
         return
     newest, changed = newest_item(chosen.project), 0
     try:
-        for ids, promoted in _out_of_place(chosen, newest):
+        for ids, promoted in _misplaced_items(chosen, newest):
             with run.chunk():
                 changed += promote_items(chosen.project, ids, promoted=promoted)
     except InvalidInput as error:
@@ -191,10 +191,10 @@ def apply_first(run: JobRun) -> None:
             )
 
 
-def _out_of_place(chosen: ReviewSettings, newest: int) -> Iterator[tuple[list[int], bool]]:
+def _misplaced_items(chosen: ReviewSettings, newest: int) -> Iterator[tuple[list[int], bool]]:
     """Ids of items that are to come first and do not, then of those that do and are not to."""
     project, saved = chosen.project, chosen.first_filter
-    found = matching(project, read_query(saved.query)) if saved else Item.objects.none()
+    found = matching_items(project, read_query(saved.query)) if saved else Item.objects.none()
     if saved is not None:
         wanting = found.filter(state__queued=True, state__promoted=False, pk__lte=newest)
         yield from ((ids, True) for ids in _chunks(wanting))

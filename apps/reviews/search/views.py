@@ -25,9 +25,9 @@ from apps.reviews.search.saved_filters import (
     filter_rows,
     first_settings,
     get_filter,
-    put_first,
     save_filter,
     saved_filters,
+    set_first_filter,
 )
 from labelhub.core.errors import InvalidInput
 
@@ -119,7 +119,7 @@ def filter_first(request: SignedInRequest, slug: str) -> HttpResponse:
     project = get_project(request.user, slug, Right.MANAGE)
     raw = request.POST.get("filter", "")
     chosen = get_filter(project, read_id(request.POST, "filter")) if raw else None
-    put_first(project=project, chosen=chosen)
+    set_first_filter(project=project, chosen=chosen)
     words = f"Items of “{chosen.name}” come first from now on." if chosen else "No filter is first."
     messages.success(request, words)
     return redirect("filter_list", slug)

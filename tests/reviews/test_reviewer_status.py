@@ -41,9 +41,12 @@ def test_pausing_says_why_and_frees_what_they_hold(project: Project, manager: Us
     person = reviewer(project)
     claim(project, person)
 
-    standing = pause(project=project, user=person, by=manager, reason="  Too fast to read. ")
+    reviewer_status = pause(project=project, user=person, by=manager, reason="  Too fast to read. ")
 
-    assert (standing.status, standing.reason) == (ReviewerStatus.Status.PAUSED, "Too fast to read.")
+    assert (reviewer_status.status, reviewer_status.reason) == (
+        ReviewerStatus.Status.PAUSED,
+        "Too fast to read.",
+    )
     assert not Slot.objects.filter(holder=person).exists()
     claim(project, reviewer(project))
     assert log(project) == [("pause", "Too fast to read.")]
@@ -64,9 +67,9 @@ def test_resuming_clears_the_reason_and_is_logged(project: Project, manager: Use
     person = reviewer(project)
     pause(project=project, user=person, by=manager, reason="Too fast.")
 
-    standing = resume(project=project, user=person, by=manager, reason="We talked.")
+    reviewer_status = resume(project=project, user=person, by=manager, reason="We talked.")
 
-    assert (standing.status, standing.reason) == (ReviewerStatus.Status.ACTIVE, "")
+    assert (reviewer_status.status, reviewer_status.reason) == (ReviewerStatus.Status.ACTIVE, "")
     assert log(project) == [("pause", "Too fast."), ("resume", "We talked.")]
 
 
@@ -133,13 +136,13 @@ def test_qualifying_ends_with_the_last_answer(
     assert unfinished.status == ReviewerStatus.Status.QUALIFYING
 
     checked(items[4:], person, right[4:], Purpose.QUALIFY)
-    standing = qualify(project, person)
+    reviewer_status = qualify(project, person)
 
-    assert standing is not None
-    assert (standing.status, standing.reason) == (status, words)
+    assert reviewer_status is not None
+    assert (reviewer_status.status, reviewer_status.reason) == (status, words)
     assert log(project) == [(action, words)]
     assert Intervention.objects.get().data["needed"] == 4
-    assert qualify(project, person) == standing
+    assert qualify(project, person) == reviewer_status
     assert len(log(project)) == 1
 
 
@@ -151,10 +154,10 @@ def test_a_wrong_answer_that_was_taken_back_stays_the_first() -> None:
     Decision.objects.filter(pk=wrong.pk).update(undone_at=wrong.created_at)
     decided(item, person, "good", purpose=Purpose.QUALIFY, correct=True, supersedes=wrong.label)
 
-    standing = qualify(project, person)
+    reviewer_status = qualify(project, person)
 
-    assert standing is not None
-    assert standing.status == ReviewerStatus.Status.PAUSED
+    assert reviewer_status is not None
+    assert reviewer_status.status == ReviewerStatus.Status.PAUSED
 
 
 def test_answering_one_item_often_is_one_answer() -> None:
@@ -164,10 +167,10 @@ def test_answering_one_item_often_is_one_answer() -> None:
     (first,) = checked([item], person, [True], Purpose.QUALIFY)
     decided(item, person, "good", purpose=Purpose.QUALIFY, correct=True, supersedes=first.label)
 
-    standing = qualify(project, person)
+    reviewer_status = qualify(project, person)
 
-    assert standing is not None
-    assert standing.status == ReviewerStatus.Status.QUALIFYING
+    assert reviewer_status is not None
+    assert reviewer_status.status == ReviewerStatus.Status.QUALIFYING
 
 
 def test_saying_that_it_cannot_be_told_is_no_way_round() -> None:
@@ -176,10 +179,10 @@ def test_saying_that_it_cannot_be_told_is_no_way_round() -> None:
     known([item])
     decided(item, person, None, purpose=Purpose.QUALIFY)
 
-    standing = qualify(project, person)
+    reviewer_status = qualify(project, person)
 
-    assert standing is not None
-    assert standing.reason == "0 of 1 right, 1 was needed"
+    assert reviewer_status is not None
+    assert reviewer_status.reason == "0 of 1 right, 1 was needed"
 
 
 def test_the_needed_share_is_rounded_up_exactly() -> None:
@@ -196,10 +199,10 @@ def test_a_pause_stands_whatever_is_answered() -> None:
     known(items)
     checked(items, person, [True], Purpose.QUALIFY)
 
-    standing = qualify(project, person)
+    reviewer_status = qualify(project, person)
 
-    assert standing is not None
-    assert standing.reason == "Wait for the new guideline."
+    assert reviewer_status is not None
+    assert reviewer_status.reason == "Wait for the new guideline."
 
 
 class TestAnswersNobodyAskedFor:
