@@ -1,9 +1,8 @@
 """What reviewers must not learn of an item before they have answered it.
 
-An item whose only reason is the audit was accepted without a person; what a person says of it tells
-how often that is wrong, provided that nothing led them to the same answer. The same holds where a
-share of the items is shown without suggestions, to measure what suggestions do, and of items whose
-known answer people are checked by: what the review screen withholds no other page may tell.
+Audits measure how often accepted suggestions are wrong, the withheld arm measures what suggestions
+do, and gold questions check people. All need answers that nothing has influenced, so no other page
+may show what the review screen withholds.
 """
 
 from django.db.models import Exists, OuterRef, Q
@@ -16,33 +15,31 @@ from labelhub.core.debate.routing import AUDIT
 
 ONLY_AUDITED = [AUDIT]
 
-#: Where people have found what there is to find: nobody is asked for the sake of the answer.
+#: Stages at which no further answer is needed.
 SETTLED = (ItemState.Stage.DECIDED, ItemState.Stage.UNCLEAR)
-#: What of an item that is withheld stands as new: these would tell that something was said of it.
+#: Stages that are shown as new while an item is withheld: they would give labels away.
 STAND_AS_NEW = (ItemState.Stage.SUGGESTED, *SETTLED)
 
 
 def withholds(project: Project) -> bool:
-    """Whether the project's plan keeps suggestions or known answers from its reviewers."""
+    """Whether the project's plan hides suggestions or gold from its reviewers."""
     return bool(project.blind_share or project.check_share or project.qualify_items)
 
 
 def hides_anything(project: Project) -> bool:
-    """Whether reviewers are not to know of some item where it stands; to ask that of each one takes
-    seconds in a project of a million."""
+    """Whether the stage of any item is hidden from reviewers; cheaper than asking item by item."""
     audited = ItemState.objects.filter(project=project, reasons=ONLY_AUDITED)
     return withholds(project) or audited.exists()
 
 
 def is_audit(state: ItemState) -> bool:
-    """Whether people are asked about the item for the audit's sake alone."""
+    """Whether the item is queued for an audit alone."""
     return bool(state.reasons == ONLY_AUDITED)
 
 
 def hidden_from(user_id: int, *, item: str = "pk") -> Q:
-    """Rows about items of whose machines' labels this reviewer must not learn yet; those who do not
-    review, and managers, who read exports and reports as well, see them, but for what they are just
-    about to answer themselves.
+    """Rows about items whose labels by machines this reviewer must not see yet. Others, such as
+    managers, who read exports anyway, see them, except items that they hold to answer blind.
 
     Args:
         user_id: who looks.
@@ -52,19 +49,18 @@ def hidden_from(user_id: int, *, item: str = "pk") -> Q:
 
 
 def answer_hidden_from(user_id: int, *, item: str = "pk") -> Q:
-    """Rows about items whose known answer this reviewer may yet be checked by; as above."""
+    """Rows about gold questions that this reviewer may still get; as above."""
     return _hidden(user_id, item, _CHECKED_BY)
 
 
 def debate_hidden_from(user_id: int, *, item: str = "pk") -> Q:
-    """Rows about items that this reviewer is to answer without a suggestion; as above."""
+    """Rows about items that this reviewer answers without a suggestion; as above."""
     return _hidden(user_id, item, _BLIND) | handed_blind(user_id, item=item)
 
 
 def handed_blind(user_id: int, *, item: str = "pk") -> Q:
-    """Rows about items that were handed to this person, whatever their role, to answer without a
-    suggestion, until their lease of it runs out (``Slot.is_over``); what is before them because
-    people disagree they may know all of."""
+    """Rows about items that this person, in any role, holds to answer without a suggestion, until
+    the lease ends (``Slot.is_over``); adjudicators may see everything."""
     still_theirs = Q(item__slots__purpose="work", item__slots__lease_until__gt=timezone.now())
     handed = ItemState.objects.filter(
         _BLIND,
@@ -76,8 +72,8 @@ def handed_blind(user_id: int, *, item: str = "pk") -> Q:
 
 
 def opinions_hidden_from(user_id: int, *, item: str = "pk") -> Q:
-    """Rows about items that this reviewer may yet be asked about, as above: what other people say
-    of them would lead to the same answer. Of what waits for an expert's decision experts know."""
+    """Rows about items that this reviewer may still get, as above: the labels of others would
+    influence the answer. Experts see items that wait for their decision."""
     return _hidden(user_id, item, _CHECKED_BY | _ASKED_ABOUT)
 
 
@@ -100,6 +96,6 @@ def _hidden(user_id: int, item: str, condition: Q) -> Q:
 
 
 def unanswered_by(user_id: int, *, item: str = "pk") -> Q:
-    """Rows about items of which this person says nothing so far."""
+    """Rows about items that this person has no current label of."""
     labels = Label.objects.current().filter(item=OuterRef(item), annotator__user=user_id)
     return ~Q(Exists(labels))

@@ -1,4 +1,4 @@
-"""Chainable, meaning-bearing filters of the ledger; its rows cannot be changed through them."""
+"""Querysets of the ledger; its rows cannot be changed through them."""
 
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -13,7 +13,7 @@ Row = TypeVar("Row", bound=models.Model)
 
 
 class LedgerIsAppendOnly(LabelhubError):
-    """Somebody tried to change a ledger row; write a superseding one instead."""
+    """Ledger rows are never changed; write a superseding one instead."""
 
     code = "append_only"
 
@@ -34,11 +34,11 @@ class LabelQuerySet(AppendOnlyQuerySet["Label"]):
     """Labels."""
 
     def standing(self) -> "LabelQuerySet":
-        """The last word of each annotator, a rejection too: neither superseded nor withdrawn."""
+        """The last row of each annotator, also a rejection: neither superseded nor withdrawn."""
         return self.filter(superseded_by__isnull=True, withdrawn=False)
 
     def current(self) -> "LabelQuerySet":
-        """What each annotator says now: an answer or an abstention, no mere rejection."""
+        """The current label of each annotator: an answer or an abstention, no mere rejection."""
         return self.standing().filter(rejected=False)
 
     def by_people(self) -> "LabelQuerySet":
@@ -50,7 +50,7 @@ class GoldQuerySet(AppendOnlyQuerySet["Gold"]):
     """Gold."""
 
     def current(self) -> "GoldQuerySet":
-        """What is decided now: neither superseded nor withdrawn."""
+        """The current decisions: neither superseded nor withdrawn."""
         return self.filter(superseded_by__isnull=True, withdrawn=False)
 
 
@@ -58,5 +58,5 @@ class ItemStateQuerySet(models.QuerySet["ItemState"]):
     """Item states: the queue is a selector over these."""
 
     def awaiting_review(self) -> "ItemStateQuerySet":
-        """Items that still want a person's label, in the order of the queue."""
+        """Items that wait for a person's label, in the order of the queue."""
         return self.filter(queued=True).order_by("-priority", "item_id")

@@ -11,8 +11,8 @@ from apps.projects.models import Item, Project
 
 
 def backlog(project: Project) -> dict[str, int]:
-    """What waits for people: in all, because of doubt, because reviewers disagree, and because a
-    machine disputes what they decided."""
+    """Counts of items that wait for people: all, doubtful ones, conflicts, and disputes with a
+    machine."""
     waiting = ItemState.objects.filter(project=project, queued=True)
     conflict = Q(stage=ItemState.Stage.CONFLICT)
     return waiting.aggregate(
@@ -24,17 +24,17 @@ def backlog(project: Project) -> dict[str, int]:
 
 
 def current_gold(project: Project) -> QuerySet[Gold]:
-    """Every item's decision as it stands now."""
+    """The current decision of every item."""
     return Gold.objects.current().filter(item__project=project)
 
 
 def rejected_suggestions(project: Project) -> QuerySet[Label, int | None]:
-    """Ids of the suggestions that somebody rejected without a label, and has not answered since."""
+    """Ids of suggestions that somebody rejected without a label and has not answered since."""
     rejections = Label.objects.standing().filter(annotator__project=project, rejected=True)
     return rejections.order_by().values_list("shown", flat=True)
 
 
-#: The ways in which people decide.
+#: Decisions by people.
 VERIFIED = (
     Gold.Basis.REVIEW,
     Gold.Basis.AGREEMENT,
@@ -45,16 +45,16 @@ VERIFIED = (
 
 
 def verified_as_of(project_id: int, moment: datetime) -> QuerySet[Gold]:
-    """What people had decided of the project's items at ``moment``, the latest decision first.
+    """People's decisions on the project's items as of ``moment``, the latest first.
 
-    Of each item the newest decision of then, unless it withdraws; none that an import says an LLM
-    or a model made. The ledger only grows, so the answer stays the same whatever is decided later.
+    The newest decision of each item at that time, unless it was withdrawn or imported as made by an
+    LLM or a model. The ledger only grows, so the result never changes.
     """
     then = Gold.objects.filter(created_at__lte=moment)
     newer = then.filter(item=OuterRef("item"), pk__gt=OuterRef("pk"))
     decided = then.filter(
         ~Exists(newer),
-        # An import brings decisions with the dates of elsewhere.
+        # Imported decisions keep their dates.
         item__created_at__lte=moment,
         item__project=project_id,
         basis__in=VERIFIED,
@@ -66,9 +66,8 @@ def verified_as_of(project_id: int, moment: datetime) -> QuerySet[Gold]:
 
 
 def labels_of_run(project_id: int, run_uid: UUID) -> QuerySet[Label]:
-    """The labels a run proposed in its project, superseded or not; copies of them may have gone
-    into other projects by export and import. Of what a change of labels has carried over, the row
-    that says it now."""
+    """The labels that a run proposed in its project, superseded or not, without copies in other
+    projects. Of a label that a schema change carried over, the newest row."""
     carried = Q(superseded_by__change__isnull=False)
     return (
         Label.objects.filter(run_uid=run_uid, annotator__project=project_id, withdrawn=False)

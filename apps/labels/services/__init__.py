@@ -1,7 +1,7 @@
 """The only writer of the ledger.
 
-Every function here runs in one transaction, locks the item's state row first (so two writers on
-one item wait for each other), appends rows and brings the item's state into line.
+Every function here runs in one transaction, locks the item's state row first (so two writers of
+one item wait for each other), appends rows and updates the item's state.
 """
 
 from apps.labels.services.annotators import annotator_for, annotator_for_user

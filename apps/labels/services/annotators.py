@@ -1,4 +1,4 @@
-"""Who labels: found or made, one row per (project, kind, name)."""
+"""Find or create annotators, one row per (project, kind, name)."""
 
 from django.db.models import QuerySet
 
@@ -35,10 +35,10 @@ def _annotators_named(project: int, kind: str, name: str) -> QuerySet[Annotator]
 
 
 def annotator_for_user(project: Project, user: User) -> Annotator:
-    """The annotator that ``user`` is in ``project``; their kind comes from the membership.
+    """The annotator of ``user`` in ``project``; the kind comes from the membership.
 
-    One of their name that nobody ever was came with an import: it is theirs. One that somebody else
-    is, or was until their account was deleted (user names change hands), is left alone.
+    An imported annotator of their name without a user becomes theirs. One that belongs or belonged
+    to somebody else (user names change hands) is left alone.
     """
     kind = reviewer_kind(user, project)
     own = _annotators_of_user.first(project.pk, kind, user.pk)
@@ -51,9 +51,9 @@ def annotator_for_user(project: Project, user: User) -> Annotator:
 
 
 def _claim_annotator(project: Project, kind: str, name: str, user: User) -> Annotator:
-    """The annotator of that name: the user's own from now on, unless it is or was somebody else's.
+    """The annotator of that name; it becomes the user's, unless it is or was somebody else's.
 
-    The update is conditional: of two people who come at once only one gets it.
+    The update is conditional, so that only one of two concurrent users gets it.
     """
     theirs = {"user": user, "claimed": True}
     found, made = Annotator.objects.get_or_create(

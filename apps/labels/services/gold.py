@@ -1,4 +1,4 @@
-"""Gold: when the labels of people decide an item, and which decision is appended."""
+"""Gold: whether the labels of an item decide it, and the decision to append."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from labelhub.core.schema import value_key
 
 
 def append_decisions(overlap: int, ids: Sequence[int], ledgers: Mapping[int, ItemLedger]) -> None:
-    """Append the gold rows that the people's labels now call for."""
+    """Append the decisions that follow from the items' labels."""
     fresh = []
     for item_id in ids:
         ledger = ledgers[item_id]
@@ -22,11 +22,11 @@ def append_decisions(overlap: int, ids: Sequence[int], ledgers: Mapping[int, Ite
 
 
 def next_gold(overlap: int, ledger: ItemLedger) -> Gold | None:
-    """The gold row to append, or None when the current one stands."""
+    """The gold row to append, or None if the current one stays."""
     now = ledger.gold
     if now and not now.withdrawn and now.basis == Gold.Basis.IMPORTED:
         return None
-    # The author knows what they meant; others can only read it.
+    # The author knows what they meant: their label outranks all others.
     if ledger.by_author is not None:
         wanted: Gold | None = _gold_from([ledger.by_author], Gold.Basis.AUTHOR)
     else:
@@ -48,20 +48,18 @@ def next_gold(overlap: int, ledger: ItemLedger) -> Gold | None:
 
 
 def is_unclear(ledger: ItemLedger) -> bool:
-    """Whether the newest word of an expert who settled the item is that it cannot be told, and no
-    author tells it."""
+    """Whether an expert's last ruling is that nobody can tell, and the author does not say."""
     ruling = _settling_label([label for label in ledger.by_people if _counts_for_gold(label)])
     return ruling is not None and ruling.value is None and ledger.by_author is None
 
 
 def _gold_by_people(overlap: int, labels: Sequence[Label]) -> Gold | None:
-    """What an expert says who was shown what the others said, nothing where they settled that it
-    cannot be told; else a strict majority of all who spoke, who cannot tell among them; else the
-    last expert beyond the overlap.
+    """The decision by people, in this order: an expert's ruling (none if nobody can tell); a strict
+    majority of all labels, abstentions included; the last expert beyond the overlap.
 
-    Labels that were only imported decide nothing by themselves: they hold up no expert and break
-    no tie. Nor do those that a crowd worker gave unasked: anybody could undo the others' decisions
-    otherwise. Nor do answers to what was known already."""
+    Imported labels alone decide nothing: they hold up no expert and break no tie. Labels that a
+    crowd worker gave unasked do not count, or anybody could undo decisions; nor do answers to gold
+    questions."""
     labels = [label for label in labels if _counts_for_gold(label)]
     if len(labels) < overlap or all(label.action == Label.Action.IMPORTED for label in labels):
         return None
@@ -75,7 +73,7 @@ def _gold_by_people(overlap: int, labels: Sequence[Label]) -> Gold | None:
         return _gold_from(deciding, Gold.Basis.ADJUDICATION)
     if agreeing:
         return _gold_from(agreeing, Gold.Basis.REVIEW if len(labels) == 1 else Gold.Basis.AGREEMENT)
-    # What the one person who spoke here says, an expert, whenever the others' labels came.
+    # The only person who labelled here is an expert; all other labels were imported.
     here = [label for label in labels if label.action != Label.Action.IMPORTED]
     if len(here) == 1 and _may_adjudicate(here[0]) and len(labels) > overlap:
         return _gold_from(here, Gold.Basis.ADJUDICATION)
@@ -83,7 +81,7 @@ def _gold_by_people(overlap: int, labels: Sequence[Label]) -> Gold | None:
 
 
 def _may_adjudicate(label: Label) -> bool:
-    """Whether an expert who was asked here says it, not only that there is a file that does."""
+    """Whether the label is a value that an expert gave here; imported ones do not count."""
     return _is_asked_expert(label) and label.value is not None
 
 
@@ -92,7 +90,7 @@ def _is_asked_expert(label: Label) -> bool:
 
 
 def _settling_label(labels: Sequence[Label]) -> Label | None:
-    """The newest label by which an expert settled the item."""
+    """The newest label by which an expert settled the item, if any."""
     for label in reversed(labels):
         adjudicates = label.role == Label.Role.ADJUDICATION and label.value is not None
         if (adjudicates or label.role == Label.Role.UNCLEAR) and _is_asked_expert(label):
@@ -107,7 +105,7 @@ def _counts_for_gold(label: Label) -> bool:
 
 
 def _majority(labels: Sequence[Label]) -> list[Label]:
-    """The labels that more than half of all these annotators gave; empty when there is none."""
+    """The labels with the value of more than half of them; empty if there is no majority."""
     votes = Counter(value_key(label.value) for label in labels if label.value is not None)
     top, count = votes.most_common(1)[0] if votes else ("", 0)
     if count * 2 <= len(labels):

@@ -1,4 +1,4 @@
-"""What the ledger says of an item now: its current labels, and the newest decision."""
+"""The current labels and the newest decision of an item."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -12,16 +12,16 @@ from apps.labels.models import MACHINES, PEOPLE, Gold, Kind, Label
 
 @dataclass(slots=True)
 class ItemLedger:
-    """What the ledger says of one item: its current labels, oldest first, and its newest decision
-    (a withdrawn one too: the next must supersede it, there is one chain per item). ``rejections``
-    of those who only said that the suggestion is wrong count for nothing; the item stays open."""
+    """One item's current labels, oldest first, and its newest decision, also a withdrawn one: the
+    next decision supersedes it, in one chain per item. ``rejections`` without a value count for
+    nothing; the item stays open."""
 
     labels: list[Label] = field(default_factory=list)
     gold: Gold | None = None
     rejections: list[Label] = field(default_factory=list)
 
     def append(self, row: Label) -> None:
-        """What the ledger says with ``row`` in it, which may supersede another one."""
+        """Take in a new row, which may supersede another one."""
         self.labels = [label for label in self.labels if label.pk != row.supersedes_id]
         self.rejections = [label for label in self.rejections if label.pk != row.supersedes_id]
         if not row.withdrawn:
@@ -29,15 +29,15 @@ class ItemLedger:
 
     @property
     def by_people(self) -> list[Label]:
-        """What crowd and experts say; who changed from one to the other counts once, as of late."""
+        """Labels of crowd and experts; a user who was both counts once, with the newest label."""
         labels = [label for label in self.labels if label.annotator.kind in PEOPLE]
         newest = {label.annotator.user_id or -label.annotator_id: label for label in labels}
         return [label for label in labels if label in newest.values()]
 
     @property
     def by_author(self) -> Label | None:
-        """What the one who wrote the text says of it. An import may say so of anybody, and what
-        came too late or from somebody not trusted is told, not decided."""
+        """The author's newest label that decides: neither imported nor advisory (too late, or from
+        an author who is not trusted)."""
         deciding = [
             label
             for label in self.labels
@@ -50,8 +50,8 @@ class ItemLedger:
 
     @property
     def by_machines(self) -> Label | None:
-        """The newest of what models say, as people are shown it. Not what a model says that learns
-        from these people: shown to them, it would be taught by its own echo."""
+        """The newest suggestion of a model, as people are shown it. Not that of a model that is
+        trained on these people's labels: it would learn from its own echo."""
         suggesting = (
             label
             for label in reversed(self.labels)
@@ -63,7 +63,7 @@ class ItemLedger:
 
 
 def read_ledgers(ids: Sequence[int]) -> dict[int, ItemLedger]:
-    """What the ledger says of each item; items of which it says nothing have an empty ledger."""
+    """The ledger of each item; empty for an item without labels."""
     histories: dict[int, list[Label]] = defaultdict(list)
     for label in Label.objects.filter(item__in=ids).select_related("annotator").order_by("pk"):
         histories[label.item_id].append(label)
@@ -93,16 +93,15 @@ def ledger_of(history: Sequence[Label], golds: Sequence[Gold]) -> ItemLedger:
 
 
 def current_labels(history: Collection[Label]) -> list[Label]:
-    """Those of an item's labels that are neither withdrawn nor superseded, rejections among them,
-    in the order given.
+    """The labels that are neither withdrawn nor superseded, also rejections, in the order given.
 
-    ``history`` may be that of one annotator: nobody supersedes what another says.
+    ``history`` may be that of one annotator: nobody supersedes another's label.
     """
     superseded = {label.supersedes_id for label in history}
     return [label for label in history if not label.withdrawn and label.pk not in superseded]
 
 
 def ledger_from(current: Collection[Label], gold: Gold | None = None) -> ItemLedger:
-    """What annotators' last words, oldest first, and the newest decision make."""
+    """The ledger of current labels, oldest first, and the newest decision."""
     answers = [label for label in current if not label.rejected]
     return ItemLedger(answers, gold, [label for label in current if label.rejected])

@@ -1,4 +1,4 @@
-"""Labels appended to the ledger: of people, debates and trained models, and what is taken back."""
+"""Append labels of people, debates and trained models to the ledger, and withdraw them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -55,7 +55,7 @@ def append_label(draft: NewLabel, *, state: ItemState, history: Sequence[Label])
 
 @transaction.atomic
 def withdraw_label(*, label: Label, provenance: Mapping[str, Any] | None = None) -> Label:
-    """Take a label back: a new row says so, gold and state follow.
+    """Withdraw a label by a new row; gold and state follow.
 
     Raises:
         Conflict: the label was superseded or withdrawn meanwhile.
@@ -63,7 +63,7 @@ def withdraw_label(*, label: Label, provenance: Mapping[str, Any] | None = None)
     state = _locked_state(label.item_id)
     ledger = ledger_of(read_history(label.item_id), read_golds(label.item_id))
     if label not in (*ledger.labels, *ledger.rejections):
-        raise Conflict("This label was changed meanwhile; nothing was taken back.")
+        raise Conflict("This label was changed meanwhile; nothing was withdrawn.")
     row = insert_row(_withdrawal_row(label, provenance or {}))
     ledger.append(row)
     refresh_state(state.project, state, ledger)
@@ -106,11 +106,10 @@ def withdraw_labels(
     *,
     provenance: Mapping[str, Any],
 ) -> list[Label]:
-    """Take back those of ``labels`` that are of these items and still stand; gold follows.
+    """Withdraw those of ``labels`` that belong to these items and are in force; gold follows.
 
-    The states are locked before ``labels`` are read: what the query asks of these items (who
-    decided them, what others say) stays true until they are taken back. Returns those that were;
-    what somebody revised or took back meanwhile is left alone.
+    The states are locked before ``labels`` are read, so that the conditions of the query hold until
+    the end. Returns the withdrawn labels; labels that were revised meanwhile are left alone.
     """
     locked = lock_states(item_ids)
     standing = labels.filter(superseded_by__isnull=True, withdrawn=False, item__in=list(locked))
@@ -133,12 +132,12 @@ def _withdrawal_row(label: Label, provenance: Mapping[str, Any]) -> Label:
     )
 
 
-#: (item, annotator) → what the annotator says of the item now.
+#: (item, annotator) → the current label.
 CurrentLabels = Mapping[tuple[int, int], Label]
 
 
 def _current_labels(drafts: Sequence[NewLabel]) -> CurrentLabels:
-    """What the annotators of ``drafts`` say of their items now."""
+    """Current labels of the annotators of ``drafts`` on their items."""
     rows = Label.objects.current().filter(
         item__in=[draft.item_id for draft in drafts],
         annotator__in={draft.annotator.pk for draft in drafts},
@@ -152,7 +151,7 @@ def _revision_row(draft: NewLabel, earlier: CurrentLabels) -> Label:
 
 
 def _is_unchanged(draft: NewLabel, earlier: CurrentLabels) -> bool:
-    """Whether the annotator says just that already, under the same schema."""
+    """Whether the annotator's current label has this value, under the same schema."""
     before = earlier.get((draft.item_id, draft.annotator.pk))
     if before is None or before.value is None or draft.value is None:
         return False
@@ -180,12 +179,11 @@ def record_debate_results(project: Project, results: Sequence[DebateResult]) -> 
 
 @transaction.atomic
 def record_learned(drafts: Sequence[NewLabel]) -> tuple[set[int], int]:
-    """Append the labels that are news: of undecided items of which the model said something else,
-    or nothing, before. Which of the items are undecided, and how many labels were written.
+    """Append a trained model's labels of undecided items, where they differ from its earlier ones.
+    Returns the undecided items and how many labels were written.
 
-    One draft per item, all by one annotator, of items that have a state; values are canonical, and
-    their role is ``TRAINED``. No item's state follows: such a label decides nothing and is
-    nobody's suggestion.
+    One draft per item, all by one annotator; values are canonical, their role is ``TRAINED``. The
+    items' states stay: such a label decides nothing and suggests nothing.
     """
     states = lock_states(draft.item_id for draft in drafts)
     open_ids = {item_id for item_id, state in states.items() if state.gold_id is None}

@@ -1,4 +1,4 @@
-"""What callers hand to the ledger."""
+"""Data that callers hand to the ledger."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from labelhub.core.schema import Value
 
 
 class ImportOutcome(StrEnum):
-    """What became of one imported row."""
+    """The result for one imported row."""
 
     CREATED = "created"
     UNCHANGED = "unchanged"
@@ -22,11 +22,10 @@ class ImportOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewLabel:
-    """A label about to be written; ``value`` is None for abstentions, withdrawals and rejections.
-    What it was proposed from was shown.
+    """A label to append; ``value`` is None for abstentions, withdrawals and rejections.
 
-    References to other labels are by ``uid`` (within the item) when imported, by id otherwise;
-    with ``supersedes_own`` an import supersedes whatever the annotator says of the item by then.
+    Imported labels refer to others by ``uid`` within the item, the rest by id. ``supersedes_own``:
+    an import supersedes the annotator's current label of the item.
     """
 
     item_id: int
@@ -89,7 +88,7 @@ class NewLabel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewGold:
-    """A decision that comes with an import; a plain gold column has neither uid nor evidence."""
+    """An imported decision; a plain gold column has neither uid nor evidence."""
 
     item_id: int
     schema: LabelSchema
@@ -122,8 +121,8 @@ class NewGold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebateResult:
-    """How a debate ended for one item; ``draft`` is None when it reached no offered label,
-    ``uncertainty`` where nothing told how sure it was."""
+    """The end of a debate on one item; ``draft`` is None without an offered label, ``uncertainty``
+    is None if the debate stated none."""
 
     item_id: int
     draft: NewLabel | None

@@ -1,4 +1,4 @@
-"""What managers, trained models and routing rules say of the queue, not of the ledger.
+"""Changes of the queue by managers, trained models and routing rules; the ledger stays.
 
 Each thousand items is a transaction of its own; doing it again ends in the same place.
 """
@@ -30,11 +30,10 @@ Change = Callable[[ItemState], bool]
 
 
 def assign_items(project: Project, item_ids: Iterable[int], users: Sequence[User]) -> int:
-    """Give items to people by name, besides those who have them already; returns how many items
-    changed.
+    """Assign items to people, besides their present assignees; returns how many items changed.
 
-    They come first for these people, and a place of each is kept for them until they have labelled
-    or skipped it. The people's right to label is the caller's to check.
+    They come first for these people, and a slot of each is reserved until they have labelled or
+    skipped it. The caller checks that the people may label.
     """
     added = [user.pk for user in users]
 
@@ -49,7 +48,7 @@ def assign_items(project: Project, item_ids: Iterable[int], users: Sequence[User
 def unassign_items(
     project: Project, item_ids: Iterable[int], users: Sequence[User] | None = None
 ) -> int:
-    """Take items back from people (None: from all who have them); returns how many changed."""
+    """End assignments of items to people (None: to all); returns how many items changed."""
     gone = None if users is None else {user.pk for user in users}
 
     def drop(state: ItemState) -> bool:
@@ -61,14 +60,14 @@ def unassign_items(
 
 
 def unassign_person(project: Project, user: User) -> int:
-    """Take back all that ``user`` was given by name, labelled or not; returns how many items it
-    was. Others get at once what was kept for them."""
+    """End all assignments of ``user``, also of labelled items; returns how many items changed.
+    Others may get the reserved slots at once."""
     given = Assignment.objects.filter(project=project, user=user).order_by("item")
     return unassign_items(project, list(given.values_list("item", flat=True)), [user])
 
 
 def keep_for_kind(project: Project, item_ids: Iterable[int], kind: str) -> int:
-    """Keep items for ``crowd`` or ``expert``; empty: for everybody. Returns how many changed.
+    """Keep items for ``crowd`` or ``expert`` (empty: for everybody); returns how many changed.
 
     Raises:
         InvalidInput: another kind.
@@ -85,7 +84,7 @@ def keep_for_kind(project: Project, item_ids: Iterable[int], kind: str) -> int:
 
 
 def promote_items(project: Project, item_ids: Iterable[int], *, promoted: bool) -> int:
-    """Put items before all others of the queue, or back among them; returns how many changed."""
+    """Put items first in the queue, or back among the others; returns how many changed."""
 
     def promote(state: ItemState) -> bool:
         changed = state.promoted != promoted
@@ -103,7 +102,7 @@ def _change(project: Project, ids: Sequence[int], field: str, change: Change) ->
         return 0
     ItemState.objects.bulk_update(changed, [field])
     if field == "assignees":
-        # A row for everybody whom these items are given to, and for nobody else.
+        # One row per assignee.
         wanted = {(state.item_id, user) for state in changed for user in state.assignees}
         rows = Assignment.objects.filter(item__in=[state.item_id for state in changed])
         there = {(row.item_id, row.user_id): row.pk for row in rows}
@@ -124,18 +123,17 @@ def _chunks(item_ids: Iterable[int]) -> Iterator[list[int]]:
 
 
 def rank_items(project: Project, doubts: Mapping[int, float | None]) -> int:
-    """Note how unsure the model is of each item, 0 to 1 (None: it says nothing), and bring the
-    items' places in the queue into line; how many changed.
+    """Store the model's uncertainty of each item, 0 to 1 (None: unknown), and update the order of
+    the queue; returns how many items changed.
 
-    Chunk by chunk, each in a transaction of its own unless there is one around: every chunk's
-    states are locked in the order in which all writers of the ledger lock them, and written as the
-    review plan is then.
+    Each chunk is a transaction of its own unless there is one around. Its states are locked in the
+    order of all writers, and follow the review plan of that moment.
     """
     return sum(_rank(project, chunk, doubts) for chunk in _chunks(sorted(doubts)))
 
 
 def unrank_items(project: Project) -> int:
-    """Order the queue as if no model had learnt anything; how many items changed."""
+    """Remove the model's uncertainty from the queue; returns how many items changed."""
     ranked = ItemState.objects.filter(project=project, model_uncertainty__isnull=False)
     return sum(rank_items(project, dict.fromkeys(ids)) for ids in batches_of_items(ranked))
 
@@ -159,17 +157,16 @@ def _rank(project: Project, ids: Sequence[int], doubts: Mapping[int, float | Non
     return len(moved)
 
 
-#: item → its state, locked; what comes back are the reasons of those items that have any say.
+#: Locked states by item → the reasons of items that get new ones.
 Decide = Callable[[Mapping[int, ItemState]], Mapping[int, Sequence[str]]]
 
 
 @transaction.atomic
 def reroute_items(project: Project, item_ids: Iterable[int], decide: Decide) -> int:
-    """Give items the reasons that ``decide`` finds, and bring queue and priority into line.
+    """Give items the reasons that ``decide`` returns, and update queue and priority.
 
-    The states are locked before ``decide`` is asked, in the order in which every writer of the
-    ledger locks them: what it reads of these items stays true until it is written. What people
-    have said stands, and what they have begun stays theirs. Returns how many items changed.
+    The states are locked first, in the order of all writers, so that what ``decide`` reads of these
+    items holds until the end. Labels and leases of people stay. Returns how many items changed.
     """
     states = lock_states(item_ids)
     changed: dict[tuple[str, ...], list[int]] = defaultdict(list)

@@ -1,9 +1,8 @@
-"""Labels and gold carried over to a changed schema: by new rows, of whole items, in their order.
+"""Carry labels and gold over to a changed schema: by new rows, of whole items, in their order.
 
-A carried row says what its predecessor said, under the names of afterwards: the same annotator,
-action, role, confidence and moment. What the label took and cost stays with the row that was paid
-for. What decides gold (actions, roles, the order of an item's labels) is the same afterwards;
-therefore all labels of an item that come after a carried one are carried too.
+A carried row has the annotator, action, role, confidence and time of its predecessor, under the new
+names. Seconds and cost stay with the old row. Actions, roles and the order of an item's labels
+decide gold and must not change, so all labels after a carried one are carried as well.
 """
 
 from collections import Counter
@@ -24,15 +23,15 @@ from apps.projects.models import LabelSchema, SchemaChange
 from labelhub.core.schema import Value, value_key
 from labelhub.core.schema.migration import Fate, SchemaPlan
 
-#: Why people are asked: their label, or the machine's, stands for nothing any more.
+#: Reason of items whose label has no counterpart in the new schema.
 RELABEL = "labels_changed"
-#: In the provenance of a carried label: the version it was given under.
+#: In the provenance of a carried label: the schema version it was given under.
 MIGRATED_FROM = "migrated_from"
 
 
 @dataclass
 class SchemaMigration:
-    """One change at work on some items.
+    """One schema change, applied to some items.
 
     Attributes:
         versions: id of a schema of the project → its version.
@@ -40,50 +39,50 @@ class SchemaMigration:
 
     change: SchemaChange
     versions: Mapping[int, int]
-    #: What takes a change back restores, by the id of the row that the change had made.
+    #: For a revert: the rows to restore, by the id of the row that the change had made.
     labels_before: Mapping[int, Label] = field(default_factory=dict)
     golds_before: Mapping[int, Gold] = field(default_factory=dict)
-    #: Item → labels that the change had withdrawn and of which nothing was said since.
+    #: For a revert: item → labels that the change had withdrawn, without a newer label.
     withdrawn: Mapping[int, Sequence[Label]] = field(default_factory=dict)
 
     @cached_property
     def plan(self) -> SchemaPlan:
-        """What becomes of values."""
+        """The mapping of values."""
         return self.change.plan
 
     @cached_property
     def schema(self) -> LabelSchema:
-        """The version of afterwards."""
+        """The new version."""
         assert self.change.to_schema is not None  # noqa: S101 - it has begun
         return self.change.to_schema
 
     @property
     def restores(self) -> bool:
-        """Whether it takes a change back."""
+        """Whether it reverts a change."""
         return self.change.reverts_id is not None
 
     @property
     def decides_anew(self) -> bool:
-        """Whether other labels may agree afterwards than before."""
+        """Whether the agreement of labels may change."""
         return self.restores or not self.plan.one_to_one
 
     def labels(self, item_id: int, ledger: ItemLedger) -> list[Label]:
-        """An item's labels that it is about, in their order."""
+        """An item's labels to look at, in their order."""
         back = self.withdrawn.get(item_id, ())
         return sorted([*ledger.labels, *back], key=lambda label: label.pk)
 
     def source(self, label: Label) -> Label:
-        """The row whose words count: what it was before the change that is taken back."""
+        """The row whose content counts: for a revert, that before the change."""
         return self.labels_before.get(label.pk, label)
 
     def changes(self, label: Label) -> bool:
-        """Whether the label's value is another one afterwards."""
+        """Whether the label's value changes."""
         if label.pk in self.labels_before:
             return True
         return self._is_old(label) and label.value is not None and self._differs(label.value)
 
     def row(self, label: Label) -> Label:
-        """The row that carries it over, unsaved; it withdraws what nothing stands for any more."""
+        """The new row, unsaved; a withdrawal if the value has no counterpart."""
         source = self.source(label)
         row = Label(
             item_id=label.item_id,
@@ -107,7 +106,7 @@ class SchemaMigration:
         return row
 
     def changes_gold(self, gold: Gold, uids: Mapping[str, str] | None = None) -> bool:
-        """Whether the decision is another one afterwards, or rests on carried labels (``uids``)."""
+        """Whether the decision changes, or rests on carried labels (``uids``)."""
         if gold.pk in self.golds_before:
             return True
         if gold.withdrawn or not self._is_old(gold):
@@ -116,7 +115,7 @@ class SchemaMigration:
         return differs or any(uid in (uids or {}) for uid in gold.evidence)
 
     def gold(self, gold: Gold, uids: Mapping[str, str]) -> Gold:
-        """The row that carries the decision over, unsaved."""
+        """The new gold row, unsaved."""
         source = self.golds_before.get(gold.pk, gold)
         restored = source is not gold or not self._is_old(gold)
         given: Any = source.value
@@ -161,7 +160,7 @@ class SchemaMigration:
 
 
 def migration_of(change: SchemaChange, ledgers: Mapping[int, ItemLedger]) -> SchemaMigration:
-    """``change`` at work on these items; one query, four where it takes another one back."""
+    """``change``, applied to these items; one query, four for a revert."""
     schemas = LabelSchema.objects.filter(project=change.project_id)
     versions = dict(schemas.values_list("pk", "version"))
     if change.reverts_id is None:
@@ -187,7 +186,7 @@ def migration_of(change: SchemaChange, ledgers: Mapping[int, ItemLedger]) -> Sch
 
 @dataclass(slots=True)
 class Carried:
-    """What became of some items' labels.
+    """The result for some items' labels.
 
     Attributes:
         moved: id of a label → id of the row that carries it over.
@@ -200,7 +199,7 @@ class Carried:
 
 @dataclass(slots=True)
 class _MigratedItem:
-    """One item on the way: its rows in order, each with the label it comes from."""
+    """One item: its new rows in order, each with the label it comes from."""
 
     ledger: ItemLedger
     before: Gold | None
@@ -211,10 +210,10 @@ class _MigratedItem:
 
 @transaction.atomic
 def carry_over(change: SchemaChange, item_ids: Iterable[int]) -> Carried:
-    """Append what these items' labels and decisions are after ``change``, which has begun.
+    """Append these items' labels and decisions under ``change``, which has begun.
 
-    The states are locked as by every writer of the ledger. Items that are through already, and
-    labels that were given under the new version, stay as they are: doing it twice does no harm.
+    The states are locked as by every writer of the ledger. Items that are done, and labels under
+    the new version, stay as they are: doing it twice does no harm.
     """
     states = lock_states(item_ids)
     read_plan(change.project)
@@ -251,8 +250,8 @@ def _migrate_item(
 
 
 def _write_labels(items: Sequence[_MigratedItem], found: Carried) -> None:
-    """The n-th rows of all items together: so those of an item are in order, and each may name one
-    that came before it."""
+    """Insert the n-th rows of all items together, so that the rows of an item are in order and may
+    refer to earlier ones."""
     for nth in range(max((len(item.rows) for item in items), default=0)):
         wave = [item.rows[nth] for item in items if nth < len(item.rows)]
         for _, row in wave:
@@ -270,7 +269,7 @@ def _write_labels(items: Sequence[_MigratedItem], found: Carried) -> None:
 def _update_state(
     migration: SchemaMigration, state: ItemState, item: _MigratedItem, found: Carried
 ) -> None:
-    """What the item's labels are now, what they decide, and what that means for the queue."""
+    """Put the new labels into the item's ledger, decide, and update suggestion and reasons."""
     gone = {label.pk for label, _ in item.rows}
     kept = [label for label in item.ledger.labels if label.pk not in gone]
     item.ledger.labels = kept + [row for _, row in item.rows if not row.withdrawn]
@@ -298,7 +297,7 @@ def _update_state(
 
 
 def translated_label(label: Label, history: Sequence[Label]) -> Label:
-    """The row that says now what ``label`` said, as far as it was only carried over since."""
+    """The newest row of ``label``, following schema changes only."""
     after = {row.supersedes_id: row for row in history if row.change_id and not row.withdrawn}
     while label.pk in after:
         label = after[label.pk]

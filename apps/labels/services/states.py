@@ -1,7 +1,4 @@
-"""Item states: the one place that derives them from the ledger.
-
-Stage and decision, how many labels an item wants, its place in the queue, and to whom it may go.
-"""
+"""Derive item states from the ledger: stage, decision, required labels, priority, audience."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from zlib import crc32
@@ -26,13 +23,13 @@ STATE_FIELDS = [
     "reasons", "signals", "audience", "reserved_slots", "is_gold_question", "disputed",
     "updated_at",
 ]  # fmt: skip
-#: Decisions that people can be checked by: nobody's label changes them.
+#: Decisions that no further label changes: such items can be gold questions.
 KNOWN = (Gold.Basis.IMPORTED, Gold.Basis.ADJUDICATION)
 CHUNK = 1000
 
 
 def open_items(items: Sequence[Item], project: Project) -> None:
-    """Put freshly imported items into the queue; in the transaction that created them."""
+    """Put new items into the queue, in the transaction that creates them."""
     read_plan(project)
     if project.queue_order == Project.QueueOrder.RANDOM:
         insert_rows([_new_state(project, item.pk) for item in items])
@@ -52,7 +49,7 @@ def _new_state(project: Project, item_id: int) -> ItemState:
 
 
 def create_states(project: Project, ledgers: Mapping[int, ItemLedger]) -> None:
-    """States of freshly imported items whose ledger came with them; nothing is decided anew."""
+    """States of new items that were imported with their ledger; nothing is decided anew."""
     read_plan(project)
     states = []
     for item_id, ledger in ledgers.items():
@@ -63,7 +60,7 @@ def create_states(project: Project, ledgers: Mapping[int, ItemLedger]) -> None:
 
 
 def replan(project: Project) -> None:
-    """Bring every item into line after the project's review plan changed."""
+    """Update every item after a change of the project's review plan."""
     for ids in batches_of_items(ItemState.objects.filter(project=project)):
         with transaction.atomic():
             refresh_states(project, ids)
@@ -78,7 +75,7 @@ def batches_of_items(states: QuerySet[ItemState], size: int = CHUNK) -> Iterator
 
 
 def lock_states(item_ids: Iterable[int]) -> dict[int, ItemState]:
-    """State rows, locked in one order for the rest of the transaction."""
+    """State rows by item, locked in the order of their ids for the rest of the transaction."""
     rows = ItemState.objects.select_for_update().filter(item__in=list(item_ids)).order_by("item_id")
     return {row.item_id: row for row in rows}
 
@@ -88,7 +85,7 @@ def refresh_states(
     item_ids: Iterable[int],
     results: Mapping[int, tuple[DebateResult, Label | None]] | None = None,
 ) -> None:
-    """Derive gold and state of these items anew; call inside a transaction, after appending."""
+    """Update gold and state of these items; call inside a transaction, after appending."""
     ids = sorted(set(item_ids))
     states = lock_states(ids)
     read_plan(project)
@@ -107,7 +104,7 @@ def refresh_states(
 def settle_states(
     project: Project, states: Mapping[int, ItemState], ledgers: Mapping[int, ItemLedger]
 ) -> None:
-    """The same for items that are locked, whose ledger is read and whose gold is decided."""
+    """Update the states of locked items whose ledger has been read and whose gold is decided."""
     read_plan(project)
     _write_states(project, states, ledgers)
 
@@ -138,8 +135,8 @@ def refresh_state(project: Project, state: ItemState, ledger: ItemLedger) -> Non
 
 
 def read_plan(project: Project) -> None:
-    """The plan as it is now, with the states locked: runs and imports hold their project for
-    minutes, and what is written by an old plan nobody would bring into line again."""
+    """Read the current review plan into ``project``, after the states are locked. Runs and imports
+    hold their project for minutes; nothing would update states by an outdated plan again."""
     if now := _plan_of.first(project.pk):
         project.overlap, project.review_scope, project.queue_order, project.dispute_above = now
 
@@ -163,7 +160,7 @@ def _derive(project: Project, state: ItemState, ledger: ItemLedger) -> None:
     begun = people > 0 or bool(ledger.rejections)
     in_scope = project.review_scope == Project.ReviewScope.ALL or bool(state.reasons) or begun
     state.required_labels = _required_labels(project, state, ledger)
-    # Whether a manager wants it labelled, though the plan would not bring it to people.
+    # A manager may want an item labelled that the plan would not queue.
     state.queued = people < state.required_labels and (
         in_scope or state.promoted or bool(state.assignees)
     )
@@ -186,9 +183,8 @@ def _stage(
 
 
 def _required_labels(project: Project, state: ItemState, ledger: ItemLedger) -> int:
-    """How many people are to speak: one more than did where they disagree or a machine that is sure
-    contradicts them, and where an audit has nothing but labels that were imported, which decide
-    nothing by themselves."""
+    """How many labels the item needs: one more than there are in a conflict or dispute, and in an
+    audit with imported labels only, as those alone decide nothing."""
     one_more = len(ledger.by_people) + 1
     if state.stage == ItemState.Stage.CONFLICT or state.disputed:
         return one_more
@@ -201,25 +197,25 @@ def _required_labels(project: Project, state: ItemState, ledger: ItemLedger) -> 
 
 
 def _is_labelled_here(ledger: ItemLedger) -> bool:
-    """Whether anybody who labels here has."""
+    """Whether people have labelled the item here, not only in an import."""
     return any(label.action != Label.Action.IMPORTED for label in ledger.by_people)
 
 
-#: What a manager put first comes before all else, whatever the order.
+#: Promoted items come first in any order.
 PROMOTED = 1000.0
-#: Who comes first when the doubtful do; within a band, the more uncertain item.
+#: Bands of the order by doubt; within a band the more uncertain item comes first.
 CONFLICT, DOUBTFUL, UNLABELLED, CONFIDENT = 200.0, 100.0, 50.0, 10.0
-#: Bands are this wide: the next begins where nothing of the one below can reach.
+#: Width of a band; the next one begins beyond it.
 WIDTH = 10.0
-#: Items that came with gold are needed least.
+#: Items with imported gold are needed least.
 WITH_IMPORTED_GOLD = -5.0
 
 
 def priority_of(order: str, state: ItemState, gold: Gold | None) -> float:
-    """The item's place in the queue: the higher comes first, then the older item.
+    """The item's priority: the higher comes first, then the older item.
 
-    What people disagree on comes first in any order: it waits for an expert, who decides it for
-    good. A random order is one draw per item, the same for everybody and whenever it is asked.
+    Conflicts and disputes come first in any order: an expert settles them. The random order is a
+    hash of the item, the same for everybody and at any time.
     """
     if state.stage == ItemState.Stage.CONFLICT or state.disputed:
         place = CONFLICT
@@ -235,13 +231,12 @@ def priority_of(order: str, state: ItemState, gold: Gold | None) -> float:
 
 
 def _priority_by_doubt(state: ItemState) -> float:
-    # From 0 to 1. A suggestion of which nothing is known is not sure; without one there is nothing
-    # to doubt.
+    # From 0 to 1; 0 without a suggestion.
     doubts = (state.signals.get("uncertainty"), state.model_uncertainty)
     unknown = 0.0 if state.suggestion_id is None else UNKNOWN_UNCERTAINTY
     doubt = WIDTH * max((float(doubt) for doubt in doubts if doubt is not None), default=unknown)
     if state.reasons == [AUDIT]:
-        # No sooner than what was never debated, or it could be told.
+        # Like an item that was never debated, or the place would give the audit away.
         return UNLABELLED + WIDTH * (state.model_uncertainty or 0.0)
     if state.reasons:
         return DOUBTFUL + doubt
@@ -250,14 +245,14 @@ def _priority_by_doubt(state: ItemState) -> float:
     return CONFIDENT + doubt
 
 
-#: Decisions of the crowd and of single experts, which a machine that is sure may bring into doubt.
+#: Decisions that a sure machine can dispute.
 DISPUTABLE = (Gold.Basis.REVIEW, Gold.Basis.AGREEMENT)
 
 
 def is_disputed(
     above: float | None, state: ItemState, ledger: ItemLedger, gold: Gold | None
 ) -> bool:
-    """Whether a machine that is at least ``above`` sure contradicts what reviewers decided."""
+    """Whether a machine contradicts the reviewers' decision with at least ``above`` confidence."""
     if above is None or gold is None or gold.value is None or gold.basis not in DISPUTABLE:
         return False
     decided = value_key(gold.value)
@@ -271,7 +266,7 @@ def is_disputed(
 
 
 def _confidence_of(label: Label, state: ItemState) -> float:
-    """What the machine says of its certainty; of a debate that states none, what it shows."""
+    """The label's stated confidence, else one less the uncertainty of its debate."""
     if label.confidence is not None:
         return label.confidence
     if label.pk == state.suggestion_id and "uncertainty" in state.signals:
@@ -280,8 +275,8 @@ def _confidence_of(label: Label, state: ItemState) -> float:
 
 
 def audience_of(state: ItemState, ledger: ItemLedger) -> str:
-    """Who may be offered the item: what is in conflict goes to experts, and where all places that
-    are left are kept for people it was given to, to those alone."""
+    """Who may be offered the item: experts for conflicts and disputes, only the assignees if all
+    remaining slots are reserved for them."""
     if state.stage == ItemState.Stage.CONFLICT or state.disputed:
         return ItemState.Audience.EXPERT
     if state.reserved_slots and state.reserved_slots >= state.required_labels - len(
@@ -289,19 +284,18 @@ def audience_of(state: ItemState, ledger: ItemLedger) -> str:
     ):
         return ItemState.Audience.NAMED
     if ledger.rejections and state.assigned_kind == ItemState.Audience.CROWD:
-        return ""  # perhaps nobody of the crowd knows the answer: experts may take it as well
+        return ""  # perhaps the crowd does not know the answer: experts may take it as well
     return state.assigned_kind
 
 
 def pending_assignees(state: ItemState, ledger: ItemLedger) -> list[int]:
-    """Those of its assignees who have neither labelled an item that waits for labels nor left it
-    to others by rejecting the suggestion."""
+    """Assignees of a queued item who have neither labelled it nor rejected the suggestion."""
     answered = {label.annotator.user_id for label in (*ledger.by_people, *ledger.rejections)}
     return [user for user in state.assignees if state.queued and user not in answered]
 
 
 def sync_assignments(items: Iterable[tuple[ItemState, ItemLedger]]) -> None:
-    """Open and close what people were given by name, as the ledger now says."""
+    """Open and close assignments as the ledger says."""
     for state, ledger in items:
         if not state.assignees:
             continue

@@ -1,4 +1,4 @@
-"""What waits for an expert: conflicts between people, and decisions that a machine disputes."""
+"""The items that wait for an expert: conflicts of people, and decisions that a machine disputes."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,21 +22,21 @@ from apps.reviews.models import Comment, Decision, Slot
 from labelhub.core.errors import Forbidden
 from labelhub.core.schema import Schema, value_key, value_words
 
-#: So many of what waits is looked through, the most urgent first; nobody decides more in a day.
+#: Waiting items that are read, the most urgent first; nobody decides more in a day.
 MOST = 5000
-#: So many pairs of labels, and reviewers, are offered to choose from.
+#: Pairs of labels, and reviewers, that are offered as filters.
 NAMED = 12
-#: Answers in people's own words are against nothing that a list could be narrowed to.
+#: Longer pairs of labels are no filter.
 LONGEST = 120
 CANNOT_TELL = "cannot tell"
 AGES = {"day": timedelta(days=1), "week": timedelta(weeks=1)}
 BETWEEN_PEOPLE, WITH_A_MACHINE = "people", "machine"
-#: So much of a text a row shows.
+#: Characters of a text in a row.
 BEGINNING = 280
 
 
 class Voice(NamedTuple):
-    """What one annotator says of one item, as short as a list needs it."""
+    """One annotator's label of one item, as short as a list needs it."""
 
     item_id: int
     value: Any
@@ -53,7 +53,7 @@ class Voice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CaseFilter:
-    """What a list is narrowed to. ``against``: labels against each other, as :attr:`Case.against`;
+    """The filter of a list. ``against``: labels against each other, as :attr:`Case.against`;
     ``by``: the id of an annotator; ``age`` one of :data:`AGES`; ``between`` people or a machine."""
 
     against: str = ""
@@ -76,7 +76,7 @@ class CaseFilter:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One item that waits for an expert, and who is against whom."""
+    """One item that waits for an expert, with its labels and the contested ones (``against``)."""
 
     item_id: int
     disputed: bool
@@ -85,12 +85,12 @@ class Case:
 
     @property
     def since(self) -> datetime:
-        """When the last of them spoke."""
+        """The time of the last label."""
         return max((voice.said_at for voice in self.voices), default=timezone.now())
 
     @property
     def sides(self) -> list[tuple[str, list[Voice]]]:
-        """Those who say the same, together; the many first."""
+        """The labels by value, the most frequent first."""
         sides: dict[str, list[Voice]] = defaultdict(list)
         for voice in self.voices:
             sides[voice.words].append(voice)
@@ -99,7 +99,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Docket:
-    """All that waits, and what of it is wanted; counts are those of all, though no more than
+    """The waiting cases that pass the filter. Counts are those of all, though no more than
     :data:`MOST` are ``listed``."""
 
     cases: Sequence[Case]
@@ -148,20 +148,20 @@ def may_adjudicate(user: User | AnonymousUser, project: Project) -> bool:
 
 
 def waiting_states(project: Project) -> ItemStateQuerySet:
-    """The states of all that waits for an expert's decision, the urgent first."""
+    """The states of all items that wait for an expert's decision, the urgent first."""
     waiting = Q(stage=ItemState.Stage.CONFLICT) | Q(disputed=True)
     states = ItemState.objects.awaiting_review()
     return states.filter(waiting, project=project, audience=ItemState.Audience.EXPERT)
 
 
 def read_docket(project: Project, wanted: CaseFilter | None = None) -> Docket:
-    """What waits, narrowed to what is ``wanted``. Three queries, or four where it is very much."""
+    """The waiting cases that ``wanted`` admits. Three queries, or four if there are very many."""
     schema = current_schema(project).parsed
     rows = list(waiting_states(project).values_list("item_id", "disputed")[:MOST])
     voices = _read_voices(project)
     cases = []
     for item_id, disputed in rows:
-        # Of an audit nobody learns what machines say; in a dispute they are a side.
+        # A machine is a side in a dispute alone: audits must not show its label.
         sides = tuple(
             voice for voice in voices.get(item_id, ()) if disputed or voice.kind in PEOPLE
         )
@@ -190,8 +190,8 @@ def read_docket(project: Project, wanted: CaseFilter | None = None) -> Docket:
 def next_case(
     project: Project, user: User, *, wanted: CaseFilter | None = None, after: int = 0
 ) -> int | None:
-    """The next item that waits for ``user``: not what they left to others, nor what somebody else
-    has just now. From the one ``after`` on, then from the beginning."""
+    """The next waiting item for ``user``, after the item ``after``, then from the beginning; no
+    item that they skipped or that somebody else holds."""
     skips = Decision.objects.skips().filter(reviewer=user, undone_at__isnull=True)
     live = Slot.objects.live(timezone.now()).exclude(holder=user)
     states = waiting_states(project).filter(
@@ -206,7 +206,7 @@ def next_case(
 
 
 def undone_decision(user: User, item_id: int, key: str) -> Decision | None:
-    """What ``user`` decided of the item and took back, by the decision's number as it was sent."""
+    """A decision of ``user`` on the item that they have undone; ``key`` is its id as text."""
     undone = Decision.objects.filter(
         pk=row_number(key) or 0, item=item_id, reviewer=user, undone_at__isnull=False
     )
@@ -214,13 +214,13 @@ def undone_decision(user: User, item_id: int, key: str) -> Decision | None:
 
 
 def current_leases(item_ids: Iterable[int]) -> dict[int, Slot]:
-    """Who has which of these items just now. One query."""
+    """The live slots of these items, with holders, by item. One query."""
     live = Slot.objects.live(timezone.now()).filter(item__in=list(item_ids))
     return {slot.item_id: slot for slot in live.select_related("holder")}
 
 
 def skipped_items(user: User, item_ids: Iterable[int]) -> set[int]:
-    """Which of these items ``user`` skipped. One query."""
+    """The items among these that ``user`` skipped. One query."""
     skips = Decision.objects.skips().filter(reviewer=user, undone_at__isnull=True)
     return set(skips.filter(item__in=list(item_ids)).values_list("item_id", flat=True))
 
@@ -238,7 +238,7 @@ def _read_voices(project: Project) -> Mapping[int, Sequence[Voice]]:
 
 
 def _contested_labels(schema: Schema, voices: Sequence[Voice]) -> str:
-    """Which labels are against each other: the values, of sets the labels that not all chose."""
+    """The contested labels: the different values, of sets the labels that not all chose."""
     if schema.task.written:
         return ""
     if schema.task.several:
@@ -252,7 +252,7 @@ def _contested_labels(schema: Schema, voices: Sequence[Voice]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CaseRow:
-    """One item that waits: its beginning, who is against whom, who has it, how much was said."""
+    """A row of the list: the case with the beginning of its text, its holder and its comments."""
 
     case: Case
     external_id: str

@@ -1,4 +1,4 @@
-"""One item that is to be decided: every opinion of it with its reasons, grouped by what it says."""
+"""One item to be decided: all current labels with their reasons, grouped by value."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,31 +28,31 @@ DEBATES = 3
 
 @dataclass(frozen=True)
 class Opinion:
-    """What one annotator says of the item. ``quotes`` are those that stand in its text."""
+    """One annotator's label of the item. ``quotes`` are those that occur in its text."""
 
     label: Label
     quotes: tuple[tuple[str, str], ...] = ()
 
     @property
     def mark(self) -> str:
-        """What the opinion's places in the text are called."""
+        """The name of the opinion's marks in the text."""
         return f"o{self.label.pk}"
 
     @property
     def remark(self) -> str:
-        """What they remarked on it."""
+        """The annotator's remark."""
         return str(self.label.provenance.get("comment", ""))
 
     @property
     def adjudicates(self) -> bool:
-        """Whether it was given by somebody who saw the others'."""
+        """Whether an expert gave it who saw the others."""
         return self.label.settles
 
 
 @dataclass(frozen=True)
 class OpinionSide:
-    """All who say the same. ``offered``: whether it may still be chosen; ``says`` is the option
-    that it is, where it is one, and ``key`` that option's."""
+    """The opinions of one value. ``offered``: whether it may still be chosen; ``says`` and ``key``
+    are those of the option with this value, if there is one."""
 
     value: Value | None
     opinions: tuple[Opinion, ...]
@@ -74,13 +74,13 @@ class OpinionSide:
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of those who say it, one for each of them."""
+        """The kinds of the annotators, one for each of them."""
         return [opinion.label.annotator.kind for opinion in self.opinions]
 
 
 @dataclass(frozen=True)
 class Option:
-    """One thing the decision may say; ``kinds`` of those who said so."""
+    """One label that the decision may choose; ``kinds`` of the annotators who chose it."""
 
     value: str
     title: str
@@ -129,22 +129,22 @@ class Opinions:
 
     @property
     def evidence(self) -> dict[str, list[str]]:
-        """What each opinion quotes, by its mark."""
+        """The quotes of each opinion, by its mark."""
         return {opinion.mark: [quote for _, quote in opinion.quotes] for opinion in self.opinions}
 
     @property
     def people(self) -> list[Opinion]:
-        """Of these, those of the crowd and of experts."""
+        """The opinions of crowd and experts."""
         return [opinion for opinion in self.opinions if opinion.label.annotator.kind in PEOPLE]
 
     @property
     def debated(self) -> bool:
-        """Whether a debate among these may be read."""
+        """Whether a debate may be read."""
         return any(opinion.label.annotator.kind == Kind.LLM for opinion in self.opinions)
 
     @cached_property
     def sides(self) -> list[OpinionSide]:
-        """Who is against whom, in the order in which the labels are offered."""
+        """The opinions by value, in the order of the schema."""
         groups: dict[str, list[Opinion]] = {}
         for opinion in self.opinions:
             groups.setdefault(value_key(opinion.label.value), []).append(opinion)
@@ -156,12 +156,12 @@ class Opinions:
 
     @cached_property
     def options(self) -> list[Option]:
-        """What may be decided, in the order of the schema; free text has none."""
+        """The labels to choose from, in the order of the schema; free text has none."""
         names = self.schema.parsed.offered(self.item.options)
         return [self._option(name, position) for position, name in enumerate(names, start=1)]
 
     def own(self, user: User) -> Opinion | None:
-        """What ``user`` says."""
+        """The opinion of ``user``, if any."""
         return next(
             (opinion for opinion in self.opinions if opinion.label.annotator.user_id == user.pk),
             None,
@@ -207,10 +207,10 @@ class Opinions:
 
 
 def read_opinions(project: Project, user: User, item_id: int) -> Opinions:
-    """The item with all that stands of what was said of it. Four queries.
+    """The item with all its current labels. Four queries.
 
-    Of an audited item that people have not decided yet nothing that machines say: what is decided
-    first tells how often they are wrong, and is to owe nothing to them.
+    Of an undecided audit the labels by machines are left out: the decision measures how often they
+    are wrong, and must not be influenced by them.
 
     Raises:
         NotFound: the project has no such item.
@@ -232,8 +232,8 @@ def read_opinions(project: Project, user: User, item_id: int) -> Opinions:
 
 
 def readable_opinions(project: Project, user: User, item_id: int) -> Opinions:
-    """As :func:`read_opinions`, of what waits for an expert, or what ``user`` has labelled: of any
-    other item they are to tell their own mind before they learn what others say.
+    """As :func:`read_opinions`, of an item that waits for an expert or that ``user`` has labelled:
+    others they have to label before they see opinions.
 
     Raises:
         NotFound: the project has no such item.
@@ -246,7 +246,7 @@ def readable_opinions(project: Project, user: User, item_id: int) -> Opinions:
 
 
 def find_quotes(item: Item, evidence: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """The quotes that truly stand in the item's text, as they stand there, each with its label."""
+    """The quotes that occur in the item's text, in its spelling, each with its label."""
     named = [
         (str(name), verbatim(item.text, str(phrase)))
         for name, phrases in evidence.items()
@@ -256,13 +256,13 @@ def find_quotes(item: Item, evidence: Mapping[str, Any]) -> tuple[tuple[str, str
 
 
 def lease_of_others(item_id: int, user: User) -> Slot | None:
-    """The lease by which somebody else has the item just now."""
+    """The live slot by which somebody else holds the item."""
     live = Slot.objects.live(timezone.now()).filter(item=item_id).exclude(holder=user)
     return live.select_related("holder").first()
 
 
 def recent_debates(project: Project, item_id: int) -> list[tuple[Debate, list[list[Turn]]]]:
-    """The item's newest debates; of each the turns by the answer they argue for, the last word of
+    """The item's newest debates, each with its turns by the answer they argue for, the last turn of
     every side first. Three queries."""
     turns = Turn.objects.filter(status="ok").select_related("model").order_by("-pk")
     debates = (

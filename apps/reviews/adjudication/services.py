@@ -1,4 +1,4 @@
-"""An expert settles what others disagree on, alone; explains it, sends it back, takes it back."""
+"""Adjudication: an expert settles an item, explains it, sends it back, undoes it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,22 +26,21 @@ from apps.reviews.queue.undo import undo_settling_label
 from labelhub.core.errors import Conflict, InvalidInput
 from labelhub.core.schema import value_key, value_words
 
-#: What is quoted for no label.
+#: The label of quotes that belong to none.
 FOR_NONE = ""
 LEFT = (Decision.Action.SKIP, Decision.Action.POSTPONE)
 
 
 class DecidedMeanwhile(Conflict):
-    """Somebody else settled it, or what was in conflict is not any more."""
+    """Somebody else settled the item, or the conflict has ended."""
 
     code = "decided_meanwhile"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
-    """What an adjudicator sends: a raw ``value``, or with ``abstain`` that it cannot be told.
-    ``evidence`` quotes the text, by label; ``explain`` is what those who labelled the item
-    otherwise are told, empty: nothing."""
+    """An adjudicator's decision: a raw ``value``, or ``abstain`` if nobody can tell. ``evidence``:
+    quotes by label. ``explain``: a comment for people who gave another label; empty for none."""
 
     value: Any = None
     abstain: bool = False
@@ -53,8 +52,8 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True)
 class Adjudicated:
-    """What became of a ruling: the label, the decision that now stands, who was told, and whether
-    it was stored now."""
+    """The result of a ruling: label, current gold, overruled people, the explanation, and whether
+    it was stored now (False for a retry)."""
 
     label: Label
     gold: Gold | None
@@ -64,10 +63,10 @@ class Adjudicated:
 
 
 def claim_to_adjudicate(*, project: Project, user: User, item_id: int) -> Slot | None:
-    """A lease on what waits for an expert, also for one who has labelled it already; renewed where
-    ``user`` has it. None where somebody else has it, or it does not wait.
+    """A lease on an item that waits for an expert, also if ``user`` has labelled it; renewed if
+    they hold it. None if somebody else holds it, or it does not wait.
 
-    An item in conflict wants one more label, so there is one place: whoever has it is alone.
+    Such an item needs one more label, so it has one open place and one holder.
 
     Raises:
         ReviewerPaused: a manager has paused them.
@@ -94,11 +93,11 @@ def claim_to_adjudicate(*, project: Project, user: User, item_id: int) -> Slot |
 def adjudicate(
     *, project: Project, user: User, item_id: int, ruling: Ruling, lease_token: UUID | None = None
 ) -> Adjudicated:
-    """Record an expert's decision, which settles the item, and tell those whom it overrules.
+    """Store an expert's ruling, which settles the item, and explain it to the people it overrules.
 
-    It is a label of the expert, and supersedes what they said before. Where it cannot be told the
-    item has no gold and waits for nobody. The same ruling under the same token is stored once; who
-    has decided an item may decide it anew.
+    It is a label of the expert and supersedes their earlier one. With ``abstain`` the item has no
+    gold and waits for nobody. The same ruling under the same token is stored once; the expert who
+    settled an item may settle it again.
 
     Raises:
         Forbidden: ``user`` is no expert here.
@@ -146,7 +145,7 @@ def tell_people(
     text: str,
     people: Sequence[User],
 ) -> Comment:
-    """Tell people why an item was decided as it was, or comes back to them; it stands beside it.
+    """Write a comment that explains a decision or a return to people, and log it.
 
     Raises:
         NotFound, InvalidInput: as :func:`~apps.reviews.comments.services.write_comment`.
@@ -176,7 +175,7 @@ def tell_people(
 
 
 def reviewers_of(project: Project, labels: Sequence[Label]) -> list[User]:
-    """Who gave these labels, of those who may still review here."""
+    """The users who gave these labels and may still review here."""
     ids = [label.annotator.user_id for label in labels if label.annotator.user_id is not None]
     members = project.memberships.filter(user__in=ids, role__in=ROLES_WITH[Right.REVIEW])
     return [row.user for row in members.select_related("user").order_by("user__username")]
@@ -203,7 +202,7 @@ def _decided_meanwhile(name: str, words: str) -> DecidedMeanwhile:
 
 def _answer(case: Opinions, ruling: Ruling) -> Answer:
     evidence = _evidence(case, ruling)
-    # Where no label was chosen, what was quoted for none in particular is a part of the reasons.
+    # Quotes of no label become part of the rationale.
     words = [validate_text("rationale", ruling.rationale)]
     words += [f"“{quote}”" for quote in evidence.pop(FOR_NONE, [])]
     return Answer(
@@ -218,9 +217,8 @@ def _answer(case: Opinions, ruling: Ruling) -> Answer:
 
 
 def _evidence(case: Opinions, ruling: Ruling) -> dict[str, list[str]]:
-    """The quotes under the labels that they now speak for: of one label out of several what was
-    quoted for another speaks for the one chosen. Where none applies or it cannot be told, each
-    speaks for its own, or :data:`FOR_NONE`.
+    """Quotes by the label that they support. Of a single label, quotes of others support the chosen
+    one; if no label applies or nobody can tell, each stays with its own, or :data:`FOR_NONE`.
 
     Raises:
         ValueNotOffered, InvalidInput: the value, or a quote that does not stand in the text.
@@ -244,7 +242,7 @@ def _evidence(case: Opinions, ruling: Ruling) -> dict[str, list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class SentBack:
-    """Who is asked again, and what they are told."""
+    """The people who are asked again, and the comment they read."""
 
     people: Sequence[User]
     comment: Comment
@@ -252,10 +250,10 @@ class SentBack:
 
 @transaction.atomic
 def send_back(*, project: Project, user: User, item_id: int, reason: str) -> SentBack:
-    """Withdraw what people said of an item in conflict and give it to the same people again.
+    """Withdraw people's labels of a waiting item and assign it to the same people again.
 
-    What ``user`` said stands, and so does what was imported or said by people who do not review
-    here any more: nobody could be asked. The comment shows on top when they get the item.
+    Labels of ``user``, imported labels and labels of people who do not review here any more stay.
+    The people see the comment first when they get the item.
 
     Raises:
         Forbidden: ``user`` is no expert here.
@@ -302,8 +300,8 @@ def send_back(*, project: Project, user: User, item_id: int, reason: str) -> Sen
 
 
 def last_settled_decision(project: Project, user: User) -> Decision | None:
-    """What ``user`` did last in the project, where that is a decision of what others disagreed on
-    or an item left to others, and still stands. Two queries at most."""
+    """The last decision of ``user`` in the project, if it settled or skipped an item and is in
+    force. Two queries at most."""
     decision = Decision.objects.standing(project, user).select_related("label", "item").first()
     if decision is None or decision.action in LEFT:
         return decision
@@ -315,10 +313,10 @@ def last_settled_decision(project: Project, user: User) -> Decision | None:
 
 @transaction.atomic
 def undo_adjudication(*, project: Project, user: User) -> Decision | None:
-    """Take back what :func:`last_settled_decision` finds; returns what it was.
+    """Undo the decision of :func:`last_settled_decision`, and return it.
 
-    What the expert had said of the item before they decided it is said again. Those who were told
-    about the decision and have not read it will not; the others see that it is settled.
+    The expert's earlier answer is active again. Unread explanations are removed, read ones are
+    marked as resolved.
 
     Raises:
         ReviewerPaused: a manager has paused them.

@@ -1,4 +1,4 @@
-"""What each action does to a chunk of items that are locked and fit for it, and its undoing."""
+"""The bulk actions: what each does to a chunk of locked items, and how it is undone."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -126,14 +126,14 @@ def _restored_labels(job: BulkJob, labels: Iterable[Label]) -> Iterator[NewLabel
 
 
 class BulkAction:
-    """What one action does to a chunk of items that are locked and fit for it, and its undoing."""
+    """One action on a chunk of items, whose states are locked."""
 
     def apply(self, plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
-        """Do it; returns what is needed to take it back, per item."""
+        """Do it; returns per item what undo needs."""
         raise NotImplementedError
 
     def undo(self, job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
-        """Take it back where nobody has changed the item since; returns of how many items."""
+        """Undo it where nobody has changed the item since; returns how many items were undone."""
         raise NotImplementedError
 
 
@@ -351,10 +351,10 @@ _ACTIONS: dict[Action, BulkAction] = {
 
 
 def apply_action(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
-    """Do it to items whose ``states`` are locked; what is needed to take it back, per item."""
+    """Apply the plan's action; see :meth:`BulkAction.apply`."""
     return _ACTIONS[Action(plan.action)].apply(plan, job, states) if states else []
 
 
 def undo_changes(job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
-    """Take back what the job did to items whose ``states`` are locked; of how many items."""
+    """Undo the job's action; see :meth:`BulkAction.undo`."""
     return _ACTIONS[Action(job.action)].undo(job, changes, states)

@@ -1,6 +1,6 @@
-"""One thing done to many items at once, and its undoing: asked for, and done by a worker.
+"""Start, run and undo bulk jobs.
 
-Chunks are short: reviewers wait for the items of one at most.
+Chunks are short, because reviewers wait for the items of a chunk.
 """
 
 import time
@@ -31,14 +31,14 @@ from labelhub.core.errors import Conflict, Forbidden, InvalidInput
 Status = BulkJob.Status
 KIND = "reviews.bulk"
 UNDOABLE = (Status.DONE, Status.FAILED)
-#: Among the counts: who asked for the undoing.
+#: Key in the counts: the user who undid the job.
 UNDONE_BY = "undone_by"
-#: Items of one transaction: as many as take no longer than this, for reviewers wait for it.
+#: Items of one transaction: as many as take no longer than ``SECONDS``.
 CHUNK, FIRST_CHUNK = 500, 25
 SECONDS = 0.25
-#: SQLite wakes nobody: whoever waits to write looks again after up to a tenth of a second.
+#: On SQLite waiting writers only look again after up to a tenth of a second.
 PAUSE = 0.05
-#: Ids that are looked up at once: a search may take long, what follows it does not.
+#: Ids that are looked up at once, because a search may be slow.
 AHEAD = 10_000
 GOING = (Status.QUEUED, Status.RUNNING, Status.UNDOING)
 LOGGED = {
@@ -50,7 +50,7 @@ LOGGED = {
 
 
 class NothingToDo(Conflict):
-    """No item would change; the message says why."""
+    """No item would change."""
 
     code = "nothing_to_do"
 
@@ -64,8 +64,8 @@ def plan_job(
     options: Mapping[str, Any],
     frozen: Mapping[str, Any] | None = None,
 ) -> BulkPlan:
-    """A plan, checked. ``frozen`` holds ``upto`` and ``asked_at`` of a preview of it: what has come
-    or was changed since is left alone.
+    """A checked plan. ``frozen`` holds ``upto`` and ``asked_at`` of its preview: items that were
+    added or changed since are left alone.
 
     Raises:
         InvalidInput: a field that cannot be used, by its name.
@@ -84,7 +84,7 @@ def plan_job(
 
 
 def plan_of(job: BulkJob, actor: User) -> BulkPlan:
-    """The plan that a job was made of; ``actor`` asked for it."""
+    """The plan of a job that ``actor`` started."""
     return BulkPlan(
         project=job.project,
         actor=actor,
@@ -98,7 +98,7 @@ def plan_of(job: BulkJob, actor: User) -> BulkPlan:
 
 @transaction.atomic
 def start_job(plan: BulkPlan) -> BulkJob:
-    """Queue a plan; a worker carries it out.
+    """Create the job of a plan; a worker runs it.
 
     Raises:
         NothingToDo: it would change no item.
@@ -126,17 +126,17 @@ def start_job(plan: BulkPlan) -> BulkJob:
 
 @transaction.atomic
 def undo_job(*, job: BulkJob, actor: User) -> BulkJob:
-    """Queue the taking back of all that a job did and that nobody has changed since.
+    """Undo a job in the background, where nobody has changed the items since.
 
     Raises:
-        Conflict: it is still at work, or was undone already; the labels are being changed.
+        Conflict: the job is at work or undone already, or the labels are being changed.
     """
     hold_labels(job.project)
     now = BulkJob.objects.select_for_update().get(pk=job.pk)
     if now.status not in UNDOABLE:
         state = now.get_status_display().lower()
         raise Conflict(f"Bulk job {job.pk} is {state}: it cannot be undone now.")
-    # An undoing that a fault had stopped goes on behind what it took back.
+    # An undo that failed continues after the last item that it reached.
     now.after = now.after if UNDONE_BY in now.counts else 0
     now.counts |= {UNDONE_BY: actor.username}
     now.status, now.message, now.finished_at = Status.UNDOING, "", None
@@ -147,7 +147,7 @@ def undo_job(*, job: BulkJob, actor: User) -> BulkJob:
 
 
 def _read_frozen(project: Project, given: Mapping[str, Any]) -> tuple[int, datetime]:
-    """What a preview held fast; nothing of the future, and without a preview what there is now."""
+    """Newest item and time of the preview, no later than now; without a preview those of now."""
     newest, now = newest_item(project), timezone.now()
     raw_upto, raw_time = given.get("upto"), given.get("asked_at")
     if not raw_upto and not raw_time:
@@ -164,14 +164,14 @@ def _read_frozen(project: Project, given: Mapping[str, Any]) -> tuple[int, datet
 
 
 def run_job(job_id: int) -> BulkJob:
-    """Bring a job, or its undoing, to its end, from the item it had reached; see
+    """Run or undo a job to its end, from the item that it had reached; see
     :func:`apps.common.jobs.work_on`."""
     work_on(KIND, job_id)
     return BulkJob.objects.get(pk=job_id)
 
 
 def fail_job(job_id: int, error: Exception) -> None:
-    """Say how it failed."""
+    """Store the failure."""
     bulk = BulkJob.objects.get(pk=job_id)
     words = f"Stopped by {{fault}} after {bulk.done:,} items; what was done can be undone."
     bulk.status, bulk.message = Status.FAILED, fault_words(error, words)
@@ -181,7 +181,7 @@ def fail_job(job_id: int, error: Exception) -> None:
 
 @job(KIND, fail=fail_job)
 def carry_out(run: JobRun) -> None:
-    """Each chunk commits what it did together with how far it got."""
+    """Run or undo the job; each chunk commits its changes together with its progress."""
     going = BulkJob.objects.filter(pk=run.subject, status__in=GOING)
     bulk = going.select_related("project", "actor").first()
     if bulk is None:
@@ -194,9 +194,9 @@ def carry_out(run: JobRun) -> None:
 
 
 def _do(run: JobRun, job: BulkJob) -> None:
-    # Who asked for it, if they still may.
+    # Only for a manager of the project.
     if job.actor is None or role_in(job.actor, job.project) != Role.MANAGER:
-        raise Forbidden("Whoever asked for this is no manager here any more: it was stopped.")
+        raise Forbidden("The user who started this is no manager here any more: it was stopped.")
     plan = plan_of(job, job.actor)
     size = min(FIRST_CHUNK, CHUNK)
     while ahead := list(
@@ -221,7 +221,7 @@ def _do_chunk(plan: BulkPlan, job: BulkJob, ids: Sequence[int]) -> None:
     counts = Counter(outcomes.get(pk, "gone") for pk in ids)
     changes = apply_action(plan, job, [states[pk] for pk in ids if outcomes.get(pk) == ""])
     BulkChange.objects.bulk_create(changes)
-    # Somebody said something in the same breath as the items were locked.
+    # Items that changed just before they were locked.
     counts["gone"] += counts.pop("", 0) - len(changes)
     _write(
         job,
@@ -233,7 +233,7 @@ def _do_chunk(plan: BulkPlan, job: BulkJob, ids: Sequence[int]) -> None:
 
 
 def _next_size(size: int, seconds: float) -> int:
-    """How many items to take next, after a moment for others."""
+    """The size of the next chunk; pauses to let others write."""
     if connection.vendor == "sqlite":
         time.sleep(PAUSE)
     if seconds > SECONDS:
@@ -271,7 +271,7 @@ def _finish(job: BulkJob, status: Status, **fields: Any) -> None:
 
 
 def _log(job: BulkJob, actor: User | None, items: int, *, undone: bool = False) -> None:
-    """For those who look later at who changed the queue."""
+    """Log the change of the queue."""
     action = LOGGED.get(BulkJob.Action(job.action))
     if action is None or not items:
         return

@@ -1,6 +1,4 @@
-"""What a bulk action needs to know, and what it will do to each of many items, before it does: by
-the same conditions that are asked again, with the items locked, when it is done.
-"""
+"""Plan and preview bulk actions; the job checks the same conditions again on locked items."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +22,7 @@ from labelhub.core.schema import unstorable
 
 Action = BulkJob.Action
 EXAMPLES = 10
-#: Why an item is passed over; the first that holds is told.
+#: Why an item is passed over; the first reason that holds counts.
 PASSED = {
     "gone": "were changed since the preview, or are found no more",
     "audited": "are audited blind: a label given in bulk would spoil the audit",
@@ -60,12 +58,12 @@ class BulkPlan:
     asked_at: datetime
 
     def items(self) -> QuerySet[Item]:
-        """The items that the search finds now, of those there were."""
+        """The items that the search finds now, without newer ones."""
         return matching_items(self.project, self.query).filter(pk__lte=self.upto)
 
     def among(self, item_ids: Sequence[int]) -> QuerySet[Item]:
-        """Those of the items, found a moment ago, that still are. What is said of an item shows in
-        the time of its state; only remarks and skips do not."""
+        """Those of the items that the search still finds. A new label changes the time of a state,
+        so only comments and skips are checked again."""
         query = self.query
         again = Query(
             comments=query.comments,
@@ -78,7 +76,7 @@ class BulkPlan:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a plan comes to. ``passed`` counts by reason (:data:`PASSED`)."""
+    """The effect of a plan. ``passed`` counts by reason (:data:`PASSED`)."""
 
     total: int
     changing: int
@@ -87,18 +85,18 @@ class Preview:
 
     @property
     def reasons(self) -> list[tuple[int, str]]:
-        """The counts in words, the largest first."""
+        """The counts with their reasons in words, the largest first."""
         return reasons_in_words(self.passed)
 
 
 def reasons_in_words(passed: Mapping[str, int]) -> list[tuple[int, str]]:
-    """How many items were passed over, and why, the largest number first."""
+    """Counts of passed over items with the reasons in words, the largest first."""
     found = [(count, PASSED[reason]) for reason, count in passed.items() if count]
     return sorted(found, key=lambda counted: -counted[0])
 
 
 def preview(plan: BulkPlan) -> Preview:
-    """What the plan comes to now: one count, and a few of the items that will change."""
+    """The effect of the plan now: counts, and a few of the items that will change."""
     outcomes = with_outcomes(plan, plan.items())
     counted = outcomes.order_by().values_list("outcome").annotate(n=Count("pk"))
     counts: dict[str, int] = dict(counted)
@@ -109,7 +107,7 @@ def preview(plan: BulkPlan) -> Preview:
 
 
 def with_outcomes(plan: BulkPlan, items: QuerySet[Item]) -> QuerySet[Any]:
-    """The items, each with its ``outcome``: why it is passed over, empty where it is not."""
+    """The items, each with its ``outcome``: the reason why it is passed over, else empty."""
     reasons = [When(condition, then=Value(reason)) for reason, condition in _reasons(plan).items()]
     outcome = Case(*reasons, default=Value(""), output_field=CharField())
     return items.annotate(outcome=outcome)
@@ -128,7 +126,7 @@ def _reasons(plan: BulkPlan) -> dict[str, Q]:
         return found | {**settled, "same": same}
     if plan.action == Action.PROMOTE:
         same = Q(state__promoted=plan.options["promoted"])
-        # What need not come any more can still be taken from the head.
+        # An item that waits for nobody can still be put back.
         return found | {"same": same} | ({"idle": idle} if plan.options["promoted"] else {})
     labels = Label.objects.standing().by_people().filter(item=OuterRef("pk"))
     here = labels.exclude(action=Label.Action.IMPORTED)
@@ -136,7 +134,7 @@ def _reasons(plan: BulkPlan) -> dict[str, Q]:
 
 
 def _label_reasons(plan: BulkPlan) -> dict[str, Q]:
-    """As for a reviewer: who is not asked is not asked in bulk either."""
+    """As in the queue: only items that the actor could be handed."""
     live = Slot.objects.live(timezone.now()).filter(project=plan.project)
     found = {
         "audited": Q(state__reasons=ONLY_AUDITED),
@@ -168,8 +166,8 @@ def _given_to(user: int) -> Q:
 
 
 def _assignment_reasons(plan: BulkPlan) -> dict[str, Q]:
-    """Items that all the chosen have labelled, or have been given already; where they share the
-    items, one who has not is enough."""
+    """Items that all the chosen people have labelled or have already; if they share the items, one
+    person who has it is enough."""
     spoken, given = Q(), Q()
     for user in plan.options["users"]:
         spoken &= _labelled_by(user)

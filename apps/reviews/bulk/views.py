@@ -1,4 +1,4 @@
-"""One thing done to many items: choose, look at what it would do, confirm, watch, take back."""
+"""Bulk pages: choose items and action, preview, confirm, watch, undo."""
 
 from http import HTTPStatus
 from typing import Any
@@ -38,7 +38,7 @@ JOB_COLUMNS = (
 @login_required
 @require_GET
 def bulk_new(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What an action would do: its options, then exact counts and examples."""
+    """The options of an action, then exact counts and examples of its effect."""
     project = get_project(request.user, slug, Right.MANAGE)
     context = project_page(request, project, "items")
     try:
@@ -52,7 +52,7 @@ def bulk_new(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _query(data: QueryDict) -> Query:
-    """The search, or the items that were ticked."""
+    """The search, or the ticked items."""
     if data.get("only") != "ticked":
         return read_query(asked_of(data))
     ticked = data.getlist("item")
@@ -93,10 +93,10 @@ def _shown(request: SignedInRequest, project: Project, query: Query) -> dict[str
 @login_required
 @require_http_methods(["GET", "POST"])
 def bulk_list(request: SignedInRequest, slug: str) -> HttpResponse:
-    """All jobs, newest first; a confirmed preview makes one."""
+    """All jobs, newest first; POST starts one from a confirmed preview."""
     project = get_project(request.user, slug, Right.MANAGE)
     if request.method == "POST":
-        # As the preview was: what it froze comes with it.
+        # With the frozen values of the preview.
         form = OptionsForm(project, request.POST.get("do", ""), request.POST)
         try:
             plan = plan_job(
@@ -120,7 +120,7 @@ def bulk_list(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def bulk_detail(request: SignedInRequest, slug: str, job_id: int) -> HttpResponse:
-    """One job: how far it is, what became of it, and its undoing."""
+    """One job: progress, result and undo."""
     project = get_project(request.user, slug, Right.MANAGE)
     context = project_page(request, project, "items") | _job(project, job_id)
     context["back"] = query_string(read_query(context["job"].query))
@@ -141,7 +141,7 @@ def bulk_progress(request: SignedInRequest, slug: str, job_id: int) -> HttpRespo
 @login_required
 @require_POST
 def bulk_undo(request: SignedInRequest, slug: str, job_id: int) -> HttpResponse:
-    """Take the whole job back, where nobody has changed since what it did."""
+    """Undo the job, where nobody has changed the items since."""
     project = get_project(request.user, slug, Right.MANAGE)
     job = get_job(project, job_id)
     try:

@@ -1,8 +1,8 @@
-"""What people say to each other about items, and what of it somebody may read by now.
+"""Comments on items, and which of them a user may read.
 
-Comments tell what others think of an item. A reviewer who has yet to answer it reads only what was
-explained to them, or is meant for them and about an item that waits for nobody, unless the project
-shows opinions; of audits and of known answers never sooner.
+Comments give opinions away. Before their answer, reviewers read only explanations to them, and
+comments on items that wait for nobody, unless the project shows opinions; on audits and gold
+questions they always answer first.
 """
 
 from dataclasses import dataclass
@@ -51,14 +51,14 @@ class Thread:
 
     @property
     def explanations(self) -> list[Comment]:
-        """What an adjudicator told those who labelled the item, and nobody has resolved."""
+        """Unresolved explanations by adjudicators."""
         return [
             comment for comment in self.comments if comment.explains and comment.resolved_at is None
         ]
 
 
 def thread_on(project: Project, user: User, item_id: int) -> Thread:
-    """What is said about one item, as far as ``user`` may read it. Two queries, or three."""
+    """The comments on one item that ``user`` may read. Two queries, or three."""
     rows = list(_comments_for(project, user).filter(item=item_id).order_by("pk"))
     readable = [comment for comment in rows if _is_readable(comment)]
     return Thread(item_id, readable, len(rows) - len(readable))

@@ -1,4 +1,4 @@
-"""Comments on items: written, meant for somebody by ``@name``, seen, resolved."""
+"""Write, resolve and see comments on items; ``@name`` mentions a member."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -16,17 +16,17 @@ from apps.reviews.models import Comment, Mention
 from labelhub.core.errors import InvalidInput, NotFound
 from labelhub.core.schema import unstorable
 
-#: What Django takes for a user name, behind a sign that belongs to no address.
+#: A user name of Django after an ``@`` that belongs to no e-mail address.
 _CALLED = re.compile(r"(?<![\w.@+-])@([\w.@+-]{1,150})")
-#: Of what a name may hold, what also ends a sentence.
+#: Characters of names that may also end a sentence.
 _PUNCTUATION = ".@+-"
-#: More people than this nobody calls by name at once.
+#: Mentions that one comment may have.
 MOST = 50
 LONGEST = 10_000
 
 
 def find_mentions(text: str) -> dict[str, list[str]]:
-    """What stands behind each ``@``, with the names it may be, the longest first.
+    """The text after each ``@``, with the names that it may be, the longest first.
 
     >>> called("Ask @ana.")
     {'ana.': ['ana.', 'ana']}
@@ -42,7 +42,7 @@ def find_mentions(text: str) -> dict[str, list[str]]:
 def match_mentions(
     candidates: Mapping[str, Iterable[str]], known: Collection[str]
 ) -> dict[str, str]:
-    """For what was said behind an ``@``, the longest of its names that is ``known``."""
+    """For the text after each ``@``, the longest of its names that is ``known``."""
     found = {}
     for words, names in candidates.items():
         name = next((name for name in names if name in known), None)
@@ -66,10 +66,10 @@ def mark_mentions(text: str, known: Collection[str]) -> SafeString:
 
 
 def validate_words(name: str, words: str) -> str:
-    """Words without what no database stores.
+    """``words`` without blanks around them.
 
     Raises:
-        InvalidInput: they hold some.
+        InvalidInput: they hold characters that no database stores.
     """
     if bad := unstorable(words):
         raise InvalidInput.at(name, f"must not contain {bad}.")
@@ -78,7 +78,7 @@ def validate_words(name: str, words: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A comment that was stored; ``strangers`` are names it calls that nobody here has."""
+    """A stored comment; ``strangers`` are mentioned names that no member has."""
 
     comment: Comment
     strangers: tuple[str, ...] = ()
@@ -94,7 +94,7 @@ def write_comment(
     explains: bool = False,
     to: Iterable[int] = (),
 ) -> Written:
-    """Say something about an item, to everybody, or to those it calls by ``@name``.
+    """Write a comment on an item; ``@name`` mentions a member.
 
     Args:
         project: whose item it is; ``user`` may review there.
@@ -129,10 +129,10 @@ def write_comment(
 
 
 def add_remark(*, project: Project, user: User, item_id: int, text: str) -> Comment | None:
-    """What somebody remarked while they answered or skipped an item, as a comment on it.
+    """Store a remark that came with an answer or a skip as a comment; None without words.
 
-    None where there are no words. The same words by the same person on the same item are stored
-    once: answers are sent again when a connection was lost.
+    The same remark by the same person on the same item is stored once, because answers are sent
+    again after a lost connection.
 
     Raises:
         NotFound, InvalidInput: as :func:`write_comment`.
@@ -149,7 +149,7 @@ def add_remark(*, project: Project, user: User, item_id: int, text: str) -> Comm
 def resolve_comment(
     *, project: Project, user: User, comment_id: int, resolved: bool = True
 ) -> Comment:
-    """Mark a comment as settled, or open it again. Doing it twice changes nothing.
+    """Resolve a comment, or open it again. Idempotent.
 
     Raises:
         NotFound: no such comment in the project, or ``user`` may not read it yet.
@@ -163,7 +163,7 @@ def resolve_comment(
 
 
 def see_mentions(*, project: Project, user: User, item_id: int | None = None) -> int:
-    """Take what is meant for ``user`` as read, where they may read it; returns how much it was."""
+    """Mark mentions of ``user`` as seen in comments that they may read; returns how many."""
     comments = readable_comments(project, user)
     if item_id is not None:
         comments = comments.filter(item=item_id)

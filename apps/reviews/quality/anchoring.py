@@ -1,8 +1,8 @@
-"""Anchoring measured: what people say of items with the suggestion before them, and without.
+"""Anchoring: how people answer with and without the suggestion.
 
-For each person a share of the items, drawn by hash, comes without any suggestion. So both arms are
-alike but for that, and what differs between them is what seeing the suggestion does. Of each person
-and item the first answer counts that they did not take back: later ones may be led by more.
+For each person a share of the items, drawn by hash, comes without suggestion. The arms differ in
+nothing else, so their difference is the effect of the suggestion. The first answer of each person
+and item counts that was not undone; later ones may have further influences.
 """
 
 import json
@@ -40,17 +40,17 @@ from labelhub.core.schema import value_key
 SHOWN, WITHHELD = Decision.Arm.SHOWN, Decision.Arm.WITHHELD
 ARMS = (SHOWN, WITHHELD)
 ARM_WORDS = {SHOWN: "with the suggestion", WITHHELD: "without it"}
-#: The newest answers that are looked at.
+#: The newest answers that are read.
 MOST_ANSWERS = 200_000
-#: Fewer answers in an arm say next to nothing.
+#: Answers that each arm needs.
 FEWEST = 20
-#: With fewer people they cannot be drawn: their spread is hardly known.
+#: With fewer people the bootstrap draws answers.
 FEWEST_PEOPLE = 10
 DRAWN = "percentile bootstrap over {unit}, {draws} draws, seed {seed}"
 SQUARED = "difference of medians, from both intervals (square and add)"
 FEW_PEOPLE = f"answers are drawn, not people: fewer than {FEWEST_PEOPLE} people gave them"
 MEASURES = ("taken_over", "agreement", "accuracy", "seconds")
-#: Of one person fewer answers will do to look, not to judge.
+#: Answers of one person that each arm needs.
 FEWEST_OF_ONE = 10
 
 
@@ -58,9 +58,9 @@ FEWEST_OF_ONE = 10
 class Answers:
     """The first answer of each person to each item; all of shape (answers,).
 
-    ``rejected``: only that the suggestion is wrong, which is not to take it over. ``right`` -1
-    where nobody else decided, or they gave no label; ``others`` 0 where nobody else labelled;
-    ``seconds`` of labels and abstentions.
+    ``rejected``: a mere rejection, which does not take the suggestion over. ``right`` is -1 if
+    nobody else decided or there is no label; ``others`` is 0 if nobody else labelled; ``seconds``
+    of labels and abstentions.
     """
 
     user: Ints
@@ -77,7 +77,7 @@ class Answers:
         return Answers(*(getattr(self, column.name)[kept] for column in fields(self)))
 
     def counts(self, measure: str) -> tuple[Ints, Ints]:
-        """Part and whole of each answer."""
+        """Part and whole of each answer, shapes (answers,)."""
         if measure == "taken_over":
             return self.same, np.ones_like(self.same)
         if measure == "agreement":
@@ -86,7 +86,7 @@ class Answers:
 
 
 def read_answers(project: Project) -> tuple[Answers, bool]:
-    """The first answers, and whether there are more than were looked at. Three queries."""
+    """The first answers, and whether there are more than were read. Three queries."""
     rows = list(_answer_rows(project)[: MOST_ANSWERS + 1])
     cut = len(rows) > MOST_ANSWERS
     first: dict[tuple[int, int], tuple[Any, ...]] = {}
@@ -139,7 +139,7 @@ def _answer_rows(project: Project) -> QuerySet[Decision, tuple[Any, ...]]:
 
 
 def _keys() -> Callable[[str | None], str | None]:
-    """Values as the database spells them to the one spelling that compares; None stays None."""
+    """A function from the database's text of a value to its key; None stays None."""
     known: dict[str, str] = {}
 
     def key(text: str | None) -> str | None:
@@ -153,7 +153,7 @@ def _keys() -> Callable[[str | None], str | None]:
 
 
 def _is_right(own: str | None, gold: str | None, row: Sequence[Any]) -> int:
-    """By what others decided for good; what reviewers decide rests on these very answers."""
+    """By others' final decisions; reviewers' decisions rest on these very answers."""
     if own is None or gold is None or row[6] not in SETTLED or row[7] == row[0]:
         return -1
     return int(own == gold)
@@ -190,7 +190,7 @@ class Arm:
 
 
 def arm_of_answers(answers: Answers) -> Arm:
-    """What is told of one arm."""
+    """The figures of one arm."""
     n, sample = len(answers.user), resample(len(answers.user))
     shares = {
         measure: clustered_share(sample, *answers.counts(measure), reason=reason)
@@ -228,7 +228,7 @@ def difference_of(answers: Answers, arms: Mapping[Any, Answers], measure: str) -
 
 
 def too_few(sizes: Mapping[Any, int], fewest: int) -> str:
-    """Why nothing is told; empty where there are enough in each arm."""
+    """Why there is no result; empty if each arm has enough answers."""
     few = [f"{sizes[arm]} {ARM_WORDS[arm]}" for arm in ARMS if sizes[arm] < fewest]
     return f"too few answers: {' and '.join(few)}; {fewest} are needed" if few else ""
 
@@ -244,7 +244,7 @@ def newcombe_of(arms: Mapping[Any, Answers], measure: str) -> Figure:
 
 
 def _bootstrap_difference(answers: Answers, part: Ints, whole: Ints, unit: str) -> Figure:
-    """By drawing people, with all that they said, or single answers."""
+    """By a bootstrap over people, with all their answers, or over single answers."""
     shown = ~answers.withheld
     columns = np.stack(
         [part * shown, whole * shown, part * answers.withheld, whole * answers.withheld], axis=1
@@ -284,7 +284,7 @@ def _interval(estimate: Figure) -> tuple[float | None, float, float]:
 
 
 def sentence(difference: Figure) -> str:
-    """What seeing the suggestion does, with its doubt."""
+    """The effect of the suggestion in words, with its uncertainty."""
     value, low, high = (difference.get(name) for name in ("value", "low", "high"))
     if not isinstance(value, float):
         return f"What seeing the suggestion does cannot be told yet: {difference.get('reason')}."
@@ -324,7 +324,7 @@ def _points(difference: float) -> str:
 
 
 def warning(project: Project, *, any_withheld: bool) -> str:
-    """Why nothing new will be known, and how to change that; empty where all is well."""
+    """Why no new answers are measured, and how to change that; empty if they are."""
     if project.blind_share:
         return ""
     kept = " What is told here is of before." if any_withheld else ""
@@ -336,7 +336,7 @@ def warning(project: Project, *, any_withheld: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PersonArms:
-    """One person: how often they say what is suggested, in both arms."""
+    """One person: how often they give the suggested value, in both arms."""
 
     user: User
     shown: Figure
@@ -348,7 +348,7 @@ class PersonArms:
 class AnchoringReport:
     """Both arms, ``shown`` less ``withheld`` for each measure, and in words.
 
-    ``warning``: why there is nothing new to come. ``cut``: only the newest answers were looked at.
+    ``warning``: why no new answers are measured. ``cut``: only the newest answers were read.
     """
 
     arms: Mapping[str, Arm]
@@ -360,7 +360,7 @@ class AnchoringReport:
 
 
 def anchoring_report(project: Project) -> AnchoringReport:
-    """What seeing the suggestion does to what people say. Five queries."""
+    """The effect of the suggestion on people's answers. Five queries."""
     answers, cut = read_answers(project)
     arms = {
         SHOWN: answers.where(~answers.withheld),

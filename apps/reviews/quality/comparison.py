@@ -19,8 +19,7 @@ from labelhub.core.agreement.ratings import Ratings
 from labelhub.core.agreement.with_others import NOTHING_SHARED, RaterAgreement, rater_agreement
 from labelhub.core.schema import LabelType, value_key
 
-#: The newest labels of items that several people labelled; of so many agreement is known to a
-#: fraction of a per cent, and reading all of a million would take a manager's patience.
+#: The newest labels that are read: enough for agreement to a fraction of a per cent.
 MOST_COMPARED = 200_000
 KAPPA = "Cohen's kappa, error of Fleiss, Cohen and Everitt, Student's t"
 
@@ -37,7 +36,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SharedLabels:
-    """What people say of items that several labelled; ``raters`` and ``items`` as numbered in
+    """Labels of items that several people labelled; ``raters`` and ``items`` by their numbers in
     ``ratings``.
 
     ``cut``: there were more labels than were read.
@@ -63,7 +62,7 @@ class SharedLabels:
         }
 
     def pairs_of(self, user_id: int) -> list[Pair]:
-        """One person with each other, those with most in common first."""
+        """One person with each other one, those with most common items first."""
         if user_id not in self.raters:
             return []
         own_codes = np.full(self.ratings.n_items, -1, dtype=np.int64)
@@ -97,7 +96,7 @@ class SharedLabels:
 
 
 def read_shared_labels(project: Project) -> SharedLabels:
-    """What people say now of items that several labelled. Two queries."""
+    """Current labels of items that several people labelled. Two queries."""
     labels = Label.objects.current().by_people()
     labels = labels.filter(item__project=project, item__state__labels_by_people__gte=2)
     answers = (
@@ -116,7 +115,7 @@ def read_shared_labels(project: Project) -> SharedLabels:
         if row[3] not in keys:
             keys[row[3]] = value_key(json.loads(row[3]))
     values, of_value = _numbered(keys[row[3]] for row in rows)
-    # Who changed from crowd to expert may have a label as each: the newer counts, it comes first.
+    # A user who was crowd and expert may have two labels: the newer one counts and comes first.
     _, first = np.unique(of_item * max(len(raters), 1) + of_rater, return_index=True)
     return SharedLabels(
         Ratings(

@@ -1,4 +1,4 @@
-"""Everybody who labels in a project, each on one line; and one person closely."""
+"""Quality reports: all people of a project, one row each, and one person in detail."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -43,14 +43,14 @@ from labelhub.core.errors import NotFound
 NO_ANSWERS = "no answer to an item of known answer yet"
 NO_SUGGESTIONS = "no suggestion was shown yet"
 NO_TIMES = "no time was measured yet"
-#: With their blanks; the text by which the floor is explained.
+#: Characters of twenty words with blanks, the text that explains the floor.
 TWENTY_WORDS = 120
-#: More too fast answers than one in twenty, beyond chance, are worth a look.
+#: A larger share of too fast answers, beyond chance, is an alert.
 FAST_SHARE = 0.05
-#: So many people must have answered a known item before its answer is doubted.
+#: People who must contradict a gold question before it counts as doubtful.
 DOUBTING = 3
-#: People see their accuracy by so many answers at a time: were it renewed with each, they could
-#: tell which item was a known one, and what its answer is.
+#: People see their accuracy renewed after so many answers: after each one it would give gold
+#: questions away.
 TOLD_BY = 20
 NOT_TOLD = f"told once you have answered {TOLD_BY} items whose answers are known"
 WEEK, HUNDRED = "week", "hundred"
@@ -61,8 +61,8 @@ NO_ACCOUNT = "without account"
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What one person did, in figures; ``only_rejected``: suggestions that they rejected without a
-    label; ``fast``: answers that no attentive person gives so soon."""
+    """One person's figures; ``only_rejected``: suggestions that they rejected without a label;
+    ``fast``: answers that are too fast for an attentive person."""
 
     labels: int
     skips: int
@@ -77,7 +77,7 @@ class Counted:
 
     @property
     def words(self) -> str:
-        """What there is beside labels: ``3 skipped, 1 late``."""
+        """Counts besides labels: ``3 skipped, 1 late``."""
         counts = {
             "skipped": self.skips,
             "abstained": self.abstained,
@@ -89,7 +89,7 @@ class Counted:
 
     @property
     def fast_words(self) -> str:
-        """How many answers came too fast, or nothing where none did."""
+        """The share of too fast answers; empty if it is negligible."""
         share_of_all = self.fast.get("value")
         return (
             f"{share_words(share_of_all)} too fast"
@@ -99,14 +99,14 @@ class Counted:
 
     @property
     def too_fast(self) -> bool:
-        """Whether too many answers are, beyond chance."""
+        """Whether too many answers are too fast, beyond chance."""
         low = self.fast.get("low")
         return low is not None and low > FAST_SHARE
 
 
 @dataclass(frozen=True, slots=True)
 class PersonRow:
-    """One person: who they are here, what they did, and what is worth a look (``alerts``)."""
+    """One person's row: role, status, figures and ``alerts``."""
 
     user: User
     kind: str
@@ -126,7 +126,7 @@ class PersonRow:
 
 @dataclass(frozen=True, slots=True)
 class DoubtfulItem:
-    """An item whose known answer more than half of those who were checked by it contradict."""
+    """A gold question that more than half of its answers contradict."""
 
     item: Item
     answers: int
@@ -135,11 +135,11 @@ class DoubtfulItem:
 
 @dataclass(frozen=True, slots=True)
 class PeopleReport:
-    """Everybody, and what the figures rest on.
+    """All people, and the basis of the figures.
 
-    Answers are too fast below the larger of two bounds, in seconds: ``too_fast_below``, by what is
-    usual here, and the floor of each answer; ``too_fast_floor`` is that of accepting what is
-    suggested for a text of twenty words. ``orphans``: labels of deleted accounts.
+    Answers are too fast below the larger of two bounds, in seconds: ``too_fast_below``, from the
+    usual times here, and the floor of each answer; ``too_fast_floor`` is that of accepting the
+    suggestion for a text of twenty words. ``orphans``: labels of deleted accounts.
     """
 
     people: Sequence[PersonRow]
@@ -152,7 +152,7 @@ class PeopleReport:
 
 
 def people_report(project: Project) -> PeopleReport:
-    """Everybody who labels or labelled here, by name. Ten queries, whatever their number."""
+    """All people who label or labelled here, by name. Ten queries for any number."""
     work, orphans = read_work(project)
     everybody = usual_pace(project)
     team = {member.user_id: member for member in members(project)}
@@ -192,12 +192,12 @@ def people_report(project: Project) -> PeopleReport:
 
 
 def usual_pace(project: Project) -> PaceLimits | None:
-    """Where the times of answers here, whoever gave them, have their outliers. One query."""
+    """The limits of usual times of answers here. One query."""
     return outlier_limits(known_times(usual_times(project)))
 
 
 def fast_below(everybody: PaceLimits | None) -> float:
-    """Seconds below which an answer is too fast by what is usual here."""
+    """Seconds below which an answer is too fast compared with the usual times."""
     return everybody.low if everybody else 0.0
 
 
@@ -234,7 +234,7 @@ def person_row(
     everybody: PaceLimits | None,
     agreement: RaterAgreement | None,
 ) -> PersonRow:
-    """One line. ``place``: kind and role; ``everybody``: where the times of all have outliers."""
+    """One person's row. ``place``: kind and role; ``everybody``: the limits of usual times."""
     counted, changed = count(own, everybody), changes(by_hundreds(own))
     kind, role = place
     return PersonRow(
@@ -252,7 +252,7 @@ def person_row(
 
 
 def status_of(project: Project, standing: ReviewerStatus | None, role: str) -> str:
-    """Where somebody stands; who has not begun to qualify is qualifying."""
+    """The status of a person; a reviewer without one may have to qualify."""
     if standing is not None:
         return str(standing.status)
     qualifying = project.qualify_items and role == Role.REVIEWER
@@ -260,8 +260,8 @@ def status_of(project: Project, standing: ReviewerStatus | None, role: str) -> s
 
 
 def doubtful_items(project: Project, most: int = 10) -> list[DoubtfulItem]:
-    """Known answers that more than half of those checked by them contradict: perhaps it is these
-    that are wrong. Two queries at most."""
+    """Gold questions that more than half of their answers contradict: their gold may be wrong. Two
+    queries at most."""
     answers = Decision.objects.filter(project=project, correct__isnull=False)
     rows = (
         answers.exclude(purpose=Purpose.WORK)
@@ -304,8 +304,8 @@ class NamedPair:
 
 @dataclass(frozen=True, slots=True)
 class PersonReport:
-    """One person closely. ``fast``: items of the latest answers that came too fast; ``own``: as
-    they may see it themselves."""
+    """One person in detail. ``fast``: items of the latest too fast answers; ``own``: as they may
+    see it themselves."""
 
     row: PersonRow
     stretches: Sequence[Stretch]
@@ -319,7 +319,7 @@ class PersonReport:
 
 
 def find_worker(project: Project, user_id: int) -> User:
-    """Somebody who is in the project, or has worked in it.
+    """A user who is a member of the project, or has worked in it.
 
     Raises:
         NotFound: there is no such person here.
@@ -336,10 +336,9 @@ def find_worker(project: Project, user_id: int) -> User:
 def person_report(
     project: Project, user: User, *, by: str = HUNDRED, own: bool = False
 ) -> PersonReport:
-    """What ``user`` did, in stretches of a hundred labels or by ``week``.
+    """The work of ``user``, in stretches of a hundred labels or by ``week``.
 
-    ``own``: for themselves, so that nothing tells which items have known answers, and what others
-    do is not told by name.
+    ``own``: for themselves, without anything that gives gold questions or other people away.
     """
     mine, _ = read_work(project, user.pk)
     shared, everybody = read_shared_labels(project), usual_pace(project)
@@ -386,14 +385,14 @@ def person_report(
 
 
 def wrong_answers(project: Project, user: User) -> QuerySet[Decision]:
-    """Answers of ``user`` to items of known answer that were not it, the latest first."""
+    """Wrong answers of ``user`` to gold questions, the latest first."""
     wrong = Decision.objects.filter(project=project, reviewer=user, correct=False)
     wrong = wrong.exclude(purpose=Purpose.WORK)
     return wrong.select_related("item__state__gold", "label").order_by("-pk")
 
 
 def interventions(project: Project, user: User | None = None) -> QuerySet[Intervention]:
-    """What managers did, the latest first; with ``user`` only what concerns them."""
+    """The log of interventions, the latest first; with ``user`` only those that concern them."""
     rows = Intervention.objects.filter(project=project).select_related("actor", "subject")
     return rows.filter(subject=user) if user else rows
 

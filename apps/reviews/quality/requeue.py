@@ -1,4 +1,4 @@
-"""A person's labels go back into the queue: which ones, chunk by chunk, by one worker at a time."""
+"""Requeue a person's labels: withdraw them chunk by chunk, by one worker at a time."""
 
 from datetime import datetime
 
@@ -18,11 +18,11 @@ from apps.reviews.queue.leases import release_all
 from apps.reviews.queue.reviewer_status import validate_reason
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
 
-#: Decisions that outrank reviewers: their items want nobody's label again.
+#: Decisions that outrank reviewers: their items need no further label.
 SETTLED = (Gold.Basis.ADJUDICATION, Gold.Basis.AUTHOR, Gold.Basis.IMPORTED)
-#: Labels taken back in one transaction: others write to the same project meanwhile.
+#: Labels withdrawn in one transaction; others write to the same project meanwhile.
 CHUNK = 200
-#: So few are taken back while the manager waits.
+#: Up to this many labels are withdrawn at once, while the manager waits.
 AT_ONCE = 400
 KIND = "reviews.requeue"
 
@@ -30,19 +30,17 @@ KIND = "reviews.requeue"
 def requeueable_labels(
     project: Project, user: User, *, since: datetime | None = None, only_wrong: bool = False
 ) -> QuerySet[Label]:
-    """The labels of ``user`` that stand and whose items others could be asked about again.
+    """The current labels of ``user`` whose items others could label again.
 
-    Not those of items that an expert, the author or a file has decided meanwhile, or of which an
-    expert found that they cannot be told: those stay as they are. Not answers to items of known
-    answer: those tell of the person, and the item would come back to them. Not what came by import:
-    that was labelled elsewhere.
+    Without items that an expert, the author or a file has decided or that an expert found unclear,
+    without answers to gold questions (the item would come back to the same person), and without
+    imported labels.
 
     Args:
         project: where.
         user: whose labels, as crowd worker or as expert.
         since: only labels given then or later.
-        only_wrong: only labels that differ from what was decided or, where nothing is, from what
-            somebody else says.
+        only_wrong: only labels that differ from gold or, without gold, from another person's label.
     """
     known = Decision.objects.filter(label=OuterRef("pk")).exclude(purpose=Purpose.WORK)
     by_others = Q(item__state__gold__basis__in=SETTLED) & ~Q(
@@ -80,7 +78,7 @@ def _only_contradicted(labels: QuerySet[Label], user: User) -> QuerySet[Label]:
 
 
 def requeue_of(project: Project, user: User) -> Requeue | None:
-    """The latest time that labels of ``user`` were put back, at work or ended."""
+    """The latest requeueing of labels of ``user``, at work or ended."""
     return Requeue.objects.filter(project=project, user=user).select_related("actor").first()
 
 
@@ -93,10 +91,10 @@ def requeue_labels(
     since: datetime | None = None,
     only_wrong: bool = False,
 ) -> Requeue:
-    """Take back the labels of ``user`` that can be given anew; their items wait for people again.
+    """Withdraw the labels of ``user`` that :func:`requeueable_labels` finds; their items wait for
+    people again.
 
-    Which ones: see :func:`requeueable_labels`. What they hold just now goes back as well.
-    A few hundred are done at once; more are left to a worker.
+    The items that they hold go back as well. A few hundred are done at once, more by a worker.
 
     Raises:
         InvalidInput: no reason, or there is no such label.
@@ -144,13 +142,13 @@ def _start_requeue(project: Project, user: User, by: User, requeue: Requeue) -> 
 
 
 def run_requeue(requeue_id: int) -> Requeue:
-    """Bring it to its end, from the label it had reached; see :func:`apps.common.jobs.work_on`."""
+    """Run it to its end, from the label it had reached; see :func:`apps.common.jobs.work_on`."""
     work_on(KIND, requeue_id)
     return Requeue.objects.get(pk=requeue_id)
 
 
 def fail_requeue(requeue_id: int, error: Exception) -> None:
-    """Say how it failed."""
+    """Store the failure."""
     fault = error.message if isinstance(error, LabelhubError) else type(error).__name__
     words = f"It stopped by a fault of the server ({fault}); ask again for the others."
     _end(requeue_id, Requeue.Status.FAILED, words)
@@ -158,8 +156,7 @@ def fail_requeue(requeue_id: int, error: Exception) -> None:
 
 @job(KIND, fail=fail_requeue)
 def put_labels_back(run: JobRun) -> None:
-    """Each chunk commits its withdrawals together with the count: an abort loses and doubles
-    nothing."""
+    """Withdraw the labels; each chunk commits its withdrawals together with the count."""
     going = Requeue.objects.filter(pk=run.subject, status__in=Requeue.UNFINISHED)
     requeue = going.select_related("project", "user", "actor").first()
     if requeue is None:
@@ -175,7 +172,7 @@ def put_labels_back(run: JobRun) -> None:
                 _labels(requeue).filter(pk__lte=last),
                 provenance={"requeued_by": by, "reason": requeue.reason},
             )
-            # Others may fill the places that these labels held.
+            # Others may fill the slots of these labels.
             places = Slot.objects.filter(label__in=[label.pk for label in taken])
             places.update(label=None, holder=None, lease_token=None, lease_until=None)
             going.update(after=last, done=F("done") + len(taken))

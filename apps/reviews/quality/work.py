@@ -1,9 +1,8 @@
-"""What people did, as arrays: a million decisions are read in a few seconds, in one query.
+"""People's decisions as arrays: one query reads a million in a few seconds.
 
-Whether somebody's work changes is told by stretches of it: every stretch but the first is tested
-against all before, by Fisher's exact test of right answers and Mann and Whitney's of times; the
-p-values are adjusted for their number (Holm). People get faster as they learn, so of speed only
-what changes by half as much again is called a change.
+Changes of somebody's work: every stretch but the first is tested against all before it, by Fisher's
+exact test of right answers and the Mann-Whitney test of times; p-values are adjusted (Holm). People
+get faster as they learn, so speed has to change by half as much again.
 """
 
 from collections.abc import Sequence
@@ -37,17 +36,16 @@ ACTIONS = (
     Decision.Action.POSTPONE,
 )
 ACCEPTED, FIXED, REJECTED, LABELLED, SKIPPED, POSTPONED = range(6)
-#: One number for all that is told by a few signs: a row of six columns reads twice as fast as one
-#: of eleven.
+#: Several columns in one number: a row of six columns reads twice as fast as one of eleven.
 CORRECT, KNOWN, ABSTAINED, LATE, UNDONE, ONLY_REJECTED = 8, 32, 64, 128, 256, 512
 CHARACTERS = 1024
 ROWS = 20_000
-#: So many answers tell what is usual.
+#: Answers that the usual times rest on.
 MOST_TIMES = 50_000
 HUNDRED = 100
-#: More stretches make tests weaker and pictures wider.
+#: More stretches make tests weaker and charts wider.
 MOST_STRETCHES = 24
-#: A change of speed by less is learning, or chance that a large number of answers makes certain.
+#: A smaller change of speed is learning, or an irrelevant effect of many answers.
 MATTERS = 1.5
 NONE_KNOWN = "no answer to an item of known answer in this stretch"
 

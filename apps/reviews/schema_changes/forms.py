@@ -1,4 +1,4 @@
-"""What is to become of each label, as a form; what it says is a list of operations."""
+"""The form of a schema change: what happens to each label, as a list of operations."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -30,7 +30,7 @@ FATES = {
 
 
 class FateForm(forms.Form):
-    """One label; only what belongs to the chosen fate is read."""
+    """One label; only the fields of the chosen fate are read."""
 
     name = forms.CharField(widget=forms.HiddenInput, strip=False)
     fate = forms.ChoiceField(choices=list(FATES.items()), required=False, label="What to do")
@@ -88,7 +88,7 @@ FateRows = formset_factory(FateForm, extra=0, max_num=200, absolute_max=200)
 
 
 class WholeForm(forms.Form):
-    """What concerns the schema as a whole."""
+    """Fields of the schema as a whole."""
 
     more = forms.CharField(
         required=False, label="New labels", widget=forms.Textarea(attrs={"rows": 3}),
@@ -119,12 +119,12 @@ class ChangeForm:
                 del row.fields["point"]
 
     def is_valid(self) -> bool:
-        """Whether the fields are well formed; whether they fit each other, the plan says."""
+        """Whether the fields are well formed; the plan checks whether they fit each other."""
         rows, whole = self.rows.is_valid(), self.whole.is_valid()
         return rows and whole
 
     def operations(self) -> list[Operation]:
-        """What it says; empty where nothing is to change.
+        """The operations; empty if nothing changes.
 
         Raises:
             InvalidChange: a name is missing.
@@ -145,7 +145,7 @@ class ChangeForm:
         return found
 
     def _merges(self, fated: list[dict[str, Any]]) -> Iterator[Operation]:
-        """All that goes into one label is one merge; a label that stays is part of it."""
+        """One merge per target; a target that stays is part of it."""
         groups: dict[str, list[dict[str, Any]]] = {}
         for row in fated:
             if row["fate"] == "merge":

@@ -41,7 +41,7 @@ def kinds_of(counts: Mapping[str, int], what: str) -> dict[str, int]:
 
 @dataclass(slots=True)
 class _Trial:
-    """What was found in the items looked at."""
+    """The result of the change on the items that were tried."""
 
     counts: Counter[str] = field(default_factory=Counter)
     decisions: Counter[str] = field(default_factory=Counter)
@@ -87,7 +87,7 @@ def preview_change(change: SchemaChange) -> dict[str, Any]:
 
 
 def _count_restored(change: SchemaChange) -> Counter[str]:
-    """What the change that is taken back had made of labels, and nobody has replaced since."""
+    """Labels that the reverted change had made and nobody has replaced since."""
     if change.reverts_id is None:
         return Counter()
     rows = Label.objects.filter(change=change.reverts_id, superseded_by=None).order_by()
@@ -110,7 +110,7 @@ def _count_fates(plan: SchemaPlan, rows: Iterable[tuple[Value, str, int]]) -> Co
 def _describe_operation(
     change: SchemaChange, operation: Operation, labels: Counts, golds: Counts
 ) -> dict[str, Any]:
-    """One operation and the labels that it touches."""
+    """One operation in words, with the counts of the labels that it touches."""
     old = change.from_schema.parsed
     given: Sequence[str] = ()
     if isinstance(operation, Merge):
@@ -126,7 +126,7 @@ def _describe_operation(
 
 
 def _try_change(change: SchemaChange) -> _Trial:
-    """The change begun, done on some items, and all of it rolled back."""
+    """Apply the change to some items and roll everything back."""
     seen = _Trial()
     with transaction.atomic():
         trial = SchemaChange(
@@ -152,7 +152,7 @@ def _try_change(change: SchemaChange) -> _Trial:
 
 
 def _decides_nothing(change: SchemaChange) -> bool:
-    """Other names for the same labels: who agreed agrees, who did not does not."""
+    """Whether the change only renames labels, so that agreement stays."""
     return change.plan.one_to_one and change.reverts_id is None
 
 
@@ -161,7 +161,7 @@ def _states(ids: Iterable[int]) -> list[ItemState]:
 
 
 def _affected_items(change: SchemaChange, seen: _Trial) -> list[int]:
-    """The items that it changes, those in conflict first."""
+    """Items that the change affects, those in conflict first."""
     labels = Label.objects.filter(item=OuterRef("item"), superseded_by=None)
     states = ItemState.objects.filter(Exists(labels) | Q(gold__isnull=False))
     states = states.filter(project=change.project_id)
@@ -178,7 +178,7 @@ def _affected_items(change: SchemaChange, seen: _Trial) -> list[int]:
 
 
 def _changed_items(change: SchemaChange, ids: list[int]) -> list[int]:
-    """Those of the items of which any label or decision is another one afterwards."""
+    """Those of the items that have a label or decision that changes."""
     found: set[int] = set()
     for model in (Label, Gold):
         rows = model.objects.filter(item__in=ids, superseded_by=None).order_by()

@@ -1,7 +1,7 @@
-"""Labels are added, renamed, merged, split and retired in a project that has labels already.
+"""Change the schema of a project that has labels: add, rename, merge, split and retire labels.
 
-One transaction makes the new version, from then on everybody labels under it; the labels are
-carried over in the background, chunk by chunk, resumable, by one worker at a time.
+One transaction creates the new version, under which everybody labels from then on. A worker carries
+the existing labels over, chunk by chunk, resumable.
 """
 
 from collections import Counter
@@ -33,7 +33,7 @@ _WITH = ("from_schema", "to_schema", "created_by", "reverts__from_schema", "proj
 #: The fields of a search that hold a label.
 NAMING = ("label", "suggested", "gold")
 CHUNK = 1000
-#: From here on the database plans its queries anew.
+#: After so many rows the database refreshes its statistics.
 MANY_ROWS = 1000
 Status = SchemaChange.Status
 KIND = "reviews.change_labels"
@@ -47,7 +47,7 @@ def changes_of(project: Project) -> QuerySet[SchemaChange]:
 
 
 def recent_changes(project: Project) -> list[SchemaChange]:
-    """The last ones."""
+    """The newest changes."""
     return list(changes_of(project)[:20])
 
 
@@ -65,7 +65,7 @@ def get_change(project: Project, change_id: int) -> SchemaChange:
 
 
 def is_newest(change: SchemaChange) -> bool:
-    """Whether it is done and no version has been made since, so that it can be taken back."""
+    """Whether it is done and no newer version exists, so that it can be reverted."""
     if change.status != SchemaChange.Status.DONE or change.to_schema is None:
         return False
     newer = change.project.schemas.filter(version__gt=change.to_schema.version)
@@ -73,8 +73,8 @@ def is_newest(change: SchemaChange) -> bool:
 
 
 def rename_filters(change: SchemaChange) -> None:
-    """Saved searches find the same labels as before. What nothing stands for any more stays as it
-    is, and the list of filters says what is wrong with it."""
+    """Rename labels in saved filters. A label without counterpart stays, and the list of filters
+    shows the fault."""
     changed = []
     for saved in SavedFilter.objects.filter(project=change.project_id):
         named = {name: saved.query[name] for name in NAMING if saved.query.get(name)}
@@ -86,7 +86,7 @@ def rename_filters(change: SchemaChange) -> None:
 
 
 def _renamed_label(plan: SchemaPlan, raw: Any) -> Any:
-    """As a form would write it."""
+    """The new name or value, as a form writes it."""
     if plan.old.task.several:
         known = plan.old.label(str(raw))
         name = plan.names[known.name] if known else raw
@@ -99,14 +99,14 @@ def _renamed_label(plan: SchemaPlan, raw: Any) -> Any:
 
 
 def run_change(change_id: int) -> SchemaChange:
-    """Bring a change that has begun to its end, from the item it had reached; see
+    """Run a change to its end, from the item it had reached; see
     :func:`apps.common.jobs.work_on`."""
     work_on(KIND, change_id)
     return SchemaChange.objects.get(pk=change_id)
 
 
 def fail_change(change_id: int, error: Exception) -> None:
-    """Say how it failed."""
+    """Store the failure."""
     change = SchemaChange.objects.get(pk=change_id)
     change.message = (
         f"Stopped after {change.items_done:,} items by a fault of the server "
@@ -118,7 +118,7 @@ def fail_change(change_id: int, error: Exception) -> None:
 
 @job(KIND, fail=fail_change)
 def carry_labels(run: JobRun) -> None:
-    """Each chunk commits its rows together with the cursor: an abort loses and doubles nothing."""
+    """Carry the labels over; each chunk commits its rows together with the cursor."""
     going = SchemaChange.objects.filter(pk=run.subject, status=Status.RUNNING)
     change = going.select_related(
         "project", "from_schema", "to_schema", "reverts__from_schema"
@@ -139,7 +139,7 @@ def carry_labels(run: JobRun) -> None:
 
 
 def resume_change(change: SchemaChange) -> bool:
-    """Let a change go on that a fault had stopped; False where it had not."""
+    """Resume a failed change; False if it had not failed."""
     stopped = SchemaChange.objects.filter(pk=change.pk, status=Status.FAILED)
     with transaction.atomic():
         if not stopped.update(status=Status.RUNNING, message=""):
@@ -149,7 +149,7 @@ def resume_change(change: SchemaChange) -> bool:
 
 
 def carry_items(change: SchemaChange, item_ids: list[int]) -> Carried:
-    """Carry these items over, and let what points at their labels follow; in one transaction."""
+    """Carry these items over, with the rows that refer to their labels, in one transaction."""
     with transaction.atomic():
         carried = carry_over(change, item_ids)
         # Undo, revisions and repeated answers find what a reviewer did by the row that is current.
@@ -168,8 +168,7 @@ def _add_counts(before: Mapping[str, int], more: Counter[str]) -> dict[str, int]
 
 
 def _finish(change: SchemaChange) -> None:
-    """What somebody wrote under the old version, having read it before the change began, comes
-    last."""
+    """End the change, after the labels that were written under the old version meanwhile."""
     late = Label.objects.current().filter(
         item__project=change.project_id,
         created_at__gte=change.started_at or change.created_at,
@@ -191,11 +190,11 @@ def draft_change(
     reverts: SchemaChange | None = None,
     reason: str = "",
 ) -> SchemaChange:
-    """The change as it would be, worked out and not saved.
+    """The change, not saved.
 
     Raises:
-        InvalidChange: it cannot be made, or changes nothing.
-        Conflict: what it is to take back is not the last change.
+        InvalidChange: it is impossible, or changes nothing.
+        Conflict: it reverts a change that is not the last one.
     """
     current = current_schema(project)
     if bad := unstorable(reason):
@@ -217,13 +216,13 @@ def draft_change(
 
 @transaction.atomic
 def begin_change(change: SchemaChange, *, launch: bool = True, heard: bool = True) -> SchemaChange:
-    """Make the new version; the labels follow in the background.
+    """Create the new version; the labels follow in the background.
 
-    ``launch`` False: somebody else will run it; ``heard`` False: it is only tried, and rolled back.
+    ``launch`` False: the caller runs it; ``heard`` False: it is only tried, and rolled back.
 
     Raises:
-        Conflict: the labels were changed since it was worked out, another change is under way, or
-            something is at work that labels under the present version.
+        Conflict: the labels were changed since the draft, another change is under way, or something
+            is at work that labels under the present version.
     """
     project = Project.objects.select_for_update().get(pk=change.project_id)
     if current_schema(project).pk != change.from_schema_id:
@@ -254,7 +253,7 @@ def begin_change(change: SchemaChange, *, launch: bool = True, heard: bool = Tru
 
 
 def _refuse_while_labelling(project: Project) -> None:
-    """Paused runs too: they would go on under labels that there are no more."""
+    """Also while a run is paused: it would go on under old labels."""
     over = (Run.Status.DONE, Run.Status.CANCELLED)
     run = Run.objects.filter(project=project).exclude(status__in=over).order_by("pk").first()
     if run is not None:

@@ -1,4 +1,4 @@
-"""One page of what a search finds, with all that a row of the list shows."""
+"""One page of a search's items, with all that a row of the list shows."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ from labelhub.core.schema import Value as LabelValue
 from labelhub.core.schema import value_key
 
 PAGE_SIZE = 50
-#: So many items are counted and can be paged through; beyond it only a narrower search tells more.
+#: Items that are counted and can be paged through.
 MOST_COUNTED = 10_000
 #: Orders of the list, each with the item's id to make it definite.
 SORTS = {
@@ -55,7 +55,7 @@ SORTS = {
     "-people": ("-state__labels_by_people", "pk"),
     "-pk": ("-pk",),
 }
-#: The same for those from whom something may be withheld.
+#: The same for readers from whom something may be hidden.
 _OF_REVIEWERS = {
     "stage": ("shown_stage", "pk"),
     "-stage": ("-shown_stage", "-pk"),
@@ -78,8 +78,7 @@ _SHOWN_STAGE = Case(
 
 
 class BoundedPaginator(Paginator[Any]):
-    """Counts and pages as far as :data:`MOST_COUNTED`: a million items are not counted for each
-    page that is looked at."""
+    """Counts and pages as far as :data:`MOST_COUNTED`, so that no page counts a million items."""
 
     @cached_property
     def _found(self) -> int:
@@ -99,7 +98,7 @@ class BoundedPaginator(Paginator[Any]):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How often annotators of one kind say something of an item; the value None: cannot tell."""
+    """How many annotators of one kind gave an item a value; None: cannot tell."""
 
     kind: str
     value: LabelValue | None
@@ -108,9 +107,8 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One item with what the list tells of it to whoever looks: of one that they are to answer
-    without the debate's suggestion (``debate_hidden``), and of one of known answer
-    (``gold_hidden``), what the review screen does."""
+    """One item as the reader may see it. ``debate_hidden``: they answer it without suggestion;
+    ``gold_hidden``: it may be a gold question for them."""
 
     item: Item
     debate_hidden: bool = False
@@ -123,12 +121,12 @@ class Row:
 
     @property
     def suggestion(self) -> Label | None:
-        """What is suggested, unless it is withheld from whoever looks."""
+        """The suggestion, unless it is hidden from the reader."""
         return None if self.debate_hidden else self.item.state.suggestion
 
     @property
     def stage(self) -> str:
-        """Where it stands, in words; what is to be answered blind stands as new."""
+        """The stage in words; blind items are shown as new."""
         stage = self.item.state.stage
         if (self.debate_hidden or self.gold_hidden) and stage in STAND_AS_NEW:
             stage = ItemState.Stage.SUGGESTED if self.suggestion else ItemState.Stage.NEW
@@ -143,7 +141,7 @@ class Row:
 
     @property
     def snippet(self) -> str:
-        """Some 220 characters of the text, with the first place that holds a word looked for."""
+        """Some 220 characters of the text, around the first word of the search."""
         text = self.item.text
         folded = text.casefold()
         places = [
@@ -170,17 +168,17 @@ class Grid:
 def search_items(
     project: Project, query: Query, reader: User, sort: str = ""
 ) -> QuerySet[Item, int]:
-    """The ids of what the search finds, in order; what waits comes in the queue's order."""
+    """The ids of the items that the search finds, in order; waiting ones in the queue's order."""
     items = matching_items(project, query, reader)
     order = SORTS.get(sort, ("pk",))
     reviews = role_in(reader, project) == Role.REVIEWER
     if sort in _OF_REVIEWERS and reviews and (sort not in _BY_STAGE or hides_anything(project)):
-        # The place in a list tells no more than the rows do.
+        # The order must not reveal what the rows hide.
         hidden = ExpressionWrapper(debate_hidden_from(reader.pk), BooleanField())
         items = items.annotate(debate_hidden=hidden).annotate(shown_stage=_SHOWN_STAGE)
         order = _OF_REVIEWERS[sort]
     if not sort and query.stage in ("waiting", "doubtful", "rest"):
-        # Known answers come last in the queue: to who is checked by them that would tell them.
+        # Gold questions come last in the queue, which would give them away.
         order = ("pk",) if reviews and withholds(project) else SORTS["-priority"]
     return items.order_by(*order).values_list("pk", flat=True)
 
@@ -231,8 +229,8 @@ def _rows(project: Project, ids: Sequence[int], reader: User, query: Query) -> l
 
 
 def _read_tallies(ids: Iterable[int], *, mine: User | None) -> dict[int, list[Tally]]:
-    """What stands, by item, in the one order of kinds, then the more frequent first. ``mine``: of a
-    reviewer only items that they have answered; what others say would lead them."""
+    """Counts of current labels by item, in the order of kinds, then the more frequent first.
+    ``mine``: only items that this reviewer has answered, as others' labels would influence them."""
     labels = Label.objects.current().filter(item__in=ids).order_by()
     counted: dict[int, Counter[tuple[str, str]]] = {}
     values: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The one place that turns a search into a queryset."""
+"""Turn a search into a queryset; nothing else does."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -45,12 +45,11 @@ from labelhub.core.schema import Schema
 
 _TERMS = re.compile(r'"([^"]+)"|(\S+)')
 MOST_TERMS = 12
-#: How the empty set is written in a form.
+#: The empty set in a form.
 NONE_PRESENT = "[]"
-#: What tells something of what a debate said of an item: to who is to answer it without that, even
-#: that it was found, or was not, would.
+#: Fields that reveal a debate's result: to a blind reviewer even a hit or a miss would.
 TELLING_OF_DEBATES = ("suggested", "reason", "uncertainty_min", "uncertainty_max")
-#: The same of what anybody said or decided.
+#: Fields that reveal labels or decisions.
 TELLING = (
     "label", "kind", "annotator", "not_by", "gold", "basis", "action", "differ",
     "learned_min", "learned_max", "labelled_from", "labelled_to", "decided_from", "decided_to",
@@ -77,13 +76,13 @@ class Spoken(Func):
 
 
 def terms(words: str) -> list[str]:
-    """What has to occur: each word by itself, and what stands between quotation marks as it is."""
+    """The terms of a search: each word, and each phrase between quotation marks."""
     found = [phrase.strip() or word for phrase, word in _TERMS.findall(words)]
     return [term for term in found if term][:MOST_TERMS]
 
 
 def contains_terms(words: str) -> Iterator[Q]:
-    """Items in which every term occurs: in the text, the id or what was said before."""
+    """Items in which every term occurs: in the text, the id or the context."""
     for term in terms(words) or [words]:
         plain = Q(text__icontains=term) | Q(external_id__icontains=term)
         yield plain | (~Q(context=[]) & Q(spoken_before__icontains=term))
@@ -91,7 +90,7 @@ def contains_terms(words: str) -> Iterator[Q]:
 
 @models.JSONField.register_lookup
 class Names(Lookup[Any]):
-    """``value__names="Food"``: the field holds a list with that name in it."""
+    """``value__names="Food"``: the field holds a list that contains the name."""
 
     lookup_name = "names"
     prepare_rhs = False
@@ -113,7 +112,7 @@ class Names(Lookup[Any]):
 
 
 def value_is(field: str, name: str, raw: str, schema: Schema) -> Q:
-    """Where the JSON field ``field`` says ``raw``: that value, or a set with that name in it.
+    """Where the JSON field ``field`` holds ``raw``: that value, or a set with that name.
 
     Raises:
         InvalidInput: the schema does not offer it; the fault is that of the search field ``name``.
@@ -141,10 +140,10 @@ def matching_items(
     *,
     items: QuerySet[Any] | None = None,
 ) -> QuerySet[Item]:
-    """The project's items that ``query`` is about, in no order; or those of ``items``, in theirs.
+    """The project's items that ``query`` finds, in no order; or those of ``items``, in their order.
 
-    Of items that ``reader`` is yet to label blind, none is found by what was said of it, and each
-    stands as new; without a reader (work in the background) all are seen as they are.
+    Items that ``reader`` labels blind are found by no label and count as new; without a reader
+    (work in the background) nothing is hidden.
 
     Raises:
         InvalidInput: a value that the project's labels do not offer, by the field's name.
@@ -164,7 +163,7 @@ def matching_items(
 def _as_reviewer(
     items: QuerySet[Any], project: Project, query: Query, reader: User
 ) -> QuerySet[Any]:
-    """Without what ``reader`` would learn by finding it, or by not finding it."""
+    """Without items whose presence or absence would reveal something to ``reader``."""
     debates = query.stage in ("doubtful", "rest") or _asks(query, TELLING_OF_DEBATES)
     items = items.annotate(
         hidden=ExpressionWrapper(hidden_from(reader.pk), BooleanField()),
@@ -178,7 +177,7 @@ def _as_reviewer(
             answered = Q(state__labels_by_people__gt=0)
             items = items.exclude(answered & opinions_hidden_from(reader.pk))
     if query.comments or query.comment or query.comment_by is not None:
-        # What others remark on an item they read once they have answered it.
+        # Comments of others are readable after the answer.
         items = items.exclude(unanswered_by(reader.pk))
     return items
 
@@ -194,8 +193,7 @@ def _conditions(project: Project, query: Query, *, blind: bool) -> Iterator[Q]:
         yield from contains_terms(query.q)
     if query.stage:
         checked = blind and query.stage == "waiting" and withholds(project)
-        # What waits as a reviewer of a project that withholds something is to see it: items of
-        # known answer are handed out as any other, though they wait for nobody. Needs hidden.
+        # To a reviewer, gold questions wait like other items, though they wait for nobody.
         yield (
             (Q(state__queued=True) | Q(state__is_gold_question=True, hidden=True))
             if checked
@@ -212,7 +210,7 @@ def _conditions(project: Project, query: Query, *, blind: bool) -> Iterator[Q]:
 
 
 def _at_stage(stage: str, *, blind: bool) -> Q:
-    """Items that are shown at that stage: one that is yet to be answered blind stands as new."""
+    """Items that are shown at that stage: blind ones as new or suggested."""
     conflict, plain = Q(state__stage=ItemState.Stage.CONFLICT), Q(state__reasons=[])
     unsuspicious = plain | Q(state__reasons=ONLY_AUDITED)
     waiting = Q(state__queued=True)
@@ -246,7 +244,7 @@ def _by_values(query: Query, schema: Schema) -> Iterator[Q]:
 
 
 def _by_labels(query: Query, schema: Schema) -> Iterator[Q]:
-    """One label that is all that is asked for; and an annotator who says nothing of the item."""
+    """Items with one label that fits all these fields, and without a label of ``not_by``."""
     asked: list[Q] = list(_between("created_at", query.labelled_from, query.labelled_to))
     if query.label:
         asked.append(value_is("value", "label", query.label, schema))
@@ -257,7 +255,7 @@ def _by_labels(query: Query, schema: Schema) -> Iterator[Q]:
     current = Label.objects.current()
     labels = Label.objects.standing() if query.action == Label.Action.REJECTED else current
     if query.annotator is not None:
-        # Of one person: as many as they gave, by an index; the others are asked item by item.
+        # One annotator's labels are few and indexed; other conditions are checked item by item.
         own = labels.filter(*asked, annotator=query.annotator)
         yield Q(pk__in=own.values("item"))
     elif asked:

@@ -1,5 +1,5 @@
-"""What is searched for: the fields of the search form, read and checked once, in one place for
-pages, REST, saved filters and bulk jobs."""
+"""The fields of a search, read and checked in one place for pages, REST, saved filters and bulk
+jobs."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -37,11 +37,10 @@ DIFFERING = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A search over one project's items; what is empty (None, "") narrows nothing.
+    """A search over one project's items; an empty field (None, "") is no condition.
 
-    Values are as they are written in a form: the project's schema reads them when it is searched.
-    People are named by the id of their account, annotators by that of the annotator; shares go
-    from 0 to 1; both ends of a range count.
+    Label values are as in a form; the project's schema reads them in the search. People are given
+    by account id, annotators by annotator id; shares go from 0 to 1; ranges include both ends.
     """
 
     q: str = ""
@@ -75,7 +74,7 @@ class Query:
     items: tuple[int, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that narrow anything, as :func:`read_query` takes them."""
+        """The fields that are not empty, as :func:`read_query` takes them."""
         given = {name: value for name, value in asdict(self).items() if value not in (None, "", ())}
         for name, value in given.items():
             if isinstance(value, date):
@@ -86,7 +85,7 @@ class Query:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """The same as they stand in an address or in the fields of a form."""
+        """The same as in an address or in the fields of a form."""
         return [
             (name, ",".join(map(str, value)) if isinstance(value, list) else str(value))
             for name, value in self.to_json().items()
@@ -94,15 +93,15 @@ class Query:
 
     @property
     def given(self) -> int:
-        """How many fields narrow the search."""
+        """How many fields are not empty."""
         return len(self.to_json())
 
 
 def read_query(data: Mapping[str, Any], *, strict: bool = False) -> Query:
-    """The search in a form's data or in JSON; with ``strict`` it has no other fields.
+    """Read a search from a form's data or from JSON; ``strict`` refuses unknown fields.
 
     Raises:
-        InvalidInput: naming each field whose value cannot be used, and how it should be.
+        InvalidInput: with each field that cannot be used, and the reason.
     """
     found: dict[str, Any] = {}
     faults: list[dict[str, str]] = []

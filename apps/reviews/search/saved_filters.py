@@ -1,4 +1,4 @@
-"""Saved filters, and the one whose items come first in the queue."""
+"""Saved filters; the items of one filter may come first in the queue."""
 
 import logging
 import time
@@ -21,7 +21,7 @@ from apps.reviews.search.matching import matching_items, newest_item
 from apps.reviews.search.query import Query, read_query
 from labelhub.core.errors import InvalidInput, NotFound
 
-#: So long the page of filters counts.
+#: The page of filters counts no longer than this.
 COUNTING_SECONDS = 2.0
 logger = logging.getLogger(__name__)
 MOST_FILTERS = 100
@@ -31,8 +31,8 @@ KIND = "reviews.first_filter"
 
 @dataclass(frozen=True, slots=True)
 class FilterRow:
-    """A saved filter. ``count`` is capped, and None where it would have taken too long, or where
-    the filter cannot be used any more: ``fault`` says why."""
+    """A saved filter. ``count`` is capped; None if it would take too long, or if the filter cannot
+    be used any more (``fault``)."""
 
     saved: SavedFilter
     address: str
@@ -42,19 +42,19 @@ class FilterRow:
 
 
 def filter_rows(project: Project, seconds: float = COUNTING_SECONDS) -> list[FilterRow]:
-    """The project's filters by name, each with how many items it holds now; counting begins for as
-    long as ``seconds`` have not passed: each may go through a million texts."""
+    """The project's filters by name, with their counts. After ``seconds`` no further count begins,
+    because each may go through a million texts."""
     end = time.monotonic() + seconds
     return [_row(project, *saved, end=end) for saved in saved_filters(project)]
 
 
 def saved_filters(project: Project) -> list[tuple[SavedFilter, str]]:
-    """The project's filters by name, each with its search as it stands in an address."""
+    """The project's filters by name, each with its query string."""
     return [(saved, address_of(saved)) for saved in SavedFilter.objects.filter(project=project)]
 
 
 def address_of(saved: SavedFilter) -> str:
-    """The search as it stands in an address, whether or not it can be made."""
+    """The filter's query string, also of a filter that cannot be used."""
     fields = {
         name: ",".join(map(str, value)) if isinstance(value, list) else value
         for name, value in saved.query.items()
@@ -74,7 +74,7 @@ def _row(project: Project, saved: SavedFilter, address: str, *, end: float) -> F
 
 
 def first_settings(project: Project) -> ReviewSettings | None:
-    """Which filter comes first and when it was applied; ``waits`` while a worker has yet to."""
+    """The review settings with the first filter; ``waits`` until a worker has applied it."""
     found = ReviewSettings.objects.select_related("first_filter").filter(project=project).first()
     if found is not None:
         left = found.first_filter_id is None and found.first_upto > 0
@@ -84,9 +84,9 @@ def first_settings(project: Project) -> ReviewSettings | None:
 
 
 def save_filter(*, project: Project, actor: User | None, name: str, query: Query) -> SavedFilter:
-    """Keep a search under a name; under one that is taken it replaces what was there.
+    """Save a search under a name; it replaces a filter of that name.
 
-    Where it is the one whose items come first, the queue follows.
+    If it is the first filter, the queue follows.
 
     Raises:
         InvalidInput: no name, an empty search, a value the labels do not offer, or too many.
@@ -106,14 +106,14 @@ def save_filter(*, project: Project, actor: User | None, name: str, query: Query
 
 
 def delete_filter(*, project: Project, filter_id: int) -> None:
-    """Forget a filter; items that came first by it go back among the others.
+    """Delete a filter; items that came first by it go back among the others.
 
     Raises:
         NotFound: the project has no such filter.
     """
     gone = get_filter(project, filter_id)
     with transaction.atomic():
-        # Though it was chosen a moment ago and no round has ended, some items may be first by it.
+        # Some items may be first already, also before the first round has ended.
         ReviewSettings.objects.filter(first_filter=gone).update(first_filter=None, first_upto=1)
         gone.delete()
 
@@ -131,9 +131,9 @@ def get_filter(project: Project, filter_id: int) -> SavedFilter:
 
 
 def set_first_filter(*, project: Project, chosen: SavedFilter | None) -> None:
-    """Let the items of a filter come first from now on (None: of no filter); a worker applies it.
+    """Choose the filter whose items come first (None: no filter); a worker applies it.
 
-    The same filter again applies it to items that have come to match since.
+    Choosing the same filter again applies it to items that match by now.
     """
     ReviewSettings.objects.get_or_create(project=project)
     upto = 0 if chosen else 1  # something to bring into line, though no filter has reached it
@@ -143,8 +143,8 @@ def set_first_filter(*, project: Project, chosen: SavedFilter | None) -> None:
 
 
 def projects_to_apply() -> list[int]:
-    """Projects whose chosen filter has not seen their newest items, or that chose none any more;
-    one short statement where nobody uses this."""
+    """Projects whose first filter has not seen the newest items, or was removed. One short query
+    if no project has a first filter."""
     using = ReviewSettings.objects.filter(
         Q(first_filter__isnull=False) | Q(first_upto__gt=0)
     ).select_related("project")
@@ -156,13 +156,13 @@ def projects_to_apply() -> list[int]:
 
 
 def start_first_filters() -> None:
-    """See to it that new items of a chosen filter come first."""
+    """Start the jobs of first filters that have new items to look at."""
     ensure_jobs(KIND, projects_to_apply())
 
 
 @job(KIND)
 def apply_first_filter(run: JobRun) -> None:
-    """Put the items of the chosen filter first and take others back among the rest."""
+    """Promote the items of the first filter, and put others back."""
     related = ReviewSettings.objects.select_related("project", "first_filter")
     chosen = related.filter(pk=run.subject).first()
     if chosen is None:
@@ -173,10 +173,10 @@ def apply_first_filter(run: JobRun) -> None:
             with run.chunk():
                 changed += promote_items(chosen.project, ids, promoted=promoted)
     except InvalidInput as error:
-        # The labels that it asks for are gone: it finds nothing until it is saved anew.
+        # Its labels are gone: it finds nothing until it is saved again.
         logger.warning("filter %s cannot be applied: %s", chosen.first_filter_id, error.message)
     with run.last_chunk():
-        # Unless another filter was chosen meanwhile: then it is that one's turn.
+        # Unless another filter was chosen meanwhile.
         saved = chosen.first_filter
         same = ReviewSettings.objects.filter(
             pk=chosen.pk, first_filter=saved, first_upto=chosen.first_upto
@@ -192,7 +192,7 @@ def apply_first_filter(run: JobRun) -> None:
 
 
 def _misplaced_items(chosen: ReviewSettings, newest: int) -> Iterator[tuple[list[int], bool]]:
-    """Ids of items that are to come first and do not, then of those that do and are not to."""
+    """Ids of items to promote, then of items to put back."""
     project, saved = chosen.project, chosen.first_filter
     found = matching_items(project, read_query(saved.query)) if saved else Item.objects.none()
     if saved is not None:
