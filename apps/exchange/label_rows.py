@@ -24,7 +24,7 @@ KINDS = {
 
 def is_annotations(raw: Any) -> bool:
     """Whether a ``labels`` value is a list of annotations (and not the gold itself)."""
-    return isinstance(raw, list) and all(isinstance(one, dict) for one in raw)
+    return isinstance(raw, list) and all(isinstance(label, dict) for label in raw)
 
 
 def by_source(raw: Any) -> Any:
@@ -32,7 +32,11 @@ def by_source(raw: Any) -> Any:
 
     Only where every name begins with a kind: whose labels others are is never guessed.
     """
-    if not isinstance(raw, dict) or not raw or all(isinstance(one, bool) for one in raw.values()):
+    if (
+        not isinstance(raw, dict)
+        or not raw
+        or all(isinstance(value, bool) for value in raw.values())
+    ):
         return raw
     kinds = [name.partition("_")[0].lower() for name in raw]
     if not all(kind and kind in KINDS for kind in kinds):
@@ -121,11 +125,11 @@ def read_labels(raw: Any, schema: Schema, options: Sequence[str]) -> tuple[Label
     Raises:
         RowFault: names the place, such as ``labels[2].value``.
     """
-    given = [as_object(one, f"labels[{at}]") for at, one in enumerate(raw or ())]
-    past = {one["supersedes"] for one in given if isinstance(one.get("supersedes"), str)}
+    given = [as_object(label, f"labels[{index}]") for index, label in enumerate(raw or ())]
+    past = {label["supersedes"] for label in given if isinstance(label.get("supersedes"), str)}
     return tuple(
-        read_label(one, schema, options, f"labels[{at}]", past=str(one.get("uid")) in past)
-        for at, one in enumerate(given)
+        read_label(label, schema, options, f"labels[{index}]", past=str(label.get("uid")) in past)
+        for index, label in enumerate(given)
     )
 
 
@@ -216,21 +220,21 @@ def _role(raw: Any, state: _State, where: str) -> str:
     return role
 
 
-def _old_role(told: Mapping[str, Any], state: _State) -> str:
+def _old_role(provenance: Mapping[str, Any], state: _State) -> str:
     """The role by the keys of before; those that meant nothing for such a row mean nothing."""
     if state.withdrawn:
-        if "aside" not in told or state.revises:
+        if "aside" not in provenance or state.revises:
             return Role.VOTE
-        return Role(told["aside"]) if told["aside"] in ("skip", "draft") else Role.EMPTY
+        return Role(provenance["aside"]) if provenance["aside"] in ("skip", "draft") else Role.EMPTY
     if state.kind in MACHINES:
-        return Role.TRAINED if "learned" in told else Role.VOTE
+        return Role.TRAINED if "learned" in provenance else Role.VOTE
     if state.kind == Kind.AUTHOR:
-        return Role.ADVISORY if told.get("advisory") else Role.VOTE
-    if told.get("check"):
+        return Role.ADVISORY if provenance.get("advisory") else Role.VOTE
+    if provenance.get("check"):
         return Role.GOLD_QUESTION
-    if state.kind == Kind.EXPERT and told.get("adjudicates"):
-        return Role.UNCLEAR if state.abstained and told.get("unclear") else Role.ADJUDICATION
-    return Role.EXTRA if told.get("unasked") else Role.VOTE
+    if state.kind == Kind.EXPERT and provenance.get("adjudicates"):
+        return Role.UNCLEAR if state.abstained and provenance.get("unclear") else Role.ADJUDICATION
+    return Role.EXTRA if provenance.get("unasked") else Role.VOTE
 
 
 def read_who(given: dict[str, Any], where: str) -> Who:
@@ -243,9 +247,9 @@ def read_who(given: dict[str, Any], where: str) -> Who:
         raise RowFault(f"Longer than {MAX_NAME} characters.", field=f"{where}.annotator")
     kind = KINDS.get(str(given.get("kind") or "").strip().lower())
     if kind is None:
-        said = str(given.get("kind"))[:40]
+        given_kind = str(given.get("kind"))[:40]
         raise RowFault(
-            f"'{said}' is no kind of annotator; use llm, crowd, expert, author or model.",
+            f"'{given_kind}' is no kind of annotator; use llm, crowd, expert, author or model.",
             field=f"{where}.kind",
         )
     return Who(kind, name, _flag(given, "offline", where))
@@ -260,8 +264,8 @@ def read_gold_history(raw: Any, schema: Schema, options: Sequence[str]) -> tuple
         raise RowFault("Must be a list.", field="gold_history")
     last = len(given) - 1
     return tuple(
-        _gold(one, schema, options, f"gold_history[{at}]", past=at < last)
-        for at, one in enumerate(given)
+        _gold(decision, schema, options, f"gold_history[{index}]", past=index < last)
+        for index, decision in enumerate(given)
     )
 
 
@@ -308,8 +312,8 @@ def _rejects(given: dict[str, Any], where: str) -> bool:
     """Whether the row only rejects a suggestion; our exports of before said so by an abstention."""
     if "rejected" in given:
         return _flag(given, "rejected", where)
-    told = given.get("action") == Label.Action.REJECTED and given.get("proposed_from")
-    return bool(told) and _flag(given, "abstained", where)
+    rejected = given.get("action") == Label.Action.REJECTED and given.get("proposed_from")
+    return bool(rejected) and _flag(given, "abstained", where)
 
 
 def _text(given: dict[str, Any], name: str, where: str) -> str:
@@ -374,8 +378,8 @@ def _uuid(given: dict[str, Any], name: str, where: str) -> UUID | None:
 
 def _supersedes(given: dict[str, Any], where: str) -> tuple[UUID | None, bool]:
     """The uid of the label it revises; or whether it revises the annotator's own, whichever."""
-    said = TRUTHS.get(str(given.get("supersedes")).strip().lower())
-    return (_uuid(given, "supersedes", where), False) if said is None else (None, said)
+    revises = TRUTHS.get(str(given.get("supersedes")).strip().lower())
+    return (_uuid(given, "supersedes", where), False) if revises is None else (None, revises)
 
 
 def _moment(given: dict[str, Any], where: str) -> datetime | None:

@@ -101,8 +101,8 @@ def _from_turns(data: dict[str, Any]) -> dict[str, Any]:
     turns = data.get("turns")
     if not isinstance(turns, list) or "text" in data:
         return data
-    spoken = [as_object(turn, f"turns[{at}]") for at, turn in enumerate(turns)]
-    asked = [at for at, turn in enumerate(spoken) if turn.get("role", "user") == "user"]
+    spoken = [as_object(turn, f"turns[{index}]") for index, turn in enumerate(turns)]
+    asked = [index for index, turn in enumerate(spoken) if turn.get("role", "user") == "user"]
     if not asked:
         raise RowFault("None of the turns is by the user.", field="turns")
     others = {name: value for name, value in data.items() if name != "turns"}
@@ -169,7 +169,7 @@ def _context(raw: Any) -> list[dict[str, str]]:
         return []
     if not isinstance(given, list):
         raise RowFault('Must be a list of {"role", "text"}.', field="context")
-    return [_turn(turn, f"context[{at}]") for at, turn in enumerate(given)]
+    return [_turn(turn, f"context[{index}]") for index, turn in enumerate(given)]
 
 
 def _turn(raw: Any, where: str) -> dict[str, str]:

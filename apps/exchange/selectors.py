@@ -139,14 +139,20 @@ def _short(value: Any) -> str:
 
 def _in_words(value: Any) -> str:
     """A cell as people read it: a set of labels by its names, other structures as JSON."""
-    if isinstance(value, dict) and value and all(isinstance(one, bool) for one in value.values()):
+    if (
+        isinstance(value, dict)
+        and value
+        and all(isinstance(present, bool) for present in value.values())
+    ):
         return ", ".join(str(name) for name, present in value.items() if present) or "None of these"
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
         return ", ".join(value)
     if isinstance(value, list) and all(
-        isinstance(one, dict) and "annotator" in one for one in value
+        isinstance(label, dict) and "annotator" in label for label in value
     ):
-        return "; ".join(f"{one['annotator']}: {_in_words(one.get('value'))}" for one in value)
+        return "; ".join(
+            f"{label['annotator']}: {_in_words(label.get('value'))}" for label in value
+        )
     if isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False)
     return "" if value is None else str(value)

@@ -32,13 +32,13 @@ HIDDEN = (KEPT, "argilla")
 
 def current(labels: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The labels that stand: neither superseded nor taken back, and no mere rejections."""
-    return [one for one in standing(labels) if not one["rejected"]]
+    return [label for label in standing(labels) if not label["rejected"]]
 
 
 def standing(labels: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The last words of annotators, rejections of a suggestion without a label among them."""
     superseded = {label["supersedes"] for label in labels}
-    return [one for one in labels if not one["withdrawn"] and one["uid"] not in superseded]
+    return [label for label in labels if not label["withdrawn"] and label["uid"] not in superseded]
 
 
 class Columns:
@@ -48,7 +48,7 @@ class Columns:
         """``annotated``: with all labels, beside the decided value."""
         self.schema = schema
         self.answer = "labels" if schema.task.several else "label"
-        self._classes = {label.name: at for at, label in enumerate(schema.labels)}
+        self._classes = {label.name: number for number, label in enumerate(schema.labels)}
         self._numbers: dict[tuple[str, str], int] = {}
         self.features = self._features(annotated=annotated)
 
@@ -56,9 +56,9 @@ class Columns:
         """The Arrow schema, with what ``datasets`` makes of it."""
         import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
 
-        told = json.dumps({"info": {"features": self.features}}, ensure_ascii=False)
+        metadata = json.dumps({"info": {"features": self.features}}, ensure_ascii=False)
         fields = [(name, _arrow_type(feature)) for name, feature in self.features.items()]
-        return pa.schema(fields, metadata={"huggingface": told})
+        return pa.schema(fields, metadata={"huggingface": metadata})
 
     def record(self, row: Row) -> dict[str, Any]:
         """One row; an undecided item has no label."""
@@ -71,11 +71,11 @@ class Columns:
             "options": row["options"],
             self.answer: self._value(row.get("gold")),
             "decided_by": history[-1].get("basis") if row.get("gold") is not None else None,
-            "meta": _json({key: one for key, one in row["meta"].items() if key not in HIDDEN}),
+            "meta": _json({key: value for key, value in row["meta"].items() if key not in HIDDEN}),
         }
         if "annotations" in self.features:
-            said = current(row.get("labels", []))
-            record["annotations"] = [self._annotation(label, row["text"]) for label in said]
+            labels = current(row.get("labels", []))
+            record["annotations"] = [self._annotation(label, row["text"]) for label in labels]
         return record
 
     def _features(self, *, annotated: bool) -> dict[str, Any]:
@@ -146,13 +146,13 @@ class Columns:
 
 def _quotes(label: Mapping[str, Any], text: str) -> list[dict[str, Any]]:
     """With their places where these are known."""
-    quotes, told = [], set()
+    quotes, located = [], set()
     for name, start, end in spans_of(label, text):
-        told.add((name, text[start:end]))
+        located.add((name, text[start:end]))
         quotes.append({"label": name, "text": text[start:end], "start": start, "end": end})
     for name, phrases in label["evidence"].items():
         quotes += [
-            {"label": name, "text": phrase} for phrase in phrases if (name, phrase) not in told
+            {"label": name, "text": phrase} for phrase in phrases if (name, phrase) not in located
         ]
     return quotes
 
@@ -230,13 +230,13 @@ class Counts:
                 self.values.update(names or ([] if gold == [] else [value_words(gold)]))
             self.bases[(row.get("gold_history") or [{"basis": "imported"}])[-1]["basis"]] += 1
         self.rejected.update(
-            one["kind"] for one in standing(row.get("labels", [])) if one["rejected"]
+            label["kind"] for label in standing(row.get("labels", [])) if label["rejected"]
         )
-        said = current(row.get("labels", []))
-        for label in said:
+        labels = current(row.get("labels", []))
+        for label in labels:
             self._add_label(label)
         if not self.schema.task.written:
-            self._compare(said, gold)
+            self._compare(labels, gold)
 
     def language_codes(self) -> list[str]:
         """Those that the items name, if every one does."""
@@ -244,9 +244,9 @@ class Counts:
         return sorted(self.languages) if known and len(self.languages) <= MOST_LANGUAGES else []
 
     def _add_language(self, meta: Mapping[str, Any]) -> None:
-        told = str(meta.get("language") or meta.get("lang") or "").lower()
-        if LANGUAGE.fullmatch(told) and len(self.languages) <= MOST_LANGUAGES:
-            self.languages[told] += 1
+        language = str(meta.get("language") or meta.get("lang") or "").lower()
+        if LANGUAGE.fullmatch(language) and len(self.languages) <= MOST_LANGUAGES:
+            self.languages[language] += 1
 
     def _add_label(self, label: Mapping[str, Any]) -> None:
         kind = label["kind"]
@@ -255,17 +255,17 @@ class Counts:
         self.abstained[kind] += label["abstained"]
         self.offline = self.offline or bool(label.get("offline"))
 
-    def _compare(self, said: list[dict[str, Any]], gold: Any) -> None:
-        keys = [(label["kind"], value_key(label["value"])) for label in said
+    def _compare(self, labels: list[dict[str, Any]], gold: Any) -> None:
+        keys = [(label["kind"], value_key(label["value"])) for label in labels
                 if label["value"] is not None]  # fmt: skip
         pairs = list(combinations([key for kind, key in keys if kind in PEOPLE], 2))
         if pairs:
-            self.people.add(sum(one == other for one, other in pairs) / len(pairs))
+            self.people.add(sum(first == other for first, other in pairs) / len(pairs))
         if gold is None:
             return
         truth = value_key(gold)
         for kind in {kind for kind, _ in keys}:
-            own = [key == truth for each, key in keys if each == kind]
+            own = [key == truth for key_kind, key in keys if key_kind == kind]
             self.against_gold.setdefault(kind, Share()).add(sum(own) / len(own))
 
 
@@ -335,10 +335,10 @@ def _labels(schema: Schema, counts: Counts) -> Iterator[str]:
         return
     yield "## Labels\n\n| label | meaning | decided items |\n| --- | --- | ---: |"
     for label in schema.labels:
-        told = [label.description]
-        told += [f"Include: {label.include}"] if label.include else []
-        told += [f"Exclude: {label.exclude}"] if label.exclude else []
-        meaning = _plain(" ".join(part for part in told if part))
+        parts = [label.description]
+        parts += [f"Include: {label.include}"] if label.include else []
+        parts += [f"Exclude: {label.exclude}"] if label.exclude else []
+        meaning = _plain(" ".join(part for part in parts if part))
         yield f"| {_plain(label.name)} | {meaning} | {counts.values[label.name]:,} |"
     yield ""
 
@@ -351,8 +351,8 @@ def _who(counts: Counts) -> Iterator[str]:
     for kind in (kind for kind in Kind if kind in counts.labels):
         same = counts.against_gold[kind].words() if kind in counts.against_gold else "not computed"
         number = len(counts.annotators[kind])
-        said, none = counts.labels[kind], counts.abstained[kind]
-        yield f"| {kind.label} | {number:,} | {said:,} | {none:,} | {same} |"
+        labelled, none = counts.labels[kind], counts.abstained[kind]
+        yield f"| {kind.label} | {number:,} | {labelled:,} | {none:,} | {same} |"
     for kind in (kind for kind in Kind if kind in counts.rejected):
         yield (
             f"\n- {kind.label}: {counts.rejected[kind]:,} suggestions rejected without a label; "

@@ -53,16 +53,16 @@ def names_of(project: Project) -> Names:
     theirs = {pk: kept for pk, meta in first[:LOOKED_AT] if (kept := kept_in(meta))}
     columns = [kept["columns"].get("text") for kept in theirs.values()]
     names.column = next((str(column) for column in columns if column), names.column)
-    said = Label.objects.filter(item__in=list(theirs)).order_by("pk")
-    for provenance in said.values_list("provenance", flat=True)[: 10 * LOOKED_AT]:
+    labels = Label.objects.filter(item__in=list(theirs)).order_by("pk")
+    for provenance in labels.values_list("provenance", flat=True)[: 10 * LOOKED_AT]:
         for result in _results(provenance.get(THEIRS)):
             _learn(names, result)
     return names
 
 
 def _results(kept: Any) -> Iterator[Mapping[str, Any]]:
-    for one in kept.values() if isinstance(kept, dict) else ():
-        results = one.get("result") if isinstance(one, dict) else None
+    for original in kept.values() if isinstance(kept, dict) else ():
+        results = original.get("result") if isinstance(original, dict) else None
         for result in results if isinstance(results, list) else ():
             if isinstance(result, dict) and result.get("from_name"):
                 yield result
@@ -105,10 +105,15 @@ def results_of(
         parts.append((names.confidence, "number", {"number": score}))
     number = number_of(label["uid"])
     made = [
-        {"id": f"r{number}-{at}" if at else f"r{number}", "from_name": name, "to_name": names.text,
-         "type": kind, "value": value}
-        for at, (name, kind, value) in enumerate(parts)
-    ]  # fmt: skip
+        {
+            "id": f"r{number}-{index}" if index else f"r{number}",
+            "from_name": name,
+            "to_name": names.text,
+            "type": kind,
+            "value": value,
+        }
+        for index, (name, kind, value) in enumerate(parts)
+    ]
     if score is not None:
         made[0]["score"] = score
     return made
@@ -125,15 +130,15 @@ def _answer(value: Value, schema: Schema, names: Names) -> tuple[str, str, dict[
 
 def _quotes(label: Mapping[str, Any], schema: Schema, text: str) -> Iterator[tuple[str, int, int]]:
     """Where the quotes stand: as told, else where their words are first."""
-    told = set()
+    located = set()
     for name, start, end in spans_of(label, text):
         if name in schema.names:
-            told.add((name, text[start:end]))
+            located.add((name, text[start:end]))
             yield name, start, end
     for name, phrases in (label.get("evidence") or {}).items():
         for phrase in phrases if name in schema.names else ():
             start = text.find(phrase)
-            if start >= 0 and (name, phrase) not in told:
+            if start >= 0 and (name, phrase) not in located:
                 yield name, start, start + len(phrase)
 
 
@@ -152,10 +157,10 @@ def task(row: Row, schema: Schema, names: Names) -> dict[str, Any]:
     kept = kept_in(row["meta"])
     lists = _lists(row, schema, names)
     gold = row.get("gold")
-    marked = any(one.get("ground_truth") is True for one in lists["annotations"])
+    marked = any(annotation.get("ground_truth") is True for annotation in lists["annotations"])
     if gold is not None and not marked and "gold" not in kept.get("columns", {}):
         lists["annotations"].append(_gold_annotation(row["id"], gold, schema, names))
-    cancelled = sum(one.get("was_cancelled") is True for one in lists["annotations"])
+    cancelled = sum(annotation.get("was_cancelled") is True for annotation in lists["annotations"])
     return {
         **kept.get("task", {}),
         "data": _data(row, kept, schema, names),
@@ -196,8 +201,8 @@ def _lists(row: Row, schema: Schema, names: Names) -> dict[str, list[dict[str, A
     found: dict[str, list[tuple[int, dict[str, Any]]]] = {name: [] for name in LISTS}
     for label in _current(labels):
         if theirs := _theirs(label):
-            name, one, at = theirs
-            found[name].append((at, _as_it_came(one, name, label, row)))
+            name, original, position = theirs
+            found[name].append((position, _as_it_came(original, name, label, row)))
         elif label["kind"] in MACHINES:
             found["predictions"].append((len(labels), _prediction(label, schema, names, row)))
         elif label["role"] != Label.Role.DRAFT:
@@ -205,7 +210,7 @@ def _lists(row: Row, schema: Schema, names: Names) -> dict[str, list[dict[str, A
             made = _annotation(label, schema, names, row) | made
             found["annotations"].append((len(labels), made))
     in_order = {name: sorted(pairs, key=lambda pair: pair[0]) for name, pairs in found.items()}
-    return {name: [one for _, one in pairs] for name, pairs in in_order.items()}
+    return {name: [entry for _, entry in pairs] for name, pairs in in_order.items()}
 
 
 def _theirs(label: Mapping[str, Any]) -> tuple[str, dict[str, Any], int] | None:
@@ -213,8 +218,8 @@ def _theirs(label: Mapping[str, Any]) -> tuple[str, dict[str, Any], int] | None:
     theirs = label["provenance"].get(THEIRS)
     for name, what in LISTS.items() if isinstance(theirs, dict) else ():
         if isinstance(theirs.get(what), dict):
-            at = theirs.get("at")
-            return name, theirs[what], at if isinstance(at, int) else 0
+            position = theirs.get("at")
+            return name, theirs[what], position if isinstance(position, int) else 0
     return None
 
 
@@ -227,21 +232,21 @@ def _number(label: Mapping[str, Any]) -> Any:
 def _current(labels: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """What stands; of what came from there, what nobody changed here."""
     by_us = {label["supersedes"] for label in labels if THEIRS not in label["provenance"]}
-    by_any = {one["supersedes"] for one in labels}
+    by_any = {label["supersedes"] for label in labels}
     return [
-        one
-        for one in labels
-        if one["uid"] not in (by_us if THEIRS in one["provenance"] else by_any)
-        and (not one["withdrawn"] or one["role"] in Label.ASIDE)
-        and not one["rejected"]  # a cancelled annotation there would be an abstention
+        label
+        for label in labels
+        if label["uid"] not in (by_us if THEIRS in label["provenance"] else by_any)
+        and (not label["withdrawn"] or label["role"] in Label.ASIDE)
+        and not label["rejected"]  # a cancelled annotation there would be an abstention
     ]
 
 
 def _as_it_came(
-    one: Mapping[str, Any], name: str, label: Mapping[str, Any], row: Row
+    original: Mapping[str, Any], name: str, label: Mapping[str, Any], row: Row
 ) -> dict[str, Any]:
     """The original; whether an annotation is the truth is another matter once that is decided."""
-    came = dict(one)
+    came = dict(original)
     if name != "annotations":
         return came
     history = row.get("gold_history") or []

@@ -56,10 +56,10 @@ def skips_of(
     for item_id, user, name, comment, moment in given:
         kind, who = people.get(user, ("crowd", name or "somebody"))
         uid = uuid5(NAMESPACE, f"{named[item_id]} {kind} {who} {moment.isoformat()}")
-        told = {"comment": comment} if comment else {}
+        provenance = {"comment": comment} if comment else {}
         given_by = {"uid": str(uid), "annotator": who, "kind": kind}
         when = {"schema_version": schema_version, "created_at": moment.isoformat()}
-        found[item_id].append(given_by | NOTHING_SAID | {"provenance": told} | when)
+        found[item_id].append(given_by | NOTHING_SAID | {"provenance": provenance} | when)
     return found
 
 

@@ -159,7 +159,9 @@ def _check(value: Any, where: str, depth: int) -> int:
     elif isinstance(value, list | tuple):
         _check_depth(where, depth)
         _check_memory(LEAST * len(value))
-        taken += sum(_check(inner, f"{where}[{at}]", depth + 1) for at, inner in enumerate(value))
+        taken += sum(
+            _check(inner, f"{where}[{index}]", depth + 1) for index, inner in enumerate(value)
+        )
     return taken
 
 
@@ -191,12 +193,12 @@ def _check_text(text: str, where: str) -> None:
         raise RowFault(_not_utf8(text[error.start], error.start), field=where) from None
 
 
-def _not_utf8(char: str, at: int) -> str:
+def _not_utf8(char: str, position: int) -> str:
     byte = ord(char) - ESCAPED_BYTE
     if 0x80 <= byte <= 0xFF:
-        return f"Not UTF-8 (byte 0x{byte:02X} after {at} characters); save the file as UTF-8."
+        return f"Not UTF-8 (byte 0x{byte:02X} after {position} characters); save the file as UTF-8."
     half = f"U+{ord(char):04X}"
-    return f"Half of a character pair ({half} after {at} characters); save the file as UTF-8."
+    return f"Half of a character pair ({half} after {position} characters); save the file as UTF-8."
 
 
 def _refuse(name: str) -> NoReturn:

@@ -153,7 +153,7 @@ def _header(reader: Iterator[list[str]]) -> list[str]:
         raise UnreadableFile(
             f"The first line, which names the columns, cannot be read: {error}"
         ) from None
-    names = [name or f"column {at}" for at, name in enumerate(names, 1)]
+    names = [name or f"column {number}" for number, name in enumerate(names, 1)]
     twice = (
         next((name for name in names if names.count(name) > 1), None)
         if len(names) <= MAX_COLUMNS

@@ -140,14 +140,14 @@ def read_apart(
         try:
             read_line = cast("IO[bytes]", process.stdout).readline
             while (line := read_line(MAX_LINE)).endswith(b"\n"):
-                told = json.loads(line.decode("utf-8", "surrogatepass"))
-                if told is None:
+                message = json.loads(line.decode("utf-8", "surrogatepass"))
+                if message is None:
                     return
-                if isinstance(told, str):
-                    raise UnreadableFile(told)
-                if isinstance(told, dict):
-                    raise ReadingFault(told["fault"])
-                number, data, error, field, position = told
+                if isinstance(message, str):
+                    raise UnreadableFile(message)
+                if isinstance(message, dict):
+                    raise ReadingFault(message["fault"])
+                number, data, error, field, position = message
                 yield RawRow(number, data, error, field, position, len(line))
             # It ended without a last word, or in the middle of a row.
             raise _end_of(process)

@@ -32,7 +32,7 @@ class _Scanner:
     def __init__(self, source: Utf8Source) -> None:
         self._source = source
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-        self.text, self.at = "", 0
+        self.text, self.offset = "", 0
 
     @property
     def position(self) -> int:
@@ -41,25 +41,25 @@ class _Scanner:
     def fill(self) -> bool:
         """Drop what is behind, read more; False at the end of the file."""
         raw = self._source.read()
-        self.text = self.text[self.at :] + self._decoder.decode(raw, final=not raw)
-        self.at = 0
+        self.text = self.text[self.offset :] + self._decoder.decode(raw, final=not raw)
+        self.offset = 0
         return bool(raw)
 
     def peek(self) -> str:
         """The next character that is no blank; empty at the end."""
         while True:
-            self.at = _SPACE.match(self.text, self.at).end()  # type: ignore[union-attr]  # always matches
-            if self.at < len(self.text) or not self.fill():
-                return self.text[self.at : self.at + 1]
+            self.offset = _SPACE.match(self.text, self.offset).end()  # type: ignore[union-attr]  # always matches
+            if self.offset < len(self.text) or not self.fill():
+                return self.text[self.offset : self.offset + 1]
 
     def take_row(self, number: int) -> RawRow:
         """The next value as a row; too long or broken ones are reported and passed over."""
         try:
-            value, end = DECODER.raw_decode(self.text, self.at)
+            value, end = DECODER.raw_decode(self.text, self.offset)
         except (ValueError, RecursionError):
             value, end = None, len(self.text)
         if end < len(self.text):
-            self.at = end
+            self.offset = end
             return object_row(value, number, self.position)
         taken = self._take_text()
         if taken is None:
@@ -75,14 +75,14 @@ class _Scanner:
 
     def _take_text(self) -> str | None:
         """The text of the next value, found by its brackets; None when it exceeds the limit."""
-        depth, inside, pos, too_long = 0, False, self.at, False
+        depth, inside, pos, too_long = 0, False, self.offset, False
         while True:
             found = (_INSIDE if inside else _OUTSIDE).search(self.text, pos)
             if found is None:
                 behind = max(0, pos - len(self.text))  # an escape may reach past the window
-                too_long = too_long or len(self.text) - self.at > MAX_ROW_BYTES
-                self.at = len(self.text) if too_long else self.at
-                pos = len(self.text) - self.at + behind
+                too_long = too_long or len(self.text) - self.offset > MAX_ROW_BYTES
+                self.offset = len(self.text) if too_long else self.offset
+                pos = len(self.text) - self.offset + behind
                 if not self.fill():
                     return self._cut(len(self.text), too_long)
                 continue
@@ -97,7 +97,7 @@ class _Scanner:
                 return self._cut(pos, too_long)
 
     def _cut(self, end: int, too_long: bool) -> str | None:  # noqa: FBT001 - private
-        text, self.at = self.text[self.at : end], end
+        text, self.offset = self.text[self.offset : end], end
         return None if too_long else text
 
 
@@ -114,21 +114,21 @@ def read(path: Path) -> Iterator[RawRow]:
 def _enter_list(scanner: _Scanner) -> bool:
     """Go to the first element; whether the file is the list itself, not an object around it."""
     opening = scanner.peek()
-    scanner.at += 1
+    scanner.offset += 1
     if opening == "[":
         return True
     while opening == "{" and scanner.peek() == '"':
         key = scanner.take_plain()
         if scanner.peek() != ":":
             break
-        scanner.at += 1
+        scanner.offset += 1
         if scanner.peek() == "[" and key in LIST_KEYS:
-            scanner.at += 1
+            scanner.offset += 1
             return False
         scanner.take_plain()
         if scanner.peek() != ",":
             break
-        scanner.at += 1
+        scanner.offset += 1
     raise UnreadableFile(NOT_A_LIST)
 
 
@@ -143,7 +143,7 @@ def _elements(scanner: _Scanner, *, alone: bool) -> Iterator[RawRow]:
             return
         yield scanner.take_row(number)
         if scanner.peek() == ",":
-            scanner.at += 1
+            scanner.offset += 1
         elif scanner.peek() not in ("]", ""):
             yield RawRow(
                 number + 1,
@@ -151,7 +151,7 @@ def _elements(scanner: _Scanner, *, alone: bool) -> Iterator[RawRow]:
                 position=scanner.position,
             )
             return
-    scanner.at += 1
+    scanner.offset += 1
     if alone and scanner.peek():
         error = "There is more behind the end of the list; it was not read."
         yield RawRow(number + 1, error=error, position=scanner.position)

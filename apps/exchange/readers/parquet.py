@@ -46,7 +46,7 @@ def _sizes(array: Any) -> Sizes:
         known = np.append(there, LEAST)  # the last one stands for null
         return known[_numbers(pc.fill_null(array.indices.cast(pa.int64()), len(there)))]
     if pa.types.is_struct(kind):
-        parts = (_sizes(array.field(at)) for at in range(kind.num_fields))
+        parts = (_sizes(array.field(index)) for index in range(kind.num_fields))
         return sum(parts, np.full(len(array), LEAST, np.int64))
     if (places := _places(array)) is not None:
         return _summed(_sizes(array.values), *places)
@@ -144,7 +144,7 @@ def _batches(path: Path, metadata: Any) -> Iterator[Any]:
 
     flat, nested, plain = _texts(metadata.schema)
     rows = PLAIN_BATCH if plain else BATCH
-    groups = [[at] for at in range(metadata.num_row_groups)] if nested else [None]
+    groups = [[index] for index in range(metadata.num_row_groups)] if nested else [None]
     for group in groups:
         seen = 0
         try:
@@ -170,7 +170,7 @@ def _of_group(
 def _texts(schema: Any) -> tuple[list[str], list[str], list[str]]:
     """The paths of the columns that hold texts: as they are, within lists and structures, and those
     that are never read as dictionaries."""
-    columns = [schema.column(at) for at in range(len(schema))]
+    columns = [schema.column(index) for index in range(len(schema))]
     texts = [
         column
         for column in columns
@@ -211,8 +211,8 @@ def _made(piece: Any, too_long: Any) -> Iterator[dict[str, Any] | None]:
 
 def _scalars(piece: Any) -> Iterator[dict[str, Any]]:
     names = piece.schema.names
-    for at in range(piece.num_rows):
-        yield {name: piece.column(name)[at] for name in names}
+    for index in range(piece.num_rows):
+        yield {name: piece.column(name)[index] for name in names}
 
 
 def _row(record: dict[str, Any], number: int, position: int) -> RawRow:
@@ -235,14 +235,20 @@ def _check(metadata: Any, names: Sequence[str], size: int) -> None:
             "opened."
         )
     groups = range(metadata.num_row_groups)
-    if any(metadata.row_group(at).total_byte_size > MAX_ROW_GROUP for at in groups):
+    if any(metadata.row_group(index).total_byte_size > MAX_ROW_GROUP for index in groups):
         raise UnreadableFile(
             "A row group of this Parquet file exceeds 512 MB; write it with smaller row groups."
         )
     lists = [
-        at for at in range(metadata.num_columns) if metadata.schema.column(at).max_repetition_level
+        index
+        for index in range(metadata.num_columns)
+        if metadata.schema.column(index).max_repetition_level
     ]
-    if any(metadata.row_group(g).column(at).num_values > MAX_PARTS for g in groups for at in lists):
+    if any(
+        metadata.row_group(g).column(column).num_values > MAX_PARTS
+        for g in groups
+        for column in lists
+    ):
         raise UnreadableFile(
             f"The lists in a row group of this Parquet file have more than {MAX_PARTS:,} parts; "
             "write it with smaller row groups."

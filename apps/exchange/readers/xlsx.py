@@ -176,8 +176,8 @@ def _header(cells: Sequence[Any]) -> list[str]:
     if len(cells) > MAX_COLUMNS:
         raise UnreadableFile(f"The sheet has more than {MAX_COLUMNS} columns.")
     names = [
-        str(cell).strip() if cell is not None else f"column {at}"
-        for at, cell in enumerate(cells, 1)
+        str(cell).strip() if cell is not None else f"column {number}"
+        for number, cell in enumerate(cells, 1)
     ]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -189,9 +189,9 @@ def _header(cells: Sequence[Any]) -> list[str]:
 
 def _record(header: Sequence[str], cells: Sequence[Any]) -> dict[str, Any]:
     filled = {}
-    for at, cell in enumerate(cells[:MAX_COLUMNS]):
+    for index, cell in enumerate(cells[:MAX_COLUMNS]):
         if cell is not None and cell != "":
-            filled[header[at] if at < len(header) else f"column {at + 1}"] = _plain(cell)
+            filled[header[index] if index < len(header) else f"column {index + 1}"] = _plain(cell)
     return filled
 
 

@@ -63,7 +63,7 @@ class _Ledger:
     """What is known of one item that is there already."""
 
     uids: set[UUID] = field(default_factory=set)
-    said: set[tuple[str, str, str]] = field(default_factory=set)
+    labels: set[tuple[str, str, str]] = field(default_factory=set)
     gold: set[str] = field(default_factory=set)
 
 
@@ -94,11 +94,11 @@ def write_chunk(
 
 
 def _remark(rows: Iterable[ItemRow], batch: ImportBatch | None, tally: ImportTally) -> None:
-    told = {note["message"] for note in batch.errors} if batch else set()
+    noted = {note["message"] for note in batch.errors} if batch else set()
     for row in rows:
         for field_name, message in row.remarks:
-            if message not in told:
-                told.add(message)
+            if message not in noted:
+                noted.add(message)
                 tally.remark(row.number, field_name, message)
 
 
@@ -187,7 +187,7 @@ def _ledgers(item_ids: Sequence[int]) -> dict[int, _Ledger]:
         "item_id", "uid", "annotator__kind", "annotator__name", "value"
     ):
         ledgers[item_id].uids.add(uid)
-        ledgers[item_id].said.add((kind, name, _key(value)))
+        ledgers[item_id].labels.add((kind, name, _key(value)))
     golds = Gold.objects.filter(item__in=item_ids).order_by()
     for item_id, uid, value in golds.values_list("item_id", "uid", "value"):
         ledgers[item_id].uids.add(uid)
@@ -201,12 +201,12 @@ def _key(value: object) -> str:
 
 def _unknown_part(row: ItemRow, ledger: _Ledger) -> tuple[str, str] | None:
     """(field, message) of the first thing the row says that the ledger does not."""
-    for at, label in enumerate(row.labels):
-        said = (label.who.kind, label.who.name, _key(label.value))
-        known = label.uid in ledger.uids if label.uid else said in ledger.said
+    for index, label in enumerate(row.labels):
+        content = (label.who.kind, label.who.name, _key(label.value))
+        known = label.uid in ledger.uids if label.uid else content in ledger.labels
         if not known:
             message = f"The item is there without this label of '{label.who.name}'; nothing added."
-            return f"labels[{at}]", message
+            return f"labels[{index}]", message
     for gold in row.gold_history:
         if gold.uid not in ledger.uids and _key(gold.value) not in ledger.gold:
             return "gold_history", "The item is there with another history of decisions."
@@ -233,11 +233,11 @@ def _count_labels(
     origin: Sequence[tuple[ItemRow, int]], outcomes: Sequence[ImportOutcome], tally: ImportTally
 ) -> None:
     tally.labels_created += outcomes.count(ImportOutcome.CREATED)
-    for (row, at), outcome in zip(origin, outcomes, strict=True):
+    for (row, index), outcome in zip(origin, outcomes, strict=True):
         if outcome is ImportOutcome.CONFLICT:
-            name = row.labels[at].who.name
+            name = row.labels[index].who.name
             message = f"'{name}' has labelled this item already; the first label stands."
-            tally.conflict(row.number, f"labels[{at}]", message)
+            tally.conflict(row.number, f"labels[{index}]", message)
 
 
 def _fill(
@@ -286,9 +286,9 @@ def _drafts(
     """Label drafts, gold drafts, and for each label draft where it came from."""
     labels, golds, origin = [], [], []
     for row, item in pairs:
-        for at, label in enumerate(row.labels):
+        for index, label in enumerate(row.labels):
             labels.append(context.label_draft(item.pk, label))
-            origin.append((row, at))
+            origin.append((row, index))
         golds += [context.gold_draft(item.pk, gold) for gold in row.gold_history]
         if row.gold is not None and not row.gold_history:
             golds.append(NewGold(item_id=item.pk, schema=context.schema, value=row.gold))

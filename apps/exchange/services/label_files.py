@@ -206,8 +206,8 @@ def _check_columns(data: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
     for name, (column, where) in needed.items():
         if fields.get(name) in (None, ""):
             has = ", ".join(shortened(column, 40) for column in list(data)[:12]) or "nothing"
-            told = f"No {column} here. The row has: {has}; expected are {', '.join(COLUMNS)}."
-            raise RowFault(told, field=where)
+            message = f"No {column} here. The row has: {has}; expected are {', '.join(COLUMNS)}."
+            raise RowFault(message, field=where)
 
 
 def _count(entry: _Entry, outcome: ImportOutcome, tally: ImportTally) -> None:

@@ -76,25 +76,25 @@ def _is_chat(raw: Any) -> bool:
 
 def _last_turn(turns: list[dict[str, Any]]) -> dict[str, Any]:
     """A chat's last turn is what is labelled, those before it its context."""
-    said = [{"role": turn.get("role", "user"), "text": turn["content"]} for turn in turns]
-    return {"text": said[-1]["text"], "context": said[:-1]}
+    messages = [{"role": turn.get("role", "user"), "text": turn["content"]} for turn in turns]
+    return {"text": messages[-1]["text"], "context": messages[:-1]}
 
 
 def _suggestions(data: Data) -> Iterator[list[_Answer]]:
     """What each agent suggests, over all questions."""
     given = data.get("suggestions") or {}
     if isinstance(given, Mapping):
-        pairs = [(name, one, f"suggestions.{name}") for name, one in given.items()]
+        pairs = [(name, suggestion, f"suggestions.{name}") for name, suggestion in given.items()]
     else:
         pairs = [
-            (_question_of(one), one, f"suggestions[{at}]")
-            for at, one in enumerate(_list(given, "suggestions"))
+            (_question_of(suggestion), suggestion, f"suggestions[{index}]")
+            for index, suggestion in enumerate(_list(given, "suggestions"))
         ]
     by_agent: dict[tuple[str, str], list[_Answer]] = {}
-    for name, one, where in pairs:
-        told = as_object(one, where)
-        agent = str(told.get("agent") or ""), str(told.get("type") or "")
-        by_agent.setdefault(agent, []).append(_Answer(name, told, where))
+    for name, suggestion, where in pairs:
+        given_suggestion = as_object(suggestion, where)
+        agent = str(given_suggestion.get("agent") or ""), str(given_suggestion.get("type") or "")
+        by_agent.setdefault(agent, []).append(_Answer(name, given_suggestion, where))
     yield from by_agent.values()
 
 
@@ -104,29 +104,36 @@ def _responses(data: Data) -> dict[tuple[str, str], list[_Answer]]:
     given = data.get("responses") or {}
     if isinstance(given, Mapping):
         for name, answers in given.items():
-            for at, one in enumerate(_list(answers, f"responses.{name}")):
-                where = f"responses.{name}[{at}]"
-                told = as_object(one, where)
-                found.setdefault(_by(told), []).append(_Answer(name, told, where))
+            for index, raw in enumerate(_list(answers, f"responses.{name}")):
+                where = f"responses.{name}[{index}]"
+                response = as_object(raw, where)
+                found.setdefault(_by(response), []).append(_Answer(name, response, where))
         return found
-    for at, one in enumerate(_list(given, "responses")):
-        told = as_object(one, f"responses[{at}]")
-        values = as_object(told.get("values") or {}, f"responses[{at}].values")
-        places = {name: f"responses[{at}].values.{name}" for name in values}
+    for index, raw in enumerate(_list(given, "responses")):
+        response = as_object(raw, f"responses[{index}]")
+        values = as_object(response.get("values") or {}, f"responses[{index}].values")
+        places = {name: f"responses[{index}].values.{name}" for name in values}
         answers = [
             _Answer(name, as_object(values[name], places[name]), places[name]) for name in values
         ]
-        found.setdefault(_by(told), []).extend(answers)
+        found.setdefault(_by(response), []).extend(answers)
     return found
 
 
-def _by(told: Mapping[str, Any]) -> tuple[str, str]:
-    return str(told.get("user_id") or ""), str(told.get("status") or "submitted")
+def _by(answer: Mapping[str, Any]) -> tuple[str, str]:
+    return str(answer.get("user_id") or ""), str(answer.get("status") or "submitted")
 
 
-def _question_of(one: Any) -> str:
+def _question_of(suggestion: Any) -> str:
     names = ("question_name", "question", "question_id")
-    found = next((one[name] for name in names if isinstance(one, dict) and one.get(name)), "")
+    found = next(
+        (
+            suggestion[name]
+            for name in names
+            if isinstance(suggestion, dict) and suggestion.get(name)
+        ),
+        "",
+    )
     return str(found)
 
 
@@ -138,13 +145,16 @@ def _list(raw: Any, where: str) -> list[Any]:
 
 def _suggestion(group: list[_Answer], asked: AnnotationContext) -> dict[str, Any]:
     first = group[0].given
-    said = _said(group, asked)
-    said.sure(
-        next((one.given["score"] for one in group if _is_score(one.given.get("score"))), None)
+    annotation = _said(group, asked)
+    annotation.sure(
+        next(
+            (answer.given["score"] for answer in group if _is_score(answer.given.get("score"))),
+            None,
+        )
     )
     kind = "crowd" if first.get("type") == "human" else "model"
     name = str(first.get("agent") or "Argilla suggestion").strip()[:200]
-    return {"annotator": name, "kind": kind, **said.to_label()}
+    return {"annotator": name, "kind": kind, **annotation.to_label()}
 
 
 def _is_score(raw: Any) -> bool:
@@ -159,36 +169,36 @@ def _response(
     label: dict[str, Any] = {"annotator": f"Argilla user {user}" if user else "Argilla"}
     label["kind"] = "crowd"
     if status in STATUS_ASIDE:
-        given = {one.question: one.given.get("value") for one in group}
-        told = {"argilla": {"status": status, "values": given}}
+        given = {answer.question: answer.given.get("value") for answer in group}
+        provenance = {"argilla": {"status": status, "values": given}}
         role = STATUS_ASIDE[status]
-        return {**label, "withdrawn": True, "role": role, "provenance": told}
+        return {**label, "withdrawn": True, "role": role, "provenance": provenance}
     return label | _said(group, asked).to_label()
 
 
 def _said(group: list[_Answer], asked: AnnotationContext) -> ParsedAnnotation:
-    said = ParsedAnnotation(asked)
+    annotation = ParsedAnnotation(asked)
     for name, given, where in group:
         value, place = given.get("value"), f"{where}.value"
         role = "" if name == asked.question.chosen else role_of(name)
         if _has_spans(value):
-            _take_spans(said, value, place)
+            _take_spans(annotation, value, place)
         elif role == "confidence":
-            said.sure(value)
+            annotation.sure(value)
         elif role and isinstance(value, str) and not asked.schema.task.written:
-            said.words(role, value)
+            annotation.words(role, value)
         elif value is not None:
-            said.answer(name, value, place)
-    return said
+            annotation.answer(name, value, place)
+    return annotation
 
 
-def _take_spans(said: ParsedAnnotation, raw: Any, where: str) -> None:
-    for at, one in enumerate(raw):
-        span = as_object(one, f"{where}[{at}]")
+def _take_spans(annotation: ParsedAnnotation, raw: Any, where: str) -> None:
+    for index, part in enumerate(raw):
+        span = as_object(part, f"{where}[{index}]")
         if "start" not in span:
             raise RowFault("Rankings cannot be imported.", field=where)
         ends = span.get("start"), span.get("end")
-        said.span(span.get("label"), ends, None, f"{where}[{at}]")
+        annotation.span(span.get("label"), ends, None, f"{where}[{index}]")
 
 
 def _columns(data: Data) -> list[str]:
@@ -196,8 +206,8 @@ def _columns(data: Data) -> list[str]:
 
 
 def _questions(data: Data) -> list[str]:
-    answers = [one for group in _suggestions(data) for one in group]
-    answers += [one for group in _responses(data).values() for one in group]
+    answers = [answer for group in _suggestions(data) for answer in group]
+    answers += [answer for group in _responses(data).values() for answer in group]
     names = dict.fromkeys(
         answer.question for answer in answers if not _has_spans(answer.given.get("value"))
     )

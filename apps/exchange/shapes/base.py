@@ -59,7 +59,7 @@ class AnnotationContext:
         if isinstance(options, str):
             options = [part.strip() for part in options.split("|")]
         given = options if isinstance(options, list) else []
-        offered = [one for one in given if isinstance(one, str)]
+        offered = [option for option in given if isinstance(option, str)]
         return cls(schema, str(row.get("text") or ""), offered, question)
 
 
@@ -91,8 +91,8 @@ class ParsedAnnotation:
     def words(self, role: str, raw: Any) -> None:
         """Words beside the answer, one text or several."""
         texts = raw if isinstance(raw, list) else [raw]
-        said = [text for text in texts if isinstance(text, str) and text.strip()]
-        (self.rationale if role == "rationale" else self.comment).extend(said)
+        nonblank = [text for text in texts if isinstance(text, str) and text.strip()]
+        (self.rationale if role == "rationale" else self.comment).extend(nonblank)
 
     def sure(self, raw: Any) -> None:
         """How sure they were; what is no share from 0 to 1 is left to the original."""
@@ -148,8 +148,8 @@ class ParsedAnnotation:
         value = self.value()
         empty = {"withdrawn": True, "role": Label.Role.EMPTY}
         label: dict[str, Any] = empty if value is None else {"value": value}
-        told = {"spans": self.spans, "comment": "\n".join(self.comment)}
-        label["provenance"] = {name: kept for name, kept in told.items() if kept}
+        provenance = {"spans": self.spans, "comment": "\n".join(self.comment)}
+        label["provenance"] = {name: kept for name, kept in provenance.items() if kept}
         besides = {
             "evidence": self.evidence,
             "rationale": "\n".join(self.rationale),
@@ -181,7 +181,7 @@ def located(text: str, ends: tuple[Any, Any], quote: Any, where: str) -> tuple[i
         RowFault: no whole numbers, or beyond the text.
     """
     start, end = ends
-    if not all(isinstance(at, int) and not isinstance(at, bool) for at in ends):
+    if not all(isinstance(end, int) and not isinstance(end, bool) for end in ends):
         raise RowFault("Start and end must be whole numbers.", field=where)
     units = text.encode("utf-16-le")
     if not 0 <= start <= end <= len(units) // 2:

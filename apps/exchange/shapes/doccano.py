@@ -23,7 +23,7 @@ def fits(data: Data) -> bool:
     if not isinstance(data.get("text"), str) or "annotation_id" in data:
         return False
     lists = [data[name] for name in MARKS if name in data]
-    marked = bool(lists) and all(isinstance(one, list | dict) for one in lists)
+    marked = bool(lists) and all(isinstance(value, list | dict) for value in lists)
     return marked or any(_are_spans(data.get(name)) for name in PLAIN)
 
 
@@ -39,24 +39,28 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
     content = {name: value for name, value in data.items() if name not in (*used, "relations")}
     fields, others = columns.of(content, CONTENT)
     row = {name: data[fields[name]] for name in FIELDS if name in fields}
-    said = ParsedAnnotation(
+    annotation = ParsedAnnotation(
         AnnotationContext.of({**row, "text": data["text"]}, schema, columns.question)
     )
     for name in used:
-        _take(said, data[name], name)
+        _take(annotation, data[name], name)
     who = next((data[name] for name in ("annotator", "user") if data.get(name)), None)
     meta = {name: data[name] for name in others if name not in ("annotator", "user")}
     own = data.get(fields.get("meta", ""))
     kept = {"relations": data["relations"]} if data.get("relations") else {}
     row["meta"] = meta | (own if isinstance(own, dict) else {}) | kept
-    if (said.answered_at and said.raw not in (None, [], "")) or said.spans or said.evidence:
-        _add(row, said, who)
+    if (
+        (annotation.answered_at and annotation.raw not in (None, [], ""))
+        or annotation.spans
+        or annotation.evidence
+    ):
+        _add(row, annotation, who)
     return Translated(row)
 
 
-def _add(row: dict[str, Any], said: ParsedAnnotation, who: Any) -> None:
-    label = said.to_label()
-    if who is None and not said.evidence:
+def _add(row: dict[str, Any], annotation: ParsedAnnotation, who: Any) -> None:
+    label = annotation.to_label()
+    if who is None and not annotation.evidence:
         row["gold"] = label.get("value")
         return
     row["labels"] = [{"annotator": str(who or WHO), "kind": "crowd", **label}]
@@ -69,29 +73,31 @@ def _are_spans(raw: Any) -> bool:
     if not isinstance(raw, list) or not raw:
         return False
     return all(
-        "start_offset" in one if isinstance(one, dict) else isinstance(one, list) and len(one) == 3
-        for one in raw
+        "start_offset" in span
+        if isinstance(span, dict)
+        else isinstance(span, list) and len(span) == 3
+        for span in raw
     )
 
 
-def _take(said: ParsedAnnotation, raw: Any, name: str) -> None:
+def _take(annotation: ParsedAnnotation, raw: Any, name: str) -> None:
     if _are_spans(raw) or (name == "entities" and raw):
-        for at, one in enumerate(raw if isinstance(raw, list) else [raw]):
-            _take_span(said, one, f"{name}[{at}]")
+        for index, span in enumerate(raw if isinstance(raw, list) else [raw]):
+            _take_span(annotation, span, f"{name}[{index}]")
     elif raw not in (None, [], ""):
         values = [key for key, there in raw.items() if there] if isinstance(raw, dict) else raw
-        said.answer(name, values, name)
+        annotation.answer(name, values, name)
 
 
-def _take_span(said: ParsedAnnotation, raw: Any, where: str) -> None:
+def _take_span(annotation: ParsedAnnotation, raw: Any, where: str) -> None:
     if isinstance(raw, list):
         if len(raw) != 3:
             raise RowFault("A span is [start, end, label].", field=where)
         start, end, label = raw
     else:
-        one = as_object(raw, where)
-        start, end, label = one.get("start_offset"), one.get("end_offset"), one.get("label")
-    said.span(label, (start, end), None, where)
+        span = as_object(raw, where)
+        start, end, label = span.get("start_offset"), span.get("end_offset"), span.get("label")
+    annotation.span(label, (start, end), None, where)
 
 
 def _columns(data: Data) -> list[str]:

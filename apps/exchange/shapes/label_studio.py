@@ -75,8 +75,8 @@ def _gold(data: Mapping[str, Any], fields: Mapping[str, str]) -> str:
 
 def _options(raw: Any) -> Any:
     """Dynamic choices come as objects."""
-    if isinstance(raw, list) and raw and all(isinstance(one, dict) for one in raw):
-        return [one.get("value") for one in raw]
+    if isinstance(raw, list) and raw and all(isinstance(choice, dict) for choice in raw):
+        return [choice.get("value") for choice in raw]
     return raw
 
 
@@ -142,11 +142,11 @@ def said_in(given: Mapping[str, Any], where: str, asked: AnnotationContext) -> P
     results = given.get("result") or []
     if not isinstance(results, list):
         raise RowFault("Must be a list.", field=f"{where}.result")
-    said = ParsedAnnotation(asked)
-    for at, one in enumerate(results):
-        place = f"{where}.result[{at}]"
-        _take(said, as_object(one, place), place)
-    return said
+    annotation = ParsedAnnotation(asked)
+    for index, result in enumerate(results):
+        place = f"{where}.result[{index}]"
+        _take(annotation, as_object(result, place), place)
+    return annotation
 
 
 def questions_in(results: Iterable[Any]) -> list[str]:
@@ -162,49 +162,51 @@ def questions_in(results: Iterable[Any]) -> list[str]:
     return [name for name in names if not role_of(name)]
 
 
-def _take(said: ParsedAnnotation, result: Mapping[str, Any], where: str) -> None:
+def _take(annotation: ParsedAnnotation, result: Mapping[str, Any], where: str) -> None:
     value = as_object(result.get("value") or {}, f"{where}.value")
     kind = _kind(result, value, where)
     name = result.get("from_name")
     if isinstance(meta := result.get("meta"), dict):
-        said.words("rationale", meta.get("text"))
+        annotation.words("rationale", meta.get("text"))
     if kind in SPANS:
         for label in _labels(value, kind, where):
             ends = value.get("start"), value.get("end")
             if "globalOffsets" in value:  # of HTML: start and end are within their elements
-                told = as_object(value["globalOffsets"], f"{where}.value.globalOffsets")
-                ends = told.get("start"), told.get("end")
-            said.span(label, ends, value.get("text"), f"{where}.value")
+                offsets = as_object(value["globalOffsets"], f"{where}.value.globalOffsets")
+                ends = offsets.get("start"), offsets.get("end")
+            annotation.span(label, ends, value.get("text"), f"{where}.value")
         return
-    _take_answer(said, role_of(name), str(name or kind), result, f"{where}.value.{ANSWERS[kind]}")
+    _take_answer(
+        annotation, role_of(name), str(name or kind), result, f"{where}.value.{ANSWERS[kind]}"
+    )
 
 
 def _take_answer(
-    said: ParsedAnnotation, role: str, name: str, result: Mapping[str, Any], where: str
+    annotation: ParsedAnnotation, role: str, name: str, result: Mapping[str, Any], where: str
 ) -> None:
     value, kind = result["value"], where.rpartition(".")[2]
     of_region = "parentID" in result or "start" in value
-    if name == said.asked.question.chosen:
+    if name == annotation.asked.question.chosen:
         role, of_region = "", False
-    if said.asked.schema.task.written and said.asked.question.name in ("", name):
+    if annotation.asked.schema.task.written and annotation.asked.question.name in ("", name):
         role = ""  # a project that asks for words may call them anything
     if kind == "text" and (role in ("rationale", "comment") or of_region):
-        said.words(role or "rationale", value[kind])
+        annotation.words(role or "rationale", value[kind])
     elif role == "confidence" and kind in ("number", "rating"):
-        said.sure(value[kind])
+        annotation.sure(value[kind])
     elif of_region:
         raise RowFault(f"'{name[:80]}' is asked of a part of the text, not of all.", field=where)
     else:
-        said.answer(name, value[kind], where)
+        annotation.answer(name, value[kind], where)
 
 
 def _kind(result: Mapping[str, Any], value: Mapping[str, Any], where: str) -> str:
     """The type as told, else by what the value has."""
-    told = result.get("type")
+    given_kind = result.get("type")
     kind = next((kind for kind, key in ANSWERS.items() if key in value), "")
-    kind = told if told in SPANS else kind
-    if not kind or (told is not None and told != kind):
-        raise RowFault(f"Results of type '{str(told)[:40]}' cannot be imported.", field=where)
+    kind = given_kind if given_kind in SPANS else kind
+    if not kind or (given_kind is not None and given_kind != kind):
+        raise RowFault(f"Results of type '{str(given_kind)[:40]}' cannot be imported.", field=where)
     return str(kind)
 
 
@@ -276,9 +278,11 @@ def _since(
             number = number_of(label["uid"])
             known[number] = label
             results[f"r{number}"] = label
-            for one in _theirs_in(label):
-                known |= {one["id"]: label} if isinstance(one.get("id"), int | str) else {}
-                results |= dict.fromkeys(_result_ids(one), label)
+            for original in _theirs_in(label):
+                known |= (
+                    {original["id"]: label} if isinstance(original.get("id"), int | str) else {}
+                )
+                results |= dict.fromkeys(_result_ids(original), label)
     made_there = {name: task.get(name) for name in ("annotations", "drafts")}
     found = _Labels(made_there, asked, known=results).read()
     return [label for label in found.labels if not _is_known(label, known)], found.gold
@@ -286,25 +290,29 @@ def _since(
 
 def _theirs_in(label: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What a label of ours came from in Label Studio."""
-    told = label.get("provenance")
-    kept = told.get(THEIRS) if isinstance(told, dict) else None
-    return [one for one in kept.values() if isinstance(one, dict)] if isinstance(kept, dict) else []
+    provenance = label.get("provenance")
+    kept = provenance.get(THEIRS) if isinstance(provenance, dict) else None
+    return (
+        [original for original in kept.values() if isinstance(original, dict)]
+        if isinstance(kept, dict)
+        else []
+    )
 
 
-def _result_ids(one: Mapping[str, Any]) -> list[str]:
+def _result_ids(original: Mapping[str, Any]) -> list[str]:
     """The ids of results: they stay what they are, while predictions get new ones there."""
-    results = one.get("result")
-    told = results if isinstance(results, list) else []
-    return [str(result["id"]) for result in told if isinstance(result, dict) and result.get("id")]
+    results = original.get("result")
+    listed = results if isinstance(results, list) else []
+    return [str(result["id"]) for result in listed if isinstance(result, dict) and result.get("id")]
 
 
 def _is_known(label: dict[str, Any], known: Mapping[Any, Any]) -> bool:
     kept = label["provenance"][THEIRS]
     if "prediction" in kept:
         return False
-    (one,) = (kept[what] for what in ("annotation", "draft") if what in kept)
-    told = [n for n in (one.get("import_id"), one.get("id")) if isinstance(n, int | str)]
-    before = next((known[number] for number in told if number in known), None)
+    (original,) = (kept[what] for what in ("annotation", "draft") if what in kept)
+    ids = [n for n in (original.get("import_id"), original.get("id")) if isinstance(n, int | str)]
+    before = next((known[number] for number in ids if number in known), None)
     if before is None or label.get("value") == before.get("value"):
         return before is not None
     label |= {"proposed_from": before["uid"]} if "uid" in before else {}
@@ -328,32 +336,39 @@ class _Labels:
     def read(self) -> "_Labels":
         """Gather them all."""
         for name, what in LISTS.items():
-            for at, one in enumerate(_listed(self.task, name)):
-                if isinstance(one, int) and name == "predictions":
+            for position, original in enumerate(_listed(self.task, name)):
+                if isinstance(original, int) and name == "predictions":
                     self.bare = True
                 else:
-                    self._add(what, as_object(one, f"{name}[{at}]"), at, f"{name}[{at}]")
+                    self._add(
+                        what,
+                        as_object(original, f"{name}[{position}]"),
+                        position,
+                        f"{name}[{position}]",
+                    )
         self._chain()
         return self
 
-    def _add(self, what: str, one: dict[str, Any], at: int, where: str) -> None:
-        if what == "annotation" and isinstance(one.get("prediction"), dict):
-            self._add_embedded(one, one["prediction"], f"{where}.prediction")
-        label = self._label(what, one, where)
-        origin = {what: one, "at": at}
+    def _add(self, what: str, original: dict[str, Any], position: int, where: str) -> None:
+        if what == "annotation" and isinstance(original.get("prediction"), dict):
+            self._add_embedded(original, original["prediction"], f"{where}.prediction")
+        label = self._label(what, original, where)
+        origin = {what: original, "at": position}
         uid = uuid5(NAMESPACE, json.dumps([self.task.get("id"), origin], sort_keys=True))
         label["uid"] = str(uid)
         label["provenance"] = {**label.get("provenance", {}), THEIRS: origin}
         self.labels.append(label)
-        if one.get("id") is not None:
-            self._by_number.setdefault((what, str(one["id"])), label)
-        if one.get("ground_truth") is True and self.gold is None:
+        if original.get("id") is not None:
+            self._by_number.setdefault((what, str(original["id"])), label)
+        if original.get("ground_truth") is True and self.gold is None:
             self.gold = label.get("value")
 
-    def _add_embedded(self, one: Mapping[str, Any], body: Mapping[str, Any], where: str) -> None:
+    def _add_embedded(
+        self, annotation: Mapping[str, Any], body: Mapping[str, Any], where: str
+    ) -> None:
         """An annotation tells of a prediction for its task: all there is where only ids are listed.
         One that says nothing, or that we made, is no new label."""
-        number = body.get("id", one.get("parent_prediction"))
+        number = body.get("id", annotation.get("parent_prediction"))
         if number is None or ("prediction", str(number)) in self._by_number:
             return
         ids = _result_ids(body)
@@ -361,30 +376,30 @@ class _Labels:
         if ours is not None:
             self._by_number["prediction", str(number)] = ours
         elif body.get("result"):
-            at = sum(label["kind"] == "model" for label in self.labels)
-            self._add("prediction", {"id": number, **body}, at, where)
+            position = sum(label["kind"] == "model" for label in self.labels)
+            self._add("prediction", {"id": number, **body}, position, where)
 
-    def _label(self, what: str, one: dict[str, Any], where: str) -> dict[str, Any]:
+    def _label(self, what: str, original: dict[str, Any], where: str) -> dict[str, Any]:
         machine = what == "prediction"
         label: dict[str, Any] = {
             "kind": "model" if machine else "crowd",
-            "annotator": _who(what, one),
+            "annotator": _who(what, original),
         }
-        label |= {"created_at": one["created_at"]} if one.get("created_at") else {}
-        label |= seconds_of(one.get("lead_time"))
-        if what == "draft" or one.get("was_cancelled") is True:
+        label |= {"created_at": original["created_at"]} if original.get("created_at") else {}
+        label |= seconds_of(original.get("lead_time"))
+        if what == "draft" or original.get("was_cancelled") is True:
             role = Label.Role.DRAFT if what == "draft" else Label.Role.SKIP
             return {**label, "withdrawn": True, "role": role}
-        said = said_in(one, where, self.asked)
+        annotation = said_in(original, where, self.asked)
         if machine:
-            said.sure(one.get("score"))
-        return label | said.to_label() | self._origin(one)
+            annotation.sure(original.get("score"))
+        return label | annotation.to_label() | self._origin(original)
 
-    def _origin(self, one: Mapping[str, Any]) -> dict[str, Any]:
+    def _origin(self, original: Mapping[str, Any]) -> dict[str, Any]:
         """What it was made from: accepted or fixed is then whether the values are the same. As an
         action that would say that somebody was asked here, whose labels decide."""
         for what in ("prediction", "annotation"):
-            source = self._by_number.get((what, str(one.get(f"parent_{what}"))))
+            source = self._by_number.get((what, str(original.get(f"parent_{what}"))))
             if source is not None and not source.get("withdrawn"):
                 return {"proposed_from": source["uid"]}
         return {}
@@ -408,10 +423,10 @@ def _listed(task: Data, name: str) -> list[Any]:
     return given
 
 
-def _who(what: str, one: Mapping[str, Any]) -> str:
+def _who(what: str, original: Mapping[str, Any]) -> str:
     if what == "prediction":
-        return str(one.get("model_version") or "Label Studio prediction").strip()[:200]
-    return user_name(one.get("completed_by") if what == "annotation" else one.get("user"))
+        return str(original.get("model_version") or "Label Studio prediction").strip()[:200]
+    return user_name(original.get("completed_by") if what == "annotation" else original.get("user"))
 
 
 def number_of(uid: str) -> int:
@@ -426,8 +441,8 @@ def _columns(task: Data) -> list[str]:
 def _questions(task: Data) -> list[str]:
     asked: dict[str, None] = {}
     for name in LISTS:
-        for one in task.get(name) or ():
-            results = one.get("result") if isinstance(one, dict) else None
+        for original in task.get(name) or ():
+            results = original.get("result") if isinstance(original, dict) else None
             asked |= dict.fromkeys(questions_in(results if isinstance(results, list) else ()))
     return list(asked)
 

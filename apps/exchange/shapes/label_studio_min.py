@@ -61,10 +61,10 @@ def gathered(rows: Iterable[RawRow]) -> Iterator[RawRow]:
         yield _joined(held)
 
 
-def _together(one: RawRow, other: RawRow) -> bool:
-    if one.error or other.error or not (fits(one.data) and fits(other.data)):
+def _together(first: RawRow, other: RawRow) -> bool:
+    if first.error or other.error or not (fits(first.data) and fits(other.data)):
         return False
-    return bool(one.data.get("id") == other.data.get("id") is not None)
+    return bool(first.data.get("id") == other.data.get("id") is not None)
 
 
 def _sharing(first: RawRow, row: RawRow) -> RawRow:
@@ -77,11 +77,11 @@ def _sharing(first: RawRow, row: RawRow) -> RawRow:
     return replace(row, data=shared)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(first: Any, other: Any) -> bool:
     """Numbers are left alone: 1 is also true."""
-    if isinstance(one, list | dict):
-        return type(one) is type(other) and json.dumps(one) == json.dumps(other)
-    return isinstance(one, str) and one == other
+    if isinstance(first, list | dict):
+        return type(first) is type(other) and json.dumps(first) == json.dumps(other)
+    return isinstance(first, str) and first == other
 
 
 def _own_chars(first: RawRow, row: RawRow) -> int:
@@ -99,9 +99,9 @@ def _joined(rows: list[RawRow]) -> RawRow:
     first, last = rows[0], rows[-1]
     if last is first:
         return first
-    told = {**last.data, ALL: [row.data for row in rows]}
+    merged = {**last.data, ALL: [row.data for row in rows]}
     size = sum(row.size for row in rows)
-    return RawRow(first.number, told, position=last.position, size=size)
+    return RawRow(first.number, merged, position=last.position, size=size)
 
 
 def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
@@ -120,7 +120,7 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
             f"name: choose '{renamed}' where you mean it, and '{name}' as the answer.",
             field=renamed,
         )
-    annotated = [one for one in rows if one["annotation_id"] not in (None, "")]
+    annotated = [row for row in rows if row["annotation_id"] not in (None, "")]
     fields, given = _parted(data, rows, columns)
     answer = columns.question.chosen or (_answer(given, rows, schema) if annotated else "")
     asked = AnnotationContext(
@@ -128,9 +128,9 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
     )
     row: dict[str, Any] = {name: data[column] for name, column in fields.items()}
     row["labels"] = _labels(annotated, answer, given.names, asked)
-    said = {answer, *fields.values(), *(name for name in given.names if _is_beside(name, rows))}
+    used = {answer, *fields.values(), *(name for name in given.names if _is_beside(name, rows))}
     row["meta"] = {
-        name: data[name] for name in content if name not in said and data[name] is not None
+        name: data[name] for name in content if name not in used and data[name] is not None
     }
     return Translated(row)
 
@@ -138,7 +138,7 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
 def _rows(data: Data) -> list[dict[str, Any]]:
     together = data.get(ALL)
     given = together if isinstance(together, list) else [dict(data)]
-    return [as_object(one, f"row {at + 1}") for at, one in enumerate(given)]
+    return [as_object(row, f"row {index + 1}") for index, row in enumerate(given)]
 
 
 class _Given(NamedTuple):
@@ -161,8 +161,10 @@ def _parted(
     sure = columns.chosen if apart else fields
     held = {column for field, column in sure.items() if field != "gold"}
     names = dict.fromkeys(name for given in behind for name in given.names if name not in held)
-    told = {field: one for field, one in fields.items() if field == "gold" or one not in names}
-    return told, _Given(tuple(names), apart, all(given.alone for given in behind))
+    content_fields = {
+        field: column for field, column in fields.items() if field == "gold" or column not in names
+    }
+    return content_fields, _Given(tuple(names), apart, all(given.alone for given in behind))
 
 
 def _behind(row: Data, text: str) -> _Given:
@@ -170,7 +172,7 @@ def _behind(row: Data, text: str) -> _Given:
     stands before the text, the data had one of its own, and may go on behind the text. Tables are
     sorted by name, and each row has all columns."""
     names = list(row)
-    places = {name: at for at, name in enumerate(names)}
+    places = {name: index for index, name in enumerate(names)}
     id_at, text_at = places.get("id", -1), places.get(text, -1)
     in_order = -1 < id_at < places.get("annotation_id", -1)
     start = max(id_at, text_at) + 1 if in_order else 0
@@ -212,9 +214,10 @@ def _labels(
     by now what they said last."""
     last: dict[str, str] = {}
     labels = []
-    for one in sorted(rows, key=lambda row: str(row.get("created_at") or "")):
-        label = _label(one, answer, names, asked)
-        label["uid"] = str(uuid5(NAMESPACE, json.dumps(one, sort_keys=True)))
+    in_order = sorted(rows, key=lambda row: str(row.get("created_at") or ""))
+    for row in in_order:
+        label = _label(row, answer, names, asked)
+        label["uid"] = str(uuid5(NAMESPACE, json.dumps(row, sort_keys=True)))
         labels.append(label)
         if label.get("withdrawn"):
             continue
@@ -225,25 +228,25 @@ def _labels(
 
 
 def _label(
-    one: dict[str, Any], answer: str, names: tuple[str, ...], asked: AnnotationContext
+    row: dict[str, Any], answer: str, names: tuple[str, ...], asked: AnnotationContext
 ) -> dict[str, Any]:
-    said = ParsedAnnotation(asked)
+    annotation = ParsedAnnotation(asked)
     for name in names:
-        raw = _cell(one, name)
+        raw = _cell(row, name)
         if name != answer and _is_quotes(raw):
-            _take_quotes(said, raw, name)
+            _take_quotes(annotation, raw, name)
         elif name != answer and (role := role_of(name)):
-            said.sure(_plain(raw)) if role == "confidence" else said.words(role, raw)
-    raw = _plain(_cell(one, answer))
+            annotation.sure(_plain(raw)) if role == "confidence" else annotation.words(role, raw)
+    raw = _plain(_cell(row, answer))
     if _is_quotes(raw):
-        _take_quotes(said, raw, answer)
+        _take_quotes(annotation, raw, answer)
     elif raw not in (None, ""):
-        said.answer(answer, raw, answer)
-    label = {"annotator": user_name(one["annotator"]), "kind": "crowd", **said.to_label()}
-    label |= seconds_of(one["lead_time"])
-    kept = {name: one[name] for name in ("annotation_id", "updated_at") if name in one}
+        annotation.answer(answer, raw, answer)
+    label = {"annotator": user_name(row["annotator"]), "kind": "crowd", **annotation.to_label()}
+    label |= seconds_of(row["lead_time"])
+    kept = {name: row[name] for name in ("annotation_id", "updated_at") if name in row}
     label["provenance"] = {**label["provenance"], "label_studio_min": kept}
-    return label | ({"created_at": one["created_at"]} if one.get("created_at") else {})
+    return label | ({"created_at": row["created_at"]} if row.get("created_at") else {})
 
 
 def _cell(row: Data, name: str) -> Any:
@@ -259,8 +262,8 @@ def _cell(row: Data, name: str) -> Any:
     if isinstance(found, dict):
         spelled = len(found) == 1 and isinstance(next(iter(found.values())), list)
     else:
-        texts = len(found) > 1 and all(isinstance(one, str) for one in found)
-        spelled = texts or (bool(found) and all(isinstance(one, dict) for one in found))
+        texts = len(found) > 1 and all(isinstance(part, str) for part in found)
+        spelled = texts or (bool(found) and all(isinstance(part, dict) for part in found))
     return found if spelled else raw
 
 
@@ -277,11 +280,11 @@ def _is_quotes(raw: Any) -> bool:
     return bool(parts) and all(isinstance(part, dict) and "start" in part for part in parts)
 
 
-def _take_quotes(said: ParsedAnnotation, raw: list[dict[str, Any]], name: str) -> None:
-    for at, one in enumerate(raw):
-        where, labels = f"{name}[{at}]", one.get("labels")
+def _take_quotes(annotation: ParsedAnnotation, raw: list[dict[str, Any]], name: str) -> None:
+    for index, quote in enumerate(raw):
+        where, labels = f"{name}[{index}]", quote.get("labels")
         for label in labels if isinstance(labels, list) else [labels]:
-            said.span(label, (one.get("start"), one.get("end")), one.get("text"), where)
+            annotation.span(label, (quote.get("start"), quote.get("end")), quote.get("text"), where)
 
 
 def _columns(data: Data) -> list[str]:

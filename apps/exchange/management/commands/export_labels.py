@@ -41,15 +41,15 @@ class Command(LabelhubCommand):
         counts = export_counts(project)
         items = counts["gold"] if only else counts["items"]
         self.say(f"{items:,} items written to {target}.")
-        told = {"items": items, "format": wanted.name, "output": str(target), "bytes": size}
+        summary = {"items": items, "format": wanted.name, "output": str(target), "bytes": size}
         if not options["manifest"]:
-            return told
+            return summary
         file = {"name": target.name, "bytes": size, "sha256": digest.hexdigest()}
         manifest = build_manifest(tally, format_name=wanted.name, filters={"only": only}, file=file)
         beside = target.with_name(f"{target.name}.manifest.json")
         write_whole(beside, [json.dumps(manifest, ensure_ascii=False, indent=2).encode()])
         self.say(f"What is in it: {beside}.")
-        return told | {"manifest": str(beside), "sha256": file["sha256"]}
+        return summary | {"manifest": str(beside), "sha256": file["sha256"]}
 
 
 def _digested(pieces: Iterator[bytes], digest: Any) -> Iterator[bytes]:

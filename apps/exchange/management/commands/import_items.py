@@ -52,10 +52,10 @@ class Command(LabelhubCommand):
 def _refuse_failure(batch: ImportBatch, result: Mapping[str, Any]) -> None:
     """A file of which nothing could be used is bad input."""
     first = next(iter(result["errors"]), None)
-    told = f" Row {first['row']}, {first['field'] or 'row'}: {first['message']}" if first else ""
+    detail = f" Row {first['row']}, {first['field'] or 'row'}: {first['message']}" if first else ""
     if batch.status == ImportBatch.Status.FAILED:
-        raise InvalidInput(batch.message + told)
+        raise InvalidInput(batch.message + detail)
     if first and batch.rows_done == batch.failed:
         of = f"None of {batch.rows_done:,} rows could be used."
         only = "The only row could not be used."
-        raise InvalidInput((only if batch.rows_done == 1 else of) + told)
+        raise InvalidInput((only if batch.rows_done == 1 else of) + detail)
