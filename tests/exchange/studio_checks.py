@@ -20,21 +20,21 @@ def check_import(tasks: Any, config: bytes) -> None:
     """Refuse what Label Studio would refuse, and what it takes but cannot show."""
     assert isinstance(tasks, list)
     root = fromstring(config)  # noqa: S314 - our own export
-    tags = {str(one.get("name")): one for one in root.iter() if one.get("name")}
+    tags = {str(tag.get("name")): tag for tag in root.iter() if tag.get("name")}
     for task in tasks:
         _check_data(task["data"], tags)
         assert isinstance(task.get("meta", {}), dict | list)
         predictions, annotations = task.get("predictions", []), task.get("annotations", [])
         _check_ids([*predictions], [*annotations])
-        for one in [*predictions, *annotations]:
-            assert isinstance(one["result"], list)
-            for result in one["result"]:
+        for part in [*predictions, *annotations]:
+            assert isinstance(part["result"], list)
+            for result in part["result"]:
                 _check_result(result, tags, task["data"])
-        for one in predictions:
-            assert isinstance(one.get("score"), float | int | None)
-            assert isinstance(one.get("model_version", ""), str)
-        for one in annotations:
-            _check_annotation(one)
+        for prediction in predictions:
+            assert isinstance(prediction.get("score"), float | int | None)
+            assert isinstance(prediction.get("model_version", ""), str)
+        for annotation in annotations:
+            _check_annotation(annotation)
 
 
 def _check_data(data: dict[str, Any], tags: dict[str, Element]) -> None:
@@ -46,22 +46,22 @@ def _check_data(data: dict[str, Any], tags: dict[str, Element]) -> None:
 
 def _check_ids(predictions: list[Any], annotations: list[Any]) -> None:
     for several in (predictions, annotations):
-        ids = [one["id"] for one in several if "id" in one]
-        assert all(isinstance(one, int) for one in ids)
+        ids = [part["id"] for part in several if "id" in part]
+        assert all(isinstance(number, int) for number in ids)
         assert len(set(ids)) == len(ids)
-    known = {one["id"] for one in predictions if "id" in one}
-    for one in annotations:
-        assert one.get("parent_prediction") in {None, *known}
+    known = {prediction["id"] for prediction in predictions if "id" in prediction}
+    for annotation in annotations:
+        assert annotation.get("parent_prediction") in {None, *known}
 
 
-def _check_annotation(one: dict[str, Any]) -> None:
-    assert isinstance(one["was_cancelled"], bool)
-    assert isinstance(one["ground_truth"], bool)
-    assert isinstance(one.get("lead_time"), float | int | None)
-    who = one.get("completed_by")
+def _check_annotation(annotation: dict[str, Any]) -> None:
+    assert isinstance(annotation["was_cancelled"], bool)
+    assert isinstance(annotation["ground_truth"], bool)
+    assert isinstance(annotation.get("lead_time"), float | int | None)
+    who = annotation.get("completed_by")
     assert who is None or isinstance(who, int) or "email" in who
-    if one.get("unique_id"):
-        UUID(one["unique_id"])
+    if annotation.get("unique_id"):
+        UUID(annotation["unique_id"])
 
 
 def _check_result(result: dict[str, Any], tags: dict[str, Element], data: dict[str, Any]) -> None:
@@ -85,5 +85,5 @@ def _check_result(result: dict[str, Any], tags: dict[str, Element], data: dict[s
 def _offered(control: Element, tag: str, data: dict[str, Any]) -> set[str]:
     dynamic = control.get("value", "")
     if dynamic.startswith("$"):
-        return {one["value"] for one in data[dynamic[1:]]}
-    return {one.get("alias") or one.get("value") or "" for one in control.iter(tag)}
+        return {choice["value"] for choice in data[dynamic[1:]]}
+    return {element.get("alias") or element.get("value") or "" for element in control.iter(tag)}

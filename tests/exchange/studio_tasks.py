@@ -23,7 +23,10 @@ ANSWERS: dict[str, tuple[str, Drawn]] = {
         st.lists(st.sampled_from(NAMES), unique=True).map(lambda names: {"choices": names}),
     ),
     "ordinal": ("rating", st.integers(1, 5).map(lambda stars: {"rating": stars})),
-    "text": ("textarea", st.lists(TEXTS, min_size=1, max_size=2).map(lambda said: {"text": said})),
+    "text": (
+        "textarea",
+        st.lists(TEXTS, min_size=1, max_size=2).map(lambda texts: {"text": texts}),
+    ),
 }
 DEFINITIONS: dict[str, Any] = {
     "single": {"task": "single", "labels": NAMES},
@@ -51,18 +54,18 @@ def config_of(task: str) -> str:
 def results(draw: st.DrawFn, task: str, text: str) -> list[dict[str, Any]]:
     """An answer, quotes, and words beside."""
     kind, values = ANSWERS[task]
-    said: list[dict[str, Any]] = []
+    made: list[dict[str, Any]] = []
     if draw(st.integers(0, 4)):
-        said.append(_result("mood", kind, draw(values)))
+        made.append(_result("mood", kind, draw(values)))
     for _ in range(draw(st.integers(0, 2)) if task != "ordinal" else 0):
         start = draw(st.integers(0, len(text)))
         end = draw(st.integers(start, len(text)))
         value = {"start": start, "end": end, "text": text[start:end],
                  "labels": [draw(st.sampled_from(NAMES))]}  # fmt: skip
-        said.append(_result("quotes", "labels", value))
+        made.append(_result("quotes", "labels", value))
     if draw(st.booleans()):
-        said.append(_result("rationale", "textarea", {"text": [draw(TEXTS)]}))
-    return [{**one, "id": draw(st.text("abc123", min_size=4, max_size=9))} for one in said]
+        made.append(_result("rationale", "textarea", {"text": [draw(TEXTS)]}))
+    return [{**result, "id": draw(st.text("abc123", min_size=4, max_size=9))} for result in made]
 
 
 def _result(name: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:
@@ -75,25 +78,25 @@ def tasks(draw: st.DrawFn, task: str) -> dict[str, Any]:
     """One task with everything an export of it has; ids are its own."""
     text = draw(TEXTS)
     predictions = [
-        {"id": at, "model_version": draw(st.sampled_from(["m1", "m2"])),
+        {"id": number, "model_version": draw(st.sampled_from(["m1", "m2"])),
          "score": draw(st.none() | st.floats(0, 1)), "cluster": None,
          "result": draw(results(task, text)), "created_at": draw(MOMENTS)}
-        for at in range(draw(st.integers(0, 2)))
+        for number in range(draw(st.integers(0, 2)))
     ]  # fmt: skip
     annotations = []
-    for at in range(draw(st.integers(0, 3))):
+    for number in range(draw(st.integers(0, 3))):
         cancelled = draw(st.integers(0, 4)) == 0
         annotations.append(
-            {"id": 100 + at, "completed_by": draw(USERS), "was_cancelled": cancelled,
+            {"id": 100 + number, "completed_by": draw(USERS), "was_cancelled": cancelled,
              "ground_truth": not cancelled and draw(st.booleans()), "lead_time": draw(SECONDS),
              "created_at": draw(MOMENTS), "updated_at": draw(MOMENTS), "prediction": {},
              "unique_id": str(draw(st.uuids())), "result_count": 1, "last_action": None,
              "parent_prediction": draw(st.sampled_from([None, *range(len(predictions))])),
-             "parent_annotation": draw(st.sampled_from([None, *range(100, 100 + at)])),
+             "parent_annotation": draw(st.sampled_from([None, *range(100, 100 + number)])),
              "result": draw(results(task, text))}
         )  # fmt: skip
     data = {"review": text, "lang": draw(WORDS), "stars": draw(st.integers(0, 5))}
-    skipped = sum(one["was_cancelled"] for one in annotations)
+    skipped = sum(annotation["was_cancelled"] for annotation in annotations)
     drafts = [{"id": 7, "user": "e@example.org", "result": draw(results(task, text)),
                "lead_time": 1.5, "annotation": None}]  # fmt: skip
     return {

@@ -29,16 +29,16 @@ def test_every_row_says_its_version_and_comes_back_with_what_it_was_called(
 ) -> None:
     changed(project, Rename("good", "fine"))
     (row,) = ledger(project)
-    assert [(one["value"], one["schema_version"]) for one in row["labels"]] == [
+    assert [(label["value"], label["schema_version"]) for label in row["labels"]] == [
         ("good", 1),
         ("fine", 2),
     ]
-    assert [one["value"] for one in row["gold_history"]] == ["good", "fine"]
+    assert [decision["value"] for decision in row["gold_history"]] == ["good", "fine"]
     copy = ProjectFactory.create(definition=current_schema(project).definition)
     batch = imported(copy, exported(project, "jsonl"))
     assert (batch.created, batch.errors) == (1, [])
     (again,) = ledger(copy)
-    assert [one["value"] for one in again["labels"]] == ["good", "fine"]
+    assert [label["value"] for label in again["labels"]] == ["good", "fine"]
     item = copy.items.get()
     assert (list(said(item).values()), decided(item)) == (["fine"], "fine")
 

@@ -16,18 +16,18 @@ pytestmark = pytest.mark.django_db
 
 def run(capsys: pytest.CaptureFixture[str], *args: Any, **options: Any) -> dict[str, Any]:
     call_command(*map(str, args), json=True, **options)
-    told: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return told
+    printed: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return printed
 
 
 def test_import_items_prints_the_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     project = ProjectFactory.create()
     path = written(tmp_path, b"key;said;mood\n1;a;good\n2;;bad\n", "x.csv")
-    told = run(
+    result = run(
         capsys, "import_items", project.slug, path,
         text_column="said", id_column="key", gold_column="mood",
     )  # fmt: skip
-    assert (told["created"], told["failed"], told["errors"][0]["row"]) == (1, 1, 3)
+    assert (result["created"], result["failed"], result["errors"][0]["row"]) == (1, 1, 3)
     assert ledger(project)[0]["gold"] == "good"
     columns = {"text_column": "said", "id_column": "key", "gold_column": "mood"}
     call_command("import_items", project.slug, str(path), **columns)
@@ -37,7 +37,7 @@ def test_import_items_prints_the_counts(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(
-    ("content", "name", "said"),
+    ("content", "name", "message"),
     [
         (b"", "x.csv", "empty"),
         (b"a^b\n1^2\n", "x.csv", "The only row could not be used"),
@@ -46,9 +46,11 @@ def test_import_items_prints_the_counts(tmp_path: Path, capsys: pytest.CaptureFi
         (b'{"text": "a", "gold": "ugly"}', "x.jsonl", "'ugly' is not offered"),
     ],
 )
-def test_bad_input_ends_in_one_line(tmp_path: Path, content: bytes, name: str, said: str) -> None:
+def test_bad_input_ends_in_one_line(
+    tmp_path: Path, content: bytes, name: str, message: str
+) -> None:
     path = written(tmp_path, content, name)
-    with pytest.raises(CommandError, match=said) as raised:
+    with pytest.raises(CommandError, match=message) as raised:
         call_command("import_items", ProjectFactory.create().slug, str(path))
     assert "\n" not in str(raised.value)
 
@@ -68,10 +70,12 @@ def test_export_labels_writes_the_file(
     project = ProjectFactory.create()
     imported(project, lines({"id": "1", "text": "a", "gold": "good"}, {"id": "2", "text": "b"}))
     target = tmp_path / "out"
-    told = run(capsys, "export_labels", project.slug, format=name, output=str(target))
-    assert (told["items"], told["bytes"]) == (2, target.stat().st_size)
-    told = run(capsys, "export_labels", project.slug, format=name, output=str(target), only="gold")
-    assert told["items"] == 1
+    result = run(capsys, "export_labels", project.slug, format=name, output=str(target))
+    assert (result["items"], result["bytes"]) == (2, target.stat().st_size)
+    result = run(
+        capsys, "export_labels", project.slug, format=name, output=str(target), only="gold"
+    )
+    assert result["items"] == 1
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["out"]
 
 
@@ -83,18 +87,18 @@ def test_an_export_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         call_command("export_labels", slug, format="xml", output=str(tmp_path / "out"))
 
 
-def said(item: str, who: str, kind: str, label: str, **more: str) -> dict[str, str]:
+def label_row(item: str, who: str, kind: str, label: str, **more: str) -> dict[str, str]:
     return {"item_id": item, "annotator_id": who, "annotator_type": kind, "label": label, **more}
 
 
 LONG = lines(
-    said("1", "w1", "human", "good", gold="good"),
-    said("1", "w1", "human", "bad", gold="good"),
-    said("1", "g4", "llm", "bad", gold="good"),
-    said("2", "w1", "crowd", "good", gold="bad"),
-    said("2", "w2", "expert", "ugly"),
-    said("9", "w2", "expert", "good"),
-    said("2", "w3", "martian", "good"),
+    label_row("1", "w1", "human", "good", gold="good"),
+    label_row("1", "w1", "human", "bad", gold="good"),
+    label_row("1", "g4", "llm", "bad", gold="good"),
+    label_row("2", "w1", "crowd", "good", gold="bad"),
+    label_row("2", "w2", "expert", "ugly"),
+    label_row("9", "w2", "expert", "good"),
+    label_row("2", "w3", "martian", "good"),
     {"annotator_id": "w3", "label": "good"},
 )
 
@@ -105,18 +109,23 @@ def test_import_labels_reads_the_long_form(
     project = ProjectFactory.create()
     imported(project, lines({"id": "1", "text": "a"}, {"id": "2", "text": "b"}))
     path = written(tmp_path, LONG, "labels.jsonl")
-    told = run(capsys, "import_labels", project.slug, path)
-    assert (told["created"], told["unchanged"], told["conflicts"], told["failed"]) == (3, 0, 1, 4)
-    assert told["gold_created"] == 2
-    assert [(one["row"], one["field"]) for one in told["errors"]] == [
+    result = run(capsys, "import_labels", project.slug, path)
+    assert (result["created"], result["unchanged"], result["conflicts"], result["failed"]) == (
+        3,
+        0,
+        1,
+        4,
+    )
+    assert result["gold_created"] == 2
+    assert [(error["row"], error["field"]) for error in result["errors"]] == [
         (5, "label.value"), (6, "item_id"), (7, "label.kind"), (8, "item_id"),
     ]  # fmt: skip
-    assert told["conflict_rows"][0]["row"] == 2
+    assert result["conflict_rows"][0]["row"] == 2
     kinds = Label.objects.order_by("pk").values_list("annotator__kind", "value")
     assert list(kinds) == [("crowd", "good"), ("llm", "bad"), ("crowd", "good")]
     assert list(Gold.objects.order_by("pk").values_list("value", flat=True)) == ["good", "bad"]
-    told = run(capsys, "import_labels", project.slug, path)
-    assert (told["created"], told["unchanged"], told["gold_created"]) == (0, 3, 0)
+    result = run(capsys, "import_labels", project.slug, path)
+    assert (result["created"], result["unchanged"], result["gold_created"]) == (0, 3, 0)
 
 
 @pytest.mark.parametrize("word", ["true", "TRUE", "yes", "1"])
@@ -129,16 +138,16 @@ def test_a_row_may_say_that_it_revises_whatever_its_annotator_said_before(
     content = f"{head}1,w,crowd,good,\n1,w,crowd,bad,{word}\n1,w,crowd,good,{word}\n".encode()
     path = written(tmp_path, content, "again.csv")
 
-    told = run(capsys, "import_labels", project.slug, path)
+    result = run(capsys, "import_labels", project.slug, path)
 
-    assert (told["created"], told["conflicts"], told["failed"]) == (3, 0, 0)
+    assert (result["created"], result["conflicts"], result["failed"]) == (3, 0, 0)
     values = Label.objects.order_by("pk").values_list("value", flat=True)
     assert list(values) == ["good", "bad", "good"]
     first, second, third = Label.objects.order_by("pk")
     assert (second.supersedes, third.supersedes) == (first, second)
 
-    told = run(capsys, "import_labels", project.slug, path)
-    assert (told["created"], told["unchanged"], told["conflicts"]) == (0, 3, 0)
+    result = run(capsys, "import_labels", project.slug, path)
+    assert (result["created"], result["unchanged"], result["conflicts"]) == (0, 3, 0)
 
 
 def test_labels_of_items_that_are_not_there_are_bad_input(tmp_path: Path) -> None:
@@ -156,8 +165,8 @@ def test_labels_find_their_item_by_the_id_that_items_keep(
     project = ProjectFactory.create()
     imported(project, lines({"id": named, "text": "a"}))
     label = {"item_id": named, "annotator_id": "w", "label": "good"}
-    told = run(capsys, "import_labels", project.slug, written(tmp_path, lines(label), "l.jsonl"))
-    assert (told["created"], told["failed"]) == (1, 0)
+    result = run(capsys, "import_labels", project.slug, written(tmp_path, lines(label), "l.jsonl"))
+    assert (result["created"], result["failed"]) == (1, 0)
 
 
 def test_into_an_empty_project_labels_bring_their_items(
@@ -165,10 +174,10 @@ def test_into_an_empty_project_labels_bring_their_items(
 ) -> None:
     project = ProjectFactory.create()
     rows = [
-        {"item_id": at, "annotator_id": who, "annotator_type": "crowd", "label": "good"}
-        for at in (0, 1)
+        {"item_id": number, "annotator_id": who, "annotator_type": "crowd", "label": "good"}
+        for number in (0, 1)
         for who in ("w0", "w1")
     ]
-    told = run(capsys, "import_labels", project.slug, written(tmp_path, lines(*rows), "x.jsonl"))
-    assert (told["items_created"], told["created"], told["errors"]) == (2, 4, [])
+    result = run(capsys, "import_labels", project.slug, written(tmp_path, lines(*rows), "x.jsonl"))
+    assert (result["items_created"], result["created"], result["errors"]) == (2, 4, [])
     assert [item.text for item in project.items.order_by("pk")] == ["0", "1"]

@@ -26,7 +26,7 @@ def test_who_has_yet_to_answer_gets_no_file() -> None:
     assert exported(project, second) == 200
     answer(claim(project, first), first, "good")
 
-    assert [exported(project, each) for each in (first, second)] == [200, 403]
+    assert [exported(project, user) for user in (first, second)] == [200, 403]
     assert exported(project, member(project, Role.MANAGER)) == 200
 
     answer(claim(project, second), second, "good")

@@ -33,27 +33,27 @@ def lived_in(**fields: Any) -> Project:
     texts = ["one", "two", "three", "=1+1 'שלום' 👍\r\n\"quoted\", end"]
     rows = [{"id": text[:5], "text": text, "question": "Well?", "n": 1} for text in texts]
     imported(project, lines(*rows))
-    one, two, three, _ = Item.objects.filter(project=project).order_by("pk")
+    item, two, three, _ = Item.objects.filter(project=project).order_by("pk")
     offline = annotator_for(project, kind="llm", name="offline", offline=True)
     anna, ben = person(project), person(project)
     proposed = record_label(
         draft(
-            one, offline, "good", action="proposed", confidence=0.75, rationale="Because.",
+            item, offline, "good", action="proposed", confidence=0.75, rationale="Because.",
             evidence={"good": ["the food"]}, cost_nanousd=12, replicate=2, provenance={"p": [1]},
         )
     )  # fmt: skip
     accepted = draft(
-        one, anna, "good", action="accepted", proposed_from_id=proposed.pk, seconds=2.5
+        item, anna, "good", action="accepted", proposed_from_id=proposed.pk, seconds=2.5
     )
     record_label(accepted)
     record_label(
         draft(
-            one, person(project), None, action="rejected", rejected=True, shown_id=proposed.pk,
+            item, person(project), None, action="rejected", rejected=True, shown_id=proposed.pk,
             seconds=3.5,
         )
     )  # fmt: skip
-    record_label(draft(one, person(project), None, abstained=True, shown_id=proposed.pk))
-    record_label(draft(one, ben, "bad"))
+    record_label(draft(item, person(project), None, abstained=True, shown_id=proposed.pk))
+    record_label(draft(item, ben, "bad"))
     first = record_label(draft(two, anna, "bad"))
     record_label(draft(two, anna, "good", supersedes_id=first.pk))
     taken_back = withdraw_label(label=record_label(draft(three, anna, "bad")))
@@ -111,7 +111,9 @@ def test_every_task_survives_every_format(
 ) -> None:
     project = ProjectFactory.create(definition=definition)
     other = ProjectFactory.create(definition=definition)
-    content = lines(*({"id": str(at), "text": f"t{at}", **row} for at, row in enumerate(rows)))
+    content = lines(
+        *({"id": str(number), "text": f"t{number}", **row} for number, row in enumerate(rows))
+    )
     assert counts(imported(project, content)) == (len(rows), 0, 0, 0)
     batch = imported(other, exported(project, name), f"x{FORMATS[name].suffix}")
     assert (counts(batch), batch.errors) == ((len(rows), 0, 0, 0), [])
@@ -139,11 +141,12 @@ HOSTILE = (
 @pytest.mark.parametrize("name", LOSSLESS)
 def test_hostile_texts_survive_every_format_wherever_they_stand(name: str) -> None:
     project, other = ProjectFactory.create(), ProjectFactory.create()
-    said = [{"annotator": "ann", "value": "good", "rationale": text[:99]} for text in HOSTILE]
+    labels = [{"annotator": "ann", "value": "good", "rationale": text[:99]} for text in HOSTILE]
     rows = [
-        {"id": f"{at} {text[:9]}", "text": text, "question": text[:99], "meta": {text[:99]: text},
+        {"id": f"{number} {text[:9]}", "text": text,
+         "question": text[:99], "meta": {text[:99]: text},
          "context": [{"role": "user", "text": text}], "gold": "good", "labels": [label]}
-        for at, (text, label) in enumerate(zip(HOSTILE, said, strict=True))
+        for number, (text, label) in enumerate(zip(HOSTILE, labels, strict=True))
     ]  # fmt: skip
     assert imported(project, lines(*rows)).created == len(HOSTILE)
     batch = imported(other, exported(project, name), f"x{FORMATS[name].suffix}")
@@ -171,7 +174,7 @@ ROWS = st.lists(st.fixed_dictionaries(ITEM, optional=ITEM_BESIDES), min_size=1, 
 @given(rows=ROWS, name=st.sampled_from(LOSSLESS))
 def test_any_ledger_survives_any_format(rows: list[dict[str, Any]], name: str) -> None:
     project, other = ProjectFactory.create(), ProjectFactory.create()
-    content = lines(*({"id": str(at), **row} for at, row in enumerate(rows)))
+    content = lines(*({"id": str(number), **row} for number, row in enumerate(rows)))
     assert imported(project, content).created == len(rows)
     batch = imported(other, exported(project, name), f"x{FORMATS[name].suffix}")
     assert (counts(batch), batch.errors) == ((len(rows), 0, 0, 0), [])
@@ -181,7 +184,7 @@ def test_any_ledger_survives_any_format(rows: list[dict[str, Any]], name: str) -
 def test_schema_versions_are_kept_where_they_exist() -> None:
     project = lived_in()
     LabelSchemaFactory.create(project=project, version=2)
-    assert {one["schema_version"] for row in ledger(project) for one in row["labels"]} == {1}
+    assert {label["schema_version"] for row in ledger(project) for label in row["labels"]} == {1}
     again = ProjectFactory.create()
     LabelSchemaFactory.create(project=again, version=2)
     imported(again, exported(project, "jsonl"))

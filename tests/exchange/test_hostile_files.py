@@ -142,7 +142,7 @@ def test_a_key_given_twice_is_a_fault_of_its_row(tmp_path: Path, name: str) -> N
 
 @pytest.mark.parametrize("name", ["x.json", "x.jsonl"])
 def test_a_row_has_as_many_columns_as_a_table_may_have(tmp_path: Path, name: str) -> None:
-    wide = {"text": "a"} | {f"column {at}": at for at in range(MAX_COLUMNS)}
+    wide = {"text": "a"} | {f"column {number}": number for number in range(MAX_COLUMNS)}
     content = json.dumps([wide]).encode() if name == "x.json" else lines(wide)
     assert "more than 1,000 columns" in str(read(tmp_path, content, name)[0].error)
 

@@ -26,16 +26,16 @@ def opened(project: Project, only: str = "") -> tuple[Any, dict[str, Any], dict[
         assert archive.namelist() == ["data/train.parquet", "README.md"]
         table = pq.read_table(io.BytesIO(archive.read("data/train.parquet")))
         card = archive.read("README.md").decode()
-    told = json.loads(table.schema.metadata[b"huggingface"])
+    metadata = json.loads(table.schema.metadata[b"huggingface"])
     _, header, text = card.split("---\n", 2)
-    return table, told["info"]["features"], yaml.safe_load(header), text
+    return table, metadata["info"]["features"], yaml.safe_load(header), text
 
 
 def labelled(definition: dict[str, Any] | None = None, value: Any = "good") -> Project:
     """Two people and a model on one item, another item undecided."""
     project = ProjectFactory.create(definition=definition, name='Mood: "quoted" | #1', overlap=2)
-    rows = [{"id": str(at), "text": f"t{at} 👍", "meta": {"lang": "en", "label_studio": {}}}
-            for at in range(2)]  # fmt: skip
+    rows = [{"id": str(number), "text": f"t{number} 👍", "meta": {"lang": "en", "label_studio": {}}}
+            for number in range(2)]  # fmt: skip
     imported(project, lines(*rows))
     item = Item.objects.filter(project=project).order_by("pk")[0]
     record_label(draft(item, annotator_for(project, kind="llm", name="m1"), value, confidence=0.5))
@@ -90,9 +90,9 @@ def test_the_card_says_what_the_hub_and_people_need() -> None:
 
 def test_no_name_of_a_person_is_in_it() -> None:
     project = labelled()
-    names = [one.name for one in project.annotators.exclude(kind="llm")]
+    names = [annotator.name for annotator in project.annotators.exclude(kind="llm")]
     content = exported(project, "huggingface")
     table, _, _, text = opened(project)
-    told = json.dumps(table.to_pylist()) + text
+    everything = json.dumps(table.to_pylist()) + text
     assert names
-    assert not [name for name in names if name in told or name.encode() in content]
+    assert not [name for name in names if name in everything or name.encode() in content]

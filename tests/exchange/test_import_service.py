@@ -67,7 +67,7 @@ def test_rows_become_items_with_gold_labels_and_states() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "field", "said"),
+    ("row", "field", "message"),
     [
         ({"id": "1", "text": "other"}, "id", "other text"),
         ({"id": "1", "text": "good food", "topic": "y"}, "id", "other meta"),
@@ -80,7 +80,7 @@ def test_rows_become_items_with_gold_labels_and_states() -> None:
     ],
 )
 def test_the_same_id_with_other_words_is_a_conflict(
-    row: dict[str, Any], field: str, said: str
+    row: dict[str, Any], field: str, message: str
 ) -> None:
     project = ProjectFactory.create()
     imported(project, THREE)
@@ -89,7 +89,7 @@ def test_the_same_id_with_other_words_is_a_conflict(
     assert counts(batch) == (0, 0, 1, 0)
     assert (batch.errors[0]["row"], batch.errors[0]["field"]) == (1, field)
     assert batch.errors[0]["kind"] == "conflict"
-    assert said in batch.errors[0]["message"]
+    assert message in batch.errors[0]["message"]
     assert ledger(project) == before
 
 
@@ -129,7 +129,7 @@ def test_long_rows_make_short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
         return write(*args)
 
     monkeypatch.setattr(imports, "write_chunk", counted)
-    texts = pa.table({"text": [f"{at}" * 1000 for at in range(5)]})
+    texts = pa.table({"text": [f"{number}" * 1000 for number in range(5)]})
     sink = io.BytesIO()
     pq.write_table(texts, sink, compression="zstd")
     assert imported(ProjectFactory.create(), sink.getvalue(), "x.parquet").created == 5
@@ -160,7 +160,7 @@ def killing(after: int, monkeypatch: pytest.MonkeyPatch, error: BaseException) -
 def test_an_aborted_import_goes_on_where_it_was(
     after: int, monkeypatch: pytest.MonkeyPatch, short_chunks: None
 ) -> None:
-    rows = [{"id": str(at), "text": f"text {at}"} for at in range(5)] + [{"text": ""}]
+    rows = [{"id": str(number), "text": f"text {number}"} for number in range(5)] + [{"text": ""}]
     project, undisturbed = ProjectFactory.create(), ProjectFactory.create()
     batch = queued(project, lines(*rows))
     with monkeypatch.context() as patch:
@@ -221,7 +221,7 @@ def queue_again(batch: ImportBatch) -> None:
     queue_import(batch)
 
 
-LONG = lines(*({"id": str(at), "text": "x" * 600_000} for at in range(2)))
+LONG = lines(*({"id": str(number), "text": "x" * 600_000} for number in range(2)))
 
 
 def test_an_import_waits_until_it_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,7 +276,7 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(
     django_assert_max_num_queries: Callable[[int], Any],
 ) -> None:
     label = {"annotator": "w", "value": "good"}
-    rows = [{"id": str(at), "text": f"t {at}", "labels": [label]} for at in range(60)]
+    rows = [{"id": str(number), "text": f"t {number}", "labels": [label]} for number in range(60)]
     batch = queued(ProjectFactory.create(), lines(*rows))
     with django_assert_max_num_queries(44):
         run_import(batch.pk)

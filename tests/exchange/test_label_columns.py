@@ -25,9 +25,9 @@ CELLS = {
 
 def test_the_guide_names_every_column() -> None:
     part = GUIDE.read_text().partition("## Columns of a file of labels")[2].partition("\n## ")[0]
-    told = set(re.findall(r"`(\w+)`", part))
+    documented = set(re.findall(r"`(\w+)`", part))
     aliases = {name for names in label_files.ALIASES.values() for name in names}
-    assert told >= aliases | set(label_files.EXTRA)
+    assert documented >= aliases | set(label_files.EXTRA)
 
 
 @pytest.mark.django_db

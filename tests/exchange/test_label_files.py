@@ -69,9 +69,9 @@ def test_the_first_row_that_can_be_used_stands_whatever_is_read_at_once(
     tally = taken(project, rows, tmp_path).tally
 
     wanted: dict[tuple[str, str], str] = {}
-    for item, who, said in rows:
-        if item != "nobody's" and said != "neither":
-            wanted.setdefault((item, who), said)
+    for item, who, value in rows:
+        if item != "nobody's" and value != "neither":
+            wanted.setdefault((item, who), value)
     assert ledger(project) == wanted
     assert tally.created + tally.unchanged + tally.conflicts + tally.failed == len(rows)
 
@@ -87,7 +87,7 @@ def test_an_item_is_brought_into_line_once_in_a_file_that_goes_by_annotators(
         refresh_states(project, ids)
 
     monkeypatch.setattr(imports, "refresh_states", refresh)
-    names = [str(at) for at in range(4)]
+    names = [str(number) for number in range(4)]
     project = project_of(*names)
 
     taken(project, [(item, who, "good") for who in "uvw" for item in names], tmp_path)

@@ -62,7 +62,7 @@ def labels(*, old: bool) -> list[dict[str, Any]]:
 def test_every_role_survives_every_format(name: str) -> None:
     project, other = ProjectFactory.create(), ProjectFactory.create()
     imported(project, lines({"id": "1", "text": "Fine.", "labels": labels(old=False)}))
-    roles = {one["annotator"]: one["role"] for one in ledger(project)[0]["labels"]}
+    roles = {label["annotator"]: label["role"] for label in ledger(project)[0]["labels"]}
     assert roles == {role: role for role in Label.Role}
     batch = imported(other, exported(project, name), f"x{FORMATS[name].suffix}")
     assert batch.errors == []
@@ -76,8 +76,8 @@ def test_files_of_before_make_the_same_ledger() -> None:
         imported(where, lines({"id": "1", "text": "Fine.", "labels": labels(old=is_old)}))
     seen, meant = ledger(old)[0]["labels"], ledger(project)[0]["labels"]
     fields = ("annotator", "role", "value", "abstained", "withdrawn", "provenance")
-    assert [[one[name] for name in fields] for one in seen] == [
-        [one[name] for name in fields] for one in meant
+    assert [[label[name] for name in fields] for label in seen] == [
+        [label[name] for name in fields] for label in meant
     ]
 
 

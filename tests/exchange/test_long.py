@@ -36,20 +36,20 @@ def rows(project: Project, only: str = "") -> list[dict[str, str]]:
     return list(csv.DictReader(exported(project, "csv_long", only=only).decode().splitlines()))
 
 
-def told(row: dict[str, str], *names: str) -> list[str]:
+def cells_of(row: dict[str, str], *names: str) -> list[str]:
     return [row[name] for name in names]
 
 
 def test_each_current_label_is_a_row_with_the_gold_of_its_item() -> None:
     llm, own = rows(labelled())
     shown = ("item_id", "annotator_id", "annotator_type", "label", "gold", "seconds", "cost_usd")
-    assert told(llm, *shown) == ["'=1+1", "m1", "llm", "good", "good", "0.5", "0.0015"]
-    assert told(own, "annotator_type", "label", "cost_usd") == ["crowd", "bad", ""]
+    assert cells_of(llm, *shown) == ["'=1+1", "m1", "llm", "good", "good", "0.5", "0.0015"]
+    assert cells_of(own, "annotator_type", "label", "cost_usd") == ["crowd", "bad", ""]
 
 
 def test_of_gold_alone_each_decided_item_is_a_row() -> None:
     (row,) = rows(labelled(), only="gold")
-    assert told(row, "item_id", "label", "gold") == ["'=1+1", "", "good"]
+    assert cells_of(row, "item_id", "label", "gold") == ["'=1+1", "", "good"]
 
 
 def test_a_project_without_items_gives_the_header() -> None:
@@ -57,9 +57,9 @@ def test_a_project_without_items_gives_the_header() -> None:
 
 
 def test_import_labels_reads_it(tmp_path: Any) -> None:
-    one, other = labelled(), ProjectFactory.create()
+    project, other = labelled(), ProjectFactory.create()
     imported(other, ITEMS)
-    path = written(tmp_path, exported(one, "csv_long"), "labels.csv")
+    path = written(tmp_path, exported(project, "csv_long"), "labels.csv")
     call_command("import_labels", other.slug, str(path), "--json")
     found = Label.objects.filter(item__project=other).order_by("pk")
     assert [(label.annotator.kind, label.value) for label in found] == [

@@ -25,8 +25,8 @@ def test_odd_provenance_keeps_no_export_from_being_made(name: str, odd: Any) -> 
     label["evidence"] = {"good": ["Fine"]}
     batch = imported(project, lines({"id": "1", "text": "Fine.", "labels": [label]}))
     assert batch.created == 1
-    for each in FORMATS:
-        assert exported(project, each)
+    for format_name in FORMATS:
+        assert exported(project, format_name)
     (task,) = json.loads(exported(project, "labelstudio"))
     other = ProjectFactory.create()
     imported(other, json.dumps([task]).encode(), "tasks.json")
@@ -42,11 +42,19 @@ def test_odd_rows_of_ours_are_told(odd: Any) -> None:
 
 def rows(count: int, **fields: Any) -> list[RawRow]:
     """Annotations of one task, as JSON_MIN has them."""
-    told = {"annotation_id": 1, "annotator": 1, "lead_time": 1.0, "id": 5, "sentiment": "good"}
-    return [RawRow(at, {**told, **fields}) for at in range(count)]
+    annotation = {
+        "annotation_id": 1,
+        "annotator": 1,
+        "lead_time": 1.0,
+        "id": 5,
+        "sentiment": "good",
+    }
+    return [RawRow(number, {**annotation, **fields}) for number in range(count)]
 
 
 def test_rows_of_one_task_are_held_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(label_studio_min, "MOST_CHARS", 1000)
-    made = (RawRow(at, {**rows(1)[0].data, "text": chr(65 + at) * 600}) for at in range(5))
-    assert [len(one.data.get(label_studio_min.ALL, "x")) for one in gathered(made)] == [3, 2]
+    made = (
+        RawRow(number, {**rows(1)[0].data, "text": chr(65 + number) * 600}) for number in range(5)
+    )
+    assert [len(row.data.get(label_studio_min.ALL, "x")) for row in gathered(made)] == [3, 2]

@@ -21,7 +21,7 @@ def read(path: Path) -> list[RawRow]:
 
 def repeated(often: int, rows: int) -> Any:
     """Lists that each hold one long text so often."""
-    offsets = pa.array([often * at for at in range(rows + 1)], pa.int32())
+    offsets = pa.array([often * row for row in range(rows + 1)], pa.int32())
     indices = pa.array([0] * (often * rows), pa.int32())
     texts = pa.DictionaryArray.from_arrays(indices, pa.array([LONG]))
     return pa.ListArray.from_arrays(offsets, texts)
@@ -41,7 +41,9 @@ def test_a_row_that_repeats_a_long_text_is_skipped(
     real = parquet._made
     monkeypatch.setattr(parquet, "_made", pieces)
     rows = read(path)
-    assert [(row.number, row.error) for row in rows] == [(at, TOO_LONG) for at in range(1, 21)]
+    assert [(row.number, row.error) for row in rows] == [
+        (number, TOO_LONG) for number in range(1, 21)
+    ]
     assert made == []  # no row became Python's own
 
 
@@ -86,13 +88,13 @@ def rows_of(count: int) -> list[dict[str, Any]]:
 
     return [
         {
-            "id": str(at), "text": f"text {at}", "a.b": text(),
+            "id": str(number), "text": f"text {number}", "a.b": text(),
             "tags": draw.choice([None, [], [text(), "p"]]),
             "labels": [{"by": text(), "n": 1, "quotes": [text()] * draw.randint(0, 2)}
                        for _ in range(draw.randint(0, 3))],
             "one": draw.choice([None, {"k": text()}]),
         }
-        for at in range(count)
+        for number in range(count)
     ]  # fmt: skip
 
 
@@ -123,9 +125,9 @@ def test_sizes_are_told_of_slices_as_of_the_whole() -> None:
     (batch,) = pa.Table.from_pylist(rows_of(60)).to_batches()
     whole = row_sizes(batch).tolist()
     assert row_sizes(batch.slice(7, 20)).tolist() == whole[7:27]
-    for told, row in zip(whole, batch.to_pylist(), strict=True):
+    for expected, row in zip(whole, batch.to_pylist(), strict=True):
         # What is missing in a structure counts as its parts would.
-        assert 0 <= told - (size_of(row) - LEAST) <= 2 * LEAST
+        assert 0 <= expected - (size_of(row) - LEAST) <= 2 * LEAST
 
 
 def as_json(texts: Any) -> Any:

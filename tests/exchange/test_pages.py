@@ -86,8 +86,8 @@ def test_another_tools_file_is_named_and_its_question_chosen() -> None:
     project = ProjectFactory.create()
     client = browser(project)
     mood, topic = (
-        {"from_name": name, "type": "choices", "value": {"choices": [said]}}
-        for name, said in (("mood", "good"), ("topic", "<i>"))
+        {"from_name": name, "type": "choices", "value": {"choices": [value]}}
+        for name, value in (("mood", "good"), ("topic", "<i>"))
     )
     annotation = {"result": [mood, topic], "completed_by": 1}
     task = {"id": 1, "data": {"review": "Fine."}, "annotations": [annotation], "predictions": [4]}
@@ -100,14 +100,14 @@ def test_another_tools_file_is_named_and_its_question_chosen() -> None:
     client.post(answer.url, {"text": "review", "answer": "mood"})
     batch = run_import(ImportBatch.objects.get().pk)
     assert (batch.created, batch.labels_created) == (1, 1)
-    told = client.get(answer.url).content.decode()
-    assert "the predictions&#x27; ids only" in told
+    result_page = client.get(answer.url).content.decode()
+    assert "the predictions&#x27; ids only" in result_page
 
 
 def test_earlier_imports_are_listed(django_assert_max_num_queries: Any) -> None:
     project = ProjectFactory.create()
-    for at in range(3):
-        imported(project, lines({"text": f"t{at}"}), f"file{at}.jsonl")
+    for number in range(3):
+        imported(project, lines({"text": f"t{number}"}), f"file{number}.jsonl")
     client = browser(project)
     with django_assert_max_num_queries(8):
         page = client.get(reverse("import_create", args=[project.slug]))

@@ -19,14 +19,14 @@ pytestmark = pytest.mark.django_db
 TEXTS = lines({"id": "a", "text": "good food", "topic": "x"}, {"id": "b", "text": "bad food"})
 
 
-def said(item: str, who: str = "w", label: str = "good", **more: Any) -> dict[str, Any]:
+def label_row(item: str, who: str = "w", label: str = "good", **more: Any) -> dict[str, Any]:
     return {"item_id": item, "annotator_id": who, "label": label, **more}
 
 
 def labels_of(tmp_path: Path, *items: str, overlap: int = 1, **more: Any) -> Project:
     """A project into which labels of unknown items came first."""
     project = ProjectFactory.create(overlap=overlap)
-    path = written(tmp_path, lines(*(said(one, **more) for one in items)), "labels.jsonl")
+    path = written(tmp_path, lines(*(label_row(item, **more) for item in items)), "labels.jsonl")
     result = import_label_file(project=project, path=path, file_name=path.name)
     assert (result.items_created, result.tally.created) == (len(items), len(items))
     return project
@@ -41,7 +41,7 @@ def test_texts_that_come_later_fill_what_came_by_id_only(tmp_path: Path) -> None
     assert (counts(batch), batch.filled) == ((1, 0, 0, 0), 2)
     assert batch.message == "Read 3 rows: 1 created, 2 filled, 0 unchanged."
     assert result_of(batch)["filled"] == 2
-    assert [(one["id"], one["text"], len(one["labels"])) for one in ledger(project)] == [
+    assert [(row["id"], row["text"], len(row["labels"])) for row in ledger(project)] == [
         ("a", "good food", 1), ("b", "bad food", 1), ("c", "c", 1), ("d", "new food", 0),
     ]  # fmt: skip
     filled = Item.objects.get(external_id="a")
@@ -63,7 +63,10 @@ def test_labels_and_gold_of_the_text_join_those_that_are_there(tmp_path: Path) -
         ),
     )
     assert (batch.filled, batch.labels_created, batch.conflicts) == (2, 1, 2)
-    assert [(one["row"], one["field"]) for one in batch.errors] == [(2, "labels[0]"), (2, "gold")]
+    assert [(error["row"], error["field"]) for error in batch.errors] == [
+        (2, "labels[0]"),
+        (2, "gold"),
+    ]
     assert Label.objects.count() == 3
     assert list(Gold.objects.values_list("value", flat=True)) == ["good", "good"]
 
@@ -83,9 +86,11 @@ def test_what_somebody_labelled_or_labels_now_by_its_id_keeps_it(tmp_path: Path)
     done = claim(project, person)
     answer(done, person, "good")
     held = claim(project, person)
-    batch = imported(project, lines(*({"id": one, "text": f"text {one}"} for one in "abc")))
+    batch = imported(project, lines(*({"id": name, "text": f"text {name}"} for name in "abc")))
     assert (batch.filled, batch.conflicts) == (1, 2)
-    assert {one.item.text for one in (done, held)} == {one.item.external_id for one in (done, held)}
+    assert {decision.item.text for decision in (done, held)} == {
+        decision.item.external_id for decision in (done, held)
+    }
 
 
 def test_a_label_file_that_was_cut_short_goes_on(
@@ -93,11 +98,11 @@ def test_a_label_file_that_was_cut_short_goes_on(
 ) -> None:
     monkeypatch.setattr(label_files, "CHUNK_ROWS", 1)
     project = labels_of(tmp_path, "a")  # as far as the first attempt came
-    path = written(tmp_path, lines(said("a"), said("b")), "labels.jsonl")
+    path = written(tmp_path, lines(label_row("a"), label_row("b")), "labels.jsonl")
     result = import_label_file(project=project, path=path, file_name=path.name)
     assert (result.items_created, result.tally.created, result.tally.unchanged) == (1, 1, 1)
     imported(project, TEXTS)
-    path = written(tmp_path, lines(said("z")), "labels.jsonl")
+    path = written(tmp_path, lines(label_row("z")), "labels.jsonl")
     result = import_label_file(project=project, path=path, file_name=path.name)
     assert (result.items_created, result.tally.failed) == (0, 1)
     (note,) = result.tally.notes

@@ -90,13 +90,13 @@ def test_a_row_of_any_length_is_passed_over_in_bounded_memory(
 @pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("name", ["x.jsonl", "x.csv", "x.json"])
 def test_unicode_encodings_are_told_apart(tmp_path: Path, codec: str, name: str) -> None:
-    said = "שלום 👩‍👩‍👧 naïve café"
+    text = "שלום 👩‍👩‍👧 naïve café"
     content = {
-        "x.jsonl": lines({"text": said}).decode(),
-        "x.csv": f"id,text\n1,{said}\n",
-        "x.json": json.dumps([{"text": said}], ensure_ascii=False),
+        "x.jsonl": lines({"text": text}).decode(),
+        "x.csv": f"id,text\n1,{text}\n",
+        "x.json": json.dumps([{"text": text}], ensure_ascii=False),
     }[name]
-    assert texts(read(tmp_path, content.encode(codec), name)) == [said]
+    assert texts(read(tmp_path, content.encode(codec), name)) == [text]
 
 
 def test_latin_1_is_never_guessed(tmp_path: Path) -> None:

@@ -57,11 +57,11 @@ from pathlib import Path
 from apps.exchange.readers import isolation, open_rows
 
 start = isolation.subprocess.Popen
-def told(*args, **how):
+def start_and_print_pid(*args, **how):
     process = start(*args, **how)
     print(process.pid, flush=True)
     return process
-isolation.subprocess.Popen = told
+isolation.subprocess.Popen = start_and_print_pid
 rows = open_rows(Path(sys.argv[1]), "csv")
 next(rows)
 print("begun", flush=True)
@@ -112,8 +112,8 @@ def wide_cells(folder: Path) -> Path:
 )
 def test_the_server_does_not_grow(tmp_path: Path, make: Callable[[Path], Path], name: str) -> None:
     command = [sys.executable, "-c", READ, str(make(tmp_path)), name]
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    most, still = map(float, said.split())
+    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    most, still = map(float, output.split())
     assert max(most, still) < 15
 
 
@@ -235,9 +235,9 @@ def test_no_process_outlives_a_server_that_was_killed(
         text=True,
     )
     assert server.stdout is not None
-    with server, server.stdout as said:
-        reader = int(said.readline())
-        assert said.readline() == "begun\n"
+    with server, server.stdout as output:
+        reader = int(output.readline())
+        assert output.readline() == "begun\n"
         assert is_alive(reader)
         with pytest.raises(Unavailable), all_places_taken():
             pass

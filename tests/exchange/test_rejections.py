@@ -29,7 +29,9 @@ def test_what_an_export_of_before_called_an_abstention_comes_in_as_a_rejection()
     project, _ = rejected_one()
     (row,) = ledger(project)
     suggestion, rejection = row["labels"]
-    old = {name: one for name, one in rejection.items() if name not in ("rejected", "shown")} | {
+    old = {
+        name: value for name, value in rejection.items() if name not in ("rejected", "shown")
+    } | {
         "abstained": True,
         "proposed_from": suggestion["uid"],
     }

@@ -24,11 +24,11 @@ AGAIN = {"supersedes": True}
 def written(folder: Path, rows: list[Row], **more: str) -> Path:
     """A file of labels of one item: who, what, and whether it revises."""
     path = folder / "labels.jsonl"
-    told = [
-        {"item_id": "1", "annotator_id": who, "label": said, "supersedes": again} | more
-        for who, said, again in rows
+    rows_written = [
+        {"item_id": "1", "annotator_id": who, "label": value, "supersedes": again} | more
+        for who, value, again in rows
     ]
-    path.write_text("\n".join(map(json.dumps, told)), encoding="utf-8")
+    path.write_text("\n".join(map(json.dumps, rows_written)), encoding="utf-8")
     return path
 
 
@@ -39,7 +39,7 @@ def project_of_one() -> Project:
     return made
 
 
-def said(project: Project, who: str) -> list[Any]:
+def values_by(project: Project, who: str) -> list[Any]:
     """All that somebody said, oldest first; each revises the one before."""
     rows = list(Label.objects.filter(item__project=project, annotator__name=who).order_by("pk"))
     assert [row.supersedes_id for row in rows] == [None, *(row.pk for row in rows)][: len(rows)]
@@ -70,8 +70,8 @@ def test_the_first_and_all_that_revise_it_come_in_once(
 
     for who in "vw":
         own = [(what, again) for name, what, again in rows if name == who]
-        assert said(project, who) == [
-            what for at, (what, again) in enumerate(own) if again or not at
+        assert values_by(project, who) == [
+            what for index, (what, again) in enumerate(own) if again or not index
         ]
     assert first.created + first.unchanged + first.conflicts == len(rows)
     assert (second.created, second.failed) == (0, 0)

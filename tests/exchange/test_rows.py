@@ -45,9 +45,9 @@ def test_the_text_goes_by_many_names(name: str) -> None:
 
 
 def test_equal_texts_without_id_are_one_item() -> None:
-    one, two = good({"text": "a", "date": "1"}), good({"text": "a", "date": "2"})
-    assert one.external_id == two.external_id
-    assert one.content_hash != two.content_hash
+    first, two = good({"text": "a", "date": "1"}), good({"text": "a", "date": "2"})
+    assert first.external_id == two.external_id
+    assert first.content_hash != two.content_hash
 
 
 def test_a_chosen_column_wins_and_an_empty_choice_is_none() -> None:
@@ -87,7 +87,7 @@ def test_gold_is_understood_in_every_usual_shape(
 
 
 @pytest.mark.parametrize(
-    ("schema", "data", "field", "said"),
+    ("schema", "data", "field", "words"),
     [
         (MOODS, {"gold": "ugly"}, "gold", "'ugly' is not offered"),
         (ASPECTS, {"aspects": {"staff": True}}, "aspects", "staff"),
@@ -135,11 +135,11 @@ def test_gold_is_understood_in_every_usual_shape(
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_named(
-    schema: Schema, data: dict[str, Any], field: str, said: str
+    schema: Schema, data: dict[str, Any], field: str, words: str
 ) -> None:
     where, message = fault({"text": "a", **data}, schema)
     assert where == field
-    assert said in message
+    assert words in message
 
 
 def test_a_plain_context_is_one_turn_of_the_user() -> None:
@@ -158,14 +158,19 @@ def test_people_label_unless_the_row_says_otherwise() -> None:
 
 def test_labels_by_named_sources_are_annotations() -> None:
     found = good({"text": "a", "labels": {"crowd_majority": "good", "expert_bio": "bad"}})
-    said = [(label.who.kind, label.who.name, label.value) for label in found.labels]
-    assert said == [("crowd", "crowd_majority", "good"), ("expert", "expert_bio", "bad")]
+    labels = [(label.who.kind, label.who.name, label.value) for label in found.labels]
+    assert labels == [("crowd", "crowd_majority", "good"), ("expert", "expert_bio", "bad")]
     assert fault({"text": "a", "labels": {"anna": "good"}})[0] == "labels"
 
 
 def test_a_dialogue_is_its_last_user_turn_after_what_was_said_before() -> None:
-    said = [("user", "Hello"), ("assistant", "Yes?"), ("user", "A table."), ("assistant", "Done.")]
-    turns = [{"role": role, "text": text, "acts": ["X"]} for role, text in said]
+    dialogue = [
+        ("user", "Hello"),
+        ("assistant", "Yes?"),
+        ("user", "A table."),
+        ("assistant", "Done."),
+    ]
+    turns = [{"role": role, "text": text, "acts": ["X"]} for role, text in dialogue]
     found = good({"item_id": "d", "turns": turns})
     assert (found.text, found.meta) == ("A table.", {})
     assert found.context == [

@@ -192,7 +192,7 @@ def test_only_the_newest_are_kept(settings: LazySettings) -> None:
     exports = [saved(project) for _ in range(4)]
     left = list(project.saved_exports.order_by("pk"))
     assert left == exports[2:]
-    assert in_folder() == sorted([*(each.stored_name for each in left), other.stored_name])
+    assert in_folder() == sorted([*(export.stored_name for export in left), other.stored_name])
 
 
 def test_files_of_deleted_projects_go() -> None:

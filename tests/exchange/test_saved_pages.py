@@ -43,7 +43,7 @@ def rest(project: Project, role: Role = Role.MANAGER) -> APIClient:
     return client
 
 
-def at(name: str, project: Project, *parts: Any) -> str:
+def url_of(name: str, project: Project, *parts: Any) -> str:
     return reverse(name, args=[project.slug, *parts])
 
 
@@ -53,41 +53,45 @@ def test_from_the_button_to_the_file(
     sent_jobs: list[tuple[str, int]],
 ) -> None:
     client = browser(project)
-    assert b"Save this export" in client.get(at("export_page", project)).content
+    assert b"Save this export" in client.get(url_of("export_page", project)).content
     with django_capture_on_commit_callbacks(execute=True):
         asked = {"format": "csv", "only": "gold"}
-        answer = client.post(at("saved_create", project), asked, follow=True)
+        answer = client.post(url_of("saved_create", project), asked, follow=True)
     page = answer.content.decode()
     assert "0 of 1 items" in page
     assert "every 2s" in page
-    part = client.get(at("saved_list", project), headers={"HX-Request": "true"}).content
+    part = client.get(url_of("saved_list", project), headers={"HX-Request": "true"}).content
     assert b"<html" not in part
     work_task(*sent_jobs[0])
-    page = client.get(at("saved_list", project)).content.decode()
+    page = client.get(url_of("saved_list", project)).content.decode()
     assert "every 2s" not in page
     export = SavedExport.objects.get()
     assert export.sha256 in page
-    file: Any = browser(project, Role.VIEWER).get(at("saved_file", project, export.pk))
+    file: Any = browser(project, Role.VIEWER).get(url_of("saved_file", project, export.pk))
     content = file.getvalue()
     assert hashlib.sha256(content).hexdigest() == export.sha256
     assert file["Content-Disposition"] == f'attachment; filename="{export.file_name}"'
     assert int(file["Content-Length"]) == len(content)
-    manifest = client.get(at("saved_manifest", project, export.pk)).json()
+    manifest = client.get(url_of("saved_manifest", project, export.pk)).json()
     assert manifest["filters"] == {"only": "gold"}
 
 
 def test_a_file_that_was_changed_or_lost_is_found_out(project: Project) -> None:
     export, client = saved(project), browser(project)
-    address = at("saved_verify", project, export.pk)
+    address = url_of("saved_verify", project, export.pk)
     assert b"is as it was written" in client.post(address, follow=True).content
     files.path_of(export.stored_name).write_bytes(b"other")
     assert b"was changed or lost" in client.post(address, follow=True).content
-    told = rest(project).post(at("api_saved_export_verify", project, export.pk)).json()
-    assert (told["ok"], told["bytes"], told["expected_sha256"]) == (False, 5, export.sha256)
+    verified = rest(project).post(url_of("api_saved_export_verify", project, export.pk)).json()
+    assert (verified["ok"], verified["bytes"], verified["expected_sha256"]) == (
+        False,
+        5,
+        export.sha256,
+    )
     files.remove(export.stored_name)
-    told = rest(project).post(at("api_saved_export_verify", project, export.pk)).json()
-    assert (told["ok"], told["sha256"]) == (False, None)
-    gone = client.get(at("saved_file", project, export.pk))
+    verified = rest(project).post(url_of("api_saved_export_verify", project, export.pk)).json()
+    assert (verified["ok"], verified["sha256"]) == (False, None)
+    gone = client.get(url_of("saved_file", project, export.pk))
     assert (gone.status_code, b"gone from the server" in gone.content) == (409, True)
 
 
@@ -95,7 +99,7 @@ def test_hostile_names_are_escaped(project: Project) -> None:
     Project.objects.update(name="<script>alert(1)</script>")
     export = saved(project)
     SavedExport.objects.update(message="<b>x</b>", status="failed")
-    page = browser(project).get(at("saved_list", project)).content
+    page = browser(project).get(url_of("saved_list", project)).content
     assert b"<b>x</b>" not in page
     assert b"<script>alert" not in page
     assert export.file_name.encode() in page
@@ -103,24 +107,24 @@ def test_hostile_names_are_escaped(project: Project) -> None:
 
 def test_over_rest(project: Project) -> None:
     client = rest(project)
-    asked = client.post(at("api_saved_export_list", project), {"format": "jsonl"})
+    asked = client.post(url_of("api_saved_export_list", project), {"format": "jsonl"})
     assert (asked.status_code, asked.json()["status"]) == (202, "queued")
     number = asked.json()["id"]
-    early = client.get(at("api_saved_export_file", project, number))
+    early = client.get(url_of("api_saved_export_file", project, number))
     assert (early.status_code, early.json()["code"]) == (409, "conflict")
     run_export(SavedExport.objects.get(pk=number))
-    listed = rest(project, Role.VIEWER).get(at("api_saved_export_list", project)).json()
+    listed = rest(project, Role.VIEWER).get(url_of("api_saved_export_list", project)).json()
     assert (listed["count"], listed["results"][0]["status"]) == (1, "done")
-    one = client.get(at("api_saved_export", project, number)).json()
-    assert one["manifest"]["counts"]["items"] == one["items_done"] == 2
-    file: Any = client.get(at("api_saved_export_file", project, number))
-    assert len(file.getvalue()) == one["bytes"]
-    manifest = client.get(at("api_saved_export_manifest", project, number)).json()
-    assert manifest == one["manifest"]
-    assert client.post(at("api_saved_export_verify", project, number)).json()["ok"] is True
-    assert client.delete(at("api_saved_export", project, number)).status_code == 204
-    assert client.get(at("api_saved_export", project, number)).status_code == 404
-    assert client.post(at("api_saved_export_list", project), {"format": "pdf"}).status_code in (
+    export = client.get(url_of("api_saved_export", project, number)).json()
+    assert export["manifest"]["counts"]["items"] == export["items_done"] == 2
+    file: Any = client.get(url_of("api_saved_export_file", project, number))
+    assert len(file.getvalue()) == export["bytes"]
+    manifest = client.get(url_of("api_saved_export_manifest", project, number)).json()
+    assert manifest == export["manifest"]
+    assert client.post(url_of("api_saved_export_verify", project, number)).json()["ok"] is True
+    assert client.delete(url_of("api_saved_export", project, number)).status_code == 204
+    assert client.get(url_of("api_saved_export", project, number)).status_code == 404
+    assert client.post(url_of("api_saved_export_list", project), {"format": "pdf"}).status_code in (
         400,
         422,
     )
@@ -134,9 +138,9 @@ def test_the_command_writes_a_manifest(
     call_command("export_labels", project.slug, **how)
     assert "manifest" not in json.loads(capsys.readouterr().out)
     call_command("export_labels", project.slug, manifest=True, **how)
-    told = json.loads(capsys.readouterr().out)
+    printed = json.loads(capsys.readouterr().out)
     manifest = json.loads((tmp_path / "out.jsonl.manifest.json").read_text())
-    assert told["manifest"] == str(tmp_path / "out.jsonl.manifest.json")
+    assert printed["manifest"] == str(tmp_path / "out.jsonl.manifest.json")
     assert manifest["file"] == {
         "name": "out.jsonl",
         "bytes": target.stat().st_size,
@@ -149,5 +153,5 @@ def test_the_command_writes_a_manifest(
 
 def test_deleting_takes_the_file_along(project: Project) -> None:
     export = saved(project)
-    browser(project).post(at("saved_delete", project, export.pk))
+    browser(project).post(url_of("saved_delete", project, export.pk))
     assert (SavedExport.objects.count(), files.stored_names()) == (0, [])

@@ -144,10 +144,10 @@ def test_argillas_suggestions_and_responses_are_labels(row: dict[str, Any]) -> N
     assert title_of(row) == "Argilla records"
     assert (found.external_id, found.text, found.gold) == ("r1", "Fine 👍 room", None)
     assert found.meta["split"] == "train"
-    suggested, said, discarded, begun = found.labels
+    suggested, submitted, discarded, begun = found.labels
     assert (suggested.who.kind, suggested.who.name, suggested.value) == ("model", "m1", "good")
     assert (suggested.confidence, suggested.rationale) == (0.75, "Because.")
-    assert (said.who.name, said.value, said.evidence) == (
+    assert (submitted.who.name, submitted.value, submitted.evidence) == (
         "Argilla user u1", "bad", {"bad": ["Fine"]}
     )  # fmt: skip
     assert [label.role for label in (discarded, begun)] == ["skip", "draft"]
@@ -183,12 +183,12 @@ def test_a_row_per_annotation_is_an_item_with_them_all() -> None:
     rows = [MIN, other, {**MIN, "id": 5, "annotation_id": 11}]
     batch = imported(project, json.dumps(rows).encode(), "min.json", columns={"answer": "mood"})
     assert (counts(batch), batch.labels_created, batch.errors) == ((2, 0, 0, 0), 3, [])
-    said = Label.objects.filter(item__external_id="4").order_by("pk")
-    assert list(said.values_list("annotator__name", "value")) == [
+    labels = Label.objects.filter(item__external_id="4").order_by("pk")
+    assert list(labels.values_list("annotator__name", "value")) == [
         ("Label Studio user 1", "good"),
         ("b@example.org", "bad"),
     ]
-    first = said[0]
+    first = labels[0]
     assert (first.seconds, first.rationale, first.evidence) == (2.5, "Because.", {"good": ["Ann"]})
     assert first.item.meta == {"lang": "en"}
 
@@ -198,11 +198,11 @@ def test_the_preview_says_what_was_detected_and_what_may_be_chosen() -> None:
     project = ProjectFactory.create()
     path = store_upload([lines(ARGILLA)])
     batch = receive_upload(project=project, actor=None, path=path, file_name="x.jsonl")
-    told = preview_batch(batch)
-    assert (told.detected, told.choices, told.questions) == (
+    preview = preview_batch(batch)
+    assert (preview.detected, preview.choices, preview.questions) == (
         "Argilla records", ("review",), ("mood",)
     )  # fmt: skip
-    cells = dict(zip(told.columns, told.rows[0][1], strict=True))
+    cells = dict(zip(preview.columns, preview.rows[0][1], strict=True))
     assert cells["text"] == "Fine 👍 room"
     assert cells["labels"].startswith("m1: good; Argilla user u1: bad")
 

@@ -31,9 +31,9 @@ TABLE = """annotation_id,annotator,created_at,id,label,lead_time,sentiment,text,
 QUOTE = {"start": 0, "end": 1, "text": "a", "labels": ["Negative"]}
 
 
-def said(*rows: dict[str, Any], schema: Any = FEELINGS, **chosen: str) -> Any:
+def answers_of(*rows: dict[str, Any], schema: Any = FEELINGS, **chosen: str) -> Any:
     """What the task's annotations say, and where and why it was refused else."""
-    (joined,) = gathered(RawRow(at, row) for at, row in enumerate(rows, 1))
+    (joined,) = gathered(RawRow(number, row) for number, row in enumerate(rows, 1))
     found = read_row(joined, ColumnMap(chosen), parse_schema(schema))
     if isinstance(found, ItemRow):
         return [label.value for label in found.labels]
@@ -52,18 +52,19 @@ def test_the_order_of_json_min_tells_answers_from_data() -> None:
     odd = {"text": "a", "confidence": 0.1, "quotes": [QUOTE], "meta": "m", "id": 1,
            "sentiment": "Positive"}  # fmt: skip
     cases: list[tuple[str, Any, Any]] = [
-        ("a column named label", said(ROW), ["Positive"]),
-        ("nothing answered", said(empty), [None]),
-        ("one of two answered", said(*two), [None, "Positive"]),
-        ("no answer to a set", said(empty, schema=SET), [None]),
-        ("an answer named as a field", said({"text": "a", "id": 1, "choices": "Positive", **SAID}),
+        ("a column named label", answers_of(ROW), ["Positive"]),
+        ("nothing answered", answers_of(empty), [None]),
+        ("one of two answered", answers_of(*two), [None, "Positive"]),
+        ("no answer to a set", answers_of(empty, schema=SET), [None]),
+        ("an answer named as a field",
+         answers_of({"text": "a", "id": 1, "choices": "Positive", **SAID}),
          ["Positive"]),
-        ("the time of the task", said({"created_at": 1, **ROW}), ["Positive"]),
-        ("an id of the task's own", said({"id": 1, "text": "a", "label": "Positive", **SAID}),
+        ("the time of the task", answers_of({"created_at": 1, **ROW}), ["Positive"]),
+        ("an id of the task's own", answers_of({"id": 1, "text": "a", "label": "Positive", **SAID}),
          ["Positive"]),
-        ("data before the text", said({"id": 1, "lang": "Negative", "text": "a",
+        ("data before the text", answers_of({"id": 1, "lang": "Negative", "text": "a",
                                        "label": "Positive", **SAID}), ["Positive"]),
-        ("a chosen column", said(ROW, answer="label"), ["Negative"]),
+        ("a chosen column", answers_of(ROW, answer="label"), ["Negative"]),
     ]  # fmt: skip
     assert [(name, found) for name, found, wanted in cases if found != wanted] == []
     found = read_row(RawRow(1, {**odd, **SAID}), ColumnMap(), parse_schema(FEELINGS))
@@ -77,17 +78,21 @@ def test_between_two_columns_nobody_guesses() -> None:
     own_id = {"id": 1, "text": "a", "label": "Negative", "sentiment": "Positive", **SAID}
     in_order = dict(sorted(ROW.items()))
     cases = {
-        "an id of the task's own": said(own_id),
-        "one column that our export does not have": said(
+        "an id of the task's own": answers_of(own_id),
+        "one column that our export does not have": answers_of(
             {"id": 1, "text": "a", "stars": "Negative", **SAID}
         ),
-        "names in order": said(in_order),
-        "two controls": said({**ROW, "topic": "Negative"}),
+        "names in order": answers_of(in_order),
+        "two controls": answers_of({**ROW, "topic": "Negative"}),
     }
     assert [name for name, found in cases.items() if "Which column" not in found[1]] == []
     assert "--answer" in cases["names in order"][1]
     assert "label, sentiment" in cases["names in order"][1]
-    assert said(in_order, answer="sentiment") == said(own_id, answer="sentiment") == ["Positive"]
+    assert (
+        answers_of(in_order, answer="sentiment")
+        == answers_of(own_id, answer="sentiment")
+        == ["Positive"]
+    )
 
 
 @pytest.mark.django_db

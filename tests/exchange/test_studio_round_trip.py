@@ -43,14 +43,14 @@ def through(given_tasks: list[dict[str, Any]], project: Project) -> list[dict[st
 def test_what_came_from_label_studio_goes_back_as_it_came(data: st.DataObject, task: str) -> None:
     project = ProjectFactory.create(definition=DEFINITIONS[task])
     several = data.draw(st.lists(tasks(task), min_size=1, max_size=3))
-    given_tasks = [{**one, "id": 50 + at} for at, one in enumerate(several)]
+    given_tasks = [{**task, "id": 50 + index} for index, task in enumerate(several)]
     assert schema_from_studio(config_of(task)).task.name == task
     assert through(given_tasks, project) == given_tasks
-    people = Counter(len(one["annotations"]) + len(one["drafts"]) for one in given_tasks)
+    people = Counter(len(task["annotations"]) + len(task["drafts"]) for task in given_tasks)
     labels = Label.objects.filter(item__project=project)
     found = labels.exclude(annotator__kind="model").count()
     assert found == sum(number * often for number, often in people.items())
-    skips = sum(one["cancelled_annotations"] for one in given_tasks)
+    skips = sum(task["cancelled_annotations"] for task in given_tasks)
     assert labels.filter(role="skip").count() == skips
 
 
@@ -75,21 +75,21 @@ def worked_on(definition: dict[str, Any], values: list[Any], options: list[str])
     row = {"text": "Room 👍 was fine, really.", "options": options}
     context = [{"role": "user", "text": "Hello"}]
     imported(project, lines({"id": "a", **row, "context": context}, {"id": "b", **row}))
-    one, two = Item.objects.filter(project=project).order_by("pk")
+    item, two = Item.objects.filter(project=project).order_by("pk")
     model, anna = annotator_for(project, kind="llm", name="m"), person(project)
-    told = {"comment": "=1+1 \u202e", "options_shown": options[::-1],
+    provenance = {"comment": "=1+1 \u202e", "options_shown": options[::-1],
             "spans": [{"label": "good", "start": 0, "end": 6}]}  # fmt: skip
-    proposed = record_label(draft(one, model, values[0], action="proposed", confidence=0.5))
+    proposed = record_label(draft(item, model, values[0], action="proposed", confidence=0.5))
     first = record_label(
-        draft(one, anna, values[1], action="fixed", proposed_from_id=proposed.pk, seconds=2.0,
-              rationale="Because.", confidence=0.75, provenance=told,
+        draft(item, anna, values[1], action="fixed", proposed_from_id=proposed.pk, seconds=2.0,
+              rationale="Because.", confidence=0.75, provenance=provenance,
               evidence={"good": ["Room 👍"], "bad": ["fine", "not there"]})
     )  # fmt: skip
     record_label(
-        draft(one, anna, values[0], supersedes_id=first.pk, provenance=told,
+        draft(item, anna, values[0], supersedes_id=first.pk, provenance=provenance,
               evidence={"good": ["Room 👍"]}, rationale="On second thoughts.")
     )  # fmt: skip
-    record_label(draft(one, person(project), None, abstained=True, rationale="Who knows?"))
+    record_label(draft(item, person(project), None, abstained=True, rationale="Who knows?"))
     withdraw_label(label=record_label(draft(two, anna, values[0])))
     reviewer = MembershipFactory.create(project=project, user=UserFactory.create()).user
     skip_item(project=project, user=reviewer, item_id=two.pk, reason="Not my language")
@@ -153,9 +153,9 @@ def test_gold_decided_here_moves_the_mark() -> None:
     project = ProjectFactory.create(definition=DEFINITIONS["single"])
     result = {"from_name": "mood", "to_name": "body", "type": "choices"}
     marked = [
-        {"id": at, "completed_by": at, "ground_truth": False, "was_cancelled": False,
+        {"id": number, "completed_by": number, "ground_truth": False, "was_cancelled": False,
          "result": [{**result, "value": {"choices": [name]}}]}
-        for at, name in enumerate(["good", "bad"])
+        for number, name in enumerate(["good", "bad"])
     ]  # fmt: skip
     task = {"id": 1, "data": {"review": "a"}, "annotations": marked}
     imported(project, json.dumps([task]).encode(), "tasks.json")
@@ -163,4 +163,4 @@ def test_gold_decided_here_moves_the_mark() -> None:
     record_label(draft(item, person(project, ReviewerKind.EXPERT), "bad"))
     assert Gold.objects.current().get(item=item).value == "bad"
     (made,) = json.loads(exported(project, "labelstudio"))
-    assert [one["ground_truth"] for one in made["annotations"]] == [False, True, True]
+    assert [annotation["ground_truth"] for annotation in made["annotations"]] == [False, True, True]

@@ -27,8 +27,8 @@ def chosen(*names: str, **fields: Any) -> dict[str, Any]:
 def quoted(start: Any, end: Any, text: str | None, label: str = "good") -> dict[str, Any]:
     """A result of a marked part of the text."""
     value = {"start": start, "end": end, "labels": [label]}
-    told = value if text is None else {**value, "text": text}
-    return {"from_name": "parts", "to_name": "text", "type": "labels", "value": told}
+    quote = value if text is None else {**value, "text": text}
+    return {"from_name": "parts", "to_name": "text", "type": "labels", "value": quote}
 
 
 SCALE = {"task": "ordinal", "labels": ["1", "2", "3"]}
@@ -65,7 +65,7 @@ def test_quotes_are_evidence_wherever_they_are_counted(
     (label,) = good(annotated(chosen("good"), quoted(*ends, text))).labels
     assert label.evidence == {"good": [text or "Fine"]}
     found = label.provenance.get("spans", [])
-    assert [(one["start"], one["end"]) for one in found] == spans
+    assert [(span["start"], span["end"]) for span in found] == spans
 
 
 def test_words_and_sureness_beside_the_answer() -> None:

@@ -28,7 +28,7 @@ def project() -> Project:
     return new_project(overlap=2)
 
 
-def told(delivery: Delivery) -> dict[str, Any]:
+def data_of(delivery: Delivery) -> dict[str, Any]:
     data = json.loads(body_of(delivery.webhook, delivery))["data"]
     assert isinstance(data, dict)
     return data
@@ -72,12 +72,12 @@ class TestWebhooks:
 
         (delivery,) = derived(webhook)
 
-        body = told(delivery)
+        body = data_of(delivery)
         assert body["gold"] is None
         assert body["decided_by"] == {"kind": "expert", "name": judge.username}
         assert (body["label"]["uid"], body["label"]["abstained"]) == (str(label.uid), True)
         assert body["item"]["id"] == item.external_id
-        events = [each.event for each in derived(all_of_it)]
+        events = [delivery.event for delivery in derived(all_of_it)]
         assert sorted(events) == ["adjudication.decided", *["label.created"] * 3]
 
     def test_a_decision_about_it_afterwards_is_another_one(self, project: Project) -> None:
@@ -88,8 +88,8 @@ class TestWebhooks:
 
         found = derived(webhook)
 
-        assert len({each.uid for each in found}) == 2
-        golds = [told(each)["gold"] for each in found]
+        assert len({delivery.uid for delivery in found}) == 2
+        golds = [data_of(delivery)["gold"] for delivery in found]
         assert {gold and gold["value"] for gold in golds} == {None, "bad"}
 
     def test_a_label_and_gold_of_one_number_are_two_events(self, project: Project) -> None:
@@ -102,7 +102,7 @@ class TestWebhooks:
                   basis=Gold.Basis.ADJUDICATION)]
         )  # fmt: skip
 
-        assert len({each.uid for each in derived(webhook)}) == 3
+        assert len({delivery.uid for delivery in derived(webhook)}) == 3
 
     def test_it_is_told_once_however_often_it_is_carried_over_or_replayed(
         self, project: Project
@@ -127,5 +127,5 @@ class TestWebhooks:
         cannot_tell(item, judge)
         undo_adjudication(project=project, user=judge)
 
-        assert [each.event for each in derived(webhook)][-1] == "label.created"
+        assert [delivery.event for delivery in derived(webhook)][-1] == "label.created"
         assert ItemState.objects.get(item=item).stage == ItemState.Stage.CONFLICT

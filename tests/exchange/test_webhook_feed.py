@@ -36,7 +36,7 @@ def run_of(project: Project, **fields: Any) -> Run:
 
 
 def events(webhook: Webhook) -> list[str]:
-    return [each.event for each in derived(webhook)]
+    return [delivery.event for delivery in derived(webhook)]
 
 
 def test_a_new_webhook_is_told_of_nothing_that_was_before() -> None:
@@ -60,10 +60,10 @@ def test_every_event_is_queued_once_however_often_it_is_looked_for() -> None:
         # The position is lost: everything is looked at anew.
         Webhook.objects.update(label_seen=0, gold_seen=0, label_settled=0, gold_settled=0)
     found = list(webhook.deliveries.all())
-    assert sorted(each.event for each in found) == [
+    assert sorted(delivery.event for delivery in found) == [
         "gold.decided", "gold.withdrawn", "label.created", "label.created", "run.finished",
     ]  # fmt: skip
-    assert {each.run_id for each in found} == {None, run.pk}
+    assert {delivery.run_id for delivery in found} == {None, run.pk}
 
 
 def test_batches_are_bounded_and_a_long_line_takes_up_nothing_new(
@@ -77,7 +77,7 @@ def test_batches_are_bounded_and_a_long_line_takes_up_nothing_new(
     counts = [len(derived(webhook)) for _ in range(4)]
     assert counts == [2, 4, 4, 4]  # the ledger keeps what does not fit
     Delivery.objects.update(status="delivered")
-    assert [each.label_id for each in derived(webhook)] == [label.pk for label in labels]
+    assert [delivery.label_id for delivery in derived(webhook)] == [label.pk for label in labels]
 
 
 def test_rows_of_others_are_passed_over_in_spans(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,8 +139,8 @@ def test_replay_sends_again_what_was_sent_and_what_was_before() -> None:
     services.replay_since(webhook=webhook, since=timezone.now() - timedelta(hours=1))
     assert replayed(webhook) == [("waiting", 1), ("waiting", 1), ("waiting", 0), ("waiting", 0)]
     assert rows[0].label_id == after.pk
-    told = set(webhook.deliveries.exclude(label=None).values_list("label", flat=True))
-    assert told == {after.pk, *(label.pk for label in before)}
+    sent = set(webhook.deliveries.exclude(label=None).values_list("label", flat=True))
+    assert sent == {after.pk, *(label.pk for label in before)}
 
 
 def test_old_deliveries_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +158,10 @@ def test_old_deliveries_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     assert webhook.deliveries.count() == 4
     Webhook.objects.update(label_settled=highest_ids().label)
     delivery_queue.trim(webhook.pk)
-    assert [each.pk for each in webhook.deliveries.order_by("pk")] == [rows[3].pk, rows[4].pk]
+    assert [delivery.pk for delivery in webhook.deliveries.order_by("pk")] == [
+        rows[3].pk,
+        rows[4].pk,
+    ]
 
 
 def test_what_cannot_be_replayed() -> None:

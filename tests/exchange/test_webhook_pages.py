@@ -43,7 +43,7 @@ def rest(project: Project, role: Role = Role.MANAGER) -> APIClient:
     return client
 
 
-def at(name: str, project: Project, *parts: Any) -> str:
+def url_of(name: str, project: Project, *parts: Any) -> str:
     return reverse(name, args=[project.slug, *parts])
 
 
@@ -65,13 +65,13 @@ def secret_in(page: str) -> str:
 
 def test_a_webhook_is_made_and_its_secret_shown_once(project: Project) -> None:
     client = browser(project)
-    assert b"No webhooks yet" in client.get(at("webhook_list", project)).content
-    answer = client.post(at("webhook_create", project), FORM)
+    assert b"No webhooks yet" in client.get(url_of("webhook_list", project)).content
+    answer = client.post(url_of("webhook_create", project), FORM)
     webhook, page = project.webhooks.get(), answer.content.decode()
     assert unseal(webhook.secret).decode() == secret_in(page)
     assert "no-store" in answer["Cache-Control"]
     assert webhook.origin == "http://testserver"
-    for address in (at("webhook_detail", project, webhook.pk), at("webhook_list", project)):
+    for address in (url_of("webhook_detail", project, webhook.pk), url_of("webhook_list", project)):
         shown = client.get(address).content
         assert b"whsec_" not in shown
         assert b"&lt;b&gt;training" in shown
@@ -80,26 +80,26 @@ def test_a_webhook_is_made_and_its_secret_shown_once(project: Project) -> None:
 
 def test_it_is_changed_switched_pinged_and_deleted(project: Project) -> None:
     client, webhook = browser(project), webhook_of(project)
-    there = at("webhook_detail", project, webhook.pk)
+    there = url_of("webhook_detail", project, webhook.pk)
     assert client.post(there, FORM | {"with_text": "on"}).status_code == 302
-    client.post(at("webhook_switch", project, webhook.pk), {"to": "off"})
+    client.post(url_of("webhook_switch", project, webhook.pk), {"to": "off"})
     webhook.refresh_from_db()
     assert (webhook.events, webhook.with_text) == (["label.created"], True)
     assert webhook.status == Webhook.Status.OFF
-    client.post(at("webhook_ping", project, webhook.pk))
+    client.post(url_of("webhook_ping", project, webhook.pk))
     assert webhook.deliveries.get().event == "ping"
-    client.post(at("webhook_switch", project, webhook.pk), {"to": "on"})
+    client.post(url_of("webhook_switch", project, webhook.pk), {"to": "on"})
     webhook.refresh_from_db()
     assert webhook.active
     assert b"every 2s" in client.get(there).content
-    client.post(at("webhook_delete", project, webhook.pk))
+    client.post(url_of("webhook_delete", project, webhook.pk))
     assert Webhook.objects.count() == 0
 
 
 def test_a_replaced_secret_is_shown_once_and_the_old_one_lasts_a_day(project: Project) -> None:
     client, webhook = browser(project), webhook_of(project)
     old = unseal(webhook.secret)
-    page = client.post(at("webhook_secret", project, webhook.pk)).content.decode()
+    page = client.post(url_of("webhook_secret", project, webhook.pk)).content.decode()
     webhook.refresh_from_db()
     assert unseal(webhook.secret).decode() == secret_in(page)
     assert webhook.old_secret is not None
@@ -111,13 +111,13 @@ def test_a_replaced_secret_is_shown_once_and_the_old_one_lasts_a_day(project: Pr
 def test_deliveries_are_shown_and_sent_again(project: Project) -> None:
     client, webhook = browser(project), webhook_of(project)
     rows = ended(project, webhook)
-    page = client.get(at("webhook_detail", project, webhook.pk), {"status": "failed"}).content
+    page = client.get(url_of("webhook_detail", project, webhook.pk), {"status": "failed"}).content
     assert b"given up" in page
     assert b"&lt;script&gt;x" in page
     assert b"<script>x" not in page
-    part = client.get(at("webhook_deliveries", project, webhook.pk), {"status": "waiting"})
+    part = client.get(url_of("webhook_deliveries", project, webhook.pk), {"status": "waiting"})
     assert b"None of these" in part.content
-    address = at("webhook_replay", project, webhook.pk)
+    address = url_of("webhook_replay", project, webhook.pk)
     again = client.post(address, {"delivery": [rows[0].pk, "x"]}, follow=True).content
     assert b"1 to be sent again" in again
     assert webhook.deliveries.filter(status="waiting").get() == rows[0]
@@ -135,7 +135,7 @@ def test_there_is_an_end_to_how_many(project: Project, monkeypatch: pytest.Monke
     webhook = webhook_of(project)
     with pytest.raises(Conflict, match="1 webhooks at most"):
         webhook_of(project)
-    assert browser(project).post(at("webhook_create", project), FORM).status_code == 422
+    assert browser(project).post(url_of("webhook_create", project), FORM).status_code == 422
     services.ping(webhook=webhook)
     with pytest.raises(Conflict, match="still on their way"):
         services.ping(webhook=webhook)
@@ -143,22 +143,22 @@ def test_there_is_an_end_to_how_many(project: Project, monkeypatch: pytest.Monke
 
 def test_over_rest(project: Project) -> None:
     client = rest(project)
-    made = client.post(at("api_webhook_list", project), {"url": FAR})
+    made = client.post(url_of("api_webhook_list", project), {"url": FAR})
     body = made.json()
     assert (made.status_code, made["Cache-Control"]) == (201, "no-store")
     assert (body["events"], body["status"]) == (list(EVENTS), "active")
     number = body["id"]
     assert body["secret"].startswith("whsec_")
-    listed = client.get(at("api_webhook_list", project)).json()
+    listed = client.get(url_of("api_webhook_list", project)).json()
     assert (listed["count"], "secret" in listed["results"][0]) == (1, False)
-    there = at("api_webhook", project, number)
+    there = url_of("api_webhook", project, number)
     changed = client.patch(there, {"active": False, "events": ["run.finished"]}).json()
     assert (changed["status"], changed["events"]) == ("off", ["run.finished"])
     assert client.patch(there, {"active": True}).json()["status"] == "active"
     assert client.get(there).json()["url"] == FAR
-    pinged = client.post(at("api_webhook_ping", project, number))
+    pinged = client.post(url_of("api_webhook_ping", project, number))
     assert (pinged.status_code, pinged.json()["event"]) == (202, "ping")
-    renewed = client.post(at("api_webhook_secret", project, number)).json()["secret"]
+    renewed = client.post(url_of("api_webhook_secret", project, number)).json()["secret"]
     assert renewed != body["secret"]
     assert client.delete(there).status_code == 204
     assert client.get(there).status_code == 404
@@ -167,16 +167,16 @@ def test_over_rest(project: Project) -> None:
 def test_replay_over_rest(project: Project) -> None:
     webhook, client = webhook_of(project, events=["label.created"]), rest(project)
     rows = ended(project, webhook)
-    listed = client.get(at("api_webhook_deliveries", project, webhook.pk), {"status": "failed"})
+    listed = client.get(url_of("api_webhook_deliveries", project, webhook.pk), {"status": "failed"})
     first = listed.json()["results"][0]
     assert (listed.json()["count"], first["response_status"]) == (2, 500)
     assert rows[1].label is not None
     assert first["item"] == rows[1].label.item.external_id
     assert first["message_id"] == f"msg_{rows[1].uid.hex}"
-    address = at("api_webhook_replay", project, webhook.pk)
+    address = url_of("api_webhook_replay", project, webhook.pk)
     assert client.post(address, {"deliveries": [rows[0].pk]}).json() == {"queued": 1}
     assert client.post(address, {"since": "2026-01-01T00:00:00Z"}).status_code == 202
     assert client.post(address, {}).status_code == 422
     assert client.post(address, {"deliveries": [9_999_999]}).status_code == 404
-    strange = client.get(at("api_webhook_deliveries", project, webhook.pk), {"status": "x"})
+    strange = client.get(url_of("api_webhook_deliveries", project, webhook.pk), {"status": "x"})
     assert strange.status_code == 400

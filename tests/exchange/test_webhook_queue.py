@@ -60,12 +60,12 @@ def attempts() -> int:
     return Delivery.objects.aggregate(count=Sum("attempts"))["count"] or 0
 
 
-def told(hook: Receiver) -> list[Any]:
+def messages_of(hook: Receiver) -> list[Any]:
     return [json.loads(got.body) for got in hook.received]
 
 
 def items(hook: Receiver) -> list[str]:
-    return [message["data"]["item"]["id"] for message in told(hook)]
+    return [message["data"]["item"]["id"] for message in messages_of(hook)]
 
 
 def hurry(webhook: Webhook) -> None:
@@ -79,7 +79,7 @@ def test_a_label_is_told_with_all_that_a_receiver_needs(hook: Receiver) -> None:
     webhook = with_labels(hook)
     assert send_due(webhook.pk) == 1
     [delivery] = webhook.deliveries.all()
-    [message] = told(hook)
+    [message] = messages_of(hook)
     label = delivery.label
     assert label is not None
     assert message["id"] == hook.received[0].headers["webhook-id"] == f"msg_{delivery.uid.hex}"
@@ -104,12 +104,12 @@ def test_what_an_author_wrote_never_goes_along_and_is_nowhere_once_erased(hook: 
     hook.body = b"You sent me: a, about a quiet laptop"
     derived(webhook)
     assert send_due(webhook.pk) == 2  # a label and the gold it makes
-    assert {each["data"]["item"].get("text") for each in told(hook)} == {None}
+    assert {message["data"]["item"].get("text") for message in messages_of(hook)} == {None}
     kept = answered_by(other := author_of(author.site, "other"))
     derived(webhook)
     erase_author(author)
     left = webhook.deliveries.all()
-    assert {(each.label or each.gold).item_id for each in left} == {kept.item_id}  # type: ignore[union-attr]
+    assert {(delivery.label or delivery.gold).item_id for delivery in left} == {kept.item_id}  # type: ignore[union-attr]
     erase_author(other)
     assert send_due(webhook.pk) == 0
     assert not webhook.deliveries.exists()
@@ -147,7 +147,9 @@ def test_a_failure_is_waited_for_and_then_passed(hook: Receiver) -> None:
     hurry(webhook)
     send_due(webhook.pk)
     assert items(hook)[-1] == bad
-    assert len({each["id"] for each in told(hook)}) == 2  # each attempt has the id of the first
+    assert (
+        len({message["id"] for message in messages_of(hook)}) == 2
+    )  # each attempt has the id of the first
 
 
 def test_it_is_given_up_after_days_of_attempts(hook: Receiver) -> None:
@@ -169,11 +171,11 @@ def test_it_is_given_up_after_days_of_attempts(hook: Receiver) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "seconds"),
+    ("header", "seconds"),
     [("120", 120), ("999999999999", 86_400), ("-5", 0), ("soon", 0), ("", 0), ("①", 0)],
 )
-def test_what_a_receiver_asks_for(said: str, seconds: float) -> None:
-    answer = Answer(503, 0.1, headers={"retry-after": said})
+def test_what_a_receiver_asks_for(header: str, seconds: float) -> None:
+    answer = Answer(503, 0.1, headers={"retry-after": header})
     assert retry_after(answer, timezone.now()) == seconds
 
 
@@ -213,7 +215,7 @@ def test_days_of_failures_pause_it_and_it_can_go_on(hook: Receiver) -> None:
     services.ping(webhook=webhook)
     assert due_webhooks() == [webhook.pk]
     send_due(webhook.pk)
-    assert told(hook)[-1]["event"] == "ping"  # also while it is paused
+    assert messages_of(hook)[-1]["event"] == "ping"  # also while it is paused
     services.switch_on(webhook=webhook)
     assert send_due(webhook.pk) == 2  # what waited is sent
 

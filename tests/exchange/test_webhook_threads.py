@@ -38,8 +38,8 @@ def test_a_slow_receiver_delays_no_other(settings: LazySettings) -> None:
     project = ProjectFactory.create()
     with receiver() as slow, receiver() as quick:
         slow.status = lambda _: 200 if answer.wait(60) else 500
-        for each in (slow, quick):
-            services.ping(webhook=webhook_of(project, each.address))
+        for webhook in (slow, quick):
+            services.ping(webhook=webhook_of(project, webhook.address))
         round_of_a_worker()
         until(lambda: len(slow.received) == 1)
         until(lambda: Delivery.objects.filter(status="delivered").count() == 1)

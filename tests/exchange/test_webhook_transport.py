@@ -45,22 +45,24 @@ def test_signatures_are_those_of_the_specification() -> None:
 
 
 def test_secrets_are_long_random_and_sealed() -> None:
-    one, other = payloads.new_secret(), payloads.new_secret()
-    assert one != other
-    assert len(base64.b64decode(one.removeprefix("whsec_"))) == 32
-    assert one.encode() not in payloads.sealed(one)
+    first, other = payloads.new_secret(), payloads.new_secret()
+    assert first != other
+    assert len(base64.b64decode(first.removeprefix("whsec_"))) == 32
+    assert first.encode() not in payloads.sealed(first)
 
 
 def test_while_a_secret_is_replaced_both_sign() -> None:
     now, secrets = timezone.now(), [payloads.new_secret() for _ in "ab"]
     webhook = Webhook(secret=payloads.sealed(secrets[0]), old_secret=payloads.sealed(secrets[1]))
-    at = int(now.timestamp())
+    timestamp = int(now.timestamp())
     for until, count in [(now + timedelta(hours=1), 2), (now - timedelta(seconds=1), 1)]:
         webhook.old_secret_until = until
         headers = payloads.signed_headers(webhook, MESSAGE, BODY, now)
-        wanted = [payloads.signature(each, MESSAGE, at, BODY) for each in secrets[:count]]
+        wanted = [
+            payloads.signature(secret, MESSAGE, timestamp, BODY) for secret in secrets[:count]
+        ]
         assert headers["webhook-signature"].split(" ") == wanted
-        assert (headers["webhook-id"], headers["webhook-timestamp"]) == (MESSAGE, str(at))
+        assert (headers["webhook-id"], headers["webhook-timestamp"]) == (MESSAGE, str(timestamp))
 
 
 def example() -> Any:
@@ -177,11 +179,11 @@ def test_what_is_inside_is_refused_by_default(address: str, settings: LazySettin
 
 def test_what_an_operator_may_allow(settings: LazySettings) -> None:
     settings.LABELHUB_WEBHOOK_LOOPBACK, settings.LABELHUB_WEBHOOK_PRIVATE = True, False
-    assert [is_allowed(each) for each in (HERE[0], HERE[2], INSIDE[0])] == [True, True, False]
+    assert [is_allowed(address) for address in (HERE[0], HERE[2], INSIDE[0])] == [True, True, False]
     settings.LABELHUB_WEBHOOK_PRIVATE = True
     assert is_allowed("10.1.2.3")
     assert is_allowed("fc00::1")
-    assert not any(is_allowed(each) for each in [*NEVER, "::", "::ffff:0:0"])
+    assert not any(is_allowed(address) for address in [*NEVER, "::", "::ffff:0:0"])
 
 
 @pytest.mark.parametrize(
