@@ -18,7 +18,7 @@ from tests.factories.llm import ModelSpecFactory
 from tests.fakes.fast_endpoint import FastEndpoint
 from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import make_call, make_spec, opened
-from tests.llm.tiny_endpoint import Answer, Heard, said, tiny_endpoint
+from tests.llm.tiny_endpoint import Answer, Heard, chat_completion, tiny_endpoint
 
 CALLS = st.lists(st.tuples(st.integers(1, 50), st.floats(0, 1)), min_size=1, max_size=60)
 
@@ -137,12 +137,12 @@ def test_what_answers_of_no_use_have_cost_is_booked_when_the_slice_ends(
     assert (turn.cost_nanousd or 0) > 0
 
 
-@pytest.mark.parametrize("useless", [{"choices": ["x" * 40_000]}, said("x " * 40_000)])
+@pytest.mark.parametrize("useless", [{"choices": ["x" * 40_000]}, chat_completion("x " * 40_000)])
 async def test_what_is_guessed_is_never_more_than_the_cap_allows(useless: dict[str, Any]) -> None:
     useless.pop("usage", None)
 
     def say(heard: Heard) -> Answer:
-        return 200, said() if heard.before else useless, {}
+        return 200, chat_completion() if heard.before else useless, {}
 
     async with tiny_endpoint(say) as endpoint:
         spec = make_spec(provider={"base_url": endpoint.base_url}, max_output_tokens=100)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.llm.tiny_endpoint import Answer, error, said
+from tests.llm.tiny_endpoint import Answer, chat_completion, error
 
 #: A token and what else could have stood there, with probabilities; a bare text was certain.
 Piece = str | tuple[str, Mapping[str, float]]
@@ -22,10 +22,10 @@ def answer_in_tokens(body: Mapping[str, Any], pieces: Sequence[Piece]) -> Answer
         return 400, error("'top_logprobs' requires 'logprobs' to be true"), {}
     text = "".join(piece if isinstance(piece, str) else piece[0] for piece in pieces)
     if not body.get("logprobs"):
-        return 200, said(text), {}
+        return 200, chat_completion(text), {}
     most = body.get("top_logprobs", 0)
     tokens = [token for piece in pieces for token in _tokens(piece, most)]
-    return 200, said(text, logprobs={"content": tokens, "refusal": None}), {}
+    return 200, chat_completion(text, logprobs={"content": tokens, "refusal": None}), {}
 
 
 def _tokens(piece: Piece, most: int) -> list[dict[str, Any]]:

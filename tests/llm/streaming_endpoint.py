@@ -37,7 +37,7 @@ class Answering:
 
     async def say(self, *texts: str) -> None:
         """Send ``texts`` as they come from an endpoint."""
-        await self.write(*(said(text) for text in texts))
+        await self.write(*(text_event(text) for text in texts))
 
     async def end(self, finish: str = "stop", usage: Any = None) -> None:
         """Finish as endpoints do."""
@@ -75,7 +75,7 @@ def event(**data: Any) -> bytes:
     return f"data: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
 
 
-def said(text: str | None, **more: Any) -> bytes:
+def text_event(text: str | None, **more: Any) -> bytes:
     """An event that says ``text``; ``more`` is part of its delta."""
     return event(choices=[{"index": 0, "delta": {"content": text, **more}, "finish_reason": None}])
 

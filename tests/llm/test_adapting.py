@@ -10,7 +10,15 @@ from apps.llm.wire import MOST_ROOM
 from labelhub.core.llm.errors import RequestRejected
 from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import Learnt, make_call, make_json_call, make_spec, opened
-from tests.llm.tiny_endpoint import Answer, Heard, TinyEndpoint, always, error, said, tiny_endpoint
+from tests.llm.tiny_endpoint import (
+    Answer,
+    Heard,
+    TinyEndpoint,
+    always,
+    chat_completion,
+    error,
+    tiny_endpoint,
+)
 
 
 def spec_of(endpoint: TinyEndpoint, **changes: Any) -> Any:
@@ -20,7 +28,7 @@ def spec_of(endpoint: TinyEndpoint, **changes: Any) -> Any:
 
 async def test_a_model_that_never_ends_is_asked_with_ever_larger_caps_up_to_the_largest() -> None:
     def say(_: Heard) -> Answer:
-        return 200, said("", finish_reason="length"), {}
+        return 200, chat_completion("", finish_reason="length"), {}
 
     async with tiny_endpoint(say) as endpoint:
         spec = spec_of(endpoint, structured="json_schema")
@@ -36,7 +44,7 @@ def _no_form(heard: Heard) -> Answer:
     form = heard.body.get("response_format", {}).get("type", "")
     if form:
         return 400, error(f"response_format of type {form} is not supported"), {}
-    return 200, said(), {}
+    return 200, chat_completion(), {}
 
 
 async def test_calls_in_flight_together_never_unlearn_what_one_of_them_learnt() -> None:
@@ -46,7 +54,7 @@ async def test_calls_in_flight_together_never_unlearn_what_one_of_them_learnt() 
         async with opened(spec, learnt=learnt) as gateway:
             await asyncio.gather(*(gateway.complete(spec, make_json_call()) for _ in range(8)))
     assert spec.structured == "none"
-    assert [each.value for each in learnt.seen] == ["json_object", "none"]
+    assert [capability.value for capability in learnt.seen] == ["json_object", "none"]
 
 
 async def test_a_refused_extra_field_is_not_learnt_around() -> None:
@@ -96,20 +104,20 @@ async def test_headers_from_elsewhere_are_checked_again() -> None:
             pass
 
 
-def _of_context(size: int, told: str) -> Any:
+def _of_context(size: int, message: str) -> Any:
     """An endpoint whose context is taken up by 500 tokens of text."""
 
     def say(heard: Heard) -> Answer:
         if 500 + heard.body["max_tokens"] > size:
-            return 400, error(told, code=400), {}
+            return 400, error(message, code=400), {}
         usage = {"prompt_tokens": 500, "completion_tokens": 5}
-        return 200, said() | {"usage": usage}, {}
+        return 200, chat_completion() | {"usage": usage}, {}
 
     return say
 
 
 @pytest.mark.parametrize(
-    ("told", "caps", "context"),
+    ("message", "caps", "context"),
     [
         (("This model's maximum context length is 4096 tokens. However, you requested 34292 tokens "
          "(500 in the messages, 33792 in the completion). Please reduce the length."),
@@ -121,17 +129,17 @@ def _of_context(size: int, told: str) -> Any:
     ],
 )  # fmt: skip
 async def test_a_context_that_is_too_small_is_learnt_once(
-    told: str, caps: list[int], context: int
+    message: str, caps: list[int], context: int
 ) -> None:
     learnt = Learnt()
-    async with tiny_endpoint(_of_context(4096, told)) as endpoint:
+    async with tiny_endpoint(_of_context(4096, message)) as endpoint:
         spec = spec_of(endpoint, thinking_tokens=MOST_ROOM)
         async with opened(spec, learnt=learnt) as gateway:
             await gateway.complete(spec, make_call())
             await gateway.complete(spec, make_call())
     assert [heard.body["max_tokens"] for heard in endpoint.heard] == caps
     assert spec.context_tokens == context
-    assert [each.field for each in learnt.seen] == ["context_tokens"]
+    assert [capability.field for capability in learnt.seen] == ["context_tokens"]
 
 
 async def test_only_the_first_call_to_an_unknown_model_goes_alone(model_server: FakeServer) -> None:
@@ -139,7 +147,7 @@ async def test_only_the_first_call_to_an_unknown_model_goes_alone(model_server: 
     spec = make_spec(model_server, thinking_tokens=None)
     most = {"unknown": 0, "known": 0}
     async with opened(spec) as gateway:
-        calls = [gateway.complete(spec, make_call(f"Text {each}.")) for each in range(9)]
+        calls = [gateway.complete(spec, make_call(f"Text {number}.")) for number in range(9)]
         asking = asyncio.gather(*calls)
         while not asking.done():
             now = "unknown" if spec.thinking_tokens is None else "known"
@@ -157,7 +165,7 @@ def _bare_500(*refused: str, before: int = 99) -> Any:
         form = heard.body.get("response_format", {}).get("type", "text")
         if form in refused and heard.before < before:
             return 500, error("Internal Server Error"), {}
-        return 200, said(), {}
+        return 200, chat_completion(), {}
 
     return say
 
@@ -166,17 +174,18 @@ async def test_an_answer_at_its_cap_is_cut_off_however_its_endpoint_says_so() ->
     capped = {"prompt_tokens": 10, "completion_tokens": 9}
     longer = {"prompt_tokens": 10, "completion_tokens": 90}
     cases = {
-        "max_tokens": (said("Half", finish_reason="max_tokens"), "length"),
-        "MAX_TOKENS": (said("Half", finish_reason="MAX_TOKENS"), "length"),
-        "LENGTH": (said("Half", finish_reason="LENGTH"), "length"),
-        "model_length": (said("Half", finish_reason="model_length"), "length"),
-        "all tokens used": (said("Half") | {"usage": capped}, "length"),
+        "max_tokens": (chat_completion("Half", finish_reason="max_tokens"), "length"),
+        "MAX_TOKENS": (chat_completion("Half", finish_reason="MAX_TOKENS"), "length"),
+        "LENGTH": (chat_completion("Half", finish_reason="LENGTH"), "length"),
+        "model_length": (chat_completion("Half", finish_reason="model_length"), "length"),
+        "all tokens used": (chat_completion("Half") | {"usage": capped}, "length"),
         "all tokens used without a reason": (
-            said("Half", finish_reason=None) | {"usage": capped}, "length"),
-        "a wrong count": (said("Whole") | {"usage": longer}, "stop"),
+            chat_completion("Half", finish_reason=None) | {"usage": capped}, "length"),
+        "a wrong count": (chat_completion("Whole") | {"usage": longer}, "stop"),
         "filtered at its cap": (
-            said("Half", finish_reason="content_filter") | {"usage": capped}, "content_filter"),
-        "no reason": (said("Whole", finish_reason=None), "stop"),
+            chat_completion("Half", finish_reason="content_filter") | {"usage": capped},
+            "content_filter"),
+        "no reason": (chat_completion("Whole", finish_reason=None), "stop"),
     }  # fmt: skip
     failures = []
     for case, (answer, reason) in cases.items():
@@ -192,8 +201,8 @@ async def test_an_answer_at_its_cap_is_cut_off_however_its_endpoint_says_so() ->
 async def test_an_answer_in_a_form_that_has_no_end_is_asked_for_as_free_text() -> None:
     def say(heard: Heard) -> Answer:
         if "response_format" in heard.body:
-            return 200, said('{"reasoning": "' + " " * 50, finish_reason="length"), {}
-        return 200, said("Final Decision: Price"), {}
+            return 200, chat_completion('{"reasoning": "' + " " * 50, finish_reason="length"), {}
+        return 200, chat_completion("Final Decision: Price"), {}
 
     async with tiny_endpoint(say) as endpoint:
         spec = spec_of(endpoint, structured="json_schema")
@@ -221,8 +230,8 @@ async def test_a_form_that_a_server_fails_at_without_a_word_of_it_is_given_up_fo
             spec = spec_of(endpoint, structured="json_schema")
             async with opened(spec, learnt=learnt) as gateway:
                 asked = [await gateway.complete(spec, make_json_call()) for _ in range(2)]
-        found = [attempt.http_status for each in asked for attempt in each.attempts]
-        told = {each.said for each in learnt.seen} - {"Internal Server Error"}
-        if (spec.structured, found) != (form, statuses) or told:
-            failures.append((case, spec.structured, found, told))
+        found = [attempt.http_status for answer in asked for attempt in answer.attempts]
+        messages = {capability.said for capability in learnt.seen} - {"Internal Server Error"}
+        if (spec.structured, found) != (form, statuses) or messages:
+            failures.append((case, spec.structured, found, messages))
     assert not failures

@@ -11,7 +11,7 @@ from aiohttp.test_utils import TestServer
 from labelhub.core.llm.errors import UnknownModel, WrongKey
 from labelhub.core.llm.types import Message
 from tests.llm.asking_helpers import make_call, make_spec, opened
-from tests.llm.streaming_endpoint import DONE, said
+from tests.llm.streaming_endpoint import DONE, text_event
 
 KEY = "azure-key-0123456789"
 VERSION = "2024-10-21"
@@ -57,7 +57,7 @@ async def azure() -> AsyncIterator[tuple[str, list[web.Request]]]:
         if request.path not in answers:
             return refusal(404, "DeploymentNotFound")
         if request.can_read_body and (await request.json()).get("stream"):
-            return web.Response(body=said("Yes.") + DONE, content_type="text/event-stream")
+            return web.Response(body=text_event("Yes.") + DONE, content_type="text/event-stream")
         return web.json_response(answers[request.path])
 
     app = web.Application()

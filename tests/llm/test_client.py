@@ -150,18 +150,18 @@ async def test_a_redirection_is_not_followed(model_server: FakeServer) -> None:
     assert (answer.status, answer.ok) == (307, False)
 
 
-@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("declared", [True, False])
 async def test_an_answer_of_absurd_length_is_not_read(
-    monkeypatch: pytest.MonkeyPatch, *, told: bool
+    monkeypatch: pytest.MonkeyPatch, *, declared: bool
 ) -> None:
     monkeypatch.setattr(client, "LONGEST_ANSWER", 100_000)
 
     async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        length = b"Content-Length: 100001\r\n" if told else b""
+        length = b"Content-Length: 100001\r\n" if declared else b""
         writer.write(b"HTTP/1.1 200 OK\r\n" + length + b"\r\n")
         with contextlib.suppress(ConnectionError):
-            while not told:
+            while not declared:
                 writer.write(b"x" * 10_000)
                 await writer.drain()
         writer.close()
@@ -233,9 +233,9 @@ async def test_nothing_is_sent_that_the_environment_says(
             async with client_of(url, **headers) as lines:
                 await lines.get("/models")
                 await lines.post("/chat/completions", {"model": "m"})
-                told = repr(vars(lines)) + caplog.text
-                assert KEY not in told
-                assert "secret-header" not in told
+                seen = repr(vars(lines)) + caplog.text
+                assert KEY not in seen
+                assert "secret-header" not in seen
     assert [request.path for request in heard] == ["/v1/models", "/v1/chat/completions"] * 2
     for request in heard:
         sent = {name.lower(): value for name, value in request.headers.items()}

@@ -15,8 +15,8 @@ from tests.llm.tiny_endpoint import Answer, Heard, tiny_endpoint
 def vectors(heard: Heard) -> Answer:
     """A vector that tells its text, in turned order."""
     rows = [
-        {"index": at, "embedding": [float(len(text)), 1.0]}
-        for at, text in enumerate(heard.body["input"])
+        {"index": index, "embedding": [float(len(text)), 1.0]}
+        for index, text in enumerate(heard.body["input"])
     ]
     usage = {"prompt_tokens": 7 * len(rows)}
     return 200, {"data": rows[::-1], "usage": usage}, {}
@@ -27,7 +27,7 @@ def spec_of(base_url: str) -> ModelSpec:
 
 
 async def test_each_text_gets_its_vector_in_batches() -> None:
-    texts = ["x" * (at % 9) for at in range(300)]
+    texts = ["x" * (number % 9) for number in range(300)]
     async with tiny_endpoint(vectors) as endpoint:
         spec = spec_of(endpoint.base_url)
         async with opened(spec) as gateway:
@@ -74,8 +74,8 @@ def test_no_other_answer_is_read(body: bytes) -> None:
 async def test_batches_of_different_lengths_are_refused() -> None:
     def say(heard: Heard) -> Answer:
         rows = [
-            {"index": at, "embedding": [1.0] * (heard.before + 1)}
-            for at, _ in enumerate(heard.body["input"])
+            {"index": index, "embedding": [1.0] * (heard.before + 1)}
+            for index, _ in enumerate(heard.body["input"])
         ]
         return 200, {"data": rows}, {}
 

@@ -33,7 +33,7 @@ def test_lessons_of_two_processes_are_both_kept() -> None:
     services.learn_capability(model, Capability("takes_seed", value=False))
     services.learn_capability(other, Capability("takes_stop", value=False))
     kept = ModelSpec.objects.get()
-    assert [each["field"] for each in kept.learnt] == ["takes_seed", "takes_stop"]
+    assert [lesson["field"] for lesson in kept.learnt] == ["takes_seed", "takes_stop"]
     assert not kept.takes_seed
 
 

@@ -21,7 +21,7 @@ from labelhub.core.prompts import PromptLibrary
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
 from tests.cases import all_cases
 from tests.llm.asking_helpers import Learnt, make_json_call, make_spec, opened
-from tests.llm.tiny_endpoint import Answer, Heard, error, said, tiny_endpoint
+from tests.llm.tiny_endpoint import Answer, Heard, chat_completion, error, tiny_endpoint
 
 LIBRARY = PromptLibrary(Path(settings.PROMPTS_DIR))
 POINTS = [{"name": "low", "point": 1}, {"name": "high", "point": 2}]
@@ -32,7 +32,7 @@ SCHEMAS: dict[str, Schema] = {
     "text": parse_schema({"task": "text", "labels": []}),
     "per_item": parse_schema({"task": "per_item", "labels": []}),
 }
-ANSWERED = said('{"labels": ["Price"]}')
+ANSWERED = chat_completion('{"labels": ["Price"]}')
 #: Inputs of prompts beside those that every item has.
 GIVEN: dict[str, Any] = {"name": "A", "history": [], "arguments": [], "precedents": [],
                          "examples": [], "opinions": [], "extractor": "x", "critic": "x",
@@ -77,10 +77,10 @@ def _is_alike(example: Any, schema: Any) -> None:
     assert isinstance(example, kinds[schema["type"]])
     if isinstance(example, dict):
         assert list(example) == schema["required"]
-        for key, each in example.items():
-            _is_alike(each, schema["properties"][key])
-    for each in example if isinstance(example, list) else ():
-        _is_alike(each, schema["items"])
+        for key, part in example.items():
+            _is_alike(part, schema["properties"][key])
+    for part in example if isinstance(example, list) else ():
+        _is_alike(part, schema["items"])
 
 
 def refusing(*kinds: str, status: int, message: str = "Internal error") -> Any:
@@ -94,7 +94,7 @@ def refusing(*kinds: str, status: int, message: str = "Internal error") -> Any:
 
 
 def kinds_asked(heard: list[Heard]) -> list[str]:
-    return [each.body.get("response_format", {}).get("type", "text") for each in heard]
+    return [request.body.get("response_format", {}).get("type", "text") for request in heard]
 
 
 @pytest.mark.parametrize("status", [400, 403, 422])
@@ -107,8 +107,8 @@ async def test_a_refused_schema_is_asked_for_as_any_json_then_as_text(status: in
             await gateway.complete(spec, make_json_call())
             await gateway.complete(spec, make_json_call())
     assert kinds_asked(endpoint.heard) == ["json_schema", "json_object", "text", "text"]
-    assert [each.value for each in learnt.seen] == ["json_object", "none"]
-    shown = ["JSON" in each.body["messages"][-1]["content"] for each in endpoint.heard]
+    assert [capability.value for capability in learnt.seen] == ["json_object", "none"]
+    shown = ["JSON" in request.body["messages"][-1]["content"] for request in endpoint.heard]
     assert shown == [True, True, False, False], "the prompt asks for the form that is sent"
 
 
@@ -125,9 +125,9 @@ async def test_http_500_on_a_schema_teaches_once_another_form_is_answered(messag
             await gateway.complete(spec, make_json_call())
             await gateway.complete(spec, make_json_call())
     assert kinds_asked(endpoint.heard) == ["json_schema", "json_object", "json_object"]
-    assert [(each.field, each.value, each.said) for each in learnt.seen] == [
-        ("structured", "json_object", message)
-    ]
+    assert [
+        (capability.field, capability.value, capability.said) for capability in learnt.seen
+    ] == [("structured", "json_object", message)]
 
 
 ODD = "Invalid schema for response_format 'answer': 'enum' values must not contain newlines"
@@ -135,7 +135,7 @@ NO_SCHEMA = "response_format of type json_schema is not supported"
 
 
 @pytest.mark.parametrize(
-    ("status", "told", "asked", "kept"),
+    ("status", "message", "asked", "kept"),
     [
         (400, ODD, ["json_schema", "json_object", "json_schema"], "json_schema"),
         (500, ODD, ["json_schema", "json_object", "json_schema"], "json_schema"),
@@ -143,12 +143,12 @@ NO_SCHEMA = "response_format of type json_schema is not supported"
     ],
 )
 async def test_what_one_items_options_are_refused_for_the_others_are_not(
-    status: int, told: str, asked: list[str], kept: str
+    status: int, message: str, asked: list[str], kept: str
 ) -> None:
     def say(heard: Heard) -> Answer:
         form = heard.body.get("response_format", {})
         odd = form.get("type") == "json_schema" and "ODD" in json.dumps(form)
-        return (status, error(told, param="response_format"), {}) if odd else (200, ANSWERED, {})
+        return (status, error(message, param="response_format"), {}) if odd else (200, ANSWERED, {})
 
     async with tiny_endpoint(say) as endpoint:
         spec = make_spec(provider={"base_url": endpoint.base_url}, structured="json_schema")
@@ -177,4 +177,4 @@ async def test_an_answer_that_teaches_does_not_wait_for_the_database() -> None:
             await asyncio.wait_for(gateway.complete(spec, make_json_call()), 5)
             assert (spec.structured, learnt.seen) == ("json_object", [])
             kept.set()
-    assert [each.value for each in learnt.seen] == ["json_object"]
+    assert [capability.value for capability in learnt.seen] == ["json_object"]

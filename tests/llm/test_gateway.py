@@ -74,10 +74,10 @@ async def test_instructions_go_where_the_model_takes_them(
 
 
 async def test_two_models_are_never_mixed() -> None:
-    with FakeServer() as one, FakeServer() as other:
-        first = make_spec(one, pk=1, name="shared-name")
-        second = make_spec(other, pk=2, name="shared-name")
-        third = make_spec(other, pk=3, name="third")
+    with FakeServer() as server, FakeServer() as other_server:
+        first = make_spec(server, pk=1, name="shared-name")
+        second = make_spec(other_server, pk=2, name="shared-name")
+        third = make_spec(other_server, pk=3, name="third")
         third.provider = second.provider
         async with opened(first, second, third) as gateway:
             await asyncio.gather(
@@ -86,9 +86,9 @@ async def test_two_models_are_never_mixed() -> None:
                     for spec in (first, second, third) * 20
                 )
             )
-    assert {body["messages"][1]["content"][15:21] for body in one.requests} == {"text 1"}
-    assert sorted({body["model"] for body in other.requests}) == ["shared-name", "third"]
-    assert (len(one.requests), len(other.requests)) == (20, 40)
+    assert {body["messages"][1]["content"][15:21] for body in server.requests} == {"text 1"}
+    assert sorted({body["model"] for body in other_server.requests}) == ["shared-name", "third"]
+    assert (len(server.requests), len(other_server.requests)) == (20, 40)
 
 
 async def test_never_more_at_once_than_the_provider_allows(model_server: FakeServer) -> None:

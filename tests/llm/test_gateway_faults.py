@@ -22,7 +22,7 @@ from labelhub.core.llm.errors import (
 from labelhub.core.llm.types import Message, Usage
 from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import Sleeper, make_call, make_spec, opened
-from tests.llm.tiny_endpoint import Answer, Heard, error, said, tiny_endpoint
+from tests.llm.tiny_endpoint import Answer, Heard, chat_completion, error, tiny_endpoint
 
 KEY = "sk-test-0123456789"
 
@@ -110,7 +110,7 @@ async def test_calls_in_line_are_not_sent_once_one_was_refused_for_all(
     model_server.options.faults = {fault: 1.0}
     spec = make_spec(model_server, provider={"max_concurrency": 4})
     async with opened(spec) as gateway:
-        calls = [gateway.complete(spec, make_call(f"Text {each}.")) for each in range(40)]
+        calls = [gateway.complete(spec, make_call(f"Text {number}.")) for number in range(40)]
         ended = await asyncio.gather(*calls, return_exceptions=True)
     assert len(model_server.requests) == 4
     assert len({(type(error), str(error)) for error in ended}) == 1
@@ -185,12 +185,14 @@ async def test_an_endpoint_that_says_at_once_that_it_timed_out_is_tried_again(st
     def say(heard: Heard) -> Answer:
         if 20 <= heard.before < 60:
             return status, error("upstream"), {}
-        return 200, said(), {}
+        return 200, chat_completion(), {}
 
     async with tiny_endpoint(say) as endpoint:
         spec = make_spec(provider={"base_url": endpoint.base_url, "read_timeout": 120})
         async with opened(spec, attempts=50) as gateway:
-            await asyncio.gather(*(gateway.complete(spec, make_call(f"{at}")) for at in range(60)))
+            await asyncio.gather(
+                *(gateway.complete(spec, make_call(f"{number}")) for number in range(60))
+            )
             assert gateway.limit_of(spec.provider) >= 8
     assert len(endpoint.heard) == 100
 
@@ -219,12 +221,12 @@ async def test_only_what_a_model_may_have_written_is_counted(
         async with opened(spec, attempts=2) as gateway:
             with pytest.raises(ModelError, match=words) as caught:
                 await gateway.complete(spec, make_call())
-            told: list[Usage] = []
+            usages: list[Usage] = []
             with pytest.raises(ModelError):
-                [each async for each in gateway.stream(spec, [Message("user", "Hm?")],
-                                                       tell=told.append)]  # fmt: skip
+                [chunk async for chunk in gateway.stream(spec, [Message("user", "Hm?")],
+                                                       tell=usages.append)]  # fmt: skip
     assert (caught.value.data["usage"]["tokens_in"] > 0) is paid
-    assert (told[0].tokens_in > 0) is paid
+    assert (usages[0].tokens_in > 0) is paid
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_a_model_of_the_seeded_endpoint_is_made(
 ) -> None:
     found = model(capsys, "brand-new", "--free")
     assert (found["provider"], found["free"]) == ("Environment", True)
-    assert {each.name for each in ModelSpec.objects.all()} == {"small", "brand-new"}
+    assert {model.name for model in ModelSpec.objects.all()} == {"small", "brand-new"}
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_a_header_is_named_and_its_value_shown_nowhere(operator: Client) -> None
     provider = ProviderFactory.create(headers={"X-Team": SECRET})
     edit = reverse("provider_edit", args=[provider.pk])
     admin = reverse("admin:llm_provider_change", args=[provider.pk])
-    pages = [listed(operator), *(operator.get(at).content.decode() for at in (edit, admin))]
+    pages = [listed(operator), *(operator.get(url).content.decode() for url in (edit, admin))]
     assert all("X-Team" in page and SECRET not in page for page in pages)
 
 
@@ -80,8 +80,8 @@ def test_what_was_learnt_is_shown_and_can_be_forgotten(operator: Client) -> None
     page = listed(operator)
     assert "does not take a temperature, 2" in page
     assert "Only &lt;b&gt;1&lt;/b&gt; is supported" in page
-    at = reverse("model_forget", args=[model.provider.pk, model.pk])
-    assert "is forgotten" in operator.post(at, follow=True).content.decode()
+    url = reverse("model_forget", args=[model.provider.pk, model.pk])
+    assert "is forgotten" in operator.post(url, follow=True).content.decode()
     model.refresh_from_db()
     assert (model.takes_temperature, model.structured, model.learnt) == (True, "json_schema", [])
     assert "Forget" not in listed(operator)

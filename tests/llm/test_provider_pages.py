@@ -43,15 +43,15 @@ def operator(client: Client) -> Client:
 
 def paths() -> list[str]:
     model = ModelSpecFactory.create()
-    at = [model.provider.pk]
+    arguments = [model.provider.pk]
     return [
         reverse("provider_list"),
         reverse("provider_create"),
-        reverse("provider_edit", args=at),
-        reverse("provider_check", args=at),
-        reverse("model_create", args=at),
-        reverse("model_edit", args=[*at, model.pk]),
-        reverse("model_forget", args=[*at, model.pk]),
+        reverse("provider_edit", args=arguments),
+        reverse("provider_check", args=arguments),
+        reverse("model_create", args=arguments),
+        reverse("model_edit", args=[*arguments, model.pk]),
+        reverse("model_forget", args=[*arguments, model.pk]),
     ]
 
 
@@ -113,8 +113,8 @@ def test_any_signed_in_user_lists_models_by_rest_without_addresses(client: Clien
 
 def test_a_model_name_given_twice_is_said_in_place(operator: Client) -> None:
     model = ModelSpecFactory.create()
-    at = reverse("model_create", args=[model.provider.pk])
-    answer = operator.post(at, MODEL | {"name": model.name})
+    url = reverse("model_create", args=[model.provider.pk])
+    answer = operator.post(url, MODEL | {"name": model.name})
     assert answer.status_code == 422
     assert "already exists" in answer.content.decode()
 

@@ -85,7 +85,9 @@ def test_the_messages_ask_for_the_form_that_is_sent() -> None:
     call = with_schema("single")
     for structured in ("json_schema", "json_object"):
         made = build_request(make_spec(structured=structured), call)
-        assert [each["content"] for each in made["messages"]] == ["Answer with one JSON object."]
+        assert [message["content"] for message in made["messages"]] == [
+            "Answer with one JSON object."
+        ]
     for made in (
         build_request(make_spec(structured="none"), call),
         build_request(make_spec(structured="json_schema"), call, plain=True),

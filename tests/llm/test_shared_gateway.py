@@ -72,7 +72,7 @@ async def test_a_line_is_opened_once_however_many_wait_for_it(
 
     monkeypatch.setattr(module._Kept, "look", lambda _: None)
     await asyncio.gather(*(use(pk) for pk in (1, 2, 3, 1, 2, 3)))
-    assert sorted(each.pk for each in opened) == [1, 2, 3]
+    assert sorted(lease.pk for lease in opened) == [1, 2, 3]
 
 
 @pytest.mark.parametrize(

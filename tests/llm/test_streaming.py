@@ -30,9 +30,9 @@ from tests.llm.streaming_endpoint import (
     Write,
     event,
     first_then,
-    said,
     saying,
     streaming_endpoint,
+    text_event,
     writing,
 )
 
@@ -127,7 +127,7 @@ async def test_what_is_asked_and_what_it_cost() -> None:
     ]
 
 
-UMLAUT = said("Für ") + said("自転車 🚲") + STOPPED
+UMLAUT = text_event("Für ") + text_event("自転車 🚲") + STOPPED
 
 
 @pytest.mark.parametrize(
@@ -144,12 +144,17 @@ UMLAUT = said("Für ") + said("自転車 🚲") + STOPPED
         [UMLAUT.replace(b"data: ", b"event: message\nid: 7\nretry: 5\ndata:")],
         [UMLAUT.replace(b", ", b",\ndata: ")],
         [UMLAUT.rstrip()],
-        [said("Für ", reasoning_content="Hm."), said("自転車 🚲"), STOPPED],
-        [said(None, role="assistant"), said("", reasoning="Hm, "), UMLAUT, event(choices=[])],
-        [said("<think>A bi"), said("ke?</th"), said("ink>\n\n"), UMLAUT],
-        [event(choices=[{"delta": None}]), UMLAUT, event(ping=1), said("too late")],
+        [text_event("Für ", reasoning_content="Hm."), text_event("自転車 🚲"), STOPPED],
+        [
+            text_event(None, role="assistant"),
+            text_event("", reasoning="Hm, "),
+            UMLAUT,
+            event(choices=[]),
+        ],
+        [text_event("<think>A bi"), text_event("ke?</th"), text_event("ink>\n\n"), UMLAUT],
+        [event(choices=[{"delta": None}]), UMLAUT, event(ping=1), text_event("too late")],
         [event(choices=[{"message": {"content": "Für 自転車 🚲"}, "finish_reason": "stop"}])],
-        [said([{"type": "text", "text": "Für 自転車 🚲"}]) + DONE],  # type: ignore[arg-type]
+        [text_event([{"type": "text", "text": "Für 自転車 🚲"}]) + DONE],  # type: ignore[arg-type]
     ],
 )
 async def test_streams_are_read_however_they_are_written(parts: list[bytes]) -> None:
@@ -254,17 +259,17 @@ async def test_a_model_that_thinks_before_it_speaks_is_given_room(
     model_server: FakeServer, shown: str
 ) -> None:
     model_server.options.thinks, model_server.options.shows_thought = 3000, shown
-    told: list[Usage] = []
+    usages: list[Usage] = []
     learnt = Learnt()
     spec = make_spec(model_server, thinking_tokens=None)
     async with opened(spec, learnt=learnt) as gateway:
-        said = [each async for each in gateway.stream(spec, MESSAGES, tell=told.append)]
-    assert "".join(said)
+        chunks = [chunk async for chunk in gateway.stream(spec, MESSAGES, tell=usages.append)]
+    assert "".join(chunks)
     caps = [body["max_tokens"] for body in model_server.requests]
     assert caps == [1024, 5120]
     assert spec.thinking_tokens == 4096
     assert learnt.seen[0].field == "thinking_tokens"
-    assert told[0].tokens_out >= 1024 + 3000
+    assert usages[0].tokens_out >= 1024 + 3000
 
 
 @pytest.mark.parametrize(
@@ -284,13 +289,13 @@ async def test_a_model_that_never_speaks_is_given_up_with_what_to_set(
     model_server: FakeServer,
 ) -> None:
     model_server.options.thinks = 10**6
-    told: list[Usage] = []
+    usages: list[Usage] = []
     spec = make_spec(model_server, thinking_tokens=32_768)
     async with opened(spec) as gateway:
         with pytest.raises(ModelError, match="Spent all 33,792 tokens on thinking"):
-            [each async for each in gateway.stream(spec, MESSAGES, tell=told.append)]
+            [chunk async for chunk in gateway.stream(spec, MESSAGES, tell=usages.append)]
     assert len(model_server.requests) == 1
-    assert told[0].tokens_out == 33_792
+    assert usages[0].tokens_out == 33_792
 
 
 async def test_a_parameter_that_is_not_taken_is_learnt(model_server: FakeServer) -> None:
@@ -298,7 +303,7 @@ async def test_a_parameter_that_is_not_taken_is_learnt(model_server: FakeServer)
     learnt, spec = Learnt(), make_spec(model_server)
     async with opened(spec, learnt=learnt) as gateway:
         assert (await hear(gateway, spec)).text
-    assert [each.field for each in learnt.seen] == ["max_tokens_param"]
+    assert [capability.field for capability in learnt.seen] == ["max_tokens_param"]
 
 
 async def test_no_room_within_a_limit_is_said() -> None:

@@ -16,7 +16,7 @@ from labelhub.core.llm.errors import ModelError, ModelUnreachable, RequestReject
 from labelhub.core.llm.offline.model import chat_reply
 from labelhub.core.llm.types import Message, Usage
 from tests.llm.asking_helpers import make_spec, opened
-from tests.llm.streaming_endpoint import DONE, Answering, event, said, saying, writing
+from tests.llm.streaming_endpoint import DONE, Answering, event, saying, text_event, writing
 from tests.llm.test_streaming import KEY, MESSAGES, UMLAUT, hear, heard_from, line
 
 FILTERED = event(choices=[{"delta": {}, "finish_reason": "content_filter"}])
@@ -44,7 +44,7 @@ async def test_what_was_said_before_a_fault_stays_said_and_nothing_is_tried_agai
     parts: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", KEY)
-    write = writing(said("A bike ") + said("for"), *parts)
+    write = writing(text_event("A bike ") + text_event("for"), *parts)
     async with line(write, api_key_env="SOME_API_KEY") as (gateway, spec, endpoint):
         heard = await hear(gateway, spec)
     assert heard.text == "A bike for"
@@ -60,7 +60,7 @@ async def test_a_filter_stops_an_answer_without_a_second_try() -> None:
         await answering.refuse(400, message="No.", code="content_filter")
 
     for write, text in (
-        (writing(said("A bike "), FILTERED, DONE), "A bike "),
+        (writing(text_event("A bike "), FILTERED, DONE), "A bike "),
         (writing(FILTERED, DONE), ""),
         (refuse, ""),
     ):
@@ -211,14 +211,14 @@ def test_any_bytes_can_be_read_as_events(parts: list[bytes]) -> None:
 
 @given(st.text(max_size=30), st.text("ab<>/think ", max_size=30), st.lists(st.integers(0, 90)))
 def test_thoughts_are_taken_out_wherever_text_is_cut(
-    thought: str, said: str, cuts: list[int]
+    thought: str, text: str, cuts: list[int]
 ) -> None:
-    whole = f" <think>{thought.replace('/', '')}</think>\n{said}"
+    whole = f" <think>{thought.replace('/', '')}</think>\n{text}"
     spoken, heard, start = ThoughtFilter(), "", 0
     for cut in [*sorted(cuts), len(whole)]:
         heard += spoken.hear(whole[start:cut])
         start = max(start, cut)
-    assert heard + spoken.rest() == said.lstrip()
+    assert heard + spoken.rest() == text.lstrip()
 
 
 async def test_a_connection_that_breaks_in_the_middle_is_a_fault() -> None:
@@ -236,7 +236,7 @@ async def test_the_offline_model_speaks_in_pieces_too() -> None:
     messages = (*MESSAGES, Message("assistant", "Which size?"), Message("user", "a red one, 200 €"))
     async with opened(spec) as gateway:
         heard = await hear(gateway, spec, messages, instructions="We sell bikes.")
-    said_so_far = [(each.role, each.content) for each in messages[1:]]
+    said_so_far = [(message.role, message.content) for message in messages[1:]]
     assert heard.text == chat_reply(said_so_far, "We sell bikes.")
     assert len(heard.texts) > 5
     assert heard.used[0].estimated

@@ -9,14 +9,14 @@ from apps.llm.failures import Verdict, judge, read_refusal, resume_after, retry_
 from labelhub.core.llm.errors import QuotaExhausted
 from labelhub.core.llm.types import Message
 from tests.llm.asking_helpers import Learnt, Sleeper, make_call, make_spec, opened
-from tests.llm.tiny_endpoint import Answer, Heard, always, said, tiny_endpoint
+from tests.llm.tiny_endpoint import Answer, Heard, always, chat_completion, tiny_endpoint
 
 MESSAGES = (Message("user", "Hello."),)
 
 
-def broken(text: str = "", **told: Any) -> dict[str, Any]:
+def broken(text: str = "", **fields: Any) -> dict[str, Any]:
     """An answer as OpenRouter ends it when its provider fails."""
-    answer = said(text, finish_reason="error", native_finish_reason="error", **told)
+    answer = chat_completion(text, finish_reason="error", native_finish_reason="error", **fields)
     return answer | {"usage": {"prompt_tokens": 0, "completion_tokens": 0}}
 
 
@@ -35,15 +35,19 @@ async def test_an_error_within_an_answer_is_the_error_it_names_and_never_an_answ
         "error in the choice after words": (broken(decided, **DISCONNECTED), 502),
         "rate limit in the choice": (broken(**SLOW_DOWN), 429),
         "finish reason alone": (broken(decided), 502),
-        "error beside the choice": (said(decided) | DISCONNECTED, 502),
-        "an answer with an empty error": (said(decided) | {"error": None}, 200),
-        "an answer with an empty error in the choice": (said(decided, error=None), 200),
+        "error beside the choice": (chat_completion(decided) | DISCONNECTED, 502),
+        "an answer with an empty error": (chat_completion(decided) | {"error": None}, 200),
+        "an answer with an empty error in the choice": (chat_completion(decided, error=None), 200),
     }
     failures = []
     for case, (first, status) in cases.items():
 
         def say(heard: Heard, first: Any = first) -> Answer:
-            return 200, said("Final Decision: Cleanliness") if heard.before else first, {}
+            return (
+                200,
+                chat_completion("Final Decision: Cleanliness") if heard.before else first,
+                {},
+            )
 
         async with tiny_endpoint(say) as endpoint:
             spec = make_spec(provider={"base_url": endpoint.base_url})

@@ -13,7 +13,14 @@ from apps.llm.retry import Limited, Patience
 from labelhub.core.llm.errors import QuotaExhausted
 from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import Learnt, make_call, make_spec, opened
-from tests.llm.tiny_endpoint import Answer, Heard, TinyEndpoint, error, said, tiny_endpoint
+from tests.llm.tiny_endpoint import (
+    Answer,
+    Heard,
+    TinyEndpoint,
+    chat_completion,
+    error,
+    tiny_endpoint,
+)
 
 TOLD = {
     "x-ratelimit-limit-requests": "6000",
@@ -28,11 +35,13 @@ def spec_of(endpoint: TinyEndpoint, **provider: Any) -> ModelSpec:
 
 
 def answering(headers: Mapping[str, str]) -> Any:
-    return lambda _: (200, said(), headers)
+    return lambda _: (200, chat_completion(), headers)
 
 
 async def ask(gateway: Gateway, spec: ModelSpec, times: int = 1) -> None:
-    calls = (gateway.complete(spec, make_call(f"{at}", max_tokens=5)) for at in range(times))
+    calls = (
+        gateway.complete(spec, make_call(f"{number}", max_tokens=5)) for number in range(times)
+    )
     await asyncio.gather(*calls)
 
 
@@ -102,9 +111,9 @@ async def test_what_limits_the_speed_is_told(model_server: FakeServer) -> None:
     wide = make_spec(model_server, pk=2, provider={"max_concurrency": 64})
     async with opened(spec, wide) as gateway:
         assert gateway.state_of(spec.provider).limited_by == ""
-        asking = [asyncio.create_task(ask(gateway, each, 12)) for each in (spec, wide)]
+        asking = [asyncio.create_task(ask(gateway, model, 12)) for model in (spec, wide)]
         await asyncio.sleep(0.05)
-        states = [gateway.state_of(each.provider) for each in (spec, wide)]
+        states = [gateway.state_of(model.provider) for model in (spec, wide)]
         await asyncio.gather(*asking)
         after = gateway.state_of(wide.provider)
     assert [state.limited_by for state in states] == ["concurrency setting", "adaptive limit"]
@@ -120,16 +129,16 @@ async def test_what_limits_the_speed_is_told(model_server: FakeServer) -> None:
 async def test_two_lines_share_one_limit() -> None:
     async with tiny_endpoint(answering({})) as endpoint:
         spec = spec_of(endpoint, rpm=3000)
-        async with opened(spec) as one, opened(spec) as other:
+        async with opened(spec) as first, opened(spec) as other:
             begun = time.monotonic()
-            await asyncio.gather(ask(one, spec, 10), ask(other, spec, 10))
+            await asyncio.gather(ask(first, spec, 10), ask(other, spec, 10))
     assert time.monotonic() - begun > 0.28
 
 
 def test_refusals_are_counted_from_the_last_answer_in_whatever_process() -> None:
     ours, theirs = Limited(), Limited()
     begun = time.time()
-    assert [ours.refused(begun + at) for at in (0, 400, 800)] == [0, 400, 800]
+    assert [ours.refused(begun + seconds) for seconds in (0, 400, 800)] == [0, 400, 800]
     theirs.take_up(ours.kept)
     assert theirs.refused(begun + 900) == 900
     # There it was answered, and the others learn of that too.
@@ -141,17 +150,17 @@ def test_refusals_are_counted_from_the_last_answer_in_whatever_process() -> None
 
 async def test_a_rate_limit_is_told_while_the_calls_it_refused_wait() -> None:
     def say(heard: Heard) -> Answer:
-        return (200, said(), {}) if heard.before >= 3 else (429, error("Slow down."), {})
+        return (200, chat_completion(), {}) if heard.before >= 3 else (429, error("Slow down."), {})
 
-    told = []
+    noted = []
 
     async def sleep(_: float) -> None:
-        told.append(gateway.state_of(spec.provider).limited_by)
+        noted.append(gateway.state_of(spec.provider).limited_by)
 
     async with tiny_endpoint(say) as endpoint:
         spec = spec_of(endpoint)
         patience = Patience(sleep=sleep)
         async with Gateway.open([spec], patience=patience, memory=Learnt()) as gateway:
             await ask(gateway, spec)
-            told.append(gateway.state_of(spec.provider).limited_by)
-    assert told == ["rate limit"] * 3 + [""]
+            noted.append(gateway.state_of(spec.provider).limited_by)
+    assert noted == ["rate limit"] * 3 + [""]

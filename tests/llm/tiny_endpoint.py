@@ -31,7 +31,7 @@ class TinyEndpoint:
     heard: list[Heard] = field(default_factory=list)
 
 
-def said(text: str = "fine", **choice: Any) -> dict[str, Any]:
+def chat_completion(text: str = "fine", **choice: Any) -> dict[str, Any]:
     """A chat completion; ``choice`` changes its only choice."""
     message = {"role": "assistant", "content": text}
     return {
