@@ -15,14 +15,14 @@ from apps.exchange.label_rows import (
     read_gold_history,
     read_labels,
 )
-from apps.exchange.readers.base import RawRow, RowFault, one_row
-from apps.exchange.shapes import Translated, translated
+from apps.exchange.readers.base import RawRow, RowFault, isolate_row
+from apps.exchange.shapes import Translated, translate
 from apps.exchange.values import as_object, json_cell, label_value
 from labelhub.core.schema import LabelType, Schema, Value
 
 MAX_ID = 200
 ROLES = ("user", "assistant")
-#: Rows that were translated have our own names already.
+#: Rows that were translate have our own names already.
 OUR_NAMES = ColumnMap()
 
 
@@ -59,14 +59,14 @@ def read_row(raw: RawRow, columns: ColumnMap, schema: Schema) -> ItemRow | RowEr
     if raw.error is not None:
         return RowError(raw.number, raw.field, raw.error)
     try:
-        with one_row(raw.number):
+        with isolate_row(raw.number):
             return _item_row(raw, columns, schema)
     except RowFault as fault:
         return RowError(raw.number, fault.field, fault.message)
 
 
 def _item_row(raw: RawRow, columns: ColumnMap, schema: Schema) -> ItemRow:
-    theirs = translated(raw.data, columns, schema)
+    theirs = translate(raw.data, columns, schema)
     data, remarks = theirs or Translated(_from_turns(raw.data))
     fields, others = (OUR_NAMES if theirs else columns).of(data)
     given = {field: data[column] for field, column in fields.items()}

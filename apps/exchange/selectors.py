@@ -11,8 +11,8 @@ from django.conf import settings
 
 from apps.exchange.columns import ALIASES, CHOOSABLE, CONTENT, ColumnMap, guess_columns
 from apps.exchange.readers import RawRow, open_rows, refuse_after
-from apps.exchange.readers.base import RowFault, one_row
-from apps.exchange.shapes import Shape, gathered, shape_of, translated
+from apps.exchange.readers.base import RowFault, isolate_row
+from apps.exchange.shapes import Shape, merge_tasks, shape_of, translate
 from apps.labels.models import Gold
 from apps.projects.models import ImportBatch, Project
 from apps.projects.selectors import current_schema
@@ -66,7 +66,7 @@ def preview_batch(batch: ImportBatch) -> Preview:
     given = open_rows(
         path, batch.format, meanwhile=refuse_after(PAGE_WAITS), in_all=PREVIEW_SECONDS
     )
-    rows = islice(gathered(given), PREVIEW_ROWS)
+    rows = islice(merge_tasks(given), PREVIEW_ROWS)
     seen = [_seen(raw, schema) for raw in rows]
     columns = tuple(dict.fromkeys(name for row in seen for name in row.cells))
     choices = dict.fromkeys(name for row in seen for name in row.choices)
@@ -113,8 +113,8 @@ def _seen(raw: RawRow, schema: Schema) -> _Seen:
 def _translated(raw: RawRow, schema: Schema) -> RawRow:
     """The row as it will be read: another tool's shows what is inside."""
     try:
-        with one_row(raw.number):
-            theirs = None if raw.error is not None else translated(raw.data, ColumnMap(), schema)
+        with isolate_row(raw.number):
+            theirs = None if raw.error is not None else translate(raw.data, ColumnMap(), schema)
     except RowFault as fault:
         return RawRow(
             raw.number,

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from apps.exchange.readers.base import DECODER, RowFault, check_row
 from labelhub.core.schema import Schema, Value, ValueNotOffered
@@ -31,6 +31,22 @@ def as_object(raw: Any, where: str) -> dict[str, Any]:
     return raw
 
 
+def as_list(raw: Any, where: str) -> list[Any]:
+    """``raw`` if it is a list.
+
+    Raises:
+        RowFault: it is not.
+    """
+    if not isinstance(raw, list):
+        raise RowFault("Must be a list.", field=where)
+    return raw
+
+
+def is_number(raw: Any) -> TypeGuard[int | float]:
+    """Whether ``raw`` is a number; ``True`` and ``False`` are none."""
+    return isinstance(raw, int | float) and not isinstance(raw, bool)
+
+
 def label_value(schema: Schema, raw: Any, options: Sequence[str], *, where: str) -> Value | None:
     """The canonical value of a file's value; None when there is none.
 
@@ -48,8 +64,8 @@ def label_value(schema: Schema, raw: Any, options: Sequence[str], *, where: str)
 
 
 def past_value(schema: Schema, raw: Any, options: Sequence[str], *, where: str) -> Value | None:
-    """The value of a ledger row that another one in the file supersedes: also one that was offered
-    when it was given and is called otherwise now. It stands for nothing any more.
+    """The value of a ledger row that another row of the file supersedes. It may be one that the
+    schema no longer offers.
 
     Raises:
         RowFault: no value of any schema looks like that.

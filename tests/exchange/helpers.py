@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from apps.exchange.exporters import FORMATS, export_pieces
-from apps.exchange.readers.isolation import PLACES, place_to_read, refuse_after
+from apps.exchange.readers.isolation import PLACES, reading_place, refuse_after
 from apps.exchange.services import queue_import, receive_upload, run_import, store_upload
 from apps.projects.models import ImportBatch, Project
 
@@ -68,5 +68,5 @@ def all_places_taken() -> Iterator[None]:
     """As when the server reads as many files as it can."""
     with ExitStack() as taken:
         for _ in range(PLACES):
-            taken.enter_context(place_to_read(refuse_after(0)))
+            taken.enter_context(reading_place(refuse_after(0)))
         yield

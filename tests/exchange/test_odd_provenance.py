@@ -7,7 +7,7 @@ import pytest
 
 from apps.exchange.exporters import FORMATS
 from apps.exchange.readers.base import RawRow
-from apps.exchange.shapes import gathered, label_studio_min
+from apps.exchange.shapes import label_studio_min, merge_tasks
 from tests.exchange.helpers import exported, imported, ledger, lines
 from tests.exchange.test_shapes import fault
 from tests.factories.projects import ProjectFactory
@@ -57,4 +57,4 @@ def test_rows_of_one_task_are_held_in_bounded_memory(monkeypatch: pytest.MonkeyP
     made = (
         RawRow(number, {**rows(1)[0].data, "text": chr(65 + number) * 600}) for number in range(5)
     )
-    assert [len(row.data.get(label_studio_min.ALL, "x")) for row in gathered(made)] == [3, 2]
+    assert [len(row.data.get(label_studio_min.ALL, "x")) for row in merge_tasks(made)] == [3, 2]

@@ -38,8 +38,8 @@ def test_a_row_that_repeats_a_long_text_is_skipped(
         made.append(piece.num_rows)
         return real(piece, too_long)
 
-    real = parquet._made
-    monkeypatch.setattr(parquet, "_made", pieces)
+    real = parquet._decode_rows
+    monkeypatch.setattr(parquet, "_decode_rows", pieces)
     rows = read(path)
     assert [(row.number, row.error) for row in rows] == [
         (number, TOO_LONG) for number in range(1, 21)
@@ -58,8 +58,8 @@ def test_long_rows_are_made_few_at_a_time(tmp_path: Path, monkeypatch: pytest.Mo
         made.append(piece.num_rows)
         return real(piece, too_long)
 
-    real = parquet._made
-    monkeypatch.setattr(parquet, "_made", pieces)
+    real = parquet._decode_rows
+    monkeypatch.setattr(parquet, "_decode_rows", pieces)
     rows = read(path)
     assert [row.number for row in rows if row.error] == [6]
     assert [len(row.data["tags"]) for row in rows if not row.error] == [4] * 9

@@ -10,7 +10,7 @@ from apps.exchange.readers import RawRow
 from apps.exchange.rows import ItemRow, read_row
 from apps.exchange.selectors import Preview, preview_batch
 from apps.exchange.services import receive_upload, store_upload
-from apps.exchange.shapes.label_studio_min import gathered
+from apps.exchange.shapes.label_studio_min import merge_tasks
 from labelhub.core.schema import parse_schema
 from tests.exchange.helpers import imported, ledger
 from tests.factories.projects import ProjectFactory
@@ -33,7 +33,7 @@ QUOTE = {"start": 0, "end": 1, "text": "a", "labels": ["Negative"]}
 
 def answers_of(*rows: dict[str, Any], schema: Any = FEELINGS, **chosen: str) -> Any:
     """What the task's annotations say, and where and why it was refused else."""
-    (joined,) = gathered(RawRow(number, row) for number, row in enumerate(rows, 1))
+    (joined,) = merge_tasks(RawRow(number, row) for number, row in enumerate(rows, 1))
     found = read_row(joined, ColumnMap(chosen), parse_schema(schema))
     if isinstance(found, ItemRow):
         return [label.value for label in found.labels]

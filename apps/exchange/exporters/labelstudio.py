@@ -16,9 +16,9 @@ from apps.exchange.shapes.label_studio import (
     OURS,
     SPANS,
     THEIRS,
-    kept_in,
+    kept_task,
     number_of,
-    together,
+    with_shown,
 )
 from apps.labels.models import Label
 from apps.projects.models import Item, Project
@@ -50,7 +50,7 @@ def names_of(project: Project) -> Names:
     names = Names()
     names.context = Item.objects.filter(project=project).exclude(context=[]).exists()
     first = Item.objects.filter(project=project).order_by("pk").values_list("pk", "meta")
-    theirs = {pk: kept for pk, meta in first[:LOOKED_AT] if (kept := kept_in(meta))}
+    theirs = {pk: kept for pk, meta in first[:LOOKED_AT] if (kept := kept_task(meta))}
     columns = [kept["columns"].get("text") for kept in theirs.values()]
     names.column = next((str(column) for column in columns if column), names.column)
     labels = Label.objects.filter(item__in=list(theirs)).order_by("pk")
@@ -154,7 +154,7 @@ def write(chunks: Chunks, source: Source) -> Iterator[bytes]:
 def task(row: Row, schema: Schema, names: Names) -> dict[str, Any]:
     """One task; labels that were superseded or withdrawn here, and rejections without a label, are
     in ``meta.labelhub`` only."""
-    kept = kept_in(row["meta"])
+    kept = kept_task(row["meta"])
     lists = _lists(row, schema, names)
     gold = row.get("gold")
     marked = any(annotation.get("ground_truth") is True for annotation in lists["annotations"])
@@ -173,7 +173,7 @@ def task(row: Row, schema: Schema, names: Names) -> dict[str, Any]:
 
 
 def _own_meta(kept: Mapping[str, Any], row: Row) -> dict[str, Any]:
-    meta = together(kept.get("meta"), row["meta"])
+    meta = with_shown(kept.get("meta"), row["meta"])
     return meta if isinstance(meta, dict) else {"meta": meta} if meta else {}
 
 
@@ -182,7 +182,7 @@ def _data(row: Row, kept: Mapping[str, Any], schema: Schema, names: Names) -> di
     columns, held = kept.get("columns", {}), {"text": row["text"], "gold": row.get("gold")}
     if kept:
         own = {column: held[name] for name, column in columns.items() if held.get(name) is not None}
-        data = {**own, **together(kept.get("data", {}), row["meta"])}
+        data = {**own, **with_shown(kept.get("data", {}), row["meta"])}
     else:
         fields = ("question", "options", "context")
         data = {"id": row["id"], names.column: row["text"]}

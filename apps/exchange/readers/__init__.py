@@ -13,7 +13,7 @@ from apps.exchange.readers.base import (
     UnreadableFile,
     check_row,
 )
-from apps.exchange.readers.isolation import Meanwhile, read_apart, refuse_after, wait_on
+from apps.exchange.readers.isolation import Meanwhile, keep_waiting, read_apart, refuse_after
 from apps.exchange.readers.text import HEAD, is_binary
 
 _MODULES = (delimited, json_list, jsonl, xlsx, parquet)
@@ -56,7 +56,7 @@ def open_rows(
     path: Path,
     format_name: str,
     *,
-    meanwhile: Meanwhile = wait_on,
+    meanwhile: Meanwhile = keep_waiting,
     in_all: int | None = None,
 ) -> Iterator[RawRow]:
     """Stream the rows of a file in constant memory; rows with a fault carry it.
@@ -109,7 +109,7 @@ def format_of(file_name: str, path: Path, content_type: str = "") -> str:
         head = file.read(HEAD)
     if not head.strip():
         raise UnreadableFile("The file is empty.")
-    named = _named(file_name, content_type)
+    named = _format_by_name(file_name, content_type)
     foreign = next((what for start, what in FOREIGN.items() if head.startswith(start)), None)
     if foreign is not None:
         raise UnreadableFile(f"The content of '{file_name[:80]}' is {foreign}")
@@ -128,7 +128,7 @@ def format_of(file_name: str, path: Path, content_type: str = "") -> str:
     return _json_or_lines(head, named) if named in ("json", "jsonl") else named
 
 
-def _named(file_name: str, content_type: str) -> str:
+def _format_by_name(file_name: str, content_type: str) -> str:
     suffix = Path(file_name).suffix.lower()
     plain = content_type.partition(";")[0].strip().lower()
     for known in FORMATS.values():

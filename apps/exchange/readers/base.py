@@ -1,10 +1,10 @@
-"""What every reader gives back, the limits they keep, and the errors of a whole file."""
+"""The rows that readers return, the limits they keep, and the errors of a whole file."""
 
 import json
 import logging
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,7 +42,7 @@ class UnreadableFile(InvalidInput):
 
 
 class ReadingFault(UnreadableFile):
-    """The server failed at the file, which may be in order; its log has how."""
+    """The server failed to read a file that may be in order; the log has the reason."""
 
     code = "internal"
     http_status = 500
@@ -64,9 +64,9 @@ class RowFault(ValueError):
 
 
 @contextmanager
-def one_row(number: int) -> Iterator[None]:
-    """What goes wrong with one row is that row's fault, even where nobody thought of it: the rows
-    of a file never depend on each other.
+def isolate_row(number: int) -> Iterator[None]:
+    """Turn an unexpected error into a fault of its row: the rows of a file never depend on each
+    other.
 
     Raises:
         RowFault: for any exception but the end of memory.
@@ -127,27 +127,39 @@ def check_row(data: Mapping[str, Any]) -> None:
     """
     if len(data) > MAX_COLUMNS:
         raise RowFault(f"The row has more than {MAX_COLUMNS:,} columns.")
-    taken = 0
+    memory = 0
     for name, value in data.items():
-        _check_name(name)
-        taken += _check(value, name, 1)
-    _check_memory(taken)
+        if len(name) > MAX_COLUMN_NAME:
+            raise RowFault(
+                f"Longer than {MAX_COLUMN_NAME:,} characters: '{name[:40]}…'.",
+                field="a column name",
+            )
+        _check_text(name, "a column name")
+        memory += _check_value(value, name, 1)
+    _check_memory(memory)
 
 
-def _check_name(name: str) -> None:
-    if len(name) > MAX_COLUMN_NAME:
-        raise RowFault(
-            f"Longer than {MAX_COLUMN_NAME:,} characters: '{name[:40]}…'.", field="a column name"
+def check_columns(names: Sequence[str]) -> None:
+    """Refuse too many columns, and two of one name.
+
+    Raises:
+        UnreadableFile: says which.
+    """
+    if len(names) > MAX_COLUMNS:
+        raise UnreadableFile(f"The file has more than {MAX_COLUMNS} columns.")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UnreadableFile(
+            f"Two columns are named '{shortened(twice, 80)}'; give each its own name."
         )
-    _check_text(name, "a column name")
 
 
-def _check(value: Any, where: str, depth: int) -> int:
+def _check_value(value: Any, where: str, depth: int) -> int:
     """About how many bytes the value takes in memory."""
-    taken = LEAST
+    memory = LEAST
     if isinstance(value, str):
         _check_text(value, where)
-        taken += len(value)
+        memory += len(value)
     elif isinstance(value, float):
         if not math.isfinite(value):
             raise RowFault("NaN and infinity are not values.", field=where)
@@ -155,18 +167,18 @@ def _check(value: Any, where: str, depth: int) -> int:
         _check_depth(where, depth)
         for key, inner in value.items():
             _check_text(key, where)
-            taken += LEAST + _check(inner, f"{where}.{key}", depth + 1)
+            memory += LEAST + _check_value(inner, f"{where}.{key}", depth + 1)
     elif isinstance(value, list | tuple):
         _check_depth(where, depth)
         _check_memory(LEAST * len(value))
-        taken += sum(
-            _check(inner, f"{where}[{index}]", depth + 1) for index, inner in enumerate(value)
+        memory += sum(
+            _check_value(inner, f"{where}[{index}]", depth + 1) for index, inner in enumerate(value)
         )
-    return taken
+    return memory
 
 
-def _check_memory(taken: int) -> None:
-    if taken > MAX_ROW_MEMORY:
+def _check_memory(memory: int) -> None:
+    if memory > MAX_ROW_MEMORY:
         raise RowFault(
             f"The row takes more than {MAX_ROW_MEMORY // 1024**2} MB of memory; split it."
         )
@@ -190,38 +202,36 @@ def _check_text(text: str, where: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise RowFault(_not_utf8(text[error.start], error.start), field=where) from None
+        code, place = ord(text[error.start]), f"after {error.start} characters"
+        byte = code - ESCAPED_BYTE
+        if 0x80 <= byte <= 0xFF:
+            what = f"Not UTF-8 (byte 0x{byte:02X} {place})"
+        else:
+            what = f"Half of a character pair (U+{code:04X} {place})"
+        raise RowFault(f"{what}; save the file as UTF-8.", field=where) from None
 
 
-def _not_utf8(char: str, position: int) -> str:
-    byte = ord(char) - ESCAPED_BYTE
-    if 0x80 <= byte <= 0xFF:
-        return f"Not UTF-8 (byte 0x{byte:02X} after {position} characters); save the file as UTF-8."
-    half = f"U+{ord(char):04X}"
-    return f"Half of a character pair ({half} after {position} characters); save the file as UTF-8."
-
-
-def _refuse(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-class KeyTwice(ValueError):
-    """An object names a key twice; which of the values is meant nobody can tell."""
+class DuplicateKey(ValueError):
+    """An object has a key twice, so that its value is ambiguous."""
 
     def __init__(self, key: str) -> None:
         super().__init__("the key is there twice")
         self.key = key
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    once = dict(pairs)
-    if len(once) < len(pairs):
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
         keys = Counter(key for key, _ in pairs)
-        raise KeyTwice(keys.most_common(1)[0][0])
-    return once
+        raise DuplicateKey(keys.most_common(1)[0][0])
+    return found
 
 
-def _whole(digits: str) -> int:
+def _parse_integer(digits: str) -> int:
     if len(digits) > MAX_DIGITS:
         raise ValueError(f"a number of {len(digits):,} digits")
     return int(digits)
@@ -229,31 +239,25 @@ def _whole(digits: str) -> int:
 
 #: No file needs longer numbers, and Python refuses them from 4,300 on.
 MAX_DIGITS = 1000
-DECODER = json.JSONDecoder(parse_constant=_refuse, parse_int=_whole, object_pairs_hook=_each_once)
+DECODER = json.JSONDecoder(
+    parse_constant=_refuse_constant, parse_int=_parse_integer, object_pairs_hook=_unique_keys
+)
 
 
 def parse_object(text: str, number: int, position: int) -> RawRow:
-    """The row that ``text`` spells, or a row that says why it is none."""
+    """The row that ``text`` holds as JSON, or a row with the reason why it cannot be read."""
+    field = ""
     try:
-        value = DECODER.decode(text)
+        return object_row(DECODER.decode(text), number, position)
     except json.JSONDecodeError as error:
-        return RawRow(
-            number,
-            error=f"Not valid JSON: {error.msg}, at character {error.pos + 1}.",
-            position=position,
-        )
-    except KeyTwice as error:
-        return RawRow(
-            number,
-            error="The key is there twice in one object; give it once.",
-            field=error.key,
-            position=position,
-        )
+        message = f"Not valid JSON: {error.msg}, at character {error.pos + 1}."
+    except DuplicateKey as error:
+        message, field = "The key is there twice in one object; give it once.", error.key
     except ValueError as error:
-        return RawRow(number, error=f"Not valid JSON: {error}.", position=position)
+        message = f"Not valid JSON: {error}."
     except RecursionError:
-        return RawRow(number, error="Nested too deep to be read.", position=position)
-    return object_row(value, number, position)
+        message = "Nested too deep to be read."
+    return RawRow(number, error=message, field=field, position=position)
 
 
 def object_row(value: Any, number: int, position: int) -> RawRow:

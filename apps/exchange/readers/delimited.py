@@ -6,15 +6,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from apps.exchange.readers.base import (
-    MAX_COLUMNS,
     MAX_ROW_BYTES,
     TOO_LONG,
     Format,
     RawRow,
     RowFault,
     UnreadableFile,
+    check_columns,
     check_row,
-    shortened,
 )
 from apps.exchange.readers.text import HEAD, Line, lines, utf8_source
 
@@ -24,16 +23,13 @@ MAX_RECOVERIES = 100
 #: A header column of this name marks our own export, whose guarded cells are unguarded again.
 MARKER = "labelhub"
 GUARDED = ("=", "+", "-", "@", "\t", "\r")
-#: A table with this column is Label Studio's: an empty cell tells something there, as null does in
-#: its JSON, so that each row has all columns.
+#: A table with this column is from Label Studio: an empty cell means null; rows have all columns.
 ANNOTATION = "annotation_id"
-
-
 UNCLOSED = "The quotes of this row do not match: one is never closed; the next line is a row again."
 
 
 def unguard(cell: str) -> str:
-    """Take off the apostrophe that our export puts before a cell a spreadsheet would run."""
+    """Remove the apostrophe that our export puts before a cell that a spreadsheet would run."""
     return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(GUARDED) else cell
 
 
@@ -79,6 +75,11 @@ class _Feed:
         self.bytes_in_row = 0
         self._held.clear()
 
+    def put_back(self, line: str) -> None:
+        """Let ``line``, which was just read, be the next one."""
+        self._again.appendleft(line)
+        self.begin_row()
+
     def read_again(self) -> bool:
         """Give the lines of this row once more, without its first; False if there are none."""
         if len(self._held) < 2 or self._recoveries >= MAX_RECOVERIES:
@@ -92,24 +93,23 @@ def read(path: Path) -> Iterator[RawRow]:
     """Rows numbered as in a spreadsheet: the header is row 1."""
     # The limit is the process's; rows are bounded by ``_Feed`` before it matters.
     csv.field_size_limit(MAX_ROW_BYTES)
-    newline = _newline_of(path)
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    newline = "\r" if b"\r" in head and b"\n" not in head else "\n"
     with utf8_source(path) as source:
         feed = _Feed(lines(source, newline.encode()), newline)
         first = _first_line(feed)
-        delimiter = _delimiter_of(first)
-        reader = csv.reader(_Rejoined(first, feed), delimiter=delimiter, strict=True)
+        # The most frequent candidate outside quotes; a comma when there is none.
+        outside = "".join(first.split('"')[::2])
+        delimiter = max(DELIMITERS, key=lambda mark: (outside.count(mark), -DELIMITERS.index(mark)))
+        feed.put_back(first)
+        reader = csv.reader(feed, delimiter=delimiter, strict=True)
         header, number = _header(reader), 1
         while (number := number + 1) and (
             row := _next_row(reader, feed, header, number)
         ) is not None:
             if row.data or row.error:
                 yield row
-
-
-def _newline_of(path: Path) -> str:
-    with path.open("rb") as file:
-        head = file.read(HEAD)
-    return "\r" if b"\r" in head and b"\n" not in head else "\n"
 
 
 def _first_line(feed: _Feed) -> str:
@@ -122,29 +122,6 @@ def _first_line(feed: _Feed) -> str:
     return first
 
 
-class _Rejoined:
-    """The first line again, then the rest; survives an exception from the rest."""
-
-    def __init__(self, first: str, feed: _Feed) -> None:
-        self._first: str | None = first
-        self._feed = feed
-
-    def __iter__(self) -> "_Rejoined":
-        return self
-
-    def __next__(self) -> str:
-        if self._first is None:
-            return next(self._feed)
-        first, self._first = self._first, None
-        return first
-
-
-def _delimiter_of(line: str) -> str:
-    """The most frequent candidate outside quotes; a comma when there is none."""
-    outside = "".join(line.split('"')[::2])
-    return max(DELIMITERS, key=lambda mark: (outside.count(mark), -DELIMITERS.index(mark)))
-
-
 def _header(reader: Iterator[list[str]]) -> list[str]:
     try:
         names = [name.strip() for name in next(reader)]
@@ -154,17 +131,7 @@ def _header(reader: Iterator[list[str]]) -> list[str]:
             f"The first line, which names the columns, cannot be read: {error}"
         ) from None
     names = [name or f"column {number}" for number, name in enumerate(names, 1)]
-    twice = (
-        next((name for name in names if names.count(name) > 1), None)
-        if len(names) <= MAX_COLUMNS
-        else None
-    )
-    if twice is not None:
-        raise UnreadableFile(
-            f"Two columns are named '{shortened(twice, 80)}'; give each its own name."
-        )
-    if len(names) > MAX_COLUMNS:
-        raise UnreadableFile(f"The file has more than {MAX_COLUMNS} columns.")
+    check_columns(names)
     return names
 
 

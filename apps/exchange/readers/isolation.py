@@ -35,7 +35,7 @@ BUSY = (
 Meanwhile = Callable[[float], None]
 
 
-def wait_on(_waited: float) -> None:
+def keep_waiting(_waited: float) -> None:
     """What those do meanwhile who have the time."""
 
 
@@ -50,7 +50,7 @@ def refuse_after(seconds: float) -> Meanwhile:
 
 
 @contextmanager
-def place_to_read(meanwhile: Meanwhile) -> Iterator[int]:
+def reading_place(meanwhile: Meanwhile) -> Iterator[int]:
     """An open lock file for the process that reads to inherit: the place is taken while either of
     the two has it open."""
     started = monotonic()
@@ -119,7 +119,7 @@ def read_apart(
         ReadingFault: the process failed by a fault of ours.
     """
     limits = [MAX_MEMORY, MAX_SECONDS, in_all or 0]
-    with place_to_read(meanwhile) as place:
+    with reading_place(meanwhile) as place:
         process = subprocess.Popen(  # noqa: S603 - our own module
             [
                 sys.executable,
@@ -150,12 +150,12 @@ def read_apart(
                 number, data, error, field, position = message
                 yield RawRow(number, data, error, field, position, len(line))
             # It ended without a last word, or in the middle of a row.
-            raise _end_of(process)
+            raise _error_of_exit(process)
         finally:
             process.kill()
 
 
-def _end_of(process: "subprocess.Popen[bytes]") -> UnreadableFile:
+def _error_of_exit(process: "subprocess.Popen[bytes]") -> UnreadableFile:
     with suppress(subprocess.TimeoutExpired):  # its output ends a moment before itself
         process.wait(timeout=5)
     code = process.returncode
@@ -167,29 +167,29 @@ def _end_of(process: "subprocess.Popen[bytes]") -> UnreadableFile:
 def write_rows(rows: Iterator[RawRow], memory: int, seconds: float, in_all: int) -> None:
     """What the process does: write the rows to its standard output, within its limits; then null,
     or in words why the file is of no use, or the name of a fault of ours."""
-    _limit(memory, seconds, in_all)
+    _limit_process(memory, seconds, in_all)
     try:
         for row in rows:
-            _tell([row.number, row.data, row.error, row.field, row.position])
+            _write_message([row.number, row.data, row.error, row.field, row.position])
             signal.setitimer(signal.ITIMER_PROF, seconds)
-        _tell(None)
+        _write_message(None)
     except UnreadableFile as error:
-        _tell(error.message)
+        _write_message(error.message)
     except MemoryError:
-        _tell(TOO_LARGE)
+        _write_message(TOO_LARGE)
     except Exception as error:
         logger.exception("a file could not be read")  # on the server's standard error
-        _tell({"fault": type(error).__name__})
+        _write_message({"fault": type(error).__name__})
     sys.stdout.buffer.flush()
 
 
-def _tell(what: Any) -> None:
+def _write_message(what: Any) -> None:
     line = json.dumps(what, default=str, ensure_ascii=False)
     sys.stdout.buffer.write(line.encode("utf-8", "surrogatepass") + b"\n")
 
 
-def _limit(memory: int, seconds: float, in_all: int) -> None:
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+def _limit_process(memory: int, seconds: float, in_all: int) -> None:
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
     signal.setitimer(signal.ITIMER_PROF, seconds)
     if in_all:
         resource.setrlimit(resource.RLIMIT_CPU, (in_all, in_all + 1))
@@ -199,7 +199,7 @@ def _limit(memory: int, seconds: float, in_all: int) -> None:
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
-def _die_with_parent() -> None:
+def _exit_with_parent() -> None:
     while os.read(0, 1):
         pass
     os._exit(1)

@@ -17,7 +17,7 @@ from apps.exchange.readers.base import (
     Format,
     RawRow,
     UnreadableFile,
-    shortened,
+    check_columns,
 )
 
 Sizes = NDArray[np.int64]
@@ -48,8 +48,11 @@ def _sizes(array: Any) -> Sizes:
     if pa.types.is_struct(kind):
         parts = (_sizes(array.field(index)) for index in range(kind.num_fields))
         return sum(parts, np.full(len(array), LEAST, np.int64))
-    if (places := _places(array)) is not None:
-        return _summed(_sizes(array.values), *places)
+    if (bounds := _list_bounds(array)) is not None:
+        begins, ends = bounds
+        until = np.concatenate([np.zeros(1, np.int64), np.cumsum(_sizes(array.values))])
+        found: Sizes = until[ends] - until[begins] + LEAST
+        return found
     if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
         array = array.cast(pa.large_binary())
     if _is_text(array.type):
@@ -57,7 +60,7 @@ def _sizes(array: Any) -> Sizes:
     return np.full(len(array), LEAST, np.int64)
 
 
-def _places(array: Any) -> tuple[Sizes, Sizes] | None:
+def _list_bounds(array: Any) -> tuple[Sizes, Sizes] | None:
     """Where each of an array's lists begins and ends in what they hold; None: it has no lists."""
     import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
 
@@ -74,13 +77,6 @@ def _places(array: Any) -> tuple[Sizes, Sizes] | None:
     return None
 
 
-def _summed(inner: Sizes, begins: Sizes, ends: Sizes) -> Sizes:
-    """Of lists that begin and end at these places in what they hold."""
-    until = np.concatenate([np.zeros(1, np.int64), np.cumsum(inner)])
-    found: Sizes = until[ends] - until[begins] + LEAST
-    return found
-
-
 def _numbers(array: Any) -> Sizes:
     found: Sizes = array.to_numpy(zero_copy_only=False).astype(np.int64)
     return found
@@ -89,13 +85,9 @@ def _numbers(array: Any) -> Sizes:
 def _is_text(kind: Any) -> bool:
     import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
 
-    of = pa.types
-    return (
-        of.is_string(kind)
-        or of.is_large_string(kind)
-        or of.is_binary(kind)
-        or (of.is_large_binary(kind) or of.is_fixed_size_binary(kind))
-    )
+    types = pa.types
+    texts = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    return any(is_kind(kind) for is_kind in (*texts, types.is_fixed_size_binary))
 
 
 BATCH, PLAIN_BATCH = 500, 20
@@ -116,7 +108,7 @@ def read(path: Path) -> Iterator[RawRow]:
     size, number = path.stat().st_size, 0
     try:
         metadata = pq.read_metadata(path)
-        _check(metadata, pq.read_schema(path).names, size)
+        _check_limits(metadata, pq.read_schema(path).names, size)
         rows = max(1, metadata.num_rows)
         for batch in _batches(path, metadata):
             for record in _records(batch):
@@ -125,7 +117,9 @@ def read(path: Path) -> Iterator[RawRow]:
                 if record is None:
                     yield RawRow(number, error=TOO_LONG, position=place)
                 else:
-                    yield _row(record, number, place)
+                    cells = {name: _plain(cell) for name, cell in record.items()}
+                    data = {name: cell for name, cell in cells.items() if cell not in (None, "")}
+                    yield RawRow(number, data, position=place)
     except MemoryError:  # Arrow's own is one of its exceptions, too
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -142,23 +136,23 @@ def _batches(path: Path, metadata: Any) -> Iterator[Any]:
     """
     import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
 
-    flat, nested, plain = _texts(metadata.schema)
+    flat, nested, plain = _text_columns(metadata.schema)
     rows = PLAIN_BATCH if plain else BATCH
     groups = [[index] for index in range(metadata.num_row_groups)] if nested else [None]
     for group in groups:
         seen = 0
         try:
-            for batch in _of_group(path, group, rows, flat + nested):
+            for batch in _group_batches(path, group, rows, flat + nested):
                 yield batch
                 seen += batch.num_rows
         except pa.ArrowNotImplementedError:
-            for batch in _of_group(path, group, PLAIN_BATCH, flat):
+            for batch in _group_batches(path, group, PLAIN_BATCH, flat):
                 fresh = batch.slice(min(seen, batch.num_rows))
                 seen -= batch.num_rows - fresh.num_rows
                 yield fresh
 
 
-def _of_group(
+def _group_batches(
     path: Path, group: list[int] | None, rows: int, dictionaries: list[str]
 ) -> Iterator[Any]:
     import pyarrow.parquet as pq  # noqa: PLC0415 - heavy, needed for this format only
@@ -167,7 +161,7 @@ def _of_group(
         yield from file.iter_batches(batch_size=rows, row_groups=group, use_threads=False)
 
 
-def _texts(schema: Any) -> tuple[list[str], list[str], list[str]]:
+def _text_columns(schema: Any) -> tuple[list[str], list[str], list[str]]:
     """The paths of the columns that hold texts: as they are, within lists and structures, and those
     that are never read as dictionaries."""
     columns = [schema.column(index) for index in range(len(schema))]
@@ -194,11 +188,11 @@ def _records(batch: Any) -> Iterator[dict[str, Any] | None]:
             continue
         before = until[start] - sizes[start]
         end = max(start + 1, int(until.searchsorted(before + DECODED, side="right")))
-        yield from _made(batch.slice(start, end - start), sizes[start:end] > MAX_ROW_BYTES)
+        yield from _decode_rows(batch.slice(start, end - start), sizes[start:end] > MAX_ROW_BYTES)
         start = end
 
 
-def _made(piece: Any, too_long: Any) -> Iterator[dict[str, Any] | None]:
+def _decode_rows(piece: Any, too_long: Any) -> Iterator[dict[str, Any] | None]:
     # Nanoseconds come as pandas' values where that is installed: those are asked one by one.
     fine = any(getattr(field.type, "unit", "") == "ns" for field in piece.schema)
     try:
@@ -215,20 +209,10 @@ def _scalars(piece: Any) -> Iterator[dict[str, Any]]:
         yield {name: piece.column(name)[index] for name in names}
 
 
-def _row(record: dict[str, Any], number: int, position: int) -> RawRow:
-    cells = {name: _plain(cell) for name, cell in record.items()}
-    data = {name: cell for name, cell in cells.items() if cell is not None and cell != ""}
-    return RawRow(number, data, position=position)
-
-
-def _check(metadata: Any, names: Sequence[str], size: int) -> None:
+def _check_limits(metadata: Any, names: Sequence[str], size: int) -> None:
     if metadata.num_columns > MAX_COLUMNS:
         raise UnreadableFile(f"The file has more than {MAX_COLUMNS} columns.")
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise UnreadableFile(
-            f"Two columns are named '{shortened(twice, 80)}'; give each its own name."
-        )
+    check_columns(names)
     if metadata.num_rows > max(MANY_ROWS, size):
         raise UnreadableFile(
             f"This Parquet file claims {metadata.num_rows:,} rows in {size:,} bytes; it was not "
@@ -258,7 +242,7 @@ def _check(metadata: Any, names: Sequence[str], size: int) -> None:
 def _plain(cell: Any) -> Any:
     """Arrow's Python values as JSON has them."""
     if hasattr(cell, "as_py"):
-        return _python(cell)
+        return _scalar_value(cell)
     if isinstance(cell, dict):
         return {str(key): _plain(inner) for key, inner in cell.items()}
     if isinstance(cell, list | tuple):
@@ -272,20 +256,16 @@ def _plain(cell: Any) -> Any:
     return cell
 
 
-def _python(scalar: Any) -> Any:
+def _scalar_value(scalar: Any) -> Any:
     """A time that Python cannot hold is spelled out; one by nanoseconds is such a time, which only
     pandas could hold, where it is installed."""
-    if getattr(scalar.type, "unit", "") == "ns" and scalar.is_valid and _between(scalar):
+    # Python's times are no finer than microseconds.
+    if getattr(scalar.type, "unit", "") == "ns" and scalar.is_valid and scalar.value % 1000:
         return scalar.cast("string").as_py()
     try:
         return _plain(scalar.as_py())
     except (ValueError, OverflowError):
         return scalar.cast("string").as_py()
-
-
-def _between(scalar: Any) -> bool:
-    """Whether nanoseconds stand between two microseconds, which is as fine as Python's times go."""
-    return bool(scalar.value % 1000)
 
 
 FORMAT = Format(

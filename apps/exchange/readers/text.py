@@ -41,10 +41,10 @@ def encoding_of(head: bytes) -> tuple[str, int]:
     for mark, codec in UTF16_MARKS.items():
         if head.startswith(mark):
             return codec, len(mark)
-    return _by_nuls(head[:4096]), 0
+    return _encoding_by_nuls(head[:4096]), 0
 
 
-def _by_nuls(head: bytes) -> str:
+def _encoding_by_nuls(head: bytes) -> str:
     """UTF-16 text in most scripts has a NUL in every second byte of its blanks and punctuation."""
     even, odd = head[0::2].count(0), head[1::2].count(0)
     enough = max(4, len(head) // 10)
@@ -84,11 +84,11 @@ class Utf8Source:
             raw = self._file.read(CHUNK)
             self.position += len(raw)
             self.ended = not raw
-            if piece := self._recoded(raw):
+            if piece := self._to_utf8(raw):
                 return piece
         return b""
 
-    def _recoded(self, raw: bytes) -> bytes:
+    def _to_utf8(self, raw: bytes) -> bytes:
         if self._decoder is None:
             return raw
         try:

@@ -5,7 +5,7 @@ import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 from xml.parsers import expat
 
 from apps.exchange.readers.base import (
@@ -14,7 +14,7 @@ from apps.exchange.readers.base import (
     Format,
     RawRow,
     UnreadableFile,
-    shortened,
+    check_columns,
 )
 
 MAX_UNPACKED = 512 * 1024 * 1024
@@ -68,15 +68,15 @@ def _check_sizes(parts: list[zipfile.ZipInfo], packed: int) -> None:
             f"The workbook would unpack from {packed:,} to {unpacked:,} bytes; it was not opened. "
             f"{SAVE_AS_CSV}"
         )
-    large = next((part.filename for part in parts if part.file_size > _most(part.filename)), None)
-    if large is not None:
-        raise UnreadableFile(f"The part '{large[:80]}' of the workbook is too large. {SAVE_AS_CSV}")
-
-
-def _most(name: str) -> int:
-    if name.startswith((SHEETS, *NOT_OPENED)):
-        return MAX_UNPACKED
-    return MAX_STRINGS if name == STRINGS else MAX_WHOLE
+    for part in parts:
+        if part.filename.startswith((SHEETS, *NOT_OPENED)):
+            most = MAX_UNPACKED
+        else:
+            most = MAX_STRINGS if part.filename == STRINGS else MAX_WHOLE
+        if part.file_size > most:
+            raise UnreadableFile(
+                f"The part '{part.filename[:80]}' of the workbook is too large. {SAVE_AS_CSV}"
+            )
 
 
 def _check_sheet(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
@@ -125,30 +125,26 @@ class _Rows:
 
 def read(path: Path) -> Iterator[RawRow]:
     """Rows numbered as in the sheet; ``position`` is estimated from the row number."""
-    check_workbook(path)
-    # An open file: of a name openpyxl wants the ending, and uploads are kept without one.
-    with path.open("rb") as file:
-        yield from _read(file, path.stat().st_size)
-
-
-def _read(file: BinaryIO, size: int) -> Iterator[RawRow]:
     from openpyxl import load_workbook  # noqa: PLC0415 - heavy, needed for this format only
 
-    try:
-        book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
-    except MemoryError:
-        raise
-    except Exception as error:  # openpyxl raises anything on a crafted file
-        raise UnreadableFile(BROKEN) from error
-    try:
-        sheet = book.worksheets[0] if book.worksheets else None
-        if sheet is None:
-            raise UnreadableFile("The workbook has no sheet.")
-        last = sheet.max_row or 0
-        sheet.reset_dimensions()  # they are only a claim, and padding to it costs memory
-        yield from _rows(sheet, size, last)
-    finally:
-        book.close()
+    check_workbook(path)
+    # An open file: openpyxl refuses a name without the ending, as uploads have.
+    with path.open("rb") as file:
+        try:
+            book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        except MemoryError:
+            raise
+        except Exception as error:  # openpyxl raises anything on a crafted file
+            raise UnreadableFile(BROKEN) from error
+        try:
+            if not book.worksheets:
+                raise UnreadableFile("The workbook has no sheet.")
+            sheet = book.worksheets[0]
+            last = sheet.max_row or 0
+            sheet.reset_dimensions()  # they are only a claim, and padding to it costs memory
+            yield from _rows(sheet, path.stat().st_size, last)
+        finally:
+            book.close()
 
 
 def _rows(sheet: Any, size: int, last: int) -> Iterator[RawRow]:
@@ -173,17 +169,11 @@ def _rows(sheet: Any, size: int, last: int) -> Iterator[RawRow]:
 
 
 def _header(cells: Sequence[Any]) -> list[str]:
-    if len(cells) > MAX_COLUMNS:
-        raise UnreadableFile(f"The sheet has more than {MAX_COLUMNS} columns.")
     names = [
         str(cell).strip() if cell is not None else f"column {number}"
         for number, cell in enumerate(cells, 1)
     ]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise UnreadableFile(
-            f"Two columns are named '{shortened(twice, 80)}'; give each its own name."
-        )
+    check_columns(names)
     return names
 
 

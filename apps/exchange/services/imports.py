@@ -24,7 +24,7 @@ from apps.exchange.readers import format_of, open_rows, refuse_after
 from apps.exchange.rows import ItemRow, RowError, read_row
 from apps.exchange.services.chunks import write_chunk
 from apps.exchange.services.context import MAX_NOTES, ImportContext, ImportTally, LabelsMoved
-from apps.exchange.shapes import gathered
+from apps.exchange.shapes import merge_tasks
 from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import ImportBatch, Item, Project
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
@@ -248,7 +248,7 @@ def _rows(
         refuse(waited)
         run.keep()
 
-    for raw in gathered(open_rows(stored_file(batch), batch.format, meanwhile=wait)):
+    for raw in merge_tasks(open_rows(stored_file(batch), batch.format, meanwhile=wait)):
         run.keep()
         yield read_row(raw, columns, schema), raw.position, raw.size
 

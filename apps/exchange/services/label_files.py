@@ -16,7 +16,7 @@ from apps.common.bulk import refresh_statistics
 from apps.exchange.columns import ColumnMap, folded
 from apps.exchange.label_rows import LabelRow, read_label
 from apps.exchange.readers import RawRow, RowFault, format_of, open_rows
-from apps.exchange.readers.base import one_row, shortened
+from apps.exchange.readers.base import isolate_row, shortened
 from apps.exchange.rows import external_id, read_row
 from apps.exchange.services.chunks import has_texts, write_chunk
 from apps.exchange.services.context import MAX_NOTES, ImportContext, ImportTally
@@ -159,7 +159,7 @@ def _entries(
         try:
             if raw.error is not None:
                 raise RowFault(raw.error, field=raw.field)
-            with one_row(raw.number):
+            with isolate_row(raw.number):
                 entry = _entry(context, raw, by_id)
             yield entry
         except RowFault as fault:

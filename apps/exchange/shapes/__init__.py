@@ -1,9 +1,9 @@
-"""Rows of other tools as rows of ours; told by their shape. A new tool is one more module here."""
+"""Translates rows of other tools, recognised by their shape. A new tool is a new module here."""
 
 from apps.exchange.columns import ColumnMap
 from apps.exchange.shapes import argilla, doccano, label_studio, label_studio_min
 from apps.exchange.shapes.base import Data, Shape, Translated
-from apps.exchange.shapes.label_studio_min import gathered
+from apps.exchange.shapes.label_studio_min import merge_tasks
 from labelhub.core.schema import Schema
 
 SHAPES: tuple[Shape, ...] = (
@@ -13,15 +13,15 @@ SHAPES: tuple[Shape, ...] = (
     doccano.SHAPE,
 )
 
-__all__ = ["SHAPES", "Shape", "Translated", "gathered", "shape_of", "translated"]
+__all__ = ["SHAPES", "Shape", "Translated", "merge_tasks", "shape_of", "translate"]
 
 
 def shape_of(data: Data) -> Shape | None:
-    """Whose row it is; None for a row of ours or of nobody in particular."""
+    """The shape of the tool that the row is from; None for a row of ours or a plain one."""
     return next((shape for shape in SHAPES if shape.fits(data)), None)
 
 
-def translated(data: Data, columns: ColumnMap, schema: Schema) -> Translated | None:
+def translate(data: Data, columns: ColumnMap, schema: Schema) -> Translated | None:
     """The row in our own fields, if it is another tool's.
 
     Raises:

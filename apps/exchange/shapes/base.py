@@ -1,4 +1,4 @@
-"""What translators of other tools' rows share, and the annotation they gather. No I/O."""
+"""Shared by the translators of other tools' rows, and the annotation they gather. No I/O."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from uuid import UUID
 
 from apps.exchange.columns import ColumnMap, Question
 from apps.exchange.readers.base import RowFault
-from apps.exchange.values import label_value
+from apps.exchange.values import is_number, label_value
 from apps.labels.models import Label
 from labelhub.core.schema import Schema, Value
 from labelhub.core.schema.definition import number
@@ -16,6 +16,8 @@ from labelhub.core.schema.definition import number
 NAMESPACE = UUID("0c3c5a0e-8f0d-4d64-9f0a-6a1c1b1f7a11")
 
 Data: TypeAlias = Mapping[str, Any]
+#: The fields of an item that a column of another tool can hold.
+FIELDS = ("id", "text", "context", "question", "options")
 
 
 class Translated(NamedTuple):
@@ -54,7 +56,7 @@ class AnnotationContext:
 
     @classmethod
     def of(cls, row: Mapping[str, Any], schema: Schema, question: Question) -> "AnnotationContext":
-        """By the row's own fields, which nobody has checked yet: what is no text is told later."""
+        """Made of the row's own fields, which are not checked yet."""
         options = row.get("options")
         if isinstance(options, str):
             options = [part.strip() for part in options.split("|")]
@@ -76,8 +78,8 @@ class ParsedAnnotation:
     comment: list[str] = field(default_factory=list)
     confidence: float | None = None
 
-    def answer(self, name: str, raw: Any, where: str) -> None:
-        """The answer to the question ``name``; to another one than the project's, none.
+    def set_answer(self, name: str, raw: Any, where: str) -> None:
+        """The answer to the question ``name``; ignored unless it is the project's question.
 
         Raises:
             RowFault: the file asks several questions and nobody chose one, or two answers.
@@ -88,25 +90,25 @@ class ParsedAnnotation:
             raise RowFault(f"'{name[:80]}' is answered twice in one annotation.", field=where)
         self.raw, self.answered_at = raw, where
 
-    def words(self, role: str, raw: Any) -> None:
-        """Words beside the answer, one text or several."""
+    def add_words(self, role: str, raw: Any) -> None:
+        """Add to the rationale or the comment: one text or several."""
         texts = raw if isinstance(raw, list) else [raw]
         nonblank = [text for text in texts if isinstance(text, str) and text.strip()]
         (self.rationale if role == "rationale" else self.comment).extend(nonblank)
 
-    def sure(self, raw: Any) -> None:
-        """How sure they were; what is no share from 0 to 1 is left to the original."""
-        if isinstance(raw, int | float) and not isinstance(raw, bool) and 0 <= raw <= 1:
+    def set_confidence(self, raw: Any) -> None:
+        """The confidence, if ``raw`` is a share from 0 to 1."""
+        if is_number(raw) and 0 <= raw <= 1:
             self.confidence = float(raw)
 
-    def span(self, label: Any, ends: tuple[Any, Any], quote: Any, where: str) -> None:
-        """A quoted part of the text that speaks for ``label``.
+    def add_span(self, label: Any, ends: tuple[Any, Any], quote: Any, where: str) -> None:
+        """Add a quoted part of the text as evidence for ``label``.
 
         Raises:
             RowFault: the project has no such label, or the ends are not in the text.
         """
-        name = self._label(label, where)
-        found = located(self.asked.text, ends, quote, where)
+        name = self._label_name(label, where)
+        found = locate_quote(self.asked.text, ends, quote, where)
         if found is not None:
             self.spans.append({"label": name, "start": found[0], "end": found[1]})
         phrase = quote if isinstance(quote, str) else self.asked.text[slice(*found or (0, 0))]
@@ -114,7 +116,7 @@ class ParsedAnnotation:
         if phrase and phrase not in phrases:
             phrases.append(phrase)
 
-    def _label(self, raw: Any, where: str) -> str:
+    def _label_name(self, raw: Any, where: str) -> str:
         schema, name = self.asked.schema, str(raw)
         known = schema.label(name)
         if known is not None:
@@ -126,8 +128,8 @@ class ParsedAnnotation:
         return name
 
     def value(self) -> Value | None:
-        """The canonical answer; None when there is none. What is quoted for a label of a set says
-        that the label is present.
+        """The canonical answer; None when there is none. A quote for a label of a set means that
+        the label is present.
 
         Raises:
             RowFault: the answer is not offered.
@@ -143,8 +145,8 @@ class ParsedAnnotation:
         return None
 
     def to_label(self) -> dict[str, Any]:
-        """The parts of a label row that say something. Without an answer it is kept aside: other
-        tools let people submit nothing, which is neither "none of these" nor "cannot tell"."""
+        """The parts of a label row that are not empty. Without an answer the label is kept aside:
+        other tools let people submit nothing, which is neither "none of these" nor "unsure"."""
         value = self.value()
         empty = {"withdrawn": True, "role": Label.Role.EMPTY}
         label: dict[str, Any] = empty if value is None else {"value": value}
@@ -159,21 +161,23 @@ class ParsedAnnotation:
 
 
 def seconds_of(raw: Any) -> dict[str, float]:
-    """The field ``seconds`` of a label, if ``raw`` is a time that somebody took, or spells one."""
+    """The field ``seconds`` of a label, if ``raw`` is a duration or the text of one."""
     seconds = number(raw)
     return {"seconds": seconds} if seconds is not None and 0 <= seconds < MOST_SECONDS else {}
 
 
 def user_name(raw: Any) -> str:
-    """What a user of Label Studio is called here: by address or name, else by number."""
+    """The annotator's name of a Label Studio user: the address or name, else the number."""
     if isinstance(raw, dict):
         raw = raw.get("email") or raw.get("username") or raw.get("id")
     name = "" if raw is None else str(raw).strip()[:200]
     return f"Label Studio user {name}" if name.isdigit() else name or "Label Studio"
 
 
-def located(text: str, ends: tuple[Any, Any], quote: Any, where: str) -> tuple[int, int] | None:
-    """(start, end) in code points; None where the quote is not what stands there.
+def locate_quote(
+    text: str, ends: tuple[Any, Any], quote: Any, where: str
+) -> tuple[int, int] | None:
+    """(start, end) in code points; None where the text has another quote there.
 
     Tools count code points or, older ones, UTF-16 units: the quote tells which.
 
@@ -195,3 +199,21 @@ def located(text: str, ends: tuple[Any, Any], quote: Any, where: str) -> tuple[i
     if quote is None or inside == quote:
         return len(before), len(before) + len(inside)
     return None
+
+
+def only_text(data: Mapping[str, Any]) -> str:
+    """The name of the only column with a text; empty where there are several, or none."""
+    names = [name for name, value in data.items() if isinstance(value, str)]
+    return names[0] if len(names) == 1 else ""
+
+
+def chain_revisions(labels: Iterable[dict[str, Any]]) -> None:
+    """Let each label supersede the one before it by the same annotator."""
+    last: dict[tuple[str, str], str] = {}
+    for label in labels:
+        if label.get("withdrawn"):
+            continue
+        annotator = label["kind"], label["annotator"]
+        if annotator in last:
+            label["supersedes"] = last[annotator]
+        last[annotator] = label["uid"]

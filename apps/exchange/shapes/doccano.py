@@ -4,7 +4,14 @@ from typing import Any
 
 from apps.exchange.columns import CONTENT, ColumnMap
 from apps.exchange.readers.base import RowFault
-from apps.exchange.shapes.base import AnnotationContext, Data, ParsedAnnotation, Shape, Translated
+from apps.exchange.shapes.base import (
+    FIELDS,
+    AnnotationContext,
+    Data,
+    ParsedAnnotation,
+    Shape,
+    Translated,
+)
 from apps.exchange.values import as_object
 from labelhub.core.schema import Schema
 
@@ -13,9 +20,10 @@ PLAIN = ("label", "labels", "cats")
 SPANS = ("entities", *PLAIN)
 #: What doccano's export has and no other file.
 MARKS = ("Comments", "entities", "relations", "cats")
-FIELDS = ("id", "text", "context", "question", "options")
-#: Who labelled, where a file does not say so.
-WHO = "doccano"
+#: The annotator, where a file names none.
+ANNOTATOR = "doccano"
+#: Columns that name the annotator.
+ANNOTATOR_COLUMNS = ("annotator", "user")
 
 
 def fits(data: Data) -> bool:
@@ -29,8 +37,8 @@ def fits(data: Data) -> bool:
 
 def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
     """The row. Categories are the decided value, as doccano has one answer for everybody; where
-    ``annotator`` or ``user`` says who, their label. Spans are quotes for their label. An empty list
-    is an example that nobody has labelled.
+    ``annotator`` or ``user`` names a person, their label. Spans are quotes for their label. An
+    empty list is an example without labels.
 
     Raises:
         RowFault: a label that is not the project's, a span beyond the text.
@@ -43,9 +51,9 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
         AnnotationContext.of({**row, "text": data["text"]}, schema, columns.question)
     )
     for name in used:
-        _take(annotation, data[name], name)
-    who = next((data[name] for name in ("annotator", "user") if data.get(name)), None)
-    meta = {name: data[name] for name in others if name not in ("annotator", "user")}
+        _add_answer(annotation, data[name], name)
+    annotator = next((data[name] for name in ANNOTATOR_COLUMNS if data.get(name)), None)
+    meta = {name: data[name] for name in others if name not in ANNOTATOR_COLUMNS}
     own = data.get(fields.get("meta", ""))
     kept = {"relations": data["relations"]} if data.get("relations") else {}
     row["meta"] = meta | (own if isinstance(own, dict) else {}) | kept
@@ -54,17 +62,15 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
         or annotation.spans
         or annotation.evidence
     ):
-        _add(row, annotation, who)
+        _add_label(row, annotation, annotator)
     return Translated(row)
 
 
-def _add(row: dict[str, Any], annotation: ParsedAnnotation, who: Any) -> None:
+def _add_label(row: dict[str, Any], annotation: ParsedAnnotation, annotator: Any) -> None:
     label = annotation.to_label()
-    if who is None and not annotation.evidence:
-        row["gold"] = label.get("value")
-        return
-    row["labels"] = [{"annotator": str(who or WHO), "kind": "crowd", **label}]
-    if who is None and "value" in label:
+    if annotator is not None or annotation.evidence:
+        row["labels"] = [{"annotator": str(annotator or ANNOTATOR), "kind": "crowd", **label}]
+    if annotator is None and "value" in label:
         row["gold"] = label["value"]
 
 
@@ -80,16 +86,16 @@ def _are_spans(raw: Any) -> bool:
     )
 
 
-def _take(annotation: ParsedAnnotation, raw: Any, name: str) -> None:
+def _add_answer(annotation: ParsedAnnotation, raw: Any, name: str) -> None:
     if _are_spans(raw) or (name == "entities" and raw):
         for index, span in enumerate(raw if isinstance(raw, list) else [raw]):
-            _take_span(annotation, span, f"{name}[{index}]")
+            _add_span(annotation, span, f"{name}[{index}]")
     elif raw not in (None, [], ""):
         values = [key for key, there in raw.items() if there] if isinstance(raw, dict) else raw
-        annotation.answer(name, values, name)
+        annotation.set_answer(name, values, name)
 
 
-def _take_span(annotation: ParsedAnnotation, raw: Any, where: str) -> None:
+def _add_span(annotation: ParsedAnnotation, raw: Any, where: str) -> None:
     if isinstance(raw, list):
         if len(raw) != 3:
             raise RowFault("A span is [start, end, label].", field=where)
@@ -97,15 +103,17 @@ def _take_span(annotation: ParsedAnnotation, raw: Any, where: str) -> None:
     else:
         span = as_object(raw, where)
         start, end, label = span.get("start_offset"), span.get("end_offset"), span.get("label")
-    annotation.span(label, (start, end), None, where)
+    annotation.add_span(label, (start, end), None, where)
 
 
-def _columns(data: Data) -> list[str]:
-    return [name for name in data if name not in (*SPANS, "relations", "annotator", "user")]
+def column_names(data: Data) -> list[str]:
+    """The columns of the text and what goes with it."""
+    return [name for name in data if name not in (*SPANS, "relations", *ANNOTATOR_COLUMNS)]
 
 
-def _questions(data: Data) -> list[str]:
+def question_names(data: Data) -> list[str]:
+    """The columns of categories."""
     return [name for name in PLAIN if data.get(name) and not _are_spans(data[name])]
 
 
-SHAPE = Shape("doccano", fits, read, _columns, _questions)
+SHAPE = Shape("doccano", fits, read, column_names, question_names)

@@ -1,7 +1,7 @@
-"""Label Studio tasks as rows of ours, with nothing of them lost. No I/O.
+"""Label Studio tasks as rows of ours, without loss. No I/O.
 
-Every annotation, prediction and draft stays as it was in the provenance of its label, and what the
-task has besides in the item's ``meta``, both under ``label_studio``: our export gives them back.
+The provenance of each label keeps its annotation, prediction or draft unchanged, and the item's
+``meta`` the rest of the task, both under ``label_studio``: our export gives them back.
 """
 
 import json
@@ -14,25 +14,27 @@ from uuid import uuid5
 from apps.exchange.columns import CONTENT, ColumnMap
 from apps.exchange.readers.base import RowFault
 from apps.exchange.shapes.base import (
+    FIELDS,
     NAMESPACE,
     AnnotationContext,
     Data,
     ParsedAnnotation,
     Shape,
     Translated,
+    chain_revisions,
+    only_text,
     seconds_of,
     user_name,
 )
-from apps.exchange.values import as_object
+from apps.exchange.values import as_list, as_object
 from apps.labels.models import Label
 from labelhub.core.schema import Schema, role_of
 
-#: Where an item's ``meta`` keeps what only Label Studio knows what to do with.
+#: Where an item's ``meta`` keeps the parts of a task that only Label Studio uses.
 KEPT = "label_studio"
-#: Made anew by an export from what there is then.
+#: An export computes these anew.
 COUNTED = ("total_annotations", "cancelled_annotations", "total_predictions")
 READ = ("data", "meta", "annotations", "predictions", "drafts", *COUNTED)
-FIELDS = ("id", "text", "context", "question", "options")
 
 
 def content_of(task: Data, columns: ColumnMap) -> dict[str, Any]:
@@ -45,13 +47,14 @@ def content_of(task: Data, columns: ColumnMap) -> dict[str, Any]:
     data = as_object(task["data"], "data")
     fields, others = columns.of(data, CONTENT)
     fields = dict(fields)
-    if "text" not in fields and (only := _only_text(data)):
+    if "text" not in fields and (only := only_text(data)):
         fields["text"] = only
         others = tuple(name for name in others if name != only)
-    gold = _gold(data, fields)
+    gold = _gold_column(data, fields)
     row = {name: data[fields[name]] for name in FIELDS if name in fields}
-    if "options" in row:
-        row["options"] = _options(row["options"])
+    options = row.get("options")
+    if isinstance(options, list) and all(isinstance(choice, dict) for choice in options):
+        row["options"] = [choice.get("value") for choice in options]  # dynamic choices
     if gold:
         row["gold"] = data[gold]
     if "id" not in row and task.get("id") is not None:
@@ -60,24 +63,12 @@ def content_of(task: Data, columns: ColumnMap) -> dict[str, Any]:
     return row
 
 
-def _only_text(data: Mapping[str, Any]) -> str:
-    texts = [name for name, value in data.items() if isinstance(value, str)]
-    return texts[0] if len(texts) == 1 else ""
-
-
-def _gold(data: Mapping[str, Any], fields: Mapping[str, str]) -> str:
-    """The column that was chosen to hold a decided value, if its value can be one."""
+def _gold_column(data: Mapping[str, Any], fields: Mapping[str, str]) -> str:
+    """The column that was chosen for gold, if its value can be one."""
     column = fields.get("gold", "")
     value = data.get(column)
     parts = value if isinstance(value, list) else [value]
     return "" if value is None or any(isinstance(part, list | dict) for part in parts) else column
-
-
-def _options(raw: Any) -> Any:
-    """Dynamic choices come as objects."""
-    if isinstance(raw, list) and raw and all(isinstance(choice, dict) for choice in raw):
-        return [choice.get("value") for choice in raw]
-    return raw
 
 
 def _meta(
@@ -96,31 +87,31 @@ def _meta(
     shown = {**{name: data[name] for name in others}, **besides, **theirs}
     shown.pop(KEPT, None)
     rest = {name: value for name, value in data.items() if name not in (text, gold)}
-    kept["data"] = _apart(rest, shown)
+    kept["data"] = _without_shown(rest, shown)
     if "meta" in task:
-        kept["meta"] = _apart(meta, shown) if isinstance(meta, dict) else meta
+        kept["meta"] = _without_shown(meta, shown) if isinstance(meta, dict) else meta
     return {**shown, KEPT: kept}
 
 
-def _apart(given: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, Any]:
-    """``given`` without what is among the metadata: of that, the names."""
+def _without_shown(given: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, Any]:
+    """``given`` with only the names of those values that the metadata ``shown`` has as well."""
     there = [name for name, value in given.items() if shown.get(name, given) is value]
     rest = {name: value for name, value in given.items() if name not in there}
     return {"shown": there, "rest": rest}
 
 
-def together(apart: Any, shown: Mapping[str, Any]) -> Any:
-    """What :func:`_apart` took apart."""
-    if not isinstance(apart, dict) or set(apart) != {"shown", "rest"}:
-        return apart
-    if not (isinstance(apart["shown"], list) and isinstance(apart["rest"], dict)):
-        return apart
-    names = [name for name in apart["shown"] if isinstance(name, str) and name in shown]
-    return {**{name: shown[name] for name in names}, **apart["rest"]}
+def with_shown(kept: Any, shown: Mapping[str, Any]) -> Any:
+    """Undo :func:`_without_shown`."""
+    if not isinstance(kept, dict) or set(kept) != {"shown", "rest"}:
+        return kept
+    if not (isinstance(kept["shown"], list) and isinstance(kept["rest"], dict)):
+        return kept
+    names = [name for name in kept["shown"] if isinstance(name, str) and name in shown]
+    return {**{name: shown[name] for name in names}, **kept["rest"]}
 
 
-def kept_in(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """What :func:`_meta` kept of a task; nothing where others use the name for something else."""
+def kept_task(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of a task that :func:`_meta` kept; empty where others use the name."""
     kept: Any = meta.get(KEPT)
     parts = ("columns", "task", "data")
     if not (isinstance(kept, dict) and all(isinstance(kept.get(part), dict) for part in parts)):
@@ -133,55 +124,54 @@ ANSWERS = {"choices": "choices", "rating": "rating", "number": "number", "textar
 SPANS = ("labels", "hypertextlabels")
 
 
-def said_in(given: Mapping[str, Any], where: str, asked: AnnotationContext) -> ParsedAnnotation:
-    """What the results in ``given`` say, together.
+def parse_results(
+    given: Mapping[str, Any], where: str, asked: AnnotationContext
+) -> ParsedAnnotation:
+    """The annotation that the results in ``given`` make together.
 
     Raises:
         RowFault: a type that is no answer and no quote, another question, a label not offered.
     """
-    results = given.get("result") or []
-    if not isinstance(results, list):
-        raise RowFault("Must be a list.", field=f"{where}.result")
     annotation = ParsedAnnotation(asked)
-    for index, result in enumerate(results):
+    for index, result in enumerate(as_list(given.get("result") or [], f"{where}.result")):
         place = f"{where}.result[{index}]"
-        _take(annotation, as_object(result, place), place)
+        _add_result(annotation, as_object(result, place), place)
     return annotation
 
 
 def questions_in(results: Iterable[Any]) -> list[str]:
     """The names of the controls whose results answer a question of their own."""
-    answers = [
-        result for result in results if isinstance(result, dict) and result.get("type") in ANSWERS
-    ]
     names = [
-        str(answer.get("from_name") or answer["type"])
-        for answer in answers
-        if "parentID" not in answer
+        str(result.get("from_name") or result["type"])
+        for result in results
+        if isinstance(result, dict) and result.get("type") in ANSWERS and "parentID" not in result
     ]
     return [name for name in names if not role_of(name)]
 
 
-def _take(annotation: ParsedAnnotation, result: Mapping[str, Any], where: str) -> None:
+def _add_result(annotation: ParsedAnnotation, result: Mapping[str, Any], where: str) -> None:
     value = as_object(result.get("value") or {}, f"{where}.value")
-    kind = _kind(result, value, where)
+    kind = _result_type(result, value, where)
     name = result.get("from_name")
     if isinstance(meta := result.get("meta"), dict):
-        annotation.words("rationale", meta.get("text"))
+        annotation.add_words("rationale", meta.get("text"))
     if kind in SPANS:
-        for label in _labels(value, kind, where):
-            ends = value.get("start"), value.get("end")
-            if "globalOffsets" in value:  # of HTML: start and end are within their elements
-                offsets = as_object(value["globalOffsets"], f"{where}.value.globalOffsets")
-                ends = offsets.get("start"), offsets.get("end")
-            annotation.span(label, ends, value.get("text"), f"{where}.value")
+        labels = value.get(kind, value.get("labels"))
+        if not isinstance(labels, list) or not labels:
+            raise RowFault("A list of labels is missing.", field=f"{where}.value.labels")
+        offsets = value
+        if "globalOffsets" in value:  # of HTML: start and end are within their elements
+            offsets = as_object(value["globalOffsets"], f"{where}.value.globalOffsets")
+        ends = offsets.get("start"), offsets.get("end")
+        for label in labels:
+            annotation.add_span(label, ends, value.get("text"), f"{where}.value")
         return
-    _take_answer(
+    _add_answer(
         annotation, role_of(name), str(name or kind), result, f"{where}.value.{ANSWERS[kind]}"
     )
 
 
-def _take_answer(
+def _add_answer(
     annotation: ParsedAnnotation, role: str, name: str, result: Mapping[str, Any], where: str
 ) -> None:
     value, kind = result["value"], where.rpartition(".")[2]
@@ -191,17 +181,17 @@ def _take_answer(
     if annotation.asked.schema.task.written and annotation.asked.question.name in ("", name):
         role = ""  # a project that asks for words may call them anything
     if kind == "text" and (role in ("rationale", "comment") or of_region):
-        annotation.words(role or "rationale", value[kind])
+        annotation.add_words(role or "rationale", value[kind])
     elif role == "confidence" and kind in ("number", "rating"):
-        annotation.sure(value[kind])
+        annotation.set_confidence(value[kind])
     elif of_region:
         raise RowFault(f"'{name[:80]}' is asked of a part of the text, not of all.", field=where)
     else:
-        annotation.answer(name, value[kind], where)
+        annotation.set_answer(name, value[kind], where)
 
 
-def _kind(result: Mapping[str, Any], value: Mapping[str, Any], where: str) -> str:
-    """The type as told, else by what the value has."""
+def _result_type(result: Mapping[str, Any], value: Mapping[str, Any], where: str) -> str:
+    """The type of a result; where it has none, by the keys of its value."""
     given_kind = result.get("type")
     kind = next((kind for kind, key in ANSWERS.items() if key in value), "")
     kind = given_kind if given_kind in SPANS else kind
@@ -210,37 +200,31 @@ def _kind(result: Mapping[str, Any], value: Mapping[str, Any], where: str) -> st
     return str(kind)
 
 
-def _labels(value: Mapping[str, Any], kind: str, where: str) -> list[Any]:
-    labels = value.get(kind, value.get("labels"))
-    if not isinstance(labels, list) or not labels:
-        raise RowFault("A list of labels is missing.", field=f"{where}.value.labels")
-    return labels
-
-
 #: Where our own export keeps the full row inside a task's ``meta``.
 OURS = "labelhub"
-#: Where ``provenance`` keeps what came from Label Studio, as it came.
+#: Where ``provenance`` keeps the original from Label Studio.
 THEIRS = "label_studio"
-#: How many places of a task may hold a label each.
+#: The lists of a task that hold labels, and what each entry is.
 LISTS = {"predictions": "prediction", "annotations": "annotation", "drafts": "draft"}
 BARE = (
     "Label Studio's plain export has the predictions' ids only: their contents are not in this "
-    "file. Export them with JSON_MIN, over its API, or from the Data Manager, or go without."
+    "file. Export them with JSON_MIN, over its API, or from the Data Manager, or import without "
+    "them."
 )
 
 
 def fits(data: Data) -> bool:
-    """Whether a row is a Label Studio task: its content sits in ``data``."""
+    """Whether a row is a Label Studio task: its content is in ``data``."""
     return isinstance(data.get("data"), dict) and "text" not in data
 
 
 def read(task: Data, columns: ColumnMap, schema: Schema) -> Translated:
     """The row of a task.
 
-    Our own export carries its full row in ``meta.labelhub``; what people annotated since in Label
-    Studio is added to it. Otherwise annotations become labels of people, predictions labels of
-    models, a ``ground_truth`` annotation the gold. Skips, drafts and what has no answer
-    are kept aside.
+    Our own export has the full row in ``meta.labelhub``; later annotations from Label Studio are
+    added to it. Otherwise annotations become labels of people, predictions labels of models, a
+    ``ground_truth`` annotation the gold. Skips, drafts and annotations without an answer are kept
+    aside.
 
     Raises:
         RowFault: names the place, such as ``annotations[0].result[1].value.choices``.
@@ -248,11 +232,9 @@ def read(task: Data, columns: ColumnMap, schema: Schema) -> Translated:
     meta = task.get("meta")
     if isinstance(meta, dict) and isinstance(meta.get(OURS), dict):
         row = dict(meta[OURS])
-        given = row.get("labels") or []
-        if not isinstance(given, list):
-            raise RowFault("Must be a list.", field=f"meta.{OURS}.labels")
+        given = as_list(row.get("labels") or [], f"meta.{OURS}.labels")
         asked = AnnotationContext.of(row, schema, columns.question)
-        since, truth = _since(task, row, given, asked)
+        since, truth = _labels_since_export(task, row, given, asked)
         if truth is not None and row.get("gold") is None and not row.get("gold_history"):
             row["gold"] = truth
         return Translated(row | {"labels": [*given, *since]})
@@ -266,11 +248,11 @@ def read(task: Data, columns: ColumnMap, schema: Schema) -> Translated:
     return Translated(row, remarks)
 
 
-def _since(
+def _labels_since_export(
     task: Data, row: Data, given: list[Any], asked: AnnotationContext
 ) -> tuple[list[dict[str, Any]], Any]:
-    """Labels for what was not in our export, or says something else by now; and what is marked as
-    the truth. Gold went out as an annotation that has no label here."""
+    """Labels of annotations that are new or changed since our export, and the value that is marked
+    as the truth. Our export writes gold as an annotation, which has no label here."""
     known: dict[Any, Any] = {number_of(f"gold {row.get('id')}"): {"value": row.get("gold")}}
     results: dict[str, dict[str, Any]] = {}
     for label in given:
@@ -278,35 +260,32 @@ def _since(
             number = number_of(label["uid"])
             known[number] = label
             results[f"r{number}"] = label
-            for original in _theirs_in(label):
+            for original in _originals_of(label):
                 known |= (
                     {original["id"]: label} if isinstance(original.get("id"), int | str) else {}
                 )
                 results |= dict.fromkeys(_result_ids(original), label)
     made_there = {name: task.get(name) for name in ("annotations", "drafts")}
     found = _Labels(made_there, asked, known=results).read()
-    return [label for label in found.labels if not _is_known(label, known)], found.gold
+    return [label for label in found.labels if not _is_unchanged(label, known)], found.gold
 
 
-def _theirs_in(label: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What a label of ours came from in Label Studio."""
+def _originals_of(label: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The entries of Label Studio that a label was made of."""
     provenance = label.get("provenance")
     kept = provenance.get(THEIRS) if isinstance(provenance, dict) else None
-    return (
-        [original for original in kept.values() if isinstance(original, dict)]
-        if isinstance(kept, dict)
-        else []
-    )
+    originals = kept.values() if isinstance(kept, dict) else ()
+    return [original for original in originals if isinstance(original, dict)]
 
 
 def _result_ids(original: Mapping[str, Any]) -> list[str]:
-    """The ids of results: they stay what they are, while predictions get new ones there."""
+    """The ids of results: Label Studio keeps those, and gives new ids to predictions."""
     results = original.get("result")
     listed = results if isinstance(results, list) else []
     return [str(result["id"]) for result in listed if isinstance(result, dict) and result.get("id")]
 
 
-def _is_known(label: dict[str, Any], known: Mapping[Any, Any]) -> bool:
+def _is_unchanged(label: dict[str, Any], known: Mapping[Any, Any]) -> bool:
     kept = label["provenance"][THEIRS]
     if "prediction" in kept:
         return False
@@ -321,7 +300,7 @@ def _is_known(label: dict[str, Any], known: Mapping[Any, Any]) -> bool:
 
 @dataclass(slots=True)
 class _Labels:
-    """The labels of one task, with the references that its numbers make."""
+    """The labels of one task, with their references to each other."""
 
     task: Data
     asked: AnnotationContext
@@ -336,17 +315,13 @@ class _Labels:
     def read(self) -> "_Labels":
         """Gather them all."""
         for name, what in LISTS.items():
-            for position, original in enumerate(_listed(self.task, name)):
+            for position, original in enumerate(as_list(self.task.get(name) or [], name)):
+                where = f"{name}[{position}]"
                 if isinstance(original, int) and name == "predictions":
                     self.bare = True
                 else:
-                    self._add(
-                        what,
-                        as_object(original, f"{name}[{position}]"),
-                        position,
-                        f"{name}[{position}]",
-                    )
-        self._chain()
+                    self._add(what, as_object(original, where), position, where)
+        chain_revisions(self.labels)
         return self
 
     def _add(self, what: str, original: dict[str, Any], position: int, where: str) -> None:
@@ -366,8 +341,8 @@ class _Labels:
     def _add_embedded(
         self, annotation: Mapping[str, Any], body: Mapping[str, Any], where: str
     ) -> None:
-        """An annotation tells of a prediction for its task: all there is where only ids are listed.
-        One that says nothing, or that we made, is no new label."""
+        """Add the prediction inside an annotation: the only copy where the task lists ids. An empty
+        one, or one of our own export, is no new label."""
         number = body.get("id", annotation.get("parent_prediction"))
         if number is None or ("prediction", str(number)) in self._by_number:
             return
@@ -380,65 +355,45 @@ class _Labels:
             self._add("prediction", {"id": number, **body}, position, where)
 
     def _label(self, what: str, original: dict[str, Any], where: str) -> dict[str, Any]:
-        machine = what == "prediction"
-        label: dict[str, Any] = {
-            "kind": "model" if machine else "crowd",
-            "annotator": _who(what, original),
-        }
+        label: dict[str, Any]
+        if what == "prediction":
+            name = str(original.get("model_version") or "Label Studio prediction").strip()[:200]
+            label = {"kind": "model", "annotator": name}
+        else:
+            user = original.get("completed_by" if what == "annotation" else "user")
+            label = {"kind": "crowd", "annotator": user_name(user)}
         label |= {"created_at": original["created_at"]} if original.get("created_at") else {}
         label |= seconds_of(original.get("lead_time"))
         if what == "draft" or original.get("was_cancelled") is True:
             role = Label.Role.DRAFT if what == "draft" else Label.Role.SKIP
             return {**label, "withdrawn": True, "role": role}
-        annotation = said_in(original, where, self.asked)
-        if machine:
-            annotation.sure(original.get("score"))
+        annotation = parse_results(original, where, self.asked)
+        if what == "prediction":
+            annotation.set_confidence(original.get("score"))
         return label | annotation.to_label() | self._origin(original)
 
     def _origin(self, original: Mapping[str, Any]) -> dict[str, Any]:
-        """What it was made from: accepted or fixed is then whether the values are the same. As an
-        action that would say that somebody was asked here, whose labels decide."""
+        """The label that it was made from. It gets no action "accepted" or "fixed", which only
+        labels given here have."""
         for what in ("prediction", "annotation"):
             source = self._by_number.get((what, str(original.get(f"parent_{what}"))))
             if source is not None and not source.get("withdrawn"):
                 return {"proposed_from": source["uid"]}
         return {}
 
-    def _chain(self) -> None:
-        """Who annotated a task several times says by now what they said last."""
-        last: dict[tuple[str, str], dict[str, Any]] = {}
-        for label in self.labels:
-            if label.get("withdrawn"):
-                continue
-            before = last.get((label["kind"], label["annotator"]))
-            if before is not None:
-                label["supersedes"] = before["uid"]
-            last[label["kind"], label["annotator"]] = label
-
-
-def _listed(task: Data, name: str) -> list[Any]:
-    given = task.get(name) or []
-    if not isinstance(given, list):
-        raise RowFault("Must be a list.", field=name)
-    return given
-
-
-def _who(what: str, original: Mapping[str, Any]) -> str:
-    if what == "prediction":
-        return str(original.get("model_version") or "Label Studio prediction").strip()[:200]
-    return user_name(original.get("completed_by") if what == "annotation" else original.get("user"))
-
 
 def number_of(uid: str) -> int:
-    """Label Studio's ids are numbers; these are stable and refer within their task only."""
+    """A stable number for a uid, as Label Studio wants it; unique within its task."""
     return zlib.crc32(uid.encode()) & 0x7FFFFFFF
 
 
-def _columns(task: Data) -> list[str]:
+def column_names(task: Data) -> list[str]:
+    """The columns of the task's ``data``."""
     return list(task["data"])
 
 
-def _questions(task: Data) -> list[str]:
+def question_names(task: Data) -> list[str]:
+    """The controls that the task's labels answer."""
     asked: dict[str, None] = {}
     for name in LISTS:
         for original in task.get(name) or ():
@@ -447,4 +402,4 @@ def _questions(task: Data) -> list[str]:
     return list(asked)
 
 
-SHAPE = Shape("Label Studio tasks", fits, read, _columns, _questions)
+SHAPE = Shape("Label Studio tasks", fits, read, column_names, question_names)

@@ -1,6 +1,6 @@
 """Label Studio's JSON_MIN, CSV and TSV: a row per annotation, the columns of ``data`` beside it.
 
-In tables what is no single text is spelled as JSON. No I/O.
+Cells of tables hold JSON where the value is not a single text. No I/O.
 """
 
 import json
@@ -12,12 +12,14 @@ from uuid import uuid5
 from apps.exchange.columns import ColumnMap
 from apps.exchange.readers.base import DECODER, RawRow, RowFault, check_row
 from apps.exchange.shapes.base import (
+    FIELDS,
     NAMESPACE,
     AnnotationContext,
     Data,
     ParsedAnnotation,
     Shape,
     Translated,
+    chain_revisions,
     seconds_of,
     user_name,
 )
@@ -26,16 +28,15 @@ from labelhub.core.schema import Schema, role_of
 
 #: Columns of the annotation, not of the task.
 OWN = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time")
-FIELDS = ("id", "text", "context", "question", "options")
-#: What a column of ``data`` is called where a control has its name.
+#: The prefix of a column of ``data`` whose name a control has as well.
 RENAMED = "_data_"
-#: What our own configuration calls the answer and the quotes.
+#: The names of the answer and the quotes in our own configuration.
 OUR_ANSWER, OUR_QUOTES = "label", "evidence"
-#: The rows of one task, once :func:`gathered` has put them together.
+#: The rows of one task, after :func:`merge_tasks`.
 ALL = "label_studio_rows"
 MOST = 1000
-#: Characters of texts that are held for one task besides those of its first row: packed formats
-#: unpack to any size.
+#: Characters that are held for one task, beyond those of its first row: packed files can unpack to
+#: any size.
 MOST_CHARS = 4_000_000
 
 
@@ -44,58 +45,51 @@ def fits(data: Data) -> bool:
     return "annotation_id" in data and "annotator" in data and "lead_time" in data
 
 
-def gathered(rows: Iterable[RawRow]) -> Iterator[RawRow]:
-    """The rows, those that follow each other with one task's annotations as one."""
+def merge_tasks(rows: Iterable[RawRow]) -> Iterator[RawRow]:
+    """The rows, where consecutive rows with annotations of one task become one row."""
     held: list[RawRow] = []
     chars = 0
     for row in rows:
-        if held and _together(held[0], row) and len(held) < MOST and chars < MOST_CHARS:
-            row = _sharing(held[0], row)  # noqa: PLW2901 - the same row
-            chars += _own_chars(held[0], row)
-            held.append(row)
+        if held and _same_task(held[0], row) and len(held) < MOST and chars < MOST_CHARS:
+            data = _share_values(held[0].data, row.data)
+            own = [value for name, value in data.items() if held[0].data.get(name) is not value]
+            chars += sum(map(_count_chars, own))
+            held.append(replace(row, data=data))
             continue
         if held:
-            yield _joined(held)
+            yield _merge(held)
         held, chars = [row], 0
     if held:
-        yield _joined(held)
+        yield _merge(held)
 
 
-def _together(first: RawRow, other: RawRow) -> bool:
+def _same_task(first: RawRow, other: RawRow) -> bool:
     if first.error or other.error or not (fits(first.data) and fits(other.data)):
         return False
     return bool(first.data.get("id") == other.data.get("id") is not None)
 
 
-def _sharing(first: RawRow, row: RawRow) -> RawRow:
-    """The row; what it repeats of the first one is in memory once."""
-    there = first.data
-    shared = {
-        name: there[name] if _same(there.get(name), value) else value
-        for name, value in row.data.items()
-    }
-    return replace(row, data=shared)
+def _share_values(first: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    """``row``, where texts and structures equal to those of ``first`` are the same objects, so that
+    they are in memory once. Numbers are left alone: 1 equals true."""
+    shared = {}
+    for name, value in row.items():
+        before = first.get(name)
+        if isinstance(value, list | dict) and type(before) is type(value):
+            same = json.dumps(before) == json.dumps(value)
+        else:
+            same = isinstance(value, str) and before == value
+        shared[name] = before if same else value
+    return shared
 
 
-def _same(first: Any, other: Any) -> bool:
-    """Numbers are left alone: 1 is also true."""
-    if isinstance(first, list | dict):
-        return type(first) is type(other) and json.dumps(first) == json.dumps(other)
-    return isinstance(first, str) and first == other
-
-
-def _own_chars(first: RawRow, row: RawRow) -> int:
-    there = first.data
-    return sum(_chars(value) for name, value in row.data.items() if there.get(name) is not value)
-
-
-def _chars(value: Any) -> int:
+def _count_chars(value: Any) -> int:
     if isinstance(value, str):
         return len(value)
     return len(json.dumps(value)) if isinstance(value, list | dict) else 0
 
 
-def _joined(rows: list[RawRow]) -> RawRow:
+def _merge(rows: list[RawRow]) -> RawRow:
     first, last = rows[0], rows[-1]
     if last is first:
         return first
@@ -116,19 +110,19 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
     if renamed and renamed not in columns.chosen.values():
         name = renamed.removeprefix(RENAMED)
         raise RowFault(
-            f"Label Studio calls the task's own column '{name}' so, because a control has that "
-            f"name: choose '{renamed}' where you mean it, and '{name}' as the answer.",
+            f"Label Studio has renamed the task's column '{name}', because a control has that "
+            f"name: choose '{renamed}' for the column, and '{name}' for the answer.",
             field=renamed,
         )
     annotated = [row for row in rows if row["annotation_id"] not in (None, "")]
-    fields, given = _parted(data, rows, columns)
-    answer = columns.question.chosen or (_answer(given, rows, schema) if annotated else "")
+    fields, given = _split_columns(data, rows, columns)
+    answer = columns.question.chosen or (_find_answer(given, rows, schema) if annotated else "")
     asked = AnnotationContext(
         schema, str(data.get(fields.get("text", "")) or ""), (), columns.question
     )
     row: dict[str, Any] = {name: data[column] for name, column in fields.items()}
     row["labels"] = _labels(annotated, answer, given.names, asked)
-    used = {answer, *fields.values(), *(name for name in given.names if _is_beside(name, rows))}
+    used = {answer, *fields.values(), *(name for name in given.names if _is_extra(name, rows))}
     row["meta"] = {
         name: data[name] for name in content if name not in used and data[name] is not None
     }
@@ -151,12 +145,12 @@ class _Given(NamedTuple):
     alone: bool
 
 
-def _parted(
+def _split_columns(
     data: Data, rows: list[dict[str, Any]], columns: ColumnMap
 ) -> tuple[dict[str, str], _Given]:
-    """Field → column for what the task holds, and what was said of it."""
+    """Field → column of the task itself, and the columns of its annotations."""
     fields, _ = columns.of([name for name in data if name not in (*OWN, ALL)], FIELDS)
-    behind = [_behind(row, fields.get("text", "")) for row in rows]
+    behind = [_control_columns(row, fields.get("text", "")) for row in rows]
     apart = all(given.apart for given in behind)
     sure = columns.chosen if apart else fields
     held = {column for field, column in sure.items() if field != "gold"}
@@ -167,10 +161,10 @@ def _parted(
     return content_fields, _Given(tuple(names), apart, all(given.alone for given in behind))
 
 
-def _behind(row: Data, text: str) -> _Given:
-    """JSON_MIN has the task's data, its id, then what was answered, if anything was; where the id
-    stands before the text, the data had one of its own, and may go on behind the text. Tables are
-    sorted by name, and each row has all columns."""
+def _control_columns(row: Data, text: str) -> _Given:
+    """JSON_MIN has the task's data, its id, then the answers. Where the id is before the text, the
+    data has an id of its own, and more data may follow the text. Tables are sorted by name, and
+    each row has all columns."""
     names = list(row)
     places = {name: index for index, name in enumerate(names)}
     id_at, text_at = places.get("id", -1), places.get(text, -1)
@@ -181,16 +175,16 @@ def _behind(row: Data, text: str) -> _Given:
     return _Given(behind, apart, alone=apart or not in_order)
 
 
-def _is_beside(name: str, rows: list[dict[str, Any]]) -> bool:
-    """Whether a column holds words, a sureness or quotes that go with an answer."""
+def _is_extra(name: str, rows: list[dict[str, Any]]) -> bool:
+    """Whether a column holds the words, confidence or quotes of an answer."""
     return bool(role_of(name)) or any(_is_quotes(_cell(row, name)) for row in rows)
 
 
 def _candidates(given: _Given, rows: list[dict[str, Any]]) -> list[str]:
-    return [name for name in given.names if name != OUR_QUOTES and not _is_beside(name, rows)]
+    return [name for name in given.names if name != OUR_QUOTES and not _is_extra(name, rows)]
 
 
-def _answer(given: _Given, rows: list[dict[str, Any]], schema: Schema) -> str:
+def _find_answer(given: _Given, rows: list[dict[str, Any]], schema: Schema) -> str:
     """The column that answers the project's question; empty where there is none in these rows.
 
     Raises:
@@ -210,20 +204,11 @@ def _answer(given: _Given, rows: list[dict[str, Any]], schema: Schema) -> str:
 def _labels(
     rows: list[dict[str, Any]], answer: str, names: tuple[str, ...], asked: AnnotationContext
 ) -> list[dict[str, Any]]:
-    """The labels in the order in which they were given: who annotated a task several times says
-    by now what they said last."""
-    last: dict[str, str] = {}
-    labels = []
+    """The labels in the order in which they were given; a later one of an annotator revises the
+    one before."""
     in_order = sorted(rows, key=lambda row: str(row.get("created_at") or ""))
-    for row in in_order:
-        label = _label(row, answer, names, asked)
-        label["uid"] = str(uuid5(NAMESPACE, json.dumps(row, sort_keys=True)))
-        labels.append(label)
-        if label.get("withdrawn"):
-            continue
-        before = last.get(label["annotator"])
-        label |= {} if before is None else {"supersedes": before}
-        last[label["annotator"]] = label["uid"]
+    labels = [_label(row, answer, names, asked) for row in in_order]
+    chain_revisions(labels)
     return labels
 
 
@@ -234,15 +219,18 @@ def _label(
     for name in names:
         raw = _cell(row, name)
         if name != answer and _is_quotes(raw):
-            _take_quotes(annotation, raw, name)
+            _add_quotes(annotation, raw, name)
+        elif name != answer and role_of(name) == "confidence":
+            annotation.set_confidence(_unwrap(raw))
         elif name != answer and (role := role_of(name)):
-            annotation.sure(_plain(raw)) if role == "confidence" else annotation.words(role, raw)
-    raw = _plain(_cell(row, answer))
+            annotation.add_words(role, raw)
+    raw = _unwrap(_cell(row, answer))
     if _is_quotes(raw):
-        _take_quotes(annotation, raw, answer)
+        _add_quotes(annotation, raw, answer)
     elif raw not in (None, ""):
-        annotation.answer(answer, raw, answer)
+        annotation.set_answer(answer, raw, answer)
     label = {"annotator": user_name(row["annotator"]), "kind": "crowd", **annotation.to_label()}
+    label["uid"] = str(uuid5(NAMESPACE, json.dumps(row, sort_keys=True)))
     label |= seconds_of(row["lead_time"])
     kept = {name: row[name] for name in ("annotation_id", "updated_at") if name in row}
     label["provenance"] = {**label["provenance"], "label_studio_min": kept}
@@ -250,7 +238,7 @@ def _label(
 
 
 def _cell(row: Data, name: str) -> Any:
-    """A cell as JSON_MIN has it: what a table spells as JSON, unless words only look like it."""
+    """A cell as JSON_MIN has it: JSON in a table's cell is decoded, unless it is a plain text."""
     raw = row.get(name)
     if not isinstance(raw, str) or not raw.startswith(("[", "{")):
         return raw
@@ -260,19 +248,19 @@ def _cell(row: Data, name: str) -> Any:
     except (ValueError, RecursionError):
         return raw
     if isinstance(found, dict):
-        spelled = len(found) == 1 and isinstance(next(iter(found.values())), list)
+        is_value = len(found) == 1 and isinstance(next(iter(found.values())), list)
     else:
         texts = len(found) > 1 and all(isinstance(part, str) for part in found)
-        spelled = texts or (bool(found) and all(isinstance(part, dict) for part in found))
-    return found if spelled else raw
+        is_value = texts or (bool(found) and all(isinstance(part, dict) for part in found))
+    return found if is_value else raw
 
 
-def _plain(raw: Any) -> Any:
-    """``{"choices": ["A", "B"]}`` and the like say what they hold."""
+def _unwrap(raw: Any) -> Any:
+    """The inside of ``{"choices": ["A", "B"]}`` and the like."""
     if isinstance(raw, dict) and len(raw) == 1:
         return next(iter(raw.values()))
     only = raw[0] if isinstance(raw, list) and len(raw) == 1 else None
-    return _plain(only) if isinstance(only, dict) and len(only) == 1 else raw
+    return _unwrap(only) if isinstance(only, dict) and len(only) == 1 else raw
 
 
 def _is_quotes(raw: Any) -> bool:
@@ -280,20 +268,24 @@ def _is_quotes(raw: Any) -> bool:
     return bool(parts) and all(isinstance(part, dict) and "start" in part for part in parts)
 
 
-def _take_quotes(annotation: ParsedAnnotation, raw: list[dict[str, Any]], name: str) -> None:
+def _add_quotes(annotation: ParsedAnnotation, raw: list[dict[str, Any]], name: str) -> None:
     for index, quote in enumerate(raw):
         where, labels = f"{name}[{index}]", quote.get("labels")
         for label in labels if isinstance(labels, list) else [labels]:
-            annotation.span(label, (quote.get("start"), quote.get("end")), quote.get("text"), where)
+            annotation.add_span(
+                label, (quote.get("start"), quote.get("end")), quote.get("text"), where
+            )
 
 
-def _columns(data: Data) -> list[str]:
+def column_names(data: Data) -> list[str]:
+    """The columns beside those of the annotation."""
     return [name for name in data if name not in (*OWN, ALL)]
 
 
-def _questions(data: Data) -> list[str]:
+def question_names(data: Data) -> list[str]:
+    """The columns that may hold the answer."""
     rows = _rows(data)
-    return _candidates(_parted(data, rows, ColumnMap())[1], rows)
+    return _candidates(_split_columns(data, rows, ColumnMap())[1], rows)
 
 
-SHAPE = Shape("Label Studio JSON_MIN, CSV or TSV", fits, read, _columns, _questions)
+SHAPE = Shape("Label Studio JSON_MIN, CSV or TSV", fits, read, column_names, question_names)
