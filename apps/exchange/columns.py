@@ -1,4 +1,4 @@
-"""Which column is which field: by choice, else by the names people use."""
+"""Finds the column of each field: the chosen one, else one with a common name."""
 
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
@@ -6,7 +6,7 @@ from typing import TypeAlias
 from apps.exchange.readers.base import RowFault
 
 Names: TypeAlias = tuple[str, ...]
-#: Field → names it goes by, most telling first. Compared without case, blanks and underscores.
+#: Field → its names, the most specific first. Compared without case, blanks and underscores.
 ALIASES: dict[str, Names] = {
     "id": ("id", "item_id", "external_id", "ext_id", "uid", "row_id"),
     "text": (
@@ -21,12 +21,11 @@ ALIASES: dict[str, Names] = {
     "gold_history": ("gold_history",),
     "meta": ("meta", "metadata"),
 }  # fmt: skip
-#: What a task of another tool holds itself. Its labels and decisions stand elsewhere: a column of
-#: such a name is neither.
+#: The fields in the content of another tool's task. Its labels and decisions are elsewhere.
 CONTENT = ("id", "text", "context", "question", "options", "meta")
 #: Fields a person may choose a column for; the others are found by name.
 CHOOSABLE = ("id", "text", "question", "gold", "answer")
-#: Columns of our own exports that are no metadata.
+#: Columns of our own exports that are not metadata.
 IGNORED = ("labelhub",)
 
 
@@ -39,7 +38,7 @@ _BY_FIELD = {field: tuple(map(folded, names)) for field, names in ALIASES.items(
 
 
 def guess_columns(columns: Iterable[str], fields: Iterable[str] = ALIASES) -> dict[str, str]:
-    """Field → column for the columns whose names say that they are one of ``fields``."""
+    """Field → column for the columns that have a name of one of ``fields``."""
     by_name: dict[str, str] = {}
     for column in columns:
         by_name.setdefault(folded(column), column)
@@ -52,18 +51,18 @@ def guess_columns(columns: Iterable[str], fields: Iterable[str] = ALIASES) -> di
 
 
 class Question:
-    """Which of the questions that another tool's file asks is the project's: the chosen one, else
-    the first one met, as long as no other follows."""
+    """The question in another tool's file that is the project's: the chosen one, else the first
+    one, as long as no other follows."""
 
     def __init__(self, chosen: str = "") -> None:
-        """``chosen`` is its name in the file: of a control, a question, a column."""
+        """``chosen`` is its name in the file: a control, a question or a column."""
         self.chosen = self.name = chosen
 
-    def is_it(self, name: str, where: str) -> bool:
+    def matches(self, name: str, where: str) -> bool:
         """Whether the answers to ``name`` are labels of this project.
 
         Raises:
-            RowFault: nobody chose, and it is not the first.
+            RowFault: none was chosen, and it is not the first.
         """
         self.name = self.name or name
         if name == self.name or self.chosen:
@@ -87,12 +86,12 @@ class ColumnMap:
     def of(
         self, columns: Iterable[str], fields: Names = tuple(ALIASES)
     ) -> tuple[dict[str, str], Names]:
-        """(field → column, the remaining columns) for one row's columns; ``fields`` are those that
-        go by name where nobody chose."""
+        """(field → column, the remaining columns) of one row; ``fields`` are those that are found
+        by name unless a column was chosen."""
         shape = tuple(columns)
         known = self._known.get((fields, shape))
         if known is None:
-            if len(self._known) > 1000:  # rows of ever new shapes must not fill the memory
+            if len(self._known) > 1000:  # rows with ever new columns must not fill the memory
                 self._known.clear()
             known = self._known[fields, shape] = self._resolve(shape, fields)
         return known

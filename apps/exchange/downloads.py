@@ -1,4 +1,4 @@
-"""Who may have a file of the project, and exports as responses, sent while they are read."""
+"""Access to files of a project, and exports as streamed responses."""
 
 from django.contrib.auth.models import AnonymousUser
 from django.http import StreamingHttpResponse
@@ -14,36 +14,35 @@ from apps.reviews.queue.selectors import review_settings
 from labelhub.core.errors import Forbidden
 
 
-def refuse_who_is_blind(user: User | AnonymousUser, project: Project) -> None:
-    """Pass where :func:`withheld_from` says nothing.
+def check_download(user: User | AnonymousUser, project: Project) -> None:
+    """Refuse a reviewer who must not see the contents of a file yet.
 
     Raises:
-        Forbidden: with its words.
+        Forbidden: with the reason of :func:`download_refusal`.
     """
-    if words := withheld_from(user, project):
-        raise Forbidden(words)
+    if reason := download_refusal(user, project):
+        raise Forbidden(reason)
 
 
-def withheld_from(user: User | AnonymousUser, project: Project) -> str:
-    """Why ``user`` may not have a file, or nothing. A file tells everything at once: suggestions
-    that a reviewer is to do without, the known answers that people are checked by, and what others
-    have said of items that the reviewer may yet be asked about."""
+def download_refusal(user: User | AnonymousUser, project: Project) -> str:
+    """The reason why ``user`` may not have a file; empty if they may. A file would show a reviewer
+    hidden suggestions, gold questions, and others' labels of items that they may still get."""
     if role_in(user, project) != Role.REVIEWER:
         return ""
     states = ItemState.objects.filter(project=project)
-    spoken = states.filter(
+    labelled = states.filter(
         opinions_hidden_from(user.pk or 0, item="item_id"), labels_by_people__gt=0
     )
-    if not review_settings(project).show_opinions and spoken.exists():
+    if not review_settings(project).show_opinions and labelled.exists():
         return (
-            "A file would tell what others said of items that you may yet be asked about; "
-            "label them first, or ask a manager for it."
+            "A file would show others' labels of items that you may still get; label those items "
+            "first, or ask a manager for the file."
         )
     audited = ItemState.objects.filter(project=project, queued=True, reasons=ONLY_AUDITED)
     if withholds(project) or audited.exists():
         return (
-            "This project withholds suggestions or known answers from its reviewers, and a file "
-            "would tell them; ask a manager for it."
+            "This project hides suggestions or gold questions from its reviewers, and a file would "
+            "show them; ask a manager for the file."
         )
     return ""
 

@@ -1,7 +1,7 @@
 """Annotations and decisions inside a row: every field of the contract and of our own export."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,7 +11,14 @@ from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
 
 from apps.exchange.readers.base import RowFault
-from apps.exchange.values import as_object, json_cell, label_value, past_value
+from apps.exchange.values import (
+    as_list,
+    as_object,
+    is_number,
+    json_cell,
+    label_value,
+    past_value,
+)
 from apps.labels.models import MACHINES, PEOPLE, Gold, Kind, Label
 from labelhub.core.schema import Schema, Value
 
@@ -28,15 +35,11 @@ def is_annotations(raw: Any) -> bool:
 
 
 def by_source(raw: Any) -> Any:
-    """``{"crowd_majority": "A", "expert_bio": "B"}`` as annotations; anything else as it is.
+    """``{"crowd_majority": "A", "expert_bio": "B"}`` as annotations; anything else unchanged.
 
-    Only where every name begins with a kind: whose labels others are is never guessed.
+    Only where every name begins with a kind of annotator: kinds are never guessed.
     """
-    if (
-        not isinstance(raw, dict)
-        or not raw
-        or all(isinstance(value, bool) for value in raw.values())
-    ):
+    if not isinstance(raw, dict) or all(isinstance(value, bool) for value in raw.values()):
         return raw
     kinds = [name.partition("_")[0].lower() for name in raw]
     if not all(kind and kind in KINDS for kind in kinds):
@@ -45,11 +48,11 @@ def by_source(raw: Any) -> Any:
     return [{"annotator": name, "kind": kind, "value": value} for (name, value), kind in pairs]
 
 
-#: Put together once: an enumeration makes its list anew each time it is asked.
+#: Made once: an enumeration makes a new list at each access.
 ACTIONS, BASES = tuple(Label.Action.values), tuple(Gold.Basis.values)
 Role = Label.Role
 ROLES = tuple(Role.values)
-#: Whose labels may have which roles; all may have the others.
+#: Role → the kinds of annotators whose labels may have it; all may have the others.
 KINDS_OF_ROLE: dict[str, tuple[Kind, ...]] = {
     Role.EXTRA: PEOPLE,
     Role.GOLD_QUESTION: PEOPLE,
@@ -58,8 +61,6 @@ KINDS_OF_ROLE: dict[str, tuple[Kind, ...]] = {
     Role.ADVISORY: (Kind.AUTHOR,),
     Role.TRAINED: MACHINES,
 }
-#: What told the role in the provenance of exports that have no ``role``.
-OLD_KEYS = ("aside", "learned", "advisory", "check", "adjudicates", "unclear", "unasked")
 #: In a table of texts a truth value is a text.
 TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 YEARS = range(1900, 2201)
@@ -67,8 +68,8 @@ MAX_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Who:
-    """An annotator as a file names it; equal ones are the same annotator."""
+class AnnotatorRef:
+    """An annotator as a file names it; equal references mean the same annotator."""
 
     kind: str
     name: str
@@ -77,10 +78,10 @@ class Who:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelRow:
-    """One annotation. ``uid`` and all that follows it come with our own exports only, but for
-    ``supersedes_own``: it revises what the same annotator says of the item by now."""
+    """One annotation. ``uid`` and the fields after it come with our own exports only, except
+    ``supersedes_own``: the label revises the current one by the same annotator."""
 
-    who: Who
+    annotator: AnnotatorRef
     value: Value | None
     abstained: bool = False
     withdrawn: bool = False
@@ -111,7 +112,7 @@ class GoldRow:
     value: Value | None
     basis: str
     withdrawn: bool
-    decided_by: Who | None
+    decided_by: AnnotatorRef | None
     evidence: tuple[str, ...]
     uid: UUID | None
     supersedes: UUID | None
@@ -138,15 +139,16 @@ def read_label(
 ) -> LabelRow:
     """One annotation; ``past``: another one of the same file supersedes it."""
     given = as_object(raw, where)
-    value = (past_value if past else label_value)(
-        schema, given.get("value"), options, where=f"{where}.value"
-    )
-    supersedes, supersedes_own = _supersedes(given, where)
+    read_value = past_value if past else label_value
+    value = read_value(schema, given.get("value"), options, where=f"{where}.value")
+    # The uid of the label that it revises; or true, for the annotator's current one.
+    supersedes_own = TRUTHS.get(str(given.get("supersedes")).strip().lower())
+    supersedes = _uuid(given, "supersedes", where) if supersedes_own is None else None
     withdrawn, abstained = _flag(given, "withdrawn", where), _flag(given, "abstained", where)
-    rejected = _rejects(given, where)
+    rejected = _flag(given, "rejected", where)
     if rejected and (value is not None or withdrawn):
         raise RowFault(
-            "Only rejects the suggestion, so it has no value and takes nothing back.",
+            "A rejection of a suggestion has no value and withdraws nothing.",
             field=f"{where}.rejected",
         )
     if value is None and not (withdrawn or abstained or rejected):
@@ -156,32 +158,21 @@ def read_label(
         )
     shown = _uuid(given, "shown", where) or _uuid(given, "proposed_from", where)
     if rejected and shown is None:
-        raise RowFault("Which suggestion it rejects is missing: its uid.", field=f"{where}.shown")
-    who = read_who(given, where)
-    provenance = as_object(given.get("provenance") or {}, f"{where}.provenance")
-    state = _State(
-        who.kind,
-        withdrawn=withdrawn,
-        abstained=abstained and not rejected,
-        revises=supersedes is not None or supersedes_own,
-    )
-    if given.get("role") in (None, ""):
-        role, version = _old_role(provenance, state), provenance.get("learned")
-        provenance = {key: kept for key, kept in provenance.items() if key not in OLD_KEYS}
-        if role == Role.TRAINED and version is not None:
-            provenance["model_version"] = version
-    else:
-        role = _role(given["role"], state, f"{where}.role")
-    return LabelRow(
-        who=who,
+        raise RowFault("The uid of the rejected suggestion is missing.", field=f"{where}.shown")
+    role = None if given.get("role") == "" else given.get("role")
+    rationale = given.get("rationale") or ""
+    if not isinstance(rationale, str):
+        raise RowFault("Must be a text.", field=f"{where}.rationale")
+    row = LabelRow(
+        annotator=read_annotator(given, where),
         value=None if withdrawn or abstained else value,
-        abstained=state.abstained,
+        abstained=abstained and not rejected,
         withdrawn=withdrawn,
         rejected=rejected,
-        role=role,
-        action=_one_of(given.get("action"), ACTIONS, "imported", f"{where}.action"),
+        action=_choice(given.get("action"), ACTIONS, "imported", f"{where}.action"),
+        role=_choice(role, ROLES, Role.VOTE, f"{where}.role"),
         confidence=_number(given, "confidence", where, highest=1.0),
-        rationale=_text(given, "rationale", where),
+        rationale=rationale,
         evidence=_evidence(given.get("evidence"), f"{where}.evidence"),
         seconds=_number(given, "seconds", where),
         cost_nanousd=_whole(given, "cost_nanousd", where),
@@ -189,60 +180,34 @@ def read_label(
         shown=shown,
         proposed_from=None if rejected else _uuid(given, "proposed_from", where),
         supersedes=supersedes,
-        supersedes_own=supersedes_own,
+        supersedes_own=bool(supersedes_own),
         run=_uuid(given, "run", where),
         replicate=_whole(given, "replicate", where, highest=32_767) or 1,
         schema_version=_whole(given, "schema_version", where),
-        provenance=provenance,
+        provenance=as_object(given.get("provenance") or {}, f"{where}.provenance"),
         created_at=_moment(given, where),
     )
+    _check_role(row, f"{where}.role")
+    return row
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
-    """What of a row its role must go with."""
-
-    kind: str
-    withdrawn: bool
-    abstained: bool
-    revises: bool
-
-
-def _role(raw: Any, state: _State, where: str) -> str:
-    role = _one_of(raw, ROLES, "", where)
+def _check_role(row: LabelRow, where: str) -> None:
+    kind, role = row.annotator.kind, row.role
     if role in Label.ASIDE:
-        fits = state.withdrawn and not state.revises
+        fits = row.withdrawn and row.supersedes is None and not row.supersedes_own
     else:
-        fits = role == Role.VOTE or not state.withdrawn
-    fits = fits and (state.abstained or role != Role.UNCLEAR)
-    if not fits or state.kind not in KINDS_OF_ROLE.get(role, Kind):
-        raise RowFault(f"'{role}' does not fit this row, as {state.kind} gave it.", field=where)
-    return role
+        fits = role == Role.VOTE or not row.withdrawn
+    fits = fits and (row.abstained or role != Role.UNCLEAR)
+    if not fits or kind not in KINDS_OF_ROLE.get(role, Kind):
+        raise RowFault(f"'{role}' does not fit this row, whose kind is {kind}.", field=where)
 
 
-def _old_role(provenance: Mapping[str, Any], state: _State) -> str:
-    """The role by the keys of before; those that meant nothing for such a row mean nothing."""
-    if state.withdrawn:
-        if "aside" not in provenance or state.revises:
-            return Role.VOTE
-        return Role(provenance["aside"]) if provenance["aside"] in ("skip", "draft") else Role.EMPTY
-    if state.kind in MACHINES:
-        return Role.TRAINED if "learned" in provenance else Role.VOTE
-    if state.kind == Kind.AUTHOR:
-        return Role.ADVISORY if provenance.get("advisory") else Role.VOTE
-    if provenance.get("check"):
-        return Role.GOLD_QUESTION
-    if state.kind == Kind.EXPERT and provenance.get("adjudicates"):
-        return Role.UNCLEAR if state.abstained and provenance.get("unclear") else Role.ADJUDICATION
-    return Role.EXTRA if provenance.get("unasked") else Role.VOTE
-
-
-def read_who(given: dict[str, Any], where: str) -> Who:
-    """The annotator that ``annotator`` and ``kind`` name; people unless said otherwise."""
+def read_annotator(given: dict[str, Any], where: str) -> AnnotatorRef:
+    """The annotator that ``annotator`` and ``kind`` name; without a kind, a crowd worker."""
     name = given.get("annotator")
     name = str(name).strip() if isinstance(name, str | int) and not isinstance(name, bool) else ""
     if not name:
-        raise RowFault("Who labelled is missing.", field=f"{where}.annotator")
+        raise RowFault("The name of the annotator is missing.", field=f"{where}.annotator")
     if len(name) > MAX_NAME:
         raise RowFault(f"Longer than {MAX_NAME} characters.", field=f"{where}.annotator")
     kind = KINDS.get(str(given.get("kind") or "").strip().lower())
@@ -252,33 +217,28 @@ def read_who(given: dict[str, Any], where: str) -> Who:
             f"'{given_kind}' is no kind of annotator; use llm, crowd, expert, author or model.",
             field=f"{where}.kind",
         )
-    return Who(kind, name, _flag(given, "offline", where))
+    return AnnotatorRef(kind, name, _flag(given, "offline", where))
 
 
 def read_gold_history(raw: Any, schema: Schema, options: Sequence[str]) -> tuple[GoldRow, ...]:
     """The decisions of our own export, oldest first."""
     given = json_cell(raw, "gold_history")
-    if given is None:
-        return ()
-    if not isinstance(given, list):
-        raise RowFault("Must be a list.", field="gold_history")
+    given = [] if given is None else as_list(given, "gold_history")
     last = len(given) - 1
     return tuple(
-        _gold(decision, schema, options, f"gold_history[{index}]", past=index < last)
+        _gold_row(decision, schema, options, f"gold_history[{index}]", past=index < last)
         for index, decision in enumerate(given)
     )
 
 
-def _gold(raw: Any, schema: Schema, options: Sequence[str], where: str, *, past: bool) -> GoldRow:
+def _gold_row(
+    raw: Any, schema: Schema, options: Sequence[str], where: str, *, past: bool
+) -> GoldRow:
     given = as_object(raw, where)
     withdrawn = _flag(given, "withdrawn", where)
-    value = (
-        None
-        if withdrawn
-        else (past_value if past else label_value)(
-            schema, given.get("value"), options, where=f"{where}.value"
-        )
-    )
+    read_value = past_value if past else label_value
+    raw_value = None if withdrawn else given.get("value")
+    value = read_value(schema, raw_value, options, where=f"{where}.value")
     if value is None and not withdrawn:
         raise RowFault("No value, and not withdrawn.", field=f"{where}.value")
     decided_by, evidence = given.get("decided_by"), given.get("evidence") or []
@@ -286,11 +246,11 @@ def _gold(raw: Any, schema: Schema, options: Sequence[str], where: str, *, past:
         raise RowFault("Must be a list of label uids.", field=f"{where}.evidence")
     return GoldRow(
         value=value,
-        basis=_one_of(given.get("basis"), BASES, "imported", f"{where}.basis"),
+        basis=_choice(given.get("basis"), BASES, "imported", f"{where}.basis"),
         withdrawn=withdrawn,
         decided_by=None
         if decided_by is None
-        else read_who(as_object(decided_by, where), f"{where}.decided_by"),
+        else read_annotator(as_object(decided_by, where), f"{where}.decided_by"),
         evidence=tuple(evidence),
         uid=_uuid(given, "uid", where),
         supersedes=_uuid(given, "supersedes", where),
@@ -308,22 +268,7 @@ def _flag(given: dict[str, Any], name: str, where: str) -> bool:
     return flag
 
 
-def _rejects(given: dict[str, Any], where: str) -> bool:
-    """Whether the row only rejects a suggestion; our exports of before said so by an abstention."""
-    if "rejected" in given:
-        return _flag(given, "rejected", where)
-    rejected = given.get("action") == Label.Action.REJECTED and given.get("proposed_from")
-    return bool(rejected) and _flag(given, "abstained", where)
-
-
-def _text(given: dict[str, Any], name: str, where: str) -> str:
-    text = given.get(name) or ""
-    if not isinstance(text, str):
-        raise RowFault("Must be a text.", field=f"{where}.{name}")
-    return text
-
-
-def _one_of(raw: Any, offered: Sequence[str], default: str, where: str) -> str:
+def _choice(raw: Any, offered: Sequence[str], default: str, where: str) -> str:
     if raw is None:
         return default
     if raw not in offered:
@@ -337,18 +282,14 @@ def _number(
     raw = _from_cell(given.get(name), float)
     if raw is None:
         return None
-    if (
-        isinstance(raw, bool)
-        or not isinstance(raw, int | float)
-        or not 0 <= raw <= min(highest, 1e15)
-    ):
+    if not is_number(raw) or not 0 <= raw <= min(highest, 1e15):
         top = "" if math.isinf(highest) else f" to {highest:g}"
         raise RowFault(f"Must be a number from 0{top}.", field=f"{where}.{name}")
     return float(raw)
 
 
 def _from_cell(raw: Any, kind: type[int] | type[float]) -> Any:
-    """In a table of texts a number is a text, and an empty cell says nothing."""
+    """In a table of texts a number is a text, and an empty cell is None."""
     if not isinstance(raw, str):
         return raw
     try:
@@ -376,12 +317,6 @@ def _uuid(given: dict[str, Any], name: str, where: str) -> UUID | None:
         raise RowFault(f"'{str(raw)[:40]}' is no UUID.", field=f"{where}.{name}") from None
 
 
-def _supersedes(given: dict[str, Any], where: str) -> tuple[UUID | None, bool]:
-    """The uid of the label it revises; or whether it revises the annotator's own, whichever."""
-    revises = TRUTHS.get(str(given.get("supersedes")).strip().lower())
-    return (_uuid(given, "supersedes", where), False) if revises is None else (None, revises)
-
-
 def _moment(given: dict[str, Any], where: str) -> datetime | None:
     raw = given.get("created_at")
     if raw is None:
@@ -389,7 +324,7 @@ def _moment(given: dict[str, Any], where: str) -> datetime | None:
     try:
         moment = parse_datetime(raw)
         moment = make_aware(moment) if moment and is_naive(moment) else moment
-        # At the ends of the calendar another time zone is another era, which no database reads.
+        # Databases refuse a time near the ends of the calendar, in some time zones.
         if moment is not None and moment.astimezone(UTC).year in YEARS:
             return moment
     except (ValueError, TypeError, OverflowError):

@@ -1,4 +1,4 @@
-"""What a file of an export holds, counted from its own rows, and what made it: its manifest."""
+"""The manifest of an export: the contents of the file, counted from its rows, and their origin."""
 
 import hashlib
 from collections import Counter
@@ -22,7 +22,7 @@ MANIFEST_VERSION = 1
 
 @dataclass(slots=True)
 class ExportTally:
-    """What was in the rows that went into a file."""
+    """Counts of the rows that were written to a file."""
 
     project: Project
     items: int = 0
@@ -35,17 +35,17 @@ class ExportTally:
     runs: Counter[str] = field(default_factory=Counter)
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Count a chunk of rows: full ones, or decided ones without their ledger."""
+        """Count a chunk of rows: full ones, or gold without a ledger."""
         self.items += len(rows)
-        bare = []
+        gold_only = []
         for row in rows:
             if "gold_history" in row:
                 self._add_labels(row["labels"])
                 self._add_gold(row)
             elif row.get("gold") is not None:
-                bare.append(row["id"])
-        if bare:
-            self._look_up(bare)
+                gold_only.append(row["id"])
+        if gold_only:
+            self._add_current_gold(gold_only)
 
     def _add_labels(self, labels: Iterable[Mapping[str, Any]]) -> None:
         for label in labels:
@@ -58,14 +58,14 @@ class ExportTally:
                 self.runs[label["run"]] += 1
 
     def _add_gold(self, row: Row) -> None:
-        """The decision that holds; what it superseded is history."""
+        """Count the current decision only."""
         history = row["gold_history"]
         if history and not history[-1]["withdrawn"]:
             self.gold[history[-1]["basis"]] += 1
             self.gold_versions[history[-1]["schema_version"]] += 1
 
-    def _look_up(self, ids: Sequence[str]) -> None:
-        """Rows of gold alone do not tell how it was decided."""
+    def _add_current_gold(self, ids: Sequence[str]) -> None:
+        """Rows of gold alone do not have its basis, so it is read from the database."""
         items = list(Item.objects.named(self.project, ids).values_list("pk", flat=True))
         current = Gold.objects.current().filter(item__in=items).order_by()
         for basis, version in current.values_list("basis", "schema__version"):
@@ -85,7 +85,7 @@ def build_manifest(
 
     Args:
         tally: of all rows of the file.
-        filters: what was left out; empty for everything.
+        filters: those of the export; empty for everything.
         file: its ``name``, ``bytes`` and ``sha256``.
     """
     project = tally.project
@@ -100,20 +100,20 @@ def build_manifest(
         "counts": {
             "items": tally.items,
             "labels": dict(sorted(tally.labels.items())),
-            # Of those, such as only reject a suggestion: neither labels nor abstentions.
+            # Those of the labels that only reject a suggestion.
             "rejections": dict(sorted(tally.rejections.items())),
-            # Of those, by the built-in text matcher: not an LLM.
+            # Those of the labels by the built-in text matcher, which is not an LLM.
             "offline_labels": tally.offline,
             "gold": dict(sorted(tally.gold.items())),
         },
         "schema": _schemas(tally),
-        "guideline": _guideline(project),
+        "guideline": _guideline_version(project),
         "runs": _runs(project, tally.runs),
     }
 
 
 def _schemas(tally: ExportTally) -> dict[str, Any]:
-    """Every version that something in the file was said under, and the present one."""
+    """Each version that labels or gold in the file are under, and the current one."""
     current = current_schema(tally.project).version
     wanted = {current, *tally.label_versions, *tally.gold_versions}
     found = tally.project.schemas.filter(version__in=wanted).order_by("version")
@@ -132,7 +132,7 @@ def _schemas(tally: ExportTally) -> dict[str, Any]:
     }
 
 
-def _guideline(project: Project) -> dict[str, Any] | None:
+def _guideline_version(project: Project) -> dict[str, Any] | None:
     found = current_guideline(project)
     if found is None:
         return None
@@ -144,7 +144,7 @@ def _guideline(project: Project) -> dict[str, Any] | None:
 
 
 def _runs(project: Project, labels: Mapping[str, int]) -> list[dict[str, Any]]:
-    """The runs whose labels are in the file; of those made elsewhere only the uid is known."""
+    """The runs whose labels are in the file; of imported ones only the uid is known."""
     uids = [UUID(uid) for uid in labels]
     rows = Run.objects.filter(project=project, uid__in=uids).order_by("pk")
     known = {

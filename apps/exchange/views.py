@@ -15,7 +15,7 @@ from apps.accounts.http import SignedInRequest
 from apps.accounts.models import User
 from apps.accounts.roles import Right
 from apps.exchange import readers
-from apps.exchange.downloads import export_response, refuse_who_is_blind, withheld_from
+from apps.exchange.downloads import check_download, download_refusal, export_response
 from apps.exchange.exporters import FORMATS
 from apps.exchange.readers import accepted
 from apps.exchange.selectors import (
@@ -217,7 +217,7 @@ def export_page(request: SignedInRequest, slug: str) -> HttpResponse:
         "formats": FORMATS.values(),
         "counts": export_counts(project),
         "only": only,
-        "withheld": withheld_from(request.user, project),
+        "withheld": download_refusal(request.user, project),
     }
     return render(request, "exchange/export_page.html", context)
 
@@ -227,7 +227,7 @@ def export_page(request: SignedInRequest, slug: str) -> HttpResponse:
 def export_download(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
     """The file itself, streamed."""
     project = get_project(request.user, slug, Right.VIEW)
-    refuse_who_is_blind(request.user, project)
+    check_download(request.user, project)
     return export_response(
         project,
         format_name=request.GET.get("format", "jsonl"),

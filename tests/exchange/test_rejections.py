@@ -9,7 +9,7 @@ import pytest
 from apps.exchange.services import import_label_file
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
-from tests.exchange.helpers import counts, exported, imported, ledger, lines
+from tests.exchange.helpers import exported, imported
 from tests.factories.projects import ProjectFactory
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, suggest
 
@@ -23,26 +23,6 @@ def rejected_one() -> tuple[Project, Label]:
     suggest(item, "good")
     who = reviewer(project)
     return project, answer(claim(project, who), who, None, reject=True).label
-
-
-def test_what_an_export_of_before_called_an_abstention_comes_in_as_a_rejection() -> None:
-    project, _ = rejected_one()
-    (row,) = ledger(project)
-    suggestion, rejection = row["labels"]
-    old = {
-        name: value for name, value in rejection.items() if name not in ("rejected", "shown")
-    } | {
-        "abstained": True,
-        "proposed_from": suggestion["uid"],
-    }
-    other = ProjectFactory.create()
-
-    batch = imported(other, lines({**row, "labels": [suggestion, old]}))
-
-    assert (counts(batch), batch.errors) == ((1, 0, 0, 0), [])
-    assert ledger(other) == ledger(project)
-    state = ItemState.objects.get(project=other)
-    assert (state.stage, state.queued, state.labels_by_people) == ("suggested", True, 0)
 
 
 def test_label_studio_gets_no_cancelled_annotation_and_gives_the_rejection_back() -> None:

@@ -153,12 +153,12 @@ def test_people_label_unless_the_row_says_otherwise() -> None:
         {"annotator": "h", "kind": "human", "value": "bad"},
     ]
     found = good({"text": "a", "labels": labels}).labels
-    assert [label.who.kind for label in found] == ["crowd", "llm", "crowd"]
+    assert [label.annotator.kind for label in found] == ["crowd", "llm", "crowd"]
 
 
 def test_labels_by_named_sources_are_annotations() -> None:
     found = good({"text": "a", "labels": {"crowd_majority": "good", "expert_bio": "bad"}})
-    labels = [(label.who.kind, label.who.name, label.value) for label in found.labels]
+    labels = [(label.annotator.kind, label.annotator.name, label.value) for label in found.labels]
     assert labels == [("crowd", "crowd_majority", "good"), ("expert", "expert_bio", "bad")]
     assert fault({"text": "a", "labels": {"anna": "good"}})[0] == "labels"
 

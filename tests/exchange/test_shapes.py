@@ -63,7 +63,7 @@ def test_doccanos_categories_are_what_was_decided() -> None:
     assert found.meta == {"Comments": ["hm"], "src": "x"}
     assert good({**DOCCANO, "label": []}).gold is None
     assert good({**DOCCANO, "label": " "}).gold is None
-    assert good({**DOCCANO, "user": "anna"}).labels[0].who.name == "anna"
+    assert good({**DOCCANO, "user": "anna"}).labels[0].annotator.name == "anna"
 
 
 @pytest.mark.parametrize(
@@ -145,9 +145,13 @@ def test_argillas_suggestions_and_responses_are_labels(row: dict[str, Any]) -> N
     assert (found.external_id, found.text, found.gold) == ("r1", "Fine 👍 room", None)
     assert found.meta["split"] == "train"
     suggested, submitted, discarded, begun = found.labels
-    assert (suggested.who.kind, suggested.who.name, suggested.value) == ("model", "m1", "good")
+    assert (suggested.annotator.kind, suggested.annotator.name, suggested.value) == (
+        "model",
+        "m1",
+        "good",
+    )
     assert (suggested.confidence, suggested.rationale) == (0.75, "Because.")
-    assert (submitted.who.name, submitted.value, submitted.evidence) == (
+    assert (submitted.annotator.name, submitted.value, submitted.evidence) == (
         "Argilla user u1", "bad", {"bad": ["Fine"]}
     )  # fmt: skip
     assert [label.role for label in (discarded, begun)] == ["skip", "draft"]

@@ -121,7 +121,11 @@ def test_what_an_annotation_was_made_from_is_told_even_of_bare_ids() -> None:
     row = annotated(chosen("good"), parent_prediction=7, prediction=made)
     found = good({**row, "predictions": [7, 8]})
     prediction, annotation = found.labels
-    assert (prediction.who.name, prediction.value, prediction.confidence) == ("m1", "bad", 0.5)
+    assert (prediction.annotator.name, prediction.value, prediction.confidence) == (
+        "m1",
+        "bad",
+        0.5,
+    )
     assert annotation.proposed_from == prediction.uid
     assert found.remarks[0][0] == "predictions"
 

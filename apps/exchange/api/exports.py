@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
 from apps.common.api.negotiation import OneRenderer
-from apps.exchange.downloads import export_response, refuse_who_is_blind
+from apps.exchange.downloads import check_download, export_response
 from apps.exchange.exporters import FORMATS
 from apps.exchange.models import SavedExport
 from apps.exchange.saved.services import (
@@ -82,7 +82,7 @@ class ExportViewSet(ProjectViewSet):
 
         The whole file, streamed in the order of the items.
         """
-        refuse_who_is_blind(request.user, self.project)
+        check_download(request.user, self.project)
         asked = self.read_query(ExportQuerySerializer)
         return export_response(
             self.project, format_name=asked["format"], only=asked.get("only", "")
@@ -140,7 +140,7 @@ class SavedExportViewSet(ProjectViewSet):
 
         As it was written; 409 while it is not ready, or when it may not be given out.
         """
-        refuse_who_is_blind(request.user, self.project)
+        check_download(request.user, self.project)
         return file_response(ready_export(self.project, export_id))
 
     @extend_schema(responses=OpenApiTypes.OBJECT)

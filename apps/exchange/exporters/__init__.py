@@ -12,7 +12,7 @@ from apps.exchange.exporters import (
     parquet,
     studio_config,
 )
-from apps.exchange.exporters.base import Chunks, ExportFormat, Row, Source
+from apps.exchange.exporters.base import ExportFormat, Row, Source
 from apps.exchange.exporters.ledger import gold_chunks, ledger_chunks
 from apps.projects.models import Project
 from labelhub.core.errors import InvalidInput
@@ -42,7 +42,7 @@ def export_format(name: str) -> ExportFormat:
 
 
 def file_name(project: Project, wanted: ExportFormat, *, only: str = "", tag: str = "") -> str:
-    """What a download is called; ``tag`` tells one from another of the same project."""
+    """The file name of a download; ``tag`` distinguishes files of the same project."""
     parts = [project.slug, "gold" if only else "", tag]
     # Two formats are JSON: the name tells them apart.
     named = "" if wanted.suffix == f".{wanted.name}" else f".{wanted.name}"
@@ -63,11 +63,11 @@ def export_pieces(
     if only not in ONLY:
         raise InvalidInput(f"only: '{only[:40]}' is not known; leave it out or use 'gold'.")
     chunks = gold_chunks(project) if only == "gold" else ledger_chunks(project)
-    seen = chunks if watch is None else _watched(chunks, watch)
-    return wanted.write(seen, Source(project, only))
 
+    def watched() -> Iterator[list[Row]]:
+        for rows in chunks:
+            if watch is not None:
+                watch(rows)
+            yield rows
 
-def _watched(chunks: Chunks, watch: Watch) -> Iterator[list[Row]]:
-    for rows in chunks:
-        watch(rows)
-        yield rows
+    return wanted.write(watched(), Source(project, only))

@@ -1,10 +1,10 @@
-"""What an export is made of: full rows, and a format that writes them."""
+"""The parts of an export: full rows, and the format that writes them."""
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import IO, Any, NamedTuple, cast
 
 from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_schema
@@ -18,7 +18,7 @@ Chunks = Iterable[list[Row]]
 
 @dataclass(frozen=True)
 class Source:
-    """What is exported, for formats that say more than the rows do."""
+    """The project that is exported, for formats that need more than the rows."""
 
     project: Project
     only: str = ""
@@ -50,9 +50,32 @@ class ExportFormat:
     lossless: bool = True
 
 
-def spans_of(label: Mapping[str, Any], text: str) -> Iterator[tuple[str, int, int]]:
-    """(label, start, end) of the places of ``text`` that a label marks; imported provenance may
-    hold anything under that name."""
+def valid_labels(labels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The labels that are neither superseded nor withdrawn; rejections are among them."""
+    superseded = {label["supersedes"] for label in labels}
+    return [label for label in labels if not label["withdrawn"] and label["uid"] not in superseded]
+
+
+class Quote(NamedTuple):
+    """A quoted part of a text; without ``start`` and ``end`` where its place is not known."""
+
+    label: str
+    text: str
+    start: int | None = None
+    end: int | None = None
+
+
+def quotes_of(label: Mapping[str, Any], text: str) -> Iterator[Quote]:
+    """The quotes of a label: those with a place first, then the others."""
+    placed = [Quote(name, text[start:end], start, end) for name, start, end in _spans(label, text)]
+    yield from placed
+    known = {quote[:2] for quote in placed}
+    for name, phrases in (label.get("evidence") or {}).items():
+        yield from (Quote(name, phrase) for phrase in phrases if (name, phrase) not in known)
+
+
+def _spans(label: Mapping[str, Any], text: str) -> Iterator[tuple[str, int, int]]:
+    """(label, start, end) of the marked places; imported provenance may hold any value there."""
     given = (label.get("provenance") or {}).get("spans")
     for span in given if isinstance(given, list) else ():
         if not isinstance(span, dict):
@@ -65,7 +88,7 @@ def spans_of(label: Mapping[str, Any], text: str) -> Iterator[tuple[str, int, in
 
 
 class Sink(io.RawIOBase):
-    """A file that only grows and forgets what was taken from it."""
+    """A file that is only appended to, and forgets the bytes that were taken from it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,10 +107,22 @@ class Sink(io.RawIOBase):
         return len(piece)
 
     def tell(self) -> int:
-        """How much was written, taken or not."""
+        """The number of bytes written so far."""
         return self._size
 
     def taken(self) -> bytes:
-        """What was written since the last call."""
+        """The bytes that were written since the last call."""
         pieces, self._pieces = self._pieces, []
         return b"".join(pieces)
+
+
+def parquet_pieces(schema: Any, batches: Iterable[Any]) -> Iterator[bytes]:
+    """A Parquet file with one row group per Arrow record batch; the last piece is the footer."""
+    import pyarrow.parquet as pq  # noqa: PLC0415 - heavy, needed for these formats only
+
+    sink = Sink()
+    with pq.ParquetWriter(cast("IO[Any]", sink), schema, compression="zstd") as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+            yield sink.taken()
+    yield sink.taken()

@@ -10,10 +10,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import IO, Any, cast
+from typing import Any
 from zipfile import ZipFile, ZipInfo
 
-from apps.exchange.exporters.base import Chunks, ExportFormat, Row, Sink, Source, spans_of
+from apps.exchange.exporters.base import (
+    Chunks,
+    ExportFormat,
+    Row,
+    Sink,
+    Source,
+    parquet_pieces,
+    quotes_of,
+    valid_labels,
+)
 from apps.exchange.shapes.label_studio import KEPT
 from apps.labels.models import PEOPLE, Gold, Kind
 from apps.projects.selectors import current_guideline
@@ -26,19 +35,13 @@ WHOLE, TRUTH = {"dtype": "int64", "_type": "Value"}, {"dtype": "bool", "_type": 
 TURNS = [{"role": STRING, "text": STRING}]
 QUOTES = [{"label": STRING, "text": STRING, "start": WHOLE, "end": WHOLE}]
 MACHINES = (Kind.LLM, Kind.MODEL)
-#: What only the tool knows what to do with that the items came from.
+#: Metadata that only the tool uses that the items came from.
 HIDDEN = (KEPT, "argilla")
 
 
-def current(labels: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The labels that stand: neither superseded nor taken back, and no mere rejections."""
-    return [label for label in standing(labels) if not label["rejected"]]
-
-
-def standing(labels: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The last words of annotators, rejections of a suggestion without a label among them."""
-    superseded = {label["supersedes"] for label in labels}
-    return [label for label in labels if not label["withdrawn"] and label["uid"] not in superseded]
+def current_labels(row: Row) -> list[dict[str, Any]]:
+    """The valid labels of a row without the rejections."""
+    return [label for label in valid_labels(row.get("labels", [])) if not label["rejected"]]
 
 
 class Columns:
@@ -53,7 +56,7 @@ class Columns:
         self.features = self._features(annotated=annotated)
 
     def arrow(self) -> Any:
-        """The Arrow schema, with what ``datasets`` makes of it."""
+        """The Arrow schema, with the features for ``datasets``."""
         import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
 
         metadata = json.dumps({"info": {"features": self.features}}, ensure_ascii=False)
@@ -63,6 +66,7 @@ class Columns:
     def record(self, row: Row) -> dict[str, Any]:
         """One row; an undecided item has no label."""
         history = row.get("gold_history") or [{}]
+        meta = {key: value for key, value in row["meta"].items() if key not in HIDDEN}
         record = {
             "id": row["id"],
             "text": row["text"],
@@ -71,10 +75,10 @@ class Columns:
             "options": row["options"],
             self.answer: self._value(row.get("gold")),
             "decided_by": history[-1].get("basis") if row.get("gold") is not None else None,
-            "meta": _json({key: value for key, value in row["meta"].items() if key not in HIDDEN}),
+            "meta": json.dumps(meta, ensure_ascii=False) if meta else "",
         }
         if "annotations" in self.features:
-            labels = current(row.get("labels", []))
+            labels = current_labels(row)
             record["annotations"] = [self._annotation(label, row["text"]) for label in labels]
         return record
 
@@ -115,7 +119,7 @@ class Columns:
         return kinds[self.schema.task.column]
 
     def _value(self, value: Value | None) -> Any:
-        """A class by its number; one of a version of the schema that is no more, none."""
+        """A class by its number; a class that the schema no longer has is left out."""
         if self.schema.task.column == "class":
             return self._classes.get(str(value))
         if isinstance(value, list):
@@ -124,41 +128,24 @@ class Columns:
 
     def _annotation(self, label: Mapping[str, Any], text: str) -> dict[str, Any]:
         return {
-            "annotator": self._who(label),
+            "annotator": self._annotator(label),
             "kind": label["kind"],
             self.answer: self._value(label["value"]),
             "abstained": label["abstained"],
             "confidence": label["confidence"],
             "rationale": label["rationale"],
-            "evidence": _quotes(label, text),
+            "evidence": [quote._asdict() for quote in quotes_of(label, text)],
             "seconds": label["seconds"],
             "created_at": label["created_at"],
         }
 
-    def _who(self, label: Mapping[str, Any]) -> str:
-        """Machines by name; people by a number, the same all through the file."""
+    def _annotator(self, label: Mapping[str, Any]) -> str:
+        """Machines by name; people by a number, which is the same in the whole file."""
         kind, name = label["kind"], label["annotator"]
         if kind in MACHINES:
             return f"{name} ({label['note']})" if "note" in label else str(name)
         number = self._numbers.setdefault((kind, name), len(self._numbers) + 1)
         return f"{kind} {number}"
-
-
-def _quotes(label: Mapping[str, Any], text: str) -> list[dict[str, Any]]:
-    """With their places where these are known."""
-    quotes, located = [], set()
-    for name, start, end in spans_of(label, text):
-        located.add((name, text[start:end]))
-        quotes.append({"label": name, "text": text[start:end], "start": start, "end": end})
-    for name, phrases in label["evidence"].items():
-        quotes += [
-            {"label": name, "text": phrase} for phrase in phrases if (name, phrase) not in located
-        ]
-    return quotes
-
-
-def _json(meta: Mapping[str, Any]) -> str:
-    return json.dumps(meta, ensure_ascii=False) if meta else ""
 
 
 def _arrow_type(feature: Any) -> Any:
@@ -225,21 +212,20 @@ class Counts:
         if gold is not None:
             self.decided += 1
             if self.schema.labels:
-                # A point that the scale has no more counts by its number.
+                # A point that the scale no longer has is counted by its number.
                 names = self.schema.names_in(gold)
                 self.values.update(names or ([] if gold == [] else [value_words(gold)]))
             self.bases[(row.get("gold_history") or [{"basis": "imported"}])[-1]["basis"]] += 1
-        self.rejected.update(
-            label["kind"] for label in standing(row.get("labels", [])) if label["rejected"]
-        )
-        labels = current(row.get("labels", []))
+        valid = valid_labels(row.get("labels", []))
+        self.rejected.update(label["kind"] for label in valid if label["rejected"])
+        labels = current_labels(row)
         for label in labels:
             self._add_label(label)
         if not self.schema.task.written:
             self._compare(labels, gold)
 
     def language_codes(self) -> list[str]:
-        """Those that the items name, if every one does."""
+        """The languages that the items name, if all items name one."""
         known = sum(self.languages.values()) == self.rows
         return sorted(self.languages) if known and len(self.languages) <= MOST_LANGUAGES else []
 
@@ -284,11 +270,11 @@ MARKED = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]<>#|$~!"})
 
 def card_of(source: Source, counts: Counts) -> bytes:
     """The whole card, UTF-8."""
-    parts = [_header(source, counts), *_text(source, counts)]
+    parts = [_front_matter(source, counts), *_body(source, counts)]
     return ("\n".join(parts) + "\n").encode()
 
 
-def _header(source: Source, counts: Counts) -> str:
+def _front_matter(source: Source, counts: Counts) -> str:
     category = source.schema.task.hub_category
     size = next((name for below, name in SIZES.items() if counts.rows < below), LARGEST)
     creators = dict.fromkeys(CREATORS[Kind(kind)] for kind in sorted(counts.annotators))
@@ -311,7 +297,7 @@ def _quoted(text: str) -> str:
     return json.dumps("".join(c for c in text if c.isprintable()), ensure_ascii=False)
 
 
-def _text(source: Source, counts: Counts) -> Iterator[str]:
+def _body(source: Source, counts: Counts) -> Iterator[str]:
     project, schema = source.project, source.schema
     yield f"# {_plain(project.name)}\n"
     if project.description:
@@ -324,13 +310,19 @@ def _text(source: Source, counts: Counts) -> Iterator[str]:
         f"{schema.task.hub_words}; it is null where nobody decided. `decided_by` says how it came "
         "about. `meta` is JSON.\n"
     )
-    yield from _labels(schema, counts)
-    yield from _who(counts)
-    yield from _guideline(source)
+    yield from _label_table(schema, counts)
+    yield from _annotator_table(counts)
+    guideline = current_guideline(project)
+    version = f"Schema version {source.version.version}"
+    if guideline is None:
+        yield f"## Guideline\n\n{version}; there is no written guideline.\n"
+    else:
+        yield f"## Guideline\n\n{version}, guideline version {guideline.version}:\n"
+        yield "\n".join(f"> {_plain(line)}" for line in guideline.text.splitlines()) + "\n"
     yield from _limits(source, counts)
 
 
-def _labels(schema: Schema, counts: Counts) -> Iterator[str]:
+def _label_table(schema: Schema, counts: Counts) -> Iterator[str]:
     if not schema.labels:
         return
     yield "## Labels\n\n| label | meaning | decided items |\n| --- | --- | ---: |"
@@ -343,7 +335,7 @@ def _labels(schema: Schema, counts: Counts) -> Iterator[str]:
     yield ""
 
 
-def _who(counts: Counts) -> Iterator[str]:
+def _annotator_table(counts: Counts) -> Iterator[str]:
     yield "## Who labelled\n"
     if counts.labels:
         yield "| kind | annotators | labels | could not tell | same as the decided value |"
@@ -373,16 +365,6 @@ def _who(counts: Counts) -> Iterator[str]:
     yield ""
 
 
-def _guideline(source: Source) -> Iterator[str]:
-    guideline = current_guideline(source.project)
-    version = f"Schema version {source.version.version}"
-    if guideline is None:
-        yield f"## Guideline\n\n{version}; there is no written guideline.\n"
-        return
-    yield f"## Guideline\n\n{version}, guideline version {guideline.version}:\n"
-    yield "\n".join(f"> {_plain(line)}" for line in guideline.text.splitlines()) + "\n"
-
-
 def _limits(source: Source, counts: Counts) -> Iterator[str]:
     yield "## Limits\n"
     if counts.decided < counts.rows:
@@ -396,7 +378,7 @@ def _limits(source: Source, counts: Counts) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """One line in which nothing is markup."""
+    """One line without markup."""
     clean = "".join(char for char in " ".join(text.split()) if char.isprintable())
     return clean.translate(MARKED)
 
@@ -419,18 +401,18 @@ def write(chunks: Chunks, source: Source) -> Iterator[bytes]:
 
 def _parquet(chunks: Chunks, source: Source, counts: Counts) -> Iterator[bytes]:
     import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
-    import pyarrow.parquet as pq  # noqa: PLC0415 - the same
 
-    columns, sink = Columns(source.schema, annotated=not source.only), Sink()
+    columns = Columns(source.schema, annotated=not source.only)
     schema = columns.arrow()
-    with pq.ParquetWriter(cast("IO[Any]", sink), schema, compression="zstd") as writer:
+
+    def batches() -> Iterator[pa.RecordBatch]:
         for rows in chunks:
             for row in rows:
                 counts.add(row)
-            made = [columns.record(row) for row in rows]
-            writer.write_batch(pa.RecordBatch.from_pylist(made, schema=schema))
-            yield sink.taken()
-    yield sink.taken()
+            records = [columns.record(row) for row in rows]
+            yield pa.RecordBatch.from_pylist(records, schema=schema)
+
+    return parquet_pieces(schema, batches())
 
 
 FORMAT = ExportFormat(

@@ -1,14 +1,14 @@
 """Label Studio task JSON: labels of machines as predictions, of people as annotations.
 
-The full row rides along in ``meta.labelhub``, which our importer reads. What came from Label Studio
-goes back as it came.
+``meta.labelhub`` holds the full row, which our importer reads. Entries that came from Label Studio
+are written back unchanged.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apps.exchange.exporters.base import Chunks, ExportFormat, Row, Source, spans_of
+from apps.exchange.exporters.base import Chunks, ExportFormat, Row, Source, quotes_of
 from apps.exchange.exporters.json_list import write_list
 from apps.exchange.shapes.label_studio import (
     ANSWERS,
@@ -18,13 +18,14 @@ from apps.exchange.shapes.label_studio import (
     THEIRS,
     kept_task,
     number_of,
+    originals_of,
     with_shown,
 )
 from apps.labels.models import Label
 from apps.projects.models import Item, Project
 from labelhub.core.schema import Schema, Value, role_of, value_key
 
-#: So many of a project's first items tell where it came from.
+#: So many of a project's first items are read to find the names of its controls.
 LOOKED_AT = 100
 
 
@@ -46,7 +47,7 @@ class Names:
 
 
 def names_of(project: Project) -> Names:
-    """By the first items and what was said of them; a few queries, however large the project."""
+    """The names in the first items and their labels; a few queries for any size of project."""
     names = Names()
     names.context = Item.objects.filter(project=project).exclude(context=[]).exists()
     first = Item.objects.filter(project=project).order_by("pk").values_list("pk", "meta")
@@ -55,20 +56,15 @@ def names_of(project: Project) -> Names:
     names.column = next((str(column) for column in columns if column), names.column)
     labels = Label.objects.filter(item__in=list(theirs)).order_by("pk")
     for provenance in labels.values_list("provenance", flat=True)[: 10 * LOOKED_AT]:
-        for result in _results(provenance.get(THEIRS)):
-            _learn(names, result)
+        for original in originals_of(provenance):
+            results = original.get("result")
+            for result in results if isinstance(results, list) else ():
+                if isinstance(result, dict) and result.get("from_name"):
+                    _add_names(names, result)
     return names
 
 
-def _results(kept: Any) -> Iterator[Mapping[str, Any]]:
-    for original in kept.values() if isinstance(kept, dict) else ():
-        results = original.get("result") if isinstance(original, dict) else None
-        for result in results if isinstance(results, list) else ():
-            if isinstance(result, dict) and result.get("from_name"):
-                yield result
-
-
-def _learn(names: Names, result: Mapping[str, Any]) -> None:
+def _add_names(names: Names, result: Mapping[str, Any]) -> None:
     name, kind = str(result["from_name"]), str(result.get("type") or "")
     role = role_of(name)
     if kind in SPANS:
@@ -84,9 +80,9 @@ def _learn(names: Names, result: Mapping[str, Any]) -> None:
 def results_of(
     label: Mapping[str, Any], schema: Schema, names: Names, text: str
 ) -> list[dict[str, Any]]:
-    """Empty for labels without a value, whatever else they say: an answer is what others attach to.
+    """The results of a label; none without a value, as Label Studio attaches the others to it.
 
-    Quotes go along for the labels of the schema, where they stand in ``text``.
+    Quotes are included for labels of the schema, where ``text`` contains them.
     """
     if label["value"] is None:
         return []
@@ -129,17 +125,11 @@ def _answer(value: Value, schema: Schema, names: Names) -> tuple[str, str, dict[
 
 
 def _quotes(label: Mapping[str, Any], schema: Schema, text: str) -> Iterator[tuple[str, int, int]]:
-    """Where the quotes stand: as told, else where their words are first."""
-    located = set()
-    for name, start, end in spans_of(label, text):
-        if name in schema.names:
-            located.add((name, text[start:end]))
-            yield name, start, end
-    for name, phrases in (label.get("evidence") or {}).items():
-        for phrase in phrases if name in schema.names else ():
-            start = text.find(phrase)
-            if start >= 0 and (name, phrase) not in located:
-                yield name, start, start + len(phrase)
+    """(label, start, end); quotes without a place are found in the text."""
+    for name, phrase, start, _ in quotes_of(label, text):
+        begin = text.find(phrase) if start is None else start
+        if name in schema.names and begin >= 0:
+            yield name, begin, begin + len(phrase)
 
 
 MACHINES = ("llm", "model")
@@ -155,6 +145,7 @@ def task(row: Row, schema: Schema, names: Names) -> dict[str, Any]:
     """One task; labels that were superseded or withdrawn here, and rejections without a label, are
     in ``meta.labelhub`` only."""
     kept = kept_task(row["meta"])
+    meta = with_shown(kept.get("meta"), row["meta"])
     lists = _lists(row, schema, names)
     gold = row.get("gold")
     marked = any(annotation.get("ground_truth") is True for annotation in lists["annotations"])
@@ -164,7 +155,7 @@ def task(row: Row, schema: Schema, names: Names) -> dict[str, Any]:
     return {
         **kept.get("task", {}),
         "data": _data(row, kept, schema, names),
-        "meta": {**_own_meta(kept, row), OURS: row},
+        "meta": {**(meta if isinstance(meta, dict) else {"meta": meta} if meta else {}), OURS: row},
         **lists,
         "total_predictions": len(lists["predictions"]),
         "total_annotations": len(lists["annotations"]) - cancelled,
@@ -172,13 +163,8 @@ def task(row: Row, schema: Schema, names: Names) -> dict[str, Any]:
     }
 
 
-def _own_meta(kept: Mapping[str, Any], row: Row) -> dict[str, Any]:
-    meta = with_shown(kept.get("meta"), row["meta"])
-    return meta if isinstance(meta, dict) else {"meta": meta} if meta else {}
-
-
 def _data(row: Row, kept: Mapping[str, Any], schema: Schema, names: Names) -> dict[str, Any]:
-    """As it came, with what is kept in fields of ours; else our fields."""
+    """The original data with our text and gold; for items from elsewhere, our fields."""
     columns, held = kept.get("columns", {}), {"text": row["text"], "gold": row.get("gold")}
     if kept:
         own = {column: held[name] for name, column in columns.items() if held.get(name) is not None}
@@ -195,14 +181,14 @@ def _data(row: Row, kept: Mapping[str, Any], schema: Schema, names: Names) -> di
 
 
 def _lists(row: Row, schema: Schema, names: Names) -> dict[str, list[dict[str, Any]]]:
-    """Predictions, annotations and drafts: those that came from there in their order, then ours."""
+    """Predictions, annotations and drafts: those from Label Studio in their order, then ours."""
     labels = row.get("labels", [])
     numbers = {label["uid"]: _number(label) for label in labels}
     found: dict[str, list[tuple[int, dict[str, Any]]]] = {name: [] for name in LISTS}
     for label in _current(labels):
-        if theirs := _theirs(label):
-            name, original, position = theirs
-            found[name].append((position, _as_it_came(original, name, label, row)))
+        if entry := _original(label):
+            name, original, position = entry
+            found[name].append((position, _updated(original, name, label, row)))
         elif label["kind"] in MACHINES:
             found["predictions"].append((len(labels), _prediction(label, schema, names, row)))
         elif label["role"] != Label.Role.DRAFT:
@@ -213,8 +199,8 @@ def _lists(row: Row, schema: Schema, names: Names) -> dict[str, list[dict[str, A
     return {name: [entry for _, entry in pairs] for name, pairs in in_order.items()}
 
 
-def _theirs(label: Mapping[str, Any]) -> tuple[str, dict[str, Any], int] | None:
-    """Which list it came in, as what and in which place; imported provenance may hold anything."""
+def _original(label: Mapping[str, Any]) -> tuple[str, dict[str, Any], int] | None:
+    """(list, entry, position) of a label from Label Studio; imported provenance may be anything."""
     theirs = label["provenance"].get(THEIRS)
     for name, what in LISTS.items() if isinstance(theirs, dict) else ():
         if isinstance(theirs.get(what), dict):
@@ -224,13 +210,13 @@ def _theirs(label: Mapping[str, Any]) -> tuple[str, dict[str, Any], int] | None:
 
 
 def _number(label: Mapping[str, Any]) -> Any:
-    if (theirs := _theirs(label)) and theirs[0] == "predictions":
-        return theirs[1].get("id")
+    if (entry := _original(label)) and entry[0] == "predictions":
+        return entry[1].get("id")
     return number_of(label["uid"])
 
 
 def _current(labels: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """What stands; of what came from there, what nobody changed here."""
+    """The current labels; those from Label Studio unless they were changed here."""
     by_us = {label["supersedes"] for label in labels if THEIRS not in label["provenance"]}
     by_any = {label["supersedes"] for label in labels}
     return [
@@ -242,17 +228,14 @@ def _current(labels: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _as_it_came(
+def _updated(
     original: Mapping[str, Any], name: str, label: Mapping[str, Any], row: Row
 ) -> dict[str, Any]:
-    """The original; whether an annotation is the truth is another matter once that is decided."""
-    came = dict(original)
-    if name != "annotations":
-        return came
+    """The original; an annotation says whether it agrees with gold that was decided here."""
     history = row.get("gold_history") or []
-    if history and history[-1]["basis"] != "imported":
-        came["ground_truth"] = _agrees(label["value"], row.get("gold"))
-    return came
+    if name == "annotations" and history and history[-1]["basis"] != "imported":
+        return {**original, "ground_truth": _agrees(label["value"], row.get("gold"))}
+    return dict(original)
 
 
 def _agrees(value: Value | None, gold: Value | None) -> bool:
@@ -285,7 +268,7 @@ def _annotation(label: Mapping[str, Any], schema: Schema, names: Names, row: Row
 
 
 def _gold_annotation(item_id: str, gold: Value, schema: Schema, names: Names) -> dict[str, Any]:
-    """Gold that no single person's current label spells (imported, or decided otherwise)."""
+    """An annotation for gold that has no annotation of its own in the task."""
     uid = f"gold {item_id}"
     return {
         "id": number_of(uid),

@@ -1,14 +1,16 @@
-"""Items with all that was said and decided of them, as JSON-ready rows.
+"""Items with all their labels and decisions, as JSON-ready rows.
 
-``labels`` and ``gold_history`` hold every ledger row, oldest first, superseded and withdrawn ones
-too; rows refer to each other by ``uid``. Reviewers' skips follow as rows that are kept aside. Our
+``labels`` and ``gold_history`` hold every ledger row, oldest first, with those that were superseded
+or withdrawn; rows refer to each other by ``uid``. Reviewers' skips follow as labels kept aside. Our
 importer makes the same ledger of them.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID, uuid5
+
+from django.db.models import Manager
 
 from apps.exchange.exporters.base import Row
 from apps.labels.models import Annotator, Gold, Label
@@ -17,8 +19,8 @@ from apps.projects.selectors import current_schema
 from apps.reviews.models import Decision
 
 NAMESPACE = UUID("4f0b9a52-53a3-4d4c-8f43-7f3f6f0f4c02")
-#: The fields of such a row that are always the same.
-NOTHING_SAID: dict[str, Any] = {
+#: The fields of a skip that are always the same.
+SKIP: dict[str, Any] = {
     "value": None,
     "abstained": False,
     "withdrawn": True,
@@ -41,31 +43,31 @@ NOTHING_SAID: dict[str, Any] = {
 def skips_of(
     project: Project, items: Sequence[tuple[int, str]], schema_version: int
 ) -> dict[int, list[dict[str, Any]]]:
-    """Item → its reviewers' skips that stand, oldest first; ``items`` are (key, external id).
+    """Item → its current skips by reviewers, oldest first; ``items`` are (key, external id).
 
-    They look like labels that were kept aside, as imported ones are: there is one kind of them.
+    They have the form of labels kept aside, as imported skips do.
     """
-    named = dict(items)
+    external_ids = dict(items)
     rows = Decision.objects.filter(
-        item__in=list(named), action=Decision.Action.SKIP, undone_at__isnull=True
+        item__in=list(external_ids), action=Decision.Action.SKIP, undone_at__isnull=True
     ).order_by("pk")
     wanted = ("item_id", "reviewer_id", "reviewer__username", "comment", "created_at")
     found: dict[int, list[dict[str, Any]]] = defaultdict(list)
     given = list(rows.values_list(*wanted))
-    people = _annotators(project, {row[1] for row in given if row[1]}) if given else {}
-    for item_id, user, name, comment, moment in given:
-        kind, who = people.get(user, ("crowd", name or "somebody"))
-        uid = uuid5(NAMESPACE, f"{named[item_id]} {kind} {who} {moment.isoformat()}")
+    annotators = {}
+    if given:
+        users = {row[1] for row in given if row[1]}
+        known = Annotator.objects.filter(project=project, user__in=users).order_by("pk")
+        for user, kind, name in known.values_list("user_id", "kind", "name"):
+            annotators[user] = (kind, name)
+    for item_id, user, username, comment, moment in given:
+        kind, name = annotators.get(user, ("crowd", username or "somebody"))
+        uid = uuid5(NAMESPACE, f"{external_ids[item_id]} {kind} {name} {moment.isoformat()}")
         provenance = {"comment": comment} if comment else {}
-        given_by = {"uid": str(uid), "annotator": who, "kind": kind}
+        annotator = {"uid": str(uid), "annotator": name, "kind": kind}
         when = {"schema_version": schema_version, "created_at": moment.isoformat()}
-        found[item_id].append(given_by | NOTHING_SAID | {"provenance": provenance} | when)
+        found[item_id].append(annotator | SKIP | {"provenance": provenance} | when)
     return found
-
-
-def _annotators(project: Project, users: set[int]) -> dict[int, tuple[str, str]]:
-    known = Annotator.objects.filter(project=project, user__in=users).order_by("pk")
-    return {user: (kind, name) for user, kind, name in known.values_list("user_id", "kind", "name")}
 
 
 CHUNK = 1000
@@ -90,10 +92,19 @@ def ledger_chunks(project: Project) -> Iterator[list[Row]]:
     version = current_schema(project).version
     for items in _items(project):
         ids = [item[0] for item in items]
-        labels, golds = _labels(ids), _golds(ids)
+        labels = _rows_by_item(Label.objects, ids, _LABEL, _label)
+        golds = _rows_by_item(Gold.objects, ids, _GOLD, _gold)
         for item_id, skips in skips_of(project, [item[:2] for item in items], version).items():
             labels.setdefault(item_id, []).extend(skips)
-        yield [_full_row(item, labels.get(item[0], []), golds.get(item[0], [])) for item in items]
+        yield [
+            {
+                **_content(item),
+                "gold": _current_gold(golds.get(item[0])),
+                "labels": labels.get(item[0], []),
+                "gold_history": golds.get(item[0], []),
+            }
+            for item in items
+        ]
 
 
 def gold_chunks(project: Project) -> Iterator[list[Row]]:
@@ -115,11 +126,17 @@ def _items(project: Project, *, decided: bool = False) -> Iterator[list[tuple[An
         after = chunk[-1][0]
 
 
-def _labels(item_ids: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
-    found: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    rows = Label.objects.filter(item__in=item_ids).order_by("pk")
-    for row in rows.values_list(*_LABEL):
-        found[row[0]].append(_label(row))
+def _rows_by_item(
+    manager: "Manager[Any]",
+    item_ids: Sequence[int],
+    fields: Sequence[str],
+    to_json: Callable[[Sequence[Any]], dict[str, Any]],
+) -> dict[int, list[dict[str, Any]]]:
+    """Item → its ledger rows, oldest first; the first of ``fields`` is the item."""
+    found: dict[int, list[dict[str, Any]]] = {}
+    rows = manager.filter(item__in=item_ids).order_by("pk")
+    for row in rows.values_list(*fields):
+        found.setdefault(row[0], []).append(to_json(row))
     return found
 
 
@@ -152,25 +169,17 @@ def _label(row: Sequence[Any]) -> dict[str, Any]:
     return label
 
 
-def _golds(item_ids: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
-    found: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    rows = Gold.objects.filter(item__in=item_ids).order_by("pk")
-    for row in rows.values_list(*_GOLD):
-        found[row[0]].append(_gold(row))
-    return found
-
-
 def _gold(row: Sequence[Any]) -> dict[str, Any]:
     kind, name, offline = row[5:8]
-    who = None if name is None else {"annotator": name, "kind": kind}
-    if who is not None and offline:
-        who |= {"offline": True, "note": NOT_AN_LLM}
+    decided_by = None if name is None else {"annotator": name, "kind": kind}
+    if decided_by is not None and offline:
+        decided_by |= {"offline": True, "note": NOT_AN_LLM}
     return {
         "uid": str(row[1]),
         "value": row[2],
         "withdrawn": row[3],
         "basis": row[4],
-        "decided_by": who,
+        "decided_by": decided_by,
         "evidence": row[8],
         "supersedes": _uid(row[9]),
         "schema_version": row[10],
@@ -194,9 +203,6 @@ def _content(item: Sequence[Any]) -> Row:
     }
 
 
-def _full_row(
-    item: Sequence[Any], labels: list[dict[str, Any]], golds: list[dict[str, Any]]
-) -> Row:
+def _current_gold(history: Sequence[Mapping[str, Any]] | None) -> Any:
     # The chain has no branches and is in order: the last decision is the current one.
-    gold = golds[-1]["value"] if golds and not golds[-1]["withdrawn"] else None
-    return {**_content(item), "gold": gold, "labels": labels, "gold_history": golds}
+    return history[-1]["value"] if history and not history[-1]["withdrawn"] else None

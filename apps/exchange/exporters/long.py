@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from apps.common.spreadsheets import csv_text
-from apps.exchange.exporters.base import Chunks, ExportFormat, Row, Source
+from apps.exchange.exporters.base import Chunks, ExportFormat, Row, Source, valid_labels
 from apps.exchange.exporters.table import MARKER, VERSION
 from apps.exchange.values import value_cell
 
@@ -30,9 +30,8 @@ def _lines(row: Row) -> Iterator[list[str]]:
     if "labels" not in row:
         yield [row["id"], "", "", "", gold, "", "", "", "", VERSION]
         return
-    replaced = {label["supersedes"] for label in row["labels"]}
-    for label in row["labels"]:
-        if label["uid"] not in replaced and label["value"] is not None and not label["withdrawn"]:
+    for label in valid_labels(row["labels"]):
+        if label["value"] is not None:
             yield [
                 row["id"], label["annotator"], label["kind"], value_cell(label["value"]), gold,
                 _number(label["seconds"]), _number(label["cost_nanousd"], 1e9),

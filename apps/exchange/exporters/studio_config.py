@@ -17,7 +17,7 @@ def write(_chunks: Chunks, source: Source) -> Iterator[bytes]:
 
 
 def config_of(schema: Schema, names: Names) -> bytes:
-    """What Label Studio shows: the question, the text, the labels; quotes and words beside them."""
+    """The configuration: the question, the text and the labels, with quotes and words beside."""
     view = Element("View")
     if schema.question:
         _add(view, "Header", value=schema.question)
@@ -25,7 +25,7 @@ def config_of(schema: Schema, names: Names) -> bytes:
         _add(view, "Paragraphs", name="context", value="$context", layout="dialogue",
              nameKey="role", textKey="text")  # fmt: skip
     _add(view, "Text", name=names.text, value=f"${names.column}")
-    _answer(view, schema, names)
+    _add_answer_control(view, schema, names)
     if schema.labels:
         quotes = _add(view, "Labels", name=names.evidence, toName=names.text)
         for label in schema.labels:
@@ -37,7 +37,7 @@ def config_of(schema: Schema, names: Names) -> bytes:
     return bytes(tostring(view, encoding="utf-8")) + b"\n"
 
 
-def _answer(view: Element, schema: Schema, names: Names) -> None:
+def _add_answer_control(view: Element, schema: Schema, names: Names) -> None:
     to = {"name": names.answer, "toName": names.text}
     if schema.task.written:
         _add(view, "TextArea", **to)

@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from apps.exchange.exporters.base import Row
 from apps.exchange.values import value_cell
 
 READABLE = ("id", "text", "question", "gold")
 AS_JSON = ("context", "options", "meta", "labels", "gold_history")
-#: Tells our importer that the file is ours; the number is the version of the columns.
+#: The column that marks our own files for the importer, and the version of the columns.
 MARKER, VERSION = "labelhub", "1"
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -22,15 +21,17 @@ def columns(row: Row) -> list[str]:
 
 def cells(row: Row, names: Sequence[str]) -> list[str]:
     """The row's cells, each a text."""
-    return [VERSION if name == MARKER else _cell(name, row[name]) for name in names]
-
-
-def _cell(name: str, value: Any) -> str:
-    if name == "gold":
-        return value_cell(value)
-    if name in READABLE:
-        return str(value)
-    return _encode(value) if value else ""
+    texts = []
+    for name in names:
+        if name == MARKER:
+            texts.append(VERSION)
+        elif name == "gold":
+            texts.append(value_cell(row[name]))
+        elif name in READABLE:
+            texts.append(str(row[name]))
+        else:
+            texts.append(_encode(row[name]) if row[name] else "")
+    return texts
 
 
 EVERY_COLUMN = [MARKER, *READABLE, *AS_JSON]

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
-from apps.exchange.downloads import refuse_who_is_blind
+from apps.exchange.downloads import check_download
 from apps.exchange.exporters import export_format
 from apps.exchange.models import SavedExport
 from apps.exchange.saved.files import Written, checksum, read_file
@@ -66,7 +66,7 @@ def saved_list(request: SignedInRequest, slug: str) -> HttpResponse:
 def saved_file(request: SignedInRequest, slug: str, export_id: int) -> StreamingHttpResponse:
     """The file itself."""
     project = get_project(request.user, slug, Right.VIEW)
-    refuse_who_is_blind(request.user, project)
+    check_download(request.user, project)
     return file_response(ready_export(project, export_id))
 
 

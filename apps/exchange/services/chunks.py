@@ -26,7 +26,7 @@ from labelhub.core.schema import value_key
 
 
 def is_placeholder(item: Item) -> bool:
-    """Whether nothing but its id is known of the item, and no import of items brought it."""
+    """Whether only the id of the item is known, as a file of labels gave it."""
     return item.batch_id is None and item.content_hash == bare_hash(item.external_id)
 
 
@@ -35,10 +35,10 @@ def has_texts(project: Project) -> bool:
     return project.items.exclude(batch=None, text=F("external_id")).exists()
 
 
-def untouched(items: Iterable[Item]) -> set[int]:
-    """The keys of those that nobody judged by their id here: no debate, no reviewer.
+def lock_unjudged(items: Iterable[Item]) -> set[int]:
+    """The keys of the items without a debate or a reviewer's decision.
 
-    They stay locked for the rest of the transaction, so that nobody begins to meanwhile; their
+    They stay locked until the end of the transaction, so that none is judged meanwhile; their
     states first, in the order in which the ledger locks them.
     """
     ids = sorted(item.pk for item in items)
@@ -60,7 +60,7 @@ FILLED = (*COMPARED, "content_hash")
 
 @dataclass(slots=True)
 class _Ledger:
-    """What is known of one item that is there already."""
+    """The labels and gold of an item that exists."""
 
     uids: set[UUID] = field(default_factory=set)
     labels: set[tuple[str, str, str]] = field(default_factory=set)
@@ -72,8 +72,8 @@ def write_chunk(
 ) -> ImportTally:
     """Sort the rows into created, filled, unchanged, conflict and failed; write the first two.
 
-    Nothing that is there is ever changed, but for items that are an id and no more: those get their
-    content. The caller holds the project's lock, so that two imports cannot create the same item.
+    Existing items are never changed, except placeholders, which get their content. The caller holds
+    the project's lock, so that two imports cannot create the same item.
     """
     tally = ImportTally()
     good = []
@@ -82,9 +82,11 @@ def write_chunk(
             tally.fail(row.row, row.field, row.message)
         else:
             good.append(row)
-    _remark(good, batch, tally)
-    there = _items_there(context, good)
-    blank = _blank(good, there)
+    _add_remarks(good, batch, tally)
+    found = Item.objects.named(context.project, {row.external_id for row in good})
+    fields = ("external_id", "content_hash", "batch")
+    there = {item.external_id: item for item in found.only(*fields)}
+    blank = _fillable(good, there)
     settled = {name: item for name, item in there.items() if name not in blank}
     fresh = _split_fresh(good, settled, tally)
     _compare([(row, settled[row.external_id]) for row in good if row.external_id in settled], tally)
@@ -93,7 +95,7 @@ def write_chunk(
     return tally
 
 
-def _remark(rows: Iterable[ItemRow], batch: ImportBatch | None, tally: ImportTally) -> None:
+def _add_remarks(rows: Iterable[ItemRow], batch: ImportBatch | None, tally: ImportTally) -> None:
     noted = {note["message"] for note in batch.errors} if batch else set()
     for row in rows:
         for field_name, message in row.remarks:
@@ -102,23 +104,15 @@ def _remark(rows: Iterable[ItemRow], batch: ImportBatch | None, tally: ImportTal
                 tally.remark(row.number, field_name, message)
 
 
-def _items_there(context: ImportContext, rows: Sequence[ItemRow]) -> dict[str, Item]:
-    ids = {row.external_id for row in rows}
-    found = Item.objects.named(context.project, ids)
-    return {item.external_id: item for item in found.only("external_id", "content_hash", "batch")}
-
-
-def _blank(rows: Iterable[ItemRow], there: Mapping[str, Item]) -> dict[str, Item]:
-    """The items that these rows may fill."""
-    others = {row.external_id for row in rows if row.content_hash != _hash_of(there, row)}
-    waiting = {name: item for name, item in there.items() if name in others}
-    waiting = {name: item for name, item in waiting.items() if is_placeholder(item)}
-    free = untouched(waiting.values())
+def _fillable(rows: Iterable[ItemRow], there: Mapping[str, Item]) -> dict[str, Item]:
+    """The placeholders that these rows may fill."""
+    waiting = {}
+    for row in rows:
+        item = there.get(row.external_id)
+        if item and item.content_hash != row.content_hash and is_placeholder(item):
+            waiting[row.external_id] = item
+    free = lock_unjudged(waiting.values())
     return {name: item for name, item in waiting.items() if item.pk in free}
-
-
-def _hash_of(there: Mapping[str, Item], row: ItemRow) -> str:
-    return there[row.external_id].content_hash if row.external_id in there else row.content_hash
 
 
 def _split_fresh(
@@ -131,53 +125,45 @@ def _split_fresh(
         first = fresh.setdefault(row.external_id, row)
         if first is row:
             continue
-        if _says(first) == _says(row):
+        same = ("content_hash", "gold", "labels", "gold_history")
+        if all(getattr(first, name) == getattr(row, name) for name in same):
             tally.unchanged += 1
         else:
-            tally.conflict(
-                row.number,
-                "id",
-                f"The id '{row.external_id}' is already that of row {first.number}, "
-                "which says something else; row "
-                f"{first.number} stands.",
+            message = (
+                f"The id '{row.external_id}' is already that of row {first.number}, whose content "
+                f"differs; row {first.number} is kept."
             )
+            tally.conflict(row.number, "id", message)
     return fresh
 
 
-def _says(row: ItemRow) -> tuple[object, ...]:
-    return row.content_hash, row.gold, row.labels, row.gold_history
-
-
 def _compare(pairs: Sequence[tuple[ItemRow, Item]], tally: ImportTally) -> None:
-    """Rows of items that are there: unchanged when the ledger holds all they say."""
-    ledgers = _ledgers([item.pk for row, item in pairs if row.labels or _golds(row)])
+    """Compare rows with their items: unchanged where the ledger has all their labels and gold."""
+    judged = [
+        item.pk for row, item in pairs if row.labels or row.gold is not None or row.gold_history
+    ]
+    ledgers = _ledgers(judged)
     other_content = [item.pk for row, item in pairs if row.content_hash != item.content_hash]
     contents = {item.pk: item for item in Item.objects.filter(pk__in=other_content)}
     for row, item in pairs:
-        parts = _different(row, contents[item.pk]) if item.pk in contents else []
-        if parts:
-            tally.conflict(row.number, "id", _taken(item, " and ".join(parts)))
-        elif reason := _unknown_part(row, ledgers[item.pk]):
+        there = contents.get(item.pk, row)
+        parts = [name for name in COMPARED if getattr(row, name) != getattr(there, name)]
+        if parts and is_placeholder(item):
+            message = (
+                f"'{item.external_id}' was judged here while only its id was known, or is at this "
+                "moment; it is not changed."
+            )
+            tally.conflict(row.number, "id", message)
+        elif parts:
+            message = (
+                f"The id '{item.external_id}' belongs to an item with other "
+                f"{' and '.join(parts)}; it is not changed."
+            )
+            tally.conflict(row.number, "id", message)
+        elif reason := _find_unknown(row, ledgers[item.pk]):
             tally.conflict(row.number, *reason)
         else:
             tally.unchanged += 1
-
-
-def _taken(item: Item, parts: str) -> str:
-    if is_placeholder(item):
-        return (
-            f"'{item.external_id}' was judged here while only its id was known, or is at this "
-            "moment; it stays."
-        )
-    return f"The id '{item.external_id}' is taken by an item with other {parts}; it stays."
-
-
-def _different(row: ItemRow, item: Item) -> list[str]:
-    return [name for name in COMPARED if getattr(row, name) != getattr(item, name)]
-
-
-def _golds(row: ItemRow) -> bool:
-    return row.gold is not None or bool(row.gold_history)
 
 
 def _ledgers(item_ids: Sequence[int]) -> dict[int, _Ledger]:
@@ -199,19 +185,20 @@ def _key(value: object) -> str:
     return "" if value is None else value_key(value)  # type: ignore[arg-type]  # canonical already
 
 
-def _unknown_part(row: ItemRow, ledger: _Ledger) -> tuple[str, str] | None:
-    """(field, message) of the first thing the row says that the ledger does not."""
+def _find_unknown(row: ItemRow, ledger: _Ledger) -> tuple[str, str] | None:
+    """(field, message) of the row's first label or decision that the ledger does not have."""
     for index, label in enumerate(row.labels):
-        content = (label.who.kind, label.who.name, _key(label.value))
+        name = label.annotator.name
+        content = (label.annotator.kind, name, _key(label.value))
         known = label.uid in ledger.uids if label.uid else content in ledger.labels
         if not known:
-            message = f"The item is there without this label of '{label.who.name}'; nothing added."
+            message = f"The item exists without this label of '{name}'; nothing was added."
             return f"labels[{index}]", message
     for gold in row.gold_history:
         if gold.uid not in ledger.uids and _key(gold.value) not in ledger.gold:
-            return "gold_history", "The item is there with another history of decisions."
+            return "gold_history", "The item exists with another history of decisions."
     if not row.gold_history and row.gold is not None and _key(row.gold) not in ledger.gold:
-        return "gold", "The item is there with another gold value or none; it stays as it is."
+        return "gold", "The item exists with another gold value or none; it is not changed."
     return None
 
 
@@ -235,8 +222,8 @@ def _count_labels(
     tally.labels_created += outcomes.count(ImportOutcome.CREATED)
     for (row, index), outcome in zip(origin, outcomes, strict=True):
         if outcome is ImportOutcome.CONFLICT:
-            name = row.labels[index].who.name
-            message = f"'{name}' has labelled this item already; the first label stands."
+            name = row.labels[index].annotator.name
+            message = f"'{name}' has labelled this item already; the first label is kept."
             tally.conflict(row.number, f"labels[{index}]", message)
 
 
@@ -246,7 +233,7 @@ def _fill(
     batch: ImportBatch | None,
     tally: ImportTally,
 ) -> None:
-    """Give items that are an id their content; what the rows say joins the labels there."""
+    """Give placeholders their content, and add the rows' labels to those that exist."""
     if not pairs:
         return
     for row, item in pairs:
@@ -262,7 +249,7 @@ def _fill(
     outcomes = import_gold(context.project, golds) if golds else []
     for gold, outcome in zip(golds, outcomes, strict=True):
         if outcome is ImportOutcome.CONFLICT:
-            message = "The item has another gold value already; it stays as it is."
+            message = "The item has another gold value already; it is not changed."
             tally.conflict(row_of[gold.item_id].number, "gold", message)
 
 
@@ -283,7 +270,7 @@ def _item(context: ImportContext, row: ItemRow, batch: ImportBatch | None) -> It
 def _drafts(
     context: ImportContext, pairs: Iterable[tuple[ItemRow, Item]]
 ) -> tuple[list[NewLabel], list[NewGold], list[tuple[ItemRow, int]]]:
-    """Label drafts, gold drafts, and for each label draft where it came from."""
+    """Label drafts, gold drafts, and the row and index of each label draft."""
     labels, golds, origin = [], [], []
     for row, item in pairs:
         for index, label in enumerate(row.labels):

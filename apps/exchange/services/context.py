@@ -1,11 +1,11 @@
-"""What one import keeps at hand: the schema it was started under, and who labels."""
+"""The state of one import: its schema, its annotators and its counts."""
 
 import json
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid5
 
-from apps.exchange.label_rows import GoldRow, LabelRow, Who
+from apps.exchange.label_rows import AnnotatorRef, GoldRow, LabelRow
 from apps.exchange.readers.base import shortened
 from apps.labels.models import Annotator
 from apps.labels.services import NewGold, NewLabel, annotator_for
@@ -17,28 +17,34 @@ from labelhub.core.schema import Value, ValueNotOffered
 NAMESPACE = UUID("5b0c3a57-6d0e-4a55-9a39-3a6a2c1d8b11")
 
 
-class Repeated:
-    """Counts, for the length of one import, rows that say the same in every respect."""
+class RepeatedLabels:
+    """Counts identical labels during one import, so that each gets its own uid."""
 
     def __init__(self) -> None:
-        self._often: Counter[UUID] = Counter()
+        self._counts: Counter[UUID] = Counter()
 
-    def named(self, item: str, row: LabelRow) -> LabelRow:
+    def with_uid(self, item: str, row: LabelRow) -> LabelRow:
         """The row with a uid, if it supersedes its annotator's own and has none."""
         if not row.supersedes_own or row.uid:
             return row
-        parts = [item, row.who.kind, row.who.name, row.value, row.abstained, row.withdrawn]
+        parts = [
+            item,
+            row.annotator.kind,
+            row.annotator.name,
+            row.value,
+            row.abstained,
+            row.withdrawn,
+        ]
         parts += ["rejected"] if row.rejected else []
         given = str(row.created_at) if row.created_at else None
         same = uuid5(NAMESPACE, json.dumps([*parts, given, row.replicate]))
-        self._often[same] += 1
-        return replace(row, uid=uuid5(same, str(self._often[same])))
+        self._counts[same] += 1
+        return replace(row, uid=uuid5(same, str(self._counts[same])))
 
 
-CREATED, UNCHANGED, CONFLICT, FAILED = "created", "unchanged", "conflicts", "failed"
 #: So many faults are kept to be shown; all are counted.
 MAX_NOTES = 1000
-#: Names and values in a file may be of any length; what is kept and shown of them is not.
+#: Characters of a note that are kept: names and values in a file may be of any length.
 MAX_FIELD, MAX_MESSAGE = 200, 500
 
 
@@ -59,7 +65,7 @@ class Note:
 
 @dataclass(slots=True)
 class ImportTally:
-    """What became of rows."""
+    """The outcomes of rows."""
 
     created: int = 0
     filled: int = 0
@@ -75,7 +81,7 @@ class ImportTally:
         self._note(row, field_name, message, "error")
 
     def conflict(self, row: int, field_name: str, message: str) -> None:
-        """Count and note a row that says something else than the project."""
+        """Count and note a row that contradicts the project."""
         self.conflicts += 1
         self._note(row, field_name, message, "conflict")
 
@@ -90,7 +96,7 @@ class ImportTally:
 
 
 class LabelsMoved(Conflict):
-    """The labels were changed while an import was reading values under those of before."""
+    """The schema was changed while an import was reading values under the old one."""
 
     code = "labels_changed"
 
@@ -103,7 +109,7 @@ class ImportContext:
         self.schema = current_schema(project)
         self._versions = {schema.version: schema for schema in project.schemas.all()}
         self._annotators: dict[tuple[str, str], Annotator] = {}
-        self.repeated = Repeated()
+        self.repeated = RepeatedLabels()
 
     def check_schema(self) -> None:
         """Call with the project locked, before anything is written.
@@ -114,19 +120,19 @@ class ImportContext:
         if current_schema(self.project).pk != self.schema.pk:
             raise LabelsMoved("The labels were changed meanwhile: import the file again.")
 
-    def annotator(self, who: Who) -> Annotator:
-        """The project's annotator, made when first met."""
-        found = self._annotators.get((who.kind, who.name))
+    def annotator(self, ref: AnnotatorRef) -> Annotator:
+        """The project's annotator, created at its first label."""
+        found = self._annotators.get((ref.kind, ref.name))
         if found is None:
-            found = annotator_for(self.project, kind=who.kind, name=who.name, offline=who.offline)
-            self._annotators[who.kind, who.name] = found
+            found = annotator_for(self.project, kind=ref.kind, name=ref.name, offline=ref.offline)
+            self._annotators[ref.kind, ref.name] = found
         return found
 
     def label_draft(self, item_id: int, row: LabelRow) -> NewLabel:
-        """What the ledger is asked to append for an annotation."""
+        """The new label for an annotation."""
         return NewLabel(
             item_id=item_id,
-            annotator=self.annotator(row.who),
+            annotator=self.annotator(row.annotator),
             schema=self._schema(row.schema_version, row.value),
             value=row.value,
             action=row.action,
@@ -151,7 +157,7 @@ class ImportContext:
         )
 
     def gold_draft(self, item_id: int, row: GoldRow) -> NewGold:
-        """What the ledger is asked to append for a decision."""
+        """The new gold for a decision."""
         return NewGold(
             item_id=item_id,
             schema=self._schema(row.schema_version, row.value),
@@ -166,8 +172,8 @@ class ImportContext:
         )
 
     def _schema(self, version: int | None, value: Value | None) -> LabelSchema:
-        """The version that the file names, where this project has it and it offers the value; a
-        file may be older or younger than a change of labels."""
+        """The version that the file names, where this project has it and it offers the value;
+        otherwise the current one."""
         found = self._versions.get(version or 0, self.schema)
         if value is None or not found.task.labelled:
             return found

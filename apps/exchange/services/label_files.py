@@ -1,7 +1,7 @@
 """Labels in long form: one row per (item, annotator), for items that are there.
 
-Published sets of labels often come without their texts. Into a project that has no items yet such a
-file brings them itself, with their id in place of the text; a later import of items fills them.
+Published sets of labels often have no texts. In a project without items such a file creates them,
+with the id in place of the text; a later import of items fills them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,8 +27,8 @@ from apps.projects.models import Item, Project
 from labelhub.core.schema import Value
 
 CHUNK_ROWS = 1000
-#: Within so much of a file the rows of an item come together: many files go by annotators, and to
-#: bring an item's state into line for each of its labels takes ten times as long as once for all.
+#: So many rows are grouped by item at once: many files are sorted by annotator, and to update an
+#: item's state for each of its labels takes ten times as long as once for all.
 WINDOW_ROWS = 20_000
 WINDOW_BYTES = 16 * 1024 * 1024
 #: Field → names it goes by.
@@ -39,9 +39,9 @@ ALIASES = {
     "value": ("label", "labels", "value", "aspects"),
     "gold": ("gold",),
 }  # fmt: skip
-#: The columns of a file of labels as messages name them.
+#: The columns of a file of labels, for messages.
 COLUMNS = ("item_id", "annotator_id", "annotator_type", "label")
-#: Taken over by name when the file has them; the rest of a row is provenance of none.
+#: Imported by name when the file has them; other columns are ignored.
 EXTRA = (
     "seconds", "confidence", "rationale", "evidence", "uid", "supersedes", "shown", "proposed_from",
     "created_at", "abstained", "withdrawn", "rejected", "action", "run", "replicate",
@@ -51,7 +51,7 @@ EXTRA = (
 
 @dataclass(slots=True)
 class LabelFileResult:
-    """What became of a file of labels; ``tally`` counts rows, ``gold`` the decisions taken over."""
+    """The outcome of a file of labels; ``tally`` counts its rows."""
 
     tally: ImportTally = field(default_factory=ImportTally)
     items_created: int = 0
@@ -59,10 +59,10 @@ class LabelFileResult:
 
     def add(self, tally: ImportTally) -> None:
         """Add a chunk's counts; the first notes are kept."""
-        mine = self.tally
+        total = self.tally
         for name in ("created", "unchanged", "conflicts", "failed", "labels_created"):
-            setattr(mine, name, getattr(mine, name) + getattr(tally, name))
-        mine.notes = sorted(mine.notes + tally.notes, key=lambda note: note.row)[:MAX_NOTES]
+            setattr(total, name, getattr(total, name) + getattr(tally, name))
+        total.notes = sorted(total.notes + tally.notes, key=lambda note: note.row)[:MAX_NOTES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ def import_label_file(*, project: Project, path: Path, file_name: str) -> LabelF
     """Append the labels of a long-form file, a transaction per 1,000 rows.
 
     Unknown items (unless the project has no texts yet) and values outside the schema are faults of
-    their row. Of several rows of one annotator on one item the first stands and the others are
-    conflicts, unless ``supersedes`` is true or names the label they revise.
+    their row. Of several rows of one annotator on one item the first is imported and the others are
+    conflicts, unless ``supersedes`` is true or names the label that they revise.
 
     Raises:
         UnreadableFile: the file as a whole is of no use.
@@ -90,7 +90,7 @@ def import_label_file(*, project: Project, path: Path, file_name: str) -> LabelF
             Project.objects.select_for_update(no_key=True).get(pk=project.pk)
             context.check_schema()
             if brings_items:
-                result.items_created += _bring_items(context, chunk)
+                result.items_created += _create_placeholders(context, chunk)
             result.add(_write(context, chunk, result))
     if result.tally.created >= CHUNK_ROWS:
         refresh_statistics(Item, ItemState, Label, Gold)
@@ -102,7 +102,7 @@ def _chunks(rows: Iterator[RawRow]) -> Iterator[list[RawRow]]:
     while window := list(_window(rows)):
         by_item: dict[str, list[RawRow]] = {}
         for raw in window:
-            by_item.setdefault(_item_of(raw), []).append(raw)
+            by_item.setdefault(_item_id(raw), []).append(raw)
         together = chain.from_iterable(by_item.values())
         while chunk := list(islice(together, CHUNK_ROWS)):
             yield chunk
@@ -118,34 +118,30 @@ def _window(rows: Iterator[RawRow]) -> Iterator[RawRow]:
             return
 
 
-def _bring_items(context: ImportContext, chunk: list[RawRow]) -> int:
-    rows = [
-        RawRow(raw.number, {"id": name, "text": name}) for raw in chunk if (name := _item_of(raw))
-    ]
+def _create_placeholders(context: ImportContext, chunk: list[RawRow]) -> int:
+    ids = [(raw.number, name) for raw in chunk if (name := _item_id(raw))]
+    rows = [RawRow(number, {"id": name, "text": name}) for number, name in ids]
     columns, schema = ColumnMap(), context.schema.parsed
     return write_chunk(context, [read_row(row, columns, schema) for row in rows], None).created
 
 
-def _item_of(raw: RawRow) -> str:
-    named = _fields(raw.data).get("item_id")
+def _item_id(raw: RawRow) -> str:
+    """The id of the row's item; empty where it has none that can be used."""
     try:
-        return external_id(named, "item_id")
+        return external_id(_fields(raw.data).get("item_id"), "item_id")
     except RowFault:
         return ""
 
 
 def _write(context: ImportContext, chunk: list[RawRow], result: LabelFileResult) -> ImportTally:
     tally = ImportTally()
-    wanted = {_item_of(raw) for raw in chunk}
-    items = Item.objects.named(context.project, wanted)
+    items = Item.objects.named(context.project, {_item_id(raw) for raw in chunk})
     by_id = {item.external_id: item for item in items.only("external_id", "options")}
     entries = list(_entries(context, chunk, by_id, tally))
-    drafts = [
-        context.label_draft(
-            entry.item.pk, context.repeated.named(entry.item.external_id, entry.label)
-        )
-        for entry in entries
-    ]
+    drafts = []
+    for entry in entries:
+        label = context.repeated.with_uid(entry.item.external_id, entry.label)
+        drafts.append(context.label_draft(entry.item.pk, label))
     for entry, outcome in zip(entries, import_labels(context.project, drafts), strict=True):
         _count(entry, outcome, tally)
     result.gold_created += _write_gold(context, entries, tally)
@@ -195,10 +191,10 @@ def _entry(context: ImportContext, raw: RawRow, by_id: Mapping[str, Item]) -> _E
 
 
 def _check_columns(data: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
-    """Refuse a row without item, annotator or label by what it has, as it may be another file.
+    """Refuse a row without item, annotator or label.
 
     Raises:
-        RowFault: naming the columns found and those expected.
+        RowFault: names the columns found and those expected.
     """
     needed = {"item_id": ("item_id", "item_id"), "annotator": ("annotator_id", "label.annotator")}
     if not {"abstained", "withdrawn", "rejected"} & data.keys():
@@ -206,7 +202,8 @@ def _check_columns(data: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
     for name, (column, where) in needed.items():
         if fields.get(name) in (None, ""):
             has = ", ".join(shortened(column, 40) for column in list(data)[:12]) or "nothing"
-            message = f"No {column} here. The row has: {has}; expected are {', '.join(COLUMNS)}."
+            expected = ", ".join(COLUMNS)
+            message = f"No {column} here. The row has: {has}; expected are {expected}."
             raise RowFault(message, field=where)
 
 
@@ -217,18 +214,18 @@ def _count(entry: _Entry, outcome: ImportOutcome, tally: ImportTally) -> None:
     elif outcome is ImportOutcome.UNCHANGED:
         tally.unchanged += 1
     else:
-        who, item = entry.label.who.name, entry.item.external_id
+        name, item = entry.label.annotator.name, entry.item.external_id
         message = (
-            f"'{who}' has labelled '{item}' already; the first label stands. "
-            "A row that revises it says so: supersedes = true."
+            f"'{name}' has labelled '{item}' already; the first label is kept. "
+            "A row that revises it needs supersedes = true."
         )
         if entry.label.rejected:
-            message = f"{message} Or the suggestion that it rejects is not there: import it first."
+            message = f"{message} Or the suggestion that it rejects is missing: import it first."
         tally.conflict(entry.number, "label", message)
 
 
 def _write_gold(context: ImportContext, entries: list[_Entry], tally: ImportTally) -> int:
-    """Every row repeats the gold of its item: one draft per item and value."""
+    """Each row repeats the gold of its item, so there is one draft per item and value."""
     seen: dict[tuple[int, str], _Entry] = {}
     for entry in entries:
         if entry.gold is not None:
@@ -238,6 +235,6 @@ def _write_gold(context: ImportContext, entries: list[_Entry], tally: ImportTall
     outcomes = import_gold(context.project, drafts) if drafts else []
     for entry, outcome in zip(firsts, outcomes, strict=True):
         if outcome is ImportOutcome.CONFLICT:
-            message = f"'{entry.item.external_id}' has another gold value already; it stays."
+            message = f"'{entry.item.external_id}' has another gold value already; it is kept."
             tally.conflict(entry.number, "gold", message)
     return outcomes.count(ImportOutcome.CREATED)

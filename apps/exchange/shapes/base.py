@@ -84,7 +84,7 @@ class ParsedAnnotation:
         Raises:
             RowFault: the file asks several questions and nobody chose one, or two answers.
         """
-        if not self.asked.question.is_it(name, where):
+        if not self.asked.question.matches(name, where):
             return
         if self.answered_at:
             raise RowFault(f"'{name[:80]}' is answered twice in one annotation.", field=where)

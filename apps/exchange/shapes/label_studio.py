@@ -260,7 +260,7 @@ def _labels_since_export(
             number = number_of(label["uid"])
             known[number] = label
             results[f"r{number}"] = label
-            for original in _originals_of(label):
+            for original in originals_of(label.get("provenance")):
                 known |= (
                     {original["id"]: label} if isinstance(original.get("id"), int | str) else {}
                 )
@@ -270,9 +270,8 @@ def _labels_since_export(
     return [label for label in found.labels if not _is_unchanged(label, known)], found.gold
 
 
-def _originals_of(label: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The entries of Label Studio that a label was made of."""
-    provenance = label.get("provenance")
+def originals_of(provenance: Any) -> list[dict[str, Any]]:
+    """The entries of Label Studio that the label with this provenance was made of."""
     kept = provenance.get(THEIRS) if isinstance(provenance, dict) else None
     originals = kept.values() if isinstance(kept, dict) else ()
     return [original for original in originals if isinstance(original, dict)]
