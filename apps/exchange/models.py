@@ -1,4 +1,4 @@
-"""What is kept of files out and of notices to other servers."""
+"""Saved exports, webhooks and their deliveries."""
 
 import uuid
 
@@ -12,10 +12,10 @@ from apps.projects.models import Project
 
 
 class SavedExport(models.Model):
-    """One export that was written to a file, or is being written; its one worker writes this row.
+    """One export in a file, written or unfinished; its one worker writes this row.
 
-    The file lies below the data folder; its name is the row's ``stored_name``, which holds the
-    token of the worker's lease: two workers never write one file.
+    The file is below the data folder; its name is the row's ``stored_name``, which contains the
+    token of the worker's lease, so that two workers never write one file.
     """
 
     class Status(models.TextChoices):
@@ -55,16 +55,16 @@ class SavedExport(models.Model):
 
     @property
     def moving(self) -> bool:
-        """Whether it has not come to its end."""
+        """Whether it is unfinished."""
         return self.status in (self.Status.QUEUED, self.Status.RUNNING)
 
 
 class Webhook(models.Model):
-    """Another server that is told of what happens in a project; and how far it was told.
+    """Another server that gets the events of a project, and the progress of its feed.
 
-    ``*_seen`` are the highest ledger ids that were looked at, ``*_settled`` those up to which
-    nothing can appear any more (see ``webhooks.event_feed``). ``turn`` counts the rounds: of two
-    keepers that look at once, one writes.
+    ``*_seen`` are the highest ledger ids that were read, ``*_settled`` those below which no row can
+    appear any more (see ``webhooks.event_feed``). ``turn`` counts the rounds: of two processes that
+    read at once, one writes.
     """
 
     class Status(models.TextChoices):
@@ -117,14 +117,17 @@ class Webhook(models.Model):
 
 
 class Delivery(models.Model):
-    """One event on its way to one webhook. What is sent is made of the ledger when it is sent:
-    with a row of the ledger, all that was ever kept of its deliveries goes."""
+    """One event on its way to one webhook. The message is made of the ledger when it is sent, so
+    that deleting a row of the ledger deletes all of its deliveries."""
 
     class Status(models.TextChoices):
         WAITING = "waiting", "Waiting"
         SENDING = "sending", "Being sent"
         DELIVERED = "delivered", "Delivered"
         FAILED = "failed", "Given up"
+
+    #: Of deliveries that are still to be sent.
+    UNSENT = (Status.WAITING, Status.SENDING)
 
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
     uid = models.UUIDField(help_text="Made of the webhook and the event: the same each time.")

@@ -1,7 +1,8 @@
-"""Looking at imports: what waits, what a file holds."""
+"""Imports and their previews."""
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -11,8 +12,8 @@ from django.conf import settings
 
 from apps.exchange.columns import ALIASES, CHOOSABLE, CONTENT, ColumnMap, guess_columns
 from apps.exchange.readers import RawRow, open_rows, refuse_after
-from apps.exchange.readers.base import RowFault, isolate_row
-from apps.exchange.shapes import Shape, merge_tasks, shape_of, translate
+from apps.exchange.readers.base import RowFault, isolate_row, shortened
+from apps.exchange.shapes import merge_tasks, shape_of, translate
 from apps.labels.models import Gold
 from apps.projects.models import ImportBatch, Project
 from apps.projects.selectors import current_schema
@@ -20,7 +21,7 @@ from labelhub.core.errors import NotFound
 from labelhub.core.schema import Schema
 
 PREVIEW_ROWS = 20
-#: Seconds of processor time that a preview may take, and that a page waits for its turn to read.
+#: Seconds of processor time that a preview may take, and seconds that a page waits for its turn.
 PREVIEW_SECONDS = 60
 PAGE_WAITS = 10
 CELL_CHARS = 160
@@ -30,7 +31,7 @@ CELL_CHARS = 160
 class Preview:
     """The start of a file. ``rows`` are cells (shortened) in the order of ``columns``.
 
-    ``detected`` names the tool whose rows they are, if they are another's; ``choices`` are the
+    ``detected`` names the tool that the rows are from, if it is another one; ``choices`` are the
     file's own columns, ``questions`` those that its labels answer.
     """
 
@@ -67,7 +68,7 @@ def preview_batch(batch: ImportBatch) -> Preview:
         path, batch.format, meanwhile=refuse_after(PAGE_WAITS), in_all=PREVIEW_SECONDS
     )
     rows = islice(merge_tasks(given), PREVIEW_ROWS)
-    seen = [_seen(raw, schema) for raw in rows]
+    seen = [_preview_row(raw, schema) for raw in rows]
     columns = tuple(dict.fromkeys(name for row in seen for name in row.cells))
     choices = dict.fromkeys(name for row in seen for name in row.choices)
     detected = ", ".join(dict.fromkeys(row.tool for row in seen if row.tool))
@@ -86,8 +87,8 @@ def preview_batch(batch: ImportBatch) -> Preview:
     )
 
 
-class _Seen(NamedTuple):
-    """What a preview keeps of a row, which may be large itself."""
+class _PreviewRow(NamedTuple):
+    """The parts of a row that a preview keeps; the row itself may be large."""
 
     number: int
     tool: str
@@ -97,21 +98,25 @@ class _Seen(NamedTuple):
     error: str
 
 
-def _seen(raw: RawRow, schema: Schema) -> _Seen:
+def _preview_row(raw: RawRow, schema: Schema) -> _PreviewRow:
     shape = shape_of(raw.data)
     row = _translated(raw, schema)
-    return _Seen(
+    questions: list[str] = []
+    # A row may be too odd to find its questions; its error says why.
+    with suppress(RowFault, TypeError):
+        questions = list(shape.questions(raw.data)) if shape else []
+    return _PreviewRow(
         number=raw.number,
         tool=shape.title if shape else "",
         choices=list(shape.columns(raw.data) if shape else raw.data),
-        questions=_questions(shape, raw) if shape else [],
-        cells={name: _short(value) for name, value in row.data.items()},
+        questions=questions,
+        cells={name: shortened(_in_words(cell), CELL_CHARS) for name, cell in row.data.items()},
         error=row.error or "",
     )
 
 
 def _translated(raw: RawRow, schema: Schema) -> RawRow:
-    """The row as it will be read: another tool's shows what is inside."""
+    """The row as it will be imported, with another tool's row translated."""
     try:
         with isolate_row(raw.number):
             theirs = None if raw.error is not None else translate(raw.data, ColumnMap(), schema)
@@ -124,21 +129,8 @@ def _translated(raw: RawRow, schema: Schema) -> RawRow:
     return raw if theirs is None else RawRow(raw.number, theirs.row)
 
 
-def _questions(shape: Shape, raw: RawRow) -> list[str]:
-    """None where the row is too odd to be asked; reading it says why."""
-    try:
-        return list(shape.questions(raw.data))
-    except (RowFault, TypeError):
-        return []
-
-
-def _short(value: Any) -> str:
-    text = _in_words(value)
-    return text if len(text) <= CELL_CHARS else text[:CELL_CHARS] + "…"
-
-
 def _in_words(value: Any) -> str:
-    """A cell as people read it: a set of labels by its names, other structures as JSON."""
+    """A readable cell: a set of labels by its names, other structures as JSON."""
     if (
         isinstance(value, dict)
         and value
@@ -167,7 +159,7 @@ def faults_of(
 
 
 def remarks_of(notes: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What is worth knowing of the file as a whole, with the row where it was first seen."""
+    """Remarks on the file as a whole, with the row where each first applied."""
     return _notes_of(notes, "remark")
 
 
@@ -177,7 +169,7 @@ def _notes_of(notes: Iterable[Mapping[str, Any]], kind: str) -> list[dict[str, A
 
 
 def result_of(batch: ImportBatch) -> dict[str, Any]:
-    """What REST and the command tell of an import."""
+    """The state of an import, for REST and the command."""
     errors, conflicts = faults_of(batch.errors)
     return {
         "id": batch.pk,
@@ -197,7 +189,7 @@ def result_of(batch: ImportBatch) -> dict[str, Any]:
 
 
 def project_named(slug: str) -> Project:
-    """The project of that slug, whoever asks (for commands).
+    """The project of that slug, without a check of rights (for commands).
 
     Raises:
         NotFound: there is none.

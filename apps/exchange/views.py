@@ -1,7 +1,6 @@
-"""Pages: a file in (choose, match columns, watch, see the outcome), files out."""
+"""Pages of imports (upload, columns, progress, result) and of the export."""
 
 import time
-from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -35,11 +34,11 @@ from labelhub.core.errors import InvalidInput, Unavailable
 
 NONE = ""
 WORDS = {
-    "text": ("Text", "What is to be labelled."),
-    "id": ("Id", "Recognises an item when a file is imported again; made from the text if absent."),
-    "question": ("Question", "Asked of this item in particular."),
+    "text": ("Text", "The text to label."),
+    "id": ("Id", "Identifies an item when a file is imported again; made from the text if absent."),
+    "question": ("Question", "The question of this item."),
     "gold": ("Gold", "The decided value, where there is one."),
-    "answer": ("Answer", "Which of the questions in this file is the one that the project asks."),
+    "answer": ("Answer", "The question in this file that is the project's."),
 }
 
 
@@ -64,18 +63,19 @@ class ColumnsForm(forms.Form):
     )
 
     def __init__(self, preview: Preview, *args: Any, **kwargs: Any) -> None:
-        """``preview`` says which columns there are and what they seem to be."""
+        """``preview`` has the columns of the file and a guess of their fields."""
         super().__init__(*args, **kwargs)
         for name, (label, help_text) in WORDS.items():
             offered = preview.questions if name == "answer" else preview.choices
             if name == "answer" and not offered:
                 continue
             required = name in ("text", "answer")
+            none = (NONE, "Choose a column" if required else "None")
             self.fields[name] = forms.ChoiceField(
                 label=label,
                 help_text=help_text,
                 required=required,
-                choices=_choices(offered, required=required),
+                choices=[none, *((column, column) for column in offered)],
                 initial=preview.guess.get(name, NONE),
             )
         self.order_fields([*WORDS, "strict"])
@@ -85,25 +85,20 @@ class ColumnsForm(forms.Form):
         return {name: self.cleaned_data[name] for name in WORDS if name in self.fields}
 
 
-def _choices(columns: Sequence[str], *, required: bool) -> list[tuple[str, str]]:
-    first = "Choose a column" if required else "None"
-    return [(NONE, first), *((name, name) for name in columns)]
-
-
 MOVING = (ImportBatch.Status.QUEUED, ImportBatch.Status.RUNNING)
 SHOWN_FAULTS = 200
-UNEXPECTED_END = 286  # htmx: take the content and stop polling
+STOP_POLLING = 286  # of htmx
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def import_create(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Choose a file; it is looked into before anything else."""
+    """Upload a file; its first rows are read at once."""
     project = get_project(request.user, slug, Right.MANAGE)
     form = UploadForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:
-            batch = _received(project, request.user, form.cleaned_data["file"])
+            batch = _receive(project, request.user, form.cleaned_data["file"])
         except InvalidInput as error:
             form.add_error("file", error.message)
         else:
@@ -119,7 +114,7 @@ def import_create(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "exchange/import_create.html", context, status=status)
 
 
-def _received(project: Project, actor: User, upload: UploadedFile) -> ImportBatch:
+def _receive(project: Project, actor: User, upload: UploadedFile) -> ImportBatch:
     """The stored upload, unless its first rows cannot be read."""
     path = store_upload(upload.chunks())
     batch = receive_upload(
@@ -135,14 +130,14 @@ def _received(project: Project, actor: User, upload: UploadedFile) -> ImportBatc
         cancel_upload(batch)
         raise
     except Unavailable:
-        pass  # the page of the upload tries again, and nobody has to send the file twice
+        pass  # the page of the upload tries again, without another upload
     return batch
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def import_detail(request: SignedInRequest, slug: str, batch_id: int) -> HttpResponse:
-    """One import: choose its columns, watch it, see what became of it."""
+    """One import: its columns, then its progress, then its result."""
     project = get_project(request.user, slug, Right.MANAGE)
     batch = import_of(project, batch_id)
     context = {**project_page(request, project, "items"), "batch": batch}
@@ -169,11 +164,11 @@ def _choose_columns(
 @login_required
 @require_GET
 def import_progress(request: SignedInRequest, slug: str, batch_id: int) -> HttpResponse:
-    """The moving part of the page, once a second; the whole page when it has ended."""
+    """The progress, once a second; at the end the page is reloaded."""
     project = get_project(request.user, slug, Right.MANAGE)
     batch = import_of(project, batch_id)
     if batch.status not in MOVING:
-        return HttpResponse(status=UNEXPECTED_END, headers={"HX-Refresh": "true"})
+        return HttpResponse(status=STOP_POLLING, headers={"HX-Refresh": "true"})
     context = {"project": project, "batch": batch} | _progress(request, batch)
     return render(request, "exchange/import_progress.html#progress", context)
 
@@ -209,7 +204,7 @@ def _result(batch: ImportBatch) -> dict[str, Any]:
 @login_required
 @require_GET
 def export_page(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Which file for what."""
+    """The formats to export."""
     project = get_project(request.user, slug, Right.VIEW)
     only = "gold" if request.GET.get("only") == "gold" else ""
     context = {

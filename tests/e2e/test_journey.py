@@ -121,7 +121,7 @@ def upload(page: Page, path: Path, *, text: str = "", id_column: str = "") -> No
     page.get_by_label("File", exact=True).set_input_files(path)
     expect(page.get_by_text(f"{path.name}, ")).to_be_visible()
     page.get_by_role("button", name="Continue to the columns").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Which column is what?")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Choose the columns")
     expect(page.get_by_role("heading", name="The first rows")).to_be_visible()
     if text:
         page.get_by_label("Text", exact=True).select_option(text)

@@ -79,7 +79,7 @@ def test_from_the_button_to_the_file(
 def test_a_file_that_was_changed_or_lost_is_found_out(project: Project) -> None:
     export, client = saved(project), browser(project)
     address = url_of("saved_verify", project, export.pk)
-    assert b"is as it was written" in client.post(address, follow=True).content
+    assert b"is unchanged" in client.post(address, follow=True).content
     files.path_of(export.stored_name).write_bytes(b"other")
     assert b"was changed or lost" in client.post(address, follow=True).content
     verified = rest(project).post(url_of("api_saved_export_verify", project, export.pk)).json()

@@ -197,7 +197,7 @@ def test_gone_switches_it_off(hook: Receiver) -> None:
     webhook.refresh_from_db()
     assert (webhook.status, webhook.stopped_at is None) == (Webhook.Status.GONE, False)
     assert len(hook.received) == 1
-    assert services.troubled(webhook.project) == 1
+    assert services.count_stopped(webhook.project) == 1
 
 
 def test_days_of_failures_pause_it_and_it_can_go_on(hook: Receiver) -> None:

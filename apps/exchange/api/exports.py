@@ -1,4 +1,4 @@
-"""REST: items with their ledger out, at once or as files that are kept with a manifest."""
+"""REST: exports, streamed or saved with a manifest."""
 
 from typing import Any
 
@@ -60,9 +60,9 @@ class SavedExportSerializer(serializers.ModelSerializer[SavedExport]):
 
 
 class VerifiedSerializer(serializers.Serializer[Any]):
-    """What the stored file has now; null where it is gone."""
+    """The stored file now; null where it is gone."""
 
-    ok = serializers.BooleanField(help_text="Whether it is as it was written.")
+    ok = serializers.BooleanField(help_text="Whether it is unchanged.")
     sha256 = serializers.CharField(allow_null=True)
     bytes = serializers.IntegerField(allow_null=True)
     expected_sha256 = serializers.CharField()
@@ -106,8 +106,8 @@ class SavedExportViewSet(ProjectViewSet):
     def create(self, request: SignedInApiRequest, **_: str) -> Response:
         """Save an export.
 
-        A worker writes it; look at it until ``status`` is ``done``, then take its file. What
-        authors had deleted meanwhile makes it ``stale``, and its file is gone.
+        A worker writes it; poll it until ``status`` is ``done``, then download its file. When an
+        author's data is deleted later, it becomes ``stale`` and its file is deleted.
         """
         sent = self.read_body(ExportQuerySerializer)
         export = save_export(
@@ -121,14 +121,14 @@ class SavedExportViewSet(ProjectViewSet):
     def retrieve(self, request: SignedInApiRequest, export_id: int, **_: str) -> Response:
         """Show a saved export.
 
-        How far it is; once done, with its manifest.
+        Its progress; once done, with its manifest.
         """
         return Response(self.get_serializer(saved_export(self.project, export_id)).data)
 
     def destroy(self, request: SignedInApiRequest, export_id: int, **_: str) -> Response:
         """Delete a saved export.
 
-        With its file; one that is being written stops.
+        With its file; an unfinished one is stopped.
         """
         delete_export(export=saved_export(self.project, export_id))
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -138,7 +138,7 @@ class SavedExportViewSet(ProjectViewSet):
     def file(self, request: SignedInApiRequest, export_id: int, **_: str) -> StreamingHttpResponse:
         """Download a saved export.
 
-        As it was written; 409 while it is not ready, or when it may not be given out.
+        409 while it is not ready, or when it is stale.
         """
         check_download(request.user, self.project)
         return file_response(ready_export(self.project, export_id))
@@ -157,7 +157,7 @@ class SavedExportViewSet(ProjectViewSet):
     def verify(self, request: SignedInApiRequest, export_id: int, **_: str) -> Response:
         """Verify a saved export.
 
-        Reads the whole file and computes its checksum anew.
+        Reads the whole file and computes its checksum again.
         """
         export = ready_export(self.project, export_id)
         found = verify(export)

@@ -1,4 +1,4 @@
-"""REST: items and their labels in."""
+"""REST: imports of items and their labels."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -29,7 +29,7 @@ PIECE = 1024 * 1024
 
 
 class ImportQuerySerializer(serializers.Serializer[Any]):
-    """How a file is to be read."""
+    """How to read a file."""
 
     strict = serializers.BooleanField(default=False, help_text="Any fault: import nothing.")
     name = serializers.CharField(
@@ -44,7 +44,7 @@ class ImportQuerySerializer(serializers.Serializer[Any]):
     answer = serializers.CharField(
         default="",
         allow_blank=True,
-        help_text="Of another tool's file that asks several questions, the project's: the name of "
+        help_text="The project's question in a file of another tool that has several: the name of "
         "a control (Label Studio), question (Argilla) or column.",
     )
 
@@ -56,7 +56,7 @@ class UploadSerializer(serializers.Serializer[Any]):
 
 
 class FaultSerializer(serializers.Serializer[Any]):
-    """One row that was not taken, and why."""
+    """One row that was not imported, and the reason."""
 
     row = serializers.IntegerField()
     field = serializers.CharField(allow_blank=True)
@@ -64,21 +64,21 @@ class FaultSerializer(serializers.Serializer[Any]):
 
 
 class ImportResultSerializer(serializers.Serializer[Any]):
-    """What became of the rows; the first 1,000 faults are listed, all are counted."""
+    """The outcome of an import; the first 1,000 faults are listed, all are counted."""
 
     id = serializers.IntegerField()
     status = serializers.ChoiceField(choices=ImportBatch.Status.choices)
     message = serializers.CharField()
     rows = serializers.IntegerField()
     created = serializers.IntegerField()
-    filled = serializers.IntegerField(help_text="There by their id only; now with their content.")
+    filled = serializers.IntegerField(help_text="Known by id only before; now with their content.")
     unchanged = serializers.IntegerField()
     conflicts = serializers.IntegerField()
     failed = serializers.IntegerField()
     labels_created = serializers.IntegerField()
     errors = FaultSerializer(many=True)  # type: ignore[assignment]  # the contract's name
     conflict_rows = FaultSerializer(many=True)
-    remarks = FaultSerializer(many=True, help_text="On the file, at the row where first seen.")
+    remarks = FaultSerializer(many=True, help_text="On the file, at the first row they apply to.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class StoredBody:
 
 
 class StoredBodyParser(BaseParser):
-    """Takes whatever is posted; ``request.data["body"]`` is a :class:`StoredBody`."""
+    """Accepts any body; ``request.data["body"]`` is a :class:`StoredBody`."""
 
     media_type = "*/*"
 
@@ -138,7 +138,7 @@ class ImportViewSet(ProjectViewSet):
         A file (multipart, field ``file``), or a JSON list, JSON Lines or CSV as the body.
         """
         asked = self.read_query(ImportQuerySerializer)
-        batch = self._received(request, asked["name"])
+        batch = self._receive(request, asked["name"])
         columns = {name: asked[f"{name}_column"] for name in ("text", "id", "question", "gold")}
         columns["answer"] = asked["answer"]
         chosen = {name: column for name, column in columns.items() if column}
@@ -150,7 +150,7 @@ class ImportViewSet(ProjectViewSet):
             start_job(KIND, batch.pk)
         return Response(result_of(batch), status=HTTPStatus.ACCEPTED)
 
-    def _received(self, request: SignedInApiRequest, name: str) -> ImportBatch:
+    def _receive(self, request: SignedInApiRequest, name: str) -> ImportBatch:
         body = request.data.get("body")
         if isinstance(body, StoredBody):
             path, file_name, content_type = body.path, name or "posted list", body.content_type
@@ -170,7 +170,7 @@ class ImportViewSet(ProjectViewSet):
 
 
 def _answer(batch: ImportBatch) -> Response:
-    """The counts; with the fields of a problem when nothing was imported."""
+    """The counts, with the fields of a problem when nothing was imported."""
     result = result_of(batch)
     if batch.status != ImportBatch.Status.FAILED:
         return Response(result)
@@ -196,6 +196,6 @@ class ImportStateViewSet(ProjectViewSet):
     def retrieve(self, request: SignedInApiRequest, batch_id: int, **_: str) -> Response:
         """Show an import.
 
-        How far it is, or what became of it.
+        Its progress or its result.
         """
         return Response(result_of(import_of(self.project, batch_id)))

@@ -38,7 +38,7 @@ class WebhookSerializer(serializers.ModelSerializer[Webhook]):
 
 
 class NewWebhookSerializer(serializers.Serializer[Any]):
-    """What a webhook is made of."""
+    """A new webhook."""
 
     url = serializers.CharField(max_length=2000)
     events = serializers.ListField(
@@ -57,13 +57,13 @@ class WebhookChangeSerializer(NewWebhookSerializer):
 
 
 class SecretSerializer(serializers.Serializer[Any]):
-    """A signing secret, told this once."""
+    """A signing secret, shown only once."""
 
     secret = serializers.CharField(help_text="whsec_ and base64, as Standard Webhooks has it.")
 
 
 class MadeWebhookSerializer(WebhookSerializer):
-    """A webhook that was just made, with its secret."""
+    """A new webhook with its secret."""
 
     secret = serializers.CharField()
 
@@ -109,10 +109,10 @@ class ReplaySerializer(serializers.Serializer[Any]):
 
 
 class QueuedSerializer(serializers.Serializer[Any]):
-    """What a replay has queued."""
+    """The deliveries that a replay has queued."""
 
     queued = serializers.IntegerField(
-        help_text="So far: a replay since a time goes on in the pace in which it is sent."
+        help_text="So far: a replay since a time is queued at the pace at which it is sent."
     )
 
 
@@ -136,7 +136,7 @@ class WebhookViewSet(ProjectViewSet):
     def list(self, request: Request, **_: str) -> Response:
         """List webhooks.
 
-        In the order of their making.
+        Oldest first.
         """
         return self.list_page(self.project.webhooks.all())
 
@@ -144,7 +144,7 @@ class WebhookViewSet(ProjectViewSet):
     def create(self, request: SignedInApiRequest, **_: str) -> Response:
         """Make a webhook.
 
-        It is told of what happens from now on. The answer has its secret, told this once.
+        It gets events from now on. The response has its secret, which is shown only once.
         """
         webhook, secret = services.create_webhook(
             project=self.project,
@@ -166,7 +166,7 @@ class WebhookViewSet(ProjectViewSet):
     def partial_update(self, request: Request, **_: Any) -> Response:
         """Change a webhook.
 
-        What is sent of it. Switched on, it is told of what happens from then on.
+        Its settings. Switched on, it gets events from then on.
         """
         changes = self.read_body(WebhookChangeSerializer, partial=True)
         active = changes.pop("active", None)
@@ -234,5 +234,5 @@ class WebhookViewSet(ProjectViewSet):
 
 
 def _origin(request: Request) -> str:
-    """This server's own, as whoever asks has reached it."""
+    """The address of this server, as the client has reached it."""
     return request.build_absolute_uri("/").rstrip("/")

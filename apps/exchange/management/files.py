@@ -1,4 +1,4 @@
-"""What the commands share: reading a given file, telling faults."""
+"""Shared by the commands: reading a file, printing faults."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ def check_file(path: Path) -> Path:
 
 
 def file_pieces(path: Path) -> Iterator[bytes]:
-    """The bytes of a file given by its name.
+    """The bytes of a file.
 
     Raises:
         InvalidInput: there is no such file.
@@ -32,7 +32,7 @@ def file_pieces(path: Path) -> Iterator[bytes]:
             yield piece
 
 
-def say_faults(say: Callable[[str], None], faults: Sequence[Mapping[str, Any]]) -> None:
+def print_faults(say: Callable[[str], None], faults: Sequence[Mapping[str, Any]]) -> None:
     """One line per fault, the first of them."""
     for fault in faults[:SHOWN]:
         where = f", {fault['field']}" if fault["field"] else ""

@@ -1,4 +1,4 @@
-"""The files of saved exports: below the data folder, there whole or not at all."""
+"""The files of saved exports, below the data folder; never partial ones."""
 
 import errno
 import hashlib
@@ -24,8 +24,8 @@ class CannotStore(LabelhubError):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """What a file that was written has."""
+class FileDigest:
+    """The size and checksum of a written file."""
 
     size: int
     sha256: str
@@ -36,8 +36,8 @@ def path_of(name: str) -> Path:
     return Path(settings.DATA_DIR) / FOLDER / name
 
 
-def write_file(name: str, pieces: Iterable[bytes], tell: Callable[[int], None]) -> Written:
-    """Write ``pieces`` to the file ``name``; whatever happens, no part of it stays.
+def write_file(name: str, pieces: Iterable[bytes], tell: Callable[[int], None]) -> FileDigest:
+    """Write ``pieces`` to the file ``name``; after an error no part of it is left.
 
     Args:
         tell: called after each piece with the bytes written so far; may raise to stop.
@@ -56,24 +56,24 @@ def write_file(name: str, pieces: Iterable[bytes], tell: Callable[[int], None]) 
                 digest.update(piece)
                 size += len(piece)
                 tell(size)
-            # The row that calls it ready must not outlive a power cut that the file does not.
+            # The row must not say that it is ready after a power cut that lost the file.
             file.flush()
             os.fsync(file.fileno())
         partial.replace(target)
     except OSError as error:
-        raise CannotStore(_why(error)) from error
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            message = (
+                "The disk of the server is full; nothing of the file was kept. Delete saved "
+                "exports that nobody needs, or ask an operator to free space, and save it again."
+            )
+        else:
+            message = (
+                f"The server cannot write the file ({error.strerror}); an operator has to check it."
+            )
+        raise CannotStore(message) from error
     finally:
         partial.unlink(missing_ok=True)
-    return Written(size, digest.hexdigest())
-
-
-def _why(error: OSError) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return (
-            "The disk of the server is full; nothing of the file was kept. Delete saved exports "
-            "that nobody needs, or have an operator make room, and save it again."
-        )
-    return f"The server cannot write the file ({error.strerror}); an operator has to look at it."
+    return FileDigest(size, digest.hexdigest())
 
 
 def read_file(name: str) -> Iterator[bytes]:
@@ -92,7 +92,7 @@ def read_file(name: str) -> Iterator[bytes]:
     return pieces()
 
 
-def checksum(name: str) -> Written:
+def checksum(name: str) -> FileDigest:
     """Size and SHA-256 of the file as it is now.
 
     Raises:
@@ -102,7 +102,7 @@ def checksum(name: str) -> Written:
     for piece in read_file(name):
         digest.update(piece)
         size += len(piece)
-    return Written(size, digest.hexdigest())
+    return FileDigest(size, digest.hexdigest())
 
 
 def remove(name: str) -> None:
@@ -112,7 +112,7 @@ def remove(name: str) -> None:
 
 
 def stored_names() -> list[str]:
-    """The names of all files there are, unfinished ones too."""
+    """The names of all files, including unfinished ones."""
     folder = path_of("")
     try:
         return [entry.name for entry in os.scandir(folder)]

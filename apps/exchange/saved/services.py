@@ -1,4 +1,4 @@
-"""Asking for a saved export, writing it (one worker at a time, anew after a kill), deleting it."""
+"""Requests, writes and deletes saved exports; one worker writes, from the start after a kill."""
 
 import time
 from collections.abc import Sequence
@@ -35,14 +35,14 @@ READY = SavedExport.Status.DONE
 def erasures_in(project: Project) -> int:
     """How many of the project's authors had their data deleted.
 
-    The count, not the newest: of two erasures at once the earlier may become visible later. A site
-    that is deleted takes its erasures along, and its authors: another number all the same.
+    A count, as the earlier of two simultaneous erasures may become visible later. Deleting a site
+    deletes its erasures too, which also changes the count.
     """
     return Erasure.objects.filter(site__project=project).count()
 
 
 def outdated() -> "QuerySet[SavedExport]":
-    """Ready files that were begun before some author of theirs was erased."""
+    """Ready files that were begun before an author of the project was erased."""
     counted = (
         Erasure.objects.filter(site__project=OuterRef("project"))
         .order_by()
@@ -72,47 +72,47 @@ def saved_export(project: Project, export_id: int) -> SavedExport:
 
 
 def ready_export(project: Project, export_id: int) -> SavedExport:
-    """One whose file may be given out.
+    """A saved export whose file can be downloaded.
 
     Raises:
         NotFound: there is none.
-        Conflict: it is not ready, or holds what an author had deleted since.
+        Conflict: it is not ready, or an author's data was deleted since.
     """
     found = saved_export(project, export_id)
     if found.status == READY and found.erasures != erasures_in(project):
         raise Conflict(STALE)
     if found.status != READY:
         words = found.message or found.get_status_display()
-        raise Conflict(f"There is no file to give out: {words[:1].lower()}{words[1:]}")
+        raise Conflict(f"There is no file to download: {words[:1].lower()}{words[1:]}")
     return found
 
 
 STALE = (
     "An author's data was deleted after this file was begun, so the file was deleted as well. "
-    "Save the export again: it holds what is there now."
+    "Save the export again: it will hold the current data."
 )
 
 
 Status = SavedExport.Status
 UNFINISHED = (Status.QUEUED, Status.RUNNING)
 KIND = "exchange.save_export"
-#: Between two notes of how far it is.
+#: Seconds between two updates of the progress.
 PACE = 2.0
-#: Of one project, that wait or are written.
+#: Exports of one project that may wait or be written at once.
 AT_ONCE = 3
 
 
 def save_export(
     *, project: Project, actor: User | None, format_name: str, only: str = ""
 ) -> SavedExport:
-    """Ask for an export to be written and kept; a worker does it.
+    """Request an export that a worker writes and keeps.
 
     Raises:
         InvalidInput: an unknown format or ``only``, or there is nothing to export.
-        Conflict: three of the project are on their way already.
+        Conflict: three exports of the project are unfinished.
     """
     wanted = export_format(format_name)
-    export_pieces(project, wanted, only=only)  # refuses what it does not know, reads nothing
+    export_pieces(project, wanted, only=only)  # checks ``only``, reads nothing
     counts = export_counts(project)
     total = counts["gold"] if only else counts["items"]
     if not total:
@@ -137,7 +137,7 @@ def save_export(
 
 
 def delete_export(*, export: SavedExport) -> None:
-    """Delete the file and its row; one that is being written stops."""
+    """Delete the file and its row; an unfinished export is stopped."""
     with transaction.atomic():
         cancel_job(KIND, export.pk)
         SavedExport.objects.filter(pk=export.pk).delete()
@@ -145,7 +145,7 @@ def delete_export(*, export: SavedExport) -> None:
 
 
 def fail_export(export_id: int, error: Exception) -> None:
-    """Say how it failed."""
+    """Record the failure."""
     export = SavedExport.objects.get(pk=export_id)
     files.remove(export.stored_name)
     message = fault_words(error, "It was stopped by {fault}; save it again.")
@@ -154,7 +154,7 @@ def fail_export(export_id: int, error: Exception) -> None:
 
 @job(KIND, fail=fail_export)
 def write_export(run: JobRun) -> None:
-    """Write a queued export to its end; after a kill it begins anew, in a file of its own."""
+    """Write a queued export; after a kill it starts again, with another file."""
     export = SavedExport.objects.select_related("project").filter(pk=run.subject).first()
     if export is None or export.status not in UNFINISHED:
         return
@@ -170,7 +170,7 @@ def write_export(run: JobRun) -> None:
 
 
 def drop_outdated() -> None:
-    """Delete the files that hold what an author had deleted since."""
+    """Delete the files that hold data of an erased author."""
     for export in outdated():
         SavedExport.objects.filter(pk=export.pk).update(
             status=Status.STALE, message=STALE, stored_name="", size=0, sha256=""
@@ -179,13 +179,13 @@ def drop_outdated() -> None:
 
 
 def keep_exports() -> None:
-    """Delete the files that may not be kept: what is outdated, and what belongs to no row, since
-    its project was deleted or a kill came between."""
+    """Delete outdated files, and those without a row, whose project was deleted or whose worker was
+    killed."""
     drop_outdated()
     names = files.stored_names()
     if not names:
         return
-    # Read after the folder: a file that was made meanwhile is not among the names.
+    # Read after the folder: a file that was created meanwhile is not among the names.
     rows = SavedExport.objects.exclude(stored_name="").values_list("stored_name", flat=True)
     needed = set(rows)
     for name in names:
@@ -196,9 +196,10 @@ def keep_exports() -> None:
 def _write(run: JobRun, export: SavedExport) -> None:
     project, only, name = export.project, export.filters.get("only", ""), export.stored_name
     erasures, tally = erasures_in(project), ExportTally(project)
-    pace = _Pace(run, export, tally)
-    pieces = export_pieces(project, export_format(export.format), only=only, watch=pace.rows)
-    written = files.write_file(name, pieces, pace.written)
+    progress = _Progress(run, export, tally)
+    wanted = export_format(export.format)
+    pieces = export_pieces(project, wanted, only=only, watch=progress.add_rows)
+    written = files.write_file(name, pieces, progress.set_size)
     manifest = build_manifest(
         tally,
         format_name=export.format,
@@ -207,7 +208,7 @@ def _write(run: JobRun, export: SavedExport) -> None:
         file={"name": export.file_name, "bytes": written.size, "sha256": written.sha256},
     )
     if erasures_in(project) != erasures:
-        # Somebody was erased while it was written: it may hold their words.
+        # The file may hold data of an author who was erased while it was written.
         files.remove(name)
         raise Postponed("An author was erased meanwhile.")
     with run.last_chunk():
@@ -221,51 +222,47 @@ def _write(run: JobRun, export: SavedExport) -> None:
             manifest=manifest,
             erasures=erasures,
         )
-    _keep_newest(project)
-
-
-class _Pace:
-    """Counts what goes into the file, and now and then tells the row and renews the lease."""
-
-    def __init__(self, run: JobRun, export: SavedExport, tally: ExportTally) -> None:
-        self._run, self._export, self._tally = run, export, tally
-        self._size, self._told = 0, time.monotonic()
-
-    def rows(self, rows: Sequence[Row]) -> None:
-        """A chunk goes into the file. Raises as :meth:`written`."""
-        self._tally.add(rows)
-        self._tell()
-
-    def written(self, size: int) -> None:
-        """So much is in the file.
-
-        Raises:
-            LeaseLost: the export is held by another worker, or gone.
-        """
-        self._size = size
-        self._tell()
-
-    def _tell(self) -> None:
-        if time.monotonic() - self._told < PACE:
-            return
-        with self._run.chunk(further=False):
-            self._export.size, self._export.items_done = self._size, self._tally.items
-            self._export.save(update_fields=["size", "items_done"])
-        self._told = time.monotonic()
-
-
-def _end(export: SavedExport, **outcome: Any) -> None:
-    SavedExport.objects.filter(pk=export.pk).update(finished_at=timezone.now(), **outcome)
-
-
-def _keep_newest(project: Project) -> None:
-    """Files fill disks: of the ready ones the newest stay, and as many that came to nothing."""
+    # Files fill disks: only the newest ready ones are kept, and as many that failed.
     for ended in ([Status.DONE], [Status.FAILED, Status.STALE]):
         rows = project.saved_exports.filter(status__in=ended).order_by("-pk")
         for old in rows[settings.LABELHUB_SAVED_EXPORTS :]:
             delete_export(export=old)
 
 
+class _Progress:
+    """Counts the rows and bytes of the file; every few seconds it updates the row and the lease."""
+
+    def __init__(self, run: JobRun, export: SavedExport, tally: ExportTally) -> None:
+        self._run, self._export, self._tally = run, export, tally
+        self._size, self._saved_at = 0, time.monotonic()
+
+    def add_rows(self, rows: Sequence[Row]) -> None:
+        """Count a chunk. Raises as :meth:`set_size`."""
+        self._tally.add(rows)
+        self._save()
+
+    def set_size(self, size: int) -> None:
+        """Set the bytes written so far.
+
+        Raises:
+            LeaseLost: the export is held by another worker, or gone.
+        """
+        self._size = size
+        self._save()
+
+    def _save(self) -> None:
+        if time.monotonic() - self._saved_at < PACE:
+            return
+        with self._run.chunk(further=False):
+            self._export.size, self._export.items_done = self._size, self._tally.items
+            self._export.save(update_fields=["size", "items_done"])
+        self._saved_at = time.monotonic()
+
+
+def _end(export: SavedExport, **outcome: Any) -> None:
+    SavedExport.objects.filter(pk=export.pk).update(finished_at=timezone.now(), **outcome)
+
+
 def drop_files(**_signal: Any) -> None:
-    """Whose data was deleted is in no saved file any more. Should this fail, a worker does it."""
+    """Delete saved files after the erasure of an author. If this fails, a worker does it later."""
     transaction.on_commit(drop_outdated, robust=True)

@@ -1,4 +1,4 @@
-"""Pages of saved exports: ask for one, watch it, take it, check it, delete it."""
+"""Pages of saved exports: create, list, download, verify and delete."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -11,7 +11,7 @@ from apps.accounts.roles import Right
 from apps.exchange.downloads import check_download
 from apps.exchange.exporters import export_format
 from apps.exchange.models import SavedExport
-from apps.exchange.saved.files import Written, checksum, read_file
+from apps.exchange.saved.files import FileDigest, checksum, read_file
 from apps.exchange.saved.services import (
     delete_export,
     ready_export,
@@ -30,7 +30,7 @@ SHOWN = 50
 @login_required
 @require_POST
 def saved_create(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Have an export written and kept."""
+    """Start a saved export."""
     project = get_project(request.user, slug, Right.MANAGE)
     only = request.POST.get("only", "")
     try:
@@ -43,14 +43,14 @@ def saved_create(request: SignedInRequest, slug: str) -> HttpResponse:
     except LabelhubError as error:
         messages.error(request, error.message)
     else:
-        messages.success(request, f"{export.file_name} is being written; this page may be left.")
+        messages.success(request, f"{export.file_name} is being written; you can leave this page.")
     return redirect("saved_list", slug)
 
 
 @login_required
 @require_safe
 def saved_list(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The files that are kept, how far those are that are being written."""
+    """The saved exports, and the progress of unfinished ones."""
     project = get_project(request.user, slug, Right.VIEW)
     saved = list(saved_exports(project)[:SHOWN])
     context = project_page(request, project, "export") | {
@@ -73,7 +73,7 @@ def saved_file(request: SignedInRequest, slug: str, export_id: int) -> Streaming
 @login_required
 @require_safe
 def saved_manifest(request: SignedInRequest, slug: str, export_id: int) -> HttpResponse:
-    """What is in the file and what made it, as a file of its own."""
+    """The manifest of the file, as a download."""
     project = get_project(request.user, slug, Right.VIEW)
     return manifest_response(ready_export(project, export_id))
 
@@ -81,11 +81,11 @@ def saved_manifest(request: SignedInRequest, slug: str, export_id: int) -> HttpR
 @login_required
 @require_POST
 def saved_verify(request: SignedInRequest, slug: str, export_id: int) -> HttpResponse:
-    """Compute the checksum anew."""
+    """Verify the checksum."""
     export = ready_export(get_project(request.user, slug, Right.VIEW), export_id)
     found = verify(export)
-    if found == Written(export.size, export.sha256):
-        messages.success(request, f"{export.file_name} is as it was written: {found.sha256}")
+    if found == FileDigest(export.size, export.sha256):
+        messages.success(request, f"{export.file_name} is unchanged: {found.sha256}")
     else:
         messages.error(request, f"{export.file_name} was changed or lost; save the export again.")
     return redirect("saved_list", slug)
@@ -102,8 +102,8 @@ def saved_delete(request: SignedInRequest, slug: str, export_id: int) -> HttpRes
     return redirect("saved_list", slug)
 
 
-def verify(export: SavedExport) -> Written | None:
-    """What the file has now; None if it is gone."""
+def verify(export: SavedExport) -> FileDigest | None:
+    """The size and checksum of the file now; None if it is gone."""
     try:
         return checksum(export.stored_name)
     except FileNotFoundError:
@@ -114,7 +114,7 @@ def file_response(export: SavedExport) -> StreamingHttpResponse:
     """The stored file as a download.
 
     Raises:
-        Conflict: somebody has removed it from the disk.
+        Conflict: it was removed from the disk.
     """
     try:
         pieces = read_file(export.stored_name)

@@ -95,7 +95,7 @@ class ImportTally:
         )
 
 
-class LabelsMoved(Conflict):
+class SchemaChanged(Conflict):
     """The schema was changed while an import was reading values under the old one."""
 
     code = "labels_changed"
@@ -115,10 +115,10 @@ class ImportContext:
         """Call with the project locked, before anything is written.
 
         Raises:
-            LabelsMoved: a change of labels began since this import did.
+            SchemaChanged: a change of labels began since this import did.
         """
         if current_schema(self.project).pk != self.schema.pk:
-            raise LabelsMoved("The labels were changed meanwhile: import the file again.")
+            raise SchemaChanged("The labels were changed meanwhile: import the file again.")
 
     def annotator(self, ref: AnnotatorRef) -> Annotator:
         """The project's annotator, created at its first label."""

@@ -1,6 +1,4 @@
-"""Imports: the file is kept until it is done; it is read chunk by chunk, resumable, by one worker
-at a time.
-"""
+"""Imports: one worker reads the stored file chunk by chunk, and another can resume."""
 
 import math
 import uuid
@@ -23,7 +21,7 @@ from apps.exchange.columns import CHOOSABLE, ColumnMap
 from apps.exchange.readers import format_of, open_rows, refuse_after
 from apps.exchange.rows import ItemRow, RowError, read_row
 from apps.exchange.services.chunks import write_chunk
-from apps.exchange.services.context import MAX_NOTES, ImportContext, ImportTally, LabelsMoved
+from apps.exchange.services.context import MAX_NOTES, ImportContext, ImportTally, SchemaChanged
 from apps.exchange.shapes import merge_tasks
 from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import ImportBatch, Item, Project
@@ -36,10 +34,10 @@ STALE_AFTER = timedelta(days=1)
 
 
 def store_upload(pieces: Iterable[bytes]) -> Path:
-    """Write ``pieces`` to a new file below the data folder and return where.
+    """Write ``pieces`` to a new file below the data folder and return its path.
 
     Raises:
-        InvalidInput: more than MAX_BYTES; nothing is kept.
+        InvalidInput: more than MAX_BYTES; the file is removed.
     """
     folder = settings.DATA_DIR / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
@@ -61,7 +59,7 @@ def store_upload(pieces: Iterable[bytes]) -> Path:
 def receive_upload(
     *, project: Project, actor: User | None, path: Path, file_name: str, content_type: str = ""
 ) -> ImportBatch:
-    """A batch for a stored file; it waits for the choice of columns.
+    """A batch for a stored file, before the choice of columns.
 
     Raises:
         UnreadableFile: empty or of an unknown kind; the stored file is removed.
@@ -69,9 +67,11 @@ def receive_upload(
     try:
         forget_stale_uploads(project)
         name = format_of(file_name, path, content_type)
+        last_part = Path(file_name.replace("\\", "/")).name
+        printable = "".join(char for char in last_part if char.isprintable())
         return ImportBatch.objects.create(
             project=project,
-            file_name=_plain_name(file_name),
+            file_name=printable[:255] or "upload",
             stored_path=str(path.relative_to(settings.DATA_DIR)),
             format=name,
             bytes_total=path.stat().st_size,
@@ -83,15 +83,15 @@ def receive_upload(
 
 
 def forget_stale_uploads(project: Project) -> None:
-    """Remove uploads whose columns nobody chose."""
+    """Remove old uploads that were never started."""
     before = timezone.now() - STALE_AFTER
     for batch in project.imports.filter(status=ImportBatch.Status.UPLOADED, created_at__lt=before):
         cancel_upload(batch)
 
 
 def sweep_uploads() -> None:
-    """Remove old files that no import needs: their project was deleted, or a kill came between the
-    file and its row. Cheap enough for a look every few seconds."""
+    """Remove old files that no import needs: their project was deleted, or a process was killed
+    before it made their row. Cheap enough for every few seconds."""
     folder = settings.DATA_DIR / FOLDER
     before = (timezone.now() - STALE_AFTER).timestamp()
     old = [path for path in folder.glob("*") if path.stat().st_mtime < before]
@@ -106,7 +106,7 @@ def sweep_uploads() -> None:
 
 
 def cancel_upload(batch: ImportBatch) -> None:
-    """Forget an upload that was not started."""
+    """Delete an upload that was not started."""
     deleted, _ = ImportBatch.objects.filter(
         pk=batch.pk, status=ImportBatch.Status.UPLOADED
     ).delete()
@@ -121,8 +121,8 @@ def queue_import(
     strict: bool = False,
     send: bool = True,
 ) -> ImportBatch:
-    """Settle the choice of columns; a worker imports the file, or with ``send=False`` the caller
-    (:func:`run_import`).
+    """Store the choice of columns and start the import, by a worker or, with ``send=False``, by the
+    caller (:func:`run_import`).
 
     Raises:
         Conflict: it was started already.
@@ -142,26 +142,20 @@ def queue_import(
 
 
 def stored_file(batch: ImportBatch) -> Path:
-    """Where the batch's file is."""
+    """The path of the batch's file."""
     return Path(settings.DATA_DIR) / batch.stored_path
 
 
 def discard_upload(batch: ImportBatch) -> None:
-    """Remove the stored file; there may be none any more."""
+    """Remove the stored file, if there is one."""
     if batch.stored_path:
         stored_file(batch).unlink(missing_ok=True)
-
-
-def _plain_name(file_name: str) -> str:
-    """Only the last part, fit for a page and the database."""
-    name = Path(file_name.replace("\\", "/")).name
-    return "".join(char for char in name if char.isprintable())[:255] or "upload"
 
 
 CHUNK_ROWS = 1000
 #: Long rows make short chunks: a chunk's rows are all in memory at once.
 CHUNK_BYTES = 4 * 1024 * 1024
-#: From here on the database plans its queries anew.
+#: From so many new rows on, the database renews its statistics.
 MANY_ROWS = 1000
 
 
@@ -178,7 +172,7 @@ class ImportRefused(LabelhubError):
 
 
 def run_import(batch_id: int, *, patience: float = math.inf) -> ImportBatch:
-    """Bring a queued batch to its end, from the row it had reached; see
+    """Complete a queued batch, from the row that it had reached; see
     :func:`apps.common.jobs.work_on`.
 
     Raises:
@@ -190,14 +184,19 @@ def run_import(batch_id: int, *, patience: float = math.inf) -> ImportBatch:
 
 
 def fail_import(batch_id: int, error: Exception) -> None:
-    """Say how it failed; what a strict import found is told in any case."""
+    """Record the failure, and the faults that a strict import found."""
     batch = ImportBatch.objects.get(pk=batch_id)
     if isinstance(error, ImportRefused):
         batch.failed, batch.errors = error.failed, error.errors
     if isinstance(error, FileNotFoundError):
         batch.message = "The uploaded file is gone; upload it again."
     else:
-        batch.message = fault_words(error, _words_for(batch.rows_done))
+        where = f"after row {batch.rows_done:,}" if batch.rows_done else "at the start"
+        words = (
+            f"The import stopped {where} by {{fault}}. "
+            "Rows before that are in; importing the file again adds only the others."
+        )
+        batch.message = fault_words(error, words)
     transaction.on_commit(partial(discard_upload, copy(batch)))
     _finish(batch, ImportBatch.Status.FAILED)
 
@@ -205,11 +204,11 @@ def fail_import(batch_id: int, error: Exception) -> None:
 @job(KIND, fail=fail_import)
 def import_rows(run: JobRun, *, patience: float = math.inf) -> None:
     """Each chunk commits its rows together with the counts: an abort loses and doubles nothing."""
-    going = ImportBatch.objects.unfinished().filter(pk=run.subject)
-    batch = going.select_related("project").first()
+    unfinished = ImportBatch.objects.unfinished().filter(pk=run.subject)
+    batch = unfinished.select_related("project").first()
     if batch is None:
         return
-    going.update(status=ImportBatch.Status.RUNNING)
+    unfinished.update(status=ImportBatch.Status.RUNNING)
     context = ImportContext(batch.project)
     if batch.strict and batch.rows_done == 0:
         _refuse_faults(run, batch, context, patience)
@@ -218,8 +217,8 @@ def import_rows(run: JobRun, *, patience: float = math.inf) -> None:
         for chunk in _chunks(rows):
             with run.chunk():
                 _write_chunk(batch, context, chunk)
-    except LabelsMoved as error:
-        # What was read means something else now: the next worker reads it under the new labels.
+    except SchemaChanged as error:
+        # The next worker reads the rows again, under the new schema.
         raise Postponed(error.message) from None
     if batch.created >= MANY_ROWS:
         refresh_statistics(Item, ItemState, Label, Gold)
@@ -228,14 +227,6 @@ def import_rows(run: JobRun, *, patience: float = math.inf) -> None:
     with run.last_chunk():
         _finish(batch, ImportBatch.Status.DONE)
     discard_upload(upload)
-
-
-def _words_for(rows_done: int) -> str:
-    where = f"after row {rows_done:,}" if rows_done else "at the start"
-    return (
-        f"The import stopped {where} by {{fault}}. "
-        "Rows before that are in; importing the file again adds only the others."
-    )
 
 
 def _rows(
@@ -284,7 +275,7 @@ def _refuse_faults(
 
 
 def _write_chunk(batch: ImportBatch, context: ImportContext, chunk: list["Positioned"]) -> None:
-    # One import at a time writes to a project: two files with the same ids cannot collide.
+    # One import at a time writes to a project, so that files with the same ids cannot collide.
     Project.objects.select_for_update(no_key=True).get(pk=batch.project_id)
     context.check_schema()
     counts = asdict(write_chunk(context, [row for row, _, _ in chunk], batch))
@@ -315,5 +306,5 @@ def _summary(batch: ImportBatch) -> str:
     return f"Read {rows}: {', '.join(parts)}."
 
 
-#: A row, how many bytes of the file were read by then, and the row's own size.
+#: A row, the bytes of the file that were read by then, and the row's own size.
 Positioned = tuple[ItemRow | RowError, int, int]

@@ -1,8 +1,8 @@
-"""What pages elsewhere say of a project's webhooks."""
+"""A notice about a project's webhooks, for other pages."""
 
 from django import template
 
-from apps.exchange.webhooks.services import troubled
+from apps.exchange.webhooks.services import count_stopped
 from apps.projects.models import Project
 
 register = template.Library()
@@ -10,5 +10,5 @@ register = template.Library()
 
 @register.inclusion_tag("exchange/webhook_list.html#notice")
 def webhook_notice(project: Project) -> dict[str, object]:
-    """Says that receivers are told nothing any more, until somebody sees to it."""
-    return {"project": project, "count": troubled(project)}
+    """A notice of webhooks that were stopped because of their receivers."""
+    return {"project": project, "count": count_stopped(project)}

@@ -1,8 +1,8 @@
 """The queue of each webhook: its deliveries one after the other, each stored before the next.
 
-At least once: a delivery is claimed, sent, and its outcome stored; a process that is killed between
-leaves a job whose lease lapses, and it is sent again with the same id. Order is kept as far as a
-receiver allows: a delivery that fails is waited for twice, then the others pass it.
+At least once: a delivery is claimed, sent, and its outcome stored; if the process is killed in
+between, the lease of its job expires, and the delivery is sent again with the same id. A delivery
+that fails holds up the others for two attempts, then they pass it.
 """
 
 import logging
@@ -31,19 +31,19 @@ KIND = "exchange.webhook"
 #: After the first, second, … failed attempt: about three days, ten attempts in all.
 WAITS = (5, 30, 180, 900, 3_600, 4 * 3_600, 12 * 3_600, 24 * 3_600, 30 * 3_600)
 MOST_ATTEMPTS = len(WAITS) + 1
-#: So many failures of one delivery hold up those behind it.
+#: So many failures of one delivery hold up the following ones.
 IN_ORDER = 2
-#: The longest that one webhook's line stands still after failures in a row.
+#: The longest pause of one webhook's queue after failures in a row, seconds.
 LONGEST_PAUSE = 600.0
-#: The longest that a receiver can ask for.
+#: The longest pause that a receiver can ask for, seconds.
 LONGEST_RETRY_AFTER = 24 * 3_600.0
 #: Without one success for so long, a webhook is paused.
 PAUSE_AFTER = timedelta(days=5)
-#: How long a line goes on before another may have its thread.
+#: How long a queue keeps its thread, seconds.
 SLICE = 20.0
 #: Ended deliveries of one webhook that are kept at most.
 MOST_KEPT = 10_000
-#: How long a delivery that has ended is shown, and how many are forgotten in one round.
+#: How long an ended delivery is kept, and how many are deleted in one round.
 KEPT = timedelta(days=30)
 FORGET = 500
 
@@ -51,7 +51,8 @@ Status = Delivery.Status
 
 
 def tend_webhooks() -> None:
-    """One round. Costs one query where there are no webhooks; waits for no receiver."""
+    """One round: queue new events, and start the jobs that send. One query without webhooks; waits
+    for no receiver."""
     webhooks = list(Webhook.objects.all())
     if not webhooks:
         return
@@ -61,11 +62,11 @@ def tend_webhooks() -> None:
             queue_events(webhook, ends)
     for webhook in Webhook.objects.filter(status=Webhook.Status.ACTIVE, replay__isnull=False):
         continue_replay(webhook)
-    forget_old()
+    delete_old()
     ensure_jobs(KIND, due_webhooks())
 
 
-def forget_old() -> None:
+def delete_old() -> None:
     """Delete deliveries that ended long ago, a bounded number."""
     old = Delivery.objects.filter(finished_at__lt=timezone.now() - KEPT).order_by("finished_at")
     ids = list(old.values_list("pk", flat=True)[:FORGET])
@@ -74,7 +75,7 @@ def forget_old() -> None:
 
 
 def due_webhooks() -> list[int]:
-    """Ids of webhooks with something to send now."""
+    """Ids of the webhooks with a due delivery."""
     now = timezone.now()
     ready = Q(webhook__next_at__isnull=True) | Q(webhook__next_at__lte=now) | Q(event=PING)
     open_ = Q(webhook__status=Webhook.Status.ACTIVE) | Q(event=PING)
@@ -82,11 +83,11 @@ def due_webhooks() -> list[int]:
     return list(ids.distinct())
 
 
-# In threads of its own: a few receivers that take their time would leave none for runs.
+# In separate threads: a few slow receivers would leave none for runs.
 @job(KIND, threads=32)
 def send_due(run: JobRun) -> None:
-    """Send what is due of one webhook, for :data:`SLICE` seconds at most; the next round asks for
-    what is left."""
+    """Send the due deliveries of one webhook, for :data:`SLICE` seconds at most; the next round
+    starts the job again."""
     began = time.monotonic()
     with Sender() as sender:
         while time.monotonic() - began < SLICE:
@@ -102,8 +103,8 @@ def send_due(run: JobRun) -> None:
 
 
 def trim(webhook_id: int) -> None:
-    """Keep the newest ended deliveries of a webhook. Those that say what of the ledger is not
-    settled (see ``event_feed``) stay: without them it would be queued again."""
+    """Keep the newest ended deliveries of a webhook, and those of unsettled ledger rows (see
+    ``event_feed``), which would be queued again."""
     ended = Delivery.objects.filter(webhook=webhook_id, finished_at__isnull=False)
     newest = ended.order_by("-pk").values_list("pk", flat=True)
     edge = newest[MOST_KEPT : MOST_KEPT + 1].first()
@@ -115,15 +116,15 @@ def trim(webhook_id: int) -> None:
 
 
 def _due(now: datetime) -> "QuerySet[Delivery]":
-    """What waits and its time has come; and, for whoever has the webhook's job, what was being sent
-    when a worker was killed."""
+    """Waiting deliveries whose time has come, and those that a killed worker was sending, for the
+    worker that has the webhook's job."""
     return Delivery.objects.filter(
         Q(status=Status.WAITING, next_at__lte=now) | Q(status=Status.SENDING)
     )
 
 
 def _claim(webhook: Webhook) -> Delivery | None:
-    """The first that is due; its attempt counts from here, whatever becomes of this process."""
+    """The first due delivery; its attempt is counted before it is sent."""
     now = timezone.now()
     due = _due(now).filter(webhook=webhook)
     if not webhook.active or (webhook.next_at and webhook.next_at > now):
@@ -141,12 +142,12 @@ def _send(sender: Sender, webhook: Webhook, delivery: Delivery) -> Answer:
         body = body_of(webhook, delivery)
         headers = signed_headers(webhook, message_id(delivery), body, timezone.now())
     except ObjectDoesNotExist:
-        return Answer(None, 0.0, error="What it tells of was deleted.")
+        return Answer(None, 0.0, error="The label, decision or run was deleted.")
     except CannotOpen as error:
         return Answer(None, 0.0, error=error.message)
     except DatabaseError:
         raise
-    except Exception as error:  # those behind it must not wait for one that cannot be told
+    except Exception as error:  # the following ones must not wait for it
         logger.exception("Delivery %s cannot be made.", delivery.pk)
         words = f"A fault of this server ({type(error).__name__}): the message cannot be made."
         return Answer(None, 0.0, error=words)
@@ -166,31 +167,29 @@ def _record(webhook: Webhook, delivery: Delivery, answer: Answer) -> None:
     elif answer.status == 410 or delivery.attempts >= MOST_ATTEMPTS or delivery.event == PING:
         fields |= {"status": Status.FAILED, "finished_at": now}
     else:
-        fields |= {"status": Status.WAITING, "next_at": now + _wait(delivery.attempts, answer, now)}
+        # Longer each time, not the same for many, and never sooner than the receiver asks for.
+        usual = WAITS[min(delivery.attempts, len(WAITS)) - 1] * random.uniform(0.8, 1.2)  # noqa: S311
+        wait = timedelta(seconds=max(usual, retry_after(answer, now)))
+        fields |= {"status": Status.WAITING, "next_at": now + wait}
     Delivery.objects.filter(pk=delivery.pk, status=Status.SENDING).update(**fields)
     if answer.ok:
-        _succeeded(webhook)
+        if webhook.failures or webhook.failing_since or webhook.next_at:
+            clean = {"failures": 0, "failing_since": None, "next_at": None}
+            Webhook.objects.filter(pk=webhook.pk).update(**clean)
     elif delivery.event != PING or answer.status == 410:
-        _failed(webhook, delivery, answer, fields.get("next_at"))
+        _count_failure(webhook, delivery, answer, fields.get("next_at"))
 
 
 def _error(answer: Answer) -> str:
     if answer.ok or answer.status is None:
         return answer.error
     if 300 <= answer.status < 400:
-        return "A redirect: it is not followed. Enter the address that it leads to."
+        return "The receiver redirects, which is not followed. Enter the address of the redirect."
     return f"The receiver answered {answer.status}."
 
 
-def _wait(attempts: int, answer: Answer, now: datetime) -> timedelta:
-    """How long until the next attempt: longer each time, never the same for many, and never
-    sooner than the receiver asks for."""
-    usual = WAITS[min(attempts, len(WAITS)) - 1] * random.uniform(0.8, 1.2)  # noqa: S311
-    return timedelta(seconds=max(usual, retry_after(answer, now)))
-
-
 def retry_after(answer: Answer, now: datetime) -> float:
-    """Seconds that the receiver asks to be left alone for; 0 where it does not."""
+    """Seconds until the receiver wants another request; 0 where it does not say."""
     header = answer.headers.get("retry-after", "").strip()
     if header.isascii() and header.isdigit():
         seconds = float(header[:9])
@@ -203,14 +202,10 @@ def retry_after(answer: Answer, now: datetime) -> float:
     return min(max(seconds, 0.0), LONGEST_RETRY_AFTER)
 
 
-def _succeeded(webhook: Webhook) -> None:
-    if webhook.failures or webhook.failing_since or webhook.next_at:
-        clean = {"failures": 0, "failing_since": None, "next_at": None}
-        Webhook.objects.filter(pk=webhook.pk).update(**clean)
-
-
-def _failed(webhook: Webhook, delivery: Delivery, answer: Answer, next_at: datetime | None) -> None:
-    """Let the line stand a while; switch off what is gone, and pause what fails for days."""
+def _count_failure(
+    webhook: Webhook, delivery: Delivery, answer: Answer, next_at: datetime | None
+) -> None:
+    """Pause the queue for a while; switch off a webhook that is gone or fails for days."""
     now = timezone.now()
     row = Webhook.objects.filter(pk=webhook.pk)
     if delivery.attempts <= IN_ORDER and next_at is not None:

@@ -1,15 +1,15 @@
 """The events of a webhook, read from the ledger and the runs and queued as deliveries, in bounded
 batches: what is new since its last round, or what is sent again.
 
-Everything may be done twice, by several processes at once: a delivery's uid is made of its event,
-and the row of the webhook is written only by whoever read it last (``turn``).
+Several processes may do the same at once: a delivery's uid is made of its event, and only the
+process that read the row of the webhook last can write it (``turn``).
 
 On PostgreSQL a row with a lower id can appear after one with a higher id: ids are given when rows
 are written, and rows appear when their transaction is committed, minutes later for a large import.
-Times are of no use either, since imported rows bring their own. So what was looked at (``seen``)
-and what is complete (``settled``) are two things: an id is *marked*, then the transactions that
-run at that moment are waited for, and only then it counts as settled. Until then what is not
-settled is looked at again. On SQLite one transaction writes at a time: everything is settled.
+Times do not help either, since imported rows have their own. So ``seen`` (ids that were read) and
+``settled`` (ids below which all rows are visible) differ: an id is *marked*, and becomes settled
+when all transactions that run at that moment have ended. Unsettled rows are read again in each
+round. On SQLite one transaction writes at a time, so that every id is settled.
 """
 
 import uuid
@@ -35,26 +35,26 @@ PING = "ping"
 
 #: Every event that can be chosen, with what it means.
 EVENTS = {
-    LABEL: "Somebody or something labelled an item, revised a label, took one back, or rejected a "
-    "suggestion without giving a label.",
-    GOLD: "The value of an item was decided, on whatever basis.",
-    WITHDRAWN: "The decision of an item was taken back.",
-    ADJUDICATED: "An expert decided an item that was in conflict, which is a gold.decided as well, "
-    "or found that it cannot be told: then gold is null.",
-    RUN: "A run of models came to its end or was cancelled.",
+    LABEL: "An annotator labelled an item, revised or withdrew a label, or rejected a suggestion "
+    "without giving a label.",
+    GOLD: "The value of an item was decided, on any basis.",
+    WITHDRAWN: "The decision of an item was withdrawn.",
+    ADJUDICATED: "An expert decided an item in conflict, which is a gold.decided as well, or found "
+    "it unclear: then gold is null.",
+    RUN: "A run of models finished or was cancelled.",
 }
 
 #: Ledger rows that become deliveries in one round of one webhook.
 BATCH = 500
-#: While so many wait, a webhook takes up nothing new: the ledger keeps it.
+#: While so many wait, no new events are queued: the ledger keeps them.
 MOST_WAITING = 1000
-#: Ids that are looked through at once: most rows may be other projects'.
+#: Ids that are read at once: most rows may be other projects'.
 SPAN = 50_000
 SPANS = 10
 #: How long a transaction that ends a run may take.
 RUNS_LATE = timedelta(minutes=10)
-#: Between marking ids and asking which transactions run: whoever had taken a lower id by then has
-#: begun to write, so that they are among them.
+#: Between marking ids and asking which transactions run: a transaction that had a lower id by then
+#: has begun to write, and is among them.
 GRACE = timedelta(seconds=5)
 ENDED = (Delivery.Status.DELIVERED, Delivery.Status.FAILED)
 
@@ -67,16 +67,16 @@ def gold_events(*, withdrawn: bool, basis: str) -> list[str]:
 
 
 def label_events(*, unclear: bool) -> list[str]:
-    """The events that one label is; ``unclear``: by it an expert settled that it cannot be told."""
+    """The events that one label is; ``unclear``: an expert's finding that the item is unclear."""
     return [LABEL, ADJUDICATED] if unclear else [LABEL]
 
 
 def event_uid(webhook: Webhook, event: str, row: int, moment: datetime | None = None) -> uuid.UUID:
-    """The same for the same event, however often it is found: receivers know it again.
+    """The uid of an event, the same each time, so that receivers recognise it.
 
     Args:
         row: the id of the ledger's row or the run.
-        moment: where one row can be the same event several times: when this one was.
+        moment: the time of the event, where one row can be the same event several times.
     """
     when = f"@{moment.isoformat()}" if moment else ""
     return uuid.uuid5(webhook.uid, f"{event}:{row}{when}")
@@ -98,7 +98,7 @@ def highest_ids() -> HighestIds:
 
 
 def queue_events(webhook: Webhook, ends: HighestIds) -> int:
-    """Queue what the webhook was not told of yet; how many deliveries."""
+    """Queue the new events of the webhook; how many deliveries."""
     now, found, changes = timezone.now(), [], dict[str, Any]()
     if (webhook.label_seen < ends.label or webhook.gold_seen < ends.gold) and has_room(webhook):
         labels, label_seen = rows_after(
@@ -113,38 +113,35 @@ def queue_events(webhook: Webhook, ends: HighestIds) -> int:
         changes["runs_seen"] = now
     late, settled = _settle(webhook, now, changes)
     found, changes = [*late, *found], changes | settled
-    return _write(webhook, found, changes) if found or changes else 0
-
-
-def has_room(webhook: Webhook) -> bool:
-    """Whether the webhook's line is short enough for more."""
-    return waiting(webhook).count() < MOST_WAITING
-
-
-def waiting(webhook: Webhook) -> "QuerySet[Delivery]":
-    """What is still to be sent."""
-    open_ = [Delivery.Status.WAITING, Delivery.Status.SENDING]
-    return Delivery.objects.filter(webhook=webhook, status__in=open_)
-
-
-def _write(webhook: Webhook, found: Sequence[Delivery], changes: dict[str, Any]) -> int:
+    if not found and not changes:
+        return 0
     try:
         with transaction.atomic():
             ours = Webhook.objects.filter(pk=webhook.pk, turn=webhook.turn)
             if not ours.update(turn=webhook.turn + 1, **changes):
                 return 0
             Delivery.objects.bulk_create(found, ignore_conflicts=True)
-    except IntegrityError:  # a row was deleted meanwhile: the next round looks anew
+    except IntegrityError:  # a row was deleted meanwhile: the next round reads again
         return 0
     return len(found)
+
+
+def has_room(webhook: Webhook) -> bool:
+    """Whether the webhook's queue is short enough for more."""
+    return waiting(webhook).count() < MOST_WAITING
+
+
+def waiting(webhook: Webhook) -> "QuerySet[Delivery]":
+    """The deliveries that are still to be sent."""
+    return Delivery.objects.filter(webhook=webhook, status__in=Delivery.UNSENT)
 
 
 def rows_after(
     rows: "QuerySet[Any]", after: int, top: int, fields: Sequence[str]
 ) -> tuple[list[dict[str, Any]], int]:
-    """At most a batch of rows with ids above ``after``; and up to which id all of them are here.
+    """At most a batch of rows with ids above ``after``, and the id up to which they are complete.
 
-    In spans of ids, because the rows of one project may be few and far between.
+    In spans of ids, because the rows of one project may be rare.
     """
     found: list[dict[str, Any]] = []
     for _ in range(SPANS):
@@ -163,7 +160,7 @@ GOLD_FIELDS = ("created_at", "withdrawn", "basis")
 
 
 def labels_of(webhook: Webhook) -> "QuerySet[Label]":
-    """Those of the project that are an event which the webhook wants."""
+    """The labels of the project that are an event of the webhook."""
     rows = Label.objects.filter(item__project=webhook.project_id)
     if LABEL in webhook.events:
         return rows
@@ -172,7 +169,7 @@ def labels_of(webhook: Webhook) -> "QuerySet[Label]":
 
 
 def golds_of(webhook: Webhook) -> "QuerySet[Gold]":
-    """Those of the project that are an event which the webhook wants."""
+    """The gold of the project that is an event of the webhook."""
     wanted = Q(pk__in=[])
     if GOLD in webhook.events:
         wanted |= Q(withdrawn=False)
@@ -184,8 +181,8 @@ def golds_of(webhook: Webhook) -> "QuerySet[Gold]":
 
 
 def label_deliveries(webhook: Webhook, rows: Iterable[dict[str, Any]]) -> list[Delivery]:
-    """One for each event that the rows are and the webhook wants; what a change of labels has only
-    carried over settles nothing anew."""
+    """A delivery for each event of the webhook that the rows are. Labels that a change of the
+    schema has translated are no new adjudications."""
     return [
         Delivery(
             webhook=webhook,
@@ -204,7 +201,7 @@ def label_deliveries(webhook: Webhook, rows: Iterable[dict[str, Any]]) -> list[D
 
 
 def gold_deliveries(webhook: Webhook, rows: Iterable[dict[str, Any]]) -> list[Delivery]:
-    """One for each event that the rows are and the webhook wants."""
+    """A delivery for each event of the webhook that the rows are."""
     return [
         Delivery(
             webhook=webhook,
@@ -220,7 +217,7 @@ def gold_deliveries(webhook: Webhook, rows: Iterable[dict[str, Any]]) -> list[De
 
 
 def run_deliveries(webhook: Webhook, since: datetime) -> list[Delivery]:
-    """One for each run that came to its end since."""
+    """A delivery for each run that ended since."""
     ended = Run.objects.filter(
         project=webhook.project_id,
         status__in=[Run.Status.DONE, Run.Status.CANCELLED],
@@ -240,9 +237,9 @@ def run_deliveries(webhook: Webhook, since: datetime) -> list[Delivery]:
 
 
 def _ended_runs(webhook: Webhook, now: datetime) -> list[Delivery] | None:
-    """The runs whose end is not queued; None where there is nothing to note.
+    """Deliveries for ended runs that have none; None where there is nothing to store.
 
-    Runs are few: a while back is looked at each time, instead of what is settled.
+    Runs are few: instead of settled ids, the last minutes are read each time.
     """
     if RUN not in webhook.events:
         return None
@@ -258,7 +255,7 @@ def _ended_runs(webhook: Webhook, now: datetime) -> list[Delivery] | None:
 def _settle(
     webhook: Webhook, now: datetime, changes: dict[str, Any]
 ) -> tuple[list[Delivery], dict[str, Any]]:
-    """What appeared late below the ids that were seen, and how far all is settled by now."""
+    """(deliveries for rows that appeared late below the seen ids, changes of the webhook)."""
     if connection.vendor != "postgresql":
         return [], {
             f"{name}_settled": changes[f"{name}_seen"]
@@ -268,7 +265,7 @@ def _settle(
     mark = mark_of(webhook, now)
     if mark is None or "before" not in mark:
         return [], {"mark": mark} if mark != webhook.mark else {}
-    over = is_over(mark)  # before the look: what is over then is seen
+    over = is_over(mark)  # before the query, which then sees all that is over
     late, complete = _late(webhook, mark)
     if over and complete:
         ends = {"label_settled": mark["label"], "gold_settled": mark["gold"]}
@@ -277,8 +274,8 @@ def _settle(
 
 
 def _late(webhook: Webhook, mark: dict[str, Any]) -> tuple[list[Delivery], bool]:
-    """Deliveries for rows between what is settled and what is marked that have none; and whether
-    these are all."""
+    """Deliveries for rows between the settled and the marked id that have none, and whether these
+    are all."""
     queued = Delivery.objects.filter(webhook=webhook)
     labels = (
         labels_of(webhook)
@@ -300,7 +297,7 @@ def _late(webhook: Webhook, mark: dict[str, Any]) -> tuple[list[Delivery], bool]
 
 def oldest_writer() -> int:
     """The number of the oldest transaction that still writes, or of the next one."""
-    return _ask("pg_snapshot_xmin(pg_current_snapshot())")
+    return _query_number("pg_snapshot_xmin(pg_current_snapshot())")
 
 
 def next_writer() -> int:
@@ -309,23 +306,23 @@ def next_writer() -> int:
     The upper end of a snapshot is no such number: it is one above the newest transaction that has
     *ended*, and a newer one may be writing.
     """
-    return _ask("pg_current_xact_id()")
+    return _query_number("pg_current_xact_id()")
 
 
-def _ask(number: str) -> int:
+def _query_number(number: str) -> int:
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {number}::text::bigint")
         return int(cursor.fetchone()[0])
 
 
 def is_over(mark: dict[str, Any]) -> bool:
-    """Whether every transaction that ran when the mark was completed has come to its end."""
+    """Whether every transaction that ran when the mark was completed has ended."""
     waits_for = mark.get("before")
     return waits_for is not None and oldest_writer() >= waits_for
 
 
 def mark_of(webhook: Webhook, now: datetime) -> dict[str, Any] | None:
-    """The webhook's mark, a step further: none, then ids, then what they wait for."""
+    """The webhook's next mark: none, then ids, then also the transaction they wait for."""
     if webhook.mark is None:
         behind = (webhook.label_settled, webhook.gold_settled) != (
             webhook.label_seen,
@@ -369,7 +366,7 @@ def continue_replay(webhook: Webhook) -> int:
 
 
 def queue_again(webhook: Webhook, found: Sequence[Delivery]) -> int:
-    """Those that are there wait again, the others are made."""
+    """Let existing deliveries wait again, and create the others."""
     count = wait_again(webhook, [delivery.uid for delivery in found])
     Delivery.objects.bulk_create(found, ignore_conflicts=True)
     return max(count, len(found))

@@ -1,11 +1,11 @@
-"""What is sent: made of the ledger when it is sent, and signed. Nothing of it is stored.
+"""Messages: made of the ledger and signed when they are sent, and not stored.
 
-Ids, values, who said it, links. The text of an item goes along only where the webhook asks for it,
-and never where an author wrote it.
+They have ids, values, annotators and links. The text of an item is included only where the webhook
+asks for it, and never where an author wrote it.
 
-Secrets and signatures are by the Standard Webhooks specification, version 1.0.0 (symmetric,
-``v1``): what is signed is ``{id}.{timestamp}.{body}`` with HMAC-SHA256; a secret is written as
-``whsec_`` and base64. While a secret is being replaced, both sign: receivers take either.
+Secrets and signatures follow the Standard Webhooks specification, version 1.0.0 (symmetric,
+``v1``): ``{id}.{timestamp}.{body}`` is signed with HMAC-SHA256; a secret is written as ``whsec_``
+and base64. While a secret is being replaced, both secrets sign, and receivers accept either.
 """
 
 import base64
@@ -32,7 +32,7 @@ SECRET_BYTES = 32
 
 
 def message_id(delivery: Delivery) -> str:
-    """How receivers know a message again: the same for every attempt and replay."""
+    """The id of a message, the same for every attempt and replay."""
     return f"msg_{delivery.uid.hex}"
 
 
@@ -40,7 +40,7 @@ def body_of(webhook: Webhook, delivery: Delivery) -> bytes:
     """The message as it is sent and signed.
 
     Raises:
-        ObjectDoesNotExist: what it tells of was deleted meanwhile.
+        ObjectDoesNotExist: the label, decision or run was deleted meanwhile.
     """
     message = {
         "id": message_id(delivery),
@@ -56,14 +56,17 @@ def _data(webhook: Webhook, delivery: Delivery) -> dict[str, Any]:
     if delivery.event == PING:
         return {"message": "This is a test: nothing has happened."}
     if delivery.label_id is not None:
-        label = _of_label(webhook, delivery.label_id)
-        return _undecided(label) if delivery.event == ADJUDICATED else label
+        data = _label_data(webhook, delivery.label_id)
+        if delivery.event == ADJUDICATED:
+            # An expert's label that settles that there is no gold has the form of a decision.
+            return {"gold": None, "decided_by": data.pop("annotator"), **data}
+        return data
     if delivery.gold_id is not None:
-        return _of_gold(webhook, delivery.gold_id)
-    return _of_run(webhook, Run.objects.get(webhook_deliveries=delivery))
+        return _gold_data(webhook, delivery.gold_id)
+    return _run_data(webhook, Run.objects.get(webhook_deliveries=delivery))
 
 
-def _of_label(webhook: Webhook, label_id: int) -> dict[str, Any]:
+def _label_data(webhook: Webhook, label_id: int) -> dict[str, Any]:
     related = ("item", "annotator", "schema", "supersedes", "shown", "proposed_from")
     label = Label.objects.select_related(*related).get(pk=label_id)
     return {
@@ -84,18 +87,12 @@ def _of_label(webhook: Webhook, label_id: int) -> dict[str, Any]:
             "proposed_from": _uid(label.proposed_from),
             "created_at": label.created_at.isoformat(),
         },
-        "annotator": _who(label.annotator),
-        "item": _item(webhook, label.item),
+        "annotator": _annotator(label.annotator),
+        "item": _item_data(webhook, label.item),
     }
 
 
-def _undecided(label: dict[str, Any]) -> dict[str, Any]:
-    """An expert's label which settles that there is no gold, as a decision is told."""
-    by = label.pop("annotator")
-    return {"gold": None, "decided_by": by, **label}
-
-
-def _of_gold(webhook: Webhook, gold_id: int) -> dict[str, Any]:
+def _gold_data(webhook: Webhook, gold_id: int) -> dict[str, Any]:
     related = ("item", "decided_by", "schema", "supersedes")
     gold = Gold.objects.select_related(*related).get(pk=gold_id)
     return {
@@ -109,12 +106,12 @@ def _of_gold(webhook: Webhook, gold_id: int) -> dict[str, Any]:
             "supersedes": _uid(gold.supersedes),
             "created_at": gold.created_at.isoformat(),
         },
-        "decided_by": _who(gold.decided_by) if gold.decided_by else None,
-        "item": _item(webhook, gold.item),
+        "decided_by": _annotator(gold.decided_by) if gold.decided_by else None,
+        "item": _item_data(webhook, gold.item),
     }
 
 
-def _of_run(webhook: Webhook, run: Run) -> dict[str, Any]:
+def _run_data(webhook: Webhook, run: Run) -> dict[str, Any]:
     slug = webhook.project.slug
     counted = Debate.objects.filter(run=run).order_by().values_list("status")
     return {
@@ -139,7 +136,7 @@ def _of_run(webhook: Webhook, run: Run) -> dict[str, Any]:
     }
 
 
-def _item(webhook: Webhook, item: Item) -> dict[str, Any]:
+def _item_data(webhook: Webhook, item: Item) -> dict[str, Any]:
     slug = webhook.project.slug
     data: dict[str, Any] = {
         "id": item.external_id,
@@ -153,7 +150,7 @@ def _item(webhook: Webhook, item: Item) -> dict[str, Any]:
     return data
 
 
-def _who(annotator: Annotator) -> dict[str, Any]:
+def _annotator(annotator: Annotator) -> dict[str, Any]:
     data: dict[str, Any] = {"kind": annotator.kind, "name": annotator.name}
     return data | {"offline": True, "note": "not an LLM"} if annotator.offline else data
 
@@ -167,7 +164,7 @@ def _link(webhook: Webhook, name: str, *parts: Any) -> str:
 
 
 def new_secret() -> str:
-    """A secret as it is shown to people, once."""
+    """A secret in the form that is shown, once."""
     return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
@@ -177,7 +174,7 @@ def sealed(secret: str) -> bytes:
 
 
 def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
-    """One signature, as it stands in the header."""
+    """One signature, in the form of the header."""
     key = base64.b64decode(secret.removeprefix(PREFIX))
     signed = f"{message_id}.{timestamp}.".encode() + body
     return "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
@@ -187,7 +184,7 @@ def signed_headers(webhook: Webhook, message_id: str, body: bytes, now: datetime
     """The headers that prove that a message is ours.
 
     Raises:
-        CannotOpen: the secret was sealed with a key that the server has no more.
+        CannotOpen: the server no longer has the key that sealed the secret.
     """
     kept = [webhook.secret]
     if webhook.old_secret and webhook.old_secret_until and webhook.old_secret_until > now:

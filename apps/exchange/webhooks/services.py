@@ -1,4 +1,4 @@
-"""Webhooks of a project: making and changing them, their secrets and state, and sending again."""
+"""Webhooks of a project: create, change, switch, replace secrets and send again."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -35,11 +35,10 @@ MOST_CHOSEN = 1000
 
 
 def webhook_rows(project: Project) -> "QuerySet[Webhook]":
-    """The project's, in the order of their making, each with ``waiting``, ``given_up`` and
-    ``last_at``. One query."""
-    open_ = [Delivery.Status.WAITING, Delivery.Status.SENDING]
+    """The project's webhooks, oldest first, with ``waiting``, ``given_up`` and ``last_at``. One
+    query."""
     return project.webhooks.select_related("created_by").annotate(
-        waiting=Count("deliveries", filter=Q(deliveries__status__in=open_)),
+        waiting=Count("deliveries", filter=Q(deliveries__status__in=Delivery.UNSENT)),
         given_up=Count("deliveries", filter=Q(deliveries__status=Delivery.Status.FAILED)),
         last_at=Max(
             "deliveries__finished_at", filter=Q(deliveries__status=Delivery.Status.DELIVERED)
@@ -65,8 +64,8 @@ def webhook_of(project: Project, webhook_id: int) -> Webhook:
     return found
 
 
-def troubled(project: Project) -> int:
-    """How many of the project's webhooks were stopped by what their receivers did."""
+def count_stopped(project: Project) -> int:
+    """How many of the project's webhooks were stopped because of their receivers."""
     stopped = [Webhook.Status.PAUSED, Webhook.Status.GONE]
     return project.webhooks.filter(status__in=stopped).count()
 
@@ -80,31 +79,31 @@ def create_webhook(
     origin: str = "",
     **more: Any,
 ) -> tuple[Webhook, str]:
-    """A webhook that is told of what happens from now on, and its secret, told this once.
+    """A webhook that gets the events from now on, and its secret, which is shown only once.
 
     Args:
         origin: of this server, for links in messages.
         more: ``description``, ``with_text``.
 
     Raises:
-        InvalidInput: an address that cannot be one, no event or an unknown one.
+        InvalidInput: an invalid address, no event or an unknown one.
         Conflict: the project has too many.
     """
     secret = new_secret()
     webhook = Webhook(project=project, origin=origin, secret=sealed(secret), created_by=actor)
-    _change(webhook, {"url": url, "events": events, **more})
+    _set_fields(webhook, {"url": url, "events": events, **more})
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         if project.webhooks.count() >= MOST_WEBHOOKS:
             raise Conflict(f"A project has {MOST_WEBHOOKS} webhooks at most; delete one first.")
-        for name, value in _from_now().items():
+        for name, value in _start_of_feed().items():
             setattr(webhook, name, value)
         webhook.save(force_insert=True)
     return webhook, secret
 
 
 def update_webhook(*, webhook: Webhook, **changes: Any) -> Webhook:
-    """Change what a webhook is told, and where.
+    """Change the events of a webhook and its address.
 
     Raises:
         InvalidInput: as :func:`create_webhook`.
@@ -113,10 +112,10 @@ def update_webhook(*, webhook: Webhook, **changes: Any) -> Webhook:
     if unknown:
         raise InvalidInput(f"'{unknown[0]}' cannot be changed.")
     before = webhook.url
-    _change(webhook, changes)
-    # The turn moves on: a round that looks at this moment looks for the old events.
+    _set_fields(webhook, changes)
+    # The turn moves on, as a round that is reading now looks for the old events.
     fields = {name: getattr(webhook, name) for name in changes}
-    if webhook.url != before:  # what did not arrive at the old address is tried at the new one
+    if webhook.url != before:  # failed deliveries are tried again at the new address
         fields |= {"failures": 0, "failing_since": None, "next_at": None}
         waiting = Delivery.objects.filter(webhook=webhook, status=Delivery.Status.WAITING)
         waiting.update(next_at=timezone.now())
@@ -126,22 +125,23 @@ def update_webhook(*, webhook: Webhook, **changes: Any) -> Webhook:
 
 
 def switch_on(*, webhook: Webhook) -> Webhook:
-    """From now on it is told again; what waited is sent, what happened meanwhile can be replayed.
-    One that is active stays as it is."""
+    """Send events again from now on; waiting ones are sent too, later ones can be replayed. An
+    active webhook is not changed."""
     if not webhook.active:
-        _set(webhook, status=Webhook.Status.ACTIVE, stopped_at=None, next_at=None, **_from_now())
+        feed = _start_of_feed()
+        _set(webhook, status=Webhook.Status.ACTIVE, stopped_at=None, next_at=None, **feed)
     return webhook
 
 
 def switch_off(*, webhook: Webhook) -> Webhook:
-    """Tell it nothing more until it is switched on; what waits stays."""
+    """Send nothing more until it is switched on; waiting deliveries stay."""
     if webhook.active:
         _set(webhook, status=Webhook.Status.OFF, stopped_at=timezone.now(), replay=None)
     return webhook
 
 
 def rotate_secret(*, webhook: Webhook) -> str:
-    """A new secret, told this once; the old one signs beside it for a day."""
+    """A new secret, shown only once; the old one signs as well for a day."""
     secret = new_secret()
     _set(
         webhook,
@@ -153,7 +153,7 @@ def rotate_secret(*, webhook: Webhook) -> str:
 
 
 def delete_webhook(*, webhook: Webhook) -> None:
-    """With its deliveries; what is being sent at this moment still arrives."""
+    """Delete it with its deliveries; one that is being sent still arrives."""
     Webhook.objects.filter(pk=webhook.pk).delete()
 
 
@@ -161,10 +161,9 @@ def ping(*, webhook: Webhook) -> Delivery:
     """Send a test message at once, also where the webhook is switched off; it is tried once.
 
     Raises:
-        Conflict: many are on their way.
+        Conflict: too many are unsent.
     """
-    open_ = [Delivery.Status.WAITING, Delivery.Status.SENDING]
-    if webhook.deliveries.filter(event=PING, status__in=open_).count() >= MOST_PINGS:
+    if webhook.deliveries.filter(event=PING, status__in=Delivery.UNSENT).count() >= MOST_PINGS:
         raise Conflict("Some test messages are still on their way; wait for them.")
     now = timezone.now()
     return Delivery.objects.create(
@@ -173,15 +172,15 @@ def ping(*, webhook: Webhook) -> Delivery:
 
 
 def replay_since(*, webhook: Webhook, since: datetime) -> Webhook:
-    """Send everything again that happened since, by the times the ledger gives; what was sent
-    before keeps its id. It is queued in the pace in which it is sent.
+    """Send all events again since a time of the ledger; messages keep their ids. They are queued at
+    the pace at which they are sent.
 
     Raises:
         InvalidInput: the time is in the future.
         Conflict: the webhook is not active.
     """
     if since > timezone.now():
-        raise InvalidInput.at("since", "This time has not come yet.")
+        raise InvalidInput.at("since", "This time is in the future.")
     _check_active(webhook)
     ends = highest_ids()
     replay = {
@@ -202,11 +201,11 @@ def replay_since(*, webhook: Webhook, since: datetime) -> Webhook:
 
 
 def send_again(*, webhook: Webhook, ids: Sequence[int]) -> int:
-    """Send chosen deliveries again; how many. Those that are on their way stay as they are.
+    """Send chosen deliveries again; how many. Unsent ones are not changed.
 
     Raises:
         InvalidInput: none or too many are chosen.
-        NotFound: one of them is none of this webhook.
+        NotFound: one of them is not of this webhook.
         Conflict: the webhook is not active.
     """
     if not 1 <= len(ids) <= MOST_CHOSEN:
@@ -214,13 +213,13 @@ def send_again(*, webhook: Webhook, ids: Sequence[int]) -> int:
     _check_active(webhook)
     chosen = Delivery.objects.filter(webhook=webhook, pk__in=ids)
     if chosen.count() != len(set(ids)):
-        raise NotFound("One of these deliveries is no longer there; load the page anew.")
+        raise NotFound("One of these deliveries no longer exists; reload the page.")
     return wait_again(webhook, [row.uid for row in chosen])
 
 
 def _check_active(webhook: Webhook) -> None:
     if not webhook.active:
-        raise Conflict("The webhook is switched off; switch it on before anything is sent again.")
+        raise Conflict("The webhook is switched off; switch it on to send again.")
 
 
 def _set(webhook: Webhook, **fields: Any) -> None:
@@ -228,7 +227,8 @@ def _set(webhook: Webhook, **fields: Any) -> None:
     webhook.refresh_from_db()
 
 
-def _from_now() -> dict[str, Any]:
+def _start_of_feed() -> dict[str, Any]:
+    """The fields of a webhook that gets the events from now on."""
     ends, now = highest_ids(), timezone.now()
     return {
         "label_seen": ends.label,
@@ -244,18 +244,18 @@ def _from_now() -> dict[str, Any]:
     }
 
 
-def _change(webhook: Webhook, changes: dict[str, Any]) -> None:
+def _set_fields(webhook: Webhook, changes: dict[str, Any]) -> None:
     if "url" in changes:
         changes["url"] = check_url(changes["url"])
     if "events" in changes:
-        changes["events"] = _checked(changes["events"])
+        changes["events"] = _check_events(changes["events"])
     if "description" in changes:
         changes["description"] = " ".join(str(changes["description"]).split())[:200]
     for name, value in changes.items():
         setattr(webhook, name, value)
 
 
-def _checked(events: Sequence[str]) -> list[str]:
+def _check_events(events: Sequence[str]) -> list[str]:
     strange = next((event for event in events if event not in EVENTS), None)
     if strange is not None:
         raise InvalidInput.at("events", f"'{str(strange)[:40]}' is not one of {', '.join(EVENTS)}.")

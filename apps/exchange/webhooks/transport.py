@@ -1,11 +1,10 @@
-"""One POST to a receiver: to the very address that was checked, within ten seconds in all.
+"""One POST to a receiver: to the address that was checked, within ten seconds in all.
 
-A webhook leads to servers in the open network, never into ours by accident:
-whoever manages a project chooses addresses, so a webhook must not become a way to reach what only
-this server can reach. The form of an address is checked when it is saved; what its name resolves
-to is checked for each request, and the connection goes to the very address that was checked.
-Private networks are open where an operator says so (``LABELHUB_WEBHOOK_PRIVATE``), this machine
-in development as well; link-local and metadata addresses never are.
+Managers of projects choose addresses, so a webhook must not reach servers that only this server can
+reach. The form of an address is checked when it is saved; the addresses that its name resolves to
+are checked for each request, and the connection goes to one of those. Private networks are allowed
+where an operator says so (``LABELHUB_WEBHOOK_PRIVATE``), this machine in development as well;
+link-local and metadata addresses never are.
 """
 
 import asyncio
@@ -30,22 +29,22 @@ from labelhub.core.errors import InvalidInput
 from labelhub.core.version import NAME, VERSION
 
 SECONDS = 10.0
-#: Of an answer: bytes that are read, characters that are kept.
+#: Bytes of an answer that are read, and characters that are kept.
 MOST_READ = 64 * 1024
 MOST_KEPT = 1000
-#: Addresses of a name that are tried, where the first does not answer.
+#: Addresses of a name that are tried.
 MOST_ADDRESSES = 3
 AGENT = f"{NAME}/{VERSION} webhooks"
 LONGEST = 2000
-#: A name or numbers, of IPv6 with colons.
+#: A name or a numeric address.
 HOST = re.compile(rb"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+")
-#: What of IPv6 is given out for use in the open network.
+#: The part of IPv6 that is used in the open network.
 OPEN_IPV6 = ipaddress.ip_network("2000::/3")
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back; ``status`` None where nothing did, and then ``error`` says why."""
+    """The answer of a receiver; without one ``status`` is None and ``error`` has the reason."""
 
     status: int | None
     seconds: float
@@ -55,7 +54,7 @@ class Answer:
 
     @property
     def ok(self) -> bool:
-        """Whether the receiver has taken the message."""
+        """Whether the receiver has accepted the message."""
         return self.status is not None and 200 <= self.status < 300
 
 
@@ -64,10 +63,10 @@ class Refused(Exception):
 
 
 class Sender:
-    """A connection to one receiver, on an event loop of its own: for threads that may wait.
+    """A connection to one receiver, with its own event loop, for a thread that may wait.
 
-    The loop is what bounds a whole exchange: a receiver that sends a byte now and then would keep
-    a thread for good.
+    The loop limits the time of a whole exchange: a slow receiver could otherwise keep a thread
+    forever.
     """
 
     def __init__(self) -> None:
@@ -89,7 +88,7 @@ class Sender:
         self._runner.close()
 
     def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
-        """Send ``body``. Never raises for what a receiver or the network does."""
+        """Send ``body``. Errors of the receiver or the network are in the answer."""
         return self._runner.run(self._post(url, body, headers))
 
     async def _post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
@@ -110,15 +109,15 @@ class Sender:
     async def _exchange(
         self, url: httpx.URL, body: bytes, headers: Mapping[str, str], began: float
     ) -> Answer:
-        addresses = await _resolved(url)
+        addresses = await _resolve(url)
         for address in addresses[:-1]:
             try:
-                return await self._ask(url, address, body, headers, began=began)
+                return await self._send_to(url, address, body, headers, began=began)
             except (httpx.ConnectError, httpx.ConnectTimeout):
                 continue
-        return await self._ask(url, addresses[-1], body, headers, began=began)
+        return await self._send_to(url, addresses[-1], body, headers, began=began)
 
-    async def _ask(
+    async def _send_to(
         self,
         url: httpx.URL,
         address: str,
@@ -139,36 +138,36 @@ class Sender:
                 "user-agent": AGENT,
                 "accept-encoding": "identity",
             },
-            # The certificate must be that of the name, whatever the number connected to.
+            # The certificate must be that of the name, not of the numeric address.
             extensions={"sni_hostname": host},
         ) as response:
-            text = await _beginning(response)
+            text = await _read_beginning(response)
             seconds = time.monotonic() - began
             return Answer(response.status_code, seconds, text, headers=dict(response.headers))
 
     def _connected(self) -> httpx.AsyncClient:
         if self._client is None:
-            # No proxies of the environment: they would connect to where they please.
+            # No proxies of the environment: they could connect to any address.
             self._client = httpx.AsyncClient(
                 verify=_certificates(), timeout=SECONDS, trust_env=False, follow_redirects=False
             )
         return self._client
 
 
-async def _resolved(url: httpx.URL) -> list[str]:
+async def _resolve(url: httpx.URL) -> list[str]:
     """The numeric addresses of the receiver, all of them checked."""
     port = url.port or (443 if url.scheme == "https" else 80)
     loop = asyncio.get_running_loop()
-    # As it is sent and certified; the resolver would spell some names in another, older way.
+    # As it is sent and certified; the resolver would encode some names in an older way.
     name = url.raw_host.decode("ascii")
     found = await loop.getaddrinfo(name, port, type=socket.SOCK_STREAM)
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
     if not addresses or not all(is_allowed(address) for address in addresses):
-        raise Refused(words_of_refusal(url.host))
+        raise Refused(refusal_message(url.host))
     return addresses[:MOST_ADDRESSES]
 
 
-async def _beginning(response: httpx.Response) -> str:
+async def _read_beginning(response: httpx.Response) -> str:
     read = b""
     async for part in response.aiter_raw():
         read += part
@@ -180,7 +179,7 @@ async def _beginning(response: httpx.Response) -> str:
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """The usual authorities, and those that the machine knows besides."""
+    """The usual authorities, and those of the machine."""
     context = ssl.create_default_context(cafile=certifi.where())
     context.load_default_certs()
     return context
@@ -217,7 +216,7 @@ def check_url(url: str) -> str:
 
 
 def _check_host(host: str) -> None:
-    """What can be told without asking for the name."""
+    """The checks that need no DNS request."""
     named = host.rstrip(".").lower()
     refused = named in FORBIDDEN_HOSTS
     try:
@@ -226,7 +225,7 @@ def _check_host(host: str) -> None:
         local = named == "localhost" or named.endswith(".localhost")
         refused = refused or (local and not settings.LABELHUB_WEBHOOK_LOOPBACK)
     if refused:
-        raise InvalidInput.at("url", words_of_refusal(host))
+        raise InvalidInput.at("url", refusal_message(host))
 
 
 def is_allowed(address: str) -> bool:
@@ -248,8 +247,8 @@ def is_allowed(address: str) -> bool:
     return is_open or bool(settings.LABELHUB_WEBHOOK_PRIVATE)
 
 
-def words_of_refusal(host: str) -> str:
-    """Why nothing is sent there."""
+def refusal_message(host: str) -> str:
+    """The reason why nothing is sent to ``host``."""
     return (
         f"'{host}' is not in the open network: it leads to this machine, a private network or a "
         "reserved address. An operator can allow private receivers (LABELHUB_WEBHOOK_PRIVATE)."

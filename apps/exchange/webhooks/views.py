@@ -1,4 +1,4 @@
-"""Pages of webhooks; for managers."""
+"""Pages of webhooks, for managers."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ PAGE_SIZE = 20
 
 
 class WebhookForm(forms.Form):
-    """Where messages go, and which."""
+    """The settings of a webhook."""
 
     url = forms.CharField(
         label="Address",
@@ -37,7 +37,7 @@ class WebhookForm(forms.Form):
         help_text="Each event is posted to it as JSON, signed.",
     )
     description = forms.CharField(
-        required=False, max_length=200, help_text="For you: what receives it."
+        required=False, max_length=200, help_text="For you: what the receiver is."
     )
     events = forms.MultipleChoiceField(
         choices=[(name, f"{name}: {words}") for name, words in EVENTS.items()],
@@ -47,12 +47,12 @@ class WebhookForm(forms.Form):
     with_text = forms.BooleanField(
         label="Send the texts of items too",
         required=False,
-        help_text="Never those that authors wrote. Without it, messages have ids and links.",
+        help_text="Except texts by authors. Without it, messages have ids and links.",
     )
 
 
 class ReplayForm(forms.Form):
-    """From when on everything is sent again."""
+    """The time since which all events are sent again."""
 
     since = forms.DateTimeField(
         label="Since (UTC)",
@@ -61,7 +61,7 @@ class ReplayForm(forms.Form):
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Takes what a browser's field sends."""
+        """Accepts the formats of browsers."""
         super().__init__(*args, **kwargs)
         self.fields["since"].input_formats = [  # type: ignore[attr-defined]
             "%Y-%m-%dT%H:%M",
@@ -74,7 +74,7 @@ class ReplayForm(forms.Form):
 @login_required
 @require_safe
 def webhook_list(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Which servers are told, and whether they take it."""
+    """The webhooks and their states."""
     project = get_project(request.user, slug, Right.MANAGE)
     context = project_page(request, project, "webhooks") | {"webhooks": webhook_rows(project)}
     return render(request, "exchange/webhook_list.html", context)
@@ -84,7 +84,7 @@ def webhook_list(request: SignedInRequest, slug: str) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def webhook_create(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Make one; its secret is shown in the answer and nowhere else."""
+    """Create one; its secret is shown in the response and nowhere else."""
     project = get_project(request.user, slug, Right.MANAGE)
     form = WebhookForm(request.POST or None, initial={"events": list(EVENTS)})
     if request.method == "POST" and form.is_valid():
@@ -107,7 +107,7 @@ def webhook_create(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def webhook_detail(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
-    """One webhook: what it was sent, and its settings."""
+    """One webhook: its deliveries and its settings."""
     project = get_project(request.user, slug, Right.MANAGE)
     webhook = services.webhook_of(project, webhook_id)
     if request.method != "POST":
@@ -129,7 +129,7 @@ def webhook_detail(request: SignedInRequest, slug: str, webhook_id: int) -> Http
 @login_required
 @require_safe
 def webhook_deliveries(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
-    """The part of the page that moves while something is on its way."""
+    """The deliveries, which are polled while some are unsent."""
     project = get_project(request.user, slug, Right.MANAGE)
     webhook = services.webhook_of(project, webhook_id)
     context = {"project": project} | _deliveries(request, webhook)
@@ -140,7 +140,7 @@ def webhook_deliveries(request: SignedInRequest, slug: str, webhook_id: int) -> 
 @never_cache
 @require_POST
 def webhook_secret(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
-    """Replace the secret; the new one is shown in this answer and nowhere else."""
+    """Replace the secret; the new one is shown in this response and nowhere else."""
     project = get_project(request.user, slug, Right.MANAGE)
     webhook = services.webhook_of(project, webhook_id)
     return _page(request, project, webhook, secret=services.rotate_secret(webhook=webhook))
@@ -166,7 +166,7 @@ def webhook_switch(request: SignedInRequest, slug: str, webhook_id: int) -> Http
         messages.success(request, "Switched off: nothing more is sent.")
     else:
         services.switch_on(webhook=webhook)
-        messages.success(request, "Switched on: what happens from now on is sent.")
+        messages.success(request, "Switched on: events from now on are sent.")
     return redirect("webhook_detail", slug, webhook.pk)
 
 
@@ -230,7 +230,6 @@ def _deliveries(request: SignedInRequest, webhook: Webhook) -> dict[str, Any]:
     status = status if status in Delivery.Status.values else ""
     page = Paginator(deliveries_of(webhook, status=status), PAGE_SIZE)
     shown = page.get_page(request.GET.get("page"))
-    open_ = (Delivery.Status.WAITING, Delivery.Status.SENDING)
     return {
         "webhook": webhook,
         "page": shown,
@@ -238,5 +237,5 @@ def _deliveries(request: SignedInRequest, webhook: Webhook) -> dict[str, Any]:
         "statuses": Delivery.Status.choices,
         "can_repeat": webhook.active
         and any(delivery.finished_at and delivery.event != "ping" for delivery in shown),
-        "moving": any(delivery.status in open_ for delivery in shown) and webhook.active,
+        "moving": any(delivery.status in Delivery.UNSENT for delivery in shown) and webhook.active,
     }

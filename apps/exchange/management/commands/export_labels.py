@@ -20,7 +20,7 @@ class Command(LabelhubCommand):
     help = "Export items with their labels and gold."
 
     def add_command_arguments(self, parser: ArgumentParser) -> None:
-        """SLUG, the format and where to."""
+        """SLUG, the format and the target."""
         parser.add_argument("slug")
         parser.add_argument("--format", default="jsonl", help=", ".join(FORMATS))
         parser.add_argument("--output", type=Path, required=True)
@@ -32,12 +32,18 @@ class Command(LabelhubCommand):
         )
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Write the file, say what is in it."""
+        """Write the file and print its contents."""
         project, target = project_named(options["slug"]), Path(options["output"])
         only, tally, digest = options["only"], ExportTally(project), hashlib.sha256()
         wanted = export_format(options["format"])
         pieces = export_pieces(project, wanted, only=only, watch=tally.add)
-        size = write_whole(target, _digested(pieces, digest))
+
+        def digested() -> Iterator[bytes]:
+            for piece in pieces:
+                digest.update(piece)
+                yield piece
+
+        size = write_whole(target, digested())
         counts = export_counts(project)
         items = counts["gold"] if only else counts["items"]
         self.say(f"{items:,} items written to {target}.")
@@ -48,11 +54,5 @@ class Command(LabelhubCommand):
         manifest = build_manifest(tally, format_name=wanted.name, filters={"only": only}, file=file)
         beside = target.with_name(f"{target.name}.manifest.json")
         write_whole(beside, [json.dumps(manifest, ensure_ascii=False, indent=2).encode()])
-        self.say(f"What is in it: {beside}.")
+        self.say(f"The manifest: {beside}.")
         return summary | {"manifest": str(beside), "sha256": file["sha256"]}
-
-
-def _digested(pieces: Iterator[bytes], digest: Any) -> Iterator[bytes]:
-    for piece in pieces:
-        digest.update(piece)
-        yield piece

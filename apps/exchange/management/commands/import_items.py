@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from apps.common.commands import LabelhubCommand
-from apps.exchange.management.files import file_pieces, say_faults
+from apps.exchange.management.files import file_pieces, print_faults
 from apps.exchange.selectors import project_named, result_of
 from apps.exchange.services import queue_import, receive_upload, run_import, store_upload
 from apps.projects.models import ImportBatch
@@ -30,7 +30,7 @@ class Command(LabelhubCommand):
         parser.add_argument("--strict", action="store_true", help="Any fault: import nothing.")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Import and say what became of the rows."""
+        """Import and print the result."""
         project = project_named(options["slug"])
         chosen = {field: options[f"{field}_column"] for field in ("text", "id", "gold")}
         chosen["answer"] = options["answer"]
@@ -45,12 +45,12 @@ class Command(LabelhubCommand):
         result = result_of(batch)
         _refuse_failure(batch, result)
         self.say(batch.message)
-        say_faults(self.say, result["remarks"] + result["errors"] + result["conflict_rows"])
+        print_faults(self.say, result["remarks"] + result["errors"] + result["conflict_rows"])
         return result
 
 
 def _refuse_failure(batch: ImportBatch, result: Mapping[str, Any]) -> None:
-    """A file of which nothing could be used is bad input."""
+    """Refuse a file without any usable row."""
     first = next(iter(result["errors"]), None)
     detail = f" Row {first['row']}, {first['field'] or 'row'}: {first['message']}" if first else ""
     if batch.status == ImportBatch.Status.FAILED:

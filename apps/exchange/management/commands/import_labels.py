@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from apps.common.commands import LabelhubCommand
-from apps.exchange.management.files import check_file, say_faults
+from apps.exchange.management.files import check_file, print_faults
 from apps.exchange.selectors import faults_of, project_named
 from apps.exchange.services import import_label_file
 from labelhub.core.errors import InvalidInput
@@ -23,7 +23,7 @@ class Command(LabelhubCommand):
         parser.add_argument("file", type=Path)
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Import and say what became of the rows."""
+        """Import and print the result."""
         project, path = project_named(options["slug"]), check_file(options["file"])
         result = import_label_file(project=project, path=path, file_name=path.name)
         tally = result.tally
@@ -42,7 +42,7 @@ class Command(LabelhubCommand):
                 else "."
             )
         )
-        say_faults(self.say, errors + conflicts)
+        print_faults(self.say, errors + conflicts)
         return {
             "created": tally.created,
             "unchanged": tally.unchanged,
