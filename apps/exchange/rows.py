@@ -1,4 +1,4 @@
-"""From a raw row to an item row: names, shapes and values checked. No I/O."""
+"""Makes an item of a raw row, and checks its columns and values. No I/O."""
 
 import hashlib
 import json
@@ -17,18 +17,18 @@ from apps.exchange.label_rows import (
 )
 from apps.exchange.readers.base import RawRow, RowFault, isolate_row
 from apps.exchange.shapes import Translated, translate
-from apps.exchange.values import as_object, json_cell, label_value
+from apps.exchange.values import as_object, is_number, json_cell, label_value
 from labelhub.core.schema import LabelType, Schema, Value
 
 MAX_ID = 200
 ROLES = ("user", "assistant")
-#: Rows that were translate have our own names already.
+#: Translated rows have our own names already.
 OUR_NAMES = ColumnMap()
 
 
 @dataclass(frozen=True, slots=True)
 class RowError:
-    """Why a row was not taken; ``field`` may be empty when it is the whole row."""
+    """The reason why a row was not imported; ``field`` is empty for the whole row."""
 
     row: int
     field: str
@@ -50,12 +50,12 @@ class ItemRow:
     gold: Value | None
     labels: tuple[LabelRow, ...]
     gold_history: tuple[GoldRow, ...]
-    #: (field, message) of what a person should know of the file, told once.
+    #: (field, message) of remarks on the file, each shown once.
     remarks: tuple[tuple[str, str], ...] = ()
 
 
 def read_row(raw: RawRow, columns: ColumnMap, schema: Schema) -> ItemRow | RowError:
-    """The item that ``raw`` describes under ``schema``, or what is wrong with it and where."""
+    """The item that ``raw`` describes under ``schema``, or its error."""
     if raw.error is not None:
         return RowError(raw.number, raw.field, raw.error)
     try:
@@ -66,16 +66,19 @@ def read_row(raw: RawRow, columns: ColumnMap, schema: Schema) -> ItemRow | RowEr
 
 
 def _item_row(raw: RawRow, columns: ColumnMap, schema: Schema) -> ItemRow:
-    theirs = translate(raw.data, columns, schema)
-    data, remarks = theirs or Translated(_from_turns(raw.data))
-    fields, others = (OUR_NAMES if theirs else columns).of(data)
+    translated = translate(raw.data, columns, schema)
+    data, remarks = translated or Translated(_split_turns(raw.data))
+    fields, others = (OUR_NAMES if translated else columns).of(data)
     given = {field: data[column] for field, column in fields.items()}
     text = _text(given.get("text"), fields.get("text", "text"), data)
     context = _context(given.get("context"))
-    question = _plain(given.get("question"), "question")
+    question = _question(given.get("question"))
     options = _options(given.get("options"))
     _check_per_item(schema.task, question, options)
-    meta = _meta(given.get("meta"), {name: data[name] for name in others})
+    meta = {name: data[name] for name in others}
+    own = json_cell(given.get("meta"), "meta")
+    if own is not None:
+        meta |= own if isinstance(own, dict) else {"meta": own}
     content = _dumps([text, context, question, options])
     labels, gold = _annotations_and_gold(given, fields)
     history = read_gold_history(given.get("gold_history"), schema, options)
@@ -95,18 +98,19 @@ def _item_row(raw: RawRow, columns: ColumnMap, schema: Schema) -> ItemRow:
     )
 
 
-def _from_turns(data: dict[str, Any]) -> dict[str, Any]:
-    """A dialogue without a text of its own: its last turn by the user is the text to label, what
-    was said before it the context."""
+def _split_turns(data: dict[str, Any]) -> dict[str, Any]:
+    """A dialogue without a text: its last turn by the user is the text to label, the turns before
+    it are the context."""
     turns = data.get("turns")
     if not isinstance(turns, list) or "text" in data:
         return data
-    spoken = [as_object(turn, f"turns[{index}]") for index, turn in enumerate(turns)]
-    asked = [index for index, turn in enumerate(spoken) if turn.get("role", "user") == "user"]
-    if not asked:
+    turns = [as_object(turn, f"turns[{index}]") for index, turn in enumerate(turns)]
+    by_user = [index for index, turn in enumerate(turns) if turn.get("role", "user") == "user"]
+    if not by_user:
         raise RowFault("None of the turns is by the user.", field="turns")
     others = {name: value for name, value in data.items() if name != "turns"}
-    return {**others, "text": spoken[asked[-1]].get("text"), "context": spoken[: asked[-1]]}
+    last = by_user[-1]
+    return {**others, "text": turns[last].get("text"), "context": turns[:last]}
 
 
 def _annotations_and_gold(given: Mapping[str, Any], fields: Mapping[str, str]) -> tuple[Any, Any]:
@@ -119,12 +123,12 @@ def _annotations_and_gold(given: Mapping[str, Any], fields: Mapping[str, str]) -
 
 
 def _text(raw: Any, where: str, data: Mapping[str, Any]) -> str:
-    if isinstance(raw, int | float) and not isinstance(raw, bool):
+    if is_number(raw):
         raw = str(raw)
     if isinstance(raw, str) and raw.strip():
         return raw
     if raw not in (None, "") and not isinstance(raw, str):
-        raise RowFault("The text must be a text.", field=where)
+        raise RowFault("The text must be a string.", field=where)
     if "annotator_id" in data:
         raise RowFault(
             "No text: this looks like a file of labels; import it as labels.", field=where
@@ -153,12 +157,12 @@ def external_id(raw: Any, where: str) -> str:
     return name
 
 
-def _plain(raw: Any, where: str) -> str:
+def _question(raw: Any) -> str:
     if raw is None:
         return ""
-    if isinstance(raw, str | int | float) and not isinstance(raw, bool):
+    if isinstance(raw, str) or is_number(raw):
         return str(raw)
-    raise RowFault("Must be a text.", field=where)
+    raise RowFault("Must be a text.", field="question")
 
 
 def _context(raw: Any) -> list[dict[str, str]]:
@@ -201,20 +205,13 @@ def _options(raw: Any) -> list[str]:
 
 
 def _check_per_item(task: LabelType, question: str, options: Sequence[str]) -> None:
-    """Where each item brings its own question, it needs options, or a question to answer freely."""
+    """An item with its own question needs options, or a question to answer freely."""
     if task.item_options and (len(options) == 1 or not (options or question)):
         raise RowFault(
             "Each item needs two options or more, or a question and none, because the project asks "
             "per item.",
             field="options",
         )
-
-
-def _meta(raw: Any, others: dict[str, Any]) -> dict[str, Any]:
-    given = json_cell(raw, "meta")
-    if given is None:
-        return others
-    return {**others, **given} if isinstance(given, dict) else {**others, "meta": given}
 
 
 def bare_hash(text: str) -> str:

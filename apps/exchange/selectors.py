@@ -201,7 +201,7 @@ def project_named(slug: str) -> Project:
 
 
 def export_counts(project: Project) -> dict[str, int]:
-    """How many items an export of everything, and of gold only, will have."""
+    """The number of items in an export of everything, and of gold only."""
     decided = Gold.objects.current().filter(item__project=project)
     return {"items": project.items.count(), "gold": decided.count()}
 

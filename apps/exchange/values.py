@@ -1,4 +1,4 @@
-"""Cells and values: from what a file spells to what the ledger keeps. No I/O."""
+"""Converts cells of files to values of the ledger, and back. No I/O."""
 
 import json
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from labelhub.core.schema import Schema, Value, ValueNotOffered
 
 
 def json_cell(raw: Any, where: str) -> Any:
-    """What a text cell spells when it starts like a JSON list or object; anything else as it is."""
+    """The decoded value of a text cell that begins like JSON; any other value unchanged."""
     if not isinstance(raw, str) or not raw.lstrip().startswith(("[", "{")):
         return raw
     try:

@@ -1,10 +1,9 @@
-"""Which addresses the server may be sent to: no metadata service, no link-local host.
+"""Checks addresses of model servers: no metadata service, no link-local host.
 
-Loopback and private ranges stay open on purpose: local model servers live there, and only
-operators set addresses. The check by name happens when an address is saved, the check by what the
-name resolves to when a gateway opens, for its clear words, and again for each connection
-(``apps.llm.client``): a name may lead elsewhere the next time it is asked. Redirects are never
-followed.
+Loopback and private networks are allowed on purpose: local model servers are there, and only
+operators set addresses. The name is checked when an address is saved. The addresses that it
+resolves to are checked when a gateway opens, for a clear message, and again for each connection
+(``apps.llm.client``), as the next answer of DNS may differ. Redirects are never followed.
 """
 
 import ipaddress
@@ -29,7 +28,7 @@ class AddressRefused(InvalidInput):
 
 
 def check_base_url(url: str) -> str:
-    """The base URL in its kept form, without a slash at the end.
+    """The base URL in its stored form, without a slash at the end.
 
     Raises:
         AddressRefused: it is no http(s) URL, holds a password, or names a forbidden host.
@@ -93,13 +92,9 @@ def check_address(found: str, host: str) -> None:
     Raises:
         AddressRefused: the server must not connect to it.
     """
-    if _is_forbidden(found):
+    address = numeric(found)
+    if address.is_link_local or address.is_multicast or address in FORBIDDEN_ADDRESSES:
         raise _forbidden(host)
-
-
-def _is_forbidden(text: str) -> bool:
-    address = numeric(text)
-    return address.is_link_local or address.is_multicast or address in FORBIDDEN_ADDRESSES
 
 
 def _forbidden(host: str) -> AddressRefused:

@@ -1,4 +1,4 @@
-"""What operators look up about models. Prompts are kept as they were used, and read only."""
+"""Admin pages of models. Prompts are read only, as they were used."""
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -61,7 +61,7 @@ class ModelSpecAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic onl
 
 @admin.register(DailyUse)
 class DailyUseAdmin(ReadOnlyAdmin):
-    """What was used of daily limits. Read only: it is counted, not entered."""
+    """The use of daily limits. Read only, as it is counted."""
 
     list_display = ["provider", "day", "requests", "tokens"]
     list_filter = ["provider"]

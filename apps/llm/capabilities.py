@@ -1,4 +1,4 @@
-"""What a refusal teaches about a model: which parameters it does not take."""
+"""Learns from a refusal which parameters a model does not take."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ _NOT_TAKEN = re.compile(
     r"|not available|not enabled|invalid (?:parameter|value|type)|does not (?:take|accept)",
     re.IGNORECASE,
 )
-#: The parameter is taken, what it was set to is not: whoever set it is to hear of it.
+#: The parameter is accepted, its value is not: this is an error for the user.
 _OUT_OF_RANGE = re.compile(
     r"above_max|below_min|invalid_type|out of range|\brange\b|\bbetween\b|(?:less|greater) than"
     r"|(?:max|min)imum value|at (?:most|least)|invalid type|expected an?\b|must be an?\b"
@@ -29,23 +29,25 @@ _SYSTEM_ROLE = re.compile(
     r"\bsystem\b|\bdeveloper\b|messages\[0\]\.role|roles? must alternate", re.IGNORECASE
 )
 _ABOUT_A_SCHEMA = re.compile(r"(?<!json[_ ])schema|enum|propert|grammar", re.IGNORECASE)
-SAID_LENGTH = 200
+#: Characters of the endpoint's words that are kept.
+REASON_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """Something learnt about a model: a field of :class:`ModelSpec`, its new value, and the words
-    of the endpoint that it was learnt from."""
+    """Something learnt about a model: a field of :class:`ModelSpec`, its new value, and the reason
+    in the words of the endpoint."""
 
     field: str
     value: Any
-    said: str = ""
-    #: Where many answers have shown that less is enough: what they had. What another process has
-    #: learnt meanwhile stands.
+    reason: str = ""
+    #: The old value, where many answers have shown that less is enough. A value that another
+    #: process has learnt meanwhile is kept.
     down_from: int | None = None
 
 
-def _other_cap(request: Mapping[str, Any]) -> str:
+def other_max_tokens_param(request: Mapping[str, Any]) -> str:
+    """The other parameter for the longest answer."""
     if "max_tokens" in request:
         return str(ModelSpec.MaxTokensParam.MAX_COMPLETION_TOKENS)
     return str(ModelSpec.MaxTokensParam.MAX_TOKENS)
@@ -58,11 +60,11 @@ def less_structured(request: Mapping[str, Any]) -> str:
     return str(ModelSpec.Structured.NONE)
 
 
-#: Patterns of what endpoints call the form of an answer.
+#: Patterns of the names that endpoints have for the form of an answer.
 _FORM = ("response_format", "json_schema", "json_object", "json schema", "grammar", "guided_json")
-#: Names as a refusal spells them, by the field that they teach about and its value from then on.
+#: (names in a refusal, the field that they are about, its new value).
 _LESSONS: tuple[tuple[tuple[str, ...], str, Callable[[Mapping[str, Any]], Any]], ...] = (
-    (("max_tokens", "max_completion_tokens"), "max_tokens_param", _other_cap),
+    (("max_tokens", "max_completion_tokens"), "max_tokens_param", other_max_tokens_param),
     (("temperature", "top_p"), "takes_temperature", lambda _: False),
     (("top_logprobs", "logprobs"), "logprobs", lambda _: False),
     (_FORM, "structured", less_structured),
@@ -73,53 +75,49 @@ _LESSONS: tuple[tuple[tuple[str, ...], str, Callable[[Mapping[str, Any]], Any]],
 _SENT_AS = dict.fromkeys(_FORM, "response_format")
 
 
-def learnt_from(failure: Failure, request: Mapping[str, Any]) -> Capability | None:
-    """What a refusal teaches about the model, or None when the request itself is at fault.
+def learn_from(failure: Failure, request: Mapping[str, Any]) -> Capability | None:
+    """The capability that a refusal is about, or None when the request itself is wrong.
 
-    Beside 400 and 422 a 403 may teach: some endpoints forbid log-probabilities that way.
+    A 403 counts beside 400 and 422: some endpoints forbid log-probabilities that way.
     """
-    words_of_refusal = f"{failure.param} {failure.message}"
-    if failure.status not in (400, 403, 422) or TOO_LONG.search(words_of_refusal):
+    refusal = f"{failure.param} {failure.message}"
+    if failure.status not in (400, 403, 422) or TOO_LONG.search(refusal):
         return None
-    not_taken = failure.code.startswith("unsupported_") or _says_not_taken(
-        words_of_refusal, failure.code
-    )
+    unsupported = failure.code.startswith("unsupported_") or _is_unsupported(refusal, failure.code)
     about = failure.param or failure.message
-    words = failure.message[:SAID_LENGTH]
+    reason = failure.message[:REASON_LENGTH]
     for names, field, value in _LESSONS:
-        if (not_taken or _ours(field, request)) and _any_named(request, names, about):
-            return Capability(field, value(request), words)
-    if not_taken and _about_the_system_role(failure.status, words_of_refusal, request):
-        return Capability("system_role", str(ModelSpec.SystemRole.MERGE), words)
+        # A refusal of a value that only LabelHub chose counts in any words: a form, which no text
+        # makes an endpoint refuse, or the usual number of alternatives.
+        usual = field == "logprobs" and request.get("top_logprobs") == TOP_LOGPROBS
+        ours = usual or field == "structured"
+        if (unsupported or ours) and _names_parameter(request, names, about):
+            return Capability(field, value(request), reason)
+    system = any(message["role"] in ("system", "developer") for message in request["messages"])
+    if unsupported and system and failure.status != 403 and _SYSTEM_ROLE.search(refusal):
+        return Capability("system_role", str(ModelSpec.SystemRole.MERGE), reason)
     return None
 
 
-def speaks_of_form(failure: Failure) -> bool:
+def names_form(failure: Failure) -> bool:
     """Whether a refusal names the form that the answer was to have."""
     return any(re.search(rf"\b{name}\b", failure.message, re.IGNORECASE) for name in _FORM)
 
 
 def refuses_all_forms(failure: Failure) -> bool:
-    """Whether a refusal is about a form as such, and about no schema that was asked for in it."""
+    """Whether a refusal is about the form itself, and not about a schema in it."""
     message = failure.message
     return bool(_NOT_TAKEN.search(message)) and not _ABOUT_A_SCHEMA.search(message)
 
 
-def _ours(field: str, request: Mapping[str, Any]) -> bool:
-    """Whether nobody but us asked for what is refused, so that any word against it counts: a form,
-    which no text makes an endpoint refuse, or the usual number of alternatives."""
-    usual = field == "logprobs" and request.get("top_logprobs") == TOP_LOGPROBS
-    return usual or field == "structured"
-
-
-def _says_not_taken(refusal: str, code: str) -> bool:
+def _is_unsupported(refusal: str, code: str) -> bool:
     if _OUT_OF_RANGE.search(f"{code} {refusal}") and not _NEVER_TAKEN.search(refusal):
         return False
     return bool(_NOT_TAKEN.search(refusal))
 
 
 def capability_words(field: str, value: Any) -> str:
-    """What was learnt, in words for people, such as ``does not take a temperature``."""
+    """A description for people, such as ``does not take a temperature``."""
     fixed = {
         "takes_temperature": "does not take a temperature",
         "takes_seed": "does not take a seed",
@@ -143,13 +141,8 @@ def capability_words(field: str, value: Any) -> str:
     return fixed.get(field, f"{field} = {value}")
 
 
-def _any_named(request: Mapping[str, Any], names: tuple[str, ...], refusal: str) -> bool:
+def _names_parameter(request: Mapping[str, Any], names: tuple[str, ...], refusal: str) -> bool:
     return any(
         _SENT_AS.get(name, name) in request and re.search(rf"\b{name}\b", refusal, re.IGNORECASE)
         for name in names
     )
-
-
-def _about_the_system_role(status: int, refusal: str, request: Mapping[str, Any]) -> bool:
-    sent = any(message["role"] in ("system", "developer") for message in request["messages"])
-    return status != 403 and sent and bool(_SYSTEM_ROLE.search(refusal))

@@ -37,7 +37,7 @@ from apps.llm.addresses import AddressRefused, check_address
 from apps.llm.failures import LONGEST_ANSWER, Cause, NoAnswer
 from apps.llm.wire import Answer
 
-#: What stands for the end of a stream; some endpoints give no other reason for it.
+#: The event for the end of a stream, as some endpoints give no finish reason.
 _DONE = '{"choices": [{"finish_reason": "stop"}]}'
 
 
@@ -64,7 +64,7 @@ class EventStream:
                 yield event
 
     async def close(self) -> None:
-        """Read no more; an answer that has not ended takes its connection with it."""
+        """Stop reading; the connection of an unfinished answer is closed."""
         await self._stream.close()
 
 
@@ -168,7 +168,7 @@ class EndpointClient:
 
 
 class _Client(AsyncOpenAI):
-    """The library's client, which sends what it was told to and nothing from the environment."""
+    """The library's client, without headers from the environment."""
 
     def __init__(self, *, default_headers: Mapping[str, str], **options: Any) -> None:
         super().__init__(**options)
@@ -232,7 +232,7 @@ class _Response(httpx2.Response):
         Raises:
             AnswerTooLong: it is longer than any completion.
         """
-        # Counted too: a length may be told wrongly, not at all, or as it was before unpacking.
+        # Counted as well: the header may be wrong, missing, or the length before unpacking.
         length, declared = 0, self.headers.get("content-length", "")
         if declared.isdigit() and int(declared) > LONGEST_ANSWER:
             raise AnswerTooLong("The answer is longer than any completion.")
@@ -248,7 +248,7 @@ class _Transport(AiohttpTransport):
 
     def __init__(self, base_url: str) -> None:
         session = aiohttp.ClientSession(
-            # How many there are at once is the limiter's affair.
+            # The limiter bounds the number of connections.
             connector=aiohttp.TCPConnector(resolver=CheckedResolver(), limit=0),
             cookie_jar=aiohttp.DummyCookieJar(),
         )
@@ -258,7 +258,7 @@ class _Transport(AiohttpTransport):
         super().__init__(client=session, proxy=proxy_for(base_url), verify=unused)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """As the library does, but bounded."""
+        """Send the request; the length of the response is limited."""
         if self.proxy is not None and request.url.scheme == "http":
             request.headers.update(self.proxy.headers)  # aiohttp sends them to open a tunnel only
         found = await super().handle_async_request(request)
@@ -272,8 +272,8 @@ class _Transport(AiohttpTransport):
 
 
 class CheckedResolver(aiohttp.ThreadedResolver):
-    """Refuses what the connection would be opened to: a look at the name beforehand proves nothing,
-    as the next answer may be another (DNS rebinding)."""
+    """Checks the address of each connection: an earlier check proves nothing, as the next answer
+    of DNS may differ (DNS rebinding)."""
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
@@ -313,7 +313,7 @@ def proxy_for(base_url: str) -> httpx2.Proxy | None:
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Say in our words why no answer came, whatever part of the library noticed it."""
+    """Translate the library's exceptions to :class:`NoAnswer`."""
     try:
         yield
     except (APIConnectionError, httpx2.RequestError, aiohttp.ClientError, OSError) as error:
@@ -321,8 +321,8 @@ def _translated() -> Iterator[None]:
 
 
 def cause_of(error: BaseException) -> tuple[Cause, int]:
-    """Why no answer came, and how long an answer may be that was written and never read: models go
-    on writing when nobody waits any more, and a body begins when all of it is written."""
+    """The cause of a missing answer, and the possible length of one that was written and never
+    read: models continue after a time-out, and a body begins when all of it is written."""
     kinds = aiohttp.ClientError | TimeoutError
     first: BaseException | None = error
     while first is not None and not isinstance(first, kinds):

@@ -7,24 +7,24 @@ from typing import Any
 
 from apps.llm import error_messages
 from apps.llm.capabilities import (
-    SAID_LENGTH,
+    REASON_LENGTH,
     Capability,
-    learnt_from,
+    learn_from,
     less_structured,
+    names_form,
     refuses_all_forms,
-    speaks_of_form,
 )
 from apps.llm.failures import Failure, Verdict
 from apps.llm.http_line import HttpLine
 from apps.llm.models import ModelSpec
 from apps.llm.retry import Patience, RetriedRequest
-from apps.llm.thinking import more_room, thought, thought_only
+from apps.llm.thinking import is_only_thinking, more_room, thinking_tokens_of
 from apps.llm.wire import add_usage, build_request, effective_params, output_cap, read_completion
 from labelhub.core.llm.prices import estimate_usage
 from labelhub.core.llm.types import Attempt, Call, Completion, Usage
 
 _ABOUT_THE_CAP = re.compile(r"max_(?:completion_)?tokens|(?:completion|output) tokens")
-#: So many blanks at its end, and a form is being filled without end.
+#: So many blanks at the end of an answer mean that the model never completes its form.
 _BLANKS = 20
 _CONTEXT = re.compile(r"context (?:length|window|size)\D{1,20}(\d[\d,]{2,11})", re.IGNORECASE)
 _NUMBER = re.compile(r"\d[\d,]*")
@@ -35,33 +35,31 @@ _FORMS = (
 
 
 class CallRecord:
-    """What is kept of a call while it is asked. This one keeps nothing.
+    """Receives the events of a call. This one ignores them.
 
-    ``tried`` are the failed attempts at the same call that came before.
+    ``tried`` are earlier failed attempts at the same call.
     """
 
     tried: Sequence[Attempt] = ()
 
     async def allow(self, cap: int) -> None:
-        """Called before each request: its answer may have ``cap`` tokens. Raises to have it not
-        sent."""
+        """Before each request, whose answer may have ``cap`` tokens; may raise to stop it."""
 
     def spend(self, useless: Usage) -> None:
-        """An answer came that was of no use, and has its price."""
+        """An answer was useless, and costs tokens."""
 
     def fail(self, attempt: Attempt, unread: Usage) -> None:
         """An attempt failed, and another may follow; a provider may charge for ``unread``, an
-        answer of which nothing came."""
+        answer that never arrived."""
 
 
 class ChatRequest(RetriedRequest[Completion]):
     """The state of one call while it is being asked. Use once.
 
-    It is asked with a parameter less when the endpoint refuses one, and again when its answer was
-    cut off, but never unchanged: once as free text where a form was asked for (models can fill one
-    with blanks without end), with a larger cap where thinking left no room for words, up to the
-    most that the model may write. What answers of no use cost is part of the completion's usage, or
-    of ``data['usage']`` of the error.
+    A refused parameter is left out of the next request. After an answer that was cut off, the call
+    is asked again in another way: once as free text instead of a form (models can fill one with
+    blanks forever), or with a larger cap where thinking left no room for words. The cost of useless
+    answers is part of the completion's usage, or of ``data['usage']`` of the error.
     """
 
     def __init__(
@@ -95,7 +93,7 @@ class ChatRequest(RetriedRequest[Completion]):
         )
 
     def _longest(self) -> int:
-        """The most tokens of the next answer; what was learnt of the model counts at once."""
+        """The most tokens of the next answer, by what is known of the model now."""
         longest = output_cap(self._spec, self._call)
         if self._spec.context_tokens:
             left = self._spec.context_tokens - self._tokens_in
@@ -105,7 +103,7 @@ class ChatRequest(RetriedRequest[Completion]):
     async def _send(self) -> tuple[Completion | Failure, float]:
         while True:
             self._cap = self._longest()
-            # Not while others wait behind us: they may hold the budget that this waits for.
+            # Before the lock, whose waiters may hold the budget that this waits for.
             await self._record.allow(self._cap)
             async with self._line.thinking.first(self._spec):
                 if self._longest() > self._cap:
@@ -117,7 +115,7 @@ class ChatRequest(RetriedRequest[Completion]):
                 if not isinstance(answer, Failure):
                     self._learn_room(answer)
             found = self._trial.heed(answer, self._request)
-            # Another call may have learnt meanwhile that the model takes even less.
+            # Another call may have learnt meanwhile that the model needs a simpler form.
             if found is not None and demands_less(found.value, self._spec.structured):
                 self._line.learn_soon(self._spec, found)
             return answer, seconds
@@ -127,17 +125,18 @@ class ChatRequest(RetriedRequest[Completion]):
         found = more_room(self._spec, answer, self._cap)
         found = found or self._line.thinking.less_room(self._spec)
         if self._most and not self._spec.context_tokens:
-            # So much fitted, and twice as much did not.
+            # This much fitted, and twice as much did not.
             fitted = answer.usage.tokens_in + self._cap
             self._line.learn_soon(self._spec, Capability("context_tokens", fitted))
         if found is not None:
             self._line.learn_soon(self._spec, found)
 
-    def _finished(self, answer: Completion) -> Completion | None:
+    def _accept_answer(self, answer: Completion) -> Completion | None:
         if self._cut_off(answer):
             self._waste(answer.usage)
             return None
-        if _wordless(answer) and self._line.thinking.without_a_word(self._spec):
+        wordless = answer.finish_reason == "length" and is_only_thinking(answer)
+        if wordless and self._line.thinking.without_a_word(self._spec):
             self._waste(answer.usage)
             error = error_messages.only_thinks(self._spec, self._cap)
             self._breaker.refused(error)
@@ -154,18 +153,18 @@ class ChatRequest(RetriedRequest[Completion]):
         if answer.finish_reason != "length":
             return False
         formed = "response_format" in self._request
-        if thought_only(answer):
-            # Where nothing shows that it thought, the form itself may be what it cannot end.
-            self._plain = self._plain or (formed and not thought(answer))
+        if is_only_thinking(answer):
+            # Without a sign of thinking, the form itself may be what it cannot complete.
+            self._plain = self._plain or (formed and not thinking_tokens_of(answer))
             return self._longest() > self._cap
-        # Words that were cut off need room, which whoever asked gives them; blanks have no end.
+        # Words that were cut off need more room from the caller; blanks never end.
         again = formed and not self._plain and not answer.text[-_BLANKS:].strip()
         self._plain = self._plain or again
         return again
 
-    def _useless(self, failure: Failure) -> None:
-        """An answer that nobody can read was written all the same: its tokens are guessed. One that
-        never came is counted nowhere, but may be charged for."""
+    def _count_waste(self, failure: Failure) -> None:
+        """The tokens of an unreadable answer are estimated. An answer that never arrived is not
+        counted, but may be charged."""
         if failure.paid and not failure.unread:
             self._waste(Usage(self._tokens_in, min(failure.length // 3, self._cap), estimated=True))
         unread = Usage(self._tokens_in, self._cap) if failure.unread else Usage()
@@ -175,7 +174,7 @@ class ChatRequest(RetriedRequest[Completion]):
         self._spent = add_usage(self._spent, usage)
         self._record.spend(usage)
 
-    async def _otherwise(self, verdict: Verdict, failure: Failure) -> Completion | bool:
+    async def _adapt_request(self, verdict: Verdict, failure: Failure) -> Completion | bool:
         if verdict is Verdict.FILTERED:
             return self._filtered(failure)
         if verdict in (Verdict.REJECTED, Verdict.KEY) and await self._adapt(failure):
@@ -183,7 +182,7 @@ class ChatRequest(RetriedRequest[Completion]):
         return await self._ask_for_less(verdict, failure)
 
     def _filtered(self, failure: Failure) -> Completion:
-        """A text that the provider's filter refuses to read is data, as a filtered answer is."""
+        """A refusal by the provider's filter is a result, as a filtered answer is."""
         self._breaker.answered()
         refused = Completion(
             text="",
@@ -192,16 +191,20 @@ class ChatRequest(RetriedRequest[Completion]):
             refusal=failure.message or "The provider's content filter refused the request.",
             effective_params=effective_params(self._request),
         )
-        return self._finished(refused) or refused
+        return self._accept_answer(refused) or refused
 
     async def _adapt(self, failure: Failure) -> bool:
         """Learn from a refused parameter, each at most once a call; True to ask again."""
-        capability = learnt_from(failure, self._request)
-        if capability is None or _step(capability) in self._adapted:
+        capability = learn_from(failure, self._request)
+        if capability is None:
             return False
-        self._adapted.add(_step(capability))
+        # A form of answers is given up in two steps.
+        value = capability.value if capability.field == "structured" else None
+        if (capability.field, value) in self._adapted:
+            return False
+        self._adapted.add((capability.field, value))
         if capability.field == "structured" and not self._trial.teaches(failure, self._request):
-            self._trial.lower(capability.value)
+            self._trial.structured = capability.value
             return self._build() != self._request
         # Calls in flight together are all refused: the first one learns for the others.
         if self._build() == self._request:
@@ -209,10 +212,10 @@ class ChatRequest(RetriedRequest[Completion]):
         return self._build() != self._request
 
     async def _ask_for_less(self, verdict: Verdict, failure: Failure) -> bool:
-        """Take back some of the room for thinking where the endpoint refuses it; True to ask again.
+        """Reduce the room for thinking where the endpoint refuses it; True to ask again.
 
-        A cap that it never takes is learnt. Where text and answer together are too long, this call
-        asks for less; what that tells of the context is learnt, or each call would be refused.
+        A cap that it never accepts is learnt. Where text and answer together are too long, this
+        call asks for less, and the size of the context is learnt for the others.
         """
         asked = self._asked
         if self._cap <= asked:
@@ -227,30 +230,30 @@ class ChatRequest(RetriedRequest[Completion]):
             return False
         if self._longest() < self._cap:
             return True  # another call has learnt it meanwhile
-        numbers = [_read_number(digits) for digits in _NUMBER.findall(failure.message)]
+        numbers = [_parse_count(digits) for digits in _NUMBER.findall(failure.message)]
         less = max([number for number in numbers if asked < number < self._cap], default=less)
         await self._line.learn(
-            self._spec, Capability("output_limit", less, failure.message[:SAID_LENGTH])
+            self._spec, Capability("output_limit", less, failure.message[:REASON_LENGTH])
         )
         return True
 
     async def _learn_context(self, failure: Failure) -> bool:
-        """Learn the context where the refusal names it; whether less is asked for because of it."""
+        """Learn the context size that the refusal names; whether the cap is lower now."""
         named = _CONTEXT.search(failure.message)
-        size, known = _read_number(named[1]) if named else 0, self._spec.context_tokens
+        size, known = _parse_count(named[1]) if named else 0, self._spec.context_tokens
         if size <= self._asked or (known and known <= size):
             return False
-        words = failure.message[:SAID_LENGTH]
+        words = failure.message[:REASON_LENGTH]
         await self._line.learn(self._spec, Capability("context_tokens", size, words))
         return self._longest() < self._cap
 
     async def _learn_limit(self, verdict: Verdict, failure: Failure) -> None:
-        """Learn the most that the endpoint takes, where it takes not even the words asked for:
-        whoever would ask for more then does not."""
-        numbers = [_read_number(digits) for digits in _NUMBER.findall(failure.message)]
+        """Learn the endpoint's limit where it refuses even the room for words, so that later calls
+        do not exceed it."""
+        numbers = [_parse_count(digits) for digits in _NUMBER.findall(failure.message)]
         less = max([number for number in numbers if number < self._cap], default=0)
         if _refuses_the_cap(verdict, failure) and less:
-            words = failure.message[:SAID_LENGTH]
+            words = failure.message[:REASON_LENGTH]
             await self._line.learn(self._spec, Capability("output_limit", less, words))
 
 
@@ -259,36 +262,27 @@ def _refuses_the_cap(verdict: Verdict, failure: Failure) -> bool:
     return verdict is Verdict.REJECTED and bool(_ABOUT_THE_CAP.search(refusal))
 
 
-def _read_number(text: str) -> int:
+def _parse_count(text: str) -> int:
     return int(text.replace(",", ""))
 
 
-def _wordless(answer: Completion) -> bool:
-    return answer.finish_reason == "length" and thought_only(answer)
-
-
-def _step(capability: Capability) -> tuple[str, Any]:
-    """What may be learnt once a call; a form of answers is given up in two steps."""
-    return capability.field, capability.value if capability.field == "structured" else None
-
-
 def demands_less(form: str, other: str) -> bool:
-    """Whether more models can keep to ``form`` than to ``other``."""
+    """Whether ``form`` is a simpler form than ``other``."""
     return _FORMS.index(ModelSpec.Structured(form)) < _FORMS.index(ModelSpec.Structured(other))
 
 
 class FormTrial:
-    """The form to ask one call for, where the one that the model is known to take is refused.
+    """Chooses a simpler form of answer for one call, where the usual one is refused.
 
-    HTTP 500 may be about the form: llama.cpp answers so to a schema that it cannot take, and any
-    server to a fault of its own. So a less demanding form is tried where the refusal names the
-    form, or comes twice in a row. If that one is answered, the model has shown which form it takes,
-    unless the refusal did not name a form that it has kept to before. What an item's own options
-    are refused for, the others are not.
+    HTTP 500 may be about the form: llama.cpp answers so to a schema that it cannot use, and any
+    server to an error of its own. So a simpler form is tried where the refusal names the form, or
+    comes twice in a row. If the model answers in that form, it is learnt, unless the refusal did
+    not name the form and the model has used it before. A refusal because of one item's own options
+    teaches nothing about other items.
 
     Args:
-        call: what is asked.
-        kept: the forms that the model has kept to; added to.
+        call: the call.
+        kept: the forms that the model has answered in; added to.
     """
 
     def __init__(self, call: Call, kept: set[str]) -> None:
@@ -297,36 +291,32 @@ class FormTrial:
         self._kept = kept
         self._own = call.schema.offered(call.options) != call.schema.offered(())
         self._in_a_row = 0
-        self._said = ""
+        self._refusal = ""
         self._unnamed: str | None = None
 
     def teaches(self, failure: Failure, request: Mapping[str, Any]) -> bool:
-        """Whether what was refused is the form, for every call, and not the schema of this one."""
+        """Whether the form was refused for every call, and not the schema of this one."""
         own = self._own and request["response_format"].get("type") == "json_schema"
         return not own or refuses_all_forms(failure)
 
-    def lower(self, structured: str) -> None:
-        """Ask this call for a less demanding form."""
-        self.structured = structured
-
     def heed(self, answer: Completion | Failure, request: Mapping[str, Any]) -> Capability | None:
-        """Take note of the answer to ``request``; what it teaches about the model, if anything."""
+        """Note the answer to ``request``; the capability that it shows, if any."""
         form = request.get("response_format", {}).get("type", "")
         if isinstance(answer, Completion):
             self._kept.add(form)
-            words, self._said, self._in_a_row = self._said, "", 0
-            if not (words and self.structured) or self._unnamed in self._kept:
+            refusal, self._refusal, self._in_a_row = self._refusal, "", 0
+            if not (refusal and self.structured) or self._unnamed in self._kept:
                 return None
-            return Capability("structured", self.structured, words)
+            return Capability("structured", self.structured, refusal)
         if answer.status != 500:
             return None
         if not form:
-            self.structured, self._said, self._in_a_row = None, "", 0
+            self.structured, self._refusal, self._in_a_row = None, "", 0
             return None
         self._in_a_row += 1
-        named = speaks_of_form(answer)
+        named = names_form(answer)
         if (named or form not in self._kept) and self.teaches(answer, request):
-            self._said = self._said or answer.message or "HTTP 500"
+            self._refusal = self._refusal or answer.message or "HTTP 500"
             # Another call may yet be answered in it.
             self._unnamed = None if named else form
         if self.structured or self._in_a_row > 1 or named:

@@ -1,4 +1,4 @@
-"""Texts on their way to vectors."""
+"""Embeddings of texts."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class Embedded:
 
 
 class EmbeddingRequest(RetriedRequest[Embedded]):
-    """The state of one batch while it is being asked. Use once."""
+    """The request for one batch. Use once."""
 
     def __init__(
         self, spec: ModelSpec, texts: Sequence[str], line: HttpLine, patience: Patience
@@ -41,11 +41,11 @@ class EmbeddingRequest(RetriedRequest[Embedded]):
     async def _send(self) -> tuple[Embedded | Failure, float]:
         return await self._line.send("/embeddings", self._request, read_embeddings, self._tokens)
 
-    def _finished(self, answer: Embedded) -> Embedded:
+    def _accept_answer(self, answer: Embedded) -> Embedded:
         return replace(answer, usage=add_usage(self._spent, answer.usage))
 
-    def _useless(self, failure: Failure) -> None:
-        """Texts are paid for also where nobody can read the answer."""
+    def _count_waste(self, failure: Failure) -> None:
+        """Texts cost tokens even where the answer cannot be read."""
         if failure.paid:
             self._spent = add_usage(self._spent, Usage(self._tokens, estimated=True))
 
@@ -71,7 +71,7 @@ def read_embeddings(body: bytes, request: Mapping[str, Any]) -> Embedded:
     data = read_json(body)
     try:
         rows = sorted(data["data"], key=lambda row: row["index"])
-        vectors = [[_finite(number) for number in row["embedding"]] for row in rows]
+        vectors = [[_finite_number(raw) for raw in row["embedding"]] for row in rows]
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         raise Malformed("the answer is not a list of embeddings") from None
     texts = request["input"]
@@ -79,10 +79,14 @@ def read_embeddings(body: bytes, request: Mapping[str, Any]) -> Embedded:
         raise Malformed(f"the answer has not one embedding for each of {len(texts)} texts")
     if not vectors[0] or len({len(vector) for vector in vectors}) > 1:
         raise Malformed("the embeddings are not all of one length")
-    return Embedded(vectors, _usage(data.get("usage"), texts))
+    counted = token_count(data.get("usage"), "prompt_tokens")
+    if counted is None:
+        guessed = sum(estimate_tokens(text) for text in texts)
+        return Embedded(vectors, Usage(guessed, estimated=True))
+    return Embedded(vectors, Usage(counted))
 
 
-def joined(parts: Sequence[Embedded]) -> Embedded:
+def join_batches(parts: Sequence[Embedded]) -> Embedded:
     """Several batches as one, in their order.
 
     Raises:
@@ -95,14 +99,7 @@ def joined(parts: Sequence[Embedded]) -> Embedded:
     return Embedded(vectors, Usage(tokens, estimated=any(part.usage.estimated for part in parts)))
 
 
-def _finite(number: Any) -> float:
-    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+def _finite_number(raw: Any) -> float:
+    if isinstance(raw, bool) or not isinstance(raw, int | float) or not math.isfinite(raw):
         raise ValueError("not a finite number")
-    return float(number)
-
-
-def _usage(raw: Any, texts: Sequence[str]) -> Usage:
-    counted = token_count(raw, "prompt_tokens")
-    if counted is None:
-        return Usage(sum(estimate_tokens(text) for text in texts), estimated=True)
-    return Usage(counted)
+    return float(raw)

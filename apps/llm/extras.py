@@ -1,4 +1,4 @@
-"""Extra headers and body fields of requests: what operators may add, and what they may not."""
+"""Extra headers and body fields of requests that operators may add."""
 
 import re
 from collections.abc import Mapping
@@ -6,29 +6,29 @@ from typing import Any
 
 from labelhub.core.errors import InvalidInput
 
-#: Shown in place of a header's value; given back unchanged, the kept value stays.
+#: Shown instead of a header's value; submitted unchanged, it keeps the value.
 MASK = "••••••"
 MOST_HEADERS = 20
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
-#: The client's own affair; a key is named by its variable and never written here.
-_OURS = {
+#: Set by the client. The key is not among headers: its variable is named instead.
+_RESERVED_HEADERS = {
     "accept-encoding", "authorization", "connection", "content-encoding", "content-length",
     "content-type", "expect", "host", "keep-alive", "proxy-authorization", "proxy-connection",
     "te", "trailer", "transfer-encoding", "upgrade",
 }  # fmt: skip
-#: What decides who is asked, what for, and what it may cost.
-_DECIDED = {
+#: Set by LabelHub: the model, the messages and the cost.
+_RESERVED_FIELDS = {
     "model", "messages", "input", "stream", "stream_options", "n", "best_of", "max_tokens",
     "max_completion_tokens",
 }  # fmt: skip
 
 
 def check_headers(raw: Any) -> dict[str, str]:
-    """The headers as kept; nothing given is none.
+    """The headers in their stored form; none for an empty value.
 
     Raises:
-        InvalidInput: they are no object of texts, or one of them is not an operator's to set.
+        InvalidInput: they are no object of texts, or one of them is reserved.
     """
     if not raw:
         return {}
@@ -40,9 +40,10 @@ def check_headers(raw: Any) -> dict[str, str]:
     for name, value in raw.items():
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise InvalidInput(f"headers: '{str(name)[:40]}' is not the name of a header.")
-        if name.lower() in _OURS:
+        if name.lower() in _RESERVED_HEADERS:
             raise InvalidInput(f"headers: '{name}' is set by the server itself; leave it out.")
-        if not isinstance(value, str) or not _sendable(value):
+        sendable = isinstance(value, str) and len(value) <= 2000 and value.isascii()
+        if not (sendable and value.isprintable()):
             raise InvalidInput(
                 f"headers: the value of '{name}' must be one line of plain text (ASCII)."
             )
@@ -50,16 +51,16 @@ def check_headers(raw: Any) -> dict[str, str]:
 
 
 def check_extra_body(raw: Any) -> dict[str, Any]:
-    """The body fields as kept; nothing given is none.
+    """The body fields in their stored form; none for an empty value.
 
     Raises:
-        InvalidInput: they are no object, or one of them decides what the server decides.
+        InvalidInput: they are no object, or one of them is reserved.
     """
     if not raw:
         return {}
     if not isinstance(raw, Mapping):
         raise InvalidInput('extra_body: must be a JSON object such as {"top_k": 20}.')
-    if taken := sorted(_DECIDED & set(raw)):
+    if taken := sorted(_RESERVED_FIELDS & set(raw)):
         raise InvalidInput(f"extra_body: '{taken[0]}' is set by the server itself; leave it out.")
     return dict(raw)
 
@@ -70,14 +71,10 @@ def masked(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def unmasked(given: Any, kept: Mapping[str, str]) -> Any:
-    """What was ``given`` back from a page, with the ``kept`` values where they were masked."""
+    """The submitted headers, with the ``kept`` values where they were masked."""
     if not isinstance(given, Mapping):
         return given
     return {
         name: kept[name] if value == MASK and name in kept else value
         for name, value in given.items()
     }
-
-
-def _sendable(value: str) -> bool:
-    return len(value) <= 2000 and value.isascii() and value.isprintable()

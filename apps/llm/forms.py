@@ -13,7 +13,7 @@ from labelhub.core.errors import InvalidInput
 
 
 class _Grouped:
-    """A form in two parts: what everybody fills in, and what few need."""
+    """A form in two parts: basic fields, and those that few people need."""
 
     BASIC: tuple[str, ...] = ()
 
@@ -26,7 +26,7 @@ class _Grouped:
         return [field for field in self._bound() if field.name not in self.BASIC]
 
     def more_open(self) -> bool:
-        """Whether there is a fault behind "more", which nobody must have to look for."""
+        """Whether a field behind "more" has an error, so that it must be visible."""
         return any(field.errors for field in self.more())
 
     def _bound(self) -> list[forms.BoundField]:
@@ -85,10 +85,10 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
             "deployments.",
             "api_key_env": "The variable's name, not the key: LABELHUB_LLM_…, …_API_KEY, or "
             "one that LABELHUB_LLM_KEY_VARIABLES lists. Empty: the endpoint needs no key.",
-            "max_concurrency": "Fewer are sent while the endpoint says it has too many.",
-            "rpm": "Empty: as the endpoint's answers say, if they do.",
-            "tpm": "Empty: as the endpoint's answers say, if they do.",
-            "rpd": "Days end at midnight UTC; a run pauses until then. Empty: no limit of ours.",
+            "max_concurrency": "Fewer are sent while the endpoint reports too many requests.",
+            "rpm": "Empty: the limit that the endpoint reports, if any.",
+            "tpm": "Empty: the limit that the endpoint reports, if any.",
+            "rpd": "Days end at midnight UTC; a run pauses until then. Empty: no limit.",
             "tpd": "The same for tokens, of input and output together.",
             "headers": "A JSON object of texts, sent with every request. Values are never shown "
             "again; leave the dots to keep one. The key does not belong here.",
@@ -100,21 +100,21 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
         self.initial["headers"] = masked(self._kept_headers)
 
     def clean_headers(self) -> dict[str, str]:
-        """What was masked stays as it was."""
+        """Keep the values that were masked."""
         given = unmasked(self.cleaned_data["headers"], self._kept_headers)
         kept: dict[str, str] = _checked(check_headers, given)
         return kept
 
     def clean_kind(self) -> str:
-        """Programs that were written before there was a choice send none."""
+        """The kind may be left out."""
         kind: str = self.cleaned_data["kind"] or self.instance.kind
         return kind
 
     def clean_name(self) -> str:
-        """No slash: it parts provider and model in ``provider/model``."""
+        """No slash, which separates provider and model in ``provider/model``."""
         name: str = self.cleaned_data["name"]
         if "/" in name:
-            raise ValidationError("Must not contain '/', which parts provider and model.")
+            raise ValidationError("Must not contain '/', which separates provider and model.")
         return name
 
     def clean_base_url(self) -> str:
@@ -179,10 +179,10 @@ class ModelForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # generic
         help_texts = {
             "price_in": "USD per million tokens; 0 = free, empty = unknown (no budget possible).",
             "price_out": "USD per million tokens; 0 = free, empty = unknown (no budget possible).",
-            "structured": "What the endpoint can be held to. Small models can hardly be read "
-            "without it; the papers’ figures were had with free text.",
-            "takes_temperature": "When the endpoint refuses, this is learnt and set.",
-            "reasoning_effort": "Empty: as the run asks, if it does.",
+            "structured": "The form that the endpoint can enforce. Without it, answers of small "
+            "models are hard to read; the papers’ results are from free text.",
+            "takes_temperature": "Switched off automatically when the endpoint refuses.",
+            "reasoning_effort": "Empty: the value of the run, if any.",
         }
 
 

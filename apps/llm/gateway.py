@@ -8,34 +8,23 @@ and retries are those of ``traffic`` and ``retry``.
 """
 
 import asyncio
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Iterable,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from apps.llm import error_messages
 from apps.llm.addresses import check_resolved
 from apps.llm.completion import CallRecord, ChatRequest
-from apps.llm.embedding import BATCH, Embedded, EmbeddingRequest, joined
-from apps.llm.failures import (
-    Failure,
-)
+from apps.llm.embedding import BATCH, Embedded, EmbeddingRequest, join_batches
+from apps.llm.failures import Failure
 from apps.llm.http_line import HttpLine, provider_key
 from apps.llm.models import ModelSpec, Provider
 from apps.llm.retry import Patience
-from apps.llm.streaming import StreamRequest, Tell, offline_deltas, tell_nobody
+from apps.llm.streaming import StreamRequest, Tell, ignore_usage, offline_deltas
 from apps.llm.traffic import LineState, Memory
 from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.types import Call, Completion, Message
-
-if TYPE_CHECKING:
-    pass
 
 
 class Gateway:
@@ -72,7 +61,7 @@ class Gateway:
     ) -> Completion:
         """Ask ``spec`` the ``call``, waiting and retrying as the provider's state demands.
 
-        ``record`` is told of each answer of no use and each failed attempt.
+        ``record`` gets each useless answer and each failed attempt.
 
         Raises:
             ModelError: or one of its kinds; ``data['attempts']`` says what was tried.
@@ -92,15 +81,15 @@ class Gateway:
         messages: Sequence[Message],
         *,
         params: Mapping[str, Any] | None = None,
-        tell: Tell = tell_nobody,
+        tell: Tell = ignore_usage,
     ) -> AsyncGenerator[str, None]:
-        """The answer of ``spec`` to ``messages`` piece by piece; whoever stops early closes it.
+        """The answer of ``spec`` to ``messages`` piece by piece; close it to stop early.
 
-        Tried again like any other call until its first text, never after it. ``tell`` is told once
-        what it cost, however it ended.
+        Retried like any other call until its first text, never after it. ``tell`` is called once
+        with the tokens used, also after an error.
 
         Raises:
-            ModelError: or one of its kinds, while it is read; what came before stays said.
+            ModelError: or one of its kinds, possibly after some text.
         """
         if spec.offline:
             return offline_deltas(messages, params or {}, tell)
@@ -123,14 +112,14 @@ class Gateway:
             await EmbeddingRequest(spec, texts[start : start + BATCH], line, self._patience).run()
             for start in range(0, len(texts), BATCH)
         ]
-        return joined(parts)
+        return join_batches(parts)
 
     def in_flight(self) -> int:
         """How many requests are being answered at the moment."""
         return sum(line.traffic.limiter.in_flight for line in self._lines.values())
 
     def hold(self) -> None:
-        """Send nothing more; what is being answered goes on, who waits is to be cancelled."""
+        """Send nothing more. Requests in flight continue; cancel the calls that wait."""
         for line in self._lines.values():
             line.traffic.limiter.hold()
 
@@ -139,12 +128,12 @@ class Gateway:
         return self._lines[provider.pk].traffic.limiter.limit
 
     def state_of(self, provider: Provider) -> LineState:
-        """How the line to ``provider`` is doing, and what limits its speed."""
+        """The state of the line to ``provider``, and the limit of its speed."""
         line = self._lines[provider.pk]
         return line.traffic.state(breaker_open=line.breaker.open)
 
     async def model_names(self, provider: Provider) -> list[str] | Failure:
-        """What the provider says it serves, or how asking failed. One attempt."""
+        """The models that the provider lists, or the failure. One attempt."""
         return await self._lines[provider.pk].model_names()
 
     async def _connect(self, provider: Provider, stack: AsyncExitStack) -> None:

@@ -1,14 +1,10 @@
-"""A client for one provider: its limits, its breaker, and what it answers or refuses."""
+"""A client for one provider, with its limits and its breaker."""
 
 import asyncio
 import logging
 import os
 import time
-from collections.abc import (
-    Awaitable,
-    Callable,
-    Mapping,
-)
+from collections.abc import Awaitable, Callable, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -21,8 +17,8 @@ from apps.llm.failures import (
     Cause,
     Failure,
     NoAnswer,
+    read_error,
     read_refusal,
-    read_told,
 )
 from apps.llm.models import ModelSpec, Provider
 from apps.llm.retry import Breaker, Patience
@@ -31,7 +27,7 @@ from apps.llm.thinking import Thinking
 from apps.llm.traffic import Memory, Traffic, remember
 from apps.llm.wire import (
     Answer,
-    ErrorTold,
+    ErrorAnswer,
     Malformed,
     clean,
     read_model_names,
@@ -45,11 +41,11 @@ if TYPE_CHECKING:
 
 
 class Counted(Protocol):
-    """An answer that says what it cost in tokens."""
+    """An answer with its usage of tokens."""
 
     @property
     def usage(self) -> Usage:
-        """Of this answer alone."""
+        """The usage of this answer."""
 
 
 T = TypeVar("T", bound=Counted)
@@ -90,12 +86,12 @@ class HttpLine:
         )
 
     async def begin(self) -> None:
-        """Take up what is left of a daily limit."""
+        """Load the remaining daily limit."""
         if self.provider.rpd or self.provider.tpd:
             self.traffic.buckets.begin_day(*await self._memory.used_today(self.provider))
 
     async def close(self) -> None:
-        """Close all connections and keep what was found out."""
+        """Close all connections and keep the limits that were found."""
         await self._client.close()
         await asyncio.gather(*self._keeping)
         self.traffic.close()
@@ -106,8 +102,8 @@ class HttpLine:
         return self.traffic.forms.setdefault(spec.name, set())
 
     def learn_soon(self, spec: ModelSpec, capability: Capability) -> None:
-        """Keep what was learnt on the object now, and in the database without a wait for it: who
-        is cancelled meanwhile would lose an answer that is paid for."""
+        """Keep a capability on the object now, and in the database later: a call that is cancelled
+        while it waits for the database would lose an answer that is paid for."""
         setattr(spec, capability.field, capability.value)
         task = asyncio.create_task(self._keep(spec, capability))
         self._keeping.add(task)
@@ -130,11 +126,11 @@ class HttpLine:
         read: Callable[[bytes, Mapping[str, Any]], T],
         tokens: int,
     ) -> tuple[T | Failure, float]:
-        """Send one request of about ``tokens`` to ``path`` when there is room; what ``read`` finds
-        in the answer to it, and the seconds that it took.
+        """Send one request of about ``tokens`` to ``path`` when there is room; the result of
+        ``read``, and the seconds that it took.
 
         Raises:
-            QuotaExhausted: a limit that we keep leaves no room for minutes.
+            QuotaExhausted: a limit of ours leaves no room for minutes.
             ModelError: the breaker is open.
         """
 
@@ -168,7 +164,7 @@ class HttpLine:
         return answer
 
     async def model_names(self) -> list[str] | Failure:
-        """What ``GET /models`` lists."""
+        """The models that ``GET /models`` lists."""
 
         async def ask() -> list[str] | Failure:
             return self._read(await self._client.get("/models"), read_model_names)
@@ -176,20 +172,20 @@ class HttpLine:
         return await self.exchange(ask)
 
     def _read(self, answer: Answer, read: Callable[[bytes], R]) -> R | Failure:
-        """What ``read`` finds in an answer, or the failure that it is."""
+        """The result of ``read`` for an answer, or the failure that it is."""
         if not answer.ok:
             return read_refusal(answer.status, answer.body, answer.headers, self.redacted)
         self.traffic.follow(answer.headers)
         try:
             return read(answer.body)
-        except ErrorTold as error:
-            return read_told(error.error, answer.headers, self.redacted, length=error.length)
+        except ErrorAnswer as error:
+            return read_error(error.error, answer.headers, self.redacted, length=error.length)
         except Malformed as error:
             message, length = self.redacted(str(error)), written_in(answer.body)
             return Failure(Cause.MALFORMED, answer.status, message, length=length)
 
     async def exchange(self, ask: Callable[[], Awaitable[R | Failure]]) -> R | Failure:
-        """What ``ask`` returns, or the failure that its exception stands for.
+        """The result of ``ask``, or a failure for its exception.
 
         Raises:
             ModelUnreachable: the provider's name leads to a forbidden address.
@@ -204,7 +200,7 @@ class HttpLine:
             raise error_messages.forbidden_address(error, self.provider) from None
 
     def redacted(self, text: str) -> str:
-        """``text`` without the key and our headers' values, which some endpoints repeat."""
+        """``text`` without the key and the headers' values, which some endpoints repeat."""
         text = clean(text)
         for secret in self._secrets:
             text = text.replace(secret, "[key]")

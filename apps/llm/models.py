@@ -1,4 +1,4 @@
-"""Where models live and what they cost. Keys are named here, never stored."""
+"""Providers, models and prompts. Keys are named here, never stored."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -81,7 +81,7 @@ class Provider(models.Model):
 
 
 class DailyUse(models.Model):
-    """What a provider with a daily limit was asked on one day (UTC), by all processes together."""
+    """The use of a provider with a daily limit on one day (UTC), by all processes."""
 
     provider = models.ForeignKey(Provider, on_delete=models.CASCADE, related_name="daily_use")
     day = models.DateField()
@@ -234,7 +234,7 @@ class ModelSpec(models.Model):
 
     @property
     def identity(self) -> tuple[str, str]:
-        """Who answers, and as what: beside a call itself, all that decides its answer."""
+        """The endpoint and settings that, with the call, decide an answer."""
         form = self.structured if self.answers_in_json else self.Structured.NONE
         about = [self.name, self.max_output_tokens, self.reasoning_effort, self.extra_body, form]
         return f"{self.provider_id} {self.provider.base_url}", json.dumps(about, sort_keys=True)
@@ -251,7 +251,7 @@ class ModelSpec(models.Model):
 
 
 class PromptVersion(models.Model):
-    """A prompt file as it was when first used; its content hash is its version."""
+    """The text of a prompt file at its first use; its content hash is its version."""
 
     hash = models.CharField(max_length=64, unique=True)
     name = models.CharField(max_length=200, help_text="protocol/role")

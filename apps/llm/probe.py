@@ -1,4 +1,4 @@
-"""Is anybody there? One short look at a provider, in words for its page."""
+"""A short check of a provider, with a message for its page."""
 
 import asyncio
 from copy import copy
@@ -13,7 +13,7 @@ from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.types import Call, Message
 from labelhub.core.schema import schema_from_names
 
-#: Seconds for the whole look; somebody waits for the page.
+#: Seconds for the whole check, as a page waits for it.
 BOUND = 10.0
 #: Answers of endpoints that can chat but keep no list of models.
 NO_LIST = (404, 405, 501)
@@ -21,7 +21,7 @@ NO_LIST = (404, 405, 501)
 
 @dataclass(frozen=True, slots=True)
 class ProviderCheck:
-    """What a look at a provider found; ``words`` are for people."""
+    """The result of a check; ``words`` are for people."""
 
     ok: bool
     words: str
@@ -29,10 +29,10 @@ class ProviderCheck:
 
 
 def check_provider(provider: Provider) -> ProviderCheck:
-    """Look whether ``provider`` answers and takes our key, within 10 seconds.
+    """Check whether ``provider`` answers and accepts the key, within 10 seconds.
 
     Asks for the list of models; where there is none, sends one tiny call to the first configured
-    model. Not to be called from within an event loop.
+    model. Do not call it in an event loop.
     """
     if provider.kind == Provider.Kind.OFFLINE:
         return ProviderCheck(ok=True, words="Built in; always there. It is not a language model.")
@@ -40,53 +40,51 @@ def check_provider(provider: Provider) -> ProviderCheck:
     if model is not None:
         model.provider = provider
     try:
-        return asyncio.run(asyncio.wait_for(_look(_hurried(provider), model), BOUND))
+        return asyncio.run(asyncio.wait_for(_check(_with_short_timeouts(provider), model), BOUND))
     except TimeoutError:
         return ProviderCheck(ok=False, words=_no_answer(provider))
     except LabelhubError as error:
         return ProviderCheck(ok=False, words=error.message)
 
 
-async def _look(provider: Provider, model: ModelSpec | None) -> ProviderCheck:
+async def _check(provider: Provider, model: ModelSpec | None) -> ProviderCheck:
     spec = model or ModelSpec(name="-")
     spec.provider = provider
     async with Gateway.open([spec], patience=Patience(attempts=1, total_wait=0)) as gateway:
         found = await gateway.model_names(provider)
         if isinstance(found, list):
-            return _listed(found)
+            count = f"{len(found)} model{'' if len(found) == 1 else 's'}"
+            shown = ", ".join(found[:8]) + (" …" if len(found) > 8 else "")
+            words = (
+                f"Reachable, {count}: {shown}." if found else "Reachable, but it lists no models."
+            )
+            return ProviderCheck(ok=True, words=words, models=tuple(found))
         if model is not None and found.status in NO_LIST:
-            await _tiny_question(gateway, model)
+            await _ask_tiny_question(gateway, model)
             return ProviderCheck(ok=True, words=f"Reachable; '{model.name}' answers.")
         return ProviderCheck(ok=False, words=_words(found, provider))
 
 
-def _hurried(provider: Provider) -> Provider:
+def _with_short_timeouts(provider: Provider) -> Provider:
     """The same provider with time-outs short enough for a page."""
-    hurried = copy(provider)
-    hurried.pk = provider.pk or 0
-    hurried.connect_timeout = min(provider.connect_timeout, BOUND / 3)
-    hurried.read_timeout = min(provider.read_timeout, BOUND / 2)
-    return hurried
-
-
-def _listed(names: list[str]) -> ProviderCheck:
-    count = f"{len(names)} model{'' if len(names) == 1 else 's'}"
-    shown = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
-    words = f"Reachable, {count}: {shown}." if names else "Reachable, but it lists no models."
-    return ProviderCheck(ok=True, words=words, models=tuple(names))
+    changed = copy(provider)
+    changed.pk = provider.pk or 0
+    changed.connect_timeout = min(provider.connect_timeout, BOUND / 3)
+    changed.read_timeout = min(provider.read_timeout, BOUND / 2)
+    return changed
 
 
 def _words(failure: Failure, provider: Provider) -> str:
-    place = error_messages.where(provider)
+    place = error_messages.place_of(provider)
     if failure.cause is Cause.NO_CONNECTION:
-        return f"Nobody answers at {place}. Is it running, and is the base URL right?"
+        return f"No connection to {place}. Is it running, and is the base URL right?"
     if failure.cause is Cause.TIMED_OUT:
         return _no_answer(provider)
     if failure.status in (401, 403):
         named = provider.api_key_env or "none is configured"
         return f"Wrong key: {place} refuses it with {failure.status} (key: {named})."
     if failure.status == 404:
-        return f"Somebody answers at {place}, but not with models: does the base URL lack '/v1'?"
+        return f"A server answers at {place}, but has no models: does the base URL lack '/v1'?"
     if failure.status == 429:
         return (
             f"Reachable, but {place} refuses for now: too many requests, or the quota is used up."
@@ -95,17 +93,14 @@ def _words(failure: Failure, provider: Provider) -> str:
 
 
 def _no_answer(provider: Provider) -> str:
-    return f"No answer from {error_messages.where(provider)} within {BOUND:g} s."
+    return f"No answer from {error_messages.place_of(provider)} within {BOUND:g} s."
 
 
-async def _tiny_question(gateway: Gateway, model: ModelSpec) -> None:
+async def _ask_tiny_question(gateway: Gateway, model: ModelSpec) -> None:
     if model.purpose == ModelSpec.Purpose.EMBEDDING:
         await gateway.embed(model, ["yes"])
-    else:
-        await gateway.complete(model, _tiny_call())
-
-
-def _tiny_call() -> Call:
+        return
     schema = schema_from_names("single", ["yes", "no"])
     messages = (Message("user", "Answer with the one word yes."),)
-    return Call("check", "check", messages, "", schema, "", params={"max_tokens": 5})
+    call = Call("check", "check", messages, "", schema, "", params={"max_tokens": 5})
+    await gateway.complete(model, call)

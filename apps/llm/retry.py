@@ -1,6 +1,6 @@
-"""One request's way to its answer: send, wait where told to, try again, or give up.
+"""Retries a request: send, wait where the endpoint asks for it, try again, or give up.
 
-Nothing here opens a connection: a :class:`Line` does, and tests script one.
+Nothing here opens a connection: an :class:`~apps.llm.http_line.HttpLine` does.
 """
 
 import asyncio
@@ -8,7 +8,8 @@ import random
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Generic, TypeVar
 
 from apps.llm import error_messages
@@ -19,23 +20,19 @@ from labelhub.core.llm.errors import ModelError, ModelUnreachable
 from labelhub.core.llm.types import Attempt, Usage
 
 T = TypeVar("T")
-#: What befalls one call befalls every other.
+#: Verdicts that hold for all calls.
 _FOR_ALL = (Verdict.KEY, Verdict.MODEL, Verdict.QUOTA)
 
-#: Seconds between two refusals of one spell at most: longer than any wait, or than between slices.
+#: The longest time between two refusals in a row, seconds: longer than any wait.
 LONGEST_GAP = 2 * LONGEST_WAIT
-
-
-def _jitter() -> float:
-    return random.uniform(1.0, 1.25)  # noqa: S311 - spreads retries, guards nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to go on with one call; seconds. ``sleep`` and ``jitter`` are there for tests.
+    """The limits of retries, in seconds. ``sleep`` and ``jitter`` are parameters for tests.
 
-    ``total_wait`` is for rate limits, and ``for_all`` that it is for all calls to an endpoint
-    together, as in a run; somebody who waits for one answer waits for that alone.
+    ``total_wait`` is the longest wait for rate limits; with ``for_all`` it counts all calls to an
+    endpoint together, as in a run.
     """
 
     attempts: int = 5
@@ -45,7 +42,7 @@ class Patience:
     for_all: bool = True
     calls_in_a_row: int = 5
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    jitter: Callable[[], float] = _jitter
+    jitter: Callable[[], float] = field(default=partial(random.uniform, 1.0, 1.25))
 
     def backoff(self, tried: int) -> float:
         """Seconds to wait after ``tried`` attempts without any hint from the endpoint."""
@@ -55,8 +52,8 @@ class Patience:
 
 @dataclass(slots=True)
 class Limited:
-    """Since when an endpoint has answered nothing but that it has too many requests, and when it
-    said so last, in Unix seconds: waits outlast the calls, and the processes, that they began in.
+    """When the current series of "too many requests" answers of an endpoint began, and its last
+    one, in Unix seconds. A series can outlast a process.
     """
 
     since: float = 0.0
@@ -65,35 +62,34 @@ class Limited:
 
     @property
     def kept(self) -> dict[str, float]:
-        """What other processes are to know; empty where there was an answer."""
+        """The state for other processes; empty where there was an answer."""
         return {"since": self.since, "last": self.last} if self.last else {}
 
     def take_up(self, kept: Mapping[str, float]) -> None:
-        """Go on with what a process has kept, perhaps another one, unless an answer has come to
-        this one since then."""
+        """Continue from the stored state, unless this process has had an answer since then."""
         last = kept.get("last", 0.0)
         if not last or last > self._answered:
             self.since, self.last = kept.get("since", 0.0), last
 
     def refused(self, now: float) -> float:
-        """Note a refusal; for how many seconds there has been nothing else. A long time without any
-        request tells nothing, and is not counted."""
+        """Note a refusal; the seconds since the first one in a row. A long time without requests
+        begins a new series."""
         if now - self.last > LONGEST_GAP:
             self.since = now
         self.last = now
         return now - self.since
 
     def forget(self) -> None:
-        """There was an answer, or whoever goes on is to wait as long again."""
+        """End the series, after an answer or before a new start."""
         self.since = self.last = 0.0
         self._answered = time.time()
 
 
 class Breaker:
-    """Stops all calls to a provider once several in a row were given up, or one was refused in a
-    way that no other will fare better.
+    """Stops all calls to a provider after several in a row were given up, or one was refused for a
+    reason that holds for all.
 
-    It never closes again: whoever resumes the run opens a new line, with a new breaker.
+    It never closes again: a resumed run opens a new line, with a new breaker.
     """
 
     def __init__(self, limit: int, limited: Limited | None = None) -> None:
@@ -113,7 +109,7 @@ class Breaker:
             raise type(self._reason)(self._reason.message, data=dict(self._reason.data))
 
     def answered(self) -> None:
-        """A call was answered: the row starts anew."""
+        """A call was answered: begin a new row."""
         self._in_a_row = 0
         self.limited.forget()
 
@@ -125,18 +121,18 @@ class Breaker:
         return self._reason or error
 
     def refused(self, error: ModelError) -> None:
-        """No call will be answered any more: the key, the model or the quota is at fault."""
+        """No call can be answered: the key, the model or the quota is the reason."""
         self._reason = self._reason or error
 
 
 class RetriedRequest(ABC, Generic[T]):
-    """The state of one request while it is tried. Use once.
+    """One request with its retries. Use once.
 
     Args:
         spec: the model that is asked.
         breaker: that of its line.
-        patience: how long to go on.
-        tried: attempts that failed before, say in a process that has ended; they count.
+        patience: the limits of retries.
+        tried: earlier failed attempts, for example of another process; they count.
     """
 
     def __init__(
@@ -157,24 +153,23 @@ class RetriedRequest(ABC, Generic[T]):
     async def _send(self) -> tuple[T | Failure, float]:
         """One attempt; the answer and the seconds it took."""
 
-    def _finished(self, answer: T) -> T | None:
-        """What to return for ``answer``; None to ask once more."""
+    def _accept_answer(self, answer: T) -> T | None:
+        """The result for ``answer``; None to ask again."""
         return answer
 
-    def _useless(self, failure: Failure) -> None:
-        """Take note of a failure after which another try may follow, and of what it may cost."""
+    def _count_waste(self, failure: Failure) -> None:
+        """Count the cost of a failure after which another try may follow."""
 
-    async def _otherwise(self, verdict: Verdict, failure: Failure) -> T | bool:
-        """What to make of a failure that waiting does not mend: an answer, True to ask again, or
-        False."""
+    async def _adapt_request(self, verdict: Verdict, failure: Failure) -> T | bool:
+        """Handle a failure that a retry cannot fix: an answer, True to ask again, or False."""
         return False
 
     async def run(self) -> T:
         """Ask until there is an answer.
 
         Raises:
-            ModelError: or one of its kinds; ``data['attempts']`` says what was tried, and
-                ``data['usage']`` what was paid for answers of no use.
+            ModelError: or one of its kinds; ``data['attempts']`` has the attempts, and
+                ``data['usage']`` the tokens of useless answers.
         """
         try:
             return await self._run()
@@ -187,30 +182,30 @@ class RetriedRequest(ABC, Generic[T]):
         while True:
             self._breaker.check()
             answer, seconds = await self._send()
-            self._note(answer, seconds)
+            self._record_attempt(answer, seconds)
             if isinstance(answer, Failure):
-                done = await self._after(answer)
+                done = await self._handle_failure(answer)
             else:
                 self._breaker.answered()
-                done = self._finished(answer)
+                done = self._accept_answer(answer)
             if done is not None:
                 return done
 
-    def _note(self, answer: T | Failure, seconds: float) -> None:
+    def _record_attempt(self, answer: T | Failure, seconds: float) -> None:
         status, note = (answer.status, answer.note) if isinstance(answer, Failure) else (200, "")
         self._attempts.append(Attempt(status, round(seconds, 4), note))
 
-    async def _after(self, failure: Failure) -> T | None:
+    async def _handle_failure(self, failure: Failure) -> T | None:
         now = time.time()
         verdict = judge(failure, now=now)
         if verdict is Verdict.WAIT:
             await self._wait_for_room(failure, now)
             return None
         if verdict is Verdict.RETRY:
-            self._useless(failure)
+            self._count_waste(failure)
             await self._back_off(failure)
             return None
-        done = await self._otherwise(verdict, failure)
+        done = await self._adapt_request(verdict, failure)
         if done is False:
             error = error_messages.final_error(verdict, failure, self._spec, now=now)
             if verdict in _FOR_ALL:
@@ -219,7 +214,7 @@ class RetriedRequest(ABC, Generic[T]):
         return None if isinstance(done, bool) else done
 
     async def _wait_for_room(self, failure: Failure, now: float) -> None:
-        """A rate limit costs time, not attempts; the hint belongs to this call alone."""
+        """Wait for a rate limit, which costs no attempts; the hint is for this call only."""
         self._limited += 1
         hint = retry_after(failure.headers, now=now)
         if hint is None:
@@ -235,8 +230,7 @@ class RetriedRequest(ABC, Generic[T]):
         await self._patience.sleep(seconds)
 
     def _heed_limit(self, now: float) -> None:
-        """Give up where all calls to the endpoint together have waited too long: a run's slices are
-        shorter than the wait of one call."""
+        """Give up where all calls to the endpoint together have waited too long."""
         if not self._patience.for_all:
             return
         limited = self._breaker.limited

@@ -1,4 +1,4 @@
-"""Which models there are, and which one is meant by a name."""
+"""Finds models and providers."""
 
 from django.conf import settings
 from django.db.models import QuerySet

@@ -1,4 +1,4 @@
-"""Setting up providers and models, and what is learnt about them."""
+"""Providers and models: set-up, and what is learnt about them."""
 
 import logging
 import os
@@ -79,7 +79,7 @@ def seed_from_environment() -> list[ModelSpec]:
 
 
 def known_model(name: str) -> ModelSpec:
-    """The model of that name that operators have set up: what people and programs choose from.
+    """The model of that name that operators have set up, for people and programs to choose from.
 
     Raises:
         UnknownModelName: there is none; nothing is made.
@@ -97,8 +97,8 @@ def known_model(name: str) -> ModelSpec:
 
 
 def model_for_run(name: str) -> ModelSpec:
-    """The model an operator names on the command line: an endpoint from the environment may be
-    asked for any, which spends its key. Over HTTP only :func:`known_model` may be named.
+    """The model that an operator names on the command line. It may be any model of the endpoint in
+    the environment, which uses its key; over HTTP only :func:`known_model` may be used.
 
     Raises:
         UnknownModelName: nothing of that name, and no endpoint in the environment to ask.
@@ -129,7 +129,7 @@ def save_provider(provider: Provider) -> Provider:
     provider.base_url = check_base_url(provider.base_url)
     check_key_name(provider.api_key_env)
     if "/" in provider.name:
-        raise InvalidInput("name: must not contain '/', which parts provider and model.")
+        raise InvalidInput("name: must not contain '/', which separates provider and model.")
     check_model(provider)
     before = Provider.objects.filter(pk=provider.pk).first()
     with transaction.atomic():
@@ -153,7 +153,7 @@ def save_model(model: ModelSpec) -> ModelSpec:
     if before is None or before.prices != model.prices:
         model.priced_at = timezone.localdate() if any_price(model) else None
     if before is not None and (before.name, before.provider_id) != (model.name, model.provider_id):
-        # Only what nobody has set just now.
+        # Only fields that are not set by this change.
         unset = {lesson["field"] for lesson in model.learnt}
         unset = {name for name in unset if getattr(before, name) == getattr(model, name)}
         _set_back(model, unset)
@@ -162,7 +162,7 @@ def save_model(model: ModelSpec) -> ModelSpec:
 
 
 def any_price(model: ModelSpec) -> bool:
-    """Whether somebody has said what ``model`` costs, if only in part."""
+    """Whether any price of ``model`` is known."""
     return model.price_in is not None or model.price_out is not None
 
 
@@ -192,7 +192,7 @@ def may_hold_a_key(name: str) -> bool:
 
 
 def remember_prompt(prompt: Prompt) -> PromptVersion:
-    """Keep the prompt's text under its hash; a hash that is known is left as it is."""
+    """Store the prompt's text under its hash, once."""
     known = _version_with_hash.first(prompt.hash)
     if known is not None:
         return known
@@ -208,13 +208,17 @@ def _version_with_hash(hash_: str) -> QuerySet[PromptVersion]:
 
 
 def learn_capability(spec: ModelSpec, capability: Capability) -> None:
-    """Keep what an answer or a refusal taught about ``spec``, on the object and in its row. What
-    several calls in flight learn alike is one lesson, and a newer one replaces the older."""
+    """Store a capability of ``spec``, on the object and in its row: once where several calls learn
+    the same, and in place of an older value."""
     with transaction.atomic():
         kept = ModelSpec.objects.select_for_update().filter(pk=spec.pk).first()
         if kept is None:
             return
-        value = _reconciled(kept, capability)
+        # Of room for thinking the most counts, as another process may not know it yet. Only a call
+        # that knew the stored value may lower it.
+        value, known = capability.value, kept.thinking_tokens
+        if capability.field == "thinking_tokens" and known not in (None, capability.down_from):
+            value = max(known, value)
         if getattr(kept, capability.field) != value:
             kept.learnt = _with_lesson(kept, replace(capability, value=value))
             setattr(kept, capability.field, value)
@@ -224,33 +228,24 @@ def learn_capability(spec: ModelSpec, capability: Capability) -> None:
     spec.learnt = kept.learnt
 
 
-def _reconciled(kept: ModelSpec, capability: Capability) -> Any:
-    """The lesson's value beside what is known. Of room for thinking, the more counts: what one
-    process has learnt, another does not know yet. Only who knew all of it may take some back."""
-    known = kept.thinking_tokens
-    if capability.field != "thinking_tokens" or known is None or known == capability.down_from:
-        return capability.value
-    return max(known, capability.value)
-
-
 def _with_lesson(kept: ModelSpec, capability: Capability) -> list[Any]:
-    """What ``kept`` has learnt, with one lesson more about a field, or in place of the last one."""
+    """The lessons of ``kept`` with a new one, which replaces an older one about the same field."""
     before = next((known for known in kept.learnt if known["field"] == capability.field), None)
     lesson = {
         "field": capability.field,
         "value": capability.value,
         "was": before["was"] if before else getattr(kept, capability.field),
-        "said": capability.said,
+        "said": capability.reason,
         "at": timezone.now().isoformat(timespec="seconds"),
     }
     others = [known for known in kept.learnt if known["field"] != capability.field]
-    # That a model does not think is nothing to tell anybody.
+    # A model that does not think is not worth a lesson.
     worth_showing = capability.value != 0 or capability.field != "thinking_tokens"
     return [*others, lesson][-MOST_LESSONS:] if worth_showing else others
 
 
 def forget_learnt(model: ModelSpec) -> ModelSpec:
-    """Set everything that refusals taught about ``model`` back to what it was before."""
+    """Undo everything that was learnt about ``model``."""
     with transaction.atomic():
         kept = ModelSpec.objects.select_for_update().get(pk=model.pk)
         _set_back(kept, {lesson["field"] for lesson in kept.learnt})
@@ -260,17 +255,17 @@ def forget_learnt(model: ModelSpec) -> ModelSpec:
 
 
 def _set_back(model: ModelSpec, fields: set[str]) -> None:
-    """Make ``fields`` what they were before they were learnt, and forget all lessons."""
+    """Reset ``fields`` to their values before they were learnt, and forget all lessons."""
     for lesson in reversed(model.learnt):
         if lesson["field"] in fields:
             setattr(model, lesson["field"], lesson["was"])
     model.learnt = []
-    # Nobody sets these by hand: they are found out anew.
+    # These are never set by hand, but learnt again.
     model.thinking_tokens = model.output_limit = None
 
 
 def _forget_endpoint(provider: Provider) -> None:
-    """Forget what was learnt of a provider and its models: another endpoint answers by now."""
+    """Forget what was learnt about a provider and its models, as its endpoint has changed."""
     for model in provider.models.all():
         forget_learnt(model)
     provider.learnt_limits, provider.rate_limited = {}, {}
@@ -278,25 +273,25 @@ def _forget_endpoint(provider: Provider) -> None:
 
 
 def keep_limits(provider: Provider, learnt: Mapping[str, int]) -> None:
-    """Keep the limits that the endpoint's answers told, with the time, for the provider's page."""
+    """Store the limits from the endpoint's answers, with the time, for the provider's page."""
     limits = {**learnt, "at": timezone.now().isoformat(timespec="seconds")}
     Provider.objects.filter(pk=provider.pk).update(learnt_limits=limits)
 
 
 def keep_limited(provider: Provider, limited: Mapping[str, float]) -> None:
-    """Keep since when ``provider`` has refused every call for there being too many."""
+    """Store since when ``provider`` has answered every call with "too many requests"."""
     provider.rate_limited = dict(limited)
     Provider.objects.filter(pk=provider.pk).update(rate_limited=provider.rate_limited)
 
 
 def used_today(provider: Provider) -> tuple[int, int]:
-    """Requests and tokens of this day (UTC) that all processes have written down."""
+    """Requests and tokens of this day (UTC), by all processes."""
     use = DailyUse.objects.filter(provider=provider, day=_today()).first()
     return (use.requests, use.tokens) if use else (0, 0)
 
 
 def add_use(provider: Provider, requests: int, tokens: int) -> None:
-    """Write down what was used of a daily limit."""
+    """Count what was used of a daily limit."""
     use, _ = DailyUse.objects.get_or_create(provider=provider, day=_today())
     added = {"requests": F("requests") + max(0, requests), "tokens": F("tokens") + max(0, tokens)}
     DailyUse.objects.filter(pk=use.pk).update(**added)
@@ -313,7 +308,7 @@ def _seeded_provider(base_url: str) -> Provider:
     )
     moved = provider.base_url != base_url
     if not created and (moved or (key_env and not provider.api_key_env)):
-        # An empty variable only counts for a new address: another process may have the key.
+        # Without a variable the key is removed only for a new address: another process may have it.
         provider.base_url, provider.api_key_env = base_url, key_env
         provider.save(update_fields=["base_url", "api_key_env"])
         if moved:

@@ -1,7 +1,7 @@
-"""Answers as they are written, piece by piece: for people who wait, not for runs.
+"""Streamed answers, for people who wait; runs do not use them.
 
-A stream goes through the line of its provider as any other call. Until its first text it is tried
-again like any other; from then on whoever reads it has seen something, and it ends as it ends.
+A stream goes through the line of its provider as any other call. Until its first text it is retried
+like any other; after that the reader has seen some text, and it is not retried.
 """
 
 import asyncio
@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from apps.llm import error_messages
-from apps.llm.capabilities import learnt_from
-from apps.llm.failures import FILTER_CODES, Cause, Failure, Verdict, read_told
+from apps.llm.capabilities import learn_from
+from apps.llm.failures import FILTER_CODES, Cause, Failure, Verdict, read_error
 from apps.llm.http_line import HttpLine
 from apps.llm.models import ModelSpec
 from apps.llm.retry import Patience, RetriedRequest
 from apps.llm.thinking import more_room
 from apps.llm.traffic import Passage
 from apps.llm.wire import (
-    ErrorTold,
+    ErrorAnswer,
     Malformed,
     add_usage,
     build_chat,
@@ -41,19 +41,19 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-#: Seconds for a whole answer, so that none drips on for ever.
+#: Seconds for a whole answer.
 LONGEST = 300.0
-#: Seconds for what follows the last text: how much was used, and the end.
+#: Seconds for the events after the last text: the usage and the end.
 AFTERWARDS = 1.0
 
-#: Characters of an answer; the rest is not waited for.
+#: Characters of an answer that are read.
 MOST = 16_000
-#: Seconds that somebody waits for the next event; less where a provider's ``read_timeout`` is.
+#: Seconds to wait for the next event, unless the provider's ``read_timeout`` is shorter.
 QUIET = 30.0
-#: What a request for a stream has more than another.
+#: The additional fields of a request for a stream.
 STREAMED: Mapping[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
 
-#: Of an answer that was cut off before its first word.
+#: The code of an answer that was cut off before its first word.
 _THOUGHT_ONLY = "thought only"
 _PIECE = re.compile(r"\s*\S{1,12}\s*")
 _TAGS = tuple(
@@ -64,23 +64,23 @@ _TAGS = tuple(
 _THOUGHT_ENDS = re.compile(r"[<\[]/(?:think|thinking|thought|reasoning)[>\]]", re.IGNORECASE)
 _LONGEST_TAG = len("</reasoning>")
 
-#: Told once what a stream has cost, however it ended.
+#: Called once with the usage of a stream, also after an error.
 Tell: TypeAlias = Callable[[Usage], None]
 
 
-def tell_nobody(_: Usage) -> None:
-    """For streams that nobody counts."""
+def ignore_usage(_: Usage) -> None:
+    """Ignores the usage."""
 
 
 class ThoughtFilter:
-    """What is said of what is written: without the thoughts in think tags at its beginning."""
+    """Removes the thoughts in think tags at the beginning of a streamed text."""
 
     def __init__(self) -> None:
         self._held = ""
         self._thinking = self._speaking = False
 
-    def hear(self, text: str) -> str:
-        """What can be said now that ``text`` is written."""
+    def feed(self, text: str) -> str:
+        """The text that can be shown after ``text`` was received."""
         if self._speaking:
             return text
         self._held += text
@@ -88,12 +88,12 @@ class ThoughtFilter:
             begun = self._held.lstrip().casefold()
             self._thinking = begun.startswith(_TAGS)
             if not self._thinking:
-                return "" if any(tag.startswith(begun) for tag in _TAGS) else self._speak()
+                return "" if any(tag.startswith(begun) for tag in _TAGS) else self._release()
         return self._after_thought()
 
     def rest(self) -> str:
-        """What was held back and has turned out to be no thought."""
-        return "" if self._thinking or self._speaking else self._speak()
+        """The text that was held back and is no thought."""
+        return "" if self._thinking or self._speaking else self._release()
 
     def _after_thought(self) -> str:
         ended = _THOUGHT_ENDS.search(self._held)
@@ -102,22 +102,22 @@ class ThoughtFilter:
             return ""
         if after := self._held[ended.end() :].lstrip():
             self._held = after
-            return self._speak()
+            return self._release()
         return ""
 
-    def _speak(self) -> str:
+    def _release(self) -> str:
         self._speaking = True
         text, self._held = self._held, ""
         return text
 
 
 class StreamedAnswer:
-    """One answer while it comes in.
+    """One answer while it is received.
 
     Args:
-        stream: its head has come.
-        request: what it answers.
-        redacted: takes secrets out of what an endpoint says.
+        stream: the response after its headers.
+        request: the request.
+        redacted: removes secrets from messages of an endpoint.
         quiet: seconds to wait for each event.
     """
 
@@ -132,7 +132,7 @@ class StreamedAnswer:
         self._request, self._redacted, self._quiet = request, redacted, quiet
         self._until = asyncio.get_running_loop().time() + max(LONGEST, quiet)
         self._written: list[str] = []
-        self._spoken = ThoughtFilter()
+        self._filter = ThoughtFilter()
         self._raw_usage: Any = None
         self._finish_reason = ""
         self._begun = False
@@ -144,20 +144,20 @@ class StreamedAnswer:
 
     @property
     def cut_off(self) -> bool:
-        """Whether it ended for want of room."""
+        """Whether it reached its cap."""
         return self._finish_reason == "length"
 
     @property
     def written(self) -> str:
-        """All of it so far, thoughts too."""
+        """The whole answer so far, with its thoughts."""
         return "".join(self._written)
 
     def usage(self) -> Usage:
-        """The tokens so far, as told or else estimated."""
+        """The tokens so far, as the endpoint counts them or estimated."""
         return read_usage(self._raw_usage, self._request, self.written)
 
     async def more(self) -> str | Failure:
-        """The next text, empty at the end, or why there is no more.
+        """The next text, empty at the end, or a failure.
 
         Raises:
             TimeoutError: nothing came in time.
@@ -169,12 +169,12 @@ class StreamedAnswer:
                 async for event in self._events:
                     if text := self._take(event):
                         return text
-                    # Events without text are signs of life; comments, which keep a line open, are
-                    # none.
+                    # Events without text extend the deadline; comments, which only keep the
+                    # connection open, do not.
                     silence.reschedule(self._deadline())
             return self._last()
-        except ErrorTold as error:
-            return read_told(error.error, {}, self._redacted, length=length + error.length)
+        except ErrorAnswer as error:
+            return read_error(error.error, {}, self._redacted, length=length + error.length)
         except Malformed as error:
             return Failure(Cause.MALFORMED, 200, self._redacted(str(error)), length=length)
         except (ValueError, RecursionError) as error:
@@ -182,7 +182,7 @@ class StreamedAnswer:
             return Failure(Cause.MALFORMED, 200, "a part of the answer is not JSON", length=length)
 
     async def close(self) -> None:
-        """Read no more of it."""
+        """Stop reading."""
         await self._events.aclose()
         await self._stream.close()
 
@@ -198,13 +198,13 @@ class StreamedAnswer:
             return ""
         self._finish_reason = delta.finish_reason
         self._written.append(delta.reasoning + delta.text)
-        return self._spoken.hear(delta.text)
+        return self._filter.feed(delta.text)
 
     def _last(self) -> str | Failure:
         if self._finish_reason == "content_filter":
             return Failure(Cause.ANSWERED, 200, "The filter stopped it.", "content_filter")
         if self._finish_reason:
-            return self._spoken.rest()
+            return self._filter.rest()
         length = int(self._begun)
         if self._written:
             return Failure(Cause.BROKEN_OFF, length=length)
@@ -222,7 +222,7 @@ class Opened:
 
 
 class StreamRequest(RetriedRequest[Opened]):
-    """The state of one stream. Use once."""
+    """The request for one stream. Use once."""
 
     def __init__(
         self,
@@ -232,7 +232,7 @@ class StreamRequest(RetriedRequest[Opened]):
         patience: Patience,
         *,
         params: Mapping[str, Any],
-        tell: Tell = tell_nobody,
+        tell: Tell = ignore_usage,
     ) -> None:
         super().__init__(spec, line.breaker, patience)
         self._messages, self._params, self._line, self._tell = messages, params, line, tell
@@ -246,7 +246,7 @@ class StreamRequest(RetriedRequest[Opened]):
         """The text piece by piece, at most :data:`MOST` characters; closing it hangs up.
 
         Raises:
-            ModelError: or one of its kinds; what was said before stays said.
+            ModelError: or one of its kinds, possibly after some text.
         """
         try:
             opened = await self.run()
@@ -279,7 +279,7 @@ class StreamRequest(RetriedRequest[Opened]):
             return self._filtered()
         why = failure.message or failure.note
         return ModelError(
-            f"The answer of {error_messages.where(self._spec.provider)} broke off: {why}"
+            f"The answer of {error_messages.place_of(self._spec.provider)} broke off: {why}"
         )
 
     def _build(self) -> dict[str, Any]:
@@ -327,10 +327,10 @@ class StreamRequest(RetriedRequest[Opened]):
         if isinstance(first, Failure):
             return first
         if not first:
-            return self._without_a_word(answer)
+            return self._handle_empty(answer)
         return first, answer
 
-    def _without_a_word(self, answer: StreamedAnswer) -> Failure:
+    def _handle_empty(self, answer: StreamedAnswer) -> Failure:
         if not answer.cut_off:
             return Failure(Cause.MALFORMED, 200, "the answer holds no text", length=1)
         usage = answer.usage()
@@ -341,18 +341,18 @@ class StreamRequest(RetriedRequest[Opened]):
         message = error_messages.spent_on_thinking(self._spec, self._cap)
         return Failure(Cause.ANSWERED, 200, message, code=_THOUGHT_ONLY)
 
-    def _useless(self, failure: Failure) -> None:
+    def _count_waste(self, failure: Failure) -> None:
         if failure.paid:
             self._count_request()
 
     def _count_request(self) -> None:
-        """It may have been read although nothing came of it; writing ends when we hang up."""
+        """Count its input, which may have been read; the model stops when we disconnect."""
         self._spent = add_usage(self._spent, Usage(self._tokens_in, estimated=True))
 
-    async def _after(self, failure: Failure) -> Opened | None:
+    async def _handle_failure(self, failure: Failure) -> Opened | None:
         if failure.cause is Cause.TIMED_OUT:
-            # Whoever has waited so long in vain does not wait as long again.
-            self._useless(failure)
+            # The reader has waited long enough, so it is not retried.
+            self._count_waste(failure)
             error = self._silent()
             raise self._breaker.given_up(error, error, at_once=False)
         if failure.code == _THOUGHT_ONLY:
@@ -360,9 +360,9 @@ class StreamRequest(RetriedRequest[Opened]):
             if self._longest() <= self._cap:
                 raise ModelError(failure.message)
             return None
-        return await super()._after(failure)
+        return await super()._handle_failure(failure)
 
-    async def _otherwise(self, verdict: Verdict, failure: Failure) -> Opened | bool:
+    async def _adapt_request(self, verdict: Verdict, failure: Failure) -> Opened | bool:
         if verdict is Verdict.FILTERED:
             raise self._filtered()
         if verdict not in (Verdict.REJECTED, Verdict.KEY):
@@ -370,19 +370,19 @@ class StreamRequest(RetriedRequest[Opened]):
         return self._stream_less(failure) or await self._adapt(failure)
 
     def _stream_less(self, failure: Failure) -> bool:
-        """Leave out what the endpoint refuses of a stream; True to ask again."""
+        """Leave out the fields of a stream that the endpoint refuses; True to ask again."""
         if failure.status not in (400, 422):
             return False
         about = failure.param or failure.message
         refused = {name for name in STREAMED if re.search(rf"\b{name}\b", about)}
-        # Usage is told at the end of a stream only, and asking for it elsewhere is refused.
+        # Endpoints refuse ``stream_options`` without ``stream``.
         refused |= set(STREAMED) if "stream" in refused else set()
         self._line.unstreamed |= refused
         return self._build() != self._request
 
     async def _adapt(self, failure: Failure) -> bool:
         """Learn from a refused parameter, each at most once a stream; True to ask again."""
-        capability = learnt_from(failure, self._request)
+        capability = learn_from(failure, self._request)
         if capability is None or capability.field in self._adapted:
             return False
         self._adapted.add(capability.field)
@@ -391,25 +391,23 @@ class StreamRequest(RetriedRequest[Opened]):
         return self._build() != self._request
 
     def _silent(self) -> ModelUnreachable:
-        place = error_messages.where(self._spec.provider)
+        place = error_messages.place_of(self._spec.provider)
         return ModelUnreachable(
-            f"No answer in time from {place}: at most {self._quiet:g} s of silence are waited for, "
-            f"{LONGEST:g} s in all. Look after the endpoint, or take a model that answers sooner."
+            f"No answer in time from {place}: LabelHub waits at most {self._quiet:g} s for the "
+            f"next text, {LONGEST:g} s in all. Fix the endpoint, or take a faster model."
         )
 
     def _filtered(self) -> RequestRejected:
-        return RequestRejected(
-            f"The content filter of {error_messages.where(self._spec.provider)} stopped the answer."
-        )
+        place = error_messages.place_of(self._spec.provider)
+        return RequestRejected(f"The content filter of {place} stopped the answer.")
 
 
 async def offline_deltas(
-    messages: Sequence[Message], params: Mapping[str, Any], tell: Tell = tell_nobody
+    messages: Sequence[Message], params: Mapping[str, Any], tell: Tell = ignore_usage
 ) -> AsyncGenerator[str, None]:
     """The offline model's answer, in pieces like those of a stream.
 
-    ``params["instructions"]`` are the site's own: what a model reads in the system's message has
-    our rules among them.
+    ``params["instructions"]`` are the site's own, without our rules in the system message.
     """
     turns = [(message.role, message.content) for message in messages if message.role != "system"]
     reply = chat_reply(turns, str(params.get("instructions") or ""))

@@ -1,4 +1,4 @@
-"""The form an answer is asked for in, where the model keeps to one: JSON with our labels only."""
+"""The structured form of an answer: JSON with our labels only."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,13 +13,13 @@ _TEXTS: Mapping[str, Any] = {"type": "array", "items": _TEXT}
 def response_format(
     spec: ModelSpec, call: Call, structured: str | None = None
 ) -> Mapping[str, Any] | None:
-    """The ``response_format`` to send for ``call``; None where none is asked for or taken.
+    """The ``response_format`` to send for ``call``; None for free text.
 
     Args:
-        spec: who answers.
-        call: asks for JSON where it has ``json_messages``; a ready object among its parameters is
-            sent as it is.
-        structured: the form in place of the one that ``spec`` is known to take.
+        spec: the model that answers.
+        call: asks for JSON where it has ``json_messages``; a complete object among its parameters
+            is sent unchanged.
+        structured: a form instead of the usual one of ``spec``.
     """
     ready = call.params.get("response_format")
     form = structured or spec.structured
@@ -44,7 +44,8 @@ def answer_schema(call: Call) -> dict[str, Any]:
 
 def _field(field: str, call: Call) -> tuple[str, Mapping[str, Any]]:
     """The key and the schema of a field, which depend on the question."""
-    task, name = call.schema.task, _name(call)
+    task, offered = call.schema.task, list(dict.fromkeys(call.schema.offered(call.options)))
+    name: Mapping[str, Any] = {"type": "string", "enum": offered} if offered else _TEXT
     match field:
         case AnswerField.REASONING:
             return "reasoning", _TEXT
@@ -62,17 +63,12 @@ def _field(field: str, call: Call) -> tuple[str, Mapping[str, Any]]:
     return field, name
 
 
-def _name(call: Call) -> Mapping[str, Any]:
-    names = list(dict.fromkeys(call.schema.offered(call.options)))
-    return {"type": "string", "enum": names} if names else _TEXT
-
-
 def _list_of(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": _object(properties)}
 
 
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    # Strict schemas take nothing but objects that are closed and have all their keys.
+    # Strict schemas allow only closed objects with all keys required.
     return {
         "type": "object",
         "properties": dict(properties),

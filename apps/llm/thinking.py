@@ -1,10 +1,11 @@
-"""Room for thinking: how much more than an answer a model may write, found out and kept.
+"""Room for thinking: the tokens beyond an answer that a model may write, learnt from its answers.
 
-Some models think before they answer, and what they think counts as part of the answer. How much
-that is nobody says beforehand, so it is learnt (``ModelSpec.thinking_tokens``) and added to every
-cap from then on. As long as it is not known, one call at a time is asked: the first one learns for
-the others, and only that one is paid for twice. One text over which a model never came to an end
-says little of the others: the room comes down again to what the last answers needed.
+Some models think before they answer, and their thoughts count as part of the answer. How many
+tokens that takes is learnt (``ModelSpec.thinking_tokens``) and added to every cap. Until it is
+known, one call at a time is asked: the first one learns for the others, and only that one is paid
+for twice.
+One text on which a model never stops thinking says little about the others, so the room is reduced
+to what the last answers needed.
 """
 
 import asyncio
@@ -21,22 +22,21 @@ from labelhub.core.llm.parsing import strip_thinking
 from labelhub.core.llm.prices import estimate_tokens
 from labelhub.core.llm.types import Completion
 
-#: How much larger the next cap is than one that was spent on thinking.
+#: The factor from a cap that was spent on thinking to the next one.
 GROWTH = 4
-#: How much more room there is than what a model is known to have thought.
+#: The factor from the thinking that a model is known for to its room.
 SPARE = 2
 _STEP = 256
 #: So many answers in words show how much room is enough.
 MANY = 20
-#: So many answers in a row without a word, each with the most room there is, and a model never
-#: comes to an end of its thoughts.
+#: After so many answers in a row without a word, each with the largest room, the model is given up.
 MOST_WITHOUT_A_WORD = 5
 
 
 @dataclass(slots=True)
 class Thoughts:
-    """What the last answers of one model were: tokens of thinking of those in words since there is
-    so much ``room``, and how many in a row had none although there was no more room to give."""
+    """The last answers of one model: the tokens of thinking of those with words under the current
+    ``room``, and how many in a row had no word under the largest room."""
 
     last: deque[int] = field(default_factory=lambda: deque(maxlen=MANY))
     room: int = 0
@@ -44,7 +44,7 @@ class Thoughts:
 
 
 class Thinking:
-    """Who may be asked, on one line, while it is not known how much its model thinks.
+    """Lets one call at a time be asked on a line while the thinking of its model is not known.
 
     ``thoughts`` by the id of the model are kept from one line to the next.
     """
@@ -56,7 +56,7 @@ class Thinking:
 
     @asynccontextmanager
     async def first(self, spec: ModelSpec) -> AsyncIterator[None]:
-        """Wait until it is known, or until nobody else is finding it out."""
+        """Wait until the thinking is known, or no other call is finding it out."""
         async with AsyncExitStack() as finding_out:
             if not self._known(spec):
                 lock = self._locks.setdefault(spec.pk, asyncio.Lock())
@@ -66,21 +66,21 @@ class Thinking:
             yield
 
     def heed(self, spec: ModelSpec, answer: Completion) -> None:
-        """Take note of an answer: one without a word asks for another of which that is learnt."""
-        if answer.finish_reason == "length" and thought_only(answer):
+        """Note an answer; after one without a word, the next call has to learn again."""
+        if answer.finish_reason == "length" and is_only_thinking(answer):
             self._cut_off.add(spec.pk)
         else:
             self._cut_off.discard(spec.pk)
             lately, room = self._of(spec), spec.thinking_tokens or 0
             if spec.thinking_tokens is None or room > lately.room:
-                # It is another model, or has just needed more than all of these.
+                # It is another model, or has just needed more than all of these answers.
                 lately.last.clear()
             lately.room = room
-            lately.last.append(thought(answer))
+            lately.last.append(thinking_tokens_of(answer))
             lately.without_a_word = 0
 
     def less_room(self, spec: ModelSpec) -> Capability | None:
-        """What the last answers together teach of the room that is enough, if it is less."""
+        """The smaller room that the last answers show to be enough, if any."""
         known, last = spec.thinking_tokens, self._of(spec).last
         enough = _room_for(max(last, default=0))
         if known is None or len(last) < MANY or enough >= known:
@@ -88,8 +88,8 @@ class Thinking:
         return Capability("thinking_tokens", enough, down_from=known)
 
     def without_a_word(self, spec: ModelSpec) -> bool:
-        """Take note of an answer without a word that had the most room there is; whether there were
-        too many in a row. From then on they are counted anew: for whoever goes on."""
+        """Note an answer without a word under the largest room; whether there were too many in a
+        row. Then the count begins again, for a resumed run."""
         lately = self._of(spec)
         lately.without_a_word = (lately.without_a_word + 1) % MOST_WITHOUT_A_WORD
         return not lately.without_a_word
@@ -101,19 +101,19 @@ class Thinking:
         return spec.thinking_tokens is not None and spec.pk not in self._cut_off
 
 
-def thought_only(answer: Completion) -> bool:
-    """Whether all of a cut off answer was thinking, seen or hidden. Blanks are no thinking: models
-    can fill a form with them."""
-    return not answer.text or (bool(answer.text.strip()) and not _said(answer))
+def is_only_thinking(answer: Completion) -> bool:
+    """Whether all of a cut off answer was thinking, visible or hidden. Blanks are no thinking:
+    models can fill a form with them."""
+    return not answer.text or (bool(answer.text.strip()) and not _visible_text(answer))
 
 
 def more_room(spec: ModelSpec, answer: Completion, cap: int) -> Capability | None:
-    """What ``answer``, given under ``cap``, teaches of the room that ``spec`` needs to think."""
+    """The room to think that ``spec`` needs by an ``answer`` under ``cap``, if it has changed."""
     known = spec.thinking_tokens or 0
-    if answer.finish_reason == "length" and thought_only(answer):
+    if answer.finish_reason == "length" and is_only_thinking(answer):
         room = GROWTH * max(cap, spec.max_output_tokens)
     else:
-        tokens = thought(answer)
+        tokens = thinking_tokens_of(answer)
         room = _room_for(tokens) if tokens > known else known
     room = max(known, min(room, MOST_ROOM))
     return None if room == spec.thinking_tokens else Capability("thinking_tokens", room)
@@ -123,14 +123,14 @@ def _room_for(tokens: int) -> int:
     return min(math.ceil(SPARE * tokens / _STEP) * _STEP, MOST_ROOM)
 
 
-def _said(answer: Completion) -> str:
+def _visible_text(answer: Completion) -> str:
     return strip_thinking(answer.text).strip()
 
 
-def thought(answer: Completion) -> int:
-    """Tokens of thinking, as counted by the endpoint, or guessed from what can be read of it."""
+def thinking_tokens_of(answer: Completion) -> int:
+    """Tokens of thinking, as the endpoint counts them, or estimated from the visible thoughts."""
     if answer.usage.tokens_reasoning:
         return answer.usage.tokens_reasoning
     seen = estimate_tokens(answer.reasoning) if answer.reasoning else 0
-    tagged = len(answer.text) - len(_said(answer)) if "<" in answer.text else 0
+    tagged = len(answer.text) - len(_visible_text(answer)) if "<" in answer.text else 0
     return max(seen, tagged // 3)

@@ -1,8 +1,8 @@
-"""Who may send when: the limits of a provider and key, kept from one line to the next.
+"""The limits of a provider and key, shared by all lines of a process.
 
-A gateway lives as long as a slice of a run. What was found out about an endpoint would be found out
-again and again, and two runs at once would spend one limit twice: so limits are shared by all lines
-of a process, and so is the number of calls in flight to begin with.
+A gateway lives as long as a slice of a run. Without shared limits, each slice would learn them
+again, and two runs at once would use one limit twice. The number of calls in flight is shared as
+the start of the next line.
 """
 
 import hashlib
@@ -29,14 +29,14 @@ RATE_LIMIT = "rate limit"
 CONCURRENCY_SETTING = "concurrency setting"
 ADAPTIVE_LIMIT = "adaptive limit"
 TIME_OUTS = "time-outs"
-#: After so many time-outs one after another, each of the only call under way, with a rest in
-#: between and no answer, nobody is there who answers in time.
+#: After so many time-outs in a row, each of the only call in flight and after a rest, the endpoint
+#: counts as silent.
 MOST_RESTS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class LineState:
-    """How a line to a provider is doing.
+    """The state of a line to a provider.
 
     ``limit`` calls may be in flight at the moment, ``rpm`` and ``tpm`` are the limits known (None:
     none), ``refused_share`` the refusals among the last 50 answers (0 to 1). ``limited_by`` is
@@ -59,7 +59,7 @@ class LineState:
 
 @dataclass(slots=True)
 class _Known:
-    """What the lines of this process know of one provider and key."""
+    """The shared limits of one provider and key."""
 
     buckets: Buckets = field(default_factory=Buckets)
     limit: int = START
@@ -75,15 +75,14 @@ _lock = threading.Lock()
 
 
 def forget_traffic() -> None:
-    """Start anew with every provider, as a new process does."""
+    """Forget all limits, as in a new process."""
     with _lock:
         _known.clear()
 
 
 @dataclass(slots=True)
 class Passage:
-    """One request's way through: its place among those in flight, the tokens held for it, and the
-    seconds that its answer may take."""
+    """One request's slot, its reserved tokens, and the seconds that its answer may take."""
 
     slot: Slot
     held: Reservation
@@ -91,15 +90,15 @@ class Passage:
     used: int = 0
 
     def heed(self, failure: Failure, seconds: float) -> None:
-        """Tell the limiter of a failure after so many seconds; an endpoint that refuses a request
-        for what is in it is in no trouble. A proxy whose server has just gone says "gateway
-        time-out" at once: nobody has waited, and fewer calls at a time would not help."""
-        said_only = failure.status in TOO_SLOW and seconds < self.longest / 2
+        """Report a failure after so many seconds to the limiter, unless the request itself was
+        wrong. A "gateway time-out" that a proxy sends at once is no time-out: fewer calls at a time
+        would not help."""
+        immediate = failure.status in TOO_SLOW and seconds < self.longest / 2
         if failure.status == 429:
             self.slot.refused()
-        elif failure.timed_out and not said_only:
+        elif failure.timed_out and not immediate:
             self.slot.timed_out()
-        elif said_only or not 400 <= failure.status < 500:
+        elif immediate or not 400 <= failure.status < 500:
             self.slot.troubled()
 
 
@@ -118,8 +117,8 @@ class Traffic:
         buckets = self._known.buckets
         buckets.configure(Limits(provider.rpm, provider.tpm, provider.rpd, provider.tpd))
         self._queue = BucketQueue(buckets)
-        # A limit below the first one was found in bad times, which may be over; unless an endpoint
-        # that is slow has many calls to answer at once, which it would only be slower at.
+        # A limit below the first one was found during trouble, which may be over; it is kept only
+        # where time-outs have reduced it, as more calls at once would be slower still.
         low = self._known.limit <= START and not self._known.time_outs.cut
         self.limiter = Limiter(
             start=START if low else self._known.limit,
@@ -136,8 +135,8 @@ class Traffic:
 
     @asynccontextmanager
     async def passage(self, tokens: int) -> AsyncIterator[Passage]:
-        """Wait until a request of about ``tokens`` may be sent; the body sends it, says how that
-        went to the slot, and how many tokens were ``used``.
+        """Wait until a request of about ``tokens`` may be sent; the body sends it, reports the
+        outcome to the slot, and sets the tokens ``used``.
 
         Raises:
             UsedUp: a limit leaves no room for minutes.
@@ -156,19 +155,18 @@ class Traffic:
         if not self.buckets.bounded:
             slot = await self.limiter.enter()
             return Passage(slot, Reservation(0, settled=True), self._longest)
-        # In line until there is a place too: whoever has tokens sends at once, and no burst of
-        # requests gathers between the two.
+        # Keep the turn until there is a slot, so that requests with tokens do not gather and burst.
         async with self._queue.turn(tokens) as held:
             return Passage(await self.limiter.enter(), held, self._longest)
 
     def follow(self, headers: Mapping[str, str]) -> None:
-        """Heed the limits that an answer's headers tell."""
+        """Use the limits in an answer's headers."""
         limits = read_rate_headers(headers)
         if limits:
             self._queue.follow(**limits)
 
     def state(self, *, breaker_open: bool) -> LineState:
-        """How things stand."""
+        """The current state."""
         known, limiter = self.buckets.known, self.limiter
         return LineState(
             limit=limiter.limit,
@@ -184,8 +182,8 @@ class Traffic:
         )
 
     def silent_calls(self) -> int:
-        """How many calls have timed out since the last answer, once that is too often; 0 before.
-        From then on it is counted anew: for whoever mends the endpoint and goes on."""
+        """How many calls have timed out since the last answer, once that is too many; 0 before.
+        Then the count begins again, for a resumed run."""
         unanswered = self.limiter.time_outs.unanswered
         if self.limiter.time_outs.rests < MOST_RESTS:
             return 0
@@ -205,7 +203,7 @@ class Traffic:
         return CONCURRENCY_SETTING if at_most else ADAPTIVE_LIMIT
 
     def close(self) -> None:
-        """Leave what was found out to the next line."""
+        """Keep the limit for the next line."""
         self._known.time_outs = self.limiter.time_outs
         if self.limiter.changes:
             self._known.limit, self._known.found = self.limiter.limit, self.limiter.found
@@ -222,34 +220,33 @@ logger = logging.getLogger(__name__)
 
 
 class Memory:
-    """Where a gateway keeps what it finds out: the database, off the event loop."""
+    """Stores what a gateway learns in the database, off the event loop."""
 
     async def learn(self, spec: ModelSpec, capability: Capability) -> None:
-        """Keep what a refusal taught about ``spec``, on the object too."""
+        """Store a capability of ``spec``, on the object too."""
         await sync_to_async(services.learn_capability)(spec, capability)
 
     async def used_today(self, provider: Provider) -> tuple[int, int]:
-        """Requests and tokens of this day (UTC) that have been written down."""
+        """Requests and tokens of this day (UTC)."""
         return await sync_to_async(services.used_today)(provider)
 
     async def keep_limits(self, provider: Provider, learnt: Mapping[str, int]) -> None:
-        """Keep the limits that the provider told."""
+        """Store the limits that the provider reports."""
         await sync_to_async(services.keep_limits)(provider, learnt)
 
     async def add_use(self, provider: Provider, requests: int, tokens: int) -> None:
-        """Write down what was used of a daily limit."""
+        """Count what was used of a daily limit."""
         await sync_to_async(services.add_use)(provider, requests, tokens)
 
     async def keep_limited(self, provider: Provider, limited: Mapping[str, float]) -> None:
-        """Keep since when the provider has refused every call; empty: it has not."""
+        """Store since when the provider has refused every call; empty: it has not."""
         await sync_to_async(services.keep_limited)(provider, limited)
 
 
 async def remember(memory: Memory, provider: Provider, traffic: Traffic) -> None:
-    """Keep the limits told and since when there was no answer, where that has changed, and what was
-    used of a daily limit.
+    """Store what a line has learnt: limits, refusals and the use of a daily limit.
 
-    Never raises: an answered call is worth more than the count of it.
+    Never raises, as an error must not lose an answered call.
     """
     learnt = traffic.learnt(provider)
     kept = {name: limit for name, limit in provider.learnt_limits.items() if name != "at"}

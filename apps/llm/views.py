@@ -23,7 +23,7 @@ View = Callable[..., HttpResponse]
 
 
 def operator_required(view: View) -> View:
-    """Superusers only: whoever sets an address decides where the server connects to."""
+    """Superusers only: an address decides where the server connects to."""
 
     @login_required
     @wraps(view)
@@ -60,7 +60,7 @@ def provider_edit(request: HttpRequest, provider_id: int) -> HttpResponse:
 @require_POST
 @operator_required
 def provider_check(request: HttpRequest, provider_id: int) -> HttpResponse:
-    """Look whether the provider answers, and say so."""
+    """Check whether the provider answers."""
     provider = selectors.get_provider(provider_id)
     found = check_provider(provider)
     level = messages.SUCCESS if found.ok else messages.ERROR
@@ -85,7 +85,7 @@ def model_edit(request: HttpRequest, provider_id: int, model_id: int) -> HttpRes
 @require_POST
 @operator_required
 def model_forget(request: HttpRequest, provider_id: int, model_id: int) -> HttpResponse:
-    """Ask the endpoint for everything again that it once refused."""
+    """Forget the refusals of the endpoint, so that all parameters are tried again."""
     model = services.forget_learnt(_model(provider_id, model_id))
     messages.success(request, f"What was learnt about {model.name} is forgotten.")
     return redirect("provider_list")
@@ -95,7 +95,7 @@ def _provider_page(request: HttpRequest, provider: Provider) -> HttpResponse:
     form = ProviderForm(request.POST or None, instance=provider)
     if request.method == "POST" and form.is_valid():
         saved = services.save_provider(form.instance)
-        messages.success(request, f"Provider {saved.name} is kept.")
+        messages.success(request, f"Provider {saved.name} is saved.")
         return redirect("provider_list")
     context = {"form": form, "provider": provider, "key": key_state(provider)}
     return render(request, "llm/provider_form.html", context, status=_status(form))
@@ -105,7 +105,7 @@ def _model_page(request: HttpRequest, model: ModelSpec) -> HttpResponse:
     form = ModelForm(request.POST or None, instance=model)
     if request.method == "POST" and form.is_valid():
         saved = services.save_model(form.instance)
-        messages.success(request, f"Model {saved.name} is kept.")
+        messages.success(request, f"Model {saved.name} is saved.")
         return redirect("provider_list")
     context = {"form": form, "model": model, "provider": model.provider}
     return render(request, "llm/model_form.html", context, status=_status(form))
@@ -138,7 +138,7 @@ _LIMITS = {
 
 
 def provider_row(provider: Provider) -> dict[str, Any]:
-    """One provider with all there is to see of it."""
+    """One provider with its models and its state."""
     return {
         "provider": provider,
         "offline": provider.kind == Provider.Kind.OFFLINE,
@@ -150,19 +150,26 @@ def provider_row(provider: Provider) -> dict[str, Any]:
 
 
 def model_row(model: ModelSpec) -> dict[str, Any]:
-    """One model with its prices, what it takes, and what of that was learnt."""
+    """One model with its prices, its parameters, and what was learnt."""
     prices = (("", model.price_in), ("cached ", model.price_cached_in))
     return {
         "model": model,
         "price_in": _price_words(*prices),
         "price_out": _price_words(("", model.price_out), ("reasoning ", model.price_reasoning)),
         "takes": _takes_words(model),
-        "learnt": [_lesson(lesson) for lesson in model.learnt],
+        "learnt": [
+            {
+                "what": capability_words(lesson["field"], lesson["value"]),
+                "reason": lesson["said"],
+                "on": str(lesson["at"])[:10],
+            }
+            for lesson in model.learnt
+        ],
     }
 
 
 def limit_words(provider: Provider) -> list[str]:
-    """The limits of ``provider``: as configured, or as its answers said last."""
+    """The limits of ``provider``: as configured, or from its last answers."""
     learnt: Mapping[str, Any] = provider.learnt_limits
     words = []
     for name, unit in _LIMITS.items():
@@ -193,7 +200,10 @@ def _price_words(main: tuple[str, Decimal | None], part: tuple[str, Decimal | No
 def _takes_words(model: ModelSpec) -> str:
     if model.purpose == ModelSpec.Purpose.EMBEDDING:
         return "texts, for embeddings"
-    words = [_temperature_words(model), f"{model.max_tokens_param} {model.max_output_tokens}"]
+    temperature = "temperature" if model.takes_temperature else "no temperature"
+    if model.takes_temperature and model.fixed_temperature is not None:
+        temperature = f"temperature always {model.fixed_temperature:g}"
+    words = [temperature, f"{model.max_tokens_param} {model.max_output_tokens}"]
     words.append(f"instructions: {model.get_system_role_display()}")
     if model.structured != ModelSpec.Structured.NONE:
         words.append(model.get_structured_display())
@@ -204,19 +214,3 @@ def _takes_words(model: ModelSpec) -> str:
     if model.extra_body:
         words.append(f"and {', '.join(model.extra_body)}")
     return ", ".join(words)
-
-
-def _temperature_words(model: ModelSpec) -> str:
-    if not model.takes_temperature:
-        return "no temperature"
-    if model.fixed_temperature is None:
-        return "temperature"
-    return f"temperature always {model.fixed_temperature:g}"
-
-
-def _lesson(learnt: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        "what": capability_words(learnt["field"], learnt["value"]),
-        "said": learnt["said"],
-        "on": str(learnt["at"])[:10],
-    }

@@ -1,4 +1,4 @@
-"""What goes over the wire and what comes back, as plain data: no client, no database."""
+"""Requests and answers as plain data: no client, no database."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from apps.llm.structured import response_format
 from labelhub.core.llm.prices import estimate_usage
 from labelhub.core.llm.types import Call, Completion, Message, TokenChoices, Usage
 
-#: Parameters of a call that a chat-completions endpoint knows; others are ours and stay here.
+#: Parameters of a call that a chat-completions endpoint knows; others are not sent.
 SENDABLE = (
     "temperature",
     "top_p",
@@ -28,9 +28,8 @@ SENDABLE = (
     "top_logprobs",
     "reasoning_effort",
 )
-#: What a model with a fixed temperature refuses together with it.
+#: Parameters that a model with a fixed temperature refuses.
 SAMPLING = ("temperature", "top_p")
-
 
 #: The most room for thinking that is ever added to a cap; providers of models that think recommend
 #: about as much. And the longest answer that is asked for because of it, tokens.
@@ -39,15 +38,15 @@ MOST_ANSWER = 65_536
 #: The part of a known context that an answer with its thinking may take.
 PART_OF_CONTEXT = 0.75
 
-#: What every answer has that a model has written, and what tells its price.
+#: A key that every answer of a model has, unlike pages of proxies.
 _WRITTEN = re.compile(rb'"(?:choices|usage|data)"')
-#: How endpoints say that an answer ended for want of room, in lower case; we say ``length``.
+#: Finish reasons of answers that reached their cap, in lower case; ours is ``length``.
 _CUT_OFF = ("length", "max_tokens", "max_output_tokens", "model_length")
-#: A count above this is a fault of whoever counted, and more than a turn can hold.
+#: A larger count is an error of the endpoint, and too large for a turn.
 MOST_TOKENS = 10**8
-#: Alternatives to ask for at each token: as many as every endpoint gives that gives any.
+#: Alternatives to ask for at each token: every endpoint with alternatives gives as many.
 TOP_LOGPROBS = 5
-#: No answer of ours has more tokens, none of them more choices.
+#: Limits of the tokens that are read, and of the choices of each.
 MOST_READ_TOKENS, MOST_CHOICES = 20_000, 20
 #: Stands for "never": some endpoints send it in place of minus infinity, which is not JSON.
 NEVER = -9999.0
@@ -55,7 +54,7 @@ NEVER = -9999.0
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back; header names in lower case."""
+    """A response; header names in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -71,11 +70,11 @@ class Malformed(ValueError):
     """An answer with status 200 that is not a chat completion."""
 
 
-class ErrorTold(Malformed):
-    """An answer with status 200 that tells an ``error``, after ``length`` characters of text."""
+class ErrorAnswer(Malformed):
+    """An answer with status 200 and an ``error``, after ``length`` characters of text."""
 
     def __init__(self, error: Any, length: int = 0) -> None:
-        super().__init__("the answer tells an error")
+        super().__init__("the answer contains an error")
         self.error, self.length = error, length
 
 
@@ -87,11 +86,11 @@ def build_request(
     plain: bool = False,
     structured: str | None = None,
 ) -> dict[str, Any]:
-    """The JSON body for ``call``, with what ``spec`` is known not to take left out or renamed.
+    """The JSON body for ``call``, without the parameters that ``spec`` does not take.
 
     ``max_tokens`` overrides the cap of the call, which overrides the cap of the model. ``plain``
-    asks for free text whatever form the call wants, ``structured`` for another form than the usual
-    one. The messages are those that ask for the form sent.
+    asks for free text instead of the call's form, ``structured`` for another form than the usual
+    one. The messages fit the form.
     """
     form = None if plain else response_format(spec, call, structured)
     params = {**call.params, "response_format": form}
@@ -108,8 +107,16 @@ def build_chat(
 ) -> dict[str, Any]:
     """The JSON body for ``messages``; see :func:`build_request`."""
     asked = {key: params[key] for key in SENDABLE if params.get(key) is not None}
-    asked |= _decided(spec) | _alternatives(asked)
-    left_out = _not_taken(spec)
+    # The model's row decides over the call.
+    if spec.fixed_temperature is not None:
+        asked |= {"temperature": spec.fixed_temperature, "top_p": None}
+    if spec.reasoning_effort:
+        asked["reasoning_effort"] = spec.reasoning_effort
+    # Log-probabilities are useless without the alternatives, which need them.
+    # Source: API reference of chat completions, ``top_logprobs``.
+    logprobs = asked.get("logprobs")
+    asked["top_logprobs"] = asked.get("top_logprobs", TOP_LOGPROBS) if logprobs else None
+    left_out = _unsupported_params(spec)
     kept = {key: sent for key, sent in asked.items() if sent is not None and key not in left_out}
     kept[spec.max_tokens_param] = max_tokens or longest_output(spec, params)
     return {
@@ -120,27 +127,7 @@ def build_chat(
     }
 
 
-def _decided(spec: ModelSpec) -> dict[str, Any]:
-    """What the model's row says in place of the call."""
-    decided: dict[str, Any] = {}
-    if spec.fixed_temperature is not None:
-        decided |= {"temperature": spec.fixed_temperature, "top_p": None}
-    if spec.reasoning_effort:
-        decided["reasoning_effort"] = spec.reasoning_effort
-    return decided
-
-
-def _alternatives(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Log-probabilities are of no use without the alternatives, which may not be asked for alone.
-
-    Source: API reference of chat completions, ``top_logprobs``.
-    """
-    if not asked.get("logprobs"):
-        return {"top_logprobs": None}
-    return {"top_logprobs": asked.get("top_logprobs", TOP_LOGPROBS)}
-
-
-def _not_taken(spec: ModelSpec) -> set[str]:
+def _unsupported_params(spec: ModelSpec) -> set[str]:
     """The parameters that this model does not take."""
     taken = {
         SAMPLING: spec.takes_temperature,
@@ -153,22 +140,21 @@ def _not_taken(spec: ModelSpec) -> set[str]:
 
 
 def output_cap(spec: ModelSpec, call: Call, *, thinking: bool = True) -> int:
-    """The most tokens this call may be answered with; without ``thinking``, in words alone."""
+    """The most tokens of an answer to this call; without ``thinking``, of its words only."""
     if thinking:
         return longest_output(spec, call.params)
     return int(call.params.get("max_tokens") or spec.max_output_tokens)
 
 
 def longest_output(spec: ModelSpec, params: Mapping[str, Any]) -> int:
-    """The most tokens of an answer that is asked for with ``params``, with the room that the model
-    is known to need for thinking."""
+    """The most tokens of an answer to a call with ``params``, including the model's known room for
+    thinking."""
     words = int(params.get("max_tokens") or spec.max_output_tokens)
     return max(words, min(words + (spec.thinking_tokens or 0), _most_written(spec)))
 
 
 def doubled_cap(spec: ModelSpec, call: Call) -> int | None:
-    """Twice the room for words, or as much of it as the model can have; None where that is no more
-    than ``call`` had."""
+    """Twice the room for words, within the model's limits; None where that is no larger."""
     words = output_cap(spec, call, thinking=False)
     more = min(2 * words, _most_written(spec))
     larger = longest_output(spec, {"max_tokens": more}) > output_cap(spec, call)
@@ -181,7 +167,7 @@ def _most_written(spec: ModelSpec) -> int:
 
 
 def effective_params(request: Mapping[str, Any]) -> dict[str, Any]:
-    """What was really sent beside the model's name and the messages."""
+    """The parameters that were sent, without the model's name and the messages."""
     return {key: sent for key, sent in request.items() if key not in ("model", "messages")}
 
 
@@ -189,13 +175,13 @@ def read_completion(body: bytes, request: Mapping[str, Any]) -> Completion:
     """Read the answer to ``request``.
 
     Raises:
-        ErrorTold: it says that something went wrong.
-        Malformed: it is not JSON, or holds no choice.
+        ErrorAnswer: it contains an error.
+        Malformed: it is not JSON, or has no choice.
     """
     data = read_json(body)
     choice = _first_choice(data)
     message = choice["message"]
-    text, reasoning = _written(message)
+    text, reasoning = _text_and_reasoning(message)
     usage = read_usage(data.get("usage"), request, reasoning + text)
     reason = _finish_reason(choice) or "stop"
     # Some endpoints say "stop" of an answer that has used up all of its tokens.
@@ -214,7 +200,7 @@ def read_completion(body: bytes, request: Mapping[str, Any]) -> Completion:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """What one event of a streamed answer adds; ``raw_usage`` as the endpoint told it."""
+    """The content of one event of a streamed answer; ``raw_usage`` as the endpoint sent it."""
 
     text: str = ""
     reasoning: str = ""
@@ -223,10 +209,10 @@ class Delta:
 
 
 def read_json(body: bytes) -> Any:
-    """What an answer with status 200 holds.
+    """The JSON of an answer with status 200.
 
     Raises:
-        ErrorTold: it says that something went wrong.
+        ErrorAnswer: it contains an error.
         Malformed: it is not JSON.
     """
     try:
@@ -238,30 +224,32 @@ def read_json(body: bytes) -> Any:
 
 
 def _check_error(found: Any) -> None:
-    """Raises: ErrorTold."""
+    """Raises: ErrorAnswer."""
     if error := error_in(found):
         holder = found if isinstance(found, Mapping) else {}
-        raise ErrorTold(error, len("".join(_written(_said_in(_choice_of(holder))))))
+        raise ErrorAnswer(
+            error, len("".join(_text_and_reasoning(_message_of(_first_choice_or_empty(holder)))))
+        )
 
 
 def written_in(body: bytes) -> int:
-    """How long an answer is that cannot be read, where a model may have written it: what a proxy
-    says in its place costs nothing."""
+    """The length of an unreadable answer that a model may have written; 0 for a page of a proxy,
+    which costs nothing."""
     return len(body) if _WRITTEN.search(body) else 0
 
 
 def read_delta(event: Any) -> Delta:
-    """Read one event of a streamed answer; one without anything of use adds nothing.
+    """Read one event of a streamed answer; an empty one adds nothing.
 
     Raises:
-        ErrorTold: it says that something went wrong.
+        ErrorAnswer: it contains an error.
         Malformed: it is no JSON object.
     """
     if not isinstance(event, Mapping):
         raise Malformed("a part of the answer is not a JSON object")
     _check_error(event)
-    choice = _choice_of(event)
-    text, reasoning = _written(_said_in(choice))
+    choice = _first_choice_or_empty(event)
+    text, reasoning = _text_and_reasoning(_message_of(choice))
     return Delta(
         text=text,
         reasoning=reasoning,
@@ -308,7 +296,7 @@ def _messages(spec: ModelSpec, messages: Sequence[Message]) -> list[dict[str, st
 
 
 def _merged(messages: Sequence[Message]) -> list[Message]:
-    """Put what the system said in front of the first thing the user says."""
+    """Put the system messages before the first user message."""
     system = "\n\n".join(message.content for message in messages if message.role == "system")
     rest = [message for message in messages if message.role != "system"]
     if not system:
@@ -330,14 +318,14 @@ def _first_choice(data: Any) -> Mapping[str, Any]:
     return choice
 
 
-def _choice_of(holder: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The first choice, as far as there is one."""
+def _first_choice_or_empty(holder: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The first choice; empty where there is none."""
     choices = holder.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     return choice if isinstance(choice, Mapping) else {}
 
 
-def _said_in(choice: Mapping[str, Any]) -> Mapping[str, Any]:
+def _message_of(choice: Mapping[str, Any]) -> Mapping[str, Any]:
     """Some endpoints that cannot stream send the whole message as their only event."""
     message = choice["delta"] if "delta" in choice else choice.get("message")
     return message if isinstance(message, Mapping) else {}
@@ -348,8 +336,8 @@ def _finish_reason(choice: Mapping[str, Any]) -> str:
     return "length" if reason in _CUT_OFF else reason
 
 
-def _written(message: Mapping[str, Any]) -> tuple[str, str]:
-    """Its text, and the thoughts that are shown beside it."""
+def _text_and_reasoning(message: Mapping[str, Any]) -> tuple[str, str]:
+    """The text of a message and its visible thoughts."""
     reasoning = message.get("reasoning_content") or message.get("reasoning")
     return _text_of(message.get("content")), _text_of(reasoning)
 
@@ -363,14 +351,14 @@ def _text_of(content: Any) -> str:
 
 
 def read_usage(raw: Any, request: Mapping[str, Any], answer: str) -> Usage:
-    """The tokens that an endpoint counted for ``request`` and what was written; an estimate where
-    it told none."""
+    """The tokens that an endpoint counted for ``request`` and its answer; an estimate where it did
+    not."""
     counts = raw if isinstance(raw, Mapping) else {}
     tokens_in, tokens_out = (
         token_count(counts, "prompt_tokens"),
         token_count(counts, "completion_tokens"),
     )
-    # No request is without tokens, nor any text: a zero is no count.
+    # Each request and each text has tokens, so 0 is no count.
     if not tokens_in or tokens_out is None or (answer and not tokens_out):
         guessed = estimate_usage((Message(**message) for message in request["messages"]), answer)
         return replace(guessed, tokens_out=min(guessed.tokens_out, _cap_of(request)))
@@ -384,12 +372,12 @@ def read_usage(raw: Any, request: Mapping[str, Any], answer: str) -> Usage:
 
 
 def _cap_of(request: Mapping[str, Any]) -> int:
-    """The most tokens of the answer, as sent: nobody is paid for more."""
+    """The cap of the answer in the request: more tokens are not paid for."""
     return int(request.get("max_tokens") or request.get("max_completion_tokens") or MOST_TOKENS)
 
 
 def token_count(holder: Any, key: str) -> int | None:
-    """The count that ``holder`` has under ``key``; None where it has none that can be used."""
+    """The count under ``key``; None where there is no valid one."""
     counted = holder.get(key) if isinstance(holder, Mapping) else None
     if isinstance(counted, bool) or not isinstance(counted, int):
         return None
@@ -397,10 +385,8 @@ def token_count(holder: Any, key: str) -> int | None:
 
 
 def read_logprobs(raw: Any) -> tuple[TokenChoices, ...]:
-    """The tokens in order, from ``choices[0].logprobs``; empty where any of them cannot be read.
-
-    Never raises: a token that is missing would shift all that follow, so then none is told.
-    """
+    """The tokens in order, from ``choices[0].logprobs``; empty where any of them cannot be read, as
+    a missing one would shift those after it."""
     content = raw.get("content") if isinstance(raw, Mapping) else None
     if not isinstance(content, list):
         return ()
@@ -424,10 +410,10 @@ def _choice(raw: Any) -> tuple[str, float] | None:
     token, logprob = raw.get("token"), raw.get("logprob")
     if not isinstance(token, str) or isinstance(logprob, bool):
         return None
-    # Whole numbers may be too large for a float, and are none that is no number.
+    # An integer may be too large for ``isnan``.
     if not isinstance(logprob, int | float) or (isinstance(logprob, float) and isnan(logprob)):
         return None
-    # Rounding makes some certain tokens a hair more than certain.
+    # Rounding makes some probabilities slightly larger than 1.
     return clean(token), float(max(NEVER, min(0, logprob)))
 
 

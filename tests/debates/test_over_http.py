@@ -76,7 +76,7 @@ def test_a_provider_that_is_down_pauses_the_run() -> None:
         run_slice(run.pk, pace=PACE)
     run.refresh_from_db()
     assert (run.status, run.pause_code) == (Run.Status.PAUSED, "provider_unreachable")
-    assert "Nobody answers" in run.message
+    assert "No connection to" in run.message
 
 
 def test_an_address_that_is_forbidden_pauses_the_run_in_words() -> None:

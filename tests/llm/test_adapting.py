@@ -231,7 +231,7 @@ async def test_a_form_that_a_server_fails_at_without_a_word_of_it_is_given_up_fo
             async with opened(spec, learnt=learnt) as gateway:
                 asked = [await gateway.complete(spec, make_json_call()) for _ in range(2)]
         found = [attempt.http_status for answer in asked for attempt in answer.attempts]
-        messages = {capability.said for capability in learnt.seen} - {"Internal Server Error"}
+        messages = {capability.reason for capability in learnt.seen} - {"Internal Server Error"}
         if (spec.structured, found) != (form, statuses) or messages:
             failures.append((case, spec.structured, found, messages))
     assert not failures

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 def test_a_lesson_is_kept_with_what_was_said_and_when() -> None:
     model = ModelSpecFactory.create()
-    services.learn_capability(model, Capability("takes_seed", value=False, said="no seed"))
+    services.learn_capability(model, Capability("takes_seed", value=False, reason="no seed"))
     kept = ModelSpec.objects.get()
     (lesson,) = kept.learnt
     assert (kept.takes_seed, model.takes_seed, model.learnt) == (False, False, kept.learnt)

@@ -126,7 +126,7 @@ async def test_http_500_on_a_schema_teaches_once_another_form_is_answered(messag
             await gateway.complete(spec, make_json_call())
     assert kinds_asked(endpoint.heard) == ["json_schema", "json_object", "json_object"]
     assert [
-        (capability.field, capability.value, capability.said) for capability in learnt.seen
+        (capability.field, capability.value, capability.reason) for capability in learnt.seen
     ] == [("structured", "json_object", message)]
 
 

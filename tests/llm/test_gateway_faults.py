@@ -256,5 +256,5 @@ async def test_nobody_there_is_said_with_host_and_port() -> None:
         port = held.getsockname()[1]
         spec = make_spec(provider={"base_url": f"http://127.0.0.1:{port}/v1"})
         async with opened(spec) as gateway:
-            with pytest.raises(ModelUnreachable, match=rf"Nobody.*127\.0\.0\.1:{port}"):
+            with pytest.raises(ModelUnreachable, match=rf"No connection.*127\.0\.0\.1:{port}"):
                 await gateway.complete(spec, make_call())

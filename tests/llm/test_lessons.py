@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from apps.llm.capabilities import capability_words, learnt_from
+from apps.llm.capabilities import capability_words, learn_from
 from apps.llm.failures import Cause, Failure, Verdict, judge, resume_after
 
 SENT: dict[str, Any] = {
@@ -45,9 +45,9 @@ def refused(message: str, status: int = 400, **more: Any) -> Failure:
 def test_a_refused_parameter_is_learnt_with_what_was_said(
     message: str, field: str, value: Any
 ) -> None:
-    found = learnt_from(refused(message), SENT)
+    found = learn_from(refused(message), SENT)
     assert found is not None
-    assert (found.field, found.value, found.said) == (field, value, message)
+    assert (found.field, found.value, found.reason) == (field, value, message)
     assert field not in capability_words(field, value) or "tokens" in message
 
 
@@ -69,7 +69,7 @@ def test_a_refused_parameter_is_learnt_with_what_was_said(
     ],
 )  # fmt: skip
 def test_other_refusals_teach_nothing(failure: Failure) -> None:
-    assert learnt_from(failure, SENT) is None
+    assert learn_from(failure, SENT) is None
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_nobody_there_is_said_with_the_address() -> None:
         port = held.getsockname()[1]
         found = check_provider(ProviderFactory.create(base_url=f"http://127.0.0.1:{port}/v1"))
     assert not found.ok
-    assert "Nobody answers at provider" in found.words
+    assert "No connection to provider" in found.words
     assert f"127.0.0.1:{port}" in found.words
 
 

@@ -72,7 +72,7 @@ def test_a_wrong_header_is_said_in_place_and_seen(operator: Client, given: str, 
 def test_what_was_learnt_is_shown_and_can_be_forgotten(operator: Client) -> None:
     model = ModelSpecFactory.create(structured="json_schema")
     for capability in (
-        Capability("takes_temperature", value=False, said="Only <b>1</b> is supported"),
+        Capability("takes_temperature", value=False, reason="Only <b>1</b> is supported"),
         Capability("structured", "json_object", "no json_schema"),
         Capability("structured", "none", "no json_object"),
     ):

@@ -25,12 +25,12 @@ async def _closed() -> AsyncIterator[None]:
     """Nothing is left of a test's lines."""
     yield
     await close_all()
-    assert asyncio.get_running_loop() not in module._lines
+    assert asyncio.get_running_loop() not in module._gateways
     assert not module._closing
 
 
 def open_lines() -> int:
-    return len(module._lines.get(asyncio.get_running_loop(), {}))
+    return len(module._gateways.get(asyncio.get_running_loop(), {}))
 
 
 def is_closed(gateway: Gateway) -> bool:
@@ -70,7 +70,7 @@ async def test_a_line_is_opened_once_however_many_wait_for_it(
         async with shared_gateway(make_spec(model_server, pk=pk), QUICK):
             pass
 
-    monkeypatch.setattr(module._Kept, "look", lambda _: None)
+    monkeypatch.setattr(module._Shared, "check_breaker", lambda _: None)
     await asyncio.gather(*(use(pk) for pk in (1, 2, 3, 1, 2, 3)))
     assert sorted(lease.pk for lease in opened) == [1, 2, 3]
 
@@ -168,9 +168,9 @@ async def test_loops_share_nothing_and_one_that_ended_is_forgotten(
 
     ended, there = await asyncio.to_thread(elsewhere)
     assert there is not here
-    assert ended in module._lines
+    assert ended in module._gateways
     await asyncio.to_thread(elsewhere)
-    assert ended not in module._lines
+    assert ended not in module._gateways
 
 
 async def test_the_offline_model_opens_nothing() -> None:

@@ -216,7 +216,7 @@ def test_thoughts_are_taken_out_wherever_text_is_cut(
     whole = f" <think>{thought.replace('/', '')}</think>\n{text}"
     spoken, heard, start = ThoughtFilter(), "", 0
     for cut in [*sorted(cuts), len(whole)]:
-        heard += spoken.hear(whole[start:cut])
+        heard += spoken.feed(whole[start:cut])
         start = max(start, cut)
     assert heard + spoken.rest() == text.lstrip()
 

@@ -35,7 +35,7 @@ EXPORT_FILE = {
 
 
 class ExportQuerySerializer(serializers.Serializer[Any]):
-    """Which export."""
+    """The format and the filter of an export."""
 
     format = serializers.ChoiceField(choices=list(FORMATS), default="jsonl")
     only = serializers.ChoiceField(choices=["gold"], required=False)

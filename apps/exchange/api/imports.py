@@ -146,7 +146,7 @@ class ImportViewSet(ProjectViewSet):
         batch = queue_import(batch, columns=chosen, strict=asked["strict"], send=not small)
         if small:
             with suppress(Unavailable):  # a worker can wait for longer
-                return _answer(run_import(batch.pk, patience=PAGE_WAITS))
+                return _import_response(run_import(batch.pk, patience=PAGE_WAITS))
             start_job(KIND, batch.pk)
         return Response(result_of(batch), status=HTTPStatus.ACCEPTED)
 
@@ -169,7 +169,7 @@ class ImportViewSet(ProjectViewSet):
         )
 
 
-def _answer(batch: ImportBatch) -> Response:
+def _import_response(batch: ImportBatch) -> Response:
     """The counts, with the fields of a problem when nothing was imported."""
     result = result_of(batch)
     if batch.status != ImportBatch.Status.FAILED:

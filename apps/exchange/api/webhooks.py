@@ -51,7 +51,7 @@ class NewWebhookSerializer(serializers.Serializer[Any]):
 
 
 class WebhookChangeSerializer(NewWebhookSerializer):
-    """What can be changed."""
+    """Changes of a webhook."""
 
     active = serializers.BooleanField(help_text="Switch it on or off.")
 
@@ -87,7 +87,7 @@ class DeliverySerializer(serializers.ModelSerializer[Delivery]):
         read_only_fields = fields
 
     def get_message_id(self, row: Delivery) -> str:
-        """As in the header ``webhook-id``."""
+        """The value of the header ``webhook-id``."""
         return message_id(row)
 
     @extend_schema_field(serializers.CharField(allow_null=True))

@@ -293,7 +293,7 @@ def _listed(name: str, values: list[str]) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """As JSON, which is YAML; without what YAML does not print."""
+    """The text as JSON, which is YAML, without unprintable characters."""
     return json.dumps("".join(c for c in text if c.isprintable()), ensure_ascii=False)
 
 

@@ -88,11 +88,12 @@ def results_of(
         return []
     score = label.get("confidence")
     parts = [_answer(label["value"], schema, names)]
-    parts += [
-        (names.evidence, "labels", {"start": start, "end": end, "text": text[start:end],
-                                    "labels": [name]})
-        for name, start, end in _quotes(label, schema, text)
-    ]  # fmt: skip
+    for name, phrase, start, _ in quotes_of(label, text):
+        begin = text.find(phrase) if start is None else start
+        if name in schema.names and begin >= 0:
+            end = begin + len(phrase)
+            quote = {"start": begin, "end": end, "text": phrase, "labels": [name]}
+            parts.append((names.evidence, "labels", quote))
     if label.get("rationale"):
         parts.append((names.rationale, "textarea", {"text": [label["rationale"]]}))
     if comment := label.get("provenance", {}).get("comment"):
@@ -122,14 +123,6 @@ def _answer(value: Value, schema: Schema, names: Names) -> tuple[str, str, dict[
         return names.answer, names.kind, {names.kind: value}
     chosen = value if isinstance(value, list) else [schema.name_of(value)]
     return names.answer, "choices", {"choices": chosen}
-
-
-def _quotes(label: Mapping[str, Any], schema: Schema, text: str) -> Iterator[tuple[str, int, int]]:
-    """(label, start, end); quotes without a place are found in the text."""
-    for name, phrase, start, _ in quotes_of(label, text):
-        begin = text.find(phrase) if start is None else start
-        if name in schema.names and begin >= 0:
-            yield name, begin, begin + len(phrase)
 
 
 MACHINES = ("llm", "model")
@@ -183,12 +176,17 @@ def _data(row: Row, kept: Mapping[str, Any], schema: Schema, names: Names) -> di
 def _lists(row: Row, schema: Schema, names: Names) -> dict[str, list[dict[str, Any]]]:
     """Predictions, annotations and drafts: those from Label Studio in their order, then ours."""
     labels = row.get("labels", [])
+    history = row.get("gold_history") or []
+    decided_here = bool(history) and history[-1]["basis"] != "imported"
     numbers = {label["uid"]: _number(label) for label in labels}
     found: dict[str, list[tuple[int, dict[str, Any]]]] = {name: [] for name in LISTS}
     for label in _current(labels):
         if entry := _original(label):
             name, original, position = entry
-            found[name].append((position, _updated(original, name, label, row)))
+            entry_now = dict(original)
+            if name == "annotations" and decided_here:
+                entry_now["ground_truth"] = _agrees(label["value"], row.get("gold"))
+            found[name].append((position, entry_now))
         elif label["kind"] in MACHINES:
             found["predictions"].append((len(labels), _prediction(label, schema, names, row)))
         elif label["role"] != Label.Role.DRAFT:
@@ -226,16 +224,6 @@ def _current(labels: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         and (not label["withdrawn"] or label["role"] in Label.ASIDE)
         and not label["rejected"]  # a cancelled annotation there would be an abstention
     ]
-
-
-def _updated(
-    original: Mapping[str, Any], name: str, label: Mapping[str, Any], row: Row
-) -> dict[str, Any]:
-    """The original; an annotation says whether it agrees with gold that was decided here."""
-    history = row.get("gold_history") or []
-    if name == "annotations" and history and history[-1]["basis"] != "imported":
-        return {**original, "ground_truth": _agrees(label["value"], row.get("gold"))}
-    return dict(original)
 
 
 def _agrees(value: Value | None, gold: Value | None) -> bool:

@@ -6,7 +6,7 @@ importer makes the same ledger of them.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -96,15 +96,14 @@ def ledger_chunks(project: Project) -> Iterator[list[Row]]:
         golds = _rows_by_item(Gold.objects, ids, _GOLD, _gold)
         for item_id, skips in skips_of(project, [item[:2] for item in items], version).items():
             labels.setdefault(item_id, []).extend(skips)
-        yield [
-            {
-                **_content(item),
-                "gold": _current_gold(golds.get(item[0])),
-                "labels": labels.get(item[0], []),
-                "gold_history": golds.get(item[0], []),
-            }
-            for item in items
-        ]
+        rows = []
+        for item in items:
+            history = golds.get(item[0], [])
+            # The chain has no branches and is in order: the last decision is the current one.
+            gold = history[-1]["value"] if history and not history[-1]["withdrawn"] else None
+            ledger = {"gold": gold, "labels": labels.get(item[0], []), "gold_history": history}
+            rows.append(_content(item) | ledger)
+        yield rows
 
 
 def gold_chunks(project: Project) -> Iterator[list[Row]]:
@@ -201,8 +200,3 @@ def _content(item: Sequence[Any]) -> Row:
         "options": options,
         "meta": meta,
     }
-
-
-def _current_gold(history: Sequence[Mapping[str, Any]] | None) -> Any:
-    # The chain has no branches and is in order: the last decision is the current one.
-    return history[-1]["value"] if history and not history[-1]["withdrawn"] else None

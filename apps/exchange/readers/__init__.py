@@ -18,7 +18,7 @@ from apps.exchange.readers.text import HEAD, is_binary
 
 _MODULES = (delimited, json_list, jsonl, xlsx, parquet)
 
-#: First bytes of what people send by mistake, whatever its ending.
+#: First bytes of files that people send by mistake.
 FOREIGN = {
     b"%PDF-": "a PDF; use a table or lines of text.",
     b"\x1f\x8b": "compressed (gzip); unpack it first.",
@@ -29,8 +29,8 @@ FOREIGN = {
 #: Every format by its name.
 FORMATS: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
 
-#: A text file of this size cannot become large in memory, and to start a process takes longer than
-#: to read it.
+#: A text file up to this size cannot become large in memory, and is read faster than a process
+#: starts.
 MAX_BYTES_HERE = 1024 * 1024
 
 __all__ = [
@@ -61,14 +61,14 @@ def open_rows(
 ) -> Iterator[RawRow]:
     """Stream the rows of a file in constant memory; rows with a fault carry it.
 
-    Formats that unpack, and large files, are read by a process of their own: what they take of
-    memory would otherwise stay with the server. There are ``PLACES`` for those; ``meanwhile`` is
-    what is done while none is free. They have ``in_all`` seconds of processor time, if it is given.
+    Packed formats and large files are read by a separate process, as the server would keep the
+    memory that they take. There are ``PLACES`` for those; ``meanwhile`` is called while none is
+    free. With ``in_all`` the process has so many seconds of processor time.
 
     Raises:
         UnreadableFile: the file as a whole is of no use (empty, broken, a bomb, no rows); while
             iterating, too.
-        ReadingFault: it failed by a fault of ours; while iterating.
+        ReadingFault: the server failed; while iterating.
         FileNotFoundError: the file is gone.
     """
     size = path.stat().st_size
@@ -78,7 +78,7 @@ def open_rows(
 
 
 def read_here(path: Path, format_name: str) -> Iterator[RawRow]:
-    """The same in this process."""
+    """The rows of a file, read in this process."""
     rows = 0
     for row in FORMATS[format_name].read(path):
         rows += 1
@@ -103,7 +103,7 @@ def format_of(file_name: str, path: Path, content_type: str = "") -> str:
     """The name of the format: by file ending or content type, then by the first bytes.
 
     Raises:
-        UnreadableFile: unknown ending, or a content that belies it.
+        UnreadableFile: an unknown ending, or content that does not match it.
     """
     with path.open("rb") as file:
         head = file.read(HEAD)
@@ -118,7 +118,7 @@ def format_of(file_name: str, path: Path, content_type: str = "") -> str:
         if named != found:
             what = "Parquet" if found == "parquet" else "Excel or another zip archive"
             raise UnreadableFile(
-                f"The content of '{file_name[:80]}' is {what}; unpack it, or name it so."
+                f"The content of '{file_name[:80]}' is {what}; unpack it, or rename it."
             )
     elif named not in ("parquet", "xlsx") and is_binary(head):
         raise UnreadableFile(
@@ -134,11 +134,11 @@ def _format_by_name(file_name: str, content_type: str) -> str:
     for known in FORMATS.values():
         if suffix in known.suffixes or (not suffix and plain in known.content_types):
             return known.name
-    raise UnreadableFile(f"'{file_name[:80]}' is of no known kind; use one of {accepted()}.")
+    raise UnreadableFile(f"'{file_name[:80]}' is of an unknown type; use one of {accepted()}.")
 
 
 def _json_or_lines(head: bytes, named: str) -> str:
-    """People mix the two endings up; the first bracket and the first line tell them apart."""
+    """The format by the first bracket and the first line, as the endings are often mixed up."""
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"["):
         return "json"

@@ -1,8 +1,8 @@
-"""Reading a file in a process of its own that ends with it.
+"""Reads a file in a separate process, which ends with the file.
 
-What a file takes of memory is given back then, and it cannot take more than ``MAX_MEMORY``. The
-process knows no secrets and no database; it gets the path of a file and answers with rows, a line
-of JSON each. It dies with the process that started it.
+That frees the memory, which is limited to ``MAX_MEMORY``. The process has no secrets and no
+database; it gets the path of a file and writes rows, a line of JSON each. It dies with the process
+that started it.
 """
 
 import fcntl
@@ -31,16 +31,16 @@ BUSY = (
     "Try again in a moment."
 )
 
-#: Called again and again while no place is free, with the seconds waited so far; may raise.
+#: Called repeatedly while no place is free, with the seconds waited so far; may raise.
 Meanwhile = Callable[[float], None]
 
 
 def keep_waiting(_waited: float) -> None:
-    """What those do meanwhile who have the time."""
+    """Wait for a place without a limit."""
 
 
 def refuse_after(seconds: float) -> Meanwhile:
-    """What those do meanwhile who cannot wait for longer."""
+    """Wait for a place at most ``seconds``, then raise ``Unavailable``."""
 
     def refuse(waited: float) -> None:
         if waited >= seconds:
@@ -51,8 +51,8 @@ def refuse_after(seconds: float) -> Meanwhile:
 
 @contextmanager
 def reading_place(meanwhile: Meanwhile) -> Iterator[int]:
-    """An open lock file for the process that reads to inherit: the place is taken while either of
-    the two has it open."""
+    """An open lock file that the reading process inherits: the place is taken while either of the
+    two has it open."""
     started = monotonic()
     while (place := _free_place()) is None:
         meanwhile(monotonic() - started)
@@ -64,7 +64,7 @@ def reading_place(meanwhile: Meanwhile) -> Iterator[int]:
 
 
 def _free_place() -> int | None:
-    # The process that reads imports this module, too, and has no Django.
+    # The reading process imports this module as well, and has no Django.
     from django.conf import settings  # noqa: PLC0415
 
     for number in range(1, PLACES + 1):
@@ -83,10 +83,10 @@ logger = logging.getLogger(__name__)
 MAX_MEMORY = 1536 * 1024 * 1024
 #: Seconds of processor time, not of the clock, from one row to the next.
 MAX_SECONDS = 300
-#: Rows have at most ``MAX_ROW_BYTES``; spelled as JSON, blanks and quotes take more.
+#: Rows have at most ``MAX_ROW_BYTES``; as JSON they can be longer.
 MAX_LINE = 64 * 1024 * 1024
 ROOT = Path(__file__).resolve().parents[3]
-#: All that the process gets of our environment.
+#: The variables that the process gets.
 PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "TMPDIR")
 OWN = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",  # others reserve far more than they use
@@ -111,12 +111,12 @@ SLOW: dict[int, str] = {
 def read_apart(
     path: Path, format_name: str, meanwhile: Meanwhile, in_all: int | None = None
 ) -> Iterator[RawRow]:
-    """The checked rows of a file, as a process of their own reads them, once there is a place for
-    it; with ``in_all`` within so many seconds of processor time.
+    """The checked rows of a file, read by a separate process when there is a place for it; with
+    ``in_all`` within so many seconds of processor time.
 
     Raises:
         UnreadableFile: the file as a whole is of no use, or takes too much memory or time.
-        ReadingFault: the process failed by a fault of ours.
+        ReadingFault: the process failed.
     """
     limits = [MAX_MEMORY, MAX_SECONDS, in_all or 0]
     with reading_place(meanwhile) as place:
@@ -149,7 +149,7 @@ def read_apart(
                     raise ReadingFault(message["fault"])
                 number, data, error, field, position = message
                 yield RawRow(number, data, error, field, position, len(line))
-            # It ended without a last word, or in the middle of a row.
+            # It ended without a final message, or in the middle of a row.
             raise _error_of_exit(process)
         finally:
             process.kill()
@@ -165,8 +165,8 @@ def _error_of_exit(process: "subprocess.Popen[bytes]") -> UnreadableFile:
 
 
 def write_rows(rows: Iterator[RawRow], memory: int, seconds: float, in_all: int) -> None:
-    """What the process does: write the rows to its standard output, within its limits; then null,
-    or in words why the file is of no use, or the name of a fault of ours."""
+    """Write the rows to standard output within the limits, then null, or the reason why the file
+    cannot be read, or the name of an error of ours. Runs in the separate process."""
     _limit_process(memory, seconds, in_all)
     try:
         for row in rows:

@@ -21,12 +21,12 @@ from apps.exchange.readers.base import (
 )
 
 Sizes = NDArray[np.int64]
-#: Of a value besides its letters: a number, an empty text, a part of a list.
+#: The memory of a value besides its letters: a number, an empty text, a part of a list.
 LEAST = 32
 
 
 def row_sizes(batch: Any) -> Sizes:
-    """About how many bytes each row takes."""
+    """The approximate bytes of each row."""
     total = np.zeros(batch.num_rows, np.int64)
     for column in batch.columns:
         total += _sizes(column)
@@ -34,18 +34,18 @@ def row_sizes(batch: Any) -> Sizes:
 
 
 def _sizes(array: Any) -> Sizes:
-    """Of each value of an array, with what is in it."""
+    """The bytes of each value of an array, with its contents."""
     import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
     import pyarrow.compute as pc  # noqa: PLC0415 - the same
 
-    kind = array.type
+    kind, types = array.type, pa.types
     if isinstance(array, pa.ExtensionArray):
         return _sizes(array.storage)
-    if pa.types.is_dictionary(kind):
+    if types.is_dictionary(kind):
         there = _sizes(array.dictionary)
         known = np.append(there, LEAST)  # the last one stands for null
         return known[_numbers(pc.fill_null(array.indices.cast(pa.int64()), len(there)))]
-    if pa.types.is_struct(kind):
+    if types.is_struct(kind):
         parts = (_sizes(array.field(index)) for index in range(kind.num_fields))
         return sum(parts, np.full(len(array), LEAST, np.int64))
     if (bounds := _list_bounds(array)) is not None:
@@ -53,15 +53,16 @@ def _sizes(array: Any) -> Sizes:
         until = np.concatenate([np.zeros(1, np.int64), np.cumsum(_sizes(array.values))])
         found: Sizes = until[ends] - until[begins] + LEAST
         return found
-    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+    if types.is_string_view(kind) or types.is_binary_view(kind):
         array = array.cast(pa.large_binary())
-    if _is_text(array.type):
+    texts = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    if any(is_kind(array.type) for is_kind in (*texts, types.is_fixed_size_binary)):
         return _numbers(pc.fill_null(pc.binary_length(array), 0)) + LEAST
     return np.full(len(array), LEAST, np.int64)
 
 
 def _list_bounds(array: Any) -> tuple[Sizes, Sizes] | None:
-    """Where each of an array's lists begins and ends in what they hold; None: it has no lists."""
+    """The begins and ends of an array's lists in their values; None where it has no lists."""
     import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
 
     kind = array.type
@@ -82,21 +83,13 @@ def _numbers(array: Any) -> Sizes:
     return found
 
 
-def _is_text(kind: Any) -> bool:
-    import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
-
-    types = pa.types
-    texts = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
-    return any(is_kind(kind) for is_kind in (*texts, types.is_fixed_size_binary))
-
-
 BATCH, PLAIN_BATCH = 500, 20
-#: From here on a row takes at least a byte, or it is no row.
+#: From so many rows on, a file must have a byte for each.
 MANY_ROWS = 1_000_000
 MAX_ROW_GROUP = 512 * 1024 * 1024
-#: Parts of all lists of one column in a row group: each takes some bytes, however it is packed.
+#: Parts of all lists of one column in a row group; each takes memory.
 MAX_PARTS = 32_000_000
-#: So much of a batch is made into Python values at once.
+#: Bytes of a batch that are converted to Python values at once.
 DECODED = 32 * 1024 * 1024
 
 
@@ -120,7 +113,7 @@ def read(path: Path) -> Iterator[RawRow]:
                     cells = {name: _plain(cell) for name, cell in record.items()}
                     data = {name: cell for name, cell in cells.items() if cell not in (None, "")}
                     yield RawRow(number, data, position=place)
-    except MemoryError:  # Arrow's own is one of its exceptions, too
+    except MemoryError:  # also an Arrow exception
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         after = f" after row {number}" if number else ""
@@ -128,11 +121,11 @@ def read(path: Path) -> Iterator[RawRow]:
 
 
 def _batches(path: Path, metadata: Any) -> Iterator[Any]:
-    """The file in batches, texts as dictionaries: a long one that is repeated is in memory once.
+    """The file in batches, with texts as dictionaries, so that repeated texts are in memory once.
 
-    Arrow puts no two dictionaries into one batch of lists: then it is read group by group, and
-    from where a group has changed its encoding, in small batches as plain texts; JSON, of which it
-    makes no dictionaries, in small batches from the start.
+    Arrow cannot put two dictionaries into one batch of lists. So a file with lists is read group by
+    group, and the rest of a group that changes its encoding in small batches of plain texts. JSON,
+    which has no dictionaries, is read in small batches.
     """
     import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
 
@@ -162,8 +155,8 @@ def _group_batches(
 
 
 def _text_columns(schema: Any) -> tuple[list[str], list[str], list[str]]:
-    """The paths of the columns that hold texts: as they are, within lists and structures, and those
-    that are never read as dictionaries."""
+    """The paths of the columns with texts: flat ones, nested ones, and those that are never read as
+    dictionaries."""
     columns = [schema.column(index) for index in range(len(schema))]
     texts = [
         column
@@ -177,8 +170,8 @@ def _text_columns(schema: Any) -> tuple[list[str], list[str], list[str]]:
 
 
 def _records(batch: Any) -> Iterator[dict[str, Any] | None]:
-    """The rows, each as Arrow's scalars or Python values, a bounded number at once; None for one
-    that is too long."""
+    """The rows as Arrow scalars or Python values, a bounded number at once; None for a row that is
+    too long."""
     sizes = row_sizes(batch)
     until, start = sizes.cumsum(), 0
     while start < batch.num_rows:
@@ -193,7 +186,7 @@ def _records(batch: Any) -> Iterator[dict[str, Any] | None]:
 
 
 def _decode_rows(piece: Any, too_long: Any) -> Iterator[dict[str, Any] | None]:
-    # Nanoseconds come as pandas' values where that is installed: those are asked one by one.
+    # Nanoseconds would become pandas values, so they are converted one by one.
     fine = any(getattr(field.type, "unit", "") == "ns" for field in piece.schema)
     try:
         rows = _scalars(piece) if fine else iter(piece.to_pylist())
@@ -257,8 +250,8 @@ def _plain(cell: Any) -> Any:
 
 
 def _scalar_value(scalar: Any) -> Any:
-    """A time that Python cannot hold is spelled out; one by nanoseconds is such a time, which only
-    pandas could hold, where it is installed."""
+    """The Python value of a scalar; a time that Python cannot hold, such as one with nanoseconds,
+    as a text."""
     # Python's times are no finer than microseconds.
     if getattr(scalar.type, "unit", "") == "ns" and scalar.is_valid and scalar.value % 1000:
         return scalar.cast("string").as_py()

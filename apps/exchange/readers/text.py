@@ -16,10 +16,10 @@ UTF8_MARK, UTF16_MARKS = (
     codecs.BOM_UTF8,
     {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"},
 )
-#: A character such as U+0500 has its NUL on the other side.
+#: Some characters, such as U+0500, have their NUL on the other side.
 MUCH = 10
-#: Bytes that text does not have, but for blanks, ends of lines and the escape of terminals; from
-#: one in so many on it is none.
+#: Control characters except blanks, ends of lines and the escape of terminals; a file with more
+#: than one in ``ENOUGH`` bytes is not text.
 NO_TEXT = bytes({*range(32), 127} - {*b"\t\n\v\f\r\x1b"})
 ENOUGH = 20
 UTF32_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
@@ -28,8 +28,8 @@ UTF32_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 def encoding_of(head: bytes) -> tuple[str, int]:
     """(codec, length of its byte order mark): UTF-8 or UTF-16, by mark or by the pattern of NULs.
 
-    One-byte encodings such as Latin-1 cannot be told from each other, so they are never guessed:
-    their rows are reported one by one.
+    One-byte encodings such as Latin-1 cannot be distinguished, so they are never guessed: their
+    rows are reported.
 
     Raises:
         UnreadableFile: UTF-32.
@@ -58,8 +58,8 @@ def _encoding_by_nuls(head: bytes) -> str:
 def is_binary(head: bytes) -> bool:
     """Whether the first bytes of a file are those of a picture or program.
 
-    Text has next to no control characters, compressed data one in nine bytes. A text with some in
-    it is still read, and its rows reported.
+    Text has almost no control characters, compressed data one in nine bytes. A text with some is
+    still read, and their rows are reported.
     """
     codec, _ = encoding_of(head)
     others = len(head) - len(head.translate(None, NO_TEXT))
@@ -67,7 +67,7 @@ def is_binary(head: bytes) -> bool:
 
 
 class Utf8Source:
-    """Reads a file as UTF-8 bytes; what is not valid stays invalid, for the row to be reported."""
+    """Reads a file as UTF-8 bytes; invalid ones stay invalid, so that their row is reported."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -115,7 +115,7 @@ class Line:
 
 
 def lines(source: Utf8Source, newline: bytes = b"\n") -> Iterator[Line]:
-    """The lines of ``source``; one that exceeds MAX_ROW_BYTES is passed over in pieces."""
+    """The lines of ``source``; one that exceeds MAX_ROW_BYTES is skipped in pieces."""
     held, too_long = bytearray(), False
     while chunk := source.read():
         *ends, rest = chunk.split(newline)

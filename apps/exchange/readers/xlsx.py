@@ -21,7 +21,7 @@ MAX_UNPACKED = 512 * 1024 * 1024
 #: Real sheets pack 5 to 40 times; a bomb packs 1,000 times. Small files may be anything.
 MAX_RATIO, RATIO_FROM = 150, 20 * 1024 * 1024
 MAX_PARTS = 10_000
-#: What a part may unpack to that is read as a whole. Sheets are measured, others never opened.
+#: Limits of parts that are read as a whole. Sheets are measured, the others never opened.
 STRINGS, MAX_STRINGS, MAX_WHOLE = "xl/sharedStrings.xml", 128 * 1024 * 1024, 16 * 1024 * 1024
 SHEETS = "xl/worksheets/"
 NOT_OPENED = (
@@ -42,10 +42,10 @@ _CELL = re.compile(r"[A-Z]{1,3}[1-9][0-9]{0,6}")
 
 
 def check_workbook(path: Path) -> None:
-    """Refuse what would not fit into memory: a bomb by its table of contents, then long rows.
+    """Refuse a workbook that does not fit into memory, by its table of contents and its rows.
 
     Raises:
-        UnreadableFile: it is a bomb, or no workbook at all.
+        UnreadableFile: it is a zip bomb, or no workbook.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -80,7 +80,7 @@ def _check_sizes(parts: list[zipfile.ZipInfo], packed: int) -> None:
 
 
 def _check_sheet(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
-    """Refuse a sheet with rows that no sheet has, or that would not fit into memory."""
+    """Refuse a sheet with impossible rows, or rows that do not fit into memory."""
     parser = expat.ParserCreate()
     rows = _Rows(parser)
     parser.StartElementHandler = rows.start
@@ -93,7 +93,7 @@ def _check_sheet(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
 
 
 class _Rows:
-    """How many bytes and elements lie between one row's start and the next's."""
+    """The bytes and elements between the starts of two rows."""
 
     def __init__(self, parser: expat.XMLParserType) -> None:
         self.parser = parser

@@ -32,7 +32,7 @@ class FileDigest:
 
 
 def path_of(name: str) -> Path:
-    """Where the file of that stored name is."""
+    """The path of the file with that stored name."""
     return Path(settings.DATA_DIR) / FOLDER / name
 
 

@@ -77,12 +77,16 @@ def write_chunk(
     """
     tally = ImportTally()
     good = []
+    noted = {note["message"] for note in batch.errors} if batch else set()
     for row in rows:
         if isinstance(row, RowError):
             tally.fail(row.row, row.field, row.message)
-        else:
-            good.append(row)
-    _add_remarks(good, batch, tally)
+            continue
+        good.append(row)
+        for field_name, message in row.remarks:
+            if message not in noted:
+                noted.add(message)
+                tally.remark(row.number, field_name, message)
     found = Item.objects.named(context.project, {row.external_id for row in good})
     fields = ("external_id", "content_hash", "batch")
     there = {item.external_id: item for item in found.only(*fields)}
@@ -93,15 +97,6 @@ def write_chunk(
     _create(context, {name: row for name, row in fresh.items() if name not in blank}, batch, tally)
     _fill(context, [(fresh[name], item) for name, item in blank.items()], batch, tally)
     return tally
-
-
-def _add_remarks(rows: Iterable[ItemRow], batch: ImportBatch | None, tally: ImportTally) -> None:
-    noted = {note["message"] for note in batch.errors} if batch else set()
-    for row in rows:
-        for field_name, message in row.remarks:
-            if message not in noted:
-                noted.add(message)
-                tally.remark(row.number, field_name, message)
 
 
 def _fillable(rows: Iterable[ItemRow], there: Mapping[str, Item]) -> dict[str, Item]:

@@ -91,7 +91,7 @@ def import_label_file(*, project: Project, path: Path, file_name: str) -> LabelF
             context.check_schema()
             if brings_items:
                 result.items_created += _create_placeholders(context, chunk)
-            result.add(_write(context, chunk, result))
+            result.add(_write_rows(context, chunk, result))
     if result.tally.created >= CHUNK_ROWS:
         refresh_statistics(Item, ItemState, Label, Gold)
     return result
@@ -133,7 +133,9 @@ def _item_id(raw: RawRow) -> str:
         return ""
 
 
-def _write(context: ImportContext, chunk: list[RawRow], result: LabelFileResult) -> ImportTally:
+def _write_rows(
+    context: ImportContext, chunk: list[RawRow], result: LabelFileResult
+) -> ImportTally:
     tally = ImportTally()
     items = Item.objects.named(context.project, {_item_id(raw) for raw in chunk})
     by_id = {item.external_id: item for item in items.only("external_id", "options")}
@@ -143,7 +145,7 @@ def _write(context: ImportContext, chunk: list[RawRow], result: LabelFileResult)
         label = context.repeated.with_uid(entry.item.external_id, entry.label)
         drafts.append(context.label_draft(entry.item.pk, label))
     for entry, outcome in zip(entries, import_labels(context.project, drafts), strict=True):
-        _count(entry, outcome, tally)
+        _count_outcome(entry, outcome, tally)
     result.gold_created += _write_gold(context, entries, tally)
     return tally
 
@@ -207,7 +209,7 @@ def _check_columns(data: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
             raise RowFault(message, field=where)
 
 
-def _count(entry: _Entry, outcome: ImportOutcome, tally: ImportTally) -> None:
+def _count_outcome(entry: _Entry, outcome: ImportOutcome, tally: ImportTally) -> None:
     if outcome is ImportOutcome.CREATED:
         tally.created += 1
         tally.labels_created += 1

@@ -47,7 +47,7 @@ MOST_SECONDS = 1e15
 
 @dataclass(frozen=True, slots=True)
 class AnnotationContext:
-    """What the labels of one row may say: schema, the item's text and options, the question."""
+    """The context of one row's labels: schema, the item's text and options, the question."""
 
     schema: Schema
     text: str

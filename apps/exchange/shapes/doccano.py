@@ -62,16 +62,12 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
         or annotation.spans
         or annotation.evidence
     ):
-        _add_label(row, annotation, annotator)
+        label = annotation.to_label()
+        if annotator is not None or annotation.evidence:
+            row["labels"] = [{"annotator": str(annotator or ANNOTATOR), "kind": "crowd", **label}]
+        if annotator is None and "value" in label:
+            row["gold"] = label["value"]
     return Translated(row)
-
-
-def _add_label(row: dict[str, Any], annotation: ParsedAnnotation, annotator: Any) -> None:
-    label = annotation.to_label()
-    if annotator is not None or annotation.evidence:
-        row["labels"] = [{"annotator": str(annotator or ANNOTATOR), "kind": "crowd", **label}]
-    if annotator is None and "value" in label:
-        row["gold"] = label["value"]
 
 
 def _are_spans(raw: Any) -> bool:

@@ -121,7 +121,10 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
         schema, str(data.get(fields.get("text", "")) or ""), (), columns.question
     )
     row: dict[str, Any] = {name: data[column] for name, column in fields.items()}
-    row["labels"] = _labels(annotated, answer, given.names, asked)
+    # In the order in which they were given: a later one of an annotator revises the one before.
+    annotated.sort(key=lambda row: str(row.get("created_at") or ""))
+    row["labels"] = [_label(annotation, answer, given.names, asked) for annotation in annotated]
+    chain_revisions(row["labels"])
     used = {answer, *fields.values(), *(name for name in given.names if _is_extra(name, rows))}
     row["meta"] = {
         name: data[name] for name in content if name not in used and data[name] is not None
@@ -199,17 +202,6 @@ def _find_answer(given: _Given, rows: list[dict[str, Any]], schema: Schema) -> s
         f"Which column has the answer? Choose it (answer, --answer NAME) of: {shown}.",
         field=left[0],
     )
-
-
-def _labels(
-    rows: list[dict[str, Any]], answer: str, names: tuple[str, ...], asked: AnnotationContext
-) -> list[dict[str, Any]]:
-    """The labels in the order in which they were given; a later one of an annotator revises the
-    one before."""
-    in_order = sorted(rows, key=lambda row: str(row.get("created_at") or ""))
-    labels = [_label(row, answer, names, asked) for row in in_order]
-    chain_revisions(labels)
-    return labels
 
 
 def _label(

@@ -248,17 +248,16 @@ def _set_fields(webhook: Webhook, changes: dict[str, Any]) -> None:
     if "url" in changes:
         changes["url"] = check_url(changes["url"])
     if "events" in changes:
-        changes["events"] = _check_events(changes["events"])
+        events = changes["events"]
+        strange = next((event for event in events if event not in EVENTS), None)
+        if strange is not None:
+            raise InvalidInput.at(
+                "events", f"'{str(strange)[:40]}' is not one of {', '.join(EVENTS)}."
+            )
+        if not events:
+            raise InvalidInput.at("events", "Choose at least one event.")
+        changes["events"] = [event for event in EVENTS if event in events]
     if "description" in changes:
         changes["description"] = " ".join(str(changes["description"]).split())[:200]
     for name, value in changes.items():
         setattr(webhook, name, value)
-
-
-def _check_events(events: Sequence[str]) -> list[str]:
-    strange = next((event for event in events if event not in EVENTS), None)
-    if strange is not None:
-        raise InvalidInput.at("events", f"'{str(strange)[:40]}' is not one of {', '.join(EVENTS)}.")
-    if not events:
-        raise InvalidInput.at("events", "Choose at least one event.")
-    return [event for event in EVENTS if event in events]

@@ -20,7 +20,7 @@ from apps.llm.completion import CallRecord
 from apps.llm.embedding import Embedded
 from apps.llm.error_messages import spent_on_thinking
 from apps.llm.models import ModelSpec, Provider
-from apps.llm.thinking import thought_only
+from apps.llm.thinking import is_only_thinking
 from apps.llm.traffic import LineState
 from apps.llm.wire import add_usage, clean, doubled_cap, output_cap
 from labelhub.core.llm.errors import ContextTooLong, ModelError
@@ -242,7 +242,7 @@ class CallExecutor:
             completion, text=clean(completion.text), reasoning=clean(completion.reasoning)
         )
         reply = Answer(completion, {}).read(call)
-        if reply.status is Status.TRUNCATED and thought_only(completion):
+        if reply.status is Status.TRUNCATED and is_only_thinking(completion):
             sent = completion.effective_params.get(role.model.max_tokens_param)
             cap = int(sent or output_cap(role.model, call))
             reply = replace(reply, note=spent_on_thinking(role.model, cap))

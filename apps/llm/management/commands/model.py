@@ -33,22 +33,28 @@ class Command(LabelhubCommand):
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Find it, change what is given, show it."""
         changes = _changes(options)
-        model = _found(options["name"])
+        try:
+            model = selectors.find_model(options["name"], selectors.all_models())
+        except selectors.UnknownModelName:
+            model = model_for_run(options["name"])
         with transaction.atomic():
             for field, value in changes.items():
                 setattr(model, field, value)
             if changes:
                 save_model(model)
             if options["concurrency"] is not None:
-                _set_concurrency(model, options["concurrency"])
+                model.provider.max_concurrency = _positive("--concurrency", options["concurrency"])
+                save_provider(model.provider)
         found = report(model)
-        for line in _lines(found):
-            self.say(line)
+        self.say(f"{found['provider']}/{found['name']}, for {found['purpose']}.")
+        self.say(_price_line(found))
+        self.say(f"Longest answer: {found['max_tokens']} tokens.")
+        self.say(f"Calls at once: at most {found['concurrency']}.")
         return found
 
 
 def report(model: ModelSpec) -> dict[str, Any]:
-    """What ``--json`` prints of a model; prices in USD per million tokens, null = unknown."""
+    """The output of ``--json``; prices in USD per million tokens, null = unknown."""
     return {
         "name": model.name,
         "provider": model.provider.name,
@@ -64,17 +70,12 @@ def report(model: ModelSpec) -> dict[str, Any]:
     }
 
 
-def _found(name: str) -> ModelSpec:
-    try:
-        return selectors.find_model(name, selectors.all_models())
-    except selectors.UnknownModelName:
-        return model_for_run(name)
-
-
 def _changes(options: Mapping[str, Any]) -> dict[str, Any]:
     priced = options["price_in"] is not None or options["price_out"] is not None
     if options["free"] and priced:
-        raise InvalidInput("--free: a model that costs nothing has no prices; give one or other.")
+        raise InvalidInput(
+            "--free: a model that costs nothing has no prices; give one or the other."
+        )
     changes: dict[str, Any] = {}
     if options["free"]:
         changes = {"price_in": Decimal(0), "price_out": Decimal(0)}
@@ -104,22 +105,8 @@ def _positive(option: str, number: int) -> int:
     return number
 
 
-def _set_concurrency(model: ModelSpec, calls: int) -> None:
-    model.provider.max_concurrency = _positive("--concurrency", calls)
-    save_provider(model.provider)
-
-
 def _number(price: Decimal | None) -> float | None:
     return None if price is None else float(price)
-
-
-def _lines(found: Mapping[str, Any]) -> list[str]:
-    return [
-        f"{found['provider']}/{found['name']}, for {found['purpose']}.",
-        _price_line(found),
-        f"Longest answer: {found['max_tokens']} tokens.",
-        f"Calls at once: at most {found['concurrency']}.",
-    ]
 
 
 def _price_line(found: Mapping[str, Any]) -> str:

@@ -96,7 +96,7 @@ def operations() -> Mapping[str, Operation]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retries:
-    """How often a request is sent, and how long to wait in between.
+    """The number of attempts of a request, and the waits between them.
 
     The wait before attempt n + 1 is drawn between nothing and ``first * 2 ** (n - 1)`` seconds, at
     most ``longest`` ("full jitter": clients that failed together do not come back together), but
@@ -296,7 +296,7 @@ class Api:
         self._http.close()
 
     def call(self, operation_id: str, **options: Any) -> Any:
-        """What an operation answers with, as records; None where there is nothing.
+        """The answer of an operation as records; None where it is empty.
 
         ``options`` are the names in its path and its query. ``json=`` is its body, or ``content=``
         (bytes or the path of a file) with ``content_type=``.
@@ -304,7 +304,7 @@ class Api:
         return make_records(self._fetch(build_request(operation_id, **options)))
 
     def record(self, operation_id: str, **options: Any) -> Record:
-        """What an operation answers with, where that is an object."""
+        """The answer of an operation that is an object."""
         answer = self.call(operation_id, **options)
         if not isinstance(answer, Record):
             kind = type(answer).__name__

@@ -111,7 +111,7 @@ class ProjectClient:
         )
 
     def skip(self, task: Record | int, reason: str = "", *, postpone: bool = False) -> Record:
-        """Leave it to others, or with ``postpone`` put it off until nothing else is left."""
+        """Leave the item to others, or with ``postpone`` put it off until nothing else is left."""
         action = {"postpone" if postpone else "skip": True, "comment": reason}
         body = {"item": item_number(task), **action, **lease_of(task)}
         return self._api.record("label_create", slug=self.slug, json=body)
@@ -121,7 +121,7 @@ class ProjectClient:
         return self._api.record("lease_renew", slug=self.slug, token=task.lease.token)
 
     def release(self, task: Record) -> None:
-        """Give it back: it is free for everybody at once."""
+        """Give the item back, so that others can have it at once."""
         self._api.call("lease_release", slug=self.slug, token=task.lease.token)
 
     def preannotate(self, protocol: str = "ecj", **plan: Any) -> "RunClient":
@@ -139,7 +139,7 @@ class ProjectClient:
         return self._api.record("evaluation", slug=self.slug, **whose)
 
     def agreement(self, **part: Any) -> Record:
-        """How far LLM, crowd, expert and author agree, in all of the ledger or a part of it."""
+        """The agreement of LLM, crowd, expert and author, in all of the ledger or a part of it."""
         return self._api.record("agreement", slug=self.slug, **part)
 
     def export(self, format: str = "jsonl", *, only: str | None = None) -> Export:  # noqa: A002 - the server's word
@@ -163,8 +163,8 @@ class RunClient:
 
     @property
     def stopped(self) -> bool:
-        """Whether it is over or waits for somebody to resume it, as far as is known; a run that
-        rests, for example because of an endpoint's limits, continues by itself."""
+        """Whether it has ended or waits to be resumed, by its last known state; a run that rests,
+        for example because of an endpoint's limits, continues by itself."""
         resting = self.info.status == PAUSED and self.info.resume_at is not None
         return self.info.status in (DONE, PAUSED, CANCELLED) and not resting
 

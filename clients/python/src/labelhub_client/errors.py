@@ -1,4 +1,4 @@
-"""What can go wrong, as one tree: catch :class:`ClientError`, or the errors that you can handle.
+"""The errors of this package: catch :class:`ClientError`, or those that you can handle.
 
 ::
 
@@ -31,13 +31,13 @@ import httpx
 
 #: Raised before anything was written to a connection.
 BEFORE_SENDING = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
-#: Proxies answer so for a moment, whatever the request.
+#: Statuses that proxies send for a moment, for any request.
 MOMENTARY = (429, 502, 503, 504)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """What is wrong with one field; ``row`` where it is one of a file or list, from 1."""
+    """The fault of one field; ``row`` where it is one of a file or list, from 1."""
 
     field: str
     message: str
@@ -94,7 +94,7 @@ class TimedOut(AnswerLost):
 
 
 class UnexpectedAnswer(ClientError):
-    """Something answered, but not as LabelHub does."""
+    """The answer is not one of LabelHub's."""
 
     code = "unexpected_answer"
 
@@ -132,11 +132,11 @@ class TooManyRequests(Refused):
 
 
 class ServerFault(Refused):
-    """The server, or what stands before it, failed (5xx)."""
+    """The server, or a proxy in front of it, failed (5xx)."""
 
 
 class RunStopped(ClientError):
-    """A run that was waited for is paused or cancelled; its message says why."""
+    """The run was paused or cancelled; its message has the reason."""
 
 
 class WaitedTooLong(ClientError):
@@ -167,7 +167,7 @@ def connection_error(call: str, error: httpx.RequestError) -> ClientError:
 
 
 def refusal(call: str, response: httpx.Response) -> ClientError:
-    """The error of an answer that is no success."""
+    """The error of an answer with an error status."""
     status = response.status_code
     if status < 400:
         where = response.headers.get("Location", "elsewhere").partition("?")[0][:200]
@@ -199,7 +199,7 @@ def refusal(call: str, response: httpx.Response) -> ClientError:
 
 
 def read_faults(rows: Any) -> tuple[Fault, ...]:
-    """The faults in an answer, whatever else stands there."""
+    """The faults in an answer; other entries are ignored."""
     return tuple(
         Fault(
             field=str(row.get("field", "")),

@@ -1,4 +1,4 @@
-"""Items in and labels out: imports in parts that can be repeated, exports read as they arrive."""
+"""Imports in parts that can be repeated, and exports that are read as they arrive."""
 
 import json
 import os
@@ -67,7 +67,7 @@ class Source:
 def import_items(
     api: Api, slug: str, given: "str | Path | Rows | pd.DataFrame", *, strict: bool, **columns: str
 ) -> Record:
-    """Send all parts and add up their outcomes.
+    """Send all parts and add up their results.
 
     Raises:
         ClientError: a part could not be sent or read; a note says which rows are in by then.

@@ -29,7 +29,7 @@ ProgressCallback = Callable[[Progress], None]
 
 
 def ignore_progress(_progress: Progress) -> None:
-    """Shows nothing."""
+    """The callback that shows nothing."""
 
 
 def choose_callback(progress: bool | ProgressCallback | None) -> ProgressCallback:  # noqa: FBT001 - the client's own argument

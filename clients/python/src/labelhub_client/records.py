@@ -1,4 +1,4 @@
-"""What comes back: the server's objects, with fields named as in the OpenAPI document."""
+"""The server's objects, with fields named as in the OpenAPI document."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -8,7 +8,7 @@ from typing import Any
 
 from labelhub_client.errors import FieldMissing
 
-#: Fields that hold people's own data, which stay as JSON has them.
+#: Fields that hold people's own data, which stay plain JSON.
 OWN_DATA = {"context", "evidence", "meta", "options", "params", "settings", "value"}
 
 
