@@ -18,7 +18,7 @@ from apps.exchange.label_rows import (
 from apps.exchange.readers.base import RawRow, RowFault, isolate_row
 from apps.exchange.shapes import Translated, translate
 from apps.exchange.values import as_object, is_number, json_cell, label_value
-from labelhub.core.schema import LabelType, Schema, Value
+from labelhub.core.schema import Schema, Value
 
 MAX_ID = 200
 ROLES = ("user", "assistant")
@@ -74,7 +74,12 @@ def _item_row(raw: RawRow, columns: ColumnMap, schema: Schema) -> ItemRow:
     context = _context(given.get("context"))
     question = _question(given.get("question"))
     options = _options(given.get("options"))
-    _check_per_item(schema.task, question, options)
+    if schema.task.item_options and (len(options) == 1 or not (options or question)):
+        raise RowFault(
+            "Each item needs two options or more, or a question and none, because the project asks "
+            "per item.",
+            field="options",
+        )
     meta = {name: data[name] for name in others}
     own = json_cell(given.get("meta"), "meta")
     if own is not None:
@@ -202,16 +207,6 @@ def _options(raw: Any) -> list[str]:
     if len(set(given)) < len(given):
         raise RowFault("The same option is given twice.", field="options")
     return given
-
-
-def _check_per_item(task: LabelType, question: str, options: Sequence[str]) -> None:
-    """An item with its own question needs options, or a question to answer freely."""
-    if task.item_options and (len(options) == 1 or not (options or question)):
-        raise RowFault(
-            "Each item needs two options or more, or a question and none, because the project asks "
-            "per item.",
-            field="options",
-        )
 
 
 def bare_hash(text: str) -> str:

@@ -83,7 +83,10 @@ def learn_from(failure: Failure, request: Mapping[str, Any]) -> Capability | Non
     refusal = f"{failure.param} {failure.message}"
     if failure.status not in (400, 403, 422) or TOO_LONG.search(refusal):
         return None
-    unsupported = failure.code.startswith("unsupported_") or _is_unsupported(refusal, failure.code)
+    out_of_range = _OUT_OF_RANGE.search(f"{failure.code} {refusal}")
+    unsupported = failure.code.startswith("unsupported_") or bool(
+        _NOT_TAKEN.search(refusal) and (_NEVER_TAKEN.search(refusal) or not out_of_range)
+    )
     about = failure.param or failure.message
     reason = failure.message[:REASON_LENGTH]
     for names, field, value in _LESSONS:
@@ -108,12 +111,6 @@ def refuses_all_forms(failure: Failure) -> bool:
     """Whether a refusal is about the form itself, and not about a schema in it."""
     message = failure.message
     return bool(_NOT_TAKEN.search(message)) and not _ABOUT_A_SCHEMA.search(message)
-
-
-def _is_unsupported(refusal: str, code: str) -> bool:
-    if _OUT_OF_RANGE.search(f"{code} {refusal}") and not _NEVER_TAKEN.search(refusal):
-        return False
-    return bool(_NOT_TAKEN.search(refusal))
 
 
 def capability_words(field: str, value: Any) -> str:

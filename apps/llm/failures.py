@@ -167,23 +167,19 @@ def _failure(
 ) -> Failure:
     fields = error if isinstance(error, Mapping) else {}
     message = fields.get("message") or fields.get("detail") or error or ""
+    # The time to wait, in the form of a header. Source: google.rpc.RetryInfo.
+    delays = [detail.get("retryDelay") for detail in _mappings(fields, "details")]
+    delay = next(filter(None, delays), None)
+    wait = {"retry-after": str(delay).removesuffix("s")} if delay else {}
     return Failure(
         Cause.ANSWERED,
         status,
         message=redacted(str(message)),
         code=redacted(str(_quota_name(fields) or fields.get("code") or fields.get("type") or "")),
         param=redacted(str(fields.get("param") or "")),
-        headers=_wait_headers(fields) | dict(headers),
+        headers=wait | dict(headers),
         length=length,
     )
-
-
-def _wait_headers(error: Mapping[str, Any]) -> dict[str, str]:
-    """The time to wait, in the form of a header. Source: google.rpc.RetryInfo."""
-    delays = [
-        detail["retryDelay"] for detail in _mappings(error, "details") if detail.get("retryDelay")
-    ]
-    return {"retry-after": str(delays[0]).removesuffix("s")} if delays else {}
 
 
 def _quota_name(error: Mapping[str, Any]) -> str:

@@ -42,7 +42,7 @@ def test_import_items_prints_the_counts(tmp_path: Path, capsys: pytest.CaptureFi
         (b"", "x.csv", "empty"),
         (b"a^b\n1^2\n", "x.csv", "The only row could not be used"),
         (b"a^b\n1^2\n3^4\n", "x.csv", "None of 2 rows could be used"),
-        (b"x", "x.doc", "no known kind"),
+        (b"x", "x.doc", "unknown type"),
         (b'{"text": "a", "gold": "ugly"}', "x.jsonl", "'ugly' is not offered"),
     ],
 )

@@ -104,7 +104,7 @@ def test_gold_is_understood_in_every_usual_shape(
         (MOODS, {"options": [1]}, "options", "list of texts"),
         (MOODS, {"text": ""}, "text", "empty"),
         (MOODS, {"text": " \n"}, "text", "empty"),
-        (MOODS, {"text": ["a"]}, "text", "must be a text"),
+        (MOODS, {"text": ["a"]}, "text", "must be a string"),
         (MOODS, {"id": {"a": 1}}, "id", "text or a number"),
         (MOODS, {"id": "x" * 201}, "id", "200"),
         (MOODS, {"context": [{"role": "bot", "text": "a"}]}, "context[0].role", "bot"),

@@ -162,19 +162,14 @@ def _rows(sheet: Any, size: int, last: int) -> Iterator[RawRow]:
         if all(cell is None for cell in cells):
             continue
         if not header:
-            header = _header(cells)
+            header = [
+                str(cell).strip() if cell is not None else f"column {place}"
+                for place, cell in enumerate(cells, 1)
+            ]
+            check_columns(header)
             continue
         position = min(size, size * number // max(last, number))
         yield RawRow(number, _record(header, cells), position=position)
-
-
-def _header(cells: Sequence[Any]) -> list[str]:
-    names = [
-        str(cell).strip() if cell is not None else f"column {number}"
-        for number, cell in enumerate(cells, 1)
-    ]
-    check_columns(names)
-    return names
 
 
 def _record(header: Sequence[str], cells: Sequence[Any]) -> dict[str, Any]:

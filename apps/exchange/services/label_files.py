@@ -57,13 +57,6 @@ class LabelFileResult:
     items_created: int = 0
     gold_created: int = 0
 
-    def add(self, tally: ImportTally) -> None:
-        """Add a chunk's counts; the first notes are kept."""
-        total = self.tally
-        for name in ("created", "unchanged", "conflicts", "failed", "labels_created"):
-            setattr(total, name, getattr(total, name) + getattr(tally, name))
-        total.notes = sorted(total.notes + tally.notes, key=lambda note: note.row)[:MAX_NOTES]
-
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
@@ -84,14 +77,20 @@ def import_label_file(*, project: Project, path: Path, file_name: str) -> LabelF
         UnreadableFile: the file as a whole is of no use.
     """
     context, result = ImportContext(project), LabelFileResult()
-    brings_items = not has_texts(project)
+    brings_items, schema = not has_texts(project), context.schema.parsed
     for chunk in _chunks(open_rows(path, format_of(file_name, path))):
         with transaction.atomic():
             Project.objects.select_for_update(no_key=True).get(pk=project.pk)
             context.check_schema()
             if brings_items:
-                result.items_created += _create_placeholders(context, chunk)
-            result.add(_write_rows(context, chunk, result))
+                ids = [(raw.number, name) for raw in chunk if (name := _item_id(raw))]
+                placeholders = [
+                    read_row(RawRow(number, {"id": name, "text": name}), ColumnMap(), schema)
+                    for number, name in ids
+                ]
+                result.items_created += write_chunk(context, placeholders, None).created
+            _write_rows(context, chunk, result)
+        result.tally.notes = sorted(result.tally.notes, key=lambda note: note.row)[:MAX_NOTES]
     if result.tally.created >= CHUNK_ROWS:
         refresh_statistics(Item, ItemState, Label, Gold)
     return result
@@ -118,13 +117,6 @@ def _window(rows: Iterator[RawRow]) -> Iterator[RawRow]:
             return
 
 
-def _create_placeholders(context: ImportContext, chunk: list[RawRow]) -> int:
-    ids = [(raw.number, name) for raw in chunk if (name := _item_id(raw))]
-    rows = [RawRow(number, {"id": name, "text": name}) for number, name in ids]
-    columns, schema = ColumnMap(), context.schema.parsed
-    return write_chunk(context, [read_row(row, columns, schema) for row in rows], None).created
-
-
 def _item_id(raw: RawRow) -> str:
     """The id of the row's item; empty where it has none that can be used."""
     try:
@@ -133,10 +125,8 @@ def _item_id(raw: RawRow) -> str:
         return ""
 
 
-def _write_rows(
-    context: ImportContext, chunk: list[RawRow], result: LabelFileResult
-) -> ImportTally:
-    tally = ImportTally()
+def _write_rows(context: ImportContext, chunk: list[RawRow], result: LabelFileResult) -> None:
+    tally = result.tally
     items = Item.objects.named(context.project, {_item_id(raw) for raw in chunk})
     by_id = {item.external_id: item for item in items.only("external_id", "options")}
     entries = list(_entries(context, chunk, by_id, tally))
@@ -147,7 +137,6 @@ def _write_rows(
     for entry, outcome in zip(entries, import_labels(context.project, drafts), strict=True):
         _count_outcome(entry, outcome, tally)
     result.gold_created += _write_gold(context, entries, tally)
-    return tally
 
 
 def _entries(

@@ -155,11 +155,17 @@ def _send(sender: Sender, webhook: Webhook, delivery: Delivery) -> Answer:
 
 
 def _record(webhook: Webhook, delivery: Delivery, answer: Answer) -> None:
-    now = timezone.now()
+    now, error = timezone.now(), answer.error
+    if not answer.ok and answer.status is not None:
+        error = f"The receiver answered {answer.status}."
+        if 300 <= answer.status < 400:
+            error = (
+                "The receiver redirects, which is not followed. Enter the address of the redirect."
+            )
     fields: dict[str, Any] = {
         "response_status": answer.status,
         "response": answer.text,
-        "error": _error(answer),
+        "error": error,
         "seconds": round(answer.seconds, 3),
     }
     if answer.ok:
@@ -178,14 +184,6 @@ def _record(webhook: Webhook, delivery: Delivery, answer: Answer) -> None:
             Webhook.objects.filter(pk=webhook.pk).update(**clean)
     elif delivery.event != PING or answer.status == 410:
         _count_failure(webhook, delivery, answer, fields.get("next_at"))
-
-
-def _error(answer: Answer) -> str:
-    if answer.ok or answer.status is None:
-        return answer.error
-    if 300 <= answer.status < 400:
-        return "The receiver redirects, which is not followed. Enter the address of the redirect."
-    return f"The receiver answered {answer.status}."
 
 
 def retry_after(answer: Answer, now: datetime) -> float:

@@ -83,30 +83,28 @@ def event_uid(webhook: Webhook, event: str, row: int, moment: datetime | None = 
 
 
 @dataclass(frozen=True, slots=True)
-class HighestIds:
-    """The highest ids there are, read once for all webhooks."""
+class LedgerIds:
+    """A position in the ledger: an id of labels and one of gold."""
 
     label: int
     gold: int
 
 
-def highest_ids() -> HighestIds:
-    """As of now."""
+def highest_ids() -> LedgerIds:
+    """The highest ids, read once for all webhooks."""
     labels = Label.objects.order_by("-pk").values_list("pk", flat=True)
     golds = Gold.objects.order_by("-pk").values_list("pk", flat=True)
-    return HighestIds(labels.first() or 0, golds.first() or 0)
+    return LedgerIds(labels.first() or 0, golds.first() or 0)
 
 
-def queue_events(webhook: Webhook, ends: HighestIds) -> int:
+def queue_events(webhook: Webhook, ends: LedgerIds) -> int:
     """Queue the new events of the webhook; how many deliveries."""
-    now, found, changes = timezone.now(), [], dict[str, Any]()
+    now, changes = timezone.now(), dict[str, Any]()
+    found: list[Delivery] = []
     if (webhook.label_seen < ends.label or webhook.gold_seen < ends.gold) and has_room(webhook):
-        labels, label_seen = rows_after(
-            labels_of(webhook), webhook.label_seen, ends.label, LABEL_FIELDS
-        )
-        golds, gold_seen = rows_after(golds_of(webhook), webhook.gold_seen, ends.gold, GOLD_FIELDS)
-        found = [*label_deliveries(webhook, labels), *gold_deliveries(webhook, golds)]
-        changes |= {"label_seen": label_seen, "gold_seen": gold_seen}
+        seen = LedgerIds(webhook.label_seen, webhook.gold_seen)
+        found, seen = next_deliveries(webhook, seen, ends)
+        changes |= {"label_seen": seen.label, "gold_seen": seen.gold}
     runs = _ended_runs(webhook, now)
     if runs is not None:
         found += runs
@@ -153,6 +151,18 @@ def rows_after(
         found += part
         after = part[-1]["pk"] if len(part) == room else until
     return found, after
+
+
+def next_deliveries(
+    webhook: Webhook, after: LedgerIds, top: LedgerIds, **filters: Any
+) -> tuple[list[Delivery], LedgerIds]:
+    """Deliveries for the next batch of labels and gold with ids in a range, and the last ids."""
+    labels, label = rows_after(
+        labels_of(webhook).filter(**filters), after.label, top.label, LABEL_FIELDS
+    )
+    golds, gold = rows_after(golds_of(webhook).filter(**filters), after.gold, top.gold, GOLD_FIELDS)
+    found = [*label_deliveries(webhook, labels), *gold_deliveries(webhook, golds)]
+    return found, LedgerIds(label, gold)
 
 
 LABEL_FIELDS = ("created_at", "change", "role")
@@ -343,20 +353,11 @@ def continue_replay(webhook: Webhook) -> int:
         return 0
     replay: dict[str, Any] = dict(webhook.replay)
     since = datetime.fromisoformat(replay["since"])
-    labels, replay["label"] = rows_after(
-        labels_of(webhook).filter(created_at__gte=since),
-        replay["label"],
-        replay["label_top"],
-        LABEL_FIELDS,
-    )
-    golds, replay["gold"] = rows_after(
-        golds_of(webhook).filter(created_at__gte=since),
-        replay["gold"],
-        replay["gold_top"],
-        GOLD_FIELDS,
-    )
-    found = [*label_deliveries(webhook, labels), *gold_deliveries(webhook, golds)]
-    over = replay["label"] >= replay["label_top"] and replay["gold"] >= replay["gold_top"]
+    top = LedgerIds(replay["label_top"], replay["gold_top"])
+    after = LedgerIds(replay["label"], replay["gold"])
+    found, after = next_deliveries(webhook, after, top, created_at__gte=since)
+    replay |= {"label": after.label, "gold": after.gold}
+    over = after.label >= top.label and after.gold >= top.gold
     with transaction.atomic():
         ours = Webhook.objects.filter(pk=webhook.pk, turn=webhook.turn)
         replay["queued"] += len(found)

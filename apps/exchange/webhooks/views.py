@@ -19,7 +19,6 @@ from apps.exchange.models import Delivery, Webhook
 from apps.exchange.webhooks import services
 from apps.exchange.webhooks.event_feed import EVENTS, waiting
 from apps.exchange.webhooks.services import deliveries_of, webhook_rows
-from apps.projects.models import Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
 from labelhub.core.errors import InvalidInput, LabelhubError
@@ -98,7 +97,7 @@ def webhook_create(request: SignedInRequest, slug: str) -> HttpResponse:
         except LabelhubError as error:
             show_refusal(form, error)
         else:
-            return _page(request, project, webhook, secret=secret)
+            return _page(request, webhook, secret=secret)
     context = project_page(request, project, "webhooks") | {"form": form}
     status = 422 if form.errors else 200
     return render(request, "exchange/webhook_create.html", context, status=status)
@@ -108,10 +107,9 @@ def webhook_create(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def webhook_detail(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
     """One webhook: its deliveries and its settings."""
-    project = get_project(request.user, slug, Right.MANAGE)
-    webhook = services.webhook_of(project, webhook_id)
+    webhook = _get_webhook(request, slug, webhook_id)
     if request.method != "POST":
-        return _page(request, project, webhook)
+        return _page(request, webhook)
     form = WebhookForm(request.POST)
     if form.is_valid():
         try:
@@ -123,16 +121,15 @@ def webhook_detail(request: SignedInRequest, slug: str, webhook_id: int) -> Http
             messages.success(request, "Saved.")
             return redirect("webhook_detail", slug, webhook.pk)
     webhook.refresh_from_db()
-    return _page(request, project, webhook, form=form)
+    return _page(request, webhook, form=form)
 
 
 @login_required
 @require_safe
 def webhook_deliveries(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
     """The deliveries, which are polled while some are unsent."""
-    project = get_project(request.user, slug, Right.MANAGE)
-    webhook = services.webhook_of(project, webhook_id)
-    context = {"project": project} | _deliveries(request, webhook)
+    webhook = _get_webhook(request, slug, webhook_id)
+    context = {"project": webhook.project} | _deliveries(request, webhook)
     return render(request, "exchange/webhook_detail.html#deliveries", context)
 
 
@@ -141,16 +138,15 @@ def webhook_deliveries(request: SignedInRequest, slug: str, webhook_id: int) -> 
 @require_POST
 def webhook_secret(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
     """Replace the secret; the new one is shown in this response and nowhere else."""
-    project = get_project(request.user, slug, Right.MANAGE)
-    webhook = services.webhook_of(project, webhook_id)
-    return _page(request, project, webhook, secret=services.rotate_secret(webhook=webhook))
+    webhook = _get_webhook(request, slug, webhook_id)
+    return _page(request, webhook, secret=services.rotate_secret(webhook=webhook))
 
 
 @login_required
 @require_POST
 def webhook_ping(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
     """Send a test message."""
-    webhook = services.webhook_of(get_project(request.user, slug, Right.MANAGE), webhook_id)
+    webhook = _get_webhook(request, slug, webhook_id)
     services.ping(webhook=webhook)
     messages.success(request, "A test message is on its way.")
     return redirect("webhook_detail", slug, webhook.pk)
@@ -160,7 +156,7 @@ def webhook_ping(request: SignedInRequest, slug: str, webhook_id: int) -> HttpRe
 @require_POST
 def webhook_switch(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
     """Switch it on or off."""
-    webhook = services.webhook_of(get_project(request.user, slug, Right.MANAGE), webhook_id)
+    webhook = _get_webhook(request, slug, webhook_id)
     if request.POST.get("to") == "off":
         services.switch_off(webhook=webhook)
         messages.success(request, "Switched off: nothing more is sent.")
@@ -174,8 +170,7 @@ def webhook_switch(request: SignedInRequest, slug: str, webhook_id: int) -> Http
 @require_POST
 def webhook_replay(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
     """Send chosen deliveries again, or everything since a time."""
-    project = get_project(request.user, slug, Right.MANAGE)
-    webhook = services.webhook_of(project, webhook_id)
+    webhook = _get_webhook(request, slug, webhook_id)
     chosen = [int(pk) for pk in request.POST.getlist("delivery") if pk.isdecimal()][:1000]
     form = ReplayForm(request.POST)
     try:
@@ -197,15 +192,18 @@ def webhook_replay(request: SignedInRequest, slug: str, webhook_id: int) -> Http
 @require_POST
 def webhook_delete(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
     """Delete it with its deliveries."""
-    webhook = services.webhook_of(get_project(request.user, slug, Right.MANAGE), webhook_id)
+    webhook = _get_webhook(request, slug, webhook_id)
     services.delete_webhook(webhook=webhook)
     messages.success(request, "The webhook was deleted.")
     return redirect("webhook_list", slug)
 
 
+def _get_webhook(request: SignedInRequest, slug: str, webhook_id: int) -> Webhook:
+    return services.webhook_of(get_project(request.user, slug, Right.MANAGE), webhook_id)
+
+
 def _page(
     request: SignedInRequest,
-    project: Project,
     webhook: Webhook,
     *,
     form: WebhookForm | None = None,
@@ -214,7 +212,7 @@ def _page(
     names = ("url", "description", "events", "with_text")
     given = {name: getattr(webhook, name) for name in names}
     since = webhook.stopped_at or webhook.began_at
-    context = project_page(request, project, "webhooks") | _deliveries(request, webhook)
+    context = project_page(request, webhook.project, "webhooks") | _deliveries(request, webhook)
     context |= {
         "form": form or WebhookForm(initial=given),
         "replay_form": ReplayForm(initial={"since": since}),

@@ -47,7 +47,13 @@ class Command(LabelhubCommand):
                 save_provider(model.provider)
         found = report(model)
         self.say(f"{found['provider']}/{found['name']}, for {found['purpose']}.")
-        self.say(_price_line(found))
+        if found["free"]:
+            self.say("It is free.")
+        elif found["prices_known"]:
+            prices = f"{found['price_in']:g} in, {found['price_out'] or 0:g} out"
+            self.say(f"USD per million tokens: {prices}.")
+        else:
+            self.say("Its prices are not known, so no run with it may have a budget.")
         self.say(f"Longest answer: {found['max_tokens']} tokens.")
         self.say(f"Calls at once: at most {found['concurrency']}.")
         return found
@@ -107,11 +113,3 @@ def _positive(option: str, number: int) -> int:
 
 def _number(price: Decimal | None) -> float | None:
     return None if price is None else float(price)
-
-
-def _price_line(found: Mapping[str, Any]) -> str:
-    if found["free"]:
-        return "It is free."
-    if not found["prices_known"]:
-        return "Its prices are not known, so no run with it may have a budget."
-    return f"USD per million tokens: {found['price_in']:g} in, {found['price_out'] or 0:g} out."
