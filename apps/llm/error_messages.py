@@ -31,7 +31,7 @@ def missing_key(provider: Provider) -> WrongKey:
     """The variable that should hold the key is empty."""
     return WrongKey(
         f"No key for {place_of(provider)}: the environment variable {provider.api_key_env} is not "
-        "set. Set it place_of the server and the workers start, and start them again."
+        "set. Set it where the server and the workers start, and start them again."
     )
 
 

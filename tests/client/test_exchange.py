@@ -95,7 +95,7 @@ def test_files_and_frames_come_in_by_their_columns(managed: ProjectClient, tmp_p
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("rows.pdf", b"%PDF-", "no known kind"),
+        ("rows.pdf", b"%PDF-", "unknown type"),
         ("rows.csv", b"PK\x03\x04", "unpack it"),
         ("rows.jsonl", b"", "nothing was sent"),
         ("r\xf6ws.jsonl", b"\n\n", "empty|no rows"),
