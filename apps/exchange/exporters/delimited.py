@@ -4,19 +4,15 @@ from collections.abc import Iterator
 
 from apps.common.spreadsheets import csv_text
 from apps.exchange.exporters.base import Chunks, ExportFormat, Source
-from apps.exchange.exporters.table import EVERY_COLUMN, cells, columns
+from apps.exchange.exporters.table import cells, find_columns
 
 
 def write(chunks: Chunks, _source: Source) -> Iterator[bytes]:
     """A header, then one row per item; UTF-8."""
-    names: list[str] = []
-    for rows in chunks:
-        header = not names
-        names = names or (columns(rows[0]) if rows else [])
-        if names:
-            yield csv_text(names, (cells(row, names) for row in rows), header=header).encode()
-    if not names:
-        yield csv_text(EVERY_COLUMN, ()).encode()
+    names, filled = find_columns(chunks)
+    yield csv_text(names, ()).encode()
+    for rows in filled:
+        yield csv_text(names, (cells(row, names) for row in rows), header=False).encode()
 
 
 FORMAT = ExportFormat(

@@ -8,11 +8,6 @@ from apps.exchange.exporters.base import Chunks, ExportFormat, Source
 
 def write(chunks: Chunks, _source: Source) -> Iterator[bytes]:
     """A list with one row per line."""
-    yield from write_list(chunks)
-
-
-def write_list(chunks: Chunks) -> Iterator[bytes]:
-    """Rows of any shape as a JSON list, streamed."""
     dumps = json.JSONEncoder(ensure_ascii=False).encode
     before = "[\n"
     for rows in chunks:

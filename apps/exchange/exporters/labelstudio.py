@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from apps.exchange.exporters import json_list
 from apps.exchange.exporters.base import Chunks, ExportFormat, Row, Source, quotes_of
-from apps.exchange.exporters.json_list import write_list
 from apps.exchange.shapes.label_studio import (
     ANSWERS,
     LISTS,
@@ -131,7 +131,8 @@ MACHINES = ("llm", "model")
 def write(chunks: Chunks, source: Source) -> Iterator[bytes]:
     """A list of tasks."""
     names, schema = names_of(source.project), source.schema
-    return write_list([task(row, schema, names) for row in rows] for rows in chunks)
+    tasks = ([task(row, schema, names) for row in rows] for rows in chunks)
+    return json_list.write(tasks, source)
 
 
 def task(row: Row, schema: Schema, names: Names) -> dict[str, Any]:

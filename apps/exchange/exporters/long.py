@@ -16,13 +16,10 @@ COLUMNS = (
 
 def write(chunks: Chunks, _source: Source) -> Iterator[bytes]:
     """A header, then the current labels item by item; of gold alone one row per item."""
-    header = True
+    yield csv_text(COLUMNS, ()).encode()
     for rows in chunks:
         lines = (line for row in rows for line in _lines(row))
-        yield csv_text(COLUMNS, lines, header=header).encode()
-        header = False
-    if header:  # no item at all
-        yield csv_text(COLUMNS, ()).encode()
+        yield csv_text(COLUMNS, lines, header=False).encode()
 
 
 def _lines(row: Row) -> Iterator[list[str]]:

@@ -1,24 +1,18 @@
 """Parquet: the columns of the CSV, typed as text, compressed."""
 
 from collections.abc import Iterator
-from itertools import chain
 
 from apps.exchange.exporters.base import Chunks, ExportFormat, Source, parquet_pieces
-from apps.exchange.exporters.table import EVERY_COLUMN, cells, columns
+from apps.exchange.exporters.table import cells, find_columns
 
 
 def write(chunks: Chunks, _source: Source) -> Iterator[bytes]:
     """One row group per chunk."""
     import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
 
-    following = iter(chunks)
-    first = next(following, [])
-    names = columns(first[0]) if first else EVERY_COLUMN
+    names, filled = find_columns(chunks)
     schema = pa.schema([(name, pa.string()) for name in names])
-    tables = (
-        zip(*(cells(row, names) for row in rows), strict=True)
-        for rows in chain([first] if first else [], following)
-    )
+    tables = (zip(*(cells(row, names) for row in rows), strict=True) for rows in filled)
     batches = (
         pa.record_batch([pa.array(column, pa.string()) for column in table], schema=schema)
         for table in tables

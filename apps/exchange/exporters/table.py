@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Sequence
+from itertools import chain
 
-from apps.exchange.exporters.base import Row
+from apps.exchange.exporters.base import Chunks, Row
 from apps.exchange.values import value_cell
 
 READABLE = ("id", "text", "question", "gold")
@@ -17,6 +18,13 @@ _encode = json.JSONEncoder(ensure_ascii=False).encode
 def columns(row: Row) -> list[str]:
     """The columns of a table with such rows."""
     return [MARKER, *READABLE, *(name for name in AS_JSON if name in row)]
+
+
+def find_columns(chunks: Chunks) -> tuple[list[str], Chunks]:
+    """The columns of the rows, and the chunks that are not empty."""
+    filled = (rows for rows in chunks if rows)
+    first = next(filled, None)
+    return (EVERY_COLUMN, ()) if first is None else (columns(first[0]), chain([first], filled))
 
 
 def cells(row: Row, names: Sequence[str]) -> list[str]:
