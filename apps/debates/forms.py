@@ -85,8 +85,8 @@ def prompt_field(name: str, variants: Iterable[PromptVariant]) -> forms.ChoiceFi
 
 
 def _choice_words(choice: int | str) -> str:
-    said = str(choice)
-    return protocol_title(said) if said in PROTOCOLS else said.capitalize()
+    name = str(choice)
+    return protocol_title(name) if name in PROTOCOLS else name.capitalize()
 
 
 USUAL_PROTOCOL = "ecj"
@@ -262,9 +262,9 @@ class RunForm(forms.Form):
     def _raw(self, setting: Setting) -> Any:
         """What the data say of a setting; what is usual where they say nothing of their own."""
         name = _setting_field(setting)
-        said = self.data.get(name)
-        untouched = said is None or said == self.data.get(f"usual_{name}")
-        return setting.default if untouched else said
+        given = self.data.get(name)
+        untouched = given is None or given == self.data.get(f"usual_{name}")
+        return setting.default if untouched else given
 
     def _readable(self, settings: Any) -> dict[str, Any]:
         """The settings in the data, the usual ones for what cannot be read."""
@@ -384,7 +384,7 @@ class TrialForm(forms.Form):
         usual = models_for_roles(name, {}, default_models(), settings)
         for role in self._roles:
             self.fields[f"model_{role}"] = forms.TypedChoiceField(
-                choices=[(pk, model_words(each)) for pk, each in models.items()],
+                choices=[(pk, model_words(model)) for pk, model in models.items()],
                 coerce=models.__getitem__,
                 label=role_words(role),
                 initial=str(usual[role].pk),

@@ -40,8 +40,8 @@ def drive(run_id: int, ledger: Path, pace: WorkerTimings) -> SliceEnd:
     def answer(call: Call) -> str:
         """By the words of the call alone, so that equal calls are answered alike; not all agree."""
         os.write(book, b".")
-        said = f"{call.text} {call.role} {call.step}"
-        first, second = ("good", "bad") if zlib.crc32(said.encode()) % 4 else ("bad", "good")
+        words = f"{call.text} {call.role} {call.step}"
+        first, second = ("good", "bad") if zlib.crc32(words.encode()) % 4 else ("bad", "good")
         if call.output == "ranking":
             return f"First choice: {first}\nSecond choice: {second}"
         return f"Because of {call.text[:20]}.\nFinal Decision: {first}"
@@ -75,7 +75,7 @@ def finish(run_id: int, ledger: Path) -> None:
 def left_behind(run: Run, ledger: Path) -> dict[str, Any]:
     """Everything the run wrote, without ids and times."""
     run.refresh_from_db()
-    places = {item.pk: at for at, item in enumerate(run.project.items.order_by("pk"))}
+    places = {item.pk: position for position, item in enumerate(run.project.items.order_by("pk"))}
     turns = Turn.objects.filter(debate__run=run).values_list(
         "debate__item", "step", "attempt", "value", "status"
     )

@@ -83,7 +83,7 @@ def test_an_answer_of_another_project_is_not_taken() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         ({"extra_body": {"top_k": 1}}, {"extra_body": {"top_k": 2}}),
         ({"reasoning_effort": "low"}, {"reasoning_effort": "high"}),
@@ -91,10 +91,10 @@ def test_an_answer_of_another_project_is_not_taken() -> None:
     ],
 )
 def test_what_is_set_about_a_model_is_part_of_the_call(
-    one: dict[str, Any], other: dict[str, Any]
+    first: dict[str, Any], other: dict[str, Any]
 ) -> None:
     call = make_call(temperature=0)
-    assert len({_key(make_spec(**changes), call, 1) for changes in (one, other)}) == 2
+    assert len({_key(make_spec(**changes), call, 1) for changes in (first, other)}) == 2
 
 
 def test_whoever_waits_for_a_call_that_fails_fails_with_it() -> None:

@@ -117,7 +117,7 @@ def test_debates_are_listed_by_status_and_read_with_their_turns(
         listed = client.get(f"/api/v1/runs/{run.pk}/debates/").data
     assert listed["count"] == 3
     done = client.get(f"/api/v1/runs/{run.pk}/debates/?status=done").data["results"]
-    assert [(each["id"], each["value"]) for each in done] == [(debate.pk, "good")]
+    assert [(row["id"], row["value"]) for row in done] == [(debate.pk, "good")]
     assert client.get(f"/api/v1/runs/{run.pk}/debates/?status=odd").status_code == 400
 
     with django_assert_num_queries(2):  # debate, turns

@@ -98,10 +98,10 @@ def test_a_discussion_is_rounds_of_letters_with_marks_where_minds_change() -> No
     letters = ["Annotator A", "Annotator B", "Annotator C"]
     assert shape(stage) == [("round", letters), ("round", letters)]
     assert (stage.rows[0].title, stage.rows[0].note) == ("Round 0", "alone")
-    said = [cell.speech for cell in stage.rows[1].cells]
-    assert [speech.was for speech in said if speech] == ["", "bad", ""]
-    assert said[2] is not None
-    assert said[2].trouble == "no answer could be read"
+    speeches = [cell.speech for cell in stage.rows[1].cells]
+    assert [speech.was for speech in speeches if speech] == ["", "bad", ""]
+    assert speeches[2] is not None
+    assert speeches[2].trouble == "no answer could be read"
     assert stage.end == "Two of three agreed after round 1: good."
 
 
@@ -146,8 +146,8 @@ def test_a_trial_is_hearing_arguments_precedents_and_judges() -> None:
     say(debate, "precedent/1", "reporter")
     say(debate, "defence", "defence")
     say(debate, "prosecutor", "prosecutor")
-    for at, value in ((1, "good"), (2, "good"), (3, "bad")):
-        say(debate, f"judge/{at}", "judge", value)
+    for number, value in ((1, "good"), (2, "good"), (3, "bad")):
+        say(debate, f"judge/{number}", "judge", value)
     end(debate, "bad", **TRIAL)
     (stage,) = laid_out(debate).stages
     assert shape(stage) == [
@@ -187,7 +187,9 @@ def test_a_cascade_is_two_stages_with_what_was_in_doubt() -> None:
         "the first answer gives no label",
         "an answer did not keep to the form asked for",
     )
-    assert [cell.name for cell in first.rows[0].cells] == [f"Sample {at}" for at in range(1, 6)]
+    assert [cell.name for cell in first.rows[0].cells] == [
+        f"Sample {number}" for number in range(1, 6)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -245,8 +247,9 @@ def test_strange_signals_break_nothing() -> None:
 
 def test_the_head_says_what_numbers_mean() -> None:
     debate = debate_of("self_consistency")
-    for at in range(1, 6):
-        say(debate, f"sample/{at}", "annotator", "good", cost_nanousd=None if at == 5 else 1)
+    for number in range(1, 6):
+        cost = None if number == 5 else 1
+        say(debate, f"sample/{number}", "annotator", "good", cost_nanousd=cost)
     votes = [["good", 3], ["bad", 2]]
     end(debate, "good", d_rate=0.2, entropy=0.97, votes=votes, first="bad", margin=0.31)
     decide(debate.item, "good")

@@ -103,16 +103,16 @@ def test_sets_of_labels_are_compared_in_any_order() -> None:
     run = started_run(project)
     turned = {**ASPECTS, "labels": ASPECTS["labels"][::-1]}
     LabelSchemaFactory.create(project=project, version=2, definition=turned)
-    both, none, one = run.debates.select_related("item")
-    for debate, said, gold in (
+    both, none, first_only = run.debates.select_related("item")
+    for debate, value, gold in (
         (both, ["Food", "Service"], ["Service", "Food"]),
         (none, [], []),
-        (one, ["Food"], ["Food", "Service"]),
+        (first_only, ["Food"], ["Food", "Service"]),
     ):
         decide(debate.item, gold)
-        Debate.objects.filter(pk=debate.pk).update(value=said, signals={"first": said[::-1]})
+        Debate.objects.filter(pk=debate.pk).update(value=value, signals={"first": value[::-1]})
     assert list(filtered(run, "gold=agrees").qs) == [both, none]
-    assert list(filtered(run, "gold=differs").qs) == [one]
+    assert list(filtered(run, "gold=differs").qs) == [first_only]
     assert not filtered(run, "changed=yes").qs.exists()
 
 

@@ -63,10 +63,10 @@ def test_hostile_words_are_only_words() -> None:
 
 def test_the_page_is_small_and_what_was_sent_comes_on_demand() -> None:
     debate = debate_of("self_consistency", samples=25)
-    for at in range(1, 26):
+    for number in range(1, 26):
         say(
             debate,
-            f"sample/{at}",
+            f"sample/{number}",
             "annotator",
             "good",
             messages=[{"role": "user", "content": "A long prompt. " * 500}],
@@ -100,8 +100,9 @@ def test_more_turns_take_no_more_queries(django_assert_num_queries: Any) -> None
     slug = debate.run.project.slug
     address = reverse("debate_detail", args=[slug, debate.pk])
     for count in (1, 20):
-        for at in range(count):
-            say(debate, f"sample/{count + at}", "annotator", "good", evidence={"good": ["text"]})
+        for number in range(count):
+            step = f"sample/{count + number}"
+            say(debate, step, "annotator", "good", evidence={"good": ["text"]})
         # session, user, project by membership, debate, turns, the debates before and after
         with django_assert_num_queries(8):
             client.get(address, {"gold": "none"})

@@ -51,7 +51,7 @@ def with_models(name: str, count: int, **settings: Any) -> RunPlan:
     """A plan whose roles are played by ``count`` models in turn."""
     models = [ModelSpecFactory.create() for _ in range(count)]
     roles = protocol(name).roles(protocol(name).read_settings(settings))
-    played = {role: models[at % count] for at, role in enumerate(roles)}
+    played = {role: models[position % count] for position, role in enumerate(roles)}
     return RunPlan(protocol=name, models=played, settings=settings)
 
 

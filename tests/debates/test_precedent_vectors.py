@@ -59,7 +59,7 @@ def found_for(book: PrecedentBook, items: Sequence[Item], embed: Embedder) -> li
     async def looked_up() -> list[list[str]]:
         await book.embed_by(embed, model="provider/small")
         found = await book.for_items(items)
-        return [[each.text for each in found[item.pk]] for item in items]
+        return [[precedent.text for precedent in found[item.pk]] for item in items]
 
     return asyncio.run(looked_up())
 

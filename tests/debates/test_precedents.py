@@ -45,7 +45,7 @@ def asked(project: Project, text: str = "The soup was good", **fields: Any) -> I
 
 
 def told(found: Sequence[Precedent]) -> list[tuple[str, str]]:
-    return [(each.label, each.text) for each in found]
+    return [(precedent.label, precedent.text) for precedent in found]
 
 
 def found_for(project: Project, item: Item, run: Run | None = None) -> list[tuple[str, str]]:
@@ -70,7 +70,7 @@ def test_by_label_as_the_schema_lists_them_the_most_similar_first() -> None:
         ("bad", "The soup was cold"),
         ("bad", "Rude waiter"),
     ]
-    likeness = [each.similarity for each in found]
+    likeness = [precedent.similarity for precedent in found]
     assert likeness[0] > likeness[1] > likeness[2] == 0.0 < likeness[3] <= 1.0
     assert found[0].key == Item.objects.get(text="The soup was very good").external_id
 
@@ -191,7 +191,7 @@ def test_the_book_takes_as_many_queries_for_many_items_as_for_few(
     run_before = run_of(project)
     for number in range(20):
         verified(project, f"Soup {number}", "good")
-    run, items = run_of(project), [asked(project, f"Soup or {each}") for each in range(3)]
+    run, items = run_of(project), [asked(project, f"Soup or {number}") for number in range(3)]
     with django_assert_num_queries(1):
         assert len(PrecedentBook.of_run(run_before)) == 0
     with django_assert_num_queries(2):

@@ -28,9 +28,9 @@ def test_deleting_leaves_nothing_in_the_debates_of_others(confirmed: bool) -> No
     for option, text in texts.items():
         author = author_of(site, f"customer-{option}")
         asked(author, text, features=["urgency"])
-        said = SubmittedAnswer(ref="a-1", option=option)
+        submitted = SubmittedAnswer(ref="a-1", option=option)
         question = shown_to(author)
-        record_answer(author, question.uid, said, consent=None, received=timezone.now())
+        record_answer(author, question.uid, submitted, consent=None, received=timezone.now())
         authors.append(author)
     if confirmed:
         for gold in Gold.objects.all():

@@ -36,15 +36,15 @@ def verified(project: Project, count: int) -> None:
 def test_every_protocol_makes_the_calls_that_were_announced(name: str) -> None:
     project, model = project_with_items(6), ModelSpecFactory.create()
     plan = plan_for(name, model)
-    told = preview(project=project, plan=plan)
+    estimate = preview(project=project, plan=plan)
     run = started_run(project, name, model=model)
     script = Script(RANKED)
     run_slice(run.pk, pace=QUICK, open_models=script.open)
-    assert told.calls <= len(script.calls) <= told.calls_most
-    assert told.tokens_in <= told.tokens_most[0]
-    assert told.cost_nanousd is not None
-    assert told.worst_nanousd is not None
-    assert told.cost_nanousd <= told.worst_nanousd
+    assert estimate.calls <= len(script.calls) <= estimate.calls_most
+    assert estimate.tokens_in <= estimate.tokens_most[0]
+    assert estimate.cost_nanousd is not None
+    assert estimate.worst_nanousd is not None
+    assert estimate.cost_nanousd <= estimate.worst_nanousd
 
 
 @pytest.mark.thorough
@@ -52,11 +52,11 @@ def test_reasons_for_precedents_are_part_of_it() -> None:
     project, model = project_with_items(0), ModelSpecFactory.create()
     verified(project, 8)
     settings = {"precedents": 2}
-    told = preview(project=project, plan=plan_for("courtroom", model, settings=settings))
+    estimate = preview(project=project, plan=plan_for("courtroom", model, settings=settings))
     run = started_run(project, "courtroom", model=model, settings=settings)
     script = Script(RANKED)
     run_slice(run.pk, pace=QUICK, open_models=script.open)
     asked = len(script.calls)
     assert asked > 8 * 6
-    assert told.calls == asked
+    assert estimate.calls == asked
     assert Turn.objects.filter(role="reporter", reused=False).count() == asked - 8 * 6

@@ -81,9 +81,9 @@ def test_every_prompt_renders_for_a_project() -> None:
     project = project_with_items(1)
     client = signed_in(project)
     for group in prompts.listed(project):
-        for each in group.prompts:
-            page = client.get(reverse("prompt_detail", args=[project.slug, each.key]))
-            assert "untrusted__word" in page.content.decode(), each.prompt.name
+        for prompt in group.prompts:
+            page = client.get(reverse("prompt_detail", args=[project.slug, prompt.key]))
+            assert "untrusted__word" in page.content.decode(), prompt.prompt.name
 
 
 def test_the_difference_of_two_versions_is_shown_line_by_line() -> None:
@@ -124,7 +124,7 @@ def test_a_variant_is_written_checked_and_kept() -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("field", "text", "said"),
+    ("field", "text", "message"),
     [
         ("user", "{{ item }}\n\n{{ extractor", "Line 3"),
         ("user", "{{ item }} {{ extractor }}\n{{ other }}", "Line 2: It uses"),
@@ -135,14 +135,14 @@ def test_a_variant_is_written_checked_and_kept() -> None:
         ("system", "", "required"),
     ],
 )
-def test_what_is_refused_keeps_what_was_written(field: str, text: str, said: str) -> None:
+def test_what_is_refused_keeps_what_was_written(field: str, text: str, message: str) -> None:
     project = project_with_items(1)
     address = reverse("variant_create", args=[project.slug, CRITIC])
     given = {"title": "broken", **texts(), field: text}
     response = signed_in(project).post(address, given)
     page = response.content.decode()
     assert response.status_code == 422
-    assert said in page
+    assert message in page
     assert "the one who disagrees" in page if field == "user" else "First your verdicts" in page
     assert not PromptVariant.objects.exists()
 
@@ -156,7 +156,7 @@ def test_the_list_shows_every_prompt_with_its_version(django_assert_num_queries:
     with django_assert_num_queries(6):
         page = client.get(reverse("prompt_list", args=[project.slug])).content.decode()
     for group in prompts.listed(project):
-        for each in group.prompts:
-            assert each.prompt.hash[:12] in page
+        for prompt in group.prompts:
+            assert prompt.prompt.hash[:12] in page
     assert variant.title in page
     assert "Paper 000" in page

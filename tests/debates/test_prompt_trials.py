@@ -69,7 +69,7 @@ def test_the_whole_way_from_a_variant_to_its_trial() -> None:
     items = [set(run.debates.values_list("item", flat=True)) for run in (tried, beside)]
     assert items[0] == items[1]
     assert len(items[0]) == 10
-    assert {each.pk for each in project.items.all()[:3]} <= items[0]
+    assert {item.pk for item in project.items.all()[:3]} <= items[0]
     going = client.get(response.headers["Location"]).content.decode()
     assert 'hx-trigger="every 2s"' in going
     run_slice(tried.pk, open_models=Script("Final Decision: bad").open, pace=QUICK)

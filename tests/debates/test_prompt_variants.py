@@ -114,7 +114,7 @@ def test_what_other_projects_wrote_stays_theirs() -> None:
     assert foreign.version not in versions_of(ours, present.name)
     assert foreign.version in versions_of(theirs, present.name)
     known = prompts.versions(ours, present)
-    assert [each.title for each in known] == ["Present text"]
+    assert [version.title for version in known] == ["Present text"]
     with pytest.raises(NotFound):
         prompts.version_called(known, foreign.version.hash)
     with pytest.raises(NotFound):
@@ -127,7 +127,7 @@ def test_what_a_deleted_project_wrote_is_nobody_elses() -> None:
     theirs.delete()
     assert foreign.version not in versions_of(ours, foreign.name)
     known = prompts.versions(ours, prompts.prompt_called(KEY))
-    assert [each.title for each in known] == ["Present text"]
+    assert [version.title for version in known] == ["Present text"]
 
 
 def test_a_run_with_a_variant_counts_for_it() -> None:

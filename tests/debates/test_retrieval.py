@@ -57,9 +57,9 @@ def test_each_judge_reads_the_nearest_example_of_each_label_with_its_reason(
     judges = [call for call in script.calls if call.role == "judge"]
     assert len(judges) == 4 * 3
     for call in judges:
-        said = call.messages[1].content
-        assert said.index("The soup was warm") < said.index("The bread was hard")
-        assert "REASON OF The soup" in said
+        words = call.messages[1].content
+        assert words.index("The soup was warm") < words.index("The bread was hard")
+        assert "REASON OF The soup" in words
 
 
 @pytest.mark.thorough

@@ -25,9 +25,9 @@ pytestmark = pytest.mark.django_db
 def project() -> Project:
     """Ten debated items: three tied, two with little lead, all labelled good."""
     project = ProjectFactory.create(review_scope="doubtful")
-    for at, item in enumerate(open_several(project, 10)):
-        flags, lead = ["tie"] if at < 3 else [], 0.3 if at in (3, 4) else 0.9
-        reasons = ["tie"] if at < 3 else ["low_d_rate"] if at in (3, 4) else []
+    for number, item in enumerate(open_several(project, 10)):
+        flags, lead = ["tie"] if number < 3 else [], 0.3 if number in (3, 4) else 0.9
+        reasons = ["tie"] if number < 3 else ["low_d_rate"] if number in (3, 4) else []
         debated(item, flags=flags, signals={"d_rate": lead}, reasons=reasons)
     return project
 
@@ -53,13 +53,13 @@ def test_every_flag_stands_in_one_group() -> None:
 
 def test_the_page_shows_the_rule_and_what_it_does(project: Project) -> None:
     html = browser(project, Role.MANAGER).get(page(project)).content.decode()
-    told = words(html)
-    assert "5 of 10 items go to people" in told
-    assert "The votes are tied 3 3" in told
-    assert re.search(r"The votes are tied 3 debates", told)
-    assert "2 of 10 beyond" in told
-    assert "Save and apply to the 10 items labelled so far" in told
-    assert "The usual rule: nobody has changed it here." in told
+    shown = words(html)
+    assert "5 of 10 items go to people" in shown
+    assert "The votes are tied 3 3" in shown
+    assert re.search(r"The votes are tied 3 debates", shown)
+    assert "2 of 10 beyond" in shown
+    assert "Save and apply to the 10 items labelled so far" in shown
+    assert "The usual rule: nobody has changed it here." in shown
     assert 'id="plot-signal-d-rate' in html
     assert 'class="plot-reference"' in html
     assert "<style" not in html
@@ -69,8 +69,8 @@ def test_the_page_shows_the_rule_and_what_it_does(project: Project) -> None:
 def test_the_preview_follows_the_form_and_saves_nothing(project: Project) -> None:
     client = browser(project, Role.MANAGER)
     html = client.get(page(project, "preview/"), {"audit": "50", "bound_d_rate": "0.95"})
-    told = words(html.content.decode())
-    assert "10 of 10 items go to people" in told
+    shown = words(html.content.decode())
+    assert "10 of 10 items go to people" in shown
     assert 'hx-swap-oob="true"' in html.content.decode()
     none = words(client.get(page(project, "preview/"), {"audit": "50"}).content.decode())
     assert "0 of 10 items go to people" in none
@@ -87,17 +87,17 @@ def test_saving_keeps_who_and_when_and_leaves_the_items_alone(project: Project) 
         "audit": 0.1,
     }
     assert ItemState.objects.exclude(reasons=[]).count() == 5
-    told = words(client.get(page(project)).content.decode())
-    assert "Last changed by" in told
-    assert "routed by an earlier rule" in told
+    shown = words(client.get(page(project)).content.decode())
+    assert "Last changed by" in shown
+    assert "routed by an earlier rule" in shown
 
 
 def test_saving_and_applying_routes_the_items_anew(project: Project) -> None:
     client = browser(project, Role.MANAGER)
     sent = {"audit": "0", "flags": ["tie"], "apply": "yes"}
-    told = words(client.post(page(project), sent, follow=True).content.decode())
-    assert "2 items have changed their way" in told
-    assert "earlier rule" not in told
+    shown = words(client.post(page(project), sent, follow=True).content.decode())
+    assert "2 items have changed their way" in shown
+    assert "earlier rule" not in shown
     assert ItemState.objects.filter(queued=True).count() == 3
 
 

@@ -56,26 +56,28 @@ def test_only_the_latest_debate_of_an_item_counts_and_none_of_a_trial(project: P
     debated(item, "bad")
     latest = debated(item, "good", run=run_of(project))
     debated(item, "bad", run=run_of(project, trial=True))
-    assert [each.pk for each in latest_debates(project)] == [latest.pk]
+    assert [debate.pk for debate in latest_debates(project)] == [latest.pk]
 
 
 def test_a_rule_is_weighed_by_what_it_sends_and_why(project: Project) -> None:
-    one, two, three, four = open_several(project, 4)
-    debated(one, flags=["dissent"], signals={"d_rate": 0.4})
+    first, two, three, four = open_several(project, 4)
+    debated(first, flags=["dissent"], signals={"d_rate": 0.4})
     debated(two, flags=["dissent"])
     debated(three, None, flags=["unparsed"])
     debated(four, signals={"d_rate": 0.9})
     found = weigh(read_sample(project), Rule())
     assert (found.items, found.sent, found.share) == (4, 3, 0.75)
-    told = {each.code: (each.items, each.alone) for each in found.because}
-    assert told == {"dissent": (2, 1), "low_d_rate": (1, 0), "unparsed": (1, 1)}
+    counts = {reason.code: (reason.items, reason.alone) for reason in found.because}
+    assert counts == {"dissent": (2, 1), "low_d_rate": (1, 0), "unparsed": (1, 1)}
 
 
 def test_a_bound_is_found_that_keeps_to_what_people_can_look_at(project: Project) -> None:
     for item, lead in zip(open_several(project, 4), (0.1, 0.3, 0.7, 0.9), strict=True):
         debated(item, signals={"d_rate": lead})
     found = weigh(read_sample(project), NOTHING)
-    ((threshold, step),) = [each for each in within(found, 2) if each[0].signal == "d_rate"]
+    ((threshold, step),) = [
+        suggestion for suggestion in within(found, 2) if suggestion[0].signal == "d_rate"
+    ]
     assert (threshold.signal, step.sent) == ("d_rate", 2)
     assert [step.sent for _, step in within(found, 0)] == [0] * len(within(found, 0))
 
@@ -85,7 +87,7 @@ endings: st.SearchStrategy[dict[str, Any]] = st.builds(
     dict,
     flags=st.sets(st.sampled_from(sorted(FLAGS)), max_size=3),
     signals=st.dictionaries(
-        st.sampled_from([each.signal for each in THRESHOLDS]), st.none() | st.floats(0, 5)
+        st.sampled_from([threshold.signal for threshold in THRESHOLDS]), st.none() | st.floats(0, 5)
     ),
     value=st.none() | st.just("good"),
 )
@@ -95,13 +97,14 @@ def sample_of(found: list[dict[str, Any]]) -> Sample:
     known = [
         Known(
             Ended(
-                pk=at, item_id=at, key=str(at), value=each["value"], signals=each["signals"],
-                status="done" if each["value"] else "unparsed",
-                flags=tuple(sorted(each["flags"])), reasons=(),
+                pk=number, item_id=number, key=str(number),
+                value=debate["value"], signals=debate["signals"],
+                status="done" if debate["value"] else "unparsed",
+                flags=tuple(sorted(debate["flags"])), reasons=(),
             ),
             None,
         )
-        for at, each in enumerate(found)
+        for number, debate in enumerate(found)
     ]  # fmt: skip
     empty: frozenset[int] = frozenset()
     return Sample(Way(Rule(), "salt", audits=True), known, True, empty, empty)
@@ -115,10 +118,10 @@ def sample_of(found: list[dict[str, Any]]) -> Sample:
     st.sets(st.sampled_from(sorted(FLAGS))),
 )
 def test_a_bound_moved_towards_more_never_sends_fewer(
-    found: list[dict[str, Any]], threshold: Any, one: float, other: float, flags: set[str]
+    found: list[dict[str, Any]], threshold: Any, share: float, other: float, flags: set[str]
 ) -> None:
     sample = sample_of(found)
-    strict, lax = sorted((one * threshold.high, other * threshold.high))
+    strict, lax = sorted((share * threshold.high, other * threshold.high))
     if threshold.side == AT_MOST:
         strict, lax = lax, strict
 

@@ -164,8 +164,8 @@ def test_more_annotators_are_more_roles_and_the_same_is_not_sent_twice() -> None
 def test_a_wrong_value_is_answered_at_its_field(field: str, value: str, words: str) -> None:
     project = project_with_items(1)
     page = started(project, protocol="discussion", **{field: value}).content.decode()
-    at = page.index(f'id="id_{field}_error"')
-    assert words in page[at : at + 400]
+    position = page.index(f'id="id_{field}_error"')
+    assert words in page[position : position + 400]
     assert f'value="{value}"' in page or field.startswith("model_") or not value
     assert words in asked(project, "run_preview", protocol="discussion", **{field: value})
     assert not Run.objects.exists()

@@ -124,7 +124,7 @@ def test_troubles_are_grouped_by_cause() -> None:
     first, *others = selectors.troubles(run).groups
     assert (first.status, first.count, first.http) == ("failed", 3, [(503, 6)])
     assert first.example == run.debates.order_by("pk")[2].pk
-    assert {each.count for each in others} == {1}
+    assert {other.count for other in others} == {1}
     assert selectors.troubles(run).off_menu == (("splendid", 1),)
     page = page_of(run)
     assert "The endpoint is at fault." in page
@@ -221,8 +221,8 @@ def test_a_budget_that_will_not_do_is_refused_at_its_field(budget: str, words: s
     response = signed_in(run.project).post(address, {"budget": budget})
     page = response.content.decode()
     assert response.status_code == 422
-    at = page.index('id="id_budget_error"')
-    assert words in page[at : at + 300]
+    position = page.index('id="id_budget_error"')
+    assert words in page[position : position + 300]
     run.refresh_from_db()
     assert run.status == "paused"
     followed = signed_in(run.project).get(address, {"status": "failed"})

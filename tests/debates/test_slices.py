@@ -66,7 +66,7 @@ def test_a_turn_keeps_what_was_asked_answered_and_paid() -> None:
     assert turn.step == turn.role == "annotator"
     assert turn.attempt == 1
     assert turn.messages == [
-        {"role": said.role, "content": said.content} for said in script.calls[0].messages
+        {"role": message.role, "content": message.content} for message in script.calls[0].messages
     ]
     assert turn.params_asked == {
         "temperature": 0,

@@ -34,8 +34,8 @@ def test_what_was_taken_to_begin_with_is_claimed_first() -> None:
     store = store_of(run)
     store.begin()
     everything = list(run.debates.order_by("pk").values_list("pk", flat=True))
-    assert [each.pk for each in store.claim(2)] == everything[:2]
-    assert [each.pk for each in store.claim(2)] == everything[2:]
+    assert [claimed.pk for claimed in store.claim(2)] == everything[:2]
+    assert [claimed.pk for claimed in store.claim(2)] == everything[2:]
     assert Debate.objects.filter(lease_token=store.token).count() == 3
 
 

@@ -78,12 +78,12 @@ def test_a_model_that_only_ever_thinks_pauses_the_run(model_server: FakeServer) 
 def test_a_text_over_which_a_model_never_ends_does_not_stop_the_others(
     model_server: FakeServer,
 ) -> None:
-    said = iter(range(1000))
+    numbers = iter(range(1000))
 
     def say(body: dict[str, Any]) -> tuple[int, Any]:
         cap = body["max_tokens"]
         # Four caps are tried over the first text.
-        thought, finish = (cap, "length") if next(said) < 4 else (100, "stop")
+        thought, finish = (cap, "length") if next(numbers) < 4 else (100, "stop")
         usage = {
             "prompt_tokens": 100,
             "completion_tokens": thought,
@@ -102,28 +102,28 @@ def test_a_text_over_which_a_model_never_ends_does_not_stop_the_others(
     assert ModelSpec.objects.get().thinking_tokens == 256
 
 
-def _amid_words(longest: int, told: str) -> Any:
+def _amid_words(longest: int, answer: str) -> Any:
     def say(body: dict[str, Any]) -> tuple[int, Any]:
         cap = body["max_tokens"]
         if cap > longest:
-            said = told.format(cap=cap)
-            return 400, {"error": {"message": said, "param": "max_tokens", "code": "invalid_value"}}
+            text = answer.format(cap=cap)
+            return 400, {"error": {"message": text, "param": "max_tokens", "code": "invalid_value"}}
         return 200, completion(body["model"], "The text is about the", finish_reason="length")
 
     return say
 
 
 @pytest.mark.parametrize(
-    ("told", "refused"),
+    ("answer", "refused"),
     [
         ("max_tokens is too large: {cap}. This model supports at most 1024 completion tokens", 1),
         ("max_tokens is too large", 12),
     ],
 )
 def test_an_item_whose_larger_cap_is_refused_keeps_its_first_answer(
-    model_server: FakeServer, told: str, refused: int
+    model_server: FakeServer, answer: str, refused: int
 ) -> None:
-    model_server.answer_with(_amid_words(1024, told))
+    model_server.answer_with(_amid_words(1024, answer))
     model = model_at(model_server, thinking_tokens=0, structured="none")
     run = drive(started_run(project_with_items(12), "cot", model=model), width=1)
     assert (run.status, progress(run).unparsed) == (Run.Status.DONE, 12), run.message

@@ -60,7 +60,7 @@ def test_a_call_that_is_never_answered_fails_after_its_attempts_over_all_slices(
     assert (debate.status, debate.failed_tries) == (Debate.Status.FAILED, {})
     assert "Timed out in 5 attempts" in debate.error
     assert "Start fewer calls at once or raise the time-out" in debate.error
-    assert [each["note"] for each in turn.attempts] == ["timed out"] * 5
+    assert [attempt["note"] for attempt in turn.attempts] == ["timed out"] * 5
     assert "Timed out in 5 attempts" in run.message
     assert (run.tokens_out, run.cost_nanousd, turn.tokens_out) == (0, 0, 0)
     assert run.unread_nanousd > 0

@@ -27,8 +27,8 @@ def no_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
 def ended(count: int = 3) -> Run:
     """A run whose first item was debated; the others wait."""
     run = started_run(project_with_items(count), "ecj")
-    said = {"extractor": "good", "critic": "bad", "judge": "good"}
-    finished_debate(run, said, text=HOSTILE)
+    answers = {"extractor": "good", "critic": "bad", "judge": "good"}
+    finished_debate(run, answers, text=HOSTILE)
     return run
 
 
@@ -44,8 +44,8 @@ def test_each_line_is_a_debate_as_rest_gives_it_with_the_text() -> None:
     assert answer["Content-Type"] == "application/x-ndjson"
     rows = parsed(b"".join(answer))
     first = run.debates.select_related("item").order_by("pk")[0]
-    one = json.loads(client.get(f"/api/v1/debates/{first.pk}/").content)
-    assert rows[0] == one | {"text": first.item.text}
+    shown = json.loads(client.get(f"/api/v1/debates/{first.pk}/").content)
+    assert rows[0] == shown | {"text": first.item.text}
     assert [turn["text"] for turn in rows[0]["turns"]] == [HOSTILE] * 3
     assert [row["status"] for row in rows] == ["done", "waiting", "waiting"]
 

@@ -331,7 +331,7 @@ class AskedQuestion:
     conversation: int
     feature: str
     status: str
-    at: datetime
+    asked_at: datetime
     expires: datetime
 
 
@@ -360,7 +360,7 @@ def history_of(
     author: Author, message: Message, asked: Sequence[AskedQuestion], now: datetime
 ) -> AskHistory:
     """What this author was asked before ``message``."""
-    recent = [question for question in asked if now - question.at < REMEMBERED]
+    recent = [question for question in asked if now - question.asked_at < REMEMBERED]
     surveys: dict[int, list[AskedQuestion]] = {}
     for question in recent:
         surveys.setdefault(question.survey, []).append(question)
@@ -369,11 +369,11 @@ def history_of(
     return AskHistory(
         began_at=author.created_at,
         messages_since_last_survey=sum(pk > last for (pk,) in _written(author.pk)),
-        last_survey_at=begun[0].at if begun else None,
+        last_survey_at=begun[0].asked_at if begun else None,
         surveys_in_conversation=sum(
             question.conversation == message.conversation_id for question in begun
         ),
-        surveys_today=sum(question.at.date() == now.date() for question in begun)
+        surveys_today=sum(question.asked_at.date() == now.date() for question in begun)
         + surveys_before(author, now),
         dismissals_in_a_row=_dismissed_in_a_row(list(surveys.values())),
         opted_out=author.opted_out_at is not None,

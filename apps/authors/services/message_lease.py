@@ -114,8 +114,11 @@ def unfinished_messages(most: int = 50) -> list[int]:
 def as_asked(message: Message) -> AuthorMessage:
     """The message as models see it."""
     context = tuple(
-        (each.role, each.text if each.role == "author" else each.text[:SHOWN_OF_REPLIES])
-        for each in context_of(message)
+        (
+            earlier.role,
+            earlier.text if earlier.role == "author" else earlier.text[:SHOWN_OF_REPLIES],
+        )
+        for earlier in context_of(message)
     )
     return AuthorMessage(text=message.text, language=message.language, context=context)
 

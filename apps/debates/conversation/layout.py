@@ -44,7 +44,7 @@ def vote_bars(values: Sequence[Any]) -> tuple[VoteBar, ...]:
             counts.update(str(name) for name in value)
         else:
             counts[SILENT if value is None else value_words(value)] += 1
-    ordered = sorted(counts.items(), key=lambda each: (each[0] == SILENT, -each[1]))
+    ordered = sorted(counts.items(), key=lambda counted: (counted[0] == SILENT, -counted[1]))
     return tuple(VoteBar(words, votes, len(values)) for words, votes in ordered)
 
 
@@ -139,12 +139,12 @@ def _words(value: Any, schema: Schema) -> str:
 
 
 def _lengths(signals: Mapping[str, Any]) -> dict[str, str]:
-    said, read = signals.get("lengths"), signals.get("lengths_read")
-    if not isinstance(said, list) or not isinstance(read, list):
+    written, read = signals.get("lengths"), signals.get("lengths_read")
+    if not isinstance(written, list) or not isinstance(read, list):
         return {}
     return {
         role: f"{length:,} characters" + (f", {heard:,} of them read" if heard < length else "")
-        for role, length, heard in zip(_ADVOCATES, said, read, strict=False)
+        for role, length, heard in zip(_ADVOCATES, written, read, strict=False)
     }
 
 
@@ -250,17 +250,17 @@ def _in_row(kind: Kind, number: int, steps: _Steps, wanted: Sequence[Place]) -> 
     """Who spoke in the row and who was expected to."""
     spoke = [place for place in steps.tries if (place.kind, place.number) == (kind, number)]
     others = [place for place in wanted if (place.kind, place.number) == (kind, number)]
-    order = {place.name: at for at, place in enumerate(others)}
+    order = {place.name: position for position, place in enumerate(others)}
     both = dict.fromkeys([*others, *spoke])
     return sorted(both, key=lambda place: (place.order, order.get(place.name, len(order))))
 
 
 def _signals(debate: Debate, stage: str) -> dict[str, Any]:
     """The signals of a stage: those of a cascade's first one are kept apart once it went on."""
-    told: dict[str, Any] = debate.signals
-    if stage == FIRST and "first_stage" in told:
-        told = told["first_stage"]
-    return told
+    signals: dict[str, Any] = debate.signals
+    if stage == FIRST and "first_stage" in signals:
+        signals = signals["first_stage"]
+    return signals
 
 
 def _title(stage: str, protocol: str) -> str:

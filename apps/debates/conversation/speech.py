@@ -29,7 +29,7 @@ class Kind(StrEnum):
     JUDGES = "judges"
 
 
-RANKS = {kind: at for at, kind in enumerate(Kind)}
+RANKS = {kind: rank for rank, kind in enumerate(Kind)}
 
 #: Rows of the roles that speak once, where that is not simply beside all others.
 _OF_ROLES = {
@@ -243,25 +243,25 @@ def _attempts(turn: Turn) -> str:
     ]
     if not statuses:
         return "Nothing was sent."
-    said = ", ".join(f"HTTP {status}" if status else "no answer" for status in statuses)
-    return f"Attempts: {said}."
+    outcomes = ", ".join(f"HTTP {status}" if status else "no answer" for status in statuses)
+    return f"Attempts: {outcomes}."
 
 
 def _quotes(turn: Turn) -> tuple[tuple[str, str], ...]:
     return tuple(
-        (str(name), str(phrase)) for name, said in turn.evidence.items() for phrase in said
+        (str(name), str(phrase)) for name, phrases in turn.evidence.items() for phrase in phrases
     )
 
 
 def _parts(value: Any, verdict: Any) -> tuple[Part, ...]:
     """The names of a value against those of the verdict it led to."""
-    said, final = _names(value), _names(verdict)
+    names, final = _names(value), _names(verdict)
     if value is None:
         return ()
     known = verdict is not None
-    shown = [Part(name, "same" if name in final or not known else "dropped") for name in said]
+    shown = [Part(name, "same" if name in final or not known else "dropped") for name in names]
     if known and isinstance(value, list):
-        shown += [Part(name, "missing") for name in final if name not in said]
+        shown += [Part(name, "missing") for name in final if name not in names]
     return tuple(shown)
 
 

@@ -56,11 +56,11 @@ def gold_of(debate: Debate) -> Gold | None:
     return gold
 
 
-def same(one: Any, other: Any) -> bool:
+def same(first: Any, other: Any) -> bool:
     """Whether two values say the same; sets of labels in any order."""
-    if isinstance(one, list) and isinstance(other, list):
-        return set(map(str, one)) == set(map(str, other))
-    return type(one) is not list and bool(one == other)
+    if isinstance(first, list) and isinstance(other, list):
+        return set(map(str, first)) == set(map(str, other))
+    return type(first) is not list and bool(first == other)
 
 
 def turn_of_mind(first: Any, value: Any, gold: Any) -> str:
@@ -98,8 +98,8 @@ def summarize_debate(debate: Debate) -> DebateSummary:
 
 def doubt_words(debate: Debate, settings_of_run: Mapping[str, Any]) -> tuple[str, ...]:
     """Why a cascade asked its second protocol."""
-    told = debate.signals.get("first_stage")
-    first: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
+    first_stage = debate.signals.get("first_stage")
+    first: Mapping[str, Any] = first_stage if isinstance(first_stage, Mapping) else {}
     words = {
         "no label": "the first answer gives no label",
         "d_rate": f"the first answer leads by {_number(first.get('d_rate'))} of the votes only "
@@ -115,19 +115,19 @@ def doubt_words(debate: Debate, settings_of_run: Mapping[str, Any]) -> tuple[str
 def _facts(debate: Debate) -> Iterable[Fact]:
     if debate.status == Debate.Status.WAITING:
         return
-    told = debate.signals
+    signals = debate.signals
     if debate.uncertainty is None:
-        why = NO_MARGIN.get(str(told.get("margin_unknown")), "nothing told how sure it was")
+        why = NO_MARGIN.get(str(signals.get("margin_unknown")), "nothing told how sure it was")
         yield Fact("Uncertainty", "unknown", why)
     else:
         yield Fact("Uncertainty", _number(debate.uncertainty), "0 is sure, 1 knows nothing")
     for signal, (title, words) in _NUMBERS.items():
-        if _is_number(told.get(signal)):
-            yield Fact(title, _number(told[signal]), words(told, told[signal]))
-    yield from _flips(told.get("flips"))
-    if told.get("injection"):
-        found = ", ".join(str(code).replace("_", " ") for code in told["injection"])
-        yield Fact("Signs of orders in the text", str(len(told["injection"])), found)
+        if _is_number(signals.get(signal)):
+            yield Fact(title, _number(signals[signal]), words(signals, signals[signal]))
+    yield from _flips(signals.get("flips"))
+    if signals.get("injection"):
+        found = ", ".join(str(code).replace("_", " ") for code in signals["injection"])
+        yield Fact("Signs of orders in the text", str(len(signals["injection"])), found)
 
 
 def _flips(flips: Any) -> Iterable[Fact]:
@@ -138,8 +138,8 @@ def _flips(flips: Any) -> Iterable[Fact]:
         yield Fact(f"{str(role).capitalize()} against judge", str(len(names)), words)
 
 
-def _lead(told: Mapping[str, Any], rate: float) -> str:
-    votes = told.get("votes")
+def _lead(signals: Mapping[str, Any], rate: float) -> str:
+    votes = signals.get("votes")
     asked = sum(vote[1] for vote in votes) if isinstance(votes, list) else 0
     if not asked:
         return "the share of votes by which the first answer leads"
@@ -148,8 +148,8 @@ def _lead(told: Mapping[str, Any], rate: float) -> str:
     return f"{who} by {round(rate * asked)} of {asked} votes"
 
 
-def _lead_before(told: Mapping[str, Any], rate: float) -> str:
-    return f"{_lead(told, rate)} before they discuss"
+def _lead_before(signals: Mapping[str, Any], rate: float) -> str:
+    return f"{_lead(signals, rate)} before they discuss"
 
 
 def _spread(_: Mapping[str, Any], entropy: float) -> str:

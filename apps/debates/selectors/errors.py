@@ -119,11 +119,11 @@ def not_taken(run: Run) -> tuple[NotTaken, ...]:
     found: dict[str, NotTaken] = {}
     for role, model, asked, effective in rows:
         for name, wanted, sent in _differing(asked, effective):
-            each = found.setdefault(
+            parameter = found.setdefault(
                 f"{model} {name} {wanted} {sent}", NotTaken(set(), model, name, wanted, sent)
             )
-            each.roles.add(role)
-    return tuple(each for _, each in sorted(found.items()))
+            parameter.roles.add(role)
+    return tuple(parameter for _, parameter in sorted(found.items()))
 
 
 def _grouped(rows: Iterable[Mapping[str, Any]]) -> Iterable[Trouble]:

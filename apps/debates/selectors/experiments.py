@@ -124,9 +124,9 @@ def ended_debates(run_ids: Iterable[int], *signals: str) -> QuerySet[Debate, tup
 
     Only what is named is read: the whole of what a debate tells of itself is long.
     """
-    told = {f"told_{name}": KeyTransform(name, "signals") for name in signals}
-    rows = Debate.objects.filter(run__in=list(run_ids), status__in=ENDED).annotate(**told)
-    return rows.order_by("pk").values_list("run", "item", "pk", "value", *told)
+    columns = {f"signal_{name}": KeyTransform(name, "signals") for name in signals}
+    rows = Debate.objects.filter(run__in=list(run_ids), status__in=ENDED).annotate(**columns)
+    return rows.order_by("pk").values_list("run", "item", "pk", "value", *columns)
 
 
 def turn_sums(run_ids: Iterable[int]) -> QuerySet[Turn, tuple[Any, ...]]:

@@ -154,8 +154,12 @@ def _rate(run: Run, now: datetime) -> tuple[float | None, str]:
 
 def _watched(run: Run) -> bool:
     """Whether a worker has reported of late that it drives the run."""
-    at = run.pulse.get("at")
-    return run.going and bool(at) and timezone.now() - datetime.fromisoformat(at) <= SILENCE
+    reported_at = run.pulse.get("at")
+    return (
+        run.going
+        and bool(reported_at)
+        and timezone.now() - datetime.fromisoformat(reported_at) <= SILENCE
+    )
 
 
 def limited_by(run: Run) -> str:
@@ -171,9 +175,11 @@ def limited_by(run: Run) -> str:
 
 def _lines(pulse: Mapping[str, Any]) -> tuple[Line, ...]:
     """What the pulse says of each provider. It may come from a worker of another version."""
-    told = pulse.get("limits")
+    limits = pulse.get("limits")
     entries = (
-        [entry for entry in told if isinstance(entry, Mapping)] if isinstance(told, list) else []
+        [entry for entry in limits if isinstance(entry, Mapping)]
+        if isinstance(limits, list)
+        else []
     )
     return tuple(_line(entry) for entry in entries)
 

@@ -76,13 +76,13 @@ def latest_debates(project: Project, item_ids: Collection[int] | None = None) ->
         "pk", "item_id", "item__external_id", "status", "value",
         "signals", "uncertainty", "flags", "reasons", "run__schema__version", "old",
     )  # fmt: skip
-    told: Translator | None = None
+    translator: Translator | None = None
     for (
         pk, item_id, key, status, value, signals, uncertainty, flags, reasons, version, old,
     ) in rows.iterator():  # fmt: skip
         if old:
-            told = told or Translator.of(project.pk)
-            value = told.value(version, value)  # noqa: PLW2901 - as it is called now
+            translator = translator or Translator.of(project.pk)
+            value = translator.value(version, value)  # noqa: PLW2901 - as it is called now
         yield Ended(
             pk=pk,
             item_id=item_id,

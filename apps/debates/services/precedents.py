@@ -91,7 +91,7 @@ async def unit_vectors(texts: Sequence[str], embed: Embed) -> list[NDArray[np.fl
         LabelhubError: what ``embed`` raised for the first part of them that failed, or that its
             vectors cannot be used.
     """
-    parts = [texts[at : at + TEXTS] for at in range(0, len(texts), TEXTS)]
+    parts = [texts[start : start + TEXTS] for start in range(0, len(texts), TEXTS)]
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_part(part, embed)) for part in parts]
     found: list[NDArray[np.float32]] = []
@@ -163,9 +163,9 @@ class PrecedentBook:
         self._measured: Measured | None = None
         groups: dict[Group, list[int]] = defaultdict(list)
         self._same: dict[str, list[int]] = defaultdict(list)
-        for at, example in enumerate(examples):
-            groups[example.group].append(at)
-            self._same[example.same].append(at)
+        for position, example in enumerate(examples):
+            groups[example.group].append(position)
+            self._same[example.same].append(position)
         self._groups = {group: np.array(found) for group, found in groups.items()}
 
     @classmethod
@@ -252,8 +252,8 @@ class PrecedentBook:
         found = []
         for label, group in self._offered(item):
             free = np.setdiff1d(group, hidden) if hidden else group
-            for at, similarity in closest(similarities, free, PER_LABEL):
-                example = self._examples[at]
+            for position, similarity in closest(similarities, free, PER_LABEL):
+                example = self._examples[position]
                 found.append(Precedent(example.key, label, example.text, similarity))
         return tuple(found)
 
@@ -301,8 +301,8 @@ def _read(chosen: Mapping[int, Group]) -> Iterator[Example]:
     """The examples themselves; without texts that are empty, too long, or there already."""
     ids, seen = list(chosen), set()
     golds = Gold.objects.annotate(length=Length("item__text")).filter(length__lte=LONGEST)
-    for at in range(0, len(ids), ROWS):
-        part = ids[at : at + ROWS]
+    for start in range(0, len(ids), ROWS):
+        part = ids[start : start + ROWS]
         rows = golds.filter(pk__in=part).order_by()
         texts = {
             pk: (key, text)

@@ -101,14 +101,14 @@ class _Sums:
 class _Rehearsal:
     """What debates over the samples send: for each of them, and once for many of them."""
 
-    each: _Sums = field(default_factory=_Sums)
+    per_debate: _Sums = field(default_factory=_Sums)
     once: _Sums = field(default_factory=_Sums)
 
     def whole(self, scale: float, most_once: int) -> _Sums:
         """For ``scale`` times as many debates, of which at most ``most_once`` calls are made once
         for many."""
         share = min(scale, most_once / self.once.calls) if self.once.calls else 0.0
-        return self.each.times(scale).plus(self.once.times(share))
+        return self.per_debate.times(scale).plus(self.once.times(share))
 
 
 class UnknownPrice(InvalidInput):
@@ -215,9 +215,11 @@ def _rehearse(run_spec: RunSpec, claimed: Claimed, sums: _Rehearsal, *, agreeing
         while True:
             for call in calls:
                 _count(run_spec, call, sums)
-            said = [values[0 if agreeing else at % len(values)] for at in range(len(calls))]
+            answers = [
+                values[0 if agreeing else position % len(values)] for position in range(len(calls))
+            ]
             calls = debate.send(
-                [_made_up(call, value) for call, value in zip(calls, said, strict=True)]
+                [_made_up(call, value) for call, value in zip(calls, answers, strict=True)]
             )
     except StopIteration:
         return
@@ -234,7 +236,7 @@ def _values(schema: Schema, item: Item) -> list[Value]:
 
 
 def _count(run_spec: RunSpec, call: Call, rehearsal: _Rehearsal) -> None:
-    sums = rehearsal.once if call.once else rehearsal.each
+    sums = rehearsal.once if call.once else rehearsal.per_debate
     if call.once:
         if call.messages in sums.asked_once:
             return

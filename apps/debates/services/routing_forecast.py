@@ -102,12 +102,12 @@ class Sample:
     @property
     def flags(self) -> Counter[str]:
         """How many debates raised each flag."""
-        return Counter(flag for each in self.known for flag in set(each.ended.flags))
+        return Counter(flag for debate in self.known for flag in set(debate.ended.flags))
 
     @property
     def behind(self) -> int:
         """How many items are routed by an earlier rule or plan than the one that is stored."""
-        wanted = ((self.way.of(each.ended), each.ended) for each in self.known)
+        wanted = ((self.way.of(debate.ended), debate.ended) for debate in self.known)
         return sum(
             reasons != ended.reasons and not (ended.item_id in self.answered and not reasons)
             for reasons, ended in wanted
@@ -116,7 +116,7 @@ class Sample:
     @property
     def audits(self) -> Sequence[Known]:
         """What the audit chose of that which was accepted."""
-        return [each for each in self.known if list(each.ended.reasons) == ONLY_AUDITED]
+        return [debate for debate in self.known if list(debate.ended.reasons) == ONLY_AUDITED]
 
     @property
     def accepted_error(self) -> Figure:
@@ -128,8 +128,8 @@ class Sample:
         """The share of wrong ones among those of which that is known."""
         if not self.comparable:
             return undefined(FREE_TEXT)
-        told = [each.wrong for each in known if each.wrong is not None]
-        return share(sum(told), len(told), reason=reason)
+        verdicts = [debate.wrong for debate in known if debate.wrong is not None]
+        return share(sum(verdicts), len(verdicts), reason=reason)
 
 
 def read_sample(project: Project) -> Sample:
@@ -149,17 +149,17 @@ def read_sample(project: Project) -> Sample:
 
 def weigh(sample: Sample, rule: Rule) -> Weighed:
     """What ``rule`` would do with the debates of ``sample``."""
-    routed = [(each, _reasons(rule, each.ended)) for each in sample.known]
-    accepted = [each for each, reasons in routed if not reasons]
-    audits = sum(routing.is_audited(rule, each.ended.key, sample.way.salt) for each in accepted)
+    routed = [(debate, _reasons(rule, debate.ended)) for debate in sample.known]
+    accepted = [debate for debate, reasons in routed if not reasons]
+    audits = sum(routing.is_audited(rule, debate.ended.key, sample.way.salt) for debate in accepted)
     return Weighed(
         items=len(routed),
         sent=len(routed) - len(accepted),
-        failed=sum(each.ended.failed for each, _ in routed),
+        failed=sum(debate.ended.failed for debate, _ in routed),
         audited=audits,
         because=_because(reasons for _, reasons in routed),
         accepted_error=sample.error(accepted),
-        sent_error=sample.error(each for each, reasons in routed if reasons),
+        sent_error=sample.error(debate for debate, reasons in routed if reasons),
         signals=[_signal(sample, threshold, rule, routed) for threshold in THRESHOLDS],
     )
 
@@ -221,20 +221,21 @@ def _signal(
 ) -> Signal:
     """What each bound of ``threshold`` would do, the rest of ``rule`` as it is."""
     read = [
-        (each, routing.number_in(each.ended.signals.get(threshold.signal))) for each, _ in routed
+        (debate, routing.number_in(debate.ended.signals.get(threshold.signal)))
+        for debate, _ in routed
     ]
     # What is not known is beyond every bound, unless the bound says nothing of it.
     unknown = None if threshold.known_only else -inf if threshold.side == AT_MOST else inf
     free = [
-        (unknown if value is None else value, each.wrong)
-        for (each, value), (_, reasons) in zip(read, routed, strict=True)
-        if each.ended.labelled and not set(reasons) - {threshold.reason}
+        (unknown if value is None else value, debate.wrong)
+        for (debate, value), (_, reasons) in zip(read, routed, strict=True)
+        if debate.ended.labelled and not set(reasons) - {threshold.reason}
     ]
     count = _Beyond(threshold, free, len(routed) - len(free))
     bound = rule.bounds.get(threshold.signal)
     steps = [
-        Step(each, count.sent(each), count.error(each, sample), each == bound)
-        for each in _bounds(threshold, bound)
+        Step(candidate, count.sent(candidate), count.error(candidate, sample), candidate == bound)
+        for candidate in _bounds(threshold, bound)
     ]
     return Signal(threshold, bound, [value for _, value in read if value is not None], steps)
 
@@ -248,11 +249,11 @@ class _Beyond:
         self._low = threshold.side == AT_MOST
         self._fixed = fixed
         pairs = list(free)
-        told = [(value, wrong) for value, wrong in pairs if value is not None]
-        told.sort(key=lambda pair: pair[0])
-        self._values = [value for value, _ in told]
-        self._wrong = [0, *accumulate(wrong is True for _, wrong in told)]
-        self._known = [0, *accumulate(wrong is not None for _, wrong in told)]
+        measured = [(value, wrong) for value, wrong in pairs if value is not None]
+        measured.sort(key=lambda pair: pair[0])
+        self._values = [value for value, _ in measured]
+        self._wrong = [0, *accumulate(wrong is True for _, wrong in measured)]
+        self._known = [0, *accumulate(wrong is not None for _, wrong in measured)]
         self._all_wrong = sum(wrong is True for _, wrong in pairs)
         self._all_known = sum(wrong is not None for _, wrong in pairs)
 
@@ -282,7 +283,7 @@ def _bounds(threshold: Threshold, chosen: float | None) -> list[float | None]:
     """Bounds to show, from the one that sends least to the one that sends most."""
     size = 1.0 if threshold.whole else (threshold.high - threshold.low) / STEPS
     count = round((threshold.high - threshold.low) / size)
-    found: set[float] = {round(threshold.low + at * size, 4) for at in range(count + 1)}
+    found: set[float] = {round(threshold.low + step * size, 4) for step in range(count + 1)}
     if chosen is not None:
         found.add(chosen)
     return [None, *sorted(found, reverse=threshold.side != AT_MOST)]

@@ -35,11 +35,11 @@ def spec_hash(
         "params": dict(plan.params),
         "roles": {
             role: {
-                "provider": each.model.provider.name,
-                "model": each.model.name,
-                "prompt": each.prompt.hash,
+                "provider": member.model.provider.name,
+                "model": member.model.name,
+                "prompt": member.prompt.hash,
             }
-            for role, each in cast.items()
+            for role, member in cast.items()
         },
         "schema": schema.definition,
         "guideline": guideline.text if guideline else "",
@@ -53,7 +53,7 @@ def plan_hash(
     """Of all that was asked for but the budget, which may be raised; ``plan`` complete."""
     asked = {
         "spec": spec_hash(plan, cast, schema, guideline),
-        "models": {role: each.model.identity for role, each in cast.items()},
+        "models": {role: member.model.identity for role, member in cast.items()},
         "limit": plan.limit,
         "items": None if plan.item_ids is None else list(plan.item_ids),
         "only_unlabelled": plan.only_unlabelled,
@@ -224,9 +224,13 @@ def _refuse_if_changed(project: Project, schema: LabelSchema) -> None:
 def _add_roles(run: Run, cast: Mapping[str, Cast]) -> None:
     RunRole.objects.bulk_create(
         RunRole(
-            run=run, role=role, model=each.model, prompt=remember_prompt(each.prompt), position=at
+            run=run,
+            role=role,
+            model=member.model,
+            prompt=remember_prompt(member.prompt),
+            position=position,
         )
-        for at, (role, each) in enumerate(cast.items())
+        for position, (role, member) in enumerate(cast.items())
     )
 
 

@@ -61,7 +61,9 @@ def chosen_version(
 
 def marked(text: str) -> list[tuple[str, bool]]:
     """A template in pieces, and whether each is code."""
-    return [(piece, bool(at % 2)) for at, piece in enumerate(_CODE.split(text)) if piece]
+    return [
+        (piece, bool(position % 2)) for position, piece in enumerate(_CODE.split(text)) if piece
+    ]
 
 
 def shown_for(request: SignedInRequest, project: Project, prompt: Prompt) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def test_features_of_the_library_can_be_added(manager: Client, site: Site) -> No
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("feature", EVERY, ids=lambda each: each.key)
+@pytest.mark.parametrize("feature", EVERY, ids=lambda feature: feature.key)
 def test_opening_and_saving_changes_nothing(
     manager: Client, site: Site, feature: Definition
 ) -> None:
@@ -117,7 +117,7 @@ def test_one_of_ones_own(manager: Client, site: Site) -> None:
 
 @pytest.mark.thorough
 @all_cases(
-    ("changes", "field", "told"),
+    ("changes", "field", "message"),
     [
         ({"key": "Mood!"}, "key", "must begin with a small letter"),
         ({"key": "urgency"}, "key", "This site has a feature of that name"),
@@ -134,11 +134,11 @@ def test_one_of_ones_own(manager: Client, site: Site) -> None:
     ],
 )
 def test_a_fault_is_told_beside_its_field(
-    manager: Client, site: Site, changes: dict[str, Any], field: str, told: str
+    manager: Client, site: Site, changes: dict[str, Any], field: str, message: str
 ) -> None:
     response: Any = manager.post(page(site, "questions/new/"), OWN | changes)
     assert response.status_code == 422
-    assert told in " ".join(response.context["form"].errors[field])
+    assert message in " ".join(response.context["form"].errors[field])
     assert not site.features.filter(definition__name="Mood").exists()
 
 

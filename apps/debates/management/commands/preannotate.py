@@ -199,21 +199,21 @@ def _models(given: list[str]) -> tuple[dict[str, ModelSpec], list[ModelSpec]]:
     """``role=NAME`` by role, and the bare NAMEs for all other roles."""
     by_role: dict[str, ModelSpec] = {}
     others = []
-    for each in given:
-        role, equals, name = each.partition("=")
+    for argument in given:
+        role, equals, name = argument.partition("=")
         if equals:
             by_role[role.strip()] = model_for_run(name.strip())
         else:
-            others.append(model_for_run(each.strip()))
+            others.append(model_for_run(argument.strip()))
     return by_role, others
 
 
 def _settings(given: list[str]) -> dict[str, str]:
     settings = {}
-    for each in given:
-        name, equals, value = each.partition("=")
+    for argument in given:
+        name, equals, value = argument.partition("=")
         if not equals:
-            raise InvalidInput(f"set: '{each}' is not NAME=VALUE, such as judges=5.")
+            raise InvalidInput(f"set: '{argument}' is not NAME=VALUE, such as judges=5.")
         settings[name.strip()] = value.strip()
     return settings
 

@@ -49,13 +49,13 @@ def worst_cost(model: ModelSpec, call: Call, cap: int | None = None) -> int:
 def _parts(model: ModelSpec, usage: Usage) -> tuple[int, int]:
     """What input and output cost, each rounded up."""
     asked = replace(usage, tokens_out=0, tokens_reasoning=0)
-    told = replace(usage, tokens_in=0, tokens_cached=0)
-    return (call_cost(model, asked) or 0) + 1, (call_cost(model, told) or 0) + 1
+    output_usage = replace(usage, tokens_in=0, tokens_cached=0)
+    return (call_cost(model, asked) or 0) + 1, (call_cost(model, output_usage) or 0) + 1
 
 
 def most_tokens_in(call: Call) -> int:
     """A bound on the tokens of what ``call`` sends, in whichever form it does."""
-    said = max(
+    longest_text = max(
         sum(
             len(message.content.encode("utf-8", "replace")) + AROUND_A_MESSAGE
             for message in messages
@@ -65,7 +65,7 @@ def most_tokens_in(call: Call) -> int:
     form = call.params.get("response_format")
     if call.json_messages:
         form = answer_schema(call)
-    return said + AROUND_A_CALL + (_spelled(form) if isinstance(form, Mapping) else 0)
+    return longest_text + AROUND_A_CALL + (_spelled(form) if isinstance(form, Mapping) else 0)
 
 
 def _spelled(given: Mapping[str, Any]) -> int:

@@ -235,8 +235,8 @@ class CallExecutor:
                 self._stop_signal.stop_for(error)
             if key:
                 # Without what it cost: those who wait have paid nothing.
-                told = type(error)(error.message) if isinstance(error, ModelError) else None
-                self._answers.settle(key, told)
+                shared_error = type(error)(error.message) if isinstance(error, ModelError) else None
+                self._answers.settle(key, shared_error)
             return _failed(role, call, error)
         completion = replace(
             completion, text=clean(completion.text), reasoning=clean(completion.reasoning)
@@ -370,6 +370,8 @@ def reminded(call: Call, cap: int | None = None) -> Call:
 
 def _with_line(messages: tuple[Message, ...], line: str) -> tuple[Message, ...]:
     return tuple(
-        replace(each, content=f"{each.content}\n\n{line}") if each is messages[-1] else each
-        for each in messages
+        replace(message, content=f"{message.content}\n\n{line}")
+        if message is messages[-1]
+        else message
+        for message in messages
     )

@@ -76,7 +76,7 @@ class Finished:
     claimed: Claimed
     outcome: Outcome
     spent: Spent
-    at: datetime
+    ended_at: datetime
     error: str = ""
 
     @property

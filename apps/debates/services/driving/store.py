@@ -293,39 +293,39 @@ class SliceStore:
     def _keep(self, tries: Sequence[FailedTries]) -> None:
         """Keep what was tried in vain, as it is by now, where the lease is still ours."""
         mine = Debate.objects.filter(lease_token=self.token, status=Debate.Status.WAITING)
-        for debate_id, latest in {each.debate_id: each.tries for each in tries}.items():
+        for debate_id, latest in {failed.debate_id: failed.tries for failed in tries}.items():
             mine.filter(pk=debate_id).update(failed_tries=latest)
-        if unread := sum(each.unread_nanousd for each in tries):
+        if unread := sum(failed.unread_nanousd for failed in tries):
             Run.objects.filter(pk=self.run.pk).update(unread_nanousd=F("unread_nanousd") + unread)
 
     def _conclude(self, finished: Sequence[Finished]) -> None:
         ours = self._still_ours(finished)
         for batch in _one_per_item(ours):
             labels = self._record(batch)
-            rows = [self._row(each, label) for each, label in zip(batch, labels, strict=True)]
+            rows = [self._row(result, label) for result, label in zip(batch, labels, strict=True)]
             # One statement for all; the rows are there, so that nothing is ever inserted.
             Debate.objects.bulk_create(
                 rows, update_conflicts=True, unique_fields=["pk"], update_fields=CONCLUDED
             )
 
-    def _row(self, each: Finished, label: Label | None) -> Debate:
-        outcome = each.outcome
+    def _row(self, finished: Finished, label: Label | None) -> Debate:
+        outcome = finished.outcome
         return Debate(
-            pk=each.claimed.pk,
+            pk=finished.claimed.pk,
             run_id=self.run.pk,
-            item_id=each.claimed.item.pk,
-            replicate=each.claimed.replicate,
-            status=each.status,
+            item_id=finished.claimed.item.pk,
+            replicate=finished.claimed.replicate,
+            status=finished.status,
             lease_token=None,
             lease_until=None,
             label=label,
             value=outcome.value,
             signals=dict(outcome.signals),
             flags=list(outcome.flags),
-            reasons=list(self._reporter.reasons(each)),
+            reasons=list(self._reporter.reasons(finished)),
             uncertainty=outcome.uncertainty,
-            error=each.error,
-            finished_at=each.at,
+            error=finished.error,
+            finished_at=finished.ended_at,
         )
 
     def _record(self, batch: Sequence[Finished]) -> Sequence[Label | None]:
@@ -333,7 +333,7 @@ class SliceStore:
         if self.run.trial:
             return [None] * len(batch)
         return record_debate_results(
-            self.run.project, [self._reporter.result(each) for each in batch]
+            self.run.project, [self._reporter.result(result) for result in batch]
         )
 
     def _still_ours(self, finished: Sequence[Finished]) -> list[Finished]:
@@ -341,13 +341,13 @@ class SliceStore:
         if not finished:
             return []
         mine = Debate.objects.filter(
-            pk__in=[each.claimed.pk for each in finished],
+            pk__in=[result.claimed.pk for result in finished],
             lease_token=self.token,
             status=Debate.Status.WAITING,
         )
         mine.update(lease_until=timezone.now() + self._lease)
         held = set(mine.values_list("pk", flat=True))
-        return [each for each in finished if each.claimed.pk in held]
+        return [result for result in finished if result.claimed.pk in held]
 
 
 def _insert(turns: Sequence[Turn]) -> None:
@@ -394,10 +394,10 @@ def _with_turns(debates: Sequence[Debate]) -> list[Claimed]:
 def _one_per_item(finished: Iterable[Finished]) -> list[list[Finished]]:
     """Batches in which no item occurs twice, as replicates of one item may finish together."""
     batches: list[dict[int, Finished]] = []
-    for each in finished:
-        item_id = each.claimed.item.pk
+    for result in finished:
+        item_id = result.claimed.item.pk
         free = next((batch for batch in batches if item_id not in batch), None)
         if free is None:
             batches.append(free := {})
-        free[item_id] = each
+        free[item_id] = result
     return [list(batch.values()) for batch in batches]

@@ -371,8 +371,8 @@ class RunWorker:
             claimed = await self._database(self._store.claim, self._pace.claim)
             if not claimed:
                 break
-            for each in await self._retrieval.attach(claimed):
-                await self._ready.put(each)
+            for debate in await self._retrieval.attach(claimed):
+                await self._ready.put(debate)
         for _ in range(self._width):
             await self._ready.put(None)
 

@@ -119,8 +119,8 @@ def protocol_of(name: str) -> tuple[ProtocolInfo, dict[str, Any]]:
 def listed(project: Project) -> list[Group]:
     """All prompts by protocol, in the order in which protocols are offered and roles speak."""
     variants: dict[str, list[PromptVariant]] = {}
-    for each in variants_of(project).filter(retired=False):
-        variants.setdefault(each.name, []).append(each)
+    for variant in variants_of(project).filter(retired=False):
+        variants.setdefault(variant.name, []).append(variant)
     runs = runs_by_prompt(project)
     groups = {name: Group(info) for name, info in PROTOCOLS.items()}
     for name in sorted(_debated(), key=_speaks):
@@ -136,20 +136,20 @@ def versions(project: Project, prompt: Prompt) -> list[Version]:
     variants = {variant.version_id: variant for variant in variants_of(project, prompt.name)}
     stored = [
         Version(
-            name=each.name,
-            hash=each.hash,
-            body=each.body,
-            variant=variants.get(each.pk),
-            created_at=each.created_at,
-            runs=runs.get(each.hash, 0),
+            name=version.name,
+            hash=version.hash,
+            body=version.body,
+            variant=variants.get(version.pk),
+            created_at=version.created_at,
+            runs=runs.get(version.hash, 0),
         )
-        for each in versions_of(project, prompt.name)
-        if each.hash != prompt.hash
+        for version in versions_of(project, prompt.name)
+        if version.hash != prompt.hash
     ]
     present = Version(
         prompt.name, prompt.hash, prompt.body, present=True, runs=runs.get(prompt.hash, 0)
     )
-    stored.sort(key=lambda each: each.variant is None)
+    stored.sort(key=lambda version: version.variant is None)
     return [present, *stored]
 
 

@@ -107,10 +107,10 @@ def rendering(
         guideline=guideline.text if guideline else "",
         json_roles=_in_json(debate) if debate else parts,
     )
-    said = {turn.step: reply_of(turn) for turn in debate.turns.all()} if debate else {}
+    replies = {turn.step: reply_of(turn) for turn in debate.turns.all()} if debate else {}
     spec = DebateSpec(schema, caller, settings)
     asked = [
-        call for call in _first_calls(info, shown, spec, said) if parts[call.role] == prompt.name
+        call for call in _first_calls(info, shown, spec, replies) if parts[call.role] == prompt.name
     ][:MOST_SHOWN]
     if not asked:
         raise Conflict(f"The debate about '{item.external_id}' never comes to this prompt.")
@@ -124,7 +124,7 @@ def _in_json(debate: Debate) -> list[str]:
 
 
 def _first_calls(
-    info: ProtocolInfo, item: DebateItem, spec: DebateSpec, said: Mapping[str, Reply]
+    info: ProtocolInfo, item: DebateItem, spec: DebateSpec, replies: Mapping[str, Reply]
 ) -> Iterator[Call]:
     """Of the calls that are made side by side the first of each prompt."""
     answers = spec.schema.task.values(spec.schema, item.options) or [""]
@@ -135,17 +135,17 @@ def _first_calls(
             yield from {call.prompt_hash: call for call in reversed(calls)}.values()
             calls = debate.send(
                 [
-                    said.get(call.step) or _made_up(call, answers, at)
-                    for at, call in enumerate(calls)
+                    replies.get(call.step) or _made_up(call, answers, position)
+                    for position, call in enumerate(calls)
                 ]
             )
     except StopIteration:
         return
 
 
-def _made_up(call: Call, answers: list[Value], at: int) -> Reply:
+def _made_up(call: Call, answers: list[Value], position: int) -> Reply:
     """Replies that differ, so that a discussion goes on."""
-    value, words = answers[at % len(answers)], f"{MADE_UP} What the {call.role} would say"
+    value, words = answers[position % len(answers)], f"{MADE_UP} What the {call.role} would say"
     if call.output == Output.ARGUMENT:
         return Reply(text=f"{words}.", rung=3)
     decision = f"{words}, with reasons.\nFinal Decision: {value_words(value)}"

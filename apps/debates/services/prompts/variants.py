@@ -171,8 +171,8 @@ def _sample(project: Project) -> Item:
 def _refused(name: str, error: PromptError) -> InvalidInput:
     """At the field where the fault is, with its line, in words that leave the name out."""
     words = error.message.replace(f"The prompt '{name}' ", "")
-    for said, plain in _PLAINLY:
-        words = words.replace(said, plain)
+    for technical, plain in _PLAINLY:
+        words = words.replace(technical, plain)
     words = f"{words[:1].upper()}{words[1:]}"
     if "section" not in error.data:
         return InvalidInput(words)
