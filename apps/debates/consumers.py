@@ -61,16 +61,16 @@ class RunProgressConsumer(AsyncJsonWebsocketConsumer):
         if self.checked_at and time.monotonic() - self.checked_at < CHECK_EVERY:
             return True
         run_id = self.scope["url_route"]["kwargs"]["run_id"]
-        look = database_sync_to_async(_may_watch_now, thread_sensitive=False)
-        allowed: bool = await look(self.scope["user"].pk, run_id)
+        user_id = self.scope["user"].pk
+
+        def look_up() -> bool:
+            # The user of the scope is as they were when the socket was opened.
+            user = find_active(user_id)
+            return user is not None and may_watch(user, run_id)
+
+        allowed: bool = await database_sync_to_async(look_up, thread_sensitive=False)()
         self.checked_at = time.monotonic()
         return allowed
-
-
-def _may_watch_now(user_id: int, run_id: int) -> bool:
-    """As things stand: the ``user`` of the scope is as they were when the socket was opened."""
-    user = find_active(user_id)
-    return user is not None and may_watch(user, run_id)
 
 
 websocket_urlpatterns = [

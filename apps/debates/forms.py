@@ -35,7 +35,7 @@ def dollars_field(words: str, label: str, *, required: bool) -> forms.DecimalFie
     )
 
 
-def suited(setting: Setting, task: LabelType) -> Setting:
+def setting_for_task(setting: Setting, task: LabelType) -> Setting:
     """The setting without the protocols that cannot answer the question."""
     choices = tuple(
         choice
@@ -64,7 +64,13 @@ def setting_form_field(setting: Setting) -> forms.Field:
         "error_messages": dict.fromkeys(codes, wrong),
     }
     if setting.choices:
-        choices = [(choice, _choice_words(choice)) for choice in setting.choices]
+        choices = [
+            (
+                choice,
+                protocol_title(choice) if choice in PROTOCOLS else str(choice).capitalize(),
+            )
+            for choice in setting.choices
+        ]
         return forms.TypedChoiceField(choices=choices, coerce=type(setting.default), **about)
     if isinstance(setting.default, float):
         return forms.FloatField(min_value=setting.low, max_value=setting.high, **about)
@@ -82,11 +88,6 @@ def prompt_field(name: str, variants: Iterable[PromptVariant]) -> forms.ChoiceFi
         required=False,
         label=f"{PROTOCOLS[protocol].title}: {role.replace('_', ' ')}",
     )
-
-
-def _choice_words(choice: int | str) -> str:
-    name = str(choice)
-    return protocol_title(name) if name in PROTOCOLS else name.capitalize()
 
 
 USUAL_PROTOCOL = "ecj"
@@ -215,7 +216,7 @@ class RunForm(forms.Form):
     def clean_protocol(self) -> str:
         """Not every protocol can answer every question."""
         name = str(self.cleaned_data["protocol"])
-        refused = _not_for(PROTOCOLS[name], self.task)
+        refused = _why_unsuitable(PROTOCOLS[name], self.task)
         if refused:
             raise forms.ValidationError(refused)
         return name
@@ -241,7 +242,10 @@ class RunForm(forms.Form):
 
     def _card(self, info: ProtocolInfo) -> Card:
         return Card(
-            info, info is self.info, info.calls(info.read_settings({})), _not_for(info, self.task)
+            info,
+            info is self.info,
+            info.calls(info.read_settings({})),
+            _why_unsuitable(info, self.task),
         )
 
     def _said(self, name: str) -> str:
@@ -249,7 +253,7 @@ class RunForm(forms.Form):
         return str(self.data.get(name) or self.initial.get(name) or "")
 
     def _add_settings(self) -> tuple[Setting, ...]:
-        own = [suited(setting, self.task) for setting in self.info.settings]
+        own = [setting_for_task(setting, self.task) for setting in self.info.settings]
         more = self.info.known_settings(self._readable(own))[len(own) :]
         known = (*own, *more)
         for setting in known:
@@ -323,7 +327,7 @@ class BudgetForm(forms.Form):
         return nanousd(self.cleaned_data["budget"])
 
 
-def _not_for(info: ProtocolInfo, task: LabelType) -> str:
+def _why_unsuitable(info: ProtocolInfo, task: LabelType) -> str:
     """Why the protocol cannot answer the question; empty where it can."""
     return "" if info.answers(task) else f"Not for this project: {info.not_for}"
 

@@ -2,7 +2,7 @@
 
 from apps.labels.services import RELABEL
 from labelhub.core.debate import PROTOCOLS
-from labelhub.core.debate.routing import AT_MOST, AUDIT, FLAGS, THRESHOLDS, Threshold
+from labelhub.core.debate.routing import AT_MOST, AUDIT, FLAGS, THRESHOLDS
 from labelhub.core.llm.types import Status
 
 
@@ -19,14 +19,13 @@ def role_words(role: str) -> str:
     return " ".join([first.capitalize(), *words, *last])
 
 
-def _beyond(threshold: Threshold) -> str:
-    side = "low" if threshold.side == AT_MOST else "high"
-    return f"{side}: {threshold.title[:1].lower()}{threshold.title[1:]}"
-
-
 REASON_WORDS = {
     **FLAGS,
-    **{threshold.reason: _beyond(threshold) for threshold in THRESHOLDS},
+    **{
+        threshold.reason: f"{'low' if threshold.side == AT_MOST else 'high'}: "
+        f"{threshold.title[:1].lower()}{threshold.title[1:]}"
+        for threshold in THRESHOLDS
+    },
     AUDIT: "audited at random",
     RELABEL: "labels were changed",
 }

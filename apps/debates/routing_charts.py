@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from apps.common.charts import Axis, Bar, Chart, Line, Mark, Point, Rule, number_tick
 from apps.common.figures import draw_figure
-from apps.debates.services.routing_forecast import Signal
+from apps.debates.services.routing_forecast import SignalForecast
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.debate.routing import AT_MOST, Threshold
 
@@ -20,7 +20,7 @@ WIDTH, HEIGHT = 240.0, 56.0
 class SignalCharts:
     """One signal: how it is spread, and the curve of its bounds where their errors are known."""
 
-    signal: Signal
+    signal: SignalForecast
     spread: Chart
     bounds: Chart | None
 
@@ -35,9 +35,9 @@ class SignalCharts:
         return len(self.signal.values)
 
 
-def signal_charts(signal: Signal, items: int) -> SignalCharts:
+def signal_charts(signal: SignalForecast, items: int) -> SignalCharts:
     """Draw ``signal`` of ``items`` debated items."""
-    return SignalCharts(signal, _spread(signal), _bounds(signal, items))
+    return SignalCharts(signal, _value_chart(signal), _error_chart(signal, items))
 
 
 def bound_words(threshold: Threshold, bound: float | None) -> str:
@@ -62,7 +62,7 @@ def error_words(figure: Figure) -> str:
     )
 
 
-def _spread(signal: Signal) -> Chart:
+def _value_chart(signal: SignalForecast) -> Chart:
     """A bar for each whole number, or for each twentieth; the lowest holds the values below it."""
     threshold, bound = signal.threshold, signal.bound
     size = 1.0 if threshold.whole else (threshold.high - threshold.low) / BINS
@@ -111,7 +111,7 @@ def _bin(threshold: Threshold, value: float) -> int:
     return min(max(int(share * BINS), 0), BINS - 1)
 
 
-def _bounds(signal: Signal, items: int) -> Chart | None:
+def _error_chart(signal: SignalForecast, items: int) -> Chart | None:
     """The error of what is accepted by the share that is sent, bound by bound."""
     known = [(step, step.error["value"]) for step in signal.steps]
     points = [(step, step.sent / items, error) for step, error in known if error is not None]
@@ -128,7 +128,12 @@ def _bounds(signal: Signal, items: int) -> Chart | None:
         ],
         shares=("share sent", "error"),
         x=Axis(title="sent", ticks=(0, 0.5, 1)),
-        y=Axis(title="wrong among the rest", high=top, ticks=(0, top), words=_percent),
+        y=Axis(
+            title="wrong among the rest",
+            high=top,
+            ticks=(0, top),
+            words=lambda share: f"{share * 100:.0f} %",
+        ),
         marks=[
             Line(points=[(sent, error) for _, sent, error in points]),
             *(
@@ -146,7 +151,3 @@ def _bounds(signal: Signal, items: int) -> Chart | None:
         width=WIDTH,
         height=HEIGHT,
     )
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.0f} %"

@@ -55,14 +55,19 @@ def _debate(debate: Debate) -> dict[str, Any]:
         "gold": gold.value if gold else None,
     }
     return _fields(debate, DEBATE_FIELDS, known) | {
-        "turns": [_turn(turn) for turn in debate.turns.all()]
+        "turns": [
+            _fields(
+                turn,
+                TURN_FIELDS,
+                {
+                    "model": turn.model.name,
+                    "prompt": turn.prompt.hash,
+                    "cost_usd": None if turn.cost_nanousd is None else turn.cost_nanousd / 1e9,
+                },
+            )
+            for turn in debate.turns.all()
+        ]
     }
-
-
-def _turn(turn: Turn) -> dict[str, Any]:
-    cost = None if turn.cost_nanousd is None else turn.cost_nanousd / 1e9
-    known = {"model": turn.model.name, "prompt": turn.prompt.hash, "cost_usd": cost}
-    return _fields(turn, TURN_FIELDS, known)
 
 
 def _fields(row: Debate | Turn, names: tuple[str, ...], known: dict[str, Any]) -> dict[str, Any]:

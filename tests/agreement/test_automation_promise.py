@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from apps.agreement.automation import promise
 from apps.agreement.automation.pool import accepted_but_for_certainty
-from apps.debates.selectors.rules import Ended
+from apps.debates.selectors.rules import EndedDebate
 from labelhub.core.agreement.risk_control import (
     choose_threshold,
     labels_needed,
@@ -108,5 +108,5 @@ def test_numbers_that_nothing_can_be_promised_by_are_refused(
 def test_what_the_rule_sends_in_any_case_is_outside_the_promise(
     status: str, flags: tuple[str, ...], signals: dict[str, float], expected: bool
 ) -> None:
-    ended = Ended(1, 1, "a", status, "good", signals, flags, ())
+    ended = EndedDebate(1, 1, "a", status, "good", signals, flags, ())
     assert accepted_but_for_certainty(Rule(), ended) is expected

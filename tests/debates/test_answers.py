@@ -6,7 +6,7 @@ import pytest
 
 from apps.debates.models import Run, Turn
 from apps.debates.services import run_slice
-from apps.debates.services.driving.call_executor import _key
+from apps.debates.services.driving.call_executor import _reuse_key
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Call
 from tests.factories.debates import (
@@ -94,7 +94,7 @@ def test_what_is_set_about_a_model_is_part_of_the_call(
     first: dict[str, Any], other: dict[str, Any]
 ) -> None:
     call = make_call(temperature=0)
-    assert len({_key(make_spec(**changes), call, 1) for changes in (first, other)}) == 2
+    assert len({_reuse_key(make_spec(**changes), call, 1) for changes in (first, other)}) == 2
 
 
 def test_whoever_waits_for_a_call_that_fails_fails_with_it() -> None:

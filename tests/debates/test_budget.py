@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from apps.debates.models import Run, Turn
 from apps.debates.services import SliceEnd, run_slice
 from apps.debates.services.driving.budget import Budget, BudgetReached, worst_cost
-from apps.debates.services.driving.store import recount
+from apps.debates.services.driving.store import recount_sums
 from tests.factories.debates import QUICK, project_with_items, started_run
 from tests.factories.llm import ModelSpecFactory
 from tests.fakes.fast_endpoint import FastEndpoint
@@ -102,7 +102,7 @@ def test_with_256_calls_in_flight_the_endpoint_is_never_paid_more(malformed: flo
         assert run.cost_nanousd == paid
         assert Turn.objects.count() == seen["requests"]
     before = run.cost_nanousd
-    recount(run)
+    recount_sums(run)
     run.refresh_from_db()
     assert run.cost_nanousd == before
 

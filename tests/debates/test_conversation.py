@@ -12,7 +12,13 @@ from apps.debates.conversation import (
     summarize_debate,
 )
 from apps.debates.conversation.layout import agreement, vote_bars
-from apps.debates.conversation.speech import Kind, expected, place_of, stage_of, stage_settings
+from apps.debates.conversation.speech import (
+    Kind,
+    expected_places,
+    place_of,
+    stage_of,
+    stage_settings,
+)
 from apps.debates.models import Debate, Turn
 from apps.debates.selectors import debate_with_turns
 from labelhub.core.debate import PROTOCOLS
@@ -67,7 +73,7 @@ def shape(stage: Stage) -> list[tuple[str, list[str]]]:
 @pytest.mark.parametrize("name", [name for name in PROTOCOLS if name != "cascade"])
 def test_every_protocol_has_a_place_of_its_own_for_each_speaker(name: str) -> None:
     played, settings = stage_settings(name, {}, "")
-    places = expected(played, settings)
+    places = expected_places(played, settings)
     assert len(places) >= PROTOCOLS[name].calls(settings).least
     assert len({(place.kind, place.number, place.name) for place in places}) == len(places)
 
@@ -78,8 +84,8 @@ def test_what_no_version_knows_is_shown_beside_the_others() -> None:
     assert stage_of("first", "first_") == ("first", "", "")
     assert stage_of("then/judge/2", "then_judge") == ("then", "judge/2", "judge")
     assert stage_of("then/judge", "judge") == ("", "then/judge", "judge")
-    assert expected("oracle", {}) == []
-    assert expected("vote", {}) == []
+    assert expected_places("oracle", {}) == []
+    assert expected_places("vote", {}) == []
 
 
 def test_a_discussion_is_rounds_of_letters_with_marks_where_minds_change() -> None:

@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.debates.models import Debate, Run
-from apps.debates.selectors import DebateFilter, choices_of, comparable_debates, neighbours
+from apps.debates.selectors import DebateFilter, comparable_debates, count_choices, neighbours
 from apps.labels.services import record_label, withdraw_label
 from tests.cases import all_cases
 from tests.factories.agreement import decide
@@ -148,7 +148,7 @@ def test_neighbours_are_those_of_the_filter_and_its_order(run: Run) -> None:
 
 def test_choices_are_counted_once(run: Run, django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(1):
-        counted = choices_of(run, NOBODY)
+        counted = count_choices(run, NOBODY)
     assert counted.statuses == {"done": 5, "unparsed": 1, "waiting": 1}
     assert counted.reasons["low_d_rate"] == 2
     assert counted.flags["changed_mind"] == 2

@@ -15,7 +15,7 @@ from apps.debates.services import (
     run_slice,
     start_experiment,
 )
-from apps.debates.services.experiments import chosen_items, equal_budget_vote
+from apps.debates.services.experiments import equal_budget_vote, sample_verified_items
 from apps.debates.services.preview import UnknownPrice
 from apps.labels.models import Label
 from apps.llm.models import ModelSpec
@@ -158,11 +158,11 @@ def test_experiments_are_found_in_their_project_only(project: Project) -> None:
 def test_of_many_items_a_sample_is_drawn_that_stays_the_same(project: Project) -> None:
     for item in add_items(project, 20):
         decide(item, "bad")
-    drawn = chosen_items(project, 5)
-    assert drawn == chosen_items(project, 5) == sorted(drawn)
+    drawn = sample_verified_items(project, 5)
+    assert drawn == sample_verified_items(project, 5) == sorted(drawn)
     assert len(drawn) == 5
-    assert drawn != chosen_items(project, None)[:5]
-    assert set(drawn) < set(chosen_items(project, 9))
+    assert drawn != sample_verified_items(project, None)[:5]
+    assert set(drawn) < set(sample_verified_items(project, 9))
 
 
 def test_the_preview_covers_every_arm(project: Project) -> None:

@@ -30,16 +30,16 @@ def signed_in(project: Project, role: Role = Role.MANAGER) -> Client:
 
 
 def texts(key: str = CRITIC) -> dict[str, str]:
-    return dict(prompts.prompt_called(key).sections)
+    return dict(prompts.find_prompt(key).sections)
 
 
 def variant_of(project: Project, key: str = "single-annotator") -> PromptVariant:
-    present = prompts.prompt_called(key)
+    present = prompts.find_prompt(key)
     given = dict(present.sections)
-    checked = prompts.checked_draft(
+    checked = prompts.check_draft(
         project, present, system=given["system"] + "\nBe terse.", user=given["user"]
     )
-    return prompts.make_variant(project=project, actor=None, draft=checked.draft, title="terse")
+    return prompts.save_variant(project=project, actor=None, draft=checked.draft, title="terse")
 
 
 def test_a_prompt_shows_its_text_escaped_and_what_it_renders_to(
@@ -80,7 +80,7 @@ def test_a_prompt_is_rendered_with_the_replies_of_a_real_debate() -> None:
 def test_every_prompt_renders_for_a_project() -> None:
     project = project_with_items(1)
     client = signed_in(project)
-    for group in prompts.listed(project):
+    for group in prompts.list_prompts(project):
         for prompt in group.prompts:
             page = client.get(reverse("prompt_detail", args=[project.slug, prompt.key]))
             assert "untrusted__word" in page.content.decode(), prompt.prompt.name
@@ -155,7 +155,7 @@ def test_the_list_shows_every_prompt_with_its_version(django_assert_num_queries:
     # session, user, project by membership, variants, runs by prompt
     with django_assert_num_queries(6):
         page = client.get(reverse("prompt_list", args=[project.slug])).content.decode()
-    for group in prompts.listed(project):
+    for group in prompts.list_prompts(project):
         for prompt in group.prompts:
             assert prompt.prompt.hash[:12] in page
     assert variant.title in page

@@ -30,12 +30,12 @@ def signed_in(project: Project, role: Role = Role.MANAGER) -> Client:
 
 
 def variant_of(project: Project, key: str = "single-annotator") -> PromptVariant:
-    present = prompts.prompt_called(key)
+    present = prompts.find_prompt(key)
     given = dict(present.sections)
-    checked = prompts.checked_draft(
+    checked = prompts.check_draft(
         project, present, system=given["system"] + "\nBe terse.", user=given["user"]
     )
-    return prompts.make_variant(project=project, actor=None, draft=checked.draft, title="terse")
+    return prompts.save_variant(project=project, actor=None, draft=checked.draft, title="terse")
 
 
 def verify(item: Item, value: Any) -> None:

@@ -11,7 +11,7 @@ from apps.debates.selectors.prompts import (
     versions_of,
 )
 from apps.debates.services import prompts, start_run
-from apps.debates.services.prompts.variants import still_fits
+from apps.debates.services.prompts.variants import inputs_match
 from apps.llm.models import PromptVersion
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
@@ -25,17 +25,17 @@ KEY = "single-annotator"
 
 
 def texts(key: str = KEY) -> dict[str, str]:
-    return dict(prompts.prompt_called(key).sections)
+    return dict(prompts.find_prompt(key).sections)
 
 
-def checked(project: Project, key: str = KEY, **changed: str) -> prompts.Checked:
-    return prompts.checked_draft(project, prompts.prompt_called(key), **(texts(key) | changed))
+def checked(project: Project, key: str = KEY, **changed: str) -> prompts.CheckedDraft:
+    return prompts.check_draft(project, prompts.find_prompt(key), **(texts(key) | changed))
 
 
 def kept(project: Project, title: str = "terse", key: str = KEY, **changed: str) -> PromptVariant:
     changed = changed or {"system": f"{texts(key)['system']}\nBe terse."}
     draft = checked(project, key, **changed).draft
-    return prompts.make_variant(project=project, actor=None, draft=draft, title=title)
+    return prompts.save_variant(project=project, actor=None, draft=draft, title=title)
 
 
 HOSTILE = {
@@ -110,13 +110,13 @@ def test_the_guard_and_the_form_of_the_answer_are_missed() -> None:
 def test_what_other_projects_wrote_stays_theirs() -> None:
     ours, theirs = project_with_items(1), project_with_items(1)
     foreign = kept(theirs, "secret")
-    present = prompts.prompt_called(KEY)
+    present = prompts.find_prompt(KEY)
     assert foreign.version not in versions_of(ours, present.name)
     assert foreign.version in versions_of(theirs, present.name)
-    known = prompts.versions(ours, present)
+    known = prompts.list_versions(ours, present)
     assert [version.title for version in known] == ["Present text"]
     with pytest.raises(NotFound):
-        prompts.version_called(known, foreign.version.hash)
+        prompts.find_version(known, foreign.version.hash)
     with pytest.raises(NotFound):
         get_variant(ours, foreign.pk)
 
@@ -126,7 +126,7 @@ def test_what_a_deleted_project_wrote_is_nobody_elses() -> None:
     foreign = kept(theirs, "secret")
     theirs.delete()
     assert foreign.version not in versions_of(ours, foreign.name)
-    known = prompts.versions(ours, prompts.prompt_called(KEY))
+    known = prompts.list_versions(ours, prompts.find_prompt(KEY))
     assert [version.title for version in known] == ["Present text"]
 
 
@@ -178,6 +178,6 @@ def test_a_text_with_one_form_of_answer_is_asked_in_that_form_alone() -> None:
     draft = made.version
     prompt = parse_prompt(draft.name, draft.body)
     assert (prompt.fields, "form" in prompt.inputs) == ((), False)
-    assert still_fits(made)
+    assert inputs_match(made)
     both = kept(project, "both", user=f"{texts()['user']}\nBe quick.").version
     assert parse_prompt(both.name, both.body).fields == ("label",)

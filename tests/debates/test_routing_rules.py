@@ -12,11 +12,22 @@ from hypothesis import strategies as st
 
 from apps.accounts.roles import ReviewerKind
 from apps.debates.models import Debate
-from apps.debates.selectors.rules import Ended, latest_debates
-from apps.debates.services import change_routing_rule, read_sample, reroute, weigh, within
-from apps.debates.services.driving.results import Claimed, Finished, Reporter, Spent
-from apps.debates.services.routing import Way
-from apps.debates.services.routing_forecast import Known, Sample
+from apps.debates.selectors.rules import EndedDebate, latest_debates
+from apps.debates.services import (
+    bounds_within_capacity,
+    change_routing_rule,
+    forecast_rule,
+    read_routing_sample,
+    reroute,
+)
+from apps.debates.services.driving.results import (
+    ClaimedDebate,
+    DebateCost,
+    FinishedDebate,
+    Reporter,
+)
+from apps.debates.services.routing import RoutingPolicy
+from apps.debates.services.routing_forecast import JudgedDebate, RoutingSample
 from apps.labels.models import VIEW_UNKNOWN, Gold, ItemState
 from apps.labels.services import record_label
 from apps.projects.models import Project
@@ -65,7 +76,7 @@ def test_a_rule_is_weighed_by_what_it_sends_and_why(project: Project) -> None:
     debated(two, flags=["dissent"])
     debated(three, None, flags=["unparsed"])
     debated(four, signals={"d_rate": 0.9})
-    found = weigh(read_sample(project), Rule())
+    found = forecast_rule(read_routing_sample(project), Rule())
     assert (found.items, found.sent, found.share) == (4, 3, 0.75)
     counts = {reason.code: (reason.items, reason.alone) for reason in found.because}
     assert counts == {"dissent": (2, 1), "low_d_rate": (1, 0), "unparsed": (1, 1)}
@@ -74,12 +85,16 @@ def test_a_rule_is_weighed_by_what_it_sends_and_why(project: Project) -> None:
 def test_a_bound_is_found_that_keeps_to_what_people_can_look_at(project: Project) -> None:
     for item, lead in zip(open_several(project, 4), (0.1, 0.3, 0.7, 0.9), strict=True):
         debated(item, signals={"d_rate": lead})
-    found = weigh(read_sample(project), NOTHING)
+    found = forecast_rule(read_routing_sample(project), NOTHING)
     ((threshold, step),) = [
-        suggestion for suggestion in within(found, 2) if suggestion[0].signal == "d_rate"
+        suggestion
+        for suggestion in bounds_within_capacity(found, 2)
+        if suggestion[0].signal == "d_rate"
     ]
     assert (threshold.signal, step.sent) == ("d_rate", 2)
-    assert [step.sent for _, step in within(found, 0)] == [0] * len(within(found, 0))
+    assert [step.sent for _, step in bounds_within_capacity(found, 0)] == [0] * len(
+        bounds_within_capacity(found, 0)
+    )
 
 
 shares = st.floats(0, 1)
@@ -93,10 +108,10 @@ endings: st.SearchStrategy[dict[str, Any]] = st.builds(
 )
 
 
-def sample_of(found: list[dict[str, Any]]) -> Sample:
+def sample_of(found: list[dict[str, Any]]) -> RoutingSample:
     known = [
-        Known(
-            Ended(
+        JudgedDebate(
+            EndedDebate(
                 pk=number, item_id=number, key=str(number),
                 value=debate["value"], signals=debate["signals"],
                 status="done" if debate["value"] else "unparsed",
@@ -107,7 +122,7 @@ def sample_of(found: list[dict[str, Any]]) -> Sample:
         for number, debate in enumerate(found)
     ]  # fmt: skip
     empty: frozenset[int] = frozenset()
-    return Sample(Way(Rule(), "salt", audits=True), known, True, empty, empty)
+    return RoutingSample(RoutingPolicy(Rule(), "salt", audits=True), known, True, empty, empty)
 
 
 @given(
@@ -127,7 +142,7 @@ def test_a_bound_moved_towards_more_never_sends_fewer(
 
     def sent(bound: float | None) -> int:
         rule = read_rule({"flags": list(flags), "bounds": {threshold.signal: bound}})
-        return weigh(sample, rule).sent
+        return forecast_rule(sample, rule).sent
 
     assert sent(None) <= sent(lax) <= sent(strict)
 
@@ -139,13 +154,13 @@ def test_steps_say_what_a_rule_with_that_bound_would_send(
     found: list[dict[str, Any]], threshold: Any
 ) -> None:
     sample = sample_of(found)
-    for signal in weigh(sample, Rule()).signals:
+    for signal in forecast_rule(sample, Rule()).signals:
         if signal.threshold is not threshold:
             continue
         for step in signal.steps:
             bounds = {**Rule().bounds, threshold.signal: step.bound}
             rule = read_rule({"bounds": bounds})
-            assert weigh(sample, rule).sent == step.sent
+            assert forecast_rule(sample, rule).sent == step.sent
 
 
 # -- following a rule -------------------------------------------------------------------------
@@ -156,7 +171,7 @@ def test_a_stored_rule_changes_nothing_until_it_is_applied(project: Project) -> 
     debate = debated(item, flags=["tie"], reasons=["tie"])
     save(project, NOTHING)
     assert state(item).reasons == ["tie"]
-    assert read_sample(project).behind == 1
+    assert read_routing_sample(project).behind == 1
 
     assert reroute(project) == 1
 
@@ -164,7 +179,7 @@ def test_a_stored_rule_changes_nothing_until_it_is_applied(project: Project) -> 
     after = state(item)
     assert (debate.reasons, after.reasons, after.queued) == ([], [], False)
     assert after.suggestion_id == debate.label_id
-    assert read_sample(project).behind == 0
+    assert read_routing_sample(project).behind == 0
 
 
 def test_what_people_have_begun_stays_with_them(project: Project) -> None:
@@ -196,7 +211,7 @@ def test_an_answered_audit_stays_one_when_fewer_are_audited(project: Project) ->
     save(project, NOTHING)
     reroute(project)
     assert (state(asked).reasons, state(unasked).reasons) == (["audit"], [])
-    sample = read_sample(project)
+    sample = read_routing_sample(project)
     assert (sample.accepted_error["value"], sample.accepted_error["n"]) == (1.0, 1)
     assert sample.behind == 0
 
@@ -205,7 +220,9 @@ def test_a_run_under_way_follows_a_rule_and_a_plan_that_changed(project: Project
     item = open_item(project)
     reporter = Reporter(run_of(project))
     outcome = Outcome(value="good", flags=("tie",), uncertainty=0.5)
-    ended = Finished(Claimed(pk=1, replicate=1, item=item), outcome, Spent(), timezone.now())
+    ended = FinishedDebate(
+        ClaimedDebate(pk=1, replicate=1, item=item), outcome, DebateCost(), timezone.now()
+    )
     assert reporter.result(ended).reasons == ("tie",)
     save(project, read_rule({"flags": [], "bounds": {}}))
     assert reporter.result(ended).reasons in {(), ("audit",)}
@@ -266,4 +283,4 @@ def test_of_audits_only_answers_without_a_suggestion_in_view_count(project: Proj
         debated(item, reasons=["audit"])
     record_label(draft(blind, person(project), "good"))
     record_label(draft(unknown, person(project), "good", provenance={VIEW_UNKNOWN: True}))
-    assert read_sample(project).led == {unknown.pk}
+    assert read_routing_sample(project).biased == {unknown.pk}

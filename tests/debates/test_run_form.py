@@ -184,11 +184,11 @@ def test_without_scripts_a_button_shows_the_settings_and_starts_nothing() -> Non
 
 def test_a_project_s_own_text_of_a_prompt_is_offered_and_used() -> None:
     project = project_with_items(2)
-    present = prompts.prompt_called("single-annotator")
+    present = prompts.find_prompt("single-annotator")
     texts = dict(present.sections)
     texts["system"] += "\nBe curt."
-    draft = prompts.checked_draft(project, present, **texts).draft
-    variant = prompts.make_variant(project=project, actor=None, draft=draft, title="Curt")
+    draft = prompts.check_draft(project, present, **texts).draft
+    variant = prompts.save_variant(project=project, actor=None, draft=draft, title="Curt")
     client = signed_in(project)
     address = reverse("run_create", args=[project.slug])
     wanted = {"protocol": "single", "prompt_single/annotator": variant.version.hash}

@@ -180,7 +180,7 @@ def test_a_parameter_that_a_model_did_not_take_is_told() -> None:
         run, params_asked={"temperature": 0.7, "logprobs": True, "max_tokens": 9},
         params_effective={"max_completion_tokens": 9},
     )  # fmt: skip
-    assert selectors.not_taken(run) == ()
+    assert selectors.ignored_parameters(run) == ()
     Debate.objects.filter(pk=turn.debate_id).update(finished_at=timezone.now(), status="done")
     page = page_of(run)
     assert "temperature 0.7 was asked for; it answers at its own." in page
@@ -254,11 +254,14 @@ def test_the_list_of_runs_asks_no_more_for_more_runs(django_assert_num_queries: 
 
 def test_what_limits_a_run_is_told_as_its_worker_reported_it() -> None:
     run = paid_run()
-    line = {"provider": "Here", "limit": 8, "in_flight": 8, "waiting": 3, "refused_share": 0.06}
+    line = {
+        "provider": "Here", "limit": 8, "in_flight": 8, "waiting": 3, "words": "",
+        "refused_share": 0.06, "breaker_open": False, "changes": ["8 to 6: refusals"],
+    }  # fmt: skip
     pulse: dict[str, Any] = {"at": timezone.now().isoformat(), "calls": 8, "limited_by": ""}
     Run.objects.update(status="running", started_at=timezone.now(), pulse=pulse)
     assert "Nothing holds it back: 8 calls under way." in page_of(run, "run_progress")
-    Run.objects.update(pulse=pulse | {"limits": [line | {"changes": ["8 to 6: refusals"]}, "odd"]})
+    Run.objects.update(pulse=pulse | {"limits": [line]})
     part = page_of(run, "run_progress")
     assert "8 of 8 calls under way, 3 waiting, 6 % refused of late" in part
     assert "8 to 6: refusals" in part

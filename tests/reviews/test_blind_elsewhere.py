@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.debates.models import Debate, PromptVariant, Run, Turn
-from apps.debates.selectors import choices_of
+from apps.debates.selectors import count_choices
 from apps.debates.services import prompts
 from apps.labels.models import ItemState
 from apps.llm.services import ensure_builtin
@@ -35,12 +35,12 @@ def audited(project: Project) -> Item:
 
 
 def variant_of(project: Project) -> PromptVariant:
-    present = prompts.prompt_called("single-annotator")
+    present = prompts.find_prompt("single-annotator")
     given = dict(present.sections)
     draft = prompts.draft_variant(
         present, system=given["system"] + "\nBe terse.", user=given["user"]
     )
-    return prompts.make_variant(project=project, actor=None, draft=draft, title="terse")
+    return prompts.save_variant(project=project, actor=None, draft=draft, title="terse")
 
 
 def seen_by(user: User, item: Item) -> dict[str, int | bool]:
@@ -54,7 +54,7 @@ def seen_by(user: User, item: Item) -> dict[str, int | bool]:
     return {
         "debate": browser.get(link).status_code,
         "calls": browser.get(f"{link}calls/").status_code,
-        "choices": choices_of(debate.run, user).statuses.total(),
+        "choices": count_choices(debate.run, user).statuses.total(),
         "run": link in browser.get(f"/p/{slug}/runs/{run}/").content.decode(),
         "item": link in browser.get(f"/p/{slug}/items/{item.pk}/").content.decode(),
         "rest": api.get(f"/api/v1/debates/{debate.pk}/").status_code,

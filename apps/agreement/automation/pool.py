@@ -34,7 +34,7 @@ from apps.agreement.automation.decisions import (
 from apps.agreement.automation.promise import SIGNAL
 from apps.agreement.models import Guarantee
 from apps.debates.models import Debate, Run
-from apps.debates.selectors.rules import ENDED, Ended, latest_debates, rule_of
+from apps.debates.selectors.rules import ENDED, EndedDebate, latest_debates, rule_of
 from apps.labels.models import Gold, ItemState, Kind, Label
 from apps.labels.selectors import verified_as_of
 from apps.projects.models import Project
@@ -137,7 +137,7 @@ def candidates_among(
 def _candidates(
     project: Project,
     rule: Rule,
-    ended: Iterable[Ended],
+    ended: Iterable[EndedDebate],
     item_ids: Collection[int] | None = None,
 ) -> dict[int, Candidate]:
     debates = Debate.objects.filter(run__project=project, run__trial=False).order_by()
@@ -156,7 +156,7 @@ def _candidates(
     return found
 
 
-def accepted_but_for_certainty(rule: Rule, ended: Ended) -> bool:
+def accepted_but_for_certainty(rule: Rule, ended: EndedDebate) -> bool:
     """Whether the debate has a label and ``rule`` sends it to nobody."""
     if not ended.labelled or ended.value is None:
         return False

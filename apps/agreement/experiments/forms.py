@@ -8,8 +8,14 @@ from typing import Any
 from django import forms
 
 from apps.common.figures import nanousd
-from apps.debates.forms import MOST_ITEMS, dollars_field, model_words, setting_form_field, suited
-from apps.debates.services import RunPlan, models_for_roles, seats_for
+from apps.debates.forms import (
+    MOST_ITEMS,
+    dollars_field,
+    model_words,
+    setting_for_task,
+    setting_form_field,
+)
+from apps.debates.services import RunPlan, models_for_roles, with_annotator_count
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import default_models, list_models
 from labelhub.core.debate import PROTOCOLS, ProtocolInfo, check_task
@@ -146,7 +152,7 @@ class ExperimentForm(forms.Form):
                 yield self._plan(info, settings, models_for_roles(info.name, {}, [model], settings))
         if mix in (TOGETHER, BOTH):
             seated = info.read_settings(
-                seats_for(
+                with_annotator_count(
                     info.name,
                     models,
                     {name: value for name, value in given.items() if name != "annotators"},
@@ -172,7 +178,7 @@ class ExperimentForm(forms.Form):
 
     def _settings(self, info: ProtocolInfo) -> list[Setting]:
         """What can be set about a protocol here."""
-        return [suited(setting, self._task) for setting in info.settings if setting.main]
+        return [setting_for_task(setting, self._task) for setting in info.settings if setting.main]
 
 
 class UseForm(forms.Form):

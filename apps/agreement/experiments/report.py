@@ -29,7 +29,7 @@ from apps.agreement.experiments.vote_agreement import (
     with_ends,
 )
 from apps.debates.models import Experiment
-from apps.debates.selectors.experiments import Arm, state_of
+from apps.debates.selectors.experiments import Arm, comparison_state
 from labelhub.core.agreement.arms import (
     NOTHING,
     ArmPair,
@@ -209,7 +209,7 @@ class ExperimentReport:
 
 def report_of(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport:
     """Compare ``arms`` as they stand; kept until a debate ends or gold changes."""
-    state = state_of(experiment)
+    state = comparison_state(experiment)
     if predicts(arms):
         own = author_labels(experiment.project, arms[0].run.schema)
         state += (own.aggregate(last=Max("pk"))["last"],)

@@ -22,7 +22,7 @@ from apps.common.lists import Column, list_page
 from apps.debates import services, tasks
 from apps.debates.forecast import faults_of, forecast
 from apps.debates.selectors import experiments as selectors
-from apps.debates.services.experiments import chosen_items
+from apps.debates.services.experiments import sample_verified_items
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
 from apps.projects.pages import project_page
@@ -86,7 +86,7 @@ def experiment_create(request: SignedInRequest, slug: str) -> HttpResponse:
     own = author_labels(project, current_schema(project))
     context: dict[str, Any] = {
         "form": form,
-        "verified": len(chosen_items(project, None)),
+        "verified": len(sample_verified_items(project, None)),
         "answered": own.values("item").distinct().count(),
     }
     if showing:

@@ -51,5 +51,5 @@ class PromptViewSet(ProjectViewSet):
         By protocol, with their versions and the project's variants.
         """
         return self.list_page(
-            [row for group in prompts.listed(self.project) for row in group.prompts]
+            [row for group in prompts.list_prompts(self.project) for row in group.prompts]
         )

@@ -45,7 +45,7 @@ class EffectSerializer(serializers.Serializer[Any]):
     accepted_error = serializers.DictField(help_text="Wrong by what people decided; see audits.")
     sent_error = serializers.DictField()
 
-    def get_because(self, weighed: services.Weighed) -> dict[str, int]:
+    def get_because(self, weighed: services.RuleForecast) -> dict[str, int]:
         """How many items each reason sends; one may have several."""
         return {reason.code: reason.items for reason in weighed.because}
 
@@ -75,7 +75,7 @@ class RoutingViewSet(ProjectViewSet):
 
         With what it does with the items debated so far.
         """
-        return Response(self.get_serializer(_told(self.project)).data)
+        return Response(self.get_serializer(_routing_state(self.project)).data)
 
     @extend_schema(operation_id="routing_change", request=RuleChangeSerializer)
     def update(self, request: SignedInApiRequest, **_: str) -> Response:
@@ -90,19 +90,19 @@ class RoutingViewSet(ProjectViewSet):
         asked = self.read_body(RuleChangeSerializer)
         services.change_routing_rule(project=self.project, actor=request.user, rule=rule)
         moved = services.reroute(self.project) if asked["apply"] else None
-        return Response(self.get_serializer(_told(self.project, moved)).data)
+        return Response(self.get_serializer(_routing_state(self.project, moved)).data)
 
 
-def _told(project: Project, rerouted: int | None = None) -> dict[str, Any]:
+def _routing_state(project: Project, rerouted: int | None = None) -> dict[str, Any]:
     rule, stored = selectors.rule_of(project), selectors.stored_rule(project)
-    sample = services.read_sample(project)
+    sample = services.read_routing_sample(project)
     return {
         "rule": rule.to_json(),
         "changed_by": stored.changed_by.username if stored and stored.changed_by else None,
         "changed_at": stored.changed_at if stored else None,
         "review_scope": project.review_scope,
         "behind": sample.behind,
-        "effect": services.weigh(sample, rule),
+        "effect": services.forecast_rule(sample, rule),
         "accepted_error": sample.accepted_error,
         "rerouted": rerouted,
     }

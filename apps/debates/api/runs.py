@@ -361,7 +361,7 @@ def plan_from(asked: dict[str, Any]) -> RunPlan:
     }
     others = [_model("annotators", name) for name in asked.get("annotators", [])]
     others = others or ([_model("model", asked["model"])] if asked.get("model") else [])
-    settings = services.seats_for(asked["protocol"], others, asked.get("settings", {}))
+    settings = services.with_annotator_count(asked["protocol"], others, asked.get("settings", {}))
     return RunPlan(
         protocol=asked["protocol"],
         models=services.models_for_roles(

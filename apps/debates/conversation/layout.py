@@ -7,12 +7,12 @@ from typing import Any
 
 from apps.debates.conversation.speech import (
     RANKS,
-    Around,
     Cell,
     Kind,
     Place,
+    SpeechContext,
     cell_of,
-    expected,
+    expected_places,
     place_of,
     stage_of,
     stage_settings,
@@ -54,7 +54,9 @@ def agreement(values: Sequence[Any], rounds: int | None) -> str:
     if not counts:
         return "None gave an answer that could be read."
     (key, most), *others = counts.most_common()
-    when = "" if rounds is None else " before any discussion" if not rounds else _after(rounds)
+    when = "" if rounds is None else " before any discussion"
+    if rounds:
+        when = f" after round {rounds}"
     if others and others[0][1] == most:
         return f"{_upper(number(len(values)))} answers, no agreement{when}: the votes are tied."
     answer = next(value for value in values if value is not None and value_key(value) == key)
@@ -72,10 +74,6 @@ def number(count: int) -> str:
     return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
 
 
-def _after(rounds: int) -> str:
-    return f" after round {rounds}"
-
-
 def _upper(words: str) -> str:
     return words[:1].upper() + words[1:]
 
@@ -90,7 +88,7 @@ _ADVOCATES = ("prosecutor", "defence")
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class TrialWords:
     """Words about the trial; empty where there was none."""
 
     candidates: str = ""
@@ -99,19 +97,19 @@ class Case:
     sides: Mapping[str, str] = field(default_factory=dict)
 
 
-def case_of(signals: Mapping[str, Any], schema: Schema) -> Case:
+def trial_words(signals: Mapping[str, Any], schema: Schema) -> TrialWords:
     """What the signals tell of the trial."""
     two = signals.get("candidates")
     if not isinstance(two, list) or len(two) != len(_ADVOCATES):
-        return Case()
-    first, second = (_words(value, schema) for value in two)
+        return TrialWords()
+    first, second = (_answer_words(value, schema) for value in two)
     how = _SECOND_BY.get(str(signals.get("second_by")), "")
     first_heard = signals.get("heard_first", "")
-    return Case(
+    return TrialWords(
         candidates=f"{first} against {second}" + (f" ({how})" if how else ""),
         heard_first=f"the judges read the {first_heard} first" if first_heard else "",
         claims=dict(zip(_ADVOCATES, (first, second), strict=True)),
-        sides=_lengths(signals),
+        sides=_length_words(signals),
     )
 
 
@@ -131,14 +129,14 @@ def end_words(values: Sequence[Any], settings: Mapping[str, Any]) -> str:
     return f"The last judge decides: {value_words(values[-1])}. {agreed}"
 
 
-def _words(value: Any, schema: Schema) -> str:
+def _answer_words(value: Any, schema: Schema) -> str:
     try:
         return schema.name_of(value)
     except StopIteration:  # a point that this version of the scale does not have
         return value_words(value)
 
 
-def _lengths(signals: Mapping[str, Any]) -> dict[str, str]:
+def _length_words(signals: Mapping[str, Any]) -> dict[str, str]:
     written, read = signals.get("lengths"), signals.get("lengths_read")
     if not isinstance(written, list) or not isinstance(read, list):
         return {}
@@ -214,14 +212,17 @@ def conversation(debate: Debate) -> Conversation:
 
 def _stage(debate: Debate, name: str, steps: _Steps) -> Stage:
     protocol, settings = stage_settings(debate.run.protocol, debate.run.protocol_settings, name)
-    signals = _signals(debate, name)
-    case = case_of(signals, debate.run.schema.parsed)
-    around = Around(verdict_of(debate), claims=case.claims, sides=case.sides)
+    signals: Mapping[str, Any] = debate.signals
+    if name == FIRST:  # kept apart once a cascade went on
+        signals = signals.get("first_stage", signals)
+    case = trial_words(signals, debate.run.schema.parsed)
+    around = SpeechContext(verdict_of(debate), claims=case.claims, sides=case.sides)
     silence = "Not heard yet." if debate.status == Debate.Status.WAITING else "Was not asked."
     rows = []
-    wanted = expected(protocol, settings)
-    for kind, number in _rows(steps):
-        places = _in_row(kind, number, steps, wanted)
+    wanted = expected_places(protocol, settings)
+    found = {(place.kind, place.number) for place in steps.tries}
+    for kind, number in sorted(found, key=lambda row: (RANKS[row[0]], row[1])):
+        places = _places_in_row(kind, number, steps, wanted)
         cells = tuple(
             cell_of(place, steps.roles[place], steps.tries[place], around)
             if place in steps.tries
@@ -241,26 +242,13 @@ def _stage(debate: Debate, name: str, steps: _Steps) -> Stage:
     )
 
 
-def _rows(steps: _Steps) -> list[tuple[Kind, int]]:
-    found = {(place.kind, place.number) for place in steps.tries}
-    return sorted(found, key=lambda row: (RANKS[row[0]], row[1]))
-
-
-def _in_row(kind: Kind, number: int, steps: _Steps, wanted: Sequence[Place]) -> list[Place]:
+def _places_in_row(kind: Kind, number: int, steps: _Steps, wanted: Sequence[Place]) -> list[Place]:
     """Who spoke in the row and who was expected to."""
     spoke = [place for place in steps.tries if (place.kind, place.number) == (kind, number)]
     others = [place for place in wanted if (place.kind, place.number) == (kind, number)]
     order = {place.name: position for position, place in enumerate(others)}
     both = dict.fromkeys([*others, *spoke])
     return sorted(both, key=lambda place: (place.order, order.get(place.name, len(order))))
-
-
-def _signals(debate: Debate, stage: str) -> dict[str, Any]:
-    """The signals of a stage: those of a cascade's first one are kept apart once it went on."""
-    signals: dict[str, Any] = debate.signals
-    if stage == FIRST and "first_stage" in signals:
-        signals = signals["first_stage"]
-    return signals
 
 
 def _title(stage: str, protocol: str) -> str:
@@ -270,7 +258,9 @@ def _title(stage: str, protocol: str) -> str:
     return f"{'First' if stage == FIRST else 'Then'}: {title[:1].lower()}{title[1:]}"
 
 
-def _heading(kind: Kind, number: int, case: Case, settings: dict[str, Any]) -> tuple[str, str]:
+def _heading(
+    kind: Kind, number: int, case: TrialWords, settings: dict[str, Any]
+) -> tuple[str, str]:
     if kind == Kind.ROUND:
         return (
             (f"Round {number}", "with everybody's words before them")

@@ -99,7 +99,7 @@ def stage_settings(
         return protocol, dict(settings)
 
 
-def expected(protocol: str, settings: Mapping[str, Any]) -> list[Place]:
+def expected_places(protocol: str, settings: Mapping[str, Any]) -> list[Place]:
     """The places that are sure to be spoken from, in their order; empty where nobody knows."""
     info = PROTOCOLS.get(protocol)
     if info is None:
@@ -152,7 +152,10 @@ class Speech:
     @property
     def trouble(self) -> str:
         """How it ended where it brought nothing; "" where it did."""
-        return _trouble(self.turn.status)
+        status = self.turn.status
+        if status == Status.OK:
+            return ""
+        return _STATUS[Status(status)] if status in set(Status) else status
 
     @property
     def answers(self) -> bool:
@@ -176,7 +179,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class SpeechContext:
     """What a turn is read against: the verdict, who said what before, and who speaks for what."""
 
     verdict: Any
@@ -185,19 +188,23 @@ class Around:
     sides: Mapping[str, str] = field(default_factory=dict)
 
 
-def cell_of(place: Place, role: str, tries: Sequence[Turn], around: Around) -> Cell:
+def cell_of(place: Place, role: str, tries: Sequence[Turn], around: SpeechContext) -> Cell:
     """The cell of all tries of one step, of which the last one counts."""
     *earlier, turn = tries
-    said_before = (
-        around.before.get(_REVISES.get(role, role)) if _speaks_again(place, role) else None
-    )
+    # Judges and samples are others each time.
+    second_opinion = place.kind is Kind.ROUND or role in _REVISES
+    said_before = around.before.get(_REVISES.get(role, role)) if second_opinion else None
     changed = None not in (said_before, turn.value) and said_before != turn.value
     if turn.value is not None:
         around.before[role] = turn.value
     speech = Speech(
         turn=turn,
         parts=_parts(turn.value, around.verdict),
-        quotes=_quotes(turn),
+        quotes=tuple(
+            (str(name), str(phrase))
+            for name, phrases in turn.evidence.items()
+            for phrase in phrases
+        ),
         notes=tuple(_notes(turn, earlier)),
         was=value_words(said_before) if changed else "",
         claim=around.claims.get(role, ""),
@@ -205,17 +212,6 @@ def cell_of(place: Place, role: str, tries: Sequence[Turn], around: Around) -> C
     )
     shown = tuple(Speech(attempt, (), (), tuple(_notes(attempt, ()))) for attempt in earlier)
     return Cell(place.name, speech, shown)
-
-
-def _speaks_again(place: Place, role: str) -> bool:
-    """Whether this is somebody's second opinion: judges and samples are others each time."""
-    return place.kind is Kind.ROUND or role in _REVISES
-
-
-def _trouble(status: str) -> str:
-    if status == Status.OK:
-        return ""
-    return _STATUS[Status(status)] if status in set(Status) else status
 
 
 def _notes(turn: Turn, earlier: Sequence[Turn]) -> list[str]:
@@ -245,12 +241,6 @@ def _attempts(turn: Turn) -> str:
         return "Nothing was sent."
     outcomes = ", ".join(f"HTTP {status}" if status else "no answer" for status in statuses)
     return f"Attempts: {outcomes}."
-
-
-def _quotes(turn: Turn) -> tuple[tuple[str, str], ...]:
-    return tuple(
-        (str(name), str(phrase)) for name, phrases in turn.evidence.items() for phrase in phrases
-    )
 
 
 def _parts(value: Any, verdict: Any) -> tuple[Part, ...]:
@@ -290,10 +280,14 @@ def records_of(turns: Iterable[Turn]) -> tuple[Record, ...]:
 def _params(turn: Turn) -> Iterable[tuple[str, str, str]]:
     asked, effective = turn.params_asked, turn.params_effective
     for name in dict.fromkeys([*asked, *effective]):
-        yield name, _said(asked.get(name, _ABSENT)), _said(effective.get(name, _ABSENT))
+        yield (
+            name,
+            _param_words(asked.get(name, _ABSENT)),
+            _param_words(effective.get(name, _ABSENT)),
+        )
 
 
-def _said(value: Any) -> str:
+def _param_words(value: Any) -> str:
     if value is _ABSENT:
         return "—"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,6 +1,6 @@
 """What came of a debate: verdict, gold, first opinion, how sure, what it took; in plain words."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,20 +56,20 @@ def gold_of(debate: Debate) -> Gold | None:
     return gold
 
 
-def same(first: Any, other: Any) -> bool:
+def same_value(first: Any, other: Any) -> bool:
     """Whether two values say the same; sets of labels in any order."""
     if isinstance(first, list) and isinstance(other, list):
         return set(map(str, first)) == set(map(str, other))
     return type(first) is not list and bool(first == other)
 
 
-def turn_of_mind(first: Any, value: Any, gold: Any) -> str:
+def opinion_change(first: Any, value: Any, gold: Any) -> str:
     """How the final value stands to the first opinion: better, worse, changed or ""."""
-    if first is None or value is None or same(first, value):
+    if first is None or value is None or same_value(first, value):
         return ""
-    if gold is not None and same(value, gold):
+    if gold is not None and same_value(value, gold):
         return "better"
-    return "worse" if gold is not None and same(first, gold) else "changed"
+    return "worse" if gold is not None and same_value(first, gold) else "changed"
 
 
 def summarize_debate(debate: Debate) -> DebateSummary:
@@ -82,9 +82,9 @@ def summarize_debate(debate: Debate) -> DebateSummary:
     return DebateSummary(
         value=value,
         gold=gold,
-        agrees=same(value, gold.value) if gold is not None and value is not None else None,
+        agrees=same_value(value, gold.value) if gold is not None and value is not None else None,
         first=first,
-        turned=turn_of_mind(first, value, gold.value if gold else None),
+        turned=opinion_change(first, value, gold.value if gold else None),
         noticed=tuple(flag for flag in debate.flags if flag not in debate.reasons),
         facts=tuple(_facts(debate)),
         tokens_in=sum(turn.tokens_in for turn in turns),
@@ -148,34 +148,31 @@ def _lead(signals: Mapping[str, Any], rate: float) -> str:
     return f"{who} by {round(rate * asked)} of {asked} votes"
 
 
-def _lead_before(signals: Mapping[str, Any], rate: float) -> str:
-    return f"{_lead(signals, rate)} before they discuss"
-
-
-def _spread(_: Mapping[str, Any], entropy: float) -> str:
-    return "all alike" if entropy == 0 else "0 is all alike, 1 as spread as can be"
-
-
-def _margin(_: Mapping[str, Any], margin: float) -> str:
-    return f"the label is {margin:.0%} likelier than the next"
-
-
-def _rounds(_: Mapping[str, Any], rounds: float) -> str:
-    return "held until it ended" if rounds else "they agreed before any"
-
-
-def _changes(_: Mapping[str, Any], changes: float) -> str:
-    return "so often a judge differs from the one before" if changes else "each judge the same"
-
-
 #: Signals that are numbers: title, and what a number means.
-_NUMBERS = {
+_NUMBERS: Mapping[str, tuple[str, Callable[[Mapping[str, Any], float], str]]] = {
     "d_rate": ("Lead (D_rate)", _lead),
-    "first_d_rate": ("Lead at first", _lead_before),
-    "entropy": ("Entropy of the votes", _spread),
-    "margin": ("Probability margin", _margin),
-    "rounds_needed": ("Rounds of discussion", _rounds),
-    "judge_changes": ("Changes from judge to judge", _changes),
+    "first_d_rate": (
+        "Lead at first",
+        lambda signals, rate: f"{_lead(signals, rate)} before they discuss",
+    ),
+    "entropy": (
+        "Entropy of the votes",
+        lambda _, entropy: "0 is all alike, 1 as spread as can be" if entropy else "all alike",
+    ),
+    "margin": (
+        "Probability margin",
+        lambda _, margin: f"the label is {margin:.0%} likelier than the next",
+    ),
+    "rounds_needed": (
+        "Rounds of discussion",
+        lambda _, rounds: "held until it ended" if rounds else "they agreed before any",
+    ),
+    "judge_changes": (
+        "Changes from judge to judge",
+        lambda _, changes: (
+            "so often a judge differs from the one before" if changes else "each judge the same"
+        ),
+    ),
 }
 
 

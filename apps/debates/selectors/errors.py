@@ -64,14 +64,14 @@ class Troubles:
     off_menu: tuple[tuple[str, int], ...]
     total: int
     capped: bool
-    not_taken: tuple["NotTaken", ...] = ()
+    ignored_parameters: tuple["IgnoredParameter", ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.groups or self.not_taken)
+        return bool(self.groups or self.ignored_parameters)
 
 
 @dataclass(frozen=True, slots=True)
-class NotTaken:
+class IgnoredParameter:
     """A parameter that a role's model did not take; ``sent`` None: nothing was sent instead."""
 
     roles: set[str]
@@ -97,7 +97,7 @@ def troubles(run: Run, user: User | AnonymousUser | None = None) -> Troubles:
         turns = turns.exclude(hidden_from(user.pk or 0, item="debate__item"))
     rows = list(turns.annotate(mended=Exists(later)).values(*_TROUBLED)[: LOOKED_AT + 1])
     looked_at = rows[:LOOKED_AT]
-    groups = sorted(_grouped(looked_at), key=lambda group: -group.count)
+    groups = sorted(_group_by_cause(looked_at), key=lambda group: -group.count)
     off_menu = Counter(row["off_menu"] for row in looked_at if row["off_menu"])
     return Troubles(
         groups=tuple(groups[:SHOWN]),
@@ -105,31 +105,32 @@ def troubles(run: Run, user: User | AnonymousUser | None = None) -> Troubles:
         off_menu=tuple(off_menu.most_common(SHOWN)),
         total=len(looked_at),
         capped=len(rows) > LOOKED_AT,
-        not_taken=not_taken(run),
+        ignored_parameters=ignored_parameters(run),
     )
 
 
-def not_taken(run: Run) -> tuple[NotTaken, ...]:
+def ignored_parameters(run: Run) -> tuple[IgnoredParameter, ...]:
     """Parameters that differ between what the protocol asked and what was sent, lately."""
     finished = Debate.objects.filter(run=run, finished_at__isnull=False).order_by("-finished_at")
     answered = Turn.objects.filter(
         debate__in=finished.values("pk")[:DEBATES_FOR_PARAMETERS], status=Status.OK, reused=False
     )
     rows = answered.values_list("role", "model__name", "params_asked", "params_effective")
-    found: dict[str, NotTaken] = {}
+    found: dict[str, IgnoredParameter] = {}
     for role, model, asked, effective in rows:
-        for name, wanted, sent in _differing(asked, effective):
+        for name, wanted, sent in _ignored(asked, effective):
             parameter = found.setdefault(
-                f"{model} {name} {wanted} {sent}", NotTaken(set(), model, name, wanted, sent)
+                f"{model} {name} {wanted} {sent}",
+                IgnoredParameter(set(), model, name, wanted, sent),
             )
             parameter.roles.add(role)
     return tuple(parameter for _, parameter in sorted(found.items()))
 
 
-def _grouped(rows: Iterable[Mapping[str, Any]]) -> Iterable[Trouble]:
+def _group_by_cause(rows: Iterable[Mapping[str, Any]]) -> Iterable[Trouble]:
     groups: dict[tuple[Any, ...], Trouble] = {}
     for row in rows:
-        statuses = [_http_status(attempt) for attempt in row["attempts"]]
+        statuses = [int(attempt.get("http_status", 0)) for attempt in row["attempts"]]
         last = statuses[-1] if statuses else None
         key = (row["status"], row["model"], last, cause_of(row["note"]))
         if key not in groups:
@@ -151,11 +152,7 @@ def cause_of(note: str) -> str:
     return _NUMBERED.sub("#", _QUOTED.sub("…", note.casefold()))[:_COMPARED]
 
 
-def _http_status(attempt: Any) -> int:
-    return int(attempt.get("http_status", 0)) if isinstance(attempt, Mapping) else 0
-
-
-def _differing(
+def _ignored(
     asked: Mapping[str, Any], effective: Mapping[str, Any]
 ) -> Iterable[tuple[str, Any, Any]]:
     """Name, what was asked, what was sent; nothing where nothing was sent at all (the offline

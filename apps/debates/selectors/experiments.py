@@ -147,7 +147,7 @@ def turn_sums(run_ids: Iterable[int]) -> QuerySet[Turn, tuple[Any, ...]]:
     )
 
 
-def state_of(experiment: Experiment) -> tuple[Any, ...]:
+def comparison_state(experiment: Experiment) -> tuple[Any, ...]:
     """Changes whenever anything that the comparison shows has: two cheap queries."""
     debates = Debate.objects.filter(run__experiment=experiment).exclude(
         status=Debate.Status.WAITING

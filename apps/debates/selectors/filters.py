@@ -183,7 +183,7 @@ class DebateFilter(SearchFilter):
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class FilterCounts:
     """How many of all debates of a run there are of each status, reason and flag."""
 
     statuses: Counter[str]
@@ -206,10 +206,10 @@ def comparable_debates(run: Run, user: User | AnonymousUser) -> DebateQuerySet:
     )
 
 
-def choices_of(run: Run, user: User | AnonymousUser) -> Choices:
+def count_choices(run: Run, user: User | AnonymousUser) -> FilterCounts:
     """What there is to choose from among the run's debates that ``user`` may know of, counted in
     one query."""
-    counted = Choices(Counter(), Counter(), Counter())
+    counted = FilterCounts(Counter(), Counter(), Counter())
     debates = Debate.objects.filter(run=run).open_to(user)
     rows = debates.order_by().values_list("status", "reasons", "flags")
     for status, reasons, flags, count in rows.annotate(n=Count("pk")):
@@ -225,12 +225,12 @@ def neighbours(debate: Debate, filters: DebateFilter) -> tuple[int | None, int |
     """The debates before and after this one among those that pass the filters."""
     order = filters.order_by
     back = tuple(name[1:] if name.startswith("-") else f"-{name}" for name in order)
-    before = filters.qs.filter(_past(debate, back)).order_by(*back)
-    after = filters.qs.filter(_past(debate, order))
+    before = filters.qs.filter(_after(debate, back)).order_by(*back)
+    after = filters.qs.filter(_after(debate, order))
     return tuple(rows.values_list("pk", flat=True).first() for rows in (before, after))
 
 
-def _past(debate: Debate, order: tuple[str, ...]) -> Q:
+def _after(debate: Debate, order: tuple[str, ...]) -> Q:
     """Whatever comes after ``debate`` in that order."""
     found, level = Q(pk__in=()), Q()
     for name in order:

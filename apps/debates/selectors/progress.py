@@ -24,7 +24,7 @@ LEAST_BUDGET = 10_000.0  # nano-USD; forms take six decimals of a dollar
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ProviderLine:
     """How the line to one provider is doing, as the worker last reported.
 
     ``limit`` calls may be under way; ``changes`` tells when that changed, in words, latest last.
@@ -60,7 +60,7 @@ class RunProgress:
     limited_by: str = ""
     debates_per_minute: float | None = None
     calls_under_way: int | None = None
-    lines: tuple[Line, ...] = ()
+    lines: tuple[ProviderLine, ...] = ()
     settling: bool = False
 
     @property
@@ -91,7 +91,9 @@ def progress(run: Run) -> RunProgress:
     waiting = counts[Debate.Status.WAITING]
     per_second, why = _rate(run, timezone.now())
     finished = sum(counts.values()) - waiting
-    watched = _watched(run)
+    # A worker may still be writing down what was under way when the run was stopped.
+    held = Debate.objects.filter(run=run, lease_token__isnull=False, lease_until__gt=timezone.now())
+    watched = _is_driven(run)
     return RunProgress(
         status=run.status,
         total=sum(counts.values()),
@@ -110,18 +112,10 @@ def progress(run: Run) -> RunProgress:
         no_estimate=why,
         limited_by=limited_by(run),
         debates_per_minute=per_second * 60 if per_second else None,
-        calls_under_way=_whole(run.pulse.get("calls")) if watched else None,
-        lines=_lines(run.pulse) if watched else (),
-        settling=_settling(run),
+        calls_under_way=run.pulse.get("calls") if watched else None,
+        lines=tuple(_line(entry) for entry in run.pulse.get("limits", ())) if watched else (),
+        settling=not run.going and run.status != Run.Status.DONE and held.exists(),
     )
-
-
-def _settling(run: Run) -> bool:
-    """Whether a worker is still writing down what was under way when the run was stopped."""
-    if run.going or run.status == Run.Status.DONE:
-        return False
-    held = Debate.objects.filter(lease_token__isnull=False, lease_until__gt=timezone.now())
-    return held.filter(run=run).exists()
 
 
 def budget_to_finish(run: Run, so_far: RunProgress) -> Decimal:
@@ -152,7 +146,7 @@ def _rate(run: Run, now: datetime) -> tuple[float | None, str]:
     return len(recent) / max((now - oldest).total_seconds(), 0.001), ""
 
 
-def _watched(run: Run) -> bool:
+def _is_driven(run: Run) -> bool:
     """Whether a worker has reported of late that it drives the run."""
     reported_at = run.pulse.get("at")
     return (
@@ -166,37 +160,22 @@ def limited_by(run: Run) -> str:
     """What holds a going run back, in words, as its worker last reported; may be empty."""
     if not run.going or (run.started_at is None and timezone.now() - run.created_at <= SILENCE):
         return ""
-    if not _watched(run):
+    if not _is_driven(run):
         if silence := worker_silence():
             return f"No worker has been running for {silence}; the run goes on once one is started."
         return "No worker is at it just now; one takes over within seconds."
     return str(run.pulse.get("limited_by", ""))
 
 
-def _lines(pulse: Mapping[str, Any]) -> tuple[Line, ...]:
-    """What the pulse says of each provider. It may come from a worker of another version."""
-    limits = pulse.get("limits")
-    entries = (
-        [entry for entry in limits if isinstance(entry, Mapping)]
-        if isinstance(limits, list)
-        else []
+def _line(entry: Mapping[str, Any]) -> ProviderLine:
+    """An entry of ``limits_of`` in the worker's report."""
+    return ProviderLine(
+        provider=entry["provider"],
+        limit=entry["limit"],
+        in_flight=entry["in_flight"],
+        waiting=entry["waiting"],
+        words=entry["words"],
+        refused_share=entry["refused_share"],
+        stopped=entry["breaker_open"],
+        changes=tuple(entry["changes"]),
     )
-    return tuple(_line(entry) for entry in entries)
-
-
-def _line(entry: Mapping[str, Any]) -> Line:
-    changes = entry.get("changes")
-    return Line(
-        provider=str(entry.get("provider", "")),
-        limit=_whole(entry.get("limit")) or 0,
-        in_flight=_whole(entry.get("in_flight")) or 0,
-        waiting=_whole(entry.get("waiting")) or 0,
-        words=str(entry.get("words", "")),
-        refused_share=float(entry.get("refused_share") or 0.0),
-        stopped=bool(entry.get("breaker_open")),
-        changes=tuple(map(str, changes)) if isinstance(changes, list) else (),
-    )
-
-
-def _whole(raw: Any) -> int | None:
-    return raw if isinstance(raw, int) and not isinstance(raw, bool) else None

@@ -181,7 +181,8 @@ def get_trial(project: Project, run_id: int) -> Trial:
     Raises:
         NotFound: no such run of ``project``, or none that tries a variant.
     """
-    run, nothing = _trials(project).filter(pk=run_id).first(), _no_trial(project, run_id)
+    nothing = NotFound(f"There is no trial {run_id} in the project '{project.slug}'.")
+    run = _trials(project).filter(pk=run_id).first()
     if run is None:
         raise nothing
     variant = variants_of(project).filter(version__in=run.roles.values("prompt")).first()
@@ -257,10 +258,6 @@ def unread_answers(trial: Trial) -> dict[int, int]:
 
 def _used(project: Project) -> QuerySet[RunRole]:
     return RunRole.objects.filter(run__project=project)
-
-
-def _no_trial(project: Project, run_id: int) -> NotFound:
-    return NotFound(f"There is no trial {run_id} in the project '{project.slug}'.")
 
 
 def _trials(project: Project) -> QuerySet[Run]:

@@ -17,7 +17,7 @@ ENDED = (Debate.Status.DONE, Debate.Status.UNPARSED, Debate.Status.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedDebate:
     """An item's latest debate: how it ended, and all that its way to people depends on.
 
     ``key`` is the item's external id, ``reasons`` why people are asked by what is stored.
@@ -53,8 +53,7 @@ def routing_now(project_id: int) -> tuple[Rule, str]:
 
     Fast enough to be asked for each debate: they may change under a run.
     """
-    found = _plan_of.first(project_id)
-    scope, definition = found or (Project.ReviewScope.ALL, None)
+    scope, definition = _rule_and_scope.first(project_id) or (Project.ReviewScope.ALL, None)
     return (Rule() if definition is None else read_rule(definition)), scope
 
 
@@ -64,7 +63,9 @@ def stored_rule(project: Project) -> RoutingRule | None:
     return rules.select_related("changed_by").first()
 
 
-def latest_debates(project: Project, item_ids: Collection[int] | None = None) -> Iterator[Ended]:
+def latest_debates(
+    project: Project, item_ids: Collection[int] | None = None
+) -> Iterator[EndedDebate]:
     """The debate that ended last of each item, by item; those of trials do not count. One query,
     two where labels were changed since: values are as they are called now.
 
@@ -72,7 +73,7 @@ def latest_debates(project: Project, item_ids: Collection[int] | None = None) ->
         project: whose.
         item_ids: of these items only.
     """
-    rows = _ended_last(project, item_ids).values_list(
+    rows = _latest_ended(project, item_ids).values_list(
         "pk", "item_id", "item__external_id", "status", "value",
         "signals", "uncertainty", "flags", "reasons", "run__schema__version", "old",
     )  # fmt: skip
@@ -83,7 +84,7 @@ def latest_debates(project: Project, item_ids: Collection[int] | None = None) ->
         if old:
             translator = translator or Translator.of(project.pk)
             value = translator.value(version, value)  # noqa: PLW2901 - as it is called now
-        yield Ended(
+        yield EndedDebate(
             pk=pk,
             item_id=item_id,
             key=key,
@@ -95,7 +96,7 @@ def latest_debates(project: Project, item_ids: Collection[int] | None = None) ->
         )
 
 
-def _ended_last(project: Project, item_ids: Collection[int] | None) -> QuerySet[Any]:
+def _latest_ended(project: Project, item_ids: Collection[int] | None) -> QuerySet[Any]:
     """Those debates, by item; ``old``: labels were changed since their run began."""
     ended = Debate.objects.filter(
         run__project=project, run__trial=False, status__in=ENDED, finished_at__isnull=False
@@ -114,6 +115,6 @@ def _ended_last(project: Project, item_ids: Collection[int] | None) -> QuerySet[
 
 
 @prepared
-def _plan_of(project: int) -> QuerySet[Project, tuple[str, Any]]:
+def _rule_and_scope(project: int) -> QuerySet[Project, tuple[str, Any]]:
     found = Project.objects.filter(pk=project).order_by()
     return found.values_list("review_scope", "routing_rule__definition")

@@ -108,7 +108,7 @@ def roles_of(run: Run) -> list[RunRole]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RunSetup:
     """``settings`` are titles and values; ``prompts`` the prompts, each once, with the roles that
     speak by them; ``reused`` counts answers that were taken from earlier calls."""
 
@@ -119,14 +119,14 @@ class Asked:
     reused: int
 
 
-def asked_of(run: Run) -> Asked:
+def run_setup(run: Run) -> RunSetup:
     """Everything that decides what the run's models are asked."""
     roles = tuple(roles_of(run))
     prompts: dict[str, tuple[PromptVersion, tuple[str, ...]]] = {}
     for role in roles:
         _, speakers = prompts.get(role.prompt.hash, (role.prompt, ()))
         prompts[role.prompt.hash] = (role.prompt, (*speakers, role_words(role.role)))
-    return Asked(
+    return RunSetup(
         title=protocol_title(run.protocol),
         settings=tuple(_settings(run)),
         roles=roles,
@@ -145,13 +145,11 @@ def _settings(run: Run) -> Iterator[tuple[str, Any]]:
         except InvalidInput:
             known = info.settings
         own = {setting.name: setting.title for setting in known}
-        titles = {name: _within_stage(name, title, own) for name, title in own.items()}
+        for name, title in own.items():
+            stage, dot, _ = name.partition(".")
+            # ``then.judges`` names its stage.
+            within = f"{own.get(stage, stage)}: {title[:1].lower()}{title[1:]}"
+            titles[name] = within if dot else title
     for name, value in run.protocol_settings.items():
         shown = protocol_title(value) if isinstance(value, str) and info else value
         yield titles.get(name, name), shown
-
-
-def _within_stage(name: str, title: str, titles: dict[str, str]) -> str:
-    """``then.judges`` names the stage that it is about."""
-    stage, dot, _ = name.partition(".")
-    return f"{titles.get(stage, stage)}: {title[:1].lower()}{title[1:]}" if dot else title

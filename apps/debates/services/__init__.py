@@ -9,20 +9,20 @@ from apps.debates.services.experiments import (
 )
 from apps.debates.services.plans import RunPlan, warnings_of
 from apps.debates.services.preview import Preview, preview
-from apps.debates.services.role_assignment import models_for_roles, seats_for
+from apps.debates.services.role_assignment import models_for_roles, with_annotator_count
 from apps.debates.services.routing import change_routing_rule, reroute
 from apps.debates.services.routing_forecast import (
-    ENOUGH,
-    Sample,
-    Weighed,
-    read_sample,
-    weigh,
-    within,
+    ENOUGH_AUDITS,
+    RoutingSample,
+    RuleForecast,
+    bounds_within_capacity,
+    forecast_rule,
+    read_routing_sample,
 )
 from apps.debates.services.runs import (
     cancel_run,
-    go_on,
-    interrupted_run,
+    continue_run,
+    find_interrupted_run,
     pause_run,
     resume_run,
     set_budget,
@@ -31,33 +31,33 @@ from apps.debates.services.runs import (
 )
 
 __all__ = [
-    "ENOUGH",
+    "ENOUGH_AUDITS",
     "Preview",
+    "RoutingSample",
+    "RuleForecast",
     "RunPlan",
-    "Sample",
     "SliceEnd",
-    "Weighed",
     "WorkerTimings",
+    "bounds_within_capacity",
     "cancel_run",
     "change_routing_rule",
+    "continue_run",
     "experiment_plans",
-    "go_on",
-    "interrupted_run",
+    "find_interrupted_run",
+    "forecast_rule",
     "models_for_roles",
     "pause_run",
     "plan_of",
     "preview",
     "preview_experiment",
-    "read_sample",
+    "read_routing_sample",
     "reroute",
     "resume_run",
     "run_slice",
-    "seats_for",
     "set_budget",
     "start_experiment",
     "start_run",
     "unfinished_runs",
     "warnings_of",
-    "weigh",
-    "within",
+    "with_annotator_count",
 ]

@@ -150,7 +150,7 @@ def read_answers(
     llm = Kind.LLM if any(Kind.LLM in sources for sources in given.values()) else "offline"
     items = Item.objects.filter(project=project, pk__in=answered).order_by("pk")
     found = (
-        _answer(item, schema, authors[item["pk"]], given[item["pk"]], llm)
+        _author_answer(item, schema, authors[item["pk"]], given[item["pk"]], llm)
         for item in items.values(*COLUMNS).iterator(CHUNK)
         if item["pk"] in authors
     )
@@ -159,7 +159,7 @@ def read_answers(
     return [answer for answer in found if answer and (named or answer.author not in nobody)]
 
 
-def _answer(
+def _author_answer(
     item: Mapping[str, Any],
     schema: Schema,
     annotator: int,
@@ -169,7 +169,9 @@ def _answer(
     """None where the author's answer is none of the options."""
     options = tuple(schema.offered([str(option) for option in item["options"]]))
     labels = {
-        str(kind): tuple(_offered(given.get(llm if kind == Kind.LLM else kind, ()), schema, item))
+        str(kind): tuple(
+            _offered_names(given.get(llm if kind == Kind.LLM else kind, ()), schema, item)
+        )
         for kind in SOURCES
     }
     own = labels[Kind.AUTHOR][:1]
@@ -180,8 +182,8 @@ def _answer(
     return AuthorAnswer(
         item=item["pk"],
         key=item["external_id"],
-        author=f"{annotator}/{_first(meta, ('users', 'authors'))}",
-        conversation=_first(meta, ("conversations", "dialogues", "threads")),
+        author=f"{annotator}/{_meta_value(meta, ('users', 'authors'))}",
+        conversation=_meta_value(meta, ("conversations", "dialogues", "threads")),
         text=item["text"],
         question=item["question"],
         asked=f"{fold(about)}\x1f{fold(item['text'])}",
@@ -190,7 +192,7 @@ def _answer(
     )
 
 
-def _offered(values: Sequence[Any], schema: Schema, item: Mapping[str, Any]) -> Iterator[str]:
+def _offered_names(values: Sequence[Any], schema: Schema, item: Mapping[str, Any]) -> Iterator[str]:
     """The names of the values that the schema offers for the item."""
     for value in values:
         try:
@@ -199,7 +201,7 @@ def _offered(values: Sequence[Any], schema: Schema, item: Mapping[str, Any]) -> 
             continue
 
 
-def _first(meta: Mapping[str, Any], units: Collection[str]) -> str:
+def _meta_value(meta: Mapping[str, Any], units: Collection[str]) -> str:
     """What the item's meta data say that it belongs to."""
     keys = [key for key, unit in CLUSTER_KEYS.items() if unit in units]
     return next((str(meta[key]) for key in keys if meta.get(key) not in (None, "")), "")

@@ -76,7 +76,7 @@ def preview_experiment(
     Raises:
         InvalidInput: as :func:`start_experiment`.
     """
-    plans, answers = _planned(project, arms, equal_budget_votes=equal_budget_votes)
+    plans, answers = _plan_arms(project, arms, equal_budget_votes=equal_budget_votes)
     sources = _sources(plans)
     planned = []
     for plan in plans:
@@ -93,10 +93,10 @@ def experiment_plans(
     Raises:
         InvalidInput: as :func:`start_experiment`.
     """
-    return _planned(project, arms, equal_budget_votes=equal_budget_votes)[0]
+    return _plan_arms(project, arms, equal_budget_votes=equal_budget_votes)[0]
 
 
-def _planned(
+def _plan_arms(
     project: Project, arms: Sequence[RunPlan], *, equal_budget_votes: bool
 ) -> tuple[list[RunPlan], list[AuthorAnswer]]:
     """The plans, and what authors have answered where an arm predicts them."""
@@ -105,16 +105,15 @@ def _planned(
     for plan in plans:
         checked_cast(plan, schema)
     if equal_budget_votes:
-        votes = [_vote_plan(plan, schema.parsed.task) for plan in plans]
-        plans += [vote for vote in votes if vote is not None]
-    plans = _each_once(plans)
+        plans += [vote for plan in plans if (vote := _vote_plan(plan, schema.parsed.task))]
+    plans = _without_duplicates(plans)
     if not 1 <= len(plans) <= MOST_ARMS:
         raise InvalidInput(f"arms: choose 1 to {MOST_ARMS} set-ups, not {len(plans)}.")
     answers = read_answers(project, schema.parsed) if any(map(_predicts, plans)) else []
     keys = _predictable(plans, answers) if any(map(_predicts, plans)) else _verified(project)
     if not keys:
         raise InvalidInput(NO_GOLD)
-    item_ids = _sampled(keys, arms[0].limit)
+    item_ids = _sample(keys, arms[0].limit)
     trials = [
         replace(plan, item_ids=item_ids, limit=None, trial=True, reuse_answers=False)
         for plan in plans
@@ -122,9 +121,9 @@ def _planned(
     return trials, answers
 
 
-def chosen_items(project: Project, limit: int | None) -> list[int]:
+def sample_verified_items(project: Project, limit: int | None) -> list[int]:
     """The verified items to try on; of more than ``limit`` a sample that is always the same."""
-    return _sampled(_verified(project), limit)
+    return _sample(_verified(project), limit)
 
 
 def _verified(project: Project) -> dict[int, str]:
@@ -156,7 +155,7 @@ def _predictable(plans: Sequence[RunPlan], answers: Sequence[AuthorAnswer]) -> d
     return keys
 
 
-def _sampled(keys: Mapping[int, str], limit: int | None) -> list[int]:
+def _sample(keys: Mapping[int, str], limit: int | None) -> list[int]:
     # Not the first ones: a file is often sorted by something that matters.
     most = min(limit or MOST_ITEMS, MOST_ITEMS)
     if len(keys) > most:
@@ -180,10 +179,11 @@ def equal_budget_vote(
     info = protocol("vote" if several else "self_consistency")
     if not info.answers(task):
         return None
+    samples = [setting.high for setting in info.settings if setting.name == "samples"]
     wanted = (
-        {ANNOTATORS.name: _rounded(calls, len(models))}
+        {ANNOTATORS.name: _annotator_count(calls, len(models))}
         if several
-        else {"samples": max(2, min(calls, _most_samples()))}
+        else {"samples": max(2, min(calls, int(samples[0])))}
     )
     return info.name, info.read_settings(wanted)
 
@@ -223,7 +223,7 @@ def vote_for(
     return (*found, models_for_roles(found[0], {}, own, found[1]))
 
 
-def _each_once(plans: Sequence[RunPlan]) -> list[RunPlan]:
+def _without_duplicates(plans: Sequence[RunPlan]) -> list[RunPlan]:
     """Without the set-ups that are there already."""
     kept: dict[tuple[Any, ...], RunPlan] = {}
     for plan in plans:
@@ -240,13 +240,8 @@ def _vote_plan(plan: RunPlan, task: LabelType) -> RunPlan | None:
     return replace(plan, protocol=name, settings=settings, models=models, params={}, prompts={})
 
 
-def _rounded(calls: int, models: int) -> int:
+def _annotator_count(calls: int, models: int) -> int:
     """Annotators for about ``calls`` calls, each model having as many seats as any other."""
     most = int(ANNOTATORS.high)
     rounds = max(1, min(calls, most) // models)
     return max(int(ANNOTATORS.low), min(rounds * models, most))
-
-
-def _most_samples() -> int:
-    known = protocol("self_consistency").settings
-    return int(next(setting.high for setting in known if setting.name == "samples"))

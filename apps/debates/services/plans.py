@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from apps.debates.services.role_assignment import Cast, cast_of
+from apps.debates.services.role_assignment import CastMember, cast_of
 from apps.labels.models import Label
 from apps.llm.models import ModelSpec, PromptVersion
 from apps.projects.models import Item, LabelSchema, Project
@@ -80,7 +80,7 @@ def warnings_of(plan: RunPlan) -> tuple[str, ...]:
     return tuple(found)
 
 
-def checked_cast(plan: RunPlan, schema: LabelSchema) -> dict[str, Cast]:
+def checked_cast(plan: RunPlan, schema: LabelSchema) -> dict[str, CastMember]:
     """Each role of a complete plan with its model and its prompt as it is now.
 
     Raises:

@@ -92,8 +92,19 @@ async def unit_vectors(texts: Sequence[str], embed: Embed) -> list[NDArray[np.fl
             vectors cannot be used.
     """
     parts = [texts[start : start + TEXTS] for start in range(0, len(texts), TEXTS)]
+
+    async def embed_part(part: Sequence[str]) -> NDArray[np.float32] | LabelhubError:
+        # An error is returned: raised, it would cancel requests that are being paid for.
+        try:
+            rows = unit_rows(await embed(part))
+        except LabelhubError as error:
+            return error
+        if len(rows) != len(part):
+            return UnusableVectors(f"{len(rows)} vectors came for {len(part)} texts.")
+        return rows
+
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_part(part, embed)) for part in parts]
+        tasks = [group.create_task(embed_part(part)) for part in parts]
     found: list[NDArray[np.float32]] = []
     for task in tasks:
         rows = task.result()
@@ -101,17 +112,6 @@ async def unit_vectors(texts: Sequence[str], embed: Embed) -> list[NDArray[np.fl
             raise rows
         found.extend(rows)
     return found
-
-
-async def _part(texts: Sequence[str], embed: Embed) -> NDArray[np.float32] | LabelhubError:
-    """Their vectors, or why there are none: raised, it would cancel what is being paid for."""
-    try:
-        rows = unit_rows(await embed(texts))
-    except LabelhubError as error:
-        return error
-    if len(rows) != len(texts):
-        return UnusableVectors(f"{len(rows)} vectors came for {len(texts)} texts.")
-    return rows
 
 
 logger = logging.getLogger(__name__)
@@ -141,7 +141,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class EmbeddedExamples:
     """The examples' vectors, and who makes those of texts under debate."""
 
     index: VectorIndex
@@ -160,7 +160,7 @@ class PrecedentBook:
     ) -> None:
         self.note = note
         self._examples, self._labels = examples, labels
-        self._measured: Measured | None = None
+        self._measured: EmbeddedExamples | None = None
         groups: dict[Group, list[int]] = defaultdict(list)
         self._same: dict[str, list[int]] = defaultdict(list)
         for position, example in enumerate(examples):
@@ -175,12 +175,12 @@ class PrecedentBook:
         if not schema.task.one_of_several:
             return cls()
         found = _decisions(run, schema)
-        chosen = _chosen(found)
+        chosen = _choose(found)
         labels = schema.names
         note = ""
         if len(found) > len(chosen):
             note = f"Precedents are looked for among {len(chosen):,} of the latest verified items."
-        return cls(list(_read(chosen)), labels=labels, note=note)
+        return cls(list(_read_examples(chosen)), labels=labels, note=note)
 
     def __len__(self) -> int:
         return len(self._examples)
@@ -214,7 +214,7 @@ class PrecedentBook:
             return
         texts = [example.text[:READ] for example in self._examples]
         try:
-            self._measured = Measured(await vector_index(texts, embed, model=model), embed)
+            self._measured = EmbeddedExamples(await vector_index(texts, embed, model=model), embed)
         except LabelhubError as error:
             self._give_up(error)
 
@@ -222,7 +222,9 @@ class PrecedentBook:
         self._measured = None
         logger.warning("Precedents are compared by words, as embeddings failed: %s", error)
 
-    async def _by_vectors(self, items: Sequence[Item], measured: Measured) -> dict[int, Found]:
+    async def _by_vectors(
+        self, items: Sequence[Item], measured: EmbeddedExamples
+    ) -> dict[int, Found]:
         asked = [item for item in items if item.text.strip()]
         rows = await unit_vectors([item.text[:READ] for item in asked], measured.embed)
         by_item = {item.pk: row for item, row in zip(asked, rows, strict=True)}
@@ -284,7 +286,7 @@ def _decisions(run: Run, schema: Schema) -> list[tuple[int, Group]]:
     return found
 
 
-def _chosen(found: Sequence[tuple[int, Group]]) -> dict[int, Group]:
+def _choose(found: Sequence[tuple[int, Group]]) -> dict[int, Group]:
     """At most ``MOST`` of them, the latest; each label has its share before any has more."""
     seen = Counter[Group]()
     share = MOST // len({group for _, group in found} or {""})
@@ -297,7 +299,7 @@ def _chosen(found: Sequence[tuple[int, Group]]) -> dict[int, Group]:
     return {pk: group for pk, group in found if pk in kept}
 
 
-def _read(chosen: Mapping[int, Group]) -> Iterator[Example]:
+def _read_examples(chosen: Mapping[int, Group]) -> Iterator[Example]:
     """The examples themselves; without texts that are empty, too long, or there already."""
     ids, seen = list(chosen), set()
     golds = Gold.objects.annotate(length=Length("item__text")).filter(length__lte=LONGEST)

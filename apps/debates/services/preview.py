@@ -8,11 +8,11 @@ from django.db.models import Avg, QuerySet
 
 from apps.debates.models import Run, Turn
 from apps.debates.services.driving.budget import call_cost
-from apps.debates.services.driving.results import Claimed
+from apps.debates.services.driving.results import ClaimedDebate
 from apps.debates.services.driving.retrieval import Book, book_of
 from apps.debates.services.plans import RunPlan, checked_cast, selected_items
 from apps.debates.services.precedents import PrecedentBook
-from apps.debates.services.role_assignment import Cast
+from apps.debates.services.role_assignment import CastMember
 from apps.debates.services.run_spec import RunSpec, salt_of
 from apps.llm.models import ModelSpec
 from apps.llm.wire import output_cap
@@ -23,7 +23,6 @@ from labelhub.core.debate.outcome import Debate
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.prices import estimate_tokens, estimate_usage
 from labelhub.core.llm.types import AnswerField, Call, Message, Output, Reply, Usage
-from labelhub.core.schema import Schema, Value
 
 SAMPLES = 20
 #: What a role is taken to say: about as long as the answers that the prompts ask for.
@@ -129,7 +128,7 @@ def preview(*, project: Project, plan: RunPlan, examples: Book | None = None) ->
     run_spec = _run_spec(project, plan)
     items = selected_items(project, plan)
     count = items.count()
-    samples = spread(items, count)
+    samples = sample_items(items, count)
     run = Run(
         project=project,
         schema=current_schema(project),
@@ -139,7 +138,7 @@ def preview(*, project: Project, plan: RunPlan, examples: Book | None = None) ->
     book = examples or book_of(run, plan.settings) or PrecedentBook()
     shortest, longest = _Rehearsal(), _Rehearsal()
     for item in samples:
-        claimed = Claimed(pk=0, replicate=1, item=item, precedents=book.for_item(item))
+        claimed = ClaimedDebate(pk=0, replicate=1, item=item, precedents=book.for_item(item))
         _rehearse(run_spec, claimed, shortest, agreeing=True)
         _rehearse(run_spec, claimed, longest, agreeing=False)
     unpriced = unpriced_models(run_spec.models)
@@ -159,7 +158,7 @@ def preview(*, project: Project, plan: RunPlan, examples: Book | None = None) ->
         ),
         cost_nanousd=None if unpriced else short.cost,
         worst_nanousd=None if unpriced else max(short.worst, long.worst),
-        seconds=_seconds(run_spec, short),
+        seconds=_estimate_seconds(run_spec, short),
         unpriced=unpriced,
         offline=run_spec.offline,
         samples=len(samples),
@@ -186,7 +185,7 @@ def unpriced_models(models: Iterable[ModelSpec]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def spread(items: QuerySet[Item], count: int) -> list[Item]:
+def sample_items(items: QuerySet[Item], count: int) -> list[Item]:
     """Up to 20 items from the whole selection: the first ones alone may be the shortest."""
     step = max(1, count // SAMPLES)
     return [items[place] for place in range(0, count, step)[:SAMPLES]]
@@ -194,7 +193,7 @@ def spread(items: QuerySet[Item], count: int) -> list[Item]:
 
 def _run_spec(project: Project, plan: RunPlan) -> RunSpec:
     schema, guideline = current_schema(project), current_guideline(project)
-    cast: dict[str, Cast] = checked_cast(plan, schema)
+    cast: dict[str, CastMember] = checked_cast(plan, schema)
     return RunSpec(
         protocol=protocol(plan.protocol),
         schema=schema.parsed,
@@ -206,36 +205,36 @@ def _run_spec(project: Project, plan: RunPlan) -> RunSpec:
     )
 
 
-def _rehearse(run_spec: RunSpec, claimed: Claimed, sums: _Rehearsal, *, agreeing: bool) -> None:
+def _rehearse(
+    run_spec: RunSpec, claimed: ClaimedDebate, sums: _Rehearsal, *, agreeing: bool
+) -> None:
     """Drive a debate with made-up answers, all alike or all different, and count what it sends."""
     debate: Debate = run_spec.start(claimed.debate_item)
-    values = _values(run_spec.schema.of_item(claimed.item.options), claimed.item)
+    schema = run_spec.schema.of_item(claimed.item.options)
+    # Answers that differ, as far as the question allows.
+    values = schema.task.values(schema, claimed.item.options) or [""]
     try:
         calls = next(debate)
         while True:
             for call in calls:
-                _count(run_spec, call, sums)
-            answers = [
-                values[0 if agreeing else position % len(values)] for position in range(len(calls))
-            ]
+                _count_call(run_spec, call, sums)
             calls = debate.send(
-                [_made_up(call, value) for call, value in zip(calls, answers, strict=True)]
+                [
+                    Reply(
+                        text=TYPICAL_ANSWER,
+                        value=None
+                        if call.output == Output.ARGUMENT
+                        else values[0 if agreeing else position % len(values)],
+                        rung=3,
+                    )
+                    for position, call in enumerate(calls)
+                ]
             )
     except StopIteration:
         return
 
 
-def _made_up(call: Call, value: Value) -> Reply:
-    argued = call.output == Output.ARGUMENT
-    return Reply(text=TYPICAL_ANSWER, value=None if argued else value, rung=3)
-
-
-def _values(schema: Schema, item: Item) -> list[Value]:
-    """Answers that differ, as far as the question allows."""
-    return schema.task.values(schema, item.options) or [""]
-
-
-def _count(run_spec: RunSpec, call: Call, rehearsal: _Rehearsal) -> None:
+def _count_call(run_spec: RunSpec, call: Call, rehearsal: _Rehearsal) -> None:
     sums = rehearsal.once if call.once else rehearsal.per_debate
     if call.once:
         if call.messages in sums.asked_once:
@@ -258,7 +257,7 @@ def _count(run_spec: RunSpec, call: Call, rehearsal: _Rehearsal) -> None:
     sums.worst += call_cost(model, most) or 0
 
 
-def _seconds(run_spec: RunSpec, sums: _Sums) -> float | None:
+def _estimate_seconds(run_spec: RunSpec, sums: _Sums) -> float | None:
     """How long the calls would take, as long as the models' last calls took, side by side."""
     total = 0.0
     for model in run_spec.models:

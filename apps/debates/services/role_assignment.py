@@ -20,7 +20,7 @@ _SEAT = re.compile(r"(?P<stage>(?:first_|then_)?)annotator_[a-z]")
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class CastMember:
     """Who plays a role, and by which prompt."""
 
     model: ModelSpec
@@ -38,7 +38,7 @@ def cast_of(
     settings: Mapping[str, Any],
     models: Mapping[str, ModelSpec],
     prompts: Mapping[str, PromptVersion],
-) -> dict[str, Cast]:
+) -> dict[str, CastMember]:
     """Each role of the protocol with its model and its prompt.
 
     Args:
@@ -51,13 +51,23 @@ def cast_of(
         InvalidInput: a role has no model, or there is no such role or prompt.
     """
     parts = protocol(protocol_name).parts(settings)
-    _refuse_unknown(protocol_name, [part.role for part in parts], models)
-    _refuse_foreign_prompts(protocol_name, {part.prompt for part in parts}, prompts)
+    _check_roles(protocol_name, [part.role for part in parts], models)
+    names = {part.prompt for part in parts}
+    for name, given in prompts.items():
+        if name not in names or given.name != name:
+            raise InvalidInput(
+                f"prompts: '{protocol_name}' has no prompt '{name}' of which this is a version."
+            )
     missing = next((part.role for part in parts if part.role not in models), None)
     if missing is not None:
         raise InvalidInput(f"model: the role '{missing}' of '{protocol_name}' has none.")
     return {
-        part.role: Cast(models[part.role], _prompt(part.prompt, prompts.get(part.prompt)))
+        part.role: CastMember(
+            models[part.role],
+            parse_prompt(version.name, version.body)
+            if (version := prompts.get(part.prompt))
+            else prompt_library().get(*part.prompt.split("/")),
+        )
         for part in parts
     }
 
@@ -78,7 +88,7 @@ def models_for_roles(
     """
     info = protocol(protocol_name)
     roles = info.roles(info.read_settings(settings or {}))
-    _refuse_unknown(protocol_name, roles, given)
+    _check_roles(protocol_name, roles, given)
     turns: dict[str, int] = {}
     chosen = {}
     for role in roles:
@@ -91,7 +101,7 @@ def models_for_roles(
     return chosen
 
 
-def seats_for(
+def with_annotator_count(
     protocol_name: str, models: Sequence[ModelSpec], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """``settings`` with as many annotators as there are models, where nobody has said how many."""
@@ -101,15 +111,7 @@ def seats_for(
     return {**settings, ANNOTATORS.name: len(models)}
 
 
-def _prompt(name: str, version: PromptVersion | None) -> Prompt:
-    if version is None:
-        return prompt_library().get(*name.split("/"))
-    return parse_prompt(version.name, version.body)
-
-
-def _refuse_unknown(
-    protocol_name: str, roles: Sequence[str], given: Mapping[str, ModelSpec]
-) -> None:
+def _check_roles(protocol_name: str, roles: Sequence[str], given: Mapping[str, ModelSpec]) -> None:
     known = set(roles) | {
         f"{seat['stage']}{EVERY_SEAT}" for role in roles if (seat := _SEAT.fullmatch(role))
     }
@@ -118,13 +120,3 @@ def _refuse_unknown(
         raise InvalidInput(
             f"model: '{protocol_name}' has no role '{unknown}'; its roles are {', '.join(roles)}."
         )
-
-
-def _refuse_foreign_prompts(
-    protocol_name: str, names: set[str], given: Mapping[str, PromptVersion]
-) -> None:
-    for name, version in given.items():
-        if name not in names or version.name != name:
-            raise InvalidInput(
-                f"prompts: '{protocol_name}' has no prompt '{name}' of which this is a version."
-            )

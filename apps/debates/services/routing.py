@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.debates.models import Debate, RoutingRule
-from apps.debates.selectors.rules import Ended, latest_debates, routing_now
+from apps.debates.selectors.rules import EndedDebate, latest_debates, routing_now
 from apps.debates.services.run_spec import salt_of
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import ItemState, Label
@@ -23,7 +23,7 @@ CHUNK = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class RoutingPolicy:
     """By what the debates of a project go to people. Where everything does, nothing is audited."""
 
     rule: Rule
@@ -39,7 +39,7 @@ class Way:
             return found
         return (routing.AUDIT,) if routing.is_audited(self.rule, key, self.salt) else ()
 
-    def of(self, ended: Ended) -> tuple[str, ...]:
+    def reasons_of(self, ended: EndedDebate) -> tuple[str, ...]:
         """The same of a debate that ended before; one that failed stays as it is."""
         if ended.failed:
             return ended.reasons
@@ -48,10 +48,10 @@ class Way:
         )
 
 
-def way_of(project: Project) -> Way:
+def routing_policy(project: Project) -> RoutingPolicy:
     """How the project's debates are routed now."""
     rule, scope = routing_now(project.pk)
-    return Way(rule, salt_of(project), audits=scope == Project.ReviewScope.DOUBTFUL)
+    return RoutingPolicy(rule, salt_of(project), audits=scope == Project.ReviewScope.DOUBTFUL)
 
 
 def change_routing_rule(*, project: Project, actor: User | None, rule: Rule) -> RoutingRule:
@@ -78,19 +78,19 @@ def reroute(project: Project) -> int:
     moved, after = 0, 0
     states = ItemState.objects.filter(project=project).exclude(signals={}).order_by("item_id")
     while ids := list(states.filter(item_id__gt=after).values_list("item_id", flat=True)[:CHUNK]):
-        moved += reroute_items(project, ids, lambda locked: _routed(project, locked))
+        moved += reroute_items(project, ids, lambda locked: _route_again(project, locked))
         after = ids[-1]
     return moved
 
 
-def _routed(project: Project, states: Mapping[int, ItemState]) -> dict[int, Sequence[str]]:
+def _route_again(project: Project, states: Mapping[int, ItemState]) -> dict[int, Sequence[str]]:
     """The reasons of these items by their latest debates, which are brought into line."""
-    way = way_of(project)
-    answered = _audits_answered(states)
+    policy = routing_policy(project)
+    answered = _answered_audits(states)
     wanted: dict[int, Sequence[str]] = {}
     changed: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for ended in latest_debates(project, list(states)):
-        reasons = way.of(ended)
+        reasons = policy.reasons_of(ended)
         if not reasons and ended.item_id in answered:
             reasons = (routing.AUDIT,)
         wanted[ended.item_id] = reasons
@@ -101,7 +101,7 @@ def _routed(project: Project, states: Mapping[int, ItemState]) -> dict[int, Sequ
     return wanted
 
 
-def _audits_answered(states: Mapping[int, ItemState]) -> frozenset[int]:
+def _answered_audits(states: Mapping[int, ItemState]) -> frozenset[int]:
     """Items whose audit a person has answered: it keeps telling how often what is accepted is
     wrong, also once fewer items are audited or everything goes to people."""
     spoken = [

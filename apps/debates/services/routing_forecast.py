@@ -13,8 +13,8 @@ from math import inf
 from django.db.models import Q
 from django.utils import timezone
 
-from apps.debates.selectors.rules import Ended, latest_debates
-from apps.debates.services.routing import Way, way_of
+from apps.debates.selectors.rules import EndedDebate, latest_debates
+from apps.debates.services.routing import RoutingPolicy, routing_policy
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import VIEW_UNKNOWN, ItemState, Label
 from apps.labels.selectors import verified_as_of
@@ -26,22 +26,22 @@ from labelhub.core.debate.routing import AT_MOST, THRESHOLDS, Rule, Threshold
 from labelhub.core.schema import value_key
 
 #: Answered audits before the error of what is accepted is put into a sentence.
-ENOUGH = 20
+ENOUGH_AUDITS = 20
 STEPS = 10
 NO_GOLD = "people have decided none of them"
 FREE_TEXT = "free texts are not compared letter by letter"
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class JudgedDebate:
     """A debate, and whether it was wrong by what people decided; None where that is not known."""
 
-    ended: Ended
+    ended: EndedDebate
     wrong: bool | None
 
 
 @dataclass(frozen=True, slots=True)
-class Because:
+class ReasonCount:
     """A reason: how many items it sends, and how many that nothing else would."""
 
     code: str
@@ -50,7 +50,7 @@ class Because:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class BoundEffect:
     """A bound one could choose (None: none), what is sent by it, and the error of the rest."""
 
     bound: float | None
@@ -60,17 +60,17 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Signal:
+class SignalForecast:
     """A threshold, the values that debates have there, and what each bound would do."""
 
     threshold: Threshold
     bound: float | None
     values: Sequence[float]
-    steps: Sequence[Step]
+    steps: Sequence[BoundEffect]
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class RuleForecast:
     """What a rule would do with ``items`` debated items. ``audited`` are accepted and yet looked
     at; ``failed`` are sent whatever the rule says."""
 
@@ -78,10 +78,10 @@ class Weighed:
     sent: int
     failed: int
     audited: int
-    because: Sequence[Because]
+    because: Sequence[ReasonCount]
     accepted_error: Figure
     sent_error: Figure
-    signals: Sequence[Signal]
+    signals: Sequence[SignalForecast]
 
     @property
     def share(self) -> float:
@@ -90,14 +90,14 @@ class Weighed:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class RoutingSample:
     """The project's latest debates with what is known of them: read once, weighed often."""
 
-    way: Way
-    known: Sequence[Known]
+    policy: RoutingPolicy
+    known: Sequence[JudgedDebate]
     comparable: bool
     answered: frozenset[int]
-    led: frozenset[int]
+    biased: frozenset[int]
 
     @property
     def flags(self) -> Counter[str]:
@@ -107,24 +107,24 @@ class Sample:
     @property
     def behind(self) -> int:
         """How many items are routed by an earlier rule or plan than the one that is stored."""
-        wanted = ((self.way.of(debate.ended), debate.ended) for debate in self.known)
+        wanted = ((self.policy.reasons_of(debate.ended), debate.ended) for debate in self.known)
         return sum(
             reasons != ended.reasons and not (ended.item_id in self.answered and not reasons)
             for reasons, ended in wanted
         )
 
     @property
-    def audits(self) -> Sequence[Known]:
+    def audits(self) -> Sequence[JudgedDebate]:
         """What the audit chose of that which was accepted."""
         return [debate for debate in self.known if list(debate.ended.reasons) == ONLY_AUDITED]
 
     @property
     def accepted_error(self) -> Figure:
         """How often what is accepted without a person is wrong, by the audits answered blind."""
-        answered = [audit for audit in self.audits if audit.ended.item_id not in self.led]
+        answered = [audit for audit in self.audits if audit.ended.item_id not in self.biased]
         return self.error(answered, "no audited item has been answered yet")
 
-    def error(self, known: Iterable[Known], reason: str = NO_GOLD) -> Figure:
+    def error(self, known: Iterable[JudgedDebate], reason: str = NO_GOLD) -> Figure:
         """The share of wrong ones among those of which that is known."""
         if not self.comparable:
             return undefined(FREE_TEXT)
@@ -132,39 +132,41 @@ class Sample:
         return share(sum(verdicts), len(verdicts), reason=reason)
 
 
-def read_sample(project: Project) -> Sample:
+def read_routing_sample(project: Project) -> RoutingSample:
     """The project's latest debates, in a handful of queries however many there are."""
     decided = verified_as_of(project.pk, timezone.now()).order_by()
     rows = decided.values_list("item_id", "value")
     gold = {item: value_key(value) for item, value in rows if value is not None}
-    known = [Known(ended, _wrong(ended, gold)) for ended in latest_debates(project)]
-    return Sample(
-        way=way_of(project),
+    known = [JudgedDebate(ended, _is_wrong(ended, gold)) for ended in latest_debates(project)]
+    return RoutingSample(
+        policy=routing_policy(project),
         known=known,
         comparable=not current_schema(project).task.written,
         answered=_answered(project),
-        led=_led(project),
+        biased=_biased_audits(project),
     )
 
 
-def weigh(sample: Sample, rule: Rule) -> Weighed:
+def forecast_rule(sample: RoutingSample, rule: Rule) -> RuleForecast:
     """What ``rule`` would do with the debates of ``sample``."""
     routed = [(debate, _reasons(rule, debate.ended)) for debate in sample.known]
     accepted = [debate for debate, reasons in routed if not reasons]
-    audits = sum(routing.is_audited(rule, debate.ended.key, sample.way.salt) for debate in accepted)
-    return Weighed(
+    audits = sum(routing.is_audited(rule, debate.ended.key, sample.policy.salt) for debate in accepted)
+    return RuleForecast(
         items=len(routed),
         sent=len(routed) - len(accepted),
         failed=sum(debate.ended.failed for debate, _ in routed),
         audited=audits,
-        because=_because(reasons for _, reasons in routed),
+        because=_count_reasons(reasons for _, reasons in routed),
         accepted_error=sample.error(accepted),
         sent_error=sample.error(debate for debate, reasons in routed if reasons),
-        signals=[_signal(sample, threshold, rule, routed) for threshold in THRESHOLDS],
+        signals=[_forecast_signal(sample, threshold, rule, routed) for threshold in THRESHOLDS],
     )
 
 
-def within(weighed: Weighed, capacity: int) -> list[tuple[Threshold, Step]]:
+def bounds_within_capacity(
+    weighed: RuleForecast, capacity: int
+) -> list[tuple[Threshold, BoundEffect]]:
     """For each signal the bound that sends most without sending more than ``capacity`` items, the
     rest of the rule as it is; no line for a signal that cannot keep to it."""
     found = []
@@ -175,7 +177,7 @@ def within(weighed: Weighed, capacity: int) -> list[tuple[Threshold, Step]]:
     return found
 
 
-def _wrong(ended: Ended, gold: Mapping[int, str]) -> bool | None:
+def _is_wrong(ended: EndedDebate, gold: Mapping[int, str]) -> bool | None:
     if not ended.labelled or ended.item_id not in gold:
         return None
     return value_key(ended.value) != gold[ended.item_id]
@@ -188,7 +190,7 @@ def _answered(project: Project) -> frozenset[int]:
     return frozenset(states.values_list("item_id", flat=True))
 
 
-def _led(project: Project) -> frozenset[int]:
+def _biased_audits(project: Project) -> frozenset[int]:
     """Audited items whose people saw a suggestion after all, as before they were audited, or may
     have."""
     seen = Q(shown__isnull=False) | Q(provenance__has_key=VIEW_UNKNOWN)
@@ -197,28 +199,28 @@ def _led(project: Project) -> frozenset[int]:
     return frozenset(labels.order_by().values_list("item_id", flat=True))
 
 
-def _reasons(rule: Rule, ended: Ended) -> tuple[str, ...]:
+def _reasons(rule: Rule, ended: EndedDebate) -> tuple[str, ...]:
     if ended.failed:
         return ended.reasons or ended.flags or ("failed",)
     return routing.reasons(rule, flags=ended.flags, signals=ended.signals, labelled=ended.labelled)
 
 
-def _because(reasons: Iterable[Sequence[str]]) -> list[Because]:
+def _count_reasons(reasons: Iterable[Sequence[str]]) -> list[ReasonCount]:
     items: Counter[str] = Counter()
     alone: Counter[str] = Counter()
     for found in reasons:
         items.update(found)
         if len(found) == 1:
             alone.update(found)
-    return [Because(code, n, alone[code]) for code, n in items.most_common()]
+    return [ReasonCount(code, n, alone[code]) for code, n in items.most_common()]
 
 
-def _signal(
-    sample: Sample,
+def _forecast_signal(
+    sample: RoutingSample,
     threshold: Threshold,
     rule: Rule,
-    routed: Sequence[tuple[Known, tuple[str, ...]]],
-) -> Signal:
+    routed: Sequence[tuple[JudgedDebate, tuple[str, ...]]],
+) -> SignalForecast:
     """What each bound of ``threshold`` would do, the rest of ``rule`` as it is."""
     read = [
         (debate, routing.number_in(debate.ended.signals.get(threshold.signal)))
@@ -231,16 +233,20 @@ def _signal(
         for (debate, value), (_, reasons) in zip(read, routed, strict=True)
         if debate.ended.labelled and not set(reasons) - {threshold.reason}
     ]
-    count = _Beyond(threshold, free, len(routed) - len(free))
+    count = _BoundCounts(threshold, free, len(routed) - len(free))
     bound = rule.bounds.get(threshold.signal)
     steps = [
-        Step(candidate, count.sent(candidate), count.error(candidate, sample), candidate == bound)
+        BoundEffect(
+            candidate, count.sent(candidate), count.error(candidate, sample), candidate == bound
+        )
         for candidate in _bounds(threshold, bound)
     ]
-    return Signal(threshold, bound, [value for _, value in read if value is not None], steps)
+    return SignalForecast(
+        threshold, bound, [value for _, value in read if value is not None], steps
+    )
 
 
-class _Beyond:
+class _BoundCounts:
     """How many of these lie beyond a bound, and how many of the others are wrong."""
 
     def __init__(
@@ -262,7 +268,7 @@ class _Beyond:
         first, last = self._span(bound)
         return self._fixed + last - first
 
-    def error(self, bound: float | None, sample: "Sample") -> Figure:
+    def error(self, bound: float | None, sample: "RoutingSample") -> Figure:
         """The share of wrong ones among the others."""
         if not sample.comparable:
             return undefined(FREE_TEXT)

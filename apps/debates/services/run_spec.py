@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.crypto import salted_hmac
 
 from apps.debates.models import Run, RunRole
-from apps.debates.services.role_assignment import Cast
+from apps.debates.services.role_assignment import CastMember
 from apps.llm.models import ModelSpec
 from apps.projects.models import Project
 from labelhub.core.debate import ProtocolInfo, protocol
@@ -25,7 +25,7 @@ class RunSpec:
 
     protocol: ProtocolInfo
     schema: Schema
-    cast: Mapping[str, Cast]
+    cast: Mapping[str, CastMember]
     salt: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     guideline: str = ""
@@ -81,7 +81,7 @@ def run_spec_of(run: Run) -> RunSpec:
         protocol=info,
         schema=run.schema.parsed,
         cast={
-            name: Cast(role.model, parse_prompt(role.prompt.name, role.prompt.body))
+            name: CastMember(role.model, parse_prompt(role.prompt.name, role.prompt.body))
             for name, role in roles.items()
         },
         salt=salt_of(run.project),

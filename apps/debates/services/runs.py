@@ -16,7 +16,7 @@ from apps.debates.models import Debate, Experiment, Run, RunRole
 from apps.debates.services.driving.budget import usd
 from apps.debates.services.plans import RunPlan, checked_cast, selected_items
 from apps.debates.services.preview import check_prices
-from apps.debates.services.role_assignment import Cast
+from apps.debates.services.role_assignment import CastMember
 from apps.llm.services import remember_prompt
 from apps.projects.changes import Translator
 from apps.projects.models import Guideline, LabelSchema, Project
@@ -26,7 +26,7 @@ from labelhub.core.errors import Conflict, InvalidInput
 
 
 def spec_hash(
-    plan: RunPlan, cast: Mapping[str, Cast], schema: LabelSchema, guideline: Guideline | None
+    plan: RunPlan, cast: Mapping[str, CastMember], schema: LabelSchema, guideline: Guideline | None
 ) -> str:
     """Of everything that decides what a run's models are asked; ``plan`` complete."""
     spec = {
@@ -48,7 +48,7 @@ def spec_hash(
 
 
 def plan_hash(
-    plan: RunPlan, cast: Mapping[str, Cast], schema: LabelSchema, guideline: Guideline | None
+    plan: RunPlan, cast: Mapping[str, CastMember], schema: LabelSchema, guideline: Guideline | None
 ) -> str:
     """Of all that was asked for but the budget, which may be raised; ``plan`` complete."""
     asked = {
@@ -90,7 +90,10 @@ def start_run(
     if plan.budget_nanousd is not None:
         check_prices(role.model for role in cast.values())
     with transaction.atomic():
-        _refuse_if_changed(project, schema)
+        # Whoever changes the labels holds this lock and looks for runs: one of the two waits.
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        if current_schema(project).pk != schema.pk:
+            raise Conflict("The labels were changed just now. Start the run again.")
         run = Run.objects.create(
             project=project,
             protocol=plan.protocol,
@@ -107,11 +110,22 @@ def start_run(
             budget_nanousd=plan.budget_nanousd,
             created_by=actor,
         )
-        _add_roles(run, cast)
+        RunRole.objects.bulk_create(
+            RunRole(
+                run=run,
+                role=role,
+                model=member.model,
+                prompt=remember_prompt(member.prompt),
+                position=position,
+            )
+            for position, (role, member) in enumerate(cast.items())
+        )
         if not _add_debates(
             run, selected_items(project, plan).values_list("pk", flat=True).iterator(CHUNK)
         ):
-            raise InvalidInput(_nothing_selected(project, plan))
+            if plan.only_unlabelled or plan.item_ids is not None:
+                raise InvalidInput("No item matches the selection: there is nothing to label.")
+            raise InvalidInput(f"The project '{project.slug}' has no items yet: import some first.")
     return run
 
 
@@ -214,26 +228,6 @@ def unfinished_runs() -> list[int]:
     return list(Run.objects.going().order_by("pk").values_list("pk", flat=True))
 
 
-def _refuse_if_changed(project: Project, schema: LabelSchema) -> None:
-    """Who changes the labels holds the project's lock, and looks for runs: one of both waits."""
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    if current_schema(project).pk != schema.pk:
-        raise Conflict("The labels were changed in this very moment. Start the run again.")
-
-
-def _add_roles(run: Run, cast: Mapping[str, Cast]) -> None:
-    RunRole.objects.bulk_create(
-        RunRole(
-            run=run,
-            role=role,
-            model=member.model,
-            prompt=remember_prompt(member.prompt),
-            position=position,
-        )
-        for position, (role, member) in enumerate(cast.items())
-    )
-
-
 def _add_debates(run: Run, item_ids: Iterator[int]) -> int:
     """A waiting debate per item and replicate; the items' own order, a chunk at a time."""
     count = 0
@@ -248,12 +242,6 @@ def _add_debates(run: Run, item_ids: Iterator[int]) -> int:
     return count
 
 
-def _nothing_selected(project: Project, plan: RunPlan) -> str:
-    if plan.only_unlabelled or plan.item_ids is not None:
-        return "No item matches the selection: there is nothing to label."
-    return f"The project '{project.slug}' has no items yet: import some first."
-
-
 def _change(run: Run, allowed: Any, word: str, **fields: Any) -> None:
     """Change the run in one conditional update, so that two people cannot both win."""
     if not allowed.filter(pk=run.pk).update(**fields):
@@ -264,7 +252,7 @@ def _change(run: Run, allowed: Any, word: str, **fields: Any) -> None:
     transaction.on_commit(partial(events.announce_run, run.pk))
 
 
-def interrupted_run(*, project: Project, plan: RunPlan) -> Run | None:
+def find_interrupted_run(*, project: Project, plan: RunPlan) -> Run | None:
     """The newest unfinished run that a command began by this very plan, if there is one.
 
     The same in all but the budget, which must not be spent already. Where all items are wanted, or
@@ -284,10 +272,17 @@ def interrupted_run(*, project: Project, plan: RunPlan) -> Run | None:
     ).exclude(status__in=[Run.Status.DONE, Run.Status.CANCELLED])
     if plan.budget_nanousd is not None:
         alike = alike.filter(cost_nanousd__lte=plan.budget_nanousd)
-    return next((run for run in alike if plan.only_unlabelled or _covers(run, plan)), None)
+    if plan.only_unlabelled:
+        return alike.first()
+    item_ids = set(selected_items(project, plan).values_list("pk", flat=True))
+    for run in alike:
+        first_pass = Debate.objects.filter(run=run, replicate=1).order_by()
+        if set(first_pass.values_list("item_id", flat=True)) == item_ids:
+            return run
+    return None
 
 
-def go_on(*, run: Run, plan: RunPlan) -> Run:
+def continue_run(*, run: Run, plan: RunPlan) -> Run:
     """Take the interrupted run up again, with the plan's budget; what failed is tried again.
 
     Raises:
@@ -310,8 +305,3 @@ def go_on(*, run: Run, plan: RunPlan) -> Run:
         if run.going:
             return run
         raise
-
-
-def _covers(run: Run, plan: RunPlan) -> bool:
-    begun = Debate.objects.filter(run=run, replicate=1).order_by().values_list("item_id", flat=True)
-    return set(begun) == set(selected_items(run.project, plan).values_list("pk", flat=True))

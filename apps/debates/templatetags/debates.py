@@ -5,7 +5,7 @@ from typing import Any
 from django import template
 
 from apps.debates import naming
-from apps.debates.conversation.summary import gold_of, same, turn_of_mind, verdict_of
+from apps.debates.conversation.summary import gold_of, opinion_change, same_value, verdict_of
 from apps.debates.models import Debate
 
 register = template.Library()
@@ -37,7 +37,7 @@ def outcome_of(debate: Debate) -> dict[str, Any]:
     return {
         "value": value,
         "gold": gold,
-        "agrees": same(value, gold.value) if gold is not None and value is not None else None,
+        "agrees": same_value(value, gold.value) if gold is not None and value is not None else None,
         "first": first,
-        "turned": turn_of_mind(first, value, gold.value if gold else None),
+        "turned": opinion_change(first, value, gold.value if gold else None),
     }

@@ -42,7 +42,7 @@ _OWN = {"task", "question", "labels", "guideline", "item", "name"}
 _CODE = re.compile(r"(\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\})", re.DOTALL)
 
 
-def frame(request: SignedInRequest, project: Project) -> dict[str, Any]:
+def page_frame(request: SignedInRequest, project: Project) -> dict[str, Any]:
     """The project's frame with the prompts marked as where one is."""
     page = project_page(request, project, "prompts")
     return page | {"manages": page["role"] == Role.MANAGER}
@@ -56,17 +56,17 @@ def chosen_version(
     Raises:
         NotFound: the project knows none of that hash.
     """
-    return prompts.version_called(versions, request.GET.get(name, ""))
+    return prompts.find_version(versions, request.GET.get(name, ""))
 
 
-def marked(text: str) -> list[tuple[str, bool]]:
+def split_code(text: str) -> list[tuple[str, bool]]:
     """A template in pieces, and whether each is code."""
     return [
         (piece, bool(position % 2)) for position, piece in enumerate(_CODE.split(text)) if piece
     ]
 
 
-def shown_for(request: SignedInRequest, project: Project, prompt: Prompt) -> dict[str, Any]:
+def rendering_context(request: SignedInRequest, project: Project, prompt: Prompt) -> dict[str, Any]:
     """What ``prompt`` renders to for the first item that is found, and which others there are."""
     query = request.GET.get("q", "").strip()[:LONGEST_QUERY]
     found = prompt_items(project, query)
@@ -88,9 +88,9 @@ def _rendering(
     if set(prompt.inputs) - _OWN:
         debate = latest_debate(project, item, prompt.protocol, request.user)
     try:
-        return prompts.rendering(project, prompt, item, debate)
+        return prompts.render_prompt(project, prompt, item, debate)
     except Conflict:
-        return prompts.rendering(project, prompt, item)
+        return prompts.render_prompt(project, prompt, item)
 
 
 #: What a prompt's variables hold, in words.
@@ -121,8 +121,8 @@ OUTPUTS = {
 def prompt_list(request: SignedInRequest, slug: str) -> HttpResponse:
     """Every prompt that a run can use, by protocol."""
     project = get_project(request.user, slug, Right.VIEW)
-    context = {"groups": prompts.listed(project)}
-    return render(request, "debates/prompt_list.html", frame(request, project) | context)
+    context = {"groups": prompts.list_prompts(project)}
+    return render(request, "debates/prompt_list.html", page_frame(request, project) | context)
 
 
 @login_required
@@ -130,16 +130,16 @@ def prompt_list(request: SignedInRequest, slug: str) -> HttpResponse:
 def prompt_detail(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
     """One version of a prompt: its text, what it renders to, and the other versions."""
     project = get_project(request.user, slug, Right.VIEW)
-    present = prompts.prompt_called(key)
-    versions = prompts.versions(project, present)
+    present = prompts.find_prompt(key)
+    versions = prompts.list_versions(project, present)
     version = chosen_version(request, versions)
     prompt = version.prompt
-    context = frame(request, project) | {
+    context = page_frame(request, project) | {
         "key": key,
         "version": version,
         "versions": versions,
         "prompt": prompt,
-        "sections": [(section, marked(text)) for section, text in prompt.sections],
+        "sections": [(section, split_code(text)) for section, text in prompt.sections],
         "inputs": [
             (name, INPUTS.get(name, f"what the {name} said, delimited")) for name in prompt.inputs
         ],
@@ -148,7 +148,7 @@ def prompt_detail(request: SignedInRequest, slug: str, key: str) -> HttpResponse
         "warnings": [] if version.present else prompts.warnings_about(prompt),
         "trials": trials_of(project, [version.variant for version in versions if version.variant]),
     }
-    context |= shown_for(request, project, prompt)
+    context |= rendering_context(request, project, prompt)
     return render(request, "debates/prompt_detail.html", context)
 
 
@@ -157,9 +157,9 @@ def prompt_detail(request: SignedInRequest, slug: str, key: str) -> HttpResponse
 def prompt_rendered(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
     """What a version renders to for the item that is searched for: a part of the prompt's page."""
     project = get_project(request.user, slug, Right.VIEW)
-    versions = prompts.versions(project, prompts.prompt_called(key))
+    versions = prompts.list_versions(project, prompts.find_prompt(key))
     version = chosen_version(request, versions)
-    context = {"project": project} | shown_for(request, project, version.prompt)
+    context = {"project": project} | rendering_context(request, project, version.prompt)
     return render(request, "debates/prompt_detail.html#rendered", context)
 
 
@@ -168,12 +168,12 @@ def prompt_rendered(request: SignedInRequest, slug: str, key: str) -> HttpRespon
 def prompt_diff(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
     """What changed from one version to another."""
     project = get_project(request.user, slug, Right.VIEW)
-    present = prompts.prompt_called(key)
-    versions = prompts.versions(project, present)
+    present = prompts.find_prompt(key)
+    versions = prompts.list_versions(project, present)
     before = chosen_version(request, versions, "before")
     after = chosen_version(request, versions, "after")
     lines = textdiff.diff(before.body, after.body)
-    context = frame(request, project) | {
+    context = page_frame(request, project) | {
         "key": key,
         "prompt": present,
         "versions": versions,
@@ -190,8 +190,8 @@ def prompt_diff(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
 def variant_create(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
     """Write a variant. A POST with ``check`` keeps nothing: it shows what the draft renders to."""
     project = get_project(request.user, slug, Right.MANAGE)
-    present = prompts.prompt_called(key)
-    base = chosen_version(request, prompts.versions(project, present))
+    present = prompts.find_prompt(key)
+    base = chosen_version(request, prompts.list_versions(project, present))
     form = (
         VariantForm(request.POST) if request.method == "POST" else VariantForm.starting_from(base)
     )
@@ -199,13 +199,13 @@ def variant_create(request: SignedInRequest, slug: str, key: str) -> HttpRespons
     if form.is_bound and form.is_valid():
         given = form.cleaned_data
         try:
-            checked = prompts.checked_draft(
+            checked = prompts.check_draft(
                 project, present, system=given["system"], user=given["user"]
             )
             if "check" in request.POST:
                 context |= {"rendering": checked.rendering, "warnings": checked.warnings}
             else:
-                made = prompts.make_variant(
+                made = prompts.save_variant(
                     project=project, actor=request.user, draft=checked.draft, title=given["title"]
                 )
                 messages.success(request, f"The variant “{made.title}” is kept. Try it next.")
@@ -215,7 +215,10 @@ def variant_create(request: SignedInRequest, slug: str, key: str) -> HttpRespons
             show_refusal(form, error)
     status = 422 if form.errors else 200
     return render(
-        request, "debates/prompt_variant.html", frame(request, project) | context, status=status
+        request,
+        "debates/prompt_variant.html",
+        page_frame(request, project) | context,
+        status=status,
     )
 
 
@@ -255,13 +258,13 @@ def prompt_try(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
             for run in runs:
                 tasks.launch_run(run.pk)
             return redirect("prompt_trial", slug, runs[0].pk)
-    context = frame(request, project) | {
+    context = page_frame(request, project) | {
         "variant": variant,
         "key": prompts.key_of(variant.name),
         "form": form,
     }
     if showing:
-        context |= {"weighed": True} | _weighed(project, variant, form)
+        context |= {"weighed": True} | _preview_context(project, variant, form)
     status = 422 if form.errors else 200
     return render(request, "debates/prompt_try.html", context, status=status)
 
@@ -275,7 +278,7 @@ def prompt_try_preview(request: SignedInRequest, slug: str, pk: int) -> HttpResp
     variant = selectors.get_variant(project, pk)
     ensure_builtin()
     form = TrialForm(request.GET, variant=variant)
-    context = {"project": project} | _weighed(project, variant, form)
+    context = {"project": project} | _preview_context(project, variant, form)
     return render(request, "debates/prompt_try.html#preview", context)
 
 
@@ -284,7 +287,7 @@ def prompt_try_preview(request: SignedInRequest, slug: str, pk: int) -> HttpResp
 def prompt_trial(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
     """A trial: item by item what the variant and the present prompt came to."""
     project = get_project(request.user, slug, Right.VIEW)
-    context = frame(request, project) | _came_to(request, get_trial(project, run_id))
+    context = page_frame(request, project) | _trial_context(request, get_trial(project, run_id))
     return render(request, "debates/prompt_trial.html", context)
 
 
@@ -294,11 +297,11 @@ def prompt_trial(request: SignedInRequest, slug: str, run_id: int) -> HttpRespon
 def prompt_trial_part(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
     """The moving part of a trial's page."""
     project = get_project(request.user, slug, Right.VIEW)
-    context = {"project": project} | _came_to(request, get_trial(project, run_id))
+    context = {"project": project} | _trial_context(request, get_trial(project, run_id))
     return render(request, "debates/prompt_trial.html#trial", context)
 
 
-def _weighed(project: Project, variant: PromptVariant, form: TrialForm) -> dict[str, Any]:
+def _preview_context(project: Project, variant: PromptVariant, form: TrialForm) -> dict[str, Any]:
     if not form.is_valid():
         return {"refusal": "Choose a model for every role."}
     try:
@@ -309,7 +312,7 @@ def _weighed(project: Project, variant: PromptVariant, form: TrialForm) -> dict[
     return {"previews": list(zip((variant.title, "Present text"), found, strict=True))}
 
 
-def _came_to(request: SignedInRequest, trial: Trial) -> dict[str, Any]:
+def _trial_context(request: SignedInRequest, trial: Trial) -> dict[str, Any]:
     found = trial_rows(trial, request.user)
     rows = [row for row in found if not row.hidden]
     return {

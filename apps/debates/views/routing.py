@@ -16,7 +16,7 @@ from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.debates import selectors, services
 from apps.debates.routing_charts import bound_words, error_words, signal_charts
-from apps.debates.services import Sample
+from apps.debates.services import RoutingSample
 from apps.debates.views.runs import page_frame
 from apps.projects.models import Project
 from apps.projects.selectors import get_project
@@ -136,18 +136,18 @@ def routing_rule(request: SignedInRequest, slug: str) -> HttpResponse:
         services.change_routing_rule(project=project, actor=request.user, rule=form.rule())
         messages.success(request, _saved(project, apply="apply" in request.POST))
         return redirect("routing_rule", slug)
-    sample = services.read_sample(project)
+    sample = services.read_routing_sample(project)
     context = page_frame(request, project) | {
         "form": form,
         "sample": sample,
         "stored": selectors.stored_rule(project),
         "groups": list(form.groups(sample.flags)),
         "behind": sample.behind,
-        "enough": services.ENOUGH,
+        "enough": services.ENOUGH_AUDITS,
         "accepted": sample.accepted_error,
         "accepted_words": error_words(sample.accepted_error),
     }
-    context |= _weighed(project, sample, form, rule)
+    context |= _forecast_context(project, sample, form, rule)
     return render(request, "debates/routing.html", context, status=422 if form.errors else 200)
 
 
@@ -161,15 +161,17 @@ def routing_preview(request: SignedInRequest, slug: str) -> HttpResponse:
     form = RoutingForm(request.GET, rule=rule)
     context = {"project": project, "form": form, "follows": True}
     if form.is_valid():
-        context |= _weighed(project, services.read_sample(project), form, rule)
+        context |= _forecast_context(project, services.read_routing_sample(project), form, rule)
     return render(request, "debates/routing.html#preview", context)
 
 
-def _weighed(project: Project, sample: Sample, form: RoutingForm, rule: Rule) -> dict[str, Any]:
+def _forecast_context(
+    project: Project, sample: RoutingSample, form: RoutingForm, rule: Rule
+) -> dict[str, Any]:
     """What the rule in the form does, or the one that is stored where the form has faults."""
     asked = form.rule() if form.is_valid() else rule
     capacity = form.cleaned_data.get("capacity") if form.is_bound else None
-    weighed = services.weigh(sample, asked)
+    weighed = services.forecast_rule(sample, asked)
     drawn = [signal_charts(signal, weighed.items) for signal in weighed.signals]
     found = {
         "weighed": weighed,
@@ -182,7 +184,7 @@ def _weighed(project: Project, sample: Sample, form: RoutingForm, rule: Rule) ->
     if capacity is not None:
         found["fits"] = [
             (threshold, bound_words(threshold, step.bound), step)
-            for threshold, step in services.within(weighed, capacity)
+            for threshold, step in services.bounds_within_capacity(weighed, capacity)
         ]
     return found
 

@@ -24,8 +24,8 @@ from apps.debates.forms import BudgetForm, RunForm
 from apps.debates.models import Debate, Run
 from apps.debates.naming import reason_words
 from apps.debates.selectors import DebateFilter
-from apps.debates.selectors.filters import Choices
-from apps.debates.selectors.runs import Asked
+from apps.debates.selectors.filters import FilterCounts
+from apps.debates.selectors.runs import RunSetup
 from apps.debates.transcripts import transcript_response
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
@@ -97,7 +97,7 @@ def run_create(request: SignedInRequest, slug: str) -> HttpResponse:
     status = 422 if form.errors else 200
     context = page_frame(request, project) | {"form": form, "items": project.items.count()}
     if showing:
-        context |= {"weighed": True} | _weighed(project, form)
+        context |= {"weighed": True} | _preview_context(project, form)
     return render(request, "debates/run_create.html", context, status=status)
 
 
@@ -121,7 +121,9 @@ def run_preview(request: SignedInRequest, slug: str) -> HttpResponse:
     project = get_project(request.user, slug, Right.MANAGE)
     form = _run_form(project, request.GET)
     return render(
-        request, "debates/run_create.html#preview", {"project": project} | _weighed(project, form)
+        request,
+        "debates/run_create.html#preview",
+        {"project": project} | _preview_context(project, form),
     )
 
 
@@ -171,14 +173,14 @@ def run_troubles(request: SignedInRequest, slug: str, run_id: int) -> HttpRespon
 @require_POST
 def run_pause(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
     """Stop starting calls."""
-    return _steer(request, slug, run_id, services.pause_run)
+    return _change_run(request, slug, run_id, services.pause_run)
 
 
 @login_required
 @require_POST
 def run_resume(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
     """Go on, and try failed debates again."""
-    response = _steer(request, slug, run_id, services.resume_run)
+    response = _change_run(request, slug, run_id, services.resume_run)
     tasks.launch_run(run_id)
     return response
 
@@ -187,7 +189,7 @@ def run_resume(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse
 @require_POST
 def run_cancel(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
     """End the run for good."""
-    return _steer(request, slug, run_id, services.cancel_run)
+    return _change_run(request, slug, run_id, services.cancel_run)
 
 
 @login_required
@@ -228,7 +230,7 @@ def _run_form(
     )
 
 
-def _weighed(project: Project, form: RunForm) -> dict[str, Any]:
+def _preview_context(project: Project, form: RunForm) -> dict[str, Any]:
     """What the plan in the form would take, or why there is no telling."""
     return forecast(project, form.plan()) if form.is_valid() else faults_of(form)
 
@@ -237,8 +239,8 @@ def _run_page(
     request: SignedInRequest, project: Project, run: Run, budget: BudgetForm | None = None
 ) -> HttpResponse:
     filters = DebateFilter(request.GET, selectors.comparable_debates(run, request.user))
-    asked = selectors.asked_of(run)
-    _fit_filters(filters, selectors.choices_of(run, request.user), asked)
+    asked = selectors.run_setup(run)
+    _fit_filters(filters, selectors.count_choices(run, request.user), asked)
     context = page_frame(request, project) | _progress(run)
     context["list"] = list_page(
         request, filters.qs, DEBATE_COLUMNS, caption="Debates of this run", filters=filters
@@ -251,7 +253,7 @@ def _run_page(
     return render(request, "debates/run_detail.html", context, status=status)
 
 
-def _fit_filters(filters: DebateFilter, counted: Choices, asked: Asked) -> None:
+def _fit_filters(filters: DebateFilter, counted: FilterCounts, asked: RunSetup) -> None:
     """Offer the statuses, reasons and flags that the run has, with how many debates have each."""
     fields, given = filters.form.fields, filters.given
     for name, counts, words_of in (
@@ -270,7 +272,7 @@ def _fit_filters(filters: DebateFilter, counted: Choices, asked: Asked) -> None:
             del fields[name]
 
 
-def _steer(
+def _change_run(
     request: SignedInRequest, slug: str, run_id: int, change: Callable[..., Run]
 ) -> HttpResponse:
     project = get_project(request.user, slug, Right.MANAGE)

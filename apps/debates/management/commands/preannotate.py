@@ -77,7 +77,7 @@ class Command(LabelhubCommand):
         if options["dry_run"]:
             return self._preview(project, plan)
         again = options["wait"] and not options["new"]
-        begun = services.interrupted_run(project=project, plan=plan) if again else None
+        begun = services.find_interrupted_run(project=project, plan=plan) if again else None
         run = self._go_on(begun, plan) if begun else self._start(project, plan)
         if not options["wait"]:
             self.say("A worker takes it up; see it on the project's page of runs.")
@@ -85,11 +85,19 @@ class Command(LabelhubCommand):
         drive(run)
         result = report(run) | {"continued": begun is not None}
         if run.status != Run.Status.DONE:
-            raise RunStopped(_stopped(run), data=result)
+            words = f"Run {run.pk} is {run.status}: {run.message}"
+            if run.status == Run.Status.PAUSED and run.pause_code != "user":
+                words += " To go on, call the command again."
+            raise RunStopped(words, data=result)
         if result["failed"] == result["items"] * run.replicates:
-            raise RunStopped(_all_failed(run), data=result)
+            last = run.debates.order_by("-finished_at").values_list("error", flat=True).first()
+            raise RunStopped(
+                f"Run {run.pk} labelled nothing: every debate failed, the last one: {last}",
+                data=result,
+            )
         self.say(run.message)
-        self.say(f"Cost: {_money(result['cost_usd'])}.")
+        cost = result["cost_usd"]
+        self.say(f"Cost: {'unknown, a price is missing' if cost is None else money(cost * 1e9)}.")
         return result
 
     def _start(self, project: Project, plan: RunPlan) -> Run:
@@ -102,17 +110,24 @@ class Command(LabelhubCommand):
     def _go_on(self, run: Run, plan: RunPlan) -> Run:
         """What an earlier call of the same command began: its answers are paid already."""
         state = f"{run.status}: {run.message}" if run.message else run.status
-        run = services.go_on(run=run, plan=plan)
+        run = services.continue_run(run=run, plan=plan)
         self.say(f"Going on with run {run.pk} of the same plan ({state}); --new starts another.")
         return run
 
     def _preview(self, project: Project, plan: RunPlan) -> Mapping[str, Any]:
         estimate = services.preview(project=project, plan=plan)
-        self.say(f"{estimate.items} items, {_between(estimate.calls, estimate.calls_most)} calls.")
+        calls = f"{estimate.calls:,}"
+        if estimate.calls_most > estimate.calls:
+            calls += f" to {estimate.calls_most:,}"
+        self.say(f"{estimate.items} items, {calls} calls.")
         self.say(f"About {estimate.tokens_in:,} tokens in and {estimate.tokens_out:,} out.")
         if estimate.seconds is not None:
             self.say(f"About {duration(estimate.seconds)}, as fast as the models were of late.")
-        self.say(_cost_words(estimate))
+        if estimate.cost_nanousd is None:
+            self.say(f"Cost: unknown, there is no price for {', '.join(estimate.unpriced)}.")
+        else:
+            least, most = money(estimate.cost_nanousd), money(estimate.worst_nanousd)
+            self.say(f"Cost: about {least}, at most {most}.")
         return preview_json(estimate)
 
 
@@ -166,23 +181,12 @@ def preview_json(estimate: Preview) -> dict[str, Any]:
     }
 
 
-def _all_failed(run: Run) -> str:
-    last = run.debates.order_by("-finished_at").values_list("error", flat=True).first()
-    return f"Run {run.pk} labelled nothing: every debate failed, the last one: {last}"
-
-
-def _stopped(run: Run) -> str:
-    words = f"Run {run.pk} is {run.status}: {run.message}"
-    mendable = run.status == Run.Status.PAUSED and run.pause_code != "user"
-    return f"{words} To go on, call the command again." if mendable else words
-
-
 def _plan(options: Mapping[str, Any]) -> RunPlan:
     seed_from_environment()
     ensure_builtin()
     by_role, others = _models(options["model"])
     protocol = options["protocol"]
-    settings = services.seats_for(protocol, others, _settings(options["set"]))
+    settings = services.with_annotator_count(protocol, others, _settings(options["set"]))
     return RunPlan(
         protocol=protocol,
         models=services.models_for_roles(protocol, by_role, others or default_models(), settings),
@@ -220,17 +224,3 @@ def _settings(given: list[str]) -> dict[str, str]:
 
 def _dollars(nanousd: int | None) -> float | None:
     return None if nanousd is None else nanousd / 1e9
-
-
-def _money(dollars: float | None) -> str:
-    return "unknown, a price is missing" if dollars is None else money(dollars * 1e9)
-
-
-def _between(least: int, most: int) -> str:
-    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
-
-
-def _cost_words(estimate: Preview) -> str:
-    if estimate.cost_nanousd is None:
-        return f"Cost: unknown, there is no price for {', '.join(estimate.unpriced)}."
-    return f"Cost: about {money(estimate.cost_nanousd)}, at most {money(estimate.worst_nanousd)}."

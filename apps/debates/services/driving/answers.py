@@ -39,7 +39,7 @@ class Answer:
 Stored = Callable[[Sequence[str]], Awaitable[Mapping[str, Answer]]]
 
 
-class Answers:
+class AnswerCache:
     """What one slice knows of answers to equal calls. Belongs to one event loop.
 
     Args:
@@ -81,7 +81,7 @@ class Answers:
         waiting = self._under_way.pop(key, None)
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)
-        if isinstance(answer, Answer) and worth_keeping(answer.completion):
+        if isinstance(answer, Answer) and is_reusable(answer.completion):
             self._recent[key] = answer
             if len(self._recent) > REMEMBERED:
                 self._recent.popitem(last=False)
@@ -107,6 +107,6 @@ class Answers:
                 future.set_result(found.get(key))
 
 
-def worth_keeping(completion: Completion) -> bool:
+def is_reusable(completion: Completion) -> bool:
     """Whether an answer may be given again: a whole one, and no refusal."""
     return completion.finish_reason == "stop" and not completion.refusal

@@ -38,22 +38,29 @@ def worst_cost(model: ModelSpec, call: Call, cap: int | None = None) -> int:
     if not model.prices_known or model.free:
         return 0
     # What is added to the body may be text to the model, such as tools.
-    tokens_in = most_tokens_in(call) + _spelled(model.extra_body)
+    tokens_in = max_input_tokens(call) + _max_json_tokens(model.extra_body)
     tokens_out = cap or output_cap(model, call)
     plain = Usage(tokens_in, tokens_out)
     # Whichever part of them is the dearer one.
     special = Usage(tokens_in, tokens_out, tokens_cached=tokens_in, tokens_reasoning=tokens_out)
-    return sum(max(part) for part in zip(_parts(model, plain), _parts(model, special), strict=True))
+    return sum(
+        max(part)
+        for part in zip(
+            _input_and_output_cost(model, plain),
+            _input_and_output_cost(model, special),
+            strict=True,
+        )
+    )
 
 
-def _parts(model: ModelSpec, usage: Usage) -> tuple[int, int]:
+def _input_and_output_cost(model: ModelSpec, usage: Usage) -> tuple[int, int]:
     """What input and output cost, each rounded up."""
     asked = replace(usage, tokens_out=0, tokens_reasoning=0)
     output_usage = replace(usage, tokens_in=0, tokens_cached=0)
     return (call_cost(model, asked) or 0) + 1, (call_cost(model, output_usage) or 0) + 1
 
 
-def most_tokens_in(call: Call) -> int:
+def max_input_tokens(call: Call) -> int:
     """A bound on the tokens of what ``call`` sends, in whichever form it does."""
     longest_text = max(
         sum(
@@ -65,10 +72,12 @@ def most_tokens_in(call: Call) -> int:
     form = call.params.get("response_format")
     if call.json_messages:
         form = answer_schema(call)
-    return longest_text + AROUND_A_CALL + (_spelled(form) if isinstance(form, Mapping) else 0)
+    return (
+        longest_text + AROUND_A_CALL + (_max_json_tokens(form) if isinstance(form, Mapping) else 0)
+    )
 
 
-def _spelled(given: Mapping[str, Any]) -> int:
+def _max_json_tokens(given: Mapping[str, Any]) -> int:
     """A bound on the tokens of an object that is sent as it is."""
     return len(json.dumps(given)) if given else 0
 

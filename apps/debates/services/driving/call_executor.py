@@ -6,10 +6,10 @@ from dataclasses import asdict, replace
 from typing import Protocol
 
 from apps.debates.models import RunRole, Turn
-from apps.debates.services.driving.answers import Answer, Answers
+from apps.debates.services.driving.answers import Answer, AnswerCache
 from apps.debates.services.driving.budget import Budget, BudgetReached, call_cost, worst_cost
 from apps.debates.services.driving.results import (
-    Claimed,
+    ClaimedDebate,
     FailedTries,
     Writer,
     answered_turn,
@@ -81,7 +81,7 @@ class Models(Protocol):
 class DebateProgress:
     """One debate in progress."""
 
-    def __init__(self, claimed: Claimed) -> None:
+    def __init__(self, claimed: ClaimedDebate) -> None:
         self.claimed = claimed
         self.spent = claimed.spent
         self.error = ""
@@ -124,7 +124,7 @@ class CallExecutor:
         budget: Budget,
         writer: Writer,
         stop_signal: StopSignal,
-        answers: Answers,
+        answers: AnswerCache,
     ) -> None:
         self._roles = roles
         self._models = models
@@ -145,11 +145,13 @@ class CallExecutor:
         if reply is None:
             reply, answers = await self._ask(progress, call), 1
         model = self._roles[call.role].model
-        if _worth_asking_again(reply) and answers < MOST_ANSWERS and not model.offline:
+        cut_amid_words = reply.status is Status.TRUNCATED and bool(reply.text.strip())
+        unreadable = reply.status is Status.UNPARSED or cut_amid_words
+        if unreadable and answers < MOST_ANSWERS and not model.offline:
             cap = doubled_cap(model, call) if reply.cut_off else None
             if reply.cut_off and cap is None:
                 return reply
-            second = await self._ask(progress, reminded(call, cap), again=True)
+            second = await self._ask(progress, with_reminder(call, cap), again=True)
             # Where asking again was in vain, the first answer is what there is.
             return reply if second.status in NO_ANSWER else second
         return reply
@@ -157,16 +159,16 @@ class CallExecutor:
     async def _ask(self, progress: DebateProgress, call: Call, *, again: bool = False) -> Reply:
         """The reply to ``call``, however it is had, written down as the debate's next turn."""
         role = self._roles[call.role]
-        key = _key(role.model, call, progress.claimed.replicate)
+        key = _reuse_key(role.model, call, progress.claimed.replicate)
         known = await self._answers.known(key, call) if key else None
         if known is None:
             turn, reply = await self._asked(progress, call, key)
         elif isinstance(known, ModelError):
-            turn, reply = _failed(role, call, known)
+            turn, reply = _turn_of_failure(role, call, known)
         else:
-            if self._stop_signal.asked:
+            if self._stop_signal.is_set:
                 await self._stop_signal.park()
-            turn, reply = _answered(role, call, known.as_reused, known.read(call))
+            turn, reply = _turn_of_answer(role, call, known.as_reused, known.read(call))
             turn.reused, turn.cost_nanousd = True, 0
         if again and reply.ok:
             reply = replace(reply, rung=AFTER_REASK)
@@ -208,7 +210,7 @@ class CallExecutor:
             await reservation.reserve()
         except BudgetReached as error:
             self._stop_signal.stop_for(error)
-        if self._stop_signal.asked:
+        if self._stop_signal.is_set:
             reservation.settle(0)
             await self._stop_signal.park()
         try:
@@ -219,7 +221,7 @@ class CallExecutor:
             cost = reservation.booked
             if reservation.useless.tokens_in or reservation.useless.tokens_out:
                 paid = ModelError(CUT_SHORT, data={"usage": asdict(reservation.useless)})
-                self._writer.add(progress.book(_failed(role, call, paid)[0]))
+                self._writer.add(progress.book(_turn_of_failure(role, call, paid)[0]))
             raise
         finally:
             reservation.settle(cost)
@@ -237,7 +239,7 @@ class CallExecutor:
                 # Without what it cost: those who wait have paid nothing.
                 shared_error = type(error)(error.message) if isinstance(error, ModelError) else None
                 self._answers.settle(key, shared_error)
-            return _failed(role, call, error)
+            return _turn_of_failure(role, call, error)
         completion = replace(
             completion, text=clean(completion.text), reasoning=clean(completion.reasoning)
         )
@@ -250,10 +252,10 @@ class CallExecutor:
             # Without the choices for each token, which nobody needs once they are read.
             kept = replace(completion, logprobs=())
             self._answers.settle(key, Answer(kept, reply.probabilities))
-        return _answered(role, call, completion, reply)
+        return _turn_of_answer(role, call, completion, reply)
 
 
-def forget_try(_: Attempt, __: int) -> None:
+def ignore_try(_: Attempt, __: int) -> None:
     """For calls whose failed tries nobody keeps."""
 
 
@@ -271,7 +273,7 @@ class BudgetReservation(CallRecord):
         call: Call,
         *,
         tried: Sequence[Attempt] = (),
-        failed: Callable[[Attempt, int], None] = forget_try,
+        failed: Callable[[Attempt, int], None] = ignore_try,
     ) -> None:
         self._budget, self._model, self._call = budget, model, call
         self.tried, self._failed = tried, failed
@@ -322,7 +324,7 @@ class BudgetReservation(CallRecord):
         self._worst = self._cap = 0
 
 
-def _answered(
+def _turn_of_answer(
     role: RunRole, call: Call, completion: Completion, reply: Reply
 ) -> tuple[Turn, Reply]:
     turn = answered_turn(role, call, completion, reply)
@@ -330,7 +332,9 @@ def _answered(
     return turn, reply
 
 
-def _failed(role: RunRole, call: Call, error: ModelError | BudgetReached) -> tuple[Turn, Reply]:
+def _turn_of_failure(
+    role: RunRole, call: Call, error: ModelError | BudgetReached
+) -> tuple[Turn, Reply]:
     # What does not fit will not fit next time either: it is for people, not to be tried again.
     status = Status.TOO_LONG if isinstance(error, ContextTooLong) else Status.FAILED
     turn = failed_turn(role, call, error)
@@ -341,7 +345,7 @@ def _failed(role: RunRole, call: Call, error: ModelError | BudgetReached) -> tup
     return turn, Reply(status=status, note=error.message)
 
 
-def _key(model: ModelSpec, call: Call, replicate: int) -> str:
+def _reuse_key(model: ModelSpec, call: Call, replicate: int) -> str:
     """What decides the answer to ``call``; empty where chance has a part in it, and for the
     offline model, which is quicker than any look."""
     warm = model.extra_body.get("temperature", model.fixed_temperature)
@@ -352,23 +356,18 @@ def _key(model: ModelSpec, call: Call, replicate: int) -> str:
     return call_key(call, endpoint=endpoint, model=about, replicate=replicate)
 
 
-def _worth_asking_again(reply: Reply) -> bool:
-    cut_amid_words = reply.status is Status.TRUNCATED and bool(reply.text.strip())
-    return reply.status is Status.UNPARSED or cut_amid_words
-
-
-def reminded(call: Call, cap: int | None = None) -> Call:
+def with_reminder(call: Call, cap: int | None = None) -> Call:
     """The same question with one line more, for a model whose answer could not be read. The line
     has a fixed length, so asking again cannot grow. ``cap``: the most tokens of the answer."""
     return replace(
         call,
-        messages=_with_line(call.messages, REMINDER),
-        json_messages=_with_line(call.json_messages, REMINDER_JSON),
+        messages=_append_line(call.messages, REMINDER),
+        json_messages=_append_line(call.json_messages, REMINDER_JSON),
         params={**call.params, "max_tokens": cap} if cap else call.params,
     )
 
 
-def _with_line(messages: tuple[Message, ...], line: str) -> tuple[Message, ...]:
+def _append_line(messages: tuple[Message, ...], line: str) -> tuple[Message, ...]:
     return tuple(
         replace(message, content=f"{message.content}\n\n{line}")
         if message is messages[-1]

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from apps.debates.models import Debate, Run, RunRole, Turn
 from apps.debates.services.driving.answers import Answer
-from apps.debates.services.routing import way_of
+from apps.debates.services.routing import routing_policy
 from apps.labels.models import Annotator, Kind, Label
 from apps.labels.services import DebateResult, NewLabel, annotator_for
 from apps.projects.models import Item
@@ -22,21 +22,21 @@ FAILED_REASON = "failed"
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class DebateCost:
     """What turns cost: nano-USD (None as soon as one price is unknown) and seconds of waiting."""
 
     cost: int | None = 0
     seconds: float = 0.0
 
-    def plus(self, turn: Turn) -> "Spent":
+    def plus(self, turn: Turn) -> "DebateCost":
         """With one more turn."""
         known = self.cost is not None and turn.cost_nanousd is not None
         cost = (self.cost or 0) + (turn.cost_nanousd or 0) if known else None
-        return Spent(cost, self.seconds + turn.seconds)
+        return DebateCost(cost, self.seconds + turn.seconds)
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class ClaimedDebate:
     """A debate held under our lease, with what earlier attempts at it left behind.
 
     ``memo`` maps steps to the replies already paid for, ``answers`` to how many there were,
@@ -51,7 +51,7 @@ class Claimed:
     answers: Mapping[str, int] = field(default_factory=dict)
     tried: Mapping[str, int] = field(default_factory=dict)
     failed_tries: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    spent: Spent = field(default_factory=Spent)
+    spent: DebateCost = field(default_factory=DebateCost)
 
     precedents: tuple[Precedent, ...] = ()
 
@@ -70,12 +70,12 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedDebate:
     """A debate that has come to its end, not yet written down."""
 
-    claimed: Claimed
+    claimed: ClaimedDebate
     outcome: Outcome
-    spent: Spent
+    spent: DebateCost
     ended_at: datetime
     error: str = ""
 
@@ -91,7 +91,7 @@ def answered_turn(role: RunRole, call: Call, completion: Completion, reply: Repl
     """The unsaved row of a call that was answered; debate, attempt and cost are the caller's."""
     usage = completion.usage
     return Turn(
-        **_asked(role, call, as_json="response_format" in completion.effective_params),
+        **_request_columns(role, call, as_json="response_format" in completion.effective_params),
         model_answered=completion.model_answered[:200],
         params_effective=dict(completion.effective_params),
         text=completion.text,
@@ -121,7 +121,7 @@ def failed_turn(role: RunRole, call: Call, error: LabelhubError) -> Turn:
     attempts = error.data.get("attempts", [])
     usage = error.data.get("usage", {})
     return Turn(
-        **_asked(role, call, as_json=role.model.answers_in_json),
+        **_request_columns(role, call, as_json=role.model.answers_in_json),
         status=str(Status.FAILED),
         note=error.message,
         cost_nanousd=0,
@@ -151,7 +151,7 @@ def reply_of(turn: Turn) -> Reply:
     )
 
 
-def answer_of(turn: Turn) -> Answer:
+def stored_answer(turn: Turn) -> Answer:
     """A stored turn's answer, for an equal call."""
     completion = Completion(
         text=turn.text,
@@ -163,7 +163,7 @@ def answer_of(turn: Turn) -> Answer:
     return Answer(completion, turn.probabilities)
 
 
-def _asked(role: RunRole, call: Call, *, as_json: bool) -> dict[str, Any]:
+def _request_columns(role: RunRole, call: Call, *, as_json: bool) -> dict[str, Any]:
     messages = call.json_messages if as_json and call.json_messages else call.messages
     return {
         "step": call.step,
@@ -180,28 +180,28 @@ class Reporter:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._way = way_of(run.project)
+        self._policy = routing_policy(run.project)
         self._roles = list(run.roles.select_related("model__provider", "prompt"))
         self._annotators: dict[int, Annotator] = {}
 
-    def reasons(self, finished: Finished) -> tuple[str, ...]:
+    def reasons(self, finished: FinishedDebate) -> tuple[str, ...]:
         """Why people are asked about the debate's item; empty where its label is accepted."""
         outcome = finished.outcome
         labelled = finished.status == Debate.Status.DONE
         if outcome.failed and not outcome.flags:
             return (FAILED_REASON,)
-        return self._way.reasons(
+        return self._policy.reasons(
             flags=outcome.flags,
             signals={**outcome.signals, "uncertainty": outcome.uncertainty},
             labelled=labelled,
             key=finished.claimed.item.external_id,
         )
 
-    def result(self, finished: Finished) -> DebateResult:
+    def result(self, finished: FinishedDebate) -> DebateResult:
         """For the ledger; without a label where the debate reached none."""
         outcome = finished.outcome
         # The rule or the review plan may have changed since the run was taken up.
-        self._way = way_of(self._run.project)
+        self._policy = routing_policy(self._run.project)
         return DebateResult(
             item_id=finished.claimed.item.pk,
             draft=None if finished.status != Debate.Status.DONE else self._draft(finished),
@@ -210,7 +210,7 @@ class Reporter:
             signals=outcome.signals,
         )
 
-    def _draft(self, finished: Finished) -> NewLabel:
+    def _draft(self, finished: FinishedDebate) -> NewLabel:
         outcome, run = finished.outcome, self._run
         return NewLabel(
             item_id=finished.claimed.item.pk,
@@ -273,7 +273,7 @@ class FailedTries:
 
 
 Write: TypeAlias = Callable[
-    [Sequence[Turn], Sequence[Finished], Sequence[FailedTries]], Awaitable[None]
+    [Sequence[Turn], Sequence[FinishedDebate], Sequence[FailedTries]], Awaitable[None]
 ]
 
 
@@ -289,7 +289,7 @@ class Writer:
         self._rows = rows
         self._seconds = seconds
         self._turns: list[Turn] = []
-        self._finished: list[Finished] = []
+        self._finished: list[FinishedDebate] = []
         self._tries: list[FailedTries] = []
         self._full = asyncio.Event()
         self._one_at_a_time = asyncio.Lock()
@@ -300,7 +300,7 @@ class Writer:
         self._turns.append(turn)
         self._note_fill()
 
-    def conclude(self, finished: Finished) -> None:
+    def conclude(self, finished: FinishedDebate) -> None:
         """Take the end of a debate whose turns were all added before."""
         self._finished.append(finished)
         self._note_fill()

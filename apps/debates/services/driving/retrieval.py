@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from apps.debates.models import Run
 from apps.debates.services.author_examples import AuthorExamples
 from apps.debates.services.driving.budget import Budget, BudgetReached, call_cost
-from apps.debates.services.driving.results import Claimed
+from apps.debates.services.driving.results import ClaimedDebate
 from apps.debates.services.driving.stop_signal import StopSignal
 from apps.debates.services.precedents import PrecedentBook
 from apps.llm.embedding import Embedded
@@ -100,7 +100,7 @@ class Retrieval:
 
         await self._book.embed_by(embed, model=f"{spec.provider_id}/{spec.name}")
 
-    async def attach(self, claimed: Sequence[Claimed]) -> list[Claimed]:
+    async def attach(self, claimed: Sequence[ClaimedDebate]) -> list[ClaimedDebate]:
         """The same debates, each with its precedents."""
         if self._book is None or not claimed:
             return list(claimed)

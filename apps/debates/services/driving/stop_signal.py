@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from django.utils import timezone
 
@@ -32,18 +32,18 @@ class StopSignal:
     """The one switch of a slice. The first reason counts, other than that its time is up.
 
     Args:
-        last_ends: of debates that earlier slices ended, oldest first: whether they failed, and why.
+        recent_ends: whether and why the last debates of earlier slices failed, oldest first.
     """
 
-    def __init__(self, last_ends: Iterable[tuple[bool, str]] = ()) -> None:
+    def __init__(self, recent_ends: Iterable[tuple[bool, str]] = ()) -> None:
         self.reason: Reason | None = None
         self._failures: deque[bool] = deque(maxlen=WINDOW)
         self._why = ""
-        for failed, why in last_ends:
+        for failed, why in recent_ends:
             self._add(failed, why)
 
     @property
-    def asked(self) -> bool:
+    def is_set(self) -> bool:
         """Whether no further call may be started."""
         return self.reason is not None
 
@@ -61,7 +61,9 @@ class StopSignal:
 
     def stop_for(self, error: LabelhubError) -> None:
         """Pause the run over ``error``; ``data['resume_after']``: when going on may be of use."""
-        self.stop(Reason(error.code, error.message, _resume_at(error.data)))
+        seconds = error.data.get("resume_after")
+        resume_at = timezone.now() + timedelta(seconds=seconds) if seconds else None
+        self.stop(Reason(error.code, error.message, resume_at))
 
     def stop_for_fault(self) -> None:
         """Rest the run over a fault of our own. It outweighs any reason to go on at once: the next
@@ -93,8 +95,3 @@ class StopSignal:
         """
         await asyncio.get_running_loop().create_future()
         raise AssertionError("a parked debate is cancelled, never woken")
-
-
-def _resume_at(data: dict[str, Any]) -> datetime | None:
-    seconds = data.get("resume_after")
-    return timezone.now() + timedelta(seconds=seconds) if seconds else None

@@ -20,13 +20,13 @@ from apps.common.jobs import LeaseLost
 from apps.debates.models import Debate, Run, RunRole, Turn
 from apps.debates.services.driving.answers import Answer
 from apps.debates.services.driving.results import (
-    Claimed,
+    ClaimedDebate,
+    DebateCost,
     FailedTries,
-    Finished,
+    FinishedDebate,
     Reporter,
-    Spent,
-    answer_of,
     reply_of,
+    stored_answer,
 )
 from apps.debates.services.driving.stop_signal import WINDOW
 from apps.labels.models import Label
@@ -44,18 +44,18 @@ def finish_run(run_id: int) -> bool:
         # Looked at again: the run may have been closed and resumed since.
         if run is None or Debate.objects.filter(run=run, status=Debate.Status.WAITING).exists():
             return False
-        recount(run)
+        recount_sums(run)
         Run.objects.filter(pk=run_id).update(
             status=Run.Status.DONE,
             pause_code="",
-            message=_closing_words(run),
+            message=_closing_message(run),
             finished_at=timezone.now(),
             pulse={},
         )
     return True
 
 
-def recount(run: Run) -> None:
+def recount_sums(run: Run) -> None:
     """Bring the run's sums into line with its turns, which are the truth."""
     turns = Turn.objects.filter(debate__run=run)
     sums = _sums(
@@ -65,7 +65,7 @@ def recount(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(**sums)
 
 
-def count_in(run: Run, turns: Sequence[Turn], other_cost: int = 0) -> None:
+def add_to_sums(run: Run, turns: Sequence[Turn], other_cost: int = 0) -> None:
     """Add ``turns``, and what was paid beside them, to the run's sums; in the transaction that
     writes them."""
     if not turns and not other_cost:
@@ -89,7 +89,7 @@ def _sums(turns: Iterable[tuple[int, int, int | None]]) -> dict[str, int]:
     return sums
 
 
-def _closing_words(run: Run) -> str:
+def _closing_message(run: Run) -> str:
     debates = Debate.objects.filter(run=run)
     counts = {status: debates.filter(status=status).count() for status in Debate.Status.values}
     words = f"{counts[Debate.Status.DONE]} of {sum(counts.values())} labelled"
@@ -157,12 +157,12 @@ class SliceStore:
         self._first = self._take(1)
         return True
 
-    def claim(self, count: int) -> list[Claimed]:
+    def claim(self, count: int) -> list[ClaimedDebate]:
         """Take up to ``count`` waiting debates, with the good turns they already have."""
         first, self._first = self._first, []
         ids = first + self._take(count - len(first))
         debates = Debate.objects.filter(pk__in=ids, lease_token=self.token)
-        return _with_turns(list(debates.select_related("item").order_by("pk")))
+        return _read_progress(list(debates.select_related("item").order_by("pk")))
 
     @transaction.atomic
     def _take(self, count: int) -> list[int]:
@@ -229,9 +229,9 @@ class SliceStore:
             debate__run__project=self.run.project_id,
         ).exclude(status__in=[Status.FAILED, Status.REFUSED])
         turns = turns.defer("messages", "evidence", "attempts").order_by("-pk")
-        return {turn.call_key: answer_of(turn) for turn in turns}
+        return {turn.call_key: stored_answer(turn) for turn in turns}
 
-    def last_ends(self) -> list[tuple[bool, str]]:
+    def recent_ends(self) -> list[tuple[bool, str]]:
         """Of the last debates that ended since the run was started or resumed, oldest first:
         whether they failed, and why."""
         ended = Debate.objects.filter(run=self.run, finished_at__isnull=False)
@@ -243,7 +243,7 @@ class SliceStore:
     def write(
         self,
         turns: Sequence[Turn],
-        finished: Sequence[Finished],
+        finished: Sequence[FinishedDebate],
         tries: Sequence[FailedTries] = (),
         other_cost: int = 0,
     ) -> str:
@@ -255,10 +255,10 @@ class SliceStore:
         """
         try:
             with transaction.atomic():
-                _insert(turns)
-                self._keep(tries)
+                self._insert_turns(turns)
+                self._store_tries(tries)
                 self._conclude(finished)
-                count_in(self.run, turns, other_cost)
+                add_to_sums(self.run, turns, other_cost)
             return self._status()
         except IntegrityError as error:
             if Run.objects.filter(pk=self.run.pk).exists():
@@ -275,7 +275,7 @@ class SliceStore:
             status=Run.Status.PAUSED, pause_code=code, message=message, resume_at=resume_at
         )
 
-    def rest(self) -> None:
+    def pause_for_fault(self) -> None:
         """Pause the run over a fault of the server: for a while at first, longer each time, and
         until somebody looks after the last."""
         Run.objects.filter(pk=self.run.pk).update(faults=F("faults") + 1)
@@ -286,11 +286,20 @@ class SliceStore:
         else:
             self.pause("fault", words, timezone.now() + RESTS[faults - 1])
 
-    def recovered(self) -> None:
+    def clear_faults(self) -> None:
         """Forget the faults of earlier slices."""
         Run.objects.filter(pk=self.run.pk, faults__gt=0).update(faults=0)
 
-    def _keep(self, tries: Sequence[FailedTries]) -> None:
+    @staticmethod
+    def _insert_turns(turns: Sequence[Turn]) -> None:
+        """Write ``turns``; rows of a commit whose answer was lost stay as they are."""
+        try:
+            with transaction.atomic():
+                insert_rows(turns)
+        except IntegrityError:
+            Turn.objects.bulk_create(turns, ignore_conflicts=True)
+
+    def _store_tries(self, tries: Sequence[FailedTries]) -> None:
         """Keep what was tried in vain, as it is by now, where the lease is still ours."""
         mine = Debate.objects.filter(lease_token=self.token, status=Debate.Status.WAITING)
         for debate_id, latest in {failed.debate_id: failed.tries for failed in tries}.items():
@@ -298,7 +307,7 @@ class SliceStore:
         if unread := sum(failed.unread_nanousd for failed in tries):
             Run.objects.filter(pk=self.run.pk).update(unread_nanousd=F("unread_nanousd") + unread)
 
-    def _conclude(self, finished: Sequence[Finished]) -> None:
+    def _conclude(self, finished: Sequence[FinishedDebate]) -> None:
         ours = self._still_ours(finished)
         for batch in _one_per_item(ours):
             labels = self._record(batch)
@@ -308,7 +317,7 @@ class SliceStore:
                 rows, update_conflicts=True, unique_fields=["pk"], update_fields=CONCLUDED
             )
 
-    def _row(self, finished: Finished, label: Label | None) -> Debate:
+    def _row(self, finished: FinishedDebate, label: Label | None) -> Debate:
         outcome = finished.outcome
         return Debate(
             pk=finished.claimed.pk,
@@ -328,7 +337,7 @@ class SliceStore:
             finished_at=finished.ended_at,
         )
 
-    def _record(self, batch: Sequence[Finished]) -> Sequence[Label | None]:
+    def _record(self, batch: Sequence[FinishedDebate]) -> Sequence[Label | None]:
         """What goes into the ledger, and the rows there; nothing of a trial does."""
         if self.run.trial:
             return [None] * len(batch)
@@ -336,7 +345,7 @@ class SliceStore:
             self.run.project, [self._reporter.result(result) for result in batch]
         )
 
-    def _still_ours(self, finished: Sequence[Finished]) -> list[Finished]:
+    def _still_ours(self, finished: Sequence[FinishedDebate]) -> list[FinishedDebate]:
         """Those whose lease we still hold; the update locks them for this transaction."""
         if not finished:
             return []
@@ -350,22 +359,12 @@ class SliceStore:
         return [result for result in finished if result.claimed.pk in held]
 
 
-def _insert(turns: Sequence[Turn]) -> None:
-    """Write ``turns``; those that are there already (as after a commit of which nobody heard) stay
-    as they are."""
-    try:
-        with transaction.atomic():
-            insert_rows(turns)
-    except IntegrityError:
-        Turn.objects.bulk_create(turns, ignore_conflicts=True)
-
-
-def _with_turns(debates: Sequence[Debate]) -> list[Claimed]:
+def _read_progress(debates: Sequence[Debate]) -> list[ClaimedDebate]:
     """The debates with what their stored turns say: good replies, attempts so far, money spent."""
     memo: dict[int, dict[str, Reply]] = defaultdict(dict)
     answers: dict[int, Counter[str]] = defaultdict(Counter)
     tried: dict[int, dict[str, int]] = defaultdict(dict)
-    spent: dict[int, Spent] = defaultdict(Spent)
+    spent: dict[int, DebateCost] = defaultdict(DebateCost)
     for turn in (
         Turn.objects.filter(debate__in=debates).defer("messages", "reasoning").order_by("attempt")
     ):
@@ -377,7 +376,7 @@ def _with_turns(debates: Sequence[Debate]) -> list[Claimed]:
                 memo[turn.debate_id][turn.step] = reply_of(turn)
             answers[turn.debate_id][turn.step] += 1
     return [
-        Claimed(
+        ClaimedDebate(
             pk=debate.pk,
             replicate=debate.replicate,
             item=debate.item,
@@ -391,9 +390,9 @@ def _with_turns(debates: Sequence[Debate]) -> list[Claimed]:
     ]
 
 
-def _one_per_item(finished: Iterable[Finished]) -> list[list[Finished]]:
+def _one_per_item(finished: Iterable[FinishedDebate]) -> list[list[FinishedDebate]]:
     """Batches in which no item occurs twice, as replicates of one item may finish together."""
-    batches: list[dict[int, Finished]] = []
+    batches: list[dict[int, FinishedDebate]] = []
     for result in finished:
         item_id = result.claimed.item.pk
         free = next((batch for batch in batches if item_id not in batch), None)

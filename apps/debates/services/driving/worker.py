@@ -8,7 +8,7 @@ those under way and puts unfinished debates back: their turns are stored, nothin
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ from django.utils import timezone
 from apps.common.jobs import is_closing
 from apps.debates import events
 from apps.debates.models import Run, Turn
-from apps.debates.services.driving.answers import Answer, Answers
+from apps.debates.services.driving.answers import Answer, AnswerCache
 from apps.debates.services.driving.budget import Budget
 from apps.debates.services.driving.call_executor import CallExecutor, DebateProgress, Models
-from apps.debates.services.driving.results import Claimed, FailedTries, Finished, Writer
+from apps.debates.services.driving.results import ClaimedDebate, FailedTries, FinishedDebate, Writer
 from apps.debates.services.driving.retrieval import Retrieval
 from apps.debates.services.driving.stop_signal import Reason, StopSignal
 from apps.debates.services.driving.store import RunGone, SliceStore, finish_run
@@ -101,7 +101,12 @@ def pulse_of(run_spec: RunSpec, models: Models, calls: int) -> dict[str, Any]:
     """What a slice reports of itself: ``calls`` under way, ``limited_by`` in words, and ``limits``,
     an entry for each provider (see :func:`limits_of`)."""
     limits = limits_of(run_spec, models)
-    return {"calls": calls, "limited_by": _first_words(run_spec, limits), "limits": limits}
+    words = next((limit["words"] for limit in limits if limit["words"]), "")
+    return {
+        "calls": calls,
+        "limited_by": OFFLINE if run_spec.offline else words,
+        "limits": limits,
+    }
 
 
 def limits_of(run_spec: RunSpec, models: Models) -> list[dict[str, Any]]:
@@ -110,28 +115,23 @@ def limits_of(run_spec: RunSpec, models: Models) -> list[dict[str, Any]]:
     Each has ``provider`` (its name), ``limit``, ``in_flight``, ``waiting``, ``limited_by`` (as
     ``LineState``), ``words`` for it, ``refused_share``, ``breaker_open`` and ``changes`` (words).
     """
-    return [_told(provider, models.state_of(provider)) for provider in _providers(run_spec)]
+    providers = {
+        model.provider_id: model.provider for model in run_spec.models if not model.offline
+    }
+    return [
+        _line_json(provider, models.state_of(provider))
+        for provider in sorted(providers.values(), key=lambda provider: provider.name)
+    ]
 
 
-def _first_words(run_spec: RunSpec, limits: list[dict[str, Any]]) -> str:
-    if run_spec.offline:
-        return OFFLINE
-    return next((limit["words"] for limit in limits if limit["words"]), "")
-
-
-def _providers(run_spec: RunSpec) -> Iterator[Provider]:
-    found = {model.provider_id: model.provider for model in run_spec.models if not model.offline}
-    yield from sorted(found.values(), key=lambda provider: provider.name)
-
-
-def _told(provider: Provider, state: LineState) -> dict[str, Any]:
+def _line_json(provider: Provider, state: LineState) -> dict[str, Any]:
     return {
         "provider": provider.name,
         "limit": state.limit,
         "in_flight": state.in_flight,
         "waiting": state.waiting,
         "limited_by": state.limited_by,
-        "words": _words(provider, state),
+        "words": _limit_words(provider, state),
         "refused_share": round(state.refused_share, 3),
         "breaker_open": state.breaker_open,
         "changes": [
@@ -140,7 +140,7 @@ def _told(provider: Provider, state: LineState) -> dict[str, Any]:
     }
 
 
-def _words(provider: Provider, state: LineState) -> str:
+def _limit_words(provider: Provider, state: LineState) -> str:
     if state.breaker_open:
         return f"{provider.name}: call after call failed; nothing is sent any more."
     if state.limited_by == RATE_LIMIT:
@@ -150,18 +150,15 @@ def _words(provider: Provider, state: LineState) -> str:
         waited = f"no answer within {provider.read_timeout:g} s to {last}"
         return f"Time-outs. {provider.name}: {waited}; at most {state.limit} at a time now."
     if state.limited_by == PROVIDER_RATE:
-        return f"{provider.name}: it takes {_rates(state)}."
+        known = ((state.rpm, "calls"), (state.tpm, "tokens"))
+        rates = [f"{rate:,} {what} a minute" for rate, what in known if rate]
+        taken = " and ".join(rates) or "no more calls for the moment"
+        return f"{provider.name}: it takes {taken}."
     if state.limited_by == CONCURRENCY_SETTING:
         return f"The setting for {provider.name}: at most {state.limit} calls at a time."
     if state.limited_by == ADAPTIVE_LIMIT:
         return f"{provider.name}: {state.limit} calls at a time, as many as it took so far."
     return ""
-
-
-def _rates(state: LineState) -> str:
-    known = ((state.rpm, "calls"), (state.tpm, "tokens"))
-    rates = [f"{rate:,} {what} a minute" for rate, what in known if rate]
-    return " and ".join(rates) or "no more calls for the moment"
 
 
 logger = logging.getLogger(__name__)
@@ -202,14 +199,14 @@ async def _run_slice(
     renew: Callable[[], object],
 ) -> SliceEnd:
     database = threads[0]
-    begun = await database(_begin, run_id, pace, renew)
-    if isinstance(begun, SliceEnd):
-        return begun
-    stop_signal = StopSignal(begun.last_ends)
+    context = await database(_begin_slice, run_id, pace, renew)
+    if isinstance(context, SliceEnd):
+        return context
+    stop_signal = StopSignal(context.recent_ends)
     try:
-        async with open_models(begun.models) as models:
+        async with open_models(context.models) as models:
             await RunWorker(
-                begun, models=models, stop_signal=stop_signal, threads=threads, pace=pace
+                context, models=models, stop_signal=stop_signal, threads=threads, pace=pace
             ).run()
     except RunGone:
         return SliceEnd.STOPPED
@@ -219,19 +216,19 @@ async def _run_slice(
         logger.exception("A slice of run %s broke", run_id)
         stop_signal.stop_for_fault()
     finally:
-        await database(_let_go, begun.store)
-    return await database(_after, begun.store, stop_signal.reason)
+        await database(_release, context.store)
+    return await database(_end_slice, context.store, stop_signal.reason)
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class SliceContext:
     """A run taken up: what is read and written, what is played, where precedents come from."""
 
     store: SliceStore
     run_spec: RunSpec
     retrieval: Retrieval
     answered: frozenset[str] | None
-    last_ends: Sequence[tuple[bool, str]]
+    recent_ends: Sequence[tuple[bool, str]]
 
     @property
     def models(self) -> list[ModelSpec]:
@@ -240,7 +237,9 @@ class Begun:
         return [*self.run_spec.models, *([embedder] if embedder else [])]
 
 
-def _begin(run_id: int, pace: WorkerTimings, renew: Callable[[], object]) -> "SliceEnd | Begun":
+def _begin_slice(
+    run_id: int, pace: WorkerTimings, renew: Callable[[], object]
+) -> "SliceEnd | SliceContext":
     """What to drive, or why there is nothing to drive."""
     if finish_run(run_id):
         events.announce_run(run_id)
@@ -259,31 +258,31 @@ def _begin(run_id: int, pace: WorkerTimings, renew: Callable[[], object]) -> "Sl
     try:
         run_spec = run_spec_of(run)
         retrieval = Retrieval.of_run(run, run_spec.settings, run_spec.models)
-        return Begun(store, run_spec, retrieval, store.answered_keys(), store.last_ends())
+        return SliceContext(store, run_spec, retrieval, store.answered_keys(), store.recent_ends())
     except LabelhubError as error:
         store.release()
         store.pause(error.code, error.message)
     except Exception:
         logger.exception("Run %s could not be taken up", run_id)
         store.release()
-        store.rest()
+        store.pause_for_fault()
     return SliceEnd.STOPPED
 
 
-def _let_go(store: SliceStore) -> None:
+def _release(store: SliceStore) -> None:
     try:
         store.release()
     except DatabaseError:
         logger.exception("Run %s could not be released; its leases lapse", store.run.pk)
 
 
-def _after(store: SliceStore, reason: Reason | None) -> SliceEnd:
+def _end_slice(store: SliceStore, reason: Reason | None) -> SliceEnd:
     """Settle the run's status once the slice has let go of its debates."""
     try:
         if reason is not None and reason.fault:
-            store.rest()
+            store.pause_for_fault()
             return SliceEnd.STOPPED
-        store.recovered()
+        store.clear_faults()
         if reason is None:
             return SliceEnd.FINISHED if finish_run(store.run.pk) else SliceEnd.BUSY
         if reason.code:
@@ -298,31 +297,37 @@ class RunWorker:
 
     def __init__(
         self,
-        begun: Begun,
+        context: SliceContext,
         *,
         models: Models,
         stop_signal: StopSignal,
         threads: tuple[Database, Database],
         pace: WorkerTimings,
     ) -> None:
-        self._store, self._run_spec, self._retrieval = begun.store, begun.run_spec, begun.retrieval
+        self._store, self._run_spec, self._retrieval = (
+            context.store,
+            context.run_spec,
+            context.retrieval,
+        )
         self._stop_signal = stop_signal
         (self._database, self._reading), self._pace = threads, pace
-        self._width = self._pace.width or begun.run_spec.width
-        self._grace = max(pace.grace, begun.run_spec.longest_answer)
+        self._width = self._pace.width or context.run_spec.width
+        self._grace = max(pace.grace, context.run_spec.longest_answer)
         self._writer = Writer(self._write, rows=self._pace.flush_rows, seconds=self._pace.flush)
         run = self._store.run
         self._budget = Budget(run.budget_nanousd, run.cost_nanousd, unread=run.unread_nanousd)
         self._executor = CallExecutor(
-            roles=begun.run_spec.roles,
+            roles=context.run_spec.roles,
             models=models,
             budget=self._budget,
             writer=self._writer,
             stop_signal=stop_signal,
-            answers=Answers(self._stored_answers, keys=begun.answered),
+            answers=AnswerCache(self._stored_answers, keys=context.answered),
         )
         # Half a claim waits here while the next one is fetched.
-        self._ready: asyncio.Queue[Claimed | None] = asyncio.Queue(max(1, self._pace.claim // 2))
+        self._ready: asyncio.Queue[ClaimedDebate | None] = asyncio.Queue(
+            max(1, self._pace.claim // 2)
+        )
         self._models = models
         self._announced = 0.0
 
@@ -357,7 +362,7 @@ class RunWorker:
                 self._stop_signal.stop()
             if now > deadline:
                 self._stop_signal.stop(Reason(again=True))
-            if not self._stop_signal.asked:
+            if not self._stop_signal.is_set:
                 continue
             # What is being answered is paid for: wait for it, within reason. A call that still
             # waits for its turn, or to be tried again, is not, and is left to the next slice.
@@ -367,7 +372,7 @@ class RunWorker:
 
     async def _feed(self) -> None:
         await self._retrieval.begin(self._models, self._budget, self._stop_signal)
-        while not self._stop_signal.asked:
+        while not self._stop_signal.is_set:
             claimed = await self._database(self._store.claim, self._pace.claim)
             if not claimed:
                 break
@@ -380,11 +385,13 @@ class RunWorker:
         while (claimed := await self._ready.get()) is not None:
             await self._debate(claimed)
 
-    async def _debate(self, claimed: Claimed) -> None:
+    async def _debate(self, claimed: ClaimedDebate) -> None:
         progress = DebateProgress(claimed)
         outcome = await self._outcome(progress)
         error = progress.error if outcome.failed else ""
-        self._writer.conclude(Finished(claimed, outcome, progress.spent, timezone.now(), error))
+        self._writer.conclude(
+            FinishedDebate(claimed, outcome, progress.spent, timezone.now(), error)
+        )
         self._stop_signal.note(outcome.failed, error)
 
     async def _outcome(self, progress: DebateProgress) -> Outcome:
@@ -405,12 +412,12 @@ class RunWorker:
     async def _write(
         self,
         turns: Sequence[Turn],
-        finished: Sequence[Finished],
+        finished: Sequence[FinishedDebate],
         tries: Sequence[FailedTries] = (),
     ) -> None:
         other_cost = self._retrieval.unbooked
         status = await self._database(self._store.write, turns, finished, tries, other_cost)
-        self._heed(status)
+        self._follow_status(status)
         self._retrieval.unbooked -= other_cost
         now = time.monotonic()
         if now - self._announced >= self._pace.announce:
@@ -420,10 +427,10 @@ class RunWorker:
     async def _beat(self) -> None:
         while True:
             status = await self._database(self._store.beat, self._pulse())
-            self._heed(status)
+            self._follow_status(status)
             await asyncio.sleep(self._pace.beat)
 
-    def _heed(self, status: str) -> None:
+    def _follow_status(self, status: str) -> None:
         """Stop when somebody has paused, cancelled or deleted the run."""
         if status != Run.Status.RUNNING:
             self._stop_signal.stop()

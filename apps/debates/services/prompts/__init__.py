@@ -2,21 +2,21 @@
 
 from apps.debates.services.prompts.library import (
     Version,
+    find_prompt,
+    find_version,
     key_of,
-    listed,
-    prompt_called,
+    list_prompts,
+    list_versions,
     protocol_of,
-    version_called,
-    versions,
 )
-from apps.debates.services.prompts.rendering import Rendering, rendering
+from apps.debates.services.prompts.rendering import Rendering, render_prompt
 from apps.debates.services.prompts.variants import (
-    Checked,
-    checked_draft,
+    CheckedDraft,
+    check_draft,
     draft_variant,
-    make_variant,
     preview_trial,
     retire_variant,
+    save_variant,
     start_trial,
     trial_plans,
     trial_roles,
@@ -24,23 +24,23 @@ from apps.debates.services.prompts.variants import (
 )
 
 __all__ = [
-    "Checked",
+    "CheckedDraft",
     "Rendering",
     "Version",
-    "checked_draft",
+    "check_draft",
     "draft_variant",
+    "find_prompt",
+    "find_version",
     "key_of",
-    "listed",
-    "make_variant",
+    "list_prompts",
+    "list_versions",
     "preview_trial",
-    "prompt_called",
     "protocol_of",
-    "rendering",
+    "render_prompt",
     "retire_variant",
+    "save_variant",
     "start_trial",
     "trial_plans",
     "trial_roles",
-    "version_called",
-    "versions",
     "warnings_about",
 ]

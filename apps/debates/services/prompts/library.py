@@ -24,7 +24,7 @@ SHORT = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class PromptRow:
     """A prompt in a list; ``variants`` are those that are not retired."""
 
     prompt: Prompt
@@ -38,11 +38,11 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class PromptGroup:
     """The prompts of a protocol."""
 
     info: ProtocolInfo
-    prompts: list[Listed] = field(default_factory=list)
+    prompts: list[PromptRow] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -85,14 +85,14 @@ def key_of(name: str) -> str:
     return name.replace("/", "-")
 
 
-def prompt_called(key: str) -> Prompt:
+def find_prompt(key: str) -> Prompt:
     """The prompt as its file says it now.
 
     Raises:
         NotFound: no file of that key.
     """
     library = prompt_library()
-    name = next((name for name in _debated() if key_of(name) == key), None)
+    name = next((name for name in _debate_prompts() if key_of(name) == key), None)
     if name is None:
         raise NotFound(f"There is no prompt '{key}'.")
     return library.get(*name.split("/"))
@@ -116,21 +116,26 @@ def protocol_of(name: str) -> tuple[ProtocolInfo, dict[str, Any]]:
     raise NotFound(f"No protocol uses the prompt '{name}'.")
 
 
-def listed(project: Project) -> list[Group]:
+def list_prompts(project: Project) -> list[PromptGroup]:
     """All prompts by protocol, in the order in which protocols are offered and roles speak."""
     variants: dict[str, list[PromptVariant]] = {}
     for variant in variants_of(project).filter(retired=False):
         variants.setdefault(variant.name, []).append(variant)
     runs = runs_by_prompt(project)
-    groups = {name: Group(info) for name, info in PROTOCOLS.items()}
-    for name in sorted(_debated(), key=_speaks):
+    groups = {name: PromptGroup(info) for name, info in PROTOCOLS.items()}
+
+    def speaking_order(name: str) -> tuple[str, int]:
+        info, settings = protocol_of(name)
+        return info.name, [part.prompt for part in info.parts(settings)].index(name)
+
+    for name in sorted(_debate_prompts(), key=speaking_order):
         prompt = prompt_library().get(*name.split("/"))
-        row = Listed(prompt, variants.get(name, []), runs.get(name, 0))
+        row = PromptRow(prompt, variants.get(name, []), runs.get(name, 0))
         groups[prompt.protocol].prompts.append(row)
     return [group for group in groups.values() if group.prompts]
 
 
-def versions(project: Project, prompt: Prompt) -> list[Version]:
+def list_versions(project: Project, prompt: Prompt) -> list[Version]:
     """The present text, the project's variants, then what the file once was, the newest first."""
     runs = runs_by_version(project, prompt.name)
     variants = {variant.version_id: variant for variant in variants_of(project, prompt.name)}
@@ -153,7 +158,7 @@ def versions(project: Project, prompt: Prompt) -> list[Version]:
     return [present, *stored]
 
 
-def version_called(known: Sequence[Version], given: str) -> Version:
+def find_version(known: Sequence[Version], given: str) -> Version:
     """The version that the first digits of a hash name; the present one without any.
 
     Raises:
@@ -167,12 +172,6 @@ def version_called(known: Sequence[Version], given: str) -> Version:
     return found
 
 
-def _debated() -> list[str]:
+def _debate_prompts() -> list[str]:
     """The names of the prompts that debates use; authors are asked by others."""
     return [name for name in prompt_library().names() if name.partition("/")[0] in PROTOCOLS]
-
-
-def _speaks(name: str) -> tuple[str, int]:
-    """Prompts in the order in which their roles speak."""
-    info, settings = protocol_of(name)
-    return info.name, [part.prompt for part in info.parts(settings)].index(name)

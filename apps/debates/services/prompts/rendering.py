@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from apps.debates.models import Debate
-from apps.debates.services.driving.results import Claimed, reply_of
+from apps.debates.services.driving.results import ClaimedDebate, reply_of
 from apps.debates.services.prompts.library import protocol_of
 from apps.debates.services.role_assignment import prompt_library
 from apps.debates.services.run_spec import salt_of
@@ -36,7 +36,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class RenderedCall:
     """One call: its step, its messages in pieces by role, about how many tokens they take, and
     whether they ask for JSON."""
 
@@ -56,7 +56,7 @@ class Rendering:
     """A prompt rendered for an item; earlier replies are those of ``debate`` or made up."""
 
     item: Item
-    calls: tuple[Rendered, ...]
+    calls: tuple[RenderedCall, ...]
     debate: Debate | None = None
 
     @property
@@ -77,7 +77,7 @@ class Rendering:
         )  # fmt: skip
 
 
-def rendering(
+def render_prompt(
     project: Project, prompt: Prompt, item: Item, debate: Debate | None = None
 ) -> Rendering:
     """What models would be asked by ``prompt`` about ``item``, as labels and guideline are now.
@@ -94,7 +94,8 @@ def rendering(
     check_task(info, settings, schema.task)
     parts = {part.role: part.prompt for part in info.parts(settings)}
     shown = replace(
-        Claimed(pk=0, replicate=1, item=item).debate_item, precedents=_precedents(schema, item)
+        ClaimedDebate(pk=0, replicate=1, item=item).debate_item,
+        precedents=_precedents(schema, item),
     )
     caller = Caller(
         item=shown,
@@ -105,7 +106,7 @@ def rendering(
         },
         salt=salt_of(project),
         guideline=guideline.text if guideline else "",
-        json_roles=_in_json(debate) if debate else parts,
+        json_roles=_json_roles(debate) if debate else parts,
     )
     replies = {turn.step: reply_of(turn) for turn in debate.turns.all()} if debate else {}
     spec = DebateSpec(schema, caller, settings)
@@ -114,10 +115,10 @@ def rendering(
     ][:MOST_SHOWN]
     if not asked:
         raise Conflict(f"The debate about '{item.external_id}' never comes to this prompt.")
-    return Rendering(item, tuple(_rendered(call) for call in asked), debate)
+    return Rendering(item, tuple(_render_call(call) for call in asked), debate)
 
 
-def _in_json(debate: Debate) -> list[str]:
+def _json_roles(debate: Debate) -> list[str]:
     """The roles that were asked for JSON, as models are by default."""
     roles = debate.run.roles.select_related("model__provider")
     return [role.role for role in roles if role.model.answers_in_json]
@@ -135,7 +136,7 @@ def _first_calls(
             yield from {call.prompt_hash: call for call in reversed(calls)}.values()
             calls = debate.send(
                 [
-                    replies.get(call.step) or _made_up(call, answers, position)
+                    replies.get(call.step) or _invented_reply(call, answers, position)
                     for position, call in enumerate(calls)
                 ]
             )
@@ -143,7 +144,7 @@ def _first_calls(
         return
 
 
-def _made_up(call: Call, answers: list[Value], position: int) -> Reply:
+def _invented_reply(call: Call, answers: list[Value], position: int) -> Reply:
     """Replies that differ, so that a discussion goes on."""
     value, words = answers[position % len(answers)], f"{MADE_UP} What the {call.role} would say"
     if call.output == Output.ARGUMENT:
@@ -159,9 +160,9 @@ def _precedents(schema: Schema, item: Item) -> tuple[Precedent, ...]:
     )
 
 
-def _rendered(call: Call) -> Rendered:
+def _render_call(call: Call) -> RenderedCall:
     messages = call.json_messages or call.messages
-    return Rendered(
+    return RenderedCall(
         step=call.step,
         messages=tuple((message.role, tuple(_pieces(message.content))) for message in messages),
         tokens=estimate_usage(messages, "").tokens_in,

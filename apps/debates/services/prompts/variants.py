@@ -8,11 +8,11 @@ from django.db import transaction
 
 from apps.accounts.models import User
 from apps.debates.models import PromptVariant, Run
-from apps.debates.services.experiments import chosen_items
+from apps.debates.services.experiments import sample_verified_items
 from apps.debates.services.plans import RunPlan
 from apps.debates.services.preview import Preview, preview
-from apps.debates.services.prompts.library import prompt_called, protocol_of
-from apps.debates.services.prompts.rendering import Rendering, rendering
+from apps.debates.services.prompts.library import find_prompt, protocol_of
+from apps.debates.services.prompts.rendering import Rendering, render_prompt
 from apps.debates.services.role_assignment import prompt_library
 from apps.debates.services.run_spec import salt_of
 from apps.debates.services.runs import start_run
@@ -42,7 +42,7 @@ NO_FORM = (
 _ASKS_FOR_FORM = re.compile(rf"\{{[{{%][^}}\n]{{0,200}}\b{FORM}\b")
 _HEADING = re.compile(r"^## \w+\s*$", re.MULTILINE)
 #: A parser's words as people understand them.
-_PLAINLY = (
+_PLAIN_WORDS = (
     ("is not a valid template: ", ""),
     ("declares ", "every input must be used, but not so "),
     (" in vain", ""),
@@ -50,7 +50,7 @@ _PLAINLY = (
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedDraft:
     """A draft that may be kept: what it renders to, and what is unwise about it."""
 
     draft: Prompt
@@ -72,24 +72,20 @@ def draft_variant(present: Prompt, *, system: str, user: str) -> Prompt:
             raise InvalidInput.at(section, words)
     head = present.body[: present.body.index("\n## system\n")]
     if not _ASKS_FOR_FORM.search(f"{system}\n{user}"):
-        head = _in_text_alone(head)
+        # Only one form of answer is left: no model is asked for JSON.
+        head = re.sub(r"^fields: .*\n", "", head, flags=re.MULTILINE)
+        head = re.sub(rf"^(inputs: .*), {FORM}\]", r"\1]", head, flags=re.MULTILINE)
     body = f"{head}\n## system\n{system}\n## user\n{user}\n"
     try:
         draft = parse_prompt(present.name, body)
     except PromptError as error:
-        raise _refused(present.name, error) from None
+        raise _invalid_input(present.name, error) from None
     if draft.hash == present.hash:
         raise InvalidInput("This is the present text: change something first.")
     return draft
 
 
-def _in_text_alone(head: str) -> str:
-    """The front matter of a prompt that has one form of answer only: no model is asked for JSON."""
-    without = re.sub(r"^fields: .*\n", "", head, flags=re.MULTILINE)
-    return re.sub(rf"^(inputs: .*), {FORM}\]", r"\1]", without, flags=re.MULTILINE)
-
-
-def checked_draft(project: Project, present: Prompt, *, system: str, user: str) -> Checked:
+def check_draft(project: Project, present: Prompt, *, system: str, user: str) -> CheckedDraft:
     """A draft that was read and rendered for the project's first item, or a sample without one.
 
     Raises:
@@ -97,18 +93,20 @@ def checked_draft(project: Project, present: Prompt, *, system: str, user: str) 
             model; names the field, and the line where it is known.
     """
     draft = draft_variant(present, system=system, user=user)
-    item = Item.objects.filter(project=project).order_by("pk").first() or _sample(project)
+    item = Item.objects.filter(project=project).order_by("pk").first() or Item(
+        project=project, external_id="sample", text="A sample text.", options=["Yes", "No"]
+    )
     try:
-        shown = rendering(project, draft, item)
+        shown = render_prompt(project, draft, item)
     except PromptError as error:
-        raise _refused(present.name, error) from None
+        raise _invalid_input(present.name, error) from None
     text = fence(item.text, salt_of(project))
     if "item" in draft.inputs and text not in shown.text:
         raise InvalidInput.at("user", "The text to be labelled is not shown: write {{ item }}.")
-    return Checked(draft, shown, warnings_about(draft))
+    return CheckedDraft(draft, shown, warnings_about(draft))
 
 
-def make_variant(
+def save_variant(
     *, project: Project, actor: User | None, draft: Prompt, title: str
 ) -> PromptVariant:
     """Keep a draft as a variant of the project. The same content is the same version, whoever
@@ -155,23 +153,17 @@ def warnings_about(prompt: Prompt) -> list[str]:
     return found
 
 
-def still_fits(variant: PromptVariant) -> bool:
+def inputs_match(variant: PromptVariant) -> bool:
     """Whether the prompt's file still has the inputs that the variant was written for."""
-    present = prompt_called(variant.name.replace("/", "-"))
+    present = find_prompt(variant.name.replace("/", "-"))
     written = parse_prompt(variant.version.name, variant.version.body)
     return set(written.inputs) - {FORM} == set(present.inputs) - {FORM}
 
 
-def _sample(project: Project) -> Item:
-    return Item(
-        project=project, external_id="sample", text="A sample text.", options=["Yes", "No"]
-    )  # fmt: skip
-
-
-def _refused(name: str, error: PromptError) -> InvalidInput:
+def _invalid_input(name: str, error: PromptError) -> InvalidInput:
     """At the field where the fault is, with its line, in words that leave the name out."""
     words = error.message.replace(f"The prompt '{name}' ", "")
-    for technical, plain in _PLAINLY:
+    for technical, plain in _PLAIN_WORDS:
         words = words.replace(technical, plain)
     words = f"{words[:1].upper()}{words[1:]}"
     if "section" not in error.data:
@@ -199,7 +191,7 @@ def trial_plans(
     """
     if variant.retired:
         raise Conflict("This variant is retired: it cannot be tried any more.")
-    if not still_fits(variant):
+    if not inputs_match(variant):
         raise Conflict(
             "The prompt has other inputs now than when this variant was written. Make a new "
             "variant of the present text."
@@ -221,9 +213,12 @@ def trial_plans(
 
 def trial_items(project: Project) -> list[int]:
     """Ten items at most, those with a verified label before others, from all over the project."""
-    gold = chosen_items(project, TRIAL_ITEMS)
+    gold = sample_verified_items(project, TRIAL_ITEMS)
     others = Item.objects.filter(project=project).exclude(pk__in=gold).order_by("pk")
-    return gold + _spread(list(others.values_list("pk", flat=True)), TRIAL_ITEMS - len(gold))
+    other_ids = list(others.values_list("pk", flat=True))
+    missing = TRIAL_ITEMS - len(gold)
+    step = max(1, len(other_ids) // missing) if missing else 1
+    return gold + other_ids[::step][:missing]
 
 
 def preview_trial(project: Project, plans: Sequence[RunPlan]) -> list[Preview]:
@@ -246,11 +241,3 @@ def start_trial(
     with transaction.atomic():
         tried, beside = (start_run(project=project, actor=actor, plan=plan) for plan in plans)
     return tried, beside
-
-
-def _spread(pks: list[int], wanted: int) -> list[int]:
-    """As many as are wanted, at even distances."""
-    if wanted <= 0 or not pks:
-        return []
-    step = max(1, len(pks) // wanted)
-    return pks[::step][:wanted]
