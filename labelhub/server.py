@@ -23,7 +23,7 @@ import uvicorn
 from django.conf import settings
 from django.db import connections
 
-from apps.authors.consumers.session import settled
+from apps.authors.consumers.session import wait_for_tasks
 from apps.authors.tasks import warm_up
 from apps.common.jobs import stop_all_jobs
 from apps.common.workers import expect_worker
@@ -199,7 +199,7 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close what is open, and let what goes on beside the sockets come to its end."""
         await super().shutdown(sockets)
-        await settled(AFTER)
+        await wait_for_tasks(AFTER)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """On the first signal everything begins to stop at once, not one after the other."""

@@ -117,7 +117,7 @@ class FeatureForm(forms.Form):
             self._add_words(language)
         if feature is not None:
             del self.fields["key"]
-            self.initial = _shown(feature)
+            self.initial = _initial_of(feature)
             self._add_prior(feature.prior)
 
     def words(self) -> Iterator[tuple[str, forms.BoundField, forms.BoundField]]:
@@ -196,7 +196,7 @@ class FeatureForm(forms.Form):
         self.fields[f"options_{language}"] = options
 
 
-def _shown(feature: Feature) -> dict[str, Any]:
+def _initial_of(feature: Feature) -> dict[str, Any]:
     """What the fields of a known feature begin with."""
     initial = feature.to_json()
     initial["values"] = [

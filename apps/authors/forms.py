@@ -286,7 +286,7 @@ class ConsentForm(forms.Form):
         return {name.removeprefix("text_"): text for name, text in self.cleaned_data.items()}
 
 
-def named_as_in_form(error: LabelhubError) -> LabelhubError:
+def name_language_field(error: LabelhubError) -> LabelhubError:
     """The refusal with the list of languages under the name of the field that leads it."""
     for fault in error.data.get("errors", []):
         if fault["field"] == "languages":

@@ -34,7 +34,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedRate:
     """A rate with its name, ready for the figure component."""
 
     key: str
@@ -87,16 +87,16 @@ def funnel_steps(traffic: Traffic) -> tuple[list[Step], list[Step]]:
     return messages, questions
 
 
-def side_rates(funnel: Funnel) -> list[Named]:
+def side_rates(funnel: Funnel) -> list[NamedRate]:
     """What else happens to questions that are shown."""
     found = rates(funnel)
     return [
-        Named(key, name, found[key].part, figure_of(found[key]), found[key].definition)
+        NamedRate(key, name, found[key].part, figure_of(found[key]), found[key].definition)
         for key, name in SIDE_RATES.items()
     ]
 
 
-def dropped_rates(funnel: Funnel) -> list[Named]:
+def dropped_rates(funnel: Funnel) -> list[NamedRate]:
     """What each stage dropped, in the order in which messages meet the stages."""
     found, order = rates(funnel), list(STAGES)
     stages = sorted(
@@ -104,7 +104,7 @@ def dropped_rates(funnel: Funnel) -> list[Named]:
         key=lambda stage: order.index(stage) if stage in order else len(order),
     )
     return [
-        Named(
+        NamedRate(
             stage,
             stage_name(stage),
             funnel.dropped[stage],

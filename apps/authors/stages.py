@@ -128,18 +128,18 @@ def _redaction(data: Mapping[str, Any]) -> list[str]:
 
 def _relevance(data: Mapping[str, Any]) -> list[str]:
     kinds = (("always", "always"), ("relevant", "found relevant"), ("stated", "said already"))
-    lines = [f"{words}: {_list(data[key])}" for key, words in kinds if data.get(key)]
+    lines = [f"{words}: {_join(data[key])}" for key, words in kinds if data.get(key)]
     left = data.get("left_out") or ()
     if not left:
         return lines
-    return [*lines, f"not looked at, so many are judged at once: {_few(left)}"]
+    return [*lines, f"not looked at, so many are judged at once: {_first_few(left)}"]
 
 
 def _prediction(data: Mapping[str, Any]) -> list[str]:
     lines = [f"{key} = {value}" for key, value in (data.get("predicted") or {}).items()]
     unusable = data.get("unusable") or {}
     lines += [f"{key}: {reason_words(str(why))}" for key, why in unusable.items()]
-    return lines + ([f"left out: {_few(data['left_out'])}"] if data.get("left_out") else [])
+    return lines + ([f"left out: {_first_few(data['left_out'])}"] if data.get("left_out") else [])
 
 
 def _enough(data: Mapping[str, Any]) -> list[str]:
@@ -155,19 +155,19 @@ def _question(key: str, outcome: Mapping[str, Any]) -> str:
     words = source.get(str(outcome.get("source")), "dropped")
     if outcome.get("failed"):
         words += f" ({reason_words(str(outcome['failed']))})"
-    refused = [_list(fault) for fault in outcome.get("faults") or () if fault]
+    refused = [_join(fault) for fault in outcome.get("faults") or () if fault]
     return f"{key}: {words}" + (
         f"; refused before for {'; then '.join(refused)}" if refused else ""
     )
 
 
-def _few(words: Any) -> str:
+def _first_few(words: Any) -> str:
     """The first of many, and how many more there are."""
     rest = len(words) - MOST_NAMED
-    return _list(words[:MOST_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
+    return _join(words[:MOST_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
-def _list(words: Any) -> str:
+def _join(words: Any) -> str:
     return ", ".join(str(word).replace("_", " ") for word in words)
 
 

@@ -24,7 +24,7 @@ from apps.authors.models import Author, Message, Question, Site
 from apps.authors.selectors.sites import current_consent
 from apps.authors.services.answers import SubmittedAnswer, dismiss, record_answer
 from apps.authors.services.authors import author_of_subject, consent_of
-from apps.authors.services.message_lease import take_up
+from apps.authors.services.message_lease import claim_message
 from apps.authors.services.messages import Incoming, drop_message, store_message
 from apps.authors.services.questions import Models, interview, store_questions
 from apps.authors.services.site_config import next_offer, record_offer_event

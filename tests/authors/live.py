@@ -20,14 +20,13 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
 
 from apps.authors import database
-from apps.authors.consumers.connections import _registries
-from apps.authors.consumers.session import settled
+from apps.authors.consumers.session import _registries, wait_for_tasks
 from apps.authors.models import Author, Site
 from apps.authors.selectors.sites import (
+    clear_known_sites,
     consent_hash,
     consent_words,
     current_consent,
-    forget_known,
 )
 from apps.common.sealing import digest
 from labelhub.asgi import application
@@ -62,7 +61,7 @@ class _Server(uvicorn.Server):
             connection.shutdown()
         while self.server_state.connections or self.server_state.tasks:  # noqa: ASYNC110
             await asyncio.sleep(0.002)
-        await settled(PATIENCE)
+        await wait_for_tasks(PATIENCE)
 
     def end(self) -> None:
         """From another thread."""
@@ -74,7 +73,7 @@ class _Server(uvicorn.Server):
 @contextmanager
 def served() -> Iterator[str]:
     """The address of a server that runs in this process until the block ends."""
-    forget_known()
+    clear_known_sites()
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen()  # from here on nobody is refused
@@ -89,7 +88,7 @@ def served() -> Iterator[str]:
         thread.join(PATIENCE)
         listener.close()
         _let_the_database_rest()
-        forget_known()
+        clear_known_sites()
 
 
 def _let_the_database_rest() -> None:

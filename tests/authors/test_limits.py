@@ -46,7 +46,7 @@ from apps.authors.services.limits import (
     reserve,
     unknown_person,
 )
-from apps.authors.services.message_lease import take_up
+from apps.authors.services.message_lease import claim_message
 from apps.authors.services.messages import Incoming
 from apps.authors.services.privacy import erase_author, forget_old
 from apps.authors.services.questions import _reply
@@ -285,10 +285,10 @@ def test_what_is_kept_names_nobody_and_ends() -> None:
     erasure = erase_author(author)
     kept = CarriedLimits.objects.get()
     assert erasure.limits_until == kept.until
-    assert kept.until - kept.erased_at == limits.KEPT
+    assert kept.until - kept.erased_at == limits.KEPT_FOR
     assert "customer" not in str(CarriedLimits.objects.values().get())
     assert not {"receipt", "author"} & {field.name for field in CarriedLimits._meta.fields}
-    forget_old(timezone.now() + limits.KEPT)
+    forget_old(timezone.now() + limits.KEPT_FOR)
     assert not CarriedLimits.objects.exists()
 
 
@@ -298,11 +298,13 @@ def test_hashes_of_one_person_differ_from_quarter_to_quarter_and_site_to_site() 
     person, elsewhere = Author(site=site, subject="c"), Author(site=other, subject="c")
     present, later = (
         limits._person_hashes(person, now),
-        limits._person_hashes(person, now + 2 * limits.KEPT),
+        limits._person_hashes(person, now + 2 * limits.KEPT_FOR),
     )
     assert not {*present} & {*later}
     assert not {*present} & {*limits._person_hashes(elsewhere, now)}
-    assert present[0] in limits._person_hashes(person, now + limits.KEPT), "found while it is kept"
+    assert present[0] in limits._person_hashes(person, now + limits.KEPT_FOR), (
+        "found while it is kept"
+    )
 
 
 def arrive(site: Site, network: str) -> Author:
@@ -363,7 +365,7 @@ def test_costs_of_a_day_add_up_to_one_row(site: Site) -> None:
 @pytest.mark.thorough
 def test_a_budget_that_is_spent_ends_the_asking(site: Site) -> None:
     count_cost(site.pk, 1000)
-    assert take_up(message_of(author_of(site))) is None
+    assert claim_message(message_of(author_of(site))) is None
     assert Message.objects.latest("pk").dropped_at == "budget"
 
 

@@ -7,7 +7,7 @@ from django.db import connections
 
 from apps.authors.models import Author, Message, Site
 from apps.authors.services.messages import Incoming, StoredMessage, context_of, store_message
-from apps.authors.services.privacy import written
+from apps.authors.services.privacy import original_text
 from tests.cases import all_cases
 from tests.factories.authors import TEXT, author_of, message_of, site_with_features
 
@@ -48,7 +48,7 @@ def test_raw_text_is_kept_encrypted_where_the_site_wants_it() -> None:
     message = message_of(author, PRIVATE)
     stored = Message.objects.get(pk=message.pk)
     assert b"jane" not in bytes(stored.sealed or b"")
-    assert written(stored) == PRIVATE
+    assert original_text(stored) == PRIVATE
 
 
 def test_a_site_may_keep_nothing_of_what_was_not_asked_about() -> None:

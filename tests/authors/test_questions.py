@@ -13,7 +13,7 @@ from apps.authors import tasks
 from apps.authors.models import Author, Message, Question, Site, SiteUse
 from apps.authors.services import questions
 from apps.authors.services.authors import opt_out
-from apps.authors.services.message_lease import Task, take_up, unfinished_messages
+from apps.authors.services.message_lease import AskingTask, claim_message, unfinished_messages
 from apps.authors.services.messages import LEASE
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.questions import OpenModels, ask_about, ask_now, next_question
@@ -47,12 +47,12 @@ def models(answer: Answer | ModelError) -> OpenModels:
     return opened
 
 
-def ask(task: Task, open_models: OpenModels) -> list[Question]:
+def ask(task: AskingTask, open_models: OpenModels) -> list[Question]:
     return async_to_sync(ask_about)(task, open_models)
 
 
-def taken_up(author: Author, text: str = WISH) -> Task:
-    task = take_up(message_of(author, text))
+def taken_up(author: Author, text: str = WISH) -> AskingTask:
+    task = claim_message(message_of(author, text))
     assert task is not None
     return task
 
@@ -132,7 +132,7 @@ def test_who_has_lost_a_message_to_another_writes_nothing_but_what_it_cost() -> 
     author = author_of(site_with_features(model=ModelSpecFactory.create()))
     slow = taken_up(author)
     Message.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    again = take_up(Message.objects.select_related("author__site").get())
+    again = claim_message(Message.objects.select_related("author__site").get())
     assert again is not None
     assert ask(slow, models(sensible)) == []
     alone = SiteUse.objects.get().cost_nanousd

@@ -11,7 +11,7 @@ from apps.authors.database import in_database
 from apps.authors.models import Author, Message, Question, Site
 from apps.authors.services import questions
 from apps.authors.services.answers import SubmittedAnswer, record_answer, undo
-from apps.authors.services.message_lease import take_up
+from apps.authors.services.message_lease import claim_message
 from apps.authors.services.questions import ask_about, ask_now, next_question, store_questions
 from labelhub.core.interview.calls import JUDGED_DANGER, ORDINARY
 from labelhub.core.interview.pipeline import InterviewResult, StageVerdict
@@ -66,7 +66,7 @@ def _broken(_: Call) -> str:
 
 
 async def asked_about(message: Message, models: Scripted) -> list[Question]:
-    task = await in_database(take_up, message)
+    task = await in_database(claim_message, message)
     return await ask_about(task, lambda *_: models) if task else []
 
 
@@ -138,7 +138,7 @@ def test_after_a_crisis_nothing_is_asked_and_nothing_waits(author: Author) -> No
 
 def test_a_crisis_that_comes_while_the_models_are_asked_ends_it(author: Author) -> None:
     message = message_of(author)
-    task = take_up(message)
+    task = claim_message(message)
     assert task is not None
     message_of(author, "i took all the pills")
     stages = (StageVerdict("relevance", passed=True),)
@@ -151,13 +151,13 @@ def test_a_question_that_is_taken_back_while_it_is_looked_for_is_not_sent(
     author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked(author)
-    push = questions._push
+    push = questions._mark_pushed
 
     def late(pk: int, now: datetime) -> bool:
         message_of(author, "I want to kill myself")
         return bool(push(pk, now))
 
-    monkeypatch.setattr(questions, "_push", late)
+    monkeypatch.setattr(questions, "_mark_pushed", late)
     assert questions.next_question(author) is None
     assert set(Question.objects.values_list("status", flat=True)) == {Question.Status.RETRACTED}
 

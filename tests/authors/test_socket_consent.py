@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from apps.authors.models import Answer, Author, Message, Site
-from apps.authors.selectors.sites import forget_known
+from apps.authors.selectors.sites import clear_known_sites
 from apps.authors.services.sites import set_consent_text
 from tests.authors.live import Page, answer, hello_for, question_on, token_of, write
 from tests.factories.authors import author_of, message_of, site_with_features
@@ -21,7 +21,7 @@ def site() -> Site:
 
 def new_text(site: Site) -> None:
     set_consent_text(site=site, texts={"en": "We now also read it aloud."}, actor=None)
-    forget_known()
+    clear_known_sites()
 
 
 def agree(page: Page, site: Site, *scope: str) -> str:

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from django.utils import timezone
 
-from apps.authors.consumers import connections, session
+from apps.authors.consumers import session
 from apps.authors.models import Author, Question, Site
 from apps.echo.models import Decision
 from tests.authors.live import Page, answer, question_on, write
@@ -22,7 +22,7 @@ CRISIS = "I want to kill myself"
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "ROUND", 0.1)
+    monkeypatch.setattr(session, "ROUND", 0.1)
     monkeypatch.setattr(session, "GRACE", 0.6)
 
 
@@ -129,7 +129,7 @@ def test_a_page_whose_question_is_settled_is_not_looked_at_until_it_is_undone(
     with Page.open(address, site) as page:
         question = question_on(page)
         assert answer(page, question)["t"] == "ack"
-        monkeypatch.setattr(connections, "taken_back", taken_back)
+        monkeypatch.setattr(session, "withdrawn_questions", taken_back)
         assert page.nothing_more(0.5)
         assert looked == []
         page.outcome(page.say("undo", qid=question["qid"]))

@@ -64,7 +64,7 @@ def late_frames(question: dict[str, Any], site: Site) -> list[tuple[str, dict[st
 def test_what_comes_late_from_an_erased_person_is_refused_for_good(
     address: str, site: Site, kind: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("apps.authors.consumers.connections.ROUND", 60.0)
+    monkeypatch.setattr("apps.authors.consumers.session.ROUND", 60.0)
     with Page.open(address, site) as page:
         question = question_on(page)
         erase_author(Author.objects.get())
@@ -91,7 +91,7 @@ def test_the_page_that_erases_gets_its_receipt_before_anything_closes_it(
     address: str, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the server looks for erased authors between the erasure and the receipt."""
-    monkeypatch.setattr("apps.authors.consumers.connections.ROUND", 0.02)
+    monkeypatch.setattr("apps.authors.consumers.session.ROUND", 0.02)
 
     def erase_slowly(author: Author) -> Any:
         erasure = erase_author(author)

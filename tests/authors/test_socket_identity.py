@@ -10,7 +10,7 @@ from django.utils import timezone
 from websockets.exceptions import ConnectionClosed
 
 from apps.authors.models import Author, Event, Message, Site, SiteKey
-from apps.authors.selectors.sites import forget_known
+from apps.authors.selectors.sites import clear_known_sites
 from tests.authors.live import Page, hello_for, pass_time, token, write
 from tests.factories.authors import (
     site_with_features,
@@ -101,7 +101,7 @@ def test_who_signs_in_while_connected_comes_back_as_they_are(address: str, site:
 def test_a_revoked_key_ends_what_it_has_signed(address: str, site: Site) -> None:
     with Page.open(address, site, ident=token(site)) as page:
         SiteKey.objects.update(revoked_at=timezone.now())
-        forget_known()
+        clear_known_sites()
         for _ in range(2):
             assert page.outcome(write(page))["d"]["code"] == "ident_invalid"
     assert not Message.objects.exists()

@@ -10,10 +10,10 @@ import pytest
 from django.db import OperationalError
 from websockets.exceptions import ConnectionClosed
 
-from apps.authors.consumers import chat, connections, widget
+from apps.authors.consumers import chat, session, widget
 from apps.authors.consumers.socket import BURST, RATE, Socket
 from apps.authors.models import Answer, Author, Event, Message, Question, Site
-from apps.authors.selectors.sites import forget_known
+from apps.authors.selectors.sites import clear_known_sites
 from apps.authors.services.sites import update_site
 from tests.authors.live import Page, answer, hello_for, here, token_of, write
 from tests.factories.authors import (
@@ -66,7 +66,7 @@ def test_an_unknown_key_is_refused_for_good(address: str, site: Site) -> None:
 def test_a_site_that_is_switched_off_hears_nobody(address: str, site: Site) -> None:
     with Page.open(address, site) as page:
         update_site(site=site, enabled=False)
-        forget_known()
+        clear_known_sites()
         write(page)
         assert page.closed_with() == 4403
     assert not Message.objects.exists()
@@ -203,8 +203,8 @@ def test_signs_of_life_are_heard_while_messages_are_held_back(address: str, site
 def test_who_is_silent_for_long_is_sent_away(
     address: str, site: Site, monkeypatch: pytest.MonkeyPatch, scope: list[str]
 ) -> None:
-    monkeypatch.setattr(connections, "SILENT", 0.2)
-    monkeypatch.setattr(connections, "ROUND", 0.1)
+    monkeypatch.setattr(session, "SILENT", 0.2)
+    monkeypatch.setattr(session, "ROUND", 0.1)
     with Page.open(address, site, mode="chat", consent={"scope": scope}) as page:
         assert page.closed_with() == 4408
     wait_for(lambda: here() == 0, seconds=5, what="everybody to have gone")

@@ -6,7 +6,7 @@ import re
 import pytest
 from django.test import Client
 
-from apps.authors.selectors.sites import forget_known
+from apps.authors.selectors.sites import clear_known_sites
 from apps.authors.views.widget import build_of_files
 from tests.cases import all_cases
 from tests.factories.authors import ORIGIN, site_with_features
@@ -18,7 +18,7 @@ STATIC_IMPORT = re.compile(r"\bimport[\s{\"]|\bfrom\"")
 
 @pytest.fixture(autouse=True)
 def fresh() -> None:
-    forget_known()
+    clear_known_sites()
 
 
 def test_the_script_is_classic_and_declares_nothing_in_the_page(client: Client) -> None:

@@ -4,10 +4,10 @@ import pytest
 
 from apps.authors.errors import ConsentOutdated
 from apps.authors.selectors.sites import (
+    clear_known_sites,
     consent_hash,
     consent_words,
     current_consent,
-    forget_known,
     known_site,
     widget_config,
 )
@@ -59,7 +59,7 @@ def test_a_text_that_is_written_while_nothing_is_offered_does_not_name_it(
 
 
 def test_only_the_whole_text_can_be_agreed_to(echo: Echo) -> None:
-    forget_known()
+    clear_known_sites()
     known = known_site(echo.site.public_key)
     shown = widget_config(known, "en")["consent"]
     assert shown["text"].endswith(RECOMMENDS["en"])

@@ -17,7 +17,7 @@ from apps.authors.models import Author, Message, Question, Site, SiteKey
 from apps.authors.selectors.sites import current_consent
 from apps.authors.services.answers import SubmittedAnswer, record_answer
 from apps.authors.services.authors import author_of_subject, consent_of
-from apps.authors.services.message_lease import Task, prompts
+from apps.authors.services.message_lease import AskingTask, prompts
 from apps.authors.services.messages import Incoming, store_message
 from apps.authors.services.questions import next_question, store_questions
 from apps.authors.services.sites import add_key, create_site
@@ -93,7 +93,7 @@ def asked(
     drafts = [
         template_draft(feature, next(iter(feature.values), "quiet"), "en") for feature in chosen
     ]
-    task = Task(
+    task = AskingTask(
         message=message,
         spec=ensure_builtin(),
         author_message=AuthorMessage(text=message.text, language="en"),

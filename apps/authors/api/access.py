@@ -23,7 +23,7 @@ from apps.accounts.authentication import sent_key
 from apps.accounts.roles import Right
 from apps.authors.errors import BadField
 from apps.authors.models import Author, Site
-from apps.authors.selectors.authors import author_called, site_for
+from apps.authors.selectors.authors import find_author, find_site_for
 from apps.authors.selectors.sites import site_of_server_key
 from apps.common.api.errors import faults, summary
 from apps.common.api.parsers import PlainJSONParser
@@ -140,7 +140,7 @@ class SiteViewSet(ApiViewSet):
     def site(self) -> Site:
         """The site, after the check of the right that the method needs."""
         right = self.read_right if self.request.method in SAFE_METHODS else self.write_right
-        return site_for(self.request.user, self.kwargs["public_key"], right)
+        return find_site_for(self.request.user, self.kwargs["public_key"], right)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Check the right once the caller is known."""
@@ -166,7 +166,7 @@ class SiteServerViewSet(ApiViewSet):
         Raises:
             NotFound: the site does not know them.
         """
-        return author_called(self.site, subject)
+        return find_author(self.site, subject)
 
     def checked(self, sent: serializers.BaseSerializer[Any]) -> dict[str, Any]:
         """As :func:`read`."""

@@ -23,7 +23,7 @@ from apps.authors.api.access import HasSiteKey, SiteKeyAuthentication, read, ser
 from apps.authors.api.records import MessageFilter, MessageSerializer
 from apps.authors.errors import BadField, ConsentRequired, TooLong
 from apps.authors.models import Erasure, Message, Question
-from apps.authors.selectors.authors import messages_of, site_for
+from apps.authors.selectors.authors import find_site_for, messages_of
 from apps.authors.selectors.messages import pending_questions
 from apps.authors.services.answers import DISMISSALS, LONGEST_WORD, SubmittedAnswer
 from apps.authors.services.authors import post_message
@@ -349,7 +349,7 @@ class MessagesViewSet(ApiViewSet):
         """Whoever reads must be a manager of the site's project."""
         super().initial(request, *args, **kwargs)
         if not self._posting:
-            self.site = site_for(request.user, kwargs["public_key"], Right.MANAGE)
+            self.site = find_site_for(request.user, kwargs["public_key"], Right.MANAGE)
 
     @extend_schema(operation_id="site_messages")
     def list(self, request: Request, **_: str) -> Response:

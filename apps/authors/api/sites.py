@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from apps.accounts.http import SignedInApiRequest
 from apps.authors.api.access import SiteViewSet
 from apps.authors.models import ConsentText, Feature, Site, SiteKey
-from apps.authors.selectors.sites import current_consent, forget_known, sites_of
+from apps.authors.selectors.sites import clear_known_sites, current_consent, sites_of
 from apps.authors.services.features import MOST_BYTES, add_features, import_features, read_features
 from apps.authors.services.sites import (
     add_key,
@@ -265,7 +265,7 @@ class OneSiteViewSet(SiteViewSet):
         """
         changes = _changes(SiteChangeSerializer(data=request.data, partial=True))
         update_site(site=self.site, **changes)
-        forget_known()
+        clear_known_sites()
         return Response(self.get_serializer(self.site).data)
 
     def destroy(self, request: SignedInApiRequest, **_: str) -> Response:
@@ -274,7 +274,7 @@ class OneSiteViewSet(SiteViewSet):
         With its authors, messages and answers, for good; the labelled items stay.
         """
         delete_site(site=self.site)
-        forget_known()
+        clear_known_sites()
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(request=ConsentSerializer, responses=ConsentSerializer)
@@ -286,7 +286,7 @@ class OneSiteViewSet(SiteViewSet):
         """
         texts = self.read_body(ConsentSerializer)["texts"]
         consent = set_consent_text(site=self.site, texts=texts, actor=request.user)
-        forget_known()
+        clear_known_sites()
         return Response(ConsentSerializer(consent).data)
 
 

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from django.utils import timezone
 
-from apps.authors.consumers.session import Session, to_its_end
+from apps.authors.consumers.session import Session, log_failure
 from apps.authors.database import in_database
 from apps.authors.errors import BadField, Erased
 from apps.authors.models import Author, Message
@@ -29,7 +29,7 @@ from apps.authors.services.limits import (
     reserve,
     unknown_person,
 )
-from apps.authors.services.privacy import written
+from apps.authors.services.privacy import original_text
 from apps.authors.translations import LIMIT_REACHED, translated
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview import frames
@@ -61,7 +61,7 @@ class PastConversation:
 async def send_history(session: Session) -> None:
     """What was said before in the author's latest conversation; what they were not answered
     because the connection broke is answered now."""
-    earlier = await session.act(_latest)
+    earlier = await session.act(_latest_conversation)
     if earlier is None:
         return
     for line in earlier.lines:
@@ -108,7 +108,7 @@ async def _reply_to_all(session: Session) -> None:
     try:
         while queue:
             await session.ready()
-            await to_its_end(_reply(session, queue[0]))
+            await log_failure(_reply(session, queue[0]))
             session.registry.replying.discard((session.owner_id, queue.pop(0)))
     finally:  # the rest is answered when the author comes back
         session.registry.replying.difference_update((session.owner_id, mid) for mid in queue)
@@ -196,7 +196,7 @@ def _redacted(text: str, region: str) -> str:
     return redact(text, region=region, names=finder()).text
 
 
-def _latest(author: Author) -> PastConversation | None:
+def _latest_conversation(author: Author) -> PastConversation | None:
     conversation = author.conversations.order_by("-pk").first()
     if conversation is None:
         return None
@@ -215,7 +215,7 @@ def _latest(author: Author) -> PastConversation | None:
             {
                 "mid": message.ref,
                 "role": message.role,
-                "text": written(message),
+                "text": original_text(message),
                 "ts": int(message.received_at.timestamp() * 1000),
             }
             for message in recent

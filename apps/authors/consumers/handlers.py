@@ -17,7 +17,7 @@ from apps.authors.models import Author, Consent, Message
 from apps.authors.selectors.sites import KnownSite
 from apps.authors.services import answers, authors, messages, privacy, questions, site_config
 from apps.authors.services.locking import lock_author
-from apps.authors.services.message_lease import Task, take_up
+from apps.authors.services.message_lease import AskingTask, claim_message
 from apps.authors.services.messages import is_crisis
 from labelhub.core.interview import frames
 from labelhub.core.interview.frames import Frame
@@ -45,7 +45,7 @@ async def on_message(session: Session, frame: Frame) -> None:
     header = session.known.site.country_header
     country = session.socket.header(header) if header else ""
     heard, task = await session.act(
-        _hear,
+        _store_and_claim,
         messages.Incoming(
             ref=sent.mid,
             conversation=sent.conv,
@@ -60,7 +60,7 @@ async def on_message(session: Session, frame: Frame) -> None:
     if is_crisis(heard.message):
         session.spawn(session.registry.retract(session.registry.of(session.author_id)))
     if task is not None:
-        session.spawn(_ask(session, task))
+        session.spawn(_ask_models(session, task))
     if session.mode == "chat" and sent.role == "author" and heard.fresh:
         await begin_reply(session, sent, heard.message.text)
 
@@ -104,7 +104,7 @@ async def on_dismiss(session: Session, frame: Frame) -> None:
     await session.check()
     await session.act(answers.dismiss, uid, sent.how)
     await session.socket.ack(frame.id)
-    await _settled(session, uid)
+    await _after_answer(session, uid)
 
 
 async def on_undo(session: Session, frame: Frame) -> None:
@@ -153,7 +153,7 @@ async def on_consent(session: Session, frame: Frame) -> None:
     )
     authors.check_consent(known, arrival)
     if asked:
-        session.consent = await session.act(_agree, known, arrival.consent_by)
+        session.consent = await session.act(_store_consent, known, arrival.consent_by)
     session.agreed_to = known.consent.pk
     await session.socket.ack(frame.id)
 
@@ -219,10 +219,10 @@ async def _answer(
         answers.record_answer, uid, answer, consent=session.consent, received=received
     )
     await session.socket.ack(frame.id, undo_ms=answers.UNDO_MS)
-    await _settled(session, uid)
+    await _after_answer(session, uid)
 
 
-async def _settled(session: Session, uid: UUID) -> None:
+async def _after_answer(session: Session, uid: UUID) -> None:
     """Take the question off the author's other pages, and bring the next one."""
     if session.pushed == uid:  # nothing is left to take back, unless it is undone
         session.pushed = None
@@ -230,7 +230,7 @@ async def _settled(session: Session, uid: UUID) -> None:
     await session.push_question()
 
 
-async def _ask(session: Session, task: Task) -> None:
+async def _ask_models(session: Session, task: AskingTask) -> None:
     asked = await questions.ask_about(task, ready=session.ready, send=True)
     here = [page for page in session.registry.of(task.message.author_id) if page.open]
     if asked and here:
@@ -238,11 +238,11 @@ async def _ask(session: Session, task: Task) -> None:
         await first.send_question(asked[0], of=len(asked))
 
 
-def _hear(
+def _store_and_claim(
     author: Author,
     incoming: messages.Incoming,
     ask: bool,  # noqa: FBT001 - passed on as it is
-) -> tuple[messages.StoredMessage, Task | None]:
+) -> tuple[messages.StoredMessage, AskingTask | None]:
     if author.opted_out_at is not None:
         raise OptedOut("You asked not to be asked again; nothing of it is kept.")
     heard = messages.store_message(author.site, author, incoming, claim=ask)
@@ -250,7 +250,7 @@ def _hear(
     if not (ask and heard.fresh and message.status == Message.Status.RECEIVED):
         return heard, None
     message.author = author
-    return heard, take_up(message, claimed=True)
+    return heard, claim_message(message, claimed=True)
 
 
 def _data_frame(author: Author, re: str) -> str:
@@ -260,7 +260,7 @@ def _data_frame(author: Author, re: str) -> str:
 
 
 @transaction.atomic
-def _agree(author: Author, known: KnownSite, by: str) -> Consent:
+def _store_consent(author: Author, known: KnownSite, by: str) -> Consent:
     if lock_author(author.pk) is None:
         raise Erased("Your data was deleted; nothing was stored.")
     if author.opted_out_at is not None:

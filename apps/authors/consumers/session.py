@@ -1,19 +1,21 @@
-"""One author at one socket: identity, consent, and the last question sent."""
+"""The sessions of authors: each one's identity, consent and last question, and the registry of all
+that are connected to this process."""
 
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine
+from collections import defaultdict
+from collections.abc import Callable, Coroutine, Iterable
 from datetime import datetime
+from itertools import chain
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from apps.authors.consumers.connections import TAKEN_BACK, ConnectionRegistry
-from apps.authors.consumers.socket import LEFT, NO_AUTH, REFUSED, Socket
+from apps.authors.consumers.socket import IDLE, LEFT, NO_AUTH, REFUSED, REPLACED, Socket
 from apps.authors.database import in_database
 from apps.authors.errors import (
     ConsentOutdated,
@@ -25,15 +27,26 @@ from apps.authors.errors import (
     SiteDisabled,
 )
 from apps.authors.models import Author, Consent, Question, Site
-from apps.authors.selectors.messages import question_words
-from apps.authors.selectors.sites import KnownSite, check_open, known_site, still_known
-from apps.authors.services.authors import came_back, check_ident, settle_left
+from apps.authors.selectors.messages import (
+    authors_to_wake,
+    erased_among,
+    question_words,
+    withdrawn_questions,
+)
+from apps.authors.selectors.sites import KnownSite, cached_site, check_open, known_site
+from apps.authors.services.authors import check_ident, close_unattended, has_returned
 from apps.authors.services.chat import ChatHistory
 from apps.authors.services.questions import next_question
-from apps.authors.services.site_config import delivered_offers, next_offer
+from apps.authors.services.site_config import (
+    authors_with_offers,
+    delivered_offers,
+    next_offer,
+    withdrawn_offers,
+)
 from apps.common.prepared import prepared
-from labelhub.core.errors import LabelhubError
+from labelhub.core.errors import InvalidInput, LabelhubError
 from labelhub.core.interview.identity import IdentExpired
+from labelhub.core.interview.limits import TokenBucket, network_prefix
 
 Result = TypeVar("Result")
 
@@ -46,6 +59,8 @@ logger = logging.getLogger(__name__)
 GRACE = 4.0
 #: Seconds between two looks for whether they are.
 LOOK_EVERY = 0.1
+#: Why a question or an offer goes off a page, where it was not answered on another one.
+TAKEN_BACK = "taken_back"
 
 
 class Left(LabelhubError):
@@ -62,7 +77,7 @@ class Session:
     """State of a socket after its hello frame."""
 
     def __init__(
-        self, socket: Socket, registry: ConnectionRegistry, known: KnownSite, mode: str
+        self, socket: Socket, registry: "ConnectionRegistry", known: KnownSite, mode: str
     ) -> None:
         self.socket, self.registry, self.mode = socket, registry, mode
         #: Its own name, for what is counted where nothing says who sits there.
@@ -91,7 +106,7 @@ class Session:
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Run ``work`` in the background until it ends or :meth:`stop` is called."""
-        task = asyncio.get_running_loop().create_task(to_its_end(work))
+        task = asyncio.get_running_loop().create_task(log_failure(work))
         _running.add(task)
         self._tasks.add(task)
         task.add_done_callback(_running.discard)
@@ -135,11 +150,11 @@ class Session:
             await asyncio.sleep(GRACE)
         if self.attended:
             return
-        if self.author_id and await in_database(came_back, self.author_id, since):
+        if self.author_id and await in_database(has_returned, self.author_id, since):
             return
         self.stop()
         if self.author_id:
-            await in_database(settle_left, self.author_id)
+            await in_database(close_unattended, self.author_id)
 
     async def become_unknown(self) -> None:
         """Continue without storing anything from now on."""
@@ -183,7 +198,7 @@ class Session:
         Raises:
             SiteDisabled, OriginRefused, IdentRequired, IdentExpired, IdentInvalid: they have not.
         """
-        known = still_known(self.key)
+        known = cached_site(self.key)
         if known is None:
             known = await in_database(known_site, self.key)
         site = known.site
@@ -205,7 +220,7 @@ class Session:
         """
         if not self.author_id:
             raise NotYours("You chose to chat without being asked; nothing of it is kept.")
-        return await in_database(_as_author, self.author_id, self.known, work, args, kwargs)
+        return await in_database(_with_author, self.author_id, self.known, work, args, kwargs)
 
     async def act_as_owner(self, work: Callable[..., Result], *args: Any) -> Result:
         """The same for the author whom their token names, also where they stay unknown now: what
@@ -217,7 +232,7 @@ class Session:
         """
         if not self.owner_id:
             raise NotYours("Nothing is kept of you.")
-        return await in_database(_as_author, self.owner_id, self.known, work, args, {})
+        return await in_database(_with_author, self.owner_id, self.known, work, args, {})
 
     @property
     def open(self) -> bool:
@@ -234,7 +249,7 @@ class Session:
         """Send the question whose turn it is, if there is one that this socket has not got."""
         if not self.open:
             return
-        found = await self.act(_whose_turn)
+        found = await self.act(_next_question)
         if found is not None:
             await self.send_question(*found)
 
@@ -284,7 +299,7 @@ class Session:
             await self.socket.close(NO_AUTH, error.message)
 
 
-async def to_its_end(work: Coroutine[Any, Any, None]) -> None:
+async def log_failure(work: Coroutine[Any, Any, None]) -> None:
     """Do what nobody waits for: what goes wrong is written down, and ends nothing else."""
     try:
         await work
@@ -301,7 +316,7 @@ _leaving: set[asyncio.Task[None]] = set()
 _ending: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
 
 
-async def settled(within: float) -> None:
+async def wait_for_tasks(within: float) -> None:
     """Once nothing goes on beside a socket of this event loop any more, or ``within`` seconds from
     now: a reply that was sent is to be stored before the loop ends."""
     loop = asyncio.get_running_loop()
@@ -328,7 +343,7 @@ def _retracted(author: int, pk: int) -> QuerySet[Question]:
     return Question.objects.filter(pk=pk, author=author, status=Question.Status.RETRACTED)
 
 
-def _whose_turn(author: Author) -> tuple[Question, int] | None:
+def _next_question(author: Author) -> tuple[Question, int] | None:
     question = next_question(author)
     if question is None:
         return None
@@ -341,7 +356,7 @@ def _author(pk: int) -> QuerySet[Author]:
     return Author.objects.select_related("annotator").filter(pk=pk)
 
 
-def _as_author(
+def _with_author(
     author_id: int,
     known: KnownSite,
     work: Callable[..., Result],
@@ -353,3 +368,149 @@ def _as_author(
         raise Erased("Your data was deleted.")
     author.site = known.site
     return work(author, *args, **kwargs)
+
+
+#: Sockets of one author; one more closes the oldest.
+MOST_PER_AUTHOR = 5
+#: New sockets a minute from one network. This machine itself is not counted: a proxy on it that
+#: does not say for whom it asks would be everybody.
+CONNECTS_A_MINUTE = 60
+#: Seconds without a frame after which a socket is closed, and between two rounds.
+SILENT, ROUND = 600.0, 2.0
+
+
+class ConnectionRegistry:
+    """The sessions of one event loop, by author; and those of people who want to stay unknown."""
+
+    def __init__(self) -> None:
+        self._sessions: defaultdict[int, list[Session]] = defaultdict(list)
+        self._unknown: set[Session] = set()
+        #: (author, id of their message) that are being replied to in a chat.
+        self.replying: set[tuple[int, str]] = set()
+        #: Authors who are being erased from a page here, which is to get its receipt first.
+        self.erasing: set[int] = set()
+        self._networks: dict[str, TokenBucket] = {}
+        self._keeper: asyncio.Task[None] | None = None
+
+    def __len__(self) -> int:
+        return sum(len(sessions) for sessions in self._sessions.values()) + len(self._unknown)
+
+    def may_connect(self, network: str) -> bool:
+        """Whether another socket from there is taken at present."""
+        if not network or network.startswith(("127.", "::")):
+            return True
+        if len(self._networks) > 10_000:
+            self._networks.clear()
+        bucket = self._networks.get(network)
+        if bucket is None:
+            bucket = TokenBucket(CONNECTS_A_MINUTE / 60, CONNECTS_A_MINUTE)
+            self._networks[network] = bucket
+        return bucket.take()
+
+    async def join(self, session: Session) -> None:
+        """Add a session; if its author has too many sockets, close the oldest."""
+        if self._keeper is None or self._keeper.done():
+            self._keeper = asyncio.get_running_loop().create_task(self._keep())
+        if not session.author_id:
+            self._unknown.add(session)
+            return
+        sessions = self._sessions[session.author_id]
+        sessions.append(session)
+        if len(sessions) > MOST_PER_AUTHOR:
+            await sessions.pop(0).socket.close(REPLACED, "A newer page has taken over.")
+
+    def leave(self, session: Session) -> None:
+        """Remove a session; no error if it was never added."""
+        self._unknown.discard(session)
+        sessions = self._sessions.get(session.author_id, [])
+        if session in sessions:
+            sessions.remove(session)
+        if not sessions:
+            self._sessions.pop(session.author_id, None)
+
+    def of(self, author_id: int) -> list[Session]:
+        """The author's sessions here, oldest first."""
+        return list(self._sessions.get(author_id, ()))
+
+    def owned_by(self, author_id: int) -> list[Session]:
+        """The author's sessions here, with those in which they chat unknown."""
+        unknown = [session for session in self._unknown if session.owner_id == author_id != 0]
+        return [*self.of(author_id), *unknown]
+
+    async def dismiss(self, author_id: int, why: LabelhubError) -> None:
+        """End all that goes on for an author and close all of their sockets for good. That they
+        were erased is sent in a frame first: idle pages have to forget them too."""
+        for session in self.owned_by(author_id):
+            session.stop()
+            if isinstance(why, Erased):
+                await session.socket.nack("", why.code, why.message)
+            await session.socket.close(LEFT, why.message)
+
+    async def retract(self, sessions: Iterable[Session]) -> None:
+        """Remove withdrawn questions and offers from these pages."""
+        showing = [session for session in sessions if session.pushed or session.offers]
+        questions = {session.pushed for session in showing if session.pushed}
+        offers = set[UUID]().union(*(session.offers for session in showing))
+        gone = await in_database(withdrawn_questions, questions) if questions else set()
+        ended = await in_database(withdrawn_offers, offers) if offers else set()
+        for session in showing:
+            if session.pushed in gone:
+                await session.retract(TAKEN_BACK)
+            for uid in session.offers & ended:
+                await session.retract_offer(uid)
+
+    async def _keep(self) -> None:
+        """Until nobody is left: close silent sockets and those of authors who were erased
+        elsewhere, and bring questions that others have made (a server's message, a worker that took
+        up what a killed process left)."""
+        while self._sessions or self._unknown:
+            await asyncio.sleep(ROUND)
+            try:
+                await self._close_silent()
+                await self._close_erased()
+                await self.retract(chain.from_iterable(self._sessions.values()))
+                here = list(self._sessions)
+                await self._wake(await in_database(authors_to_wake, here))
+                await self._offer(await in_database(authors_with_offers, here))
+            except Exception:  # one bad round must not end the keeping
+                logger.exception("Looking after the widget's sockets failed; it is tried again.")
+
+    async def _close_silent(self) -> None:
+        late = time.monotonic() - SILENT
+        known = chain.from_iterable(self._sessions.values())
+        for session in [session for session in (*known, *self._unknown) if session.heard_at < late]:
+            await session.socket.close(IDLE, "Nothing was heard for ten minutes.")
+
+    async def _close_erased(self) -> None:
+        owners = {*self._sessions, *(session.owner_id for session in self._unknown)} - {0}
+        for author_id in await in_database(erased_among, owners):
+            if author_id not in self.erasing:
+                await self.dismiss(author_id, Erased("Your data was deleted."))
+
+    async def _wake(self, author_ids: Iterable[int]) -> None:
+        for author_id in author_ids:
+            sessions = self.of(author_id)
+            if sessions:
+                await sessions[-1].push_question()
+
+    async def _offer(self, author_ids: Iterable[int]) -> None:
+        for author_id in author_ids:
+            sessions = self.of(author_id)
+            if sessions:
+                await sessions[-1].push_offer()
+
+
+_registries: WeakKeyDictionary[asyncio.AbstractEventLoop, ConnectionRegistry] = WeakKeyDictionary()
+
+
+def connection_registry() -> ConnectionRegistry:
+    """The registry of the running event loop."""
+    return _registries.setdefault(asyncio.get_running_loop(), ConnectionRegistry())
+
+
+def network_of(address: str) -> str:
+    """The network an address is in; nothing for what is no address."""
+    try:
+        return network_prefix(address)
+    except InvalidInput:
+        return ""

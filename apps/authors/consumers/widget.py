@@ -12,9 +12,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.authors.consumers import chat
-from apps.authors.consumers.connections import connection_registry, network_of
 from apps.authors.consumers.handlers import HANDLERS
-from apps.authors.consumers.session import Session
+from apps.authors.consumers.session import Session, connection_registry, network_of
 from apps.authors.consumers.socket import (
     BAD_FRAME,
     LEFT,
@@ -76,7 +75,7 @@ async def admit(socket: Socket, frame: Frame, network: str) -> Admission | None:
     session = Session(socket, connection_registry(), known, hello.mode)
     session.language, session.ident = hello.lang[:2].lower(), hello.ident
     session.network = network_hash(network)
-    enter = _as_author if "questions" in hello.consent.scope else _as_unknown
+    enter = _admit_author if "questions" in hello.consent.scope else _admit_unknown
     try:
         consented_ms = hello.consent.agreed_ms
         words = await enter(
@@ -117,38 +116,38 @@ async def greet(entry: Admission) -> None:
         await session.refuse(entry.re, error)
 
 
-async def _as_author(session: Session, arrival: Arrival) -> dict[str, Any]:
+async def _admit_author(session: Session, arrival: Arrival) -> dict[str, Any]:
     found = await in_database(admit_author, session.known, arrival)
     author = found.author
     session.author_id = session.owner_id = author.pk
     session.consent, session.ident_until = found.consent, found.ident_until
     session.agreed_to = found.consent.text_id if found.consent else None
     session.subject = author.subject
-    return _words(
+    return _welcome_fields(
         session.known,
         sid=author.uid.hex,
         tok=found.token,
         resumed=found.resumed,
         state="opted_out" if author.opted_out_at else "asking",
         verified=author.verified,
-        reward=await in_database(_earned, author, session.known),
+        reward=await in_database(_reward_words, author, session.known),
     )
 
 
-async def _as_unknown(session: Session, arrival: Arrival) -> dict[str, Any]:
+async def _admit_unknown(session: Session, arrival: Arrival) -> dict[str, Any]:
     """Somebody who wants to chat and not to be asked: nothing of them is kept. What was kept of
     them before stays theirs, and their token with it."""
     check_consent(session.known, arrival)
-    owner, ident = await in_database(_owner, session.known, arrival)
+    owner, ident = await in_database(_find_owner, session.known, arrival)
     session.owner_id = owner.pk if owner else 0
     session.agreed_to = session.known.consent.pk
     if ident is not None:
         session.subject, session.ident_until = ident.sub, ident.expires_at
     tok = arrival.token if owner and ident is None else ""
-    return _words(session.known, state="chat_only", tok=tok)
+    return _welcome_fields(session.known, state="chat_only", tok=tok)
 
 
-def _words(known: KnownSite, **fields: Any) -> dict[str, Any]:
+def _welcome_fields(known: KnownSite, **fields: Any) -> dict[str, Any]:
     nobody = {"sid": "", "tok": "", "resumed": False, "verified": False, "reward": None}
     always = {
         "server_time": int(timezone.now().timestamp() * 1000),
@@ -158,7 +157,7 @@ def _words(known: KnownSite, **fields: Any) -> dict[str, Any]:
     return nobody | always | fields
 
 
-def _owner(known: KnownSite, arrival: Arrival) -> tuple[Author | None, VerifiedVisitor | None]:
+def _find_owner(known: KnownSite, arrival: Arrival) -> tuple[Author | None, VerifiedVisitor | None]:
     """The author that a signature or a token names; none is made, and nothing of them changes."""
     ident = check_ident(known.site, arrival.ident)
     if ident is not None:
@@ -169,7 +168,7 @@ def _owner(known: KnownSite, arrival: Arrival) -> tuple[Author | None, VerifiedV
     return with_token.filter(site=known.site).first(), None
 
 
-def _earned(author: Author, known: KnownSite) -> dict[str, str] | None:
+def _reward_words(author: Author, known: KnownSite) -> dict[str, str] | None:
     site = known.site
     if not (site.reward_cents and author.verified):
         return None
@@ -196,7 +195,7 @@ async def widget_socket(scope: Scope, receive: Receive, send: Send) -> None:
     if not connection_registry().may_connect(network):
         await socket.close(TOO_MUCH, "Too many connections from your network; come back later.")
         return
-    first = await _first(socket)
+    first = await _receive_hello(socket)
     entry = await admit(socket, first, network) if first is not None else None
     if entry is None:
         return
@@ -208,7 +207,7 @@ async def widget_socket(scope: Scope, receive: Receive, send: Send) -> None:
         await entry.session.leave()
 
 
-async def _first(socket: Socket) -> Frame | None:
+async def _receive_hello(socket: Socket) -> Frame | None:
     """The frame that says hello; None where there is none, and it is closed."""
     deadline = asyncio.get_running_loop().call_later(
         GREETING, lambda: asyncio.ensure_future(socket.close(NO_AUTH, "No hello within 5 s."))
@@ -219,7 +218,7 @@ async def _first(socket: Socket) -> Frame | None:
             return None
     finally:
         deadline.cancel()
-    frame = await _read(socket, raw)
+    frame = await _read_frame(socket, raw)
     if frame is None or not isinstance(frame.d, Hello):
         # Nothing is known of who is there: there is no going on.
         await socket.close(NO_AUTH, "The first frame must be a hello.")
@@ -239,12 +238,12 @@ async def _listen(session: Session) -> None:
                 await in_database(_note_flood, session.author_id, session.known.site.pk)
                 await socket.close(TOO_MUCH, "Too much at once; come back in a minute.")
             continue
-        frame = await _read(socket, raw)
+        frame = await _read_frame(socket, raw)
         if frame is not None:
             await _handle(session, frame)
 
 
-async def _read(socket: Socket, raw: str | bytes) -> Frame | None:
+async def _read_frame(socket: Socket, raw: str | bytes) -> Frame | None:
     try:
         return read_frame(raw)
     except BadFrame as fault:

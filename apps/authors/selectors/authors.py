@@ -105,7 +105,7 @@ class AuthorFilter(SearchFilter):
         return authors.filter(_FILTERS[group])
 
 
-def with_counts(authors: Sequence[Author]) -> list[AuthorRow]:
+def author_rows(authors: Sequence[Author]) -> list[AuthorRow]:
     """The authors with what they wrote and answered, in two queries."""
     ids = [author.pk for author in authors]
     wrote = Message.objects.by_authors().filter(author__in=ids)
@@ -145,7 +145,7 @@ def answers_by(author: Author, most: int = 50) -> QuerySet[Answer]:
     return found.order_by("-pk")[:most]
 
 
-def owed(site: Site, now: datetime) -> list[Owed]:
+def rewards_owed(site: Site, now: datetime) -> list[Owed]:
     """What is held, due, paid and void, by currency."""
     unpaid = Q(payout__isnull=True, void_at__isnull=True)
     states = {
@@ -218,7 +218,7 @@ def consent_history(site: Site) -> QuerySet[ConsentText]:
     )
 
 
-def site_for(user: User | AnonymousUser, public_key: str, right: Right) -> Site:
+def find_site_for(user: User | AnonymousUser, public_key: str, right: Right) -> Site:
     """The site of that key, provided that ``user`` holds ``right`` in its project.
 
     Raises:
@@ -255,7 +255,7 @@ def payouts_of(site: Site) -> QuerySet[Payout]:
     return Payout.objects.filter(site=site).order_by("-pk")
 
 
-def author_called(site: Site, subject: str) -> Author:
+def find_author(site: Site, subject: str) -> Author:
     """The author by the host's own id for them.
 
     Raises:

@@ -28,7 +28,7 @@ def authors_to_wake(author_ids: Sequence[int]) -> list[int]:
     return list(found)
 
 
-def taken_back(uids: Collection[UUID]) -> set[UUID]:
+def withdrawn_questions(uids: Collection[UUID]) -> set[UUID]:
     """Questions that were withdrawn and must go off the pages."""
     ids, found = list(uids), set[UUID]()
     for start in range(0, len(ids), AT_ONCE):

@@ -41,7 +41,7 @@ def known_site(public_key: str) -> KnownSite:
     Raises:
         UnknownSite: no site has it.
     """
-    known = still_known(public_key)
+    known = cached_site(public_key)
     if known is not None:
         return known
     found = find_site(public_key)
@@ -52,14 +52,14 @@ def known_site(public_key: str) -> KnownSite:
     return known
 
 
-def still_known(public_key: str) -> KnownSite | None:
+def cached_site(public_key: str) -> KnownSite | None:
     """The same without a look at the database; None where there must be one."""
     known = _known.get(public_key)
     fresh = known is not None and time.monotonic() - known.read_at < FRESH
     return known if fresh else None
 
 
-def forget_known() -> None:
+def clear_known_sites() -> None:
     """Read every site anew: the test suite and a manager's own page must not see what was."""
     _known.clear()
 

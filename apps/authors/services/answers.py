@@ -134,7 +134,7 @@ def sync_label(answer: Answer) -> None:
     only shows whether its author answers consistently."""
     if answer.question.reask_of_id is not None:
         return
-    current = _label_of(answer)
+    current = _label_of_answer(answer)
     wanted = answer.undone_at is None and answer.excluded_at is None
     if wanted and current is None:
         question = answer.question
@@ -189,7 +189,7 @@ def item_of(question: Question) -> Item:
         project=site.project,
         external_id=f"question-{question.uid.hex}",
         text=message.text,
-        context=[_shown(earlier) for earlier in context_of(message)],
+        context=[_context_turn(earlier) for earlier in context_of(message)],
         question=question.text,
         options=[option["label"] for option in question.options],
         meta=_meta(question, site),
@@ -218,14 +218,14 @@ def _meta(question: Question, site: Site) -> dict[str, object]:
     } | ({"values": values} if values else {})
 
 
-def _shown(message: Message) -> dict[str, str]:
+def _context_turn(message: Message) -> dict[str, str]:
     if message.role == Message.Role.AUTHOR:
         return {"role": "user", "text": message.text}
     short = message.text[:SHOWN_OF_REPLIES]
     return {"role": "assistant", "text": short + ("…" if short != message.text else "")}
 
 
-def _label_of(answer: Answer) -> Label | None:
+def _label_of_answer(answer: Answer) -> Label | None:
     """The author's label of the answer's item that stands now."""
     if answer.question.item_id is None or answer.author.annotator_id is None:
         return None
@@ -269,12 +269,12 @@ def record_answer(
     """
     try:
         with transaction.atomic():
-            return _record(author, uid, sent, consent, received)
+            return _record_locked(author, uid, sent, consent, received)
     except TooEarly as early:
         _note_early(author, uid, early)
         raise
     except IntegrityError:  # the same answer, or another one, came over another connection
-        known = _known_answer(author, uid, sent.ref)
+        known = _find_answer(author, uid, sent.ref)
         if known is None:
             raise AlreadyAnswered("This question has been answered.") from None
         return known
@@ -289,7 +289,7 @@ def dismiss(author: Author, uid: UUID, how: str) -> Question:
     """
     status, now = DISMISSALS[how], timezone.now()
     with transaction.atomic():
-        question = _locked(_as_of_now(author), uid)
+        question = _lock_question(_lock_existing(author), uid)
         if question.status in (Question.Status.ANSWERED, Question.Status.NOFIT):
             raise AlreadyAnswered("This question has been answered.")
         if question.status in OPEN:
@@ -312,7 +312,7 @@ def undo(author: Author, uid: UUID) -> Question:
     """
     now = timezone.now()
     with transaction.atomic():
-        question = _locked(_as_of_now(author), uid)
+        question = _lock_question(_lock_existing(author), uid)
         answer = question.answers.select_related("author", "consent__text").last()
         if answer is None or now - (answer.undone_at or answer.received_at) > UNDO_WITHIN:
             raise TooLate("Answers can be taken back for a few seconds only.")
@@ -333,12 +333,12 @@ def undo(author: Author, uid: UUID) -> Question:
         return question
 
 
-def _record(
+def _record_locked(
     author: Author, uid: UUID, sent: SubmittedAnswer, consent: Consent | None, received: datetime
 ) -> Answer:
-    author = _as_of_now(author)
-    question = _locked(author, uid)
-    known = _known_answer(author, uid, sent.ref)
+    author = _lock_existing(author)
+    question = _lock_question(author, uid)
+    known = _find_answer(author, uid, sent.ref)
     if known is not None:
         return known
     if author.opted_out_at is not None:
@@ -380,7 +380,7 @@ def _record(
     return answer
 
 
-def _as_of_now(author: Author) -> Author:
+def _lock_existing(author: Author) -> Author:
     """The author as they are now, locked first of all: a ruling, an opt-out and an erasure wait, or
     are seen.
 
@@ -399,7 +399,7 @@ def _standing_consent(author: int) -> QuerySet[Consent]:
     return given.select_related("text").order_by("-pk")[:1]
 
 
-def _locked(author: Author, uid: UUID) -> Question:
+def _lock_question(author: Author, uid: UUID) -> Question:
     question = _question_with_uid.first(uid)
     if question is None:
         raise UnknownQuestion("There is no such question.")
@@ -421,7 +421,7 @@ def _answer_with_ref(author: int, ref: str) -> QuerySet[Answer]:
     return Answer.objects.select_related("question").filter(author=author, ref=ref)
 
 
-def _known_answer(author: Author, uid: UUID, ref: str) -> Answer | None:
+def _find_answer(author: Author, uid: UUID, ref: str) -> Answer | None:
     """The answer that came under this id before.
 
     Raises:

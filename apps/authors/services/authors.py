@@ -87,7 +87,7 @@ def admit_author(known: KnownSite, arrival: Arrival) -> AdmittedAuthor:
     ident = check_ident(site, arrival.ident)
     now = timezone.now()
     with transaction.atomic():
-        author, token, made = _author(site, arrival, ident, now)
+        author, token, made = _find_or_create_author(site, arrival, ident, now)
         resumed = not made and now - author.seen_at < RESUMED_WITHIN
         author.seen_at = now
         author.network = network_hash(arrival.network)
@@ -113,7 +113,7 @@ def network_hash(network: str) -> str:
     return keyed_hash("network", network) if network and not local else ""
 
 
-def _known_before(site: Site, **named: Any) -> Author:
+def _remembered_author(site: Site, **named: Any) -> Author:
     """The author that a page remembers, locked, so that an erasure runs before or after this
     transaction.
 
@@ -227,15 +227,15 @@ def opt_in(author: Author) -> None:
     author.opted_out_at = None
 
 
-def _author(
+def _find_or_create_author(
     site: Site, arrival: Arrival, ident: VerifiedVisitor | None, now: datetime
 ) -> tuple[Author, str, bool]:
     """The author, locked, the token to come back with, and whether they are new."""
     remembered = None
     if arrival.sid:
-        _known_before(site, uid=_uuid(arrival.sid))
+        _remembered_author(site, uid=_uuid(arrival.sid))
     if arrival.token:
-        remembered = _known_before(site, token_digest=digest(arrival.token))
+        remembered = _remembered_author(site, token_digest=digest(arrival.token))
     until = now + timedelta(days=site.retention_days)
     if ident is not None:
         author, made = lock_or_create_author(site, ident.sub)
@@ -286,7 +286,7 @@ def post_message(
     check_consent(KnownSite(site, text, 0.0), Arrival(consent_by=Site.ConsentBy.HOST))
     if version not in (None, text.version):
         raise ConsentOutdated(f"The present text to agree to is version {text.version}; ask again.")
-    author = _consenting_author(site, subject, text, consented_at)
+    author = _author_with_consent(site, subject, text, consented_at)
     try:
         heard = store_message(site, author, incoming)
     except IntegrityError:  # the site was deleted between the two transactions
@@ -296,7 +296,7 @@ def post_message(
 
 
 @transaction.atomic
-def _consenting_author(
+def _author_with_consent(
     site: Site, subject: str, text: ConsentText, consented_at: datetime | None
 ) -> Author:
     """The author with their consent written down; two requests at once make one of each."""
@@ -318,12 +318,12 @@ def _consenting_author(
     return author
 
 
-def came_back(author_id: int, since: datetime) -> bool:
+def has_returned(author_id: int, since: datetime) -> bool:
     """Whether the author has connected since then, to any server."""
     return Author.objects.filter(pk=author_id, seen_at__gt=since).exists()
 
 
-def settle_left(author_id: int) -> None:
+def close_unattended(author_id: int) -> None:
     """Close the author's open question, so that the next message may be asked about, and end what
     no model was asked about yet.
 

@@ -176,7 +176,7 @@ def chat_messages(site: Site, history: Sequence[ChatTurn]) -> tuple[Message, ...
         if kept and room < 0:
             break
         kept.append((role, text))
-    turns = list(_turns(kept[::-1]))
+    turns = list(_chat_turns(kept[::-1]))
     if not turns or turns[-1].role != "user" or not history[-1][1].strip():
         raise InvalidInput.at("history", "it must end with a message of the author.")
     instructions = site.chat_instructions.strip()
@@ -186,7 +186,7 @@ def chat_messages(site: Site, history: Sequence[ChatTurn]) -> tuple[Message, ...
     return (system, *turns[:-1], last)
 
 
-def _turns(history: Sequence[ChatTurn]) -> Iterator[Message]:
+def _chat_turns(history: Sequence[ChatTurn]) -> Iterator[Message]:
     """As turns of a user and an assistant, the user's first: some endpoints refuse others."""
     written = [(role, text) for role, text in history if text.strip()]
     begun = dropwhile(lambda line: line[0] != Row.Role.AUTHOR, written)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.authors.models import Author, Message, Site
-from apps.authors.services.message_lease import Task, plan_of
+from apps.authors.services.message_lease import AskingTask, plan_of
 from apps.authors.services.messages import Screening, screen_text
 from apps.authors.services.questions import PATIENCE, OpenModels, interview
 from apps.llm.models import ModelSpec
@@ -61,8 +61,8 @@ def dry_run(site: Site, text: str, open_models: OpenModels = shared_gateway) -> 
         message = Message(author=Author(site=site), text=screened.text, language=screened.language)
         features = list(site.features.asked())
         asked = asyncio.run(
-            _asked(
-                Task(
+            _ask_models(
+                AskingTask(
                     message=message,
                     spec=spec,
                     author_message=AuthorMessage(text=screened.text, language=screened.language),
@@ -82,7 +82,9 @@ def dry_run(site: Site, text: str, open_models: OpenModels = shared_gateway) -> 
     return _dry_run(screened, spec, asked.drafts, sum(spent))
 
 
-async def _asked(task: Task, spent: list[int], open_models: OpenModels) -> InterviewResult:
+async def _ask_models(
+    task: AskingTask, spent: list[int], open_models: OpenModels
+) -> InterviewResult:
     try:
         async with open_models(task.spec, PATIENCE) as models:
             return await interview(task, models, spent)

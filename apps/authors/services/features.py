@@ -31,10 +31,10 @@ def read_features(raw: Any) -> list[Feature]:
         raise InvalidInput.at(
             "features", f'Send {{"set": NAME}} with one of {sets}, or a list of features.'
         )
-    return parsed_rows(raw)
+    return parse_rows(raw)
 
 
-def parsed_rows(rows: Sequence[Any], numbers: Sequence[int] = ()) -> list[Feature]:
+def parse_rows(rows: Sequence[Any], numbers: Sequence[int] = ()) -> list[Feature]:
     """The features of all rows, or none of them.
 
     Args:
@@ -120,14 +120,14 @@ def import_features(*, site: Site, name: str, data: bytes) -> Imported:
         raise InvalidInput.at("file", f"must be at most {MOST_BYTES // 2**20} MB.")
     text = _text(data)
     if name.lower().endswith(".json"):
-        return add_features(site=site, features=parsed_rows(_json_rows(text)))
+        return add_features(site=site, features=parse_rows(_json_rows(text)))
     known = {row.key: row.parsed for row in site.features.all()}
     columns, rows = _table(text)
     numbers = [number for number, _ in rows]
     # What cannot be read stays as it is, for the parser to refuse.
     raw = [{name: COLUMNS[name](cell) for name, cell in cells.items() if cell} for _, cells in rows]
-    read = parsed_rows(raw, numbers=numbers)
-    kept = [_kept(feature, known.get(feature.key), columns) for feature in read]
+    read = parse_rows(raw, numbers=numbers)
+    kept = [_keep_omitted_fields(feature, known.get(feature.key), columns) for feature in read]
     return add_features(site=site, features=kept)
 
 
@@ -208,13 +208,13 @@ def _row(number: int, row: Sequence[str], columns: Sequence[str]) -> dict[str, s
     return dict(zip(columns, (cell.strip() for cell in row), strict=False))
 
 
-def _kept(new: Feature, old: Feature | None, columns: Sequence[str]) -> Feature:
-    if old is None or _space(new) != _space(old):
+def _keep_omitted_fields(new: Feature, old: Feature | None, columns: Sequence[str]) -> Feature:
+    if old is None or _answer_space(new) != _answer_space(old):
         return new
     return replace(new, **{name: getattr(old, name) for name in _STAYS if name not in columns})
 
 
-def _space(feature: Feature) -> tuple[Any, ...]:
+def _answer_space(feature: Feature) -> tuple[Any, ...]:
     return feature.answer, feature.values, feature.bounds, feature.unit
 
 

@@ -37,10 +37,10 @@ from labelhub.core.interview.limits import AskHistory, ThrottleRule
 def count_cost(site_id: int, nanousd: int, *, calls: int = 0) -> None:
     """Add to what the site's models have cost today (UTC), and to the calls that were not counted
     before they began; of a site that is gone, nothing."""
-    if not (nanousd or calls) or _added(site_id, _today(), nanousd, calls):
+    if not (nanousd or calls) or _add_use(site_id, _today(), nanousd, calls):
         return
     open_day(site_id)
-    _added(site_id, _today(), nanousd, calls)
+    _add_use(site_id, _today(), nanousd, calls)
 
 
 def budget_spent(site: Site) -> bool:
@@ -60,7 +60,7 @@ def open_day(site_id: int) -> None:
     SiteUse.objects.bulk_create(first, ignore_conflicts=True)
 
 
-def _added(site_id: int, day: date, nanousd: int, calls: int) -> bool:
+def _add_use(site_id: int, day: date, nanousd: int, calls: int) -> bool:
     rows = SiteUse.objects.filter(site=site_id, day=day)
     return bool(rows.update(cost_nanousd=F("cost_nanousd") + nanousd, calls=F("calls") + calls))
 
@@ -120,10 +120,10 @@ def reserve(site: Site, kind: str, person: Person) -> None:
     most = site.replies_verified if person.verified else site.replies_anonymous
     try:
         with transaction.atomic():
-            _take(site, day, f"{kind} {person.key}", most, "this person")
+            _count_use(site, day, f"{kind} {person.key}", most, "this person")
             if person.network:
                 named = f"{kind} network {person.network}"
-                _take(site, day, named, site.replies_network, "this network")
+                _count_use(site, day, named, site.replies_network, "this network")
             # The call of the site last: its row is everybody's, and locked until the end.
             if budget_spent(site):
                 raise LimitReached("The site's budget for today is spent.")
@@ -142,7 +142,7 @@ def forget_uses(now: datetime) -> None:
     DailyUse.objects.filter(day__lt=now.date() - timedelta(days=1)).delete()
 
 
-def _take(site: Site, day: date, holder: str, most: int, name: str) -> None:
+def _count_use(site: Site, day: date, holder: str, most: int, name: str) -> None:
     who = _holder_hash(site, day, holder)
     row = DailyUse.objects.filter(site=site, day=day, who=who)
     below = row.filter(count__lt=most)
@@ -173,7 +173,7 @@ def _holder_hash(site: Site, day: date, holder: str) -> str:
     return keyed_hash("use", f"{site.public_key} {day} {holder}")
 
 
-def _move(author: Author, before: str, now: str) -> None:
+def _move_uses(author: Author, before: str, now: str) -> None:
     site, day = author.site, timezone.now().date()
     for kind in (REPLY, ASK):
         used = DailyUse.objects.filter(
@@ -182,7 +182,7 @@ def _move(author: Author, before: str, now: str) -> None:
         used.update(who=_holder_hash(site, day, f"{kind} {now}"))
 
 
-KEPT = timedelta(days=90)
+KEPT_FOR = timedelta(days=90)
 DAY = timedelta(days=1)
 #: So much a host's clock may be ahead of this server's.
 CLOCKS_DIFFER = timedelta(minutes=1)
@@ -196,7 +196,7 @@ def keep_limits(author: Author) -> CarriedLimits | None:
     who = _person_hashes(author, now)
     if not who:
         return None
-    before = _standing(author, now)
+    before = _carried_limits(author, now)
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     asked = author.questions.filter(created_at__gte=midnight).values("message").distinct().count()
     kept = CarriedLimits(
@@ -204,7 +204,7 @@ def keep_limits(author: Author) -> CarriedLimits | None:
         who=who[0],
         surveys=asked + surveys_before(author, now),
         erased_at=now,
-        until=now + KEPT if author.verified else midnight + DAY,
+        until=now + KEPT_FOR if author.verified else midnight + DAY,
     )
     if author.verified:
         earned = Reward.objects.filter(author=author).standing()
@@ -216,7 +216,7 @@ def keep_limits(author: Author) -> CarriedLimits | None:
         before.delete()
     kept.save()
     if not author.verified:
-        _move(author, _key(author), _kept_key(kept))
+        _move_uses(author, _key(author), _kept_key(kept))
     return kept
 
 
@@ -235,7 +235,7 @@ def inherit_limits(author: Author) -> CarriedLimits | None:
     author.trust = {} if found.trusted else {"summary": WHY}
     author.save(update_fields=["carried", "ruling", "ruling_reason", "trusted", "trust"])
     if not author.verified:
-        _move(author, _kept_key(found), _key(author))
+        _move_uses(author, _kept_key(found), _key(author))
     return found
 
 
@@ -249,25 +249,25 @@ def has_agreed_since(kept: CarriedLimits, moment: datetime | None) -> bool:
 
 def surveys_before(author: Author, now: datetime) -> int:
     """Surveys of today (UTC) from before the author's data was deleted."""
-    kept = _standing(author, now)
+    kept = _carried_limits(author, now)
     return kept.surveys if kept is not None and kept.erased_at.date() == now.date() else 0
 
 
 def day_cents_before(author: Author, now: datetime) -> int:
     """Cents of the last day from before the author's data was deleted."""
-    kept = _standing(author, now)
+    kept = _carried_limits(author, now)
     return kept.day_cents if kept is not None and now - kept.erased_at < DAY else 0
 
 
 def total_cents_before(author: Author, now: datetime) -> int:
     """Cents in all from before the author's data was deleted."""
-    kept = _standing(author, now)
+    kept = _carried_limits(author, now)
     return kept.total_cents if kept is not None else 0
 
 
 def distrusted_before(author: Author, now: datetime) -> bool:
     """Whether the signals spoke against the author before their data was deleted."""
-    kept = _standing(author, now)
+    kept = _carried_limits(author, now)
     return kept is not None and not kept.trusted
 
 
@@ -291,7 +291,7 @@ def limits_of(site: Site, subject: str, now: datetime) -> CarriedLimits | None:
     return rows.order_by("-pk").first()
 
 
-def _standing(author: Author, now: datetime) -> CarriedLimits | None:
+def _carried_limits(author: Author, now: datetime) -> CarriedLimits | None:
     # Hardly anybody has any: no query for the others.
     if author.carried_id is None:
         return None
@@ -304,7 +304,7 @@ def _person_hashes(author: Author, now: datetime) -> list[str]:
     if author.verified:
         quarters = dict.fromkeys(
             f"{moment.year}-{(moment.month - 1) // 3}"
-            for moment in (now, now - KEPT / 2, now - KEPT)
+            for moment in (now, now - KEPT_FOR / 2, now - KEPT_FOR)
         )
         return [keyed_hash("limits", f"{key} {quarter} {author.subject}") for quarter in quarters]
     if author.network:

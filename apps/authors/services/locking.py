@@ -44,7 +44,7 @@ def retry_on_deadlock(work: Callable[Given, Result]) -> Callable[Given, Result]:
 
 def lock_author(pk: int) -> Author | None:
     """The author as they are now, with their annotator; None where they are no more."""
-    return _locked.first(pk)
+    return _locked_author.first(pk)
 
 
 def lock_author_to_delete(pk: int) -> Author | None:
@@ -69,6 +69,6 @@ def lock_site(site: Site) -> None:
 
 
 @prepared
-def _locked(pk: int) -> QuerySet[Author]:
+def _locked_author(pk: int) -> QuerySet[Author]:
     rows = Author.objects.select_for_update(of=("self",), no_key=True)
     return rows.select_related("annotator").filter(pk=pk)

@@ -23,8 +23,8 @@ from apps.authors.services.messages import (
     SHOWN_OF_REPLIES,
     context_of,
     drop_message,
+    has_unjudgeable_text,
     in_quiet_period,
-    is_unseen,
     unjudged_texts,
     verdict,
 )
@@ -50,7 +50,7 @@ ROLES = ("relevance", "prediction", "question", "word")
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class AskingTask:
     """A message that somebody has taken up, and what is needed to ask about it."""
 
     message: Message
@@ -62,7 +62,7 @@ class Task:
     chooser: MessageChooser | None = None
 
 
-def take_up(message: Message, *, claimed: bool = False) -> Task | None:
+def claim_message(message: Message, *, claimed: bool = False) -> AskingTask | None:
     """Take a message up, if nobody has and its author may be asked now.
 
     Args:
@@ -74,7 +74,7 @@ def take_up(message: Message, *, claimed: bool = False) -> Task | None:
         What to ask; None where there is nothing to ask, and then the message says why.
     """
     now = timezone.now()
-    if not claimed and not _claimed(message, now):
+    if not claimed and not _take_lease(message, now):
         return None
     asked = asked_before(message.author_id)
     stage, reason, propensity = _permit(message, asked, now)
@@ -83,10 +83,10 @@ def take_up(message: Message, *, claimed: bool = False) -> Task | None:
         return None
     message.stages.append(verdict("throttle", passed=True, reason="", data={}))
     kit = config_of(message.author.site)
-    shown = replace(as_asked(message), unjudged=unjudged_texts(message))
+    shown = replace(message_for_models(message), unjudged=unjudged_texts(message))
     chooser = chooser_for(message, shown, kit.features, asked)
     plan = plan_of(message.author.site, kit.definitions, times_asked(asked))
-    return Task(
+    return AskingTask(
         message=message,
         spec=kit.spec,
         author_message=shown,
@@ -102,8 +102,8 @@ def unfinished_messages(most: int = 50) -> list[int]:
     a task for each. They are told to nobody else meanwhile, so that a backlog is sent once."""
     now = timezone.now()
     left = Message.objects.filter(
-        _before("lease_until", now),
-        _before("queued_until", now),
+        _free_since("lease_until", now),
+        _free_since("queued_until", now),
         status=Message.Status.RECEIVED,
         received_at__lt=now - UNCLAIMED,
     )
@@ -111,7 +111,7 @@ def unfinished_messages(most: int = 50) -> list[int]:
     return [pk for pk in ids if left.filter(pk=pk).update(queued_until=now + QUEUED)]
 
 
-def as_asked(message: Message) -> AuthorMessage:
+def message_for_models(message: Message) -> AuthorMessage:
     """The message as models see it."""
     context = tuple(
         (
@@ -134,7 +134,7 @@ def plan_of(
         least_relevant=site.least_relevant,
         most_questions=site.most_questions,
         asked=asked,
-        leaks=leaks_in(site.region),
+        leaks=leak_detector(site.region),
     )
 
 
@@ -144,7 +144,7 @@ def salt_of(site: Site) -> str:
 
 
 @lru_cache(maxsize=300)
-def leaks_in(region: str) -> Callable[[str], bool]:
+def leak_detector(region: str) -> Callable[[str], bool]:
     """Whether words hold personal data as it is written in that country."""
     return lambda text: bool(redact(text, region=region).findings)
 
@@ -156,16 +156,16 @@ def prompts() -> dict[str, Prompt]:
     return {role: library.get("interview", role) for role in ROLES}
 
 
-def _claimed(message: Message, now: datetime) -> bool:
+def _take_lease(message: Message, now: datetime) -> bool:
     """Whether it is ours to ask about: of two who come at once only one gets it."""
     free = Message.objects.filter(
-        _before("lease_until", now), pk=message.pk, status=Message.Status.RECEIVED
+        _free_since("lease_until", now), pk=message.pk, status=Message.Status.RECEIVED
     )
     message.lease_until = now + LEASE
     return bool(free.update(lease_until=message.lease_until))
 
 
-def _before(field: str, now: datetime) -> Q:
+def _free_since(field: str, now: datetime) -> Q:
     """That nobody has it by that field, or has had it too long."""
     return Q(**{f"{field}__isnull": True}) | Q(**{f"{field}__lt": now})
 
@@ -184,6 +184,6 @@ def _permit(
         return "budget", "The site's budget for today is spent.", 0.0
     draw = sampling_draw(site.public_key, author.uid.hex, message.ref)
     permit = may_ask(rule_of(site), history_of(author, message, asked, now), now, draw)
-    if permit.allowed and is_unseen(message):
+    if permit.allowed and has_unjudgeable_text(message):
         return "throttle", "not_judged", 0.0
     return ("" if permit.allowed else "throttle"), permit.reason, permit.propensity

@@ -42,7 +42,7 @@ def verdict(stage: str, *, passed: bool, reason: str, data: dict[str, Any]) -> d
     return {"stage": stage, "passed": passed, "reason": reason, "data": data}
 
 
-def only_ends(stages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def without_findings(stages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """How each stage ended and why, without what it found in the message."""
     return [stage | {"data": {}} for stage in stages]
 
@@ -60,7 +60,7 @@ def end_message(message: Message, dropped_at: str, reason: str, *, cost: int) ->
     forgotten = sensitive or (dropped_at and keeps_nothing)
     message.status = Message.Status.DROPPED if dropped_at else Message.Status.ASKED
     message.dropped_at, message.reason = dropped_at, reason[:300]
-    message.stages = only_ends(message.stages) if forgotten else message.stages
+    message.stages = without_findings(message.stages) if forgotten else message.stages
     message.text = "" if forgotten else message.text
     message.sealed = None if sensitive else message.sealed
     message.processed_at = timezone.now()
@@ -120,16 +120,16 @@ def is_ordinary() -> Q:
 
 def unjudged_texts(message: Message) -> tuple[str, ...]:
     """What else the author wrote lately and no model has judged, oldest first."""
-    texts = _texts(message.author_id, message.pk, timezone.now() - QUIET_PERIOD)
+    texts = _unjudged_texts(message.author_id, message.pk, timezone.now() - QUIET_PERIOD)
     return tuple(text[:LONGEST] for (text,) in reversed(texts))
 
 
-def is_unseen(message: Message) -> bool:
+def has_unjudgeable_text(message: Message) -> bool:
     """Whether the author wrote something in the last minutes that can be judged no more: the site
     keeps no text of what is not asked about."""
     if message.author.site.keep_text != Site.KeepText.NOTHING:
         return False
-    return _unseen.first(message.author_id, message.pk, timezone.now() - UNSEEN) is not None
+    return _unjudgeable.first(message.author_id, message.pk, timezone.now() - UNSEEN) is not None
 
 
 def _unjudged(author: int, since: datetime) -> QuerySet[Message]:
@@ -143,13 +143,13 @@ def _unjudged(author: int, since: datetime) -> QuerySet[Message]:
 
 
 @prepared
-def _texts(author: int, but: int, since: datetime) -> QuerySet[Message, tuple[str]]:
+def _unjudged_texts(author: int, but: int, since: datetime) -> QuerySet[Message, tuple[str]]:
     others = _unjudged(author, since).exclude(pk=but).exclude(text="").order_by("-pk")
     return others.values_list("text")[:MOST]
 
 
 @prepared
-def _unseen(author: int, but: int, since: datetime) -> QuerySet[Message, tuple[int]]:
+def _unjudgeable(author: int, but: int, since: datetime) -> QuerySet[Message, tuple[int]]:
     others = _unjudged(author, since).exclude(pk=but).filter(text="").order_by("-pk")
     return others.values_list("pk")[:1]
 
@@ -224,11 +224,13 @@ def store_message(
     message = Message(author=author, site_id=author.site_id, ref=incoming.ref)
     message.role, message.country = incoming.role, incoming.country[:2].upper()
     if incoming.role == Message.Role.ASSISTANT:
-        _fill_context(message, site, incoming)
+        _fill_from_assistant(message, site, incoming)
     else:
-        _fill(message, site, incoming, [text for (text,) in _recent_of(author.pk) if text])
+        _fill_from_author(
+            message, site, incoming, [text for (text,) in _recent_of(author.pk) if text]
+        )
         message.lease_until = timezone.now() + LEASE if claim else None
-    return _stored(message, incoming.conversation)
+    return _insert_message(message, incoming.conversation)
 
 
 def screen_text(site: Site, text: str, recent: Sequence[str] = (), language: str = "") -> Screening:
@@ -257,7 +259,9 @@ def context_of(message: Message) -> list[Message]:
     return _earlier(message.conversation_id, message.pk)[::-1]
 
 
-def _fill(message: Message, site: Site, incoming: Incoming, recent: Sequence[str]) -> None:
+def _fill_from_author(
+    message: Message, site: Site, incoming: Incoming, recent: Sequence[str]
+) -> None:
     found = screen_text(site, incoming.text, recent, incoming.language)
     message.text, message.language = found.text, found.language
     message.stages, message.reason = found.stages, found.reason
@@ -270,7 +274,7 @@ def _fill(message: Message, site: Site, incoming: Incoming, recent: Sequence[str
         message.text = ""
 
 
-def _fill_context(message: Message, site: Site, incoming: Incoming) -> None:
+def _fill_from_assistant(message: Message, site: Site, incoming: Incoming) -> None:
     """What the assistant said repeats what the author told it: it is redacted too, and not kept
     where nothing is. Where it speaks of a danger, its author may have."""
     message.status = Message.Status.CONTEXT
@@ -279,7 +283,7 @@ def _fill_context(message: Message, site: Site, incoming: Incoming) -> None:
         message.text = redact(incoming.text, region=site.region, names=finder()).text
 
 
-def _stored(message: Message, conversation: str, *, again: bool = False) -> StoredMessage:
+def _insert_message(message: Message, conversation: str, *, again: bool = False) -> StoredMessage:
     """Insert it, with its conversation where it is the first there."""
     author = message.author
     found = _conversation_with_ref.first(author.pk, conversation)
@@ -301,7 +305,7 @@ def _stored(message: Message, conversation: str, *, again: bool = False) -> Stor
         if again:  # its site was deleted meanwhile
             raise
         message.pk = None
-        return _stored(message, conversation, again=True)
+        return _insert_message(message, conversation, again=True)
     return StoredMessage(message, fresh=True)
 
 

@@ -25,7 +25,7 @@ from apps.authors.models import (
 from apps.authors.querysets import OPEN, MessageQuerySet
 from apps.authors.services.limits import forget_carried, forget_uses, keep_limits
 from apps.authors.services.locking import lock_author, lock_author_to_delete, retry_on_deadlock
-from apps.authors.services.messages import only_ends
+from apps.authors.services.messages import without_findings
 from apps.common.sealing import CannotOpen, unseal
 from apps.labels.models import Annotator, ItemState, Label
 from apps.projects.models import Item
@@ -112,7 +112,7 @@ def forget_old(now: datetime, most: int = 500) -> int:
     for site in Site.objects.only("pk", "retention_days"):
         until = now - timedelta(days=site.retention_days)
         old = Message.objects.filter(site=site, received_at__lt=until)
-        count += _empty(old, most) + _delete(old, most)
+        count += _empty_asked(old, most) + _delete_unasked(old, most)
         _forget_conversations(site, now - timedelta(days=1), most)
         _forget_authors(site, until, most)
     return count
@@ -129,19 +129,19 @@ def _forget_conversations(site: Site, until: datetime, most: int) -> None:
             Conversation.objects.filter(pk=pk, messages__isnull=True).delete()
 
 
-def _empty(old: MessageQuerySet, most: int) -> int:
+def _empty_asked(old: MessageQuerySet, most: int) -> int:
     """Take out what those that were asked about said: of the stages only how each ended stays."""
     about = Question.objects.filter(message=OuterRef("pk"))
     asked = old.filter(Exists(about)).exclude(Q(text="") & Q(sealed__isnull=True))
     found = list(asked.only("stages")[:most])
     for message in found:
         message.text, message.sealed, message.fingerprint = "", None, ""
-        message.stages = only_ends(message.stages)
+        message.stages = without_findings(message.stages)
     Message.objects.bulk_update(found, ["text", "sealed", "fingerprint", "stages"], batch_size=100)
     return len(found)
 
 
-def _delete(old: MessageQuerySet, most: int) -> int:
+def _delete_unasked(old: MessageQuerySet, most: int) -> int:
     about = Question.objects.filter(message=OuterRef("pk"))
     gone = list(old.filter(~Exists(about)).values_list("pk", flat=True)[:most])
     Message.objects.filter(pk__in=gone).delete()
@@ -163,12 +163,12 @@ def _forget_authors(site: Site, until: datetime, most: int) -> None:
                 gone.filter(pk=pk).delete()
 
 
-def written(message: Message) -> str:
+def original_text(message: Message) -> str:
     """The message as its author wrote it, where that is kept and can be opened."""
-    return _opened(message.text, message.sealed)
+    return _open_text(message.text, message.sealed)
 
 
-def _opened(text: str, sealed: bytes | memoryview | None) -> str:
+def _open_text(text: str, sealed: bytes | memoryview | None) -> str:
     if sealed is None:
         return text
     try:
@@ -205,7 +205,7 @@ def _consent(consent: Consent) -> dict[str, Any]:
 def _message(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "role": row["role"],
-        "text": _opened(row["text"], row["sealed"]),
+        "text": _open_text(row["text"], row["sealed"]),
         "at": _iso(row["received_at"]),
         "not_asked_because": row["reason"] or None,
         "language": row["language"] or None,

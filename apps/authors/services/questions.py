@@ -22,7 +22,7 @@ from apps.authors.models import Answer, Author, Event, Message, Question
 from apps.authors.querysets import OPEN
 from apps.authors.services.limits import ASK, asked_before, count_cost, person_of, reserve
 from apps.authors.services.locking import lock_author
-from apps.authors.services.message_lease import MOMENT, OVER, Task, prompts, take_up
+from apps.authors.services.message_lease import MOMENT, OVER, AskingTask, claim_message, prompts
 from apps.authors.services.messages import (
     end_message,
     in_quiet_period,
@@ -76,15 +76,15 @@ Ready: TypeAlias = Callable[[], Awaitable[None]]
 OpenModels: TypeAlias = Callable[[ModelSpec, Patience], AbstractAsyncContextManager[Models]]
 
 
-async def _at_once() -> None:
+async def _no_wait() -> None:
     """Nothing to wait for."""
 
 
 async def ask_about(
-    task: Task,
+    task: AskingTask,
     open_models: OpenModels = shared_gateway,
     *,
-    ready: Ready = _at_once,
+    ready: Ready = _no_wait,
     send: bool = False,
 ) -> list[Question]:
     """Ask the models about a message and store the result; returns the questions in order.
@@ -117,11 +117,11 @@ def ask_now(message_id: int) -> list[Question]:
     """Take a message up and ask about it, for callers without an event loop."""
     related = ("author__site__project", "author__site__model__provider", "conversation")
     message = Message.objects.select_related(*related).filter(pk=message_id).first()
-    task = take_up(message) if message is not None else None
+    task = claim_message(message) if message is not None else None
     return asyncio.run(_ask_and_close(task)) if task is not None else []
 
 
-async def _ask_and_close(task: Task) -> list[Question]:
+async def _ask_and_close(task: AskingTask) -> list[Question]:
     try:
         return await ask_about(task)
     finally:
@@ -129,7 +129,7 @@ async def _ask_and_close(task: Task) -> list[Question]:
 
 
 async def interview(
-    task: Task, models: Models, spent: list[int], ready: Ready = _at_once
+    task: AskingTask, models: Models, spent: list[int], ready: Ready = _no_wait
 ) -> InterviewResult:
     """Drive the generator: each list of calls in parallel.
 
@@ -139,17 +139,17 @@ async def interview(
     try:
         async with asyncio.timeout(LONGEST):
             steps = ask(task.author_message, task.plan)
-            return await drive(steps, task.spec, models, spent, ready)
+            return await drive_calls(steps, task.spec, models, spent, ready)
     except TimeoutError:
         raise ModelError(f"The models were not through after {LONGEST:g} seconds.") from None
 
 
-async def drive(
+async def drive_calls(
     steps: Generator[list[Call], list[Reply], Result],
     spec: ModelSpec,
     models: Models,
     spent: list[int],
-    ready: Ready = _at_once,
+    ready: Ready = _no_wait,
 ) -> Result:
     """What a generator of calls comes to; each list is asked in parallel once it is ``ready``, what
     it cost (nanousd) is added to ``spent``."""
@@ -195,7 +195,7 @@ EXPIRES = timedelta(minutes=10)
 
 @transaction.atomic
 def store_questions(
-    task: Task, asked: InterviewResult, cost: int = 0, *, send: bool = False
+    task: AskingTask, asked: InterviewResult, cost: int = 0, *, send: bool = False
 ) -> list[Question]:
     """Write down the stages' verdicts and the questions; none for who has left meanwhile, none
     about a message whose moment is over or that somebody else has taken up since.
@@ -210,14 +210,14 @@ def store_questions(
         return []
     _keep_verdicts(task, asked)
     now = timezone.now()
-    stage, reason = _end(message, asked, now)
+    stage, reason = _find_ending(message, asked, now)
     if stage:
         end_message(message, stage, reason, cost=cost)
         if is_crisis(message):
             withdraw_open_questions(author.pk)
         return []
     rows = [
-        _row(task, draft, number, now, asked.chances.get(draft.feature, 1.0))
+        _question_row(task, draft, number, now, asked.chances.get(draft.feature, 1.0))
         for number, draft in enumerate(asked.drafts, 1)
     ]
     rows += repeated_question(message, number=len(rows) + 1, now=now, expires_at=now + EXPIRES)
@@ -228,7 +228,7 @@ def store_questions(
     return [insert_row(row) for row in rows] if end_message(message, "", "", cost=cost) else []
 
 
-def _end(message: Message, asked: InterviewResult, now: datetime) -> tuple[str, str]:
+def _find_ending(message: Message, asked: InterviewResult, now: datetime) -> tuple[str, str]:
     """The stage that ends a message without questions, and why; both empty where none does."""
     if asked.dropped_at:
         reason = next((stage.reason for stage in asked.stages if not stage.passed), "")
@@ -243,7 +243,7 @@ def _end(message: Message, asked: InterviewResult, now: datetime) -> tuple[str, 
     return "", ""
 
 
-def _keep_verdicts(task: Task, asked: InterviewResult) -> None:
+def _keep_verdicts(task: AskingTask, asked: InterviewResult) -> None:
     for stage in asked.stages:
         task.message.stages.append(
             verdict(stage.stage, passed=stage.passed, reason=stage.reason, data=dict(stage.data))
@@ -253,14 +253,16 @@ def _keep_verdicts(task: Task, asked: InterviewResult) -> None:
 
 
 @transaction.atomic
-def store_failure(task: Task, stage: str, reason: str, cost: int) -> list[Question]:
+def store_failure(task: AskingTask, stage: str, reason: str, cost: int) -> list[Question]:
     """The models could not be asked, or not to the end."""
     task.message.stages.append(verdict(stage, passed=False, reason=reason, data={}))
     end_message(task.message, stage, reason, cost=cost)
     return []
 
 
-def _row(task: Task, draft: Draft, number: int, now: datetime, chance: float) -> Question:
+def _question_row(
+    task: AskingTask, draft: Draft, number: int, now: datetime, chance: float
+) -> Question:
     message = task.message
     order = shuffle_options(draft, f"{message.author.uid.hex} {message.ref} {draft.feature}")
     prompt = prompts()["question" if draft.kind == "choice" else "word"]
@@ -377,10 +379,10 @@ def next_question(author: Author) -> Question | None:
     if author.opted_out_at is not None:
         return None
     now = timezone.now()
-    question = _whose_turn.first(author.pk, now)
+    question = _next_open.first(author.pk, now)
     if question is not None and question.pushed_at is None:
         # The first socket sets the time; the other one sends the same question.
-        if _push(question.pk, now):
+        if _mark_pushed(question.pk, now):
             question.pushed_at, question.status = now, Question.Status.PUSHED
         else:
             question.refresh_from_db(fields=["pushed_at", "status"])
@@ -389,13 +391,13 @@ def next_question(author: Author) -> Question | None:
 
 
 @prepared
-def _whose_turn(author: int, now: datetime) -> QuerySet[Question]:
+def _next_open(author: int, now: datetime) -> QuerySet[Question]:
     waiting = Question.objects.filter(author=author).open(now)
     return waiting.select_related("message__conversation", "site")[:1]
 
 
 @prepared_update
-def _push(question: int, now: datetime) -> Update:
+def _mark_pushed(question: int, now: datetime) -> Update:
     waiting = Question.objects.filter(
         pk=question, pushed_at__isnull=True, status=Question.Status.WAITING
     )
@@ -404,11 +406,11 @@ def _push(question: int, now: datetime) -> Update:
 
 def mark_shown(author: Author, uid: UUID, moment: datetime) -> None:
     """The widget has it on the screen; the first time counts. Unknown questions are nobody's."""
-    _show(author.pk, uid, moment)
+    _mark_shown(author.pk, uid, moment)
 
 
 @prepared_update
-def _show(author: int, uid: UUID, moment: datetime) -> Update:
+def _mark_shown(author: int, uid: UUID, moment: datetime) -> Update:
     sent = Question.objects.filter(uid=uid, author=author, pushed_at__isnull=False)
     pushed = Case(
         When(status=Question.Status.PUSHED, then=Value(Question.Status.SHOWN)),

@@ -31,11 +31,11 @@ class SiteConfig:
     @cached_property
     def definitions(self) -> tuple[Definition, ...]:
         """The features' definitions."""
-        return tuple(_remembered(feature.parsed) for feature in self.features)
+        return tuple(_interned(feature.parsed) for feature in self.features)
 
 
 @lru_cache(maxsize=10_000)
-def _remembered(definition: Definition) -> Definition:
+def _interned(definition: Definition) -> Definition:
     """The first of equal definitions: what is remembered by one is found without comparing it field
     by field each time."""
     return definition

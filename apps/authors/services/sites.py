@@ -155,7 +155,9 @@ def set_features(*, site: Site, features: Sequence[Definition]) -> list[Feature]
     gone = [row.pk for row in known.values() if row.active and row.key not in wanted]
     Feature.objects.filter(pk__in=gone).update(active=False)
     rows = [known.get(key) or Feature(site=site, key=key) for key in keys]
-    changed = [row for index, row in enumerate(rows) if _placed(row, index, wanted[row.key])]
+    changed = [
+        row for index, row in enumerate(rows) if _update_feature_row(row, index, wanted[row.key])
+    ]
     Feature.objects.bulk_create([row for row in changed if row.key not in known])
     Feature.objects.bulk_update(
         [row for row in changed if row.key in known], ["definition", "position", "active"]
@@ -163,7 +165,7 @@ def set_features(*, site: Site, features: Sequence[Definition]) -> list[Feature]
     return rows
 
 
-def _placed(row: Feature, position: int, definition: Definition) -> bool:
+def _update_feature_row(row: Feature, position: int, definition: Definition) -> bool:
     """Whether the row has become another one."""
     before = (row.definition, row.position, row.active)
     row.definition, row.position, row.active = definition.to_json(), position, True
@@ -242,7 +244,9 @@ def _change(site: Site, changes: Mapping[str, Any]) -> None:
             raise InvalidInput.at("allowed_origins", f"Must be a list of at most {MOST_ORIGINS}.")
         site.allowed_origins = list(
             dict.fromkeys(
-                _origin(str(given).strip()) for given in site.allowed_origins if str(given).strip()
+                _read_origin(str(given).strip())
+                for given in site.allowed_origins
+                if str(given).strip()
             )
         )
     if "languages" in changes:
@@ -255,7 +259,7 @@ def _change(site: Site, changes: Mapping[str, Any]) -> None:
 _ORIGIN = re.compile(r"https?://[^\s/?#@]+")
 
 
-def _origin(given: str) -> str:
+def _read_origin(given: str) -> str:
     bare = given.rstrip("/").lower()
     if not _ORIGIN.fullmatch(bare) or "*" in bare or not _has_host(bare):
         raise InvalidInput.at(

@@ -39,7 +39,9 @@ def evidence_of(author: Author, now: datetime) -> TrustEvidence:
     answers = [answer for question in questions for answer in question.answers.all()]
     answers = [answer for answer in answers if answer.undone_at is None]
     by_question = {answer.question_id: answer for answer in answers}
-    again = [_same(question, by_question) for question in questions if question.reask_of_id]
+    again = [
+        _repeat_agrees(question, by_question) for question in questions if question.reask_of_id
+    ]
     compared = [same for same in again if same is not None]
     texts = [message.text for message in messages]
     surveys = {question.message_id for question in questions}
@@ -85,7 +87,7 @@ def evidence_of(author: Author, now: datetime) -> TrustEvidence:
             for index, message in enumerate(messages)
             if message.pk in surveys and message.text
         ),
-        network_authors=_neighbours(author, now),
+        network_authors=_network_authors(author, now),
         verified=author.verified,
     )
 
@@ -96,7 +98,7 @@ def _questions(author: Author, now: datetime) -> list[Question]:
     return list(related.order_by("-pk")[:MOST])[::-1]
 
 
-def _same(again: Question, answers: dict[int, Answer]) -> bool | None:
+def _repeat_agrees(again: Question, answers: dict[int, Answer]) -> bool | None:
     """Whether a question asked twice got the same answer; None until both are there."""
     first, second = answers.get(again.reask_of_id or 0), answers.get(again.pk)
     return None if first is None or second is None else first.value == second.value
@@ -140,7 +142,7 @@ def _usual_agreement(author: Author, now: datetime) -> float | None:
     return sum(same) / len(same) if len(same) >= LEAST_COMPARED else None
 
 
-def _neighbours(author: Author, now: datetime) -> int:
+def _network_authors(author: Author, now: datetime) -> int:
     """Others in the same network, also those of today whose data was deleted."""
     if not author.network:
         return 0

@@ -17,12 +17,12 @@ from apps.authors.pages import site_page
 from apps.authors.selectors.authors import (
     AuthorFilter,
     answers_by,
+    author_rows,
     authors_of,
     get_author,
     get_payout,
-    owed,
     payouts_with_currency,
-    with_counts,
+    rewards_owed,
 )
 from apps.authors.selectors.sites import get_site
 from apps.authors.services.privacy import erase_author
@@ -51,7 +51,7 @@ def site_authors(request: SignedInRequest, slug: str, site_id: int) -> HttpRespo
         filters.qs,
         AUTHOR_COLUMNS,
         caption="Authors, last seen first",
-        rows=with_counts,
+        rows=author_rows,
         filters=filters,
     )
     context = site_page(request, site, "authors") | {"list": authors}
@@ -114,7 +114,7 @@ def _page(
     erase: TypedForm | None = None,
 ) -> HttpResponse:
     context = site_page(request, site, "authors") | {
-        "row": with_counts([author])[0],
+        "row": author_rows([author])[0],
         "author": author,
         "answers": answers_by(author),
         "ruling": ruling or RulingForm(),
@@ -132,7 +132,7 @@ _MOST_PAYOUTS = 100
 def site_rewards(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
     """Held, due, paid, void; earlier payouts."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
-    found = owed(site, timezone.now())
+    found = rewards_owed(site, timezone.now())
     context = site_page(request, site, "rewards") | {
         "owed": found,
         "due": any(owed_part.cents for owed_part in found if owed_part.state == "due"),

@@ -41,7 +41,7 @@ def site_questions(request: SignedInRequest, slug: str, site_id: int) -> HttpRes
     features = list(site.features.order_by("-active", "position"))
     active = [feature for feature in features if feature.active]
     words = " ".join(request.GET.get("q", "").split())[:60]
-    found = [feature for feature in active if _speaks_of(feature, words)]
+    found = [feature for feature in active if _matches_words(feature, words)]
     page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
     retired = [feature for feature in features if not feature.active]
     rows = feature_rows(site, [*page, *retired[:MOST_RETIRED]], DAYS)
@@ -120,7 +120,7 @@ def feature_add(request: SignedInRequest, slug: str, site_id: int) -> HttpRespon
 def feature_create(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
     """A feature of one's own."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
-    return _edited(request, site, None)
+    return _edit_page(request, site, None)
 
 
 @login_required
@@ -130,7 +130,7 @@ def feature_edit(
 ) -> HttpResponse:
     """Its words, values and templates."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
-    return _edited(request, site, _feature(site, feature_key))
+    return _edit_page(request, site, _feature(site, feature_key))
 
 
 @login_required
@@ -151,7 +151,7 @@ def feature_change(
     return redirect(f"{address}?{urlencode(kept)}" if kept else address)
 
 
-def _speaks_of(feature: Feature, words: str) -> bool:
+def _matches_words(feature: Feature, words: str) -> bool:
     """Whether every word is in its key, name or definition."""
     definition = feature.definition
     searched = (
@@ -171,7 +171,7 @@ def _definitions(site: Site) -> list[Definition]:
     return [feature.parsed for feature in site.features.asked()]
 
 
-def _moved(by: int) -> Callable[[Sequence[Definition], Definition], list[Definition]]:
+def _mover(by: int) -> Callable[[Sequence[Definition], Definition], list[Definition]]:
     def change(asked: Sequence[Definition], feature: Definition) -> list[Definition]:
         keys = [definition.key for definition in asked]
         if feature.key not in keys:
@@ -200,12 +200,12 @@ def _moved_first(asked: Sequence[Definition], feature: Definition) -> list[Defin
 
 
 _CHANGES = {
-    "up": _moved(-1), "down": _moved(1), "first": _moved_first, "retire": _retired,
+    "up": _mover(-1), "down": _mover(1), "first": _moved_first, "retire": _retired,
     "ask": _asked_again,
 }  # fmt: skip
 
 
-def _edited(request: SignedInRequest, site: Site, feature: Feature | None) -> HttpResponse:
+def _edit_page(request: SignedInRequest, site: Site, feature: Feature | None) -> HttpResponse:
     known = feature.parsed if feature else None
     data = request.POST if request.method == "POST" else None
     form = FeatureForm(data, feature=known, languages=site.languages)

@@ -17,15 +17,21 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.authors import snippets
-from apps.authors.forms import ConsentForm, SiteForm, SiteSettingsForm, TypedForm, named_as_in_form
+from apps.authors.forms import (
+    ConsentForm,
+    SiteForm,
+    SiteSettingsForm,
+    TypedForm,
+    name_language_field,
+)
 from apps.authors.models import Site, SiteKey
 from apps.authors.pages import own_origin, site_page, sites_page
 from apps.authors.pictures import figure_of
 from apps.authors.selectors.authors import consent_history
 from apps.authors.selectors.funnel import funnels_of, start_of
 from apps.authors.selectors.sites import (
+    clear_known_sites,
     current_consent,
-    forget_known,
     get_site,
     signing_secrets,
     sites_of,
@@ -128,7 +134,7 @@ def site_consent(request: SignedInRequest, slug: str, site_id: int) -> HttpRespo
     if not form.is_valid():
         return _settings_page(request, site, consent=form)
     now = set_consent_text(site=site, texts=form.texts(), actor=request.user)
-    forget_known()
+    clear_known_sites()
     if now.version == before.version:
         messages.info(request, "The text is as it was.")
     else:
@@ -145,7 +151,7 @@ def site_delete(request: SignedInRequest, slug: str, site_id: int) -> HttpRespon
     if not typed.is_valid():
         return _settings_page(request, site, delete=typed)
     delete_site(site=site)
-    forget_known()
+    clear_known_sites()
     messages.success(request, f"The site “{site.name}” is deleted; the labelled items stay.")
     return redirect("site_list", slug)
 
@@ -156,9 +162,9 @@ def _saved(site: Site, form: SiteSettingsForm) -> bool:
     try:
         update_site(site=copy.copy(site), **form.changes())
     except LabelhubError as error:
-        show_refusal(form, named_as_in_form(error))
+        show_refusal(form, name_language_field(error))
         return False
-    forget_known()
+    clear_known_sites()
     return True
 
 
@@ -204,7 +210,7 @@ def site_allow_here(request: SignedInRequest, slug: str, site_id: int) -> HttpRe
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     origins = [*site.allowed_origins, own_origin(request)]
     update_site(site=site, allowed_origins=origins)
-    forget_known()
+    clear_known_sites()
     messages.success(request, f"Pages of {own_origin(request)} may embed this site now.")
     return redirect("site_preview", slug, site.pk)
 

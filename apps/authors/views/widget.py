@@ -39,7 +39,7 @@ class WidgetFile:
 @require_safe
 def widget_script(request: HttpRequest) -> HttpResponseBase:
     """``v1.js``: the address that snippets name and that never changes."""
-    return _sent(request, _files()[ENTRY], HOUR)
+    return _send_file(request, _files()[ENTRY], HOUR)
 
 
 @require_safe
@@ -49,7 +49,7 @@ def widget_file(request: HttpRequest, build: str, name: str) -> HttpResponseBase
     found = _files().get(name)
     if found is None:
         raise Http404
-    return _sent(request, found, FOR_EVER if build == build_of_files() else "no-store")
+    return _send_file(request, found, FOR_EVER if build == build_of_files() else "no-store")
 
 
 @require_safe
@@ -67,7 +67,7 @@ def config(request: HttpRequest, public_key: str) -> HttpResponseBase:
         response = JsonResponse(widget_config(known, language))
     response["Cache-Control"] = "no-store"
     patch_vary_headers(response, ["Origin"])
-    return _for_everybody(response)
+    return _allow_everybody(response)
 
 
 @lru_cache(maxsize=1)
@@ -97,7 +97,7 @@ def _packed(code: str) -> WidgetFile:
     return WidgetFile(plain, gzip.compress(plain, 9, mtime=0), etag)
 
 
-def _sent(request: HttpRequest, found: WidgetFile, caching: str) -> HttpResponse:
+def _send_file(request: HttpRequest, found: WidgetFile, caching: str) -> HttpResponse:
     if request.headers.get("If-None-Match") == found.etag:
         response = HttpResponse(status=304)
     elif "gzip" in request.headers.get("Accept-Encoding", ""):
@@ -107,10 +107,10 @@ def _sent(request: HttpRequest, found: WidgetFile, caching: str) -> HttpResponse
         response = HttpResponse(found.plain, content_type=SCRIPT)
     response["Cache-Control"], response["ETag"] = caching, found.etag
     patch_vary_headers(response, ["Accept-Encoding"])
-    return _for_everybody(response)
+    return _allow_everybody(response)
 
 
-def _for_everybody(response: HttpResponse) -> HttpResponse:
+def _allow_everybody(response: HttpResponse) -> HttpResponse:
     response["Access-Control-Allow-Origin"] = "*"
     response["Cross-Origin-Resource-Policy"] = "cross-origin"
     return response

@@ -17,9 +17,9 @@ from django.utils import timezone
 
 from apps.authors.models import Message
 from apps.authors.services.limits import budget_spent, count_cost
-from apps.authors.services.message_lease import MOMENT, as_asked
+from apps.authors.services.message_lease import MOMENT, message_for_models
 from apps.authors.services.messages import in_quiet_period, is_ordinary
-from apps.authors.services.questions import PATIENCE, OpenModels, drive
+from apps.authors.services.questions import PATIENCE, OpenModels, drive_calls
 from apps.authors.services.site_config import config_of
 from apps.authors.translations import RIGHT_TO_LEFT, translated
 from apps.common.sealing import keyed_hash
@@ -154,7 +154,7 @@ def _claimed(message: Message, now: datetime) -> bool:
 
 def _worded(item: Item, message: Message, open_models: OpenModels) -> tuple[Offer, list[int]]:
     """The words of an offer and what each call cost; the template's where no model may say any."""
-    site, told = message.author.site, as_asked(message)
+    site, told = message.author.site, message_for_models(message)
     region = site.region
     plan = OfferPlan(
         prompt=prompt(),
@@ -181,7 +181,7 @@ async def _asked(
 ) -> Offer:
     try:
         async with asyncio.timeout(LONGEST), open_models(spec, PATIENCE) as models:
-            return await drive(steps, spec, models, spent)
+            return await drive_calls(steps, spec, models, spent)
     except TimeoutError:
         raise ModelError(f"The model was not through after {LONGEST:g} seconds.") from None
     finally:

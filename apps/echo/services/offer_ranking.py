@@ -8,7 +8,7 @@ import numpy as np
 
 from apps.authors.models import Author, Message
 from apps.authors.services.console import DryRun, dry_run
-from apps.authors.services.message_lease import as_asked
+from apps.authors.services.message_lease import message_for_models
 from apps.authors.services.messages import AFTER_JUDGEMENT
 from apps.authors.services.questions import OpenModels
 from apps.authors.services.site_config import config_of
@@ -60,7 +60,7 @@ def rank_offers(echo: Echo, message: Message, place: ArmPlace, now: datetime) ->
         index_of(echo),
         OfferContext(
             message_text=message.text,
-            context=[text for role, text in as_asked(message).context],
+            context=[text for role, text in message_for_models(message).context],
             selected=selected,
             meanings=meanings_of(definitions),
             exclude=resting_items(rule, history),

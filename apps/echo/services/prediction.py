@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 from apps.authors.models import Answer, Message, Site
 from apps.authors.querysets import counting_authors
 from apps.authors.selectors.sites import FRESH
-from apps.authors.services.message_lease import leaks_in, salt_of
+from apps.authors.services.message_lease import leak_detector, salt_of
 from apps.echo.models import Echo
 from apps.echo.selectors.predictions import predicted_value_of, value_of
 from labelhub.core.echo.examples import Example, ExampleIndex, Wanted
@@ -200,7 +200,9 @@ def prediction_calls_for(
 
 def predict_plan(site: Site) -> PredictPlan:
     """How a site's features are predicted."""
-    return PredictPlan(prompt=prompt("predict"), salt=salt_of(site), leaks=leaks_in(site.region))
+    return PredictPlan(
+        prompt=prompt("predict"), salt=salt_of(site), leaks=leak_detector(site.region)
+    )
 
 
 @lru_cache(maxsize=10_000)

@@ -7,7 +7,7 @@ from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.authors.models import Site
-from apps.authors.selectors.sites import forget_known
+from apps.authors.selectors.sites import clear_known_sites
 from tests.authors.api.calling import person, server
 from tests.factories.authors import server_key, site_with_features
 from tests.factories.projects import member
@@ -16,9 +16,9 @@ from tests.factories.projects import member
 @pytest.fixture(autouse=True)
 def fresh_sites() -> Iterator[None]:
     """What a process remembers of sites must not outlive their test."""
-    forget_known()
+    clear_known_sites()
     yield
-    forget_known()
+    clear_known_sites()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.authors.models import Author, Payout, Reward, Site
-from apps.authors.selectors.authors import owed
+from apps.authors.selectors.authors import rewards_owed
 from apps.authors.services.answers import SubmittedAnswer, record_answer
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import asked, author_of, shown_to, site_with_features
@@ -56,7 +56,7 @@ def test_a_payout_is_a_file_of_whom_to_pay_how_much(manager: Client, site: Site)
 def test_what_is_void_is_neither_held_nor_due(site: Site) -> None:
     earn(author_of(site, "customer"))
     Reward.objects.update(void_at=timezone.now())
-    found = {item.state: item.cents for item in owed(site, timezone.now())}
+    found = {item.state: item.cents for item in rewards_owed(site, timezone.now())}
     assert found == {"held": 0, "due": 0, "paid": 0, "void": 5}
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.core.management.base import CommandParser
 
 from apps.authors.models import Author, Site
-from apps.authors.selectors.authors import author_called, get_author
+from apps.authors.selectors.authors import find_author, get_author
 from apps.authors.selectors.sites import find_site
 from apps.authors.services.privacy import erase_author
 from apps.common.commands import LabelhubCommand
@@ -37,7 +37,7 @@ class Command(LabelhubCommand):
 
 def _author(site: Site, options: dict[str, Any]) -> Author:
     if options["subject"] is not None:
-        return author_called(site, options["subject"])
+        return find_author(site, options["subject"])
     try:
         return get_author(site, UUID(options["uid"]))
     except ValueError:
