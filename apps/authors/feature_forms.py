@@ -136,7 +136,11 @@ class FeatureForm(forms.Form):
             InvalidInput: as :func:`parse_feature`, naming a field of this form.
         """
         data = self.cleaned_data
-        values, meanings = _values(data["values"])
+        parted = [line.partition(":") for line in data["values"]]
+        values = [value.strip() for value, _, _ in parted]
+        meanings = {
+            value.strip(): meaning.strip() for value, _, meaning in parted if meaning.strip()
+        }
         raw = self.feature.to_json() | {
             name: data[name]
             for name in ("name", "definition", "answer", "ordinal", "always", "applies", "hint")
@@ -212,13 +216,6 @@ def _initial_of(feature: Feature) -> dict[str, Any]:
             f"{value} = {words}" for value, words in template["options"].items()
         ]
     return initial
-
-
-def _values(lines: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    parted = [line.partition(":") for line in lines]
-    values = [value.strip() for value, _, _ in parted]
-    meanings = {value.strip(): meaning.strip() for value, _, meaning in parted if meaning.strip()}
-    return values, meanings
 
 
 def _number(text: str) -> float | str:

@@ -1,6 +1,6 @@
 """The stages a message passes, and the reasons for which it does not, as people read them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -121,11 +121,6 @@ def _stage_row(stored: Mapping[str, Any]) -> StageRow:
     )
 
 
-def _redaction(data: Mapping[str, Any]) -> list[str]:
-    found = ", ".join(map(str, data.get("found") or ()))
-    return [f"{data.get('count')} taken out: {found}"] if found else ["nothing found"]
-
-
 def _relevance(data: Mapping[str, Any]) -> list[str]:
     kinds = (("always", "always"), ("relevant", "found relevant"), ("stated", "said already"))
     lines = [f"{words}: {_join(data[key])}" for key, words in kinds if data.get(key)]
@@ -142,15 +137,7 @@ def _prediction(data: Mapping[str, Any]) -> list[str]:
     return lines + ([f"left out: {_first_few(data['left_out'])}"] if data.get("left_out") else [])
 
 
-def _enough(data: Mapping[str, Any]) -> list[str]:
-    return [f"{data['usable']} usable, {data['wanted']} wanted"] if "usable" in data else []
-
-
-def _questions(data: Mapping[str, Any]) -> list[str]:
-    return [_question(key, question) for key, question in (data.get("questions") or {}).items()]
-
-
-def _question(key: str, outcome: Mapping[str, Any]) -> str:
+def _question_words(key: str, outcome: Mapping[str, Any]) -> str:
     source = {"model": "worded by the model", "template": "from its template"}
     words = source.get(str(outcome.get("source")), "dropped")
     if outcome.get("failed"):
@@ -171,10 +158,18 @@ def _join(words: Any) -> str:
     return ", ".join(str(word).replace("_", " ") for word in words)
 
 
-_DETAILS = {
-    "redaction": _redaction,
+_DETAILS: Mapping[str, Callable[[Mapping[str, Any]], list[str]]] = {
+    "redaction": lambda data: (
+        [f"{data['count']} taken out: {', '.join(data['found'])}"]
+        if data.get("found")
+        else ["nothing found"]
+    ),
     "relevance": _relevance,
     "prediction": _prediction,
-    "enough": _enough,
-    "questions": _questions,
+    "enough": lambda data: (
+        [f"{data['usable']} usable, {data['wanted']} wanted"] if "usable" in data else []
+    ),
+    "questions": lambda data: [
+        _question_words(key, outcome) for key, outcome in (data.get("questions") or {}).items()
+    ],
 }

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any, cast
 
 from django.utils import timezone
@@ -80,7 +81,9 @@ async def begin_reply(session: Session, sent: frames.Msg, stored: str = "") -> N
         stored: the same text without personal data, where it is kept.
     """
     # Looking for personal data takes its time, and the event loop has others.
-    text = stored or await asyncio.to_thread(_redacted, sent.text, session.known.site.region)
+    region = session.known.site.region
+    redacted = partial(redact, sent.text, region=region, names=finder())
+    text = stored or (await asyncio.to_thread(redacted)).text
     session.talk.add(ChatLine(sent.mid, sent.conv, sent.role, text))
     _queue(session, sent.mid)
 
@@ -190,10 +193,6 @@ def _reserve(session: Session) -> None:
         raise Erased("Your data was deleted.")
     unknown = unknown_person(session.subject, session.network, session.uid)
     reserve(session.known.site, REPLY, person_of(author) if author else unknown)
-
-
-def _redacted(text: str, region: str) -> str:
-    return redact(text, region=region, names=finder()).text
 
 
 def _latest_conversation(author: Author) -> PastConversation | None:

@@ -169,7 +169,13 @@ async def on_optout(session: Session, frame: Frame) -> None:
 async def on_export(session: Session, frame: Frame) -> None:
     """Show my data, whatever text the site has by now; also to who chats unknown since."""
     await session.check_access()
-    await session.socket.send_text(await session.act_as_owner(_data_frame, frame.id))
+
+    def data_frame(author: Author) -> str:
+        # In the database's thread: it may be megabytes, and the event loop has others to serve.
+        pieces = frames.frame_in_pieces("data", privacy.author_data(author), re=frame.id)
+        return "".join(with_pauses(pieces, every=PIECES))
+
+    await session.socket.send_text(await session.act_as_owner(data_frame))
 
 
 async def on_erase(session: Session, frame: Frame) -> None:
@@ -251,12 +257,6 @@ def _store_and_claim(
         return heard, None
     message.author = author
     return heard, claim_message(message, claimed=True)
-
-
-def _data_frame(author: Author, re: str) -> str:
-    """Put together where the data is read: it may be megabytes, and the event loop has others."""
-    pieces = frames.frame_in_pieces("data", privacy.author_data(author), re=re)
-    return "".join(with_pauses(pieces, every=PIECES))
 
 
 @transaction.atomic

@@ -188,7 +188,9 @@ class Session:
             self.agreed_to != self.known.consent.pk
         )
         if self.agreed_to is None and self.author_id:
-            await self.act(_refuse_opted_out)
+            opted_out_at = await self.act(lambda author: author.opted_out_at)
+            if opted_out_at is not None:
+                raise OptedOut("You asked not to be asked again; nothing of it is kept.")
         if self.agreed_to is None or outdated:
             raise ConsentOutdated("There is a text to agree to; ask again.")
 
@@ -242,7 +244,12 @@ class Session:
     async def recall(self, last: int) -> None:
         """Take off a page that comes back what was taken back while it was away: the question of
         that number, which it got last, and offers."""
-        self.pushed, self.offers = await self.act(_taken_back, last)
+
+        def withdrawn(author: Author) -> tuple[UUID | None, set[UUID]]:
+            question = _retracted.first(author.pk, last) if last else None
+            return question.uid if question else None, delivered_offers(author)
+
+        self.pushed, self.offers = await self.act(withdrawn)
         await self.registry.retract([self])
 
     async def push_question(self) -> None:
@@ -325,17 +332,6 @@ async def wait_for_tasks(within: float) -> None:
     ours = [task for task in tuple(_running) if task.get_loop() is loop]
     if ours:
         await asyncio.wait(ours, timeout=within)
-
-
-def _refuse_opted_out(author: Author) -> None:
-    if author.opted_out_at is not None:
-        raise OptedOut("You asked not to be asked again; nothing of it is kept.")
-
-
-def _taken_back(author: Author, number: int) -> tuple[UUID | None, set[UUID]]:
-    """The question of that number, if it was taken back, and offers that may have been."""
-    question = _retracted.first(author.pk, number) if number else None
-    return question.uid if question else None, delivered_offers(author)
 
 
 @prepared

@@ -274,6 +274,7 @@ async def _handle(session: Session, frame: Frame) -> None:
 
 @transaction.atomic
 def _note_flood(author_id: int, site_id: int) -> None:
+    """Record that a socket was closed for sending too much."""
     # Locked, unless their data was deleted meanwhile.
     author = lock_author(author_id) if author_id else None
     Event.objects.create(site_id=site_id, author=author, kind=Event.Kind.FLOOD)

@@ -206,13 +206,12 @@ def _meta(question: Question, site: Site) -> dict[str, object]:
     values = {
         option["label"]: option["value"] for option in question.options if option.get("value")
     }
+    conversation = stable_ref(question.author.pseudonym, question.message.conversation.ref)
     return {
         "site": site.name,
         "feature": question.feature.key,
         "author": question.author.pseudonym,
-        "conversation": stable_ref(question.author.pseudonym, question.message.conversation.ref)[
-            :16
-        ],
+        "conversation": conversation[:16],
         "language": question.language,
         "predicted": question.predicted,
     } | ({"values": values} if values else {})
@@ -446,6 +445,7 @@ def _note_early(author: Author, uid: UUID, early: TooEarly) -> None:
 
 
 def _why_excluded(author: Author) -> str:
+    """Why the author's answers do not count."""
     if author.ruling is False:
         return author.ruling_reason or "A manager does not trust this author."
     return str(author.trust.get("summary") or "Several signals speak against this author.")[:300]

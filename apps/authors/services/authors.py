@@ -12,7 +12,6 @@ from django.utils import timezone
 from apps.authors.errors import ConsentOutdated, Erased, IdentRequired, OptedOut
 from apps.authors.models import (
     Author,
-    CarriedLimits,
     Consent,
     ConsentText,
     Event,
@@ -92,8 +91,17 @@ def admit_author(known: KnownSite, arrival: Arrival) -> AdmittedAuthor:
         author.seen_at = now
         author.network = network_hash(arrival.network)
         author.save(update_fields=["seen_at", "network", "token_digest", "token_until"])
-        if made:
-            _check_agreed_anew(arrival, author, inherit_limits(author))
+        kept = inherit_limits(author) if made else None
+        # Hosts send the same consent for everybody: one from before an erasure is void. An
+        # anonymous newcomer is only taken for the one who went, as far as caps go.
+        from_host = arrival.consent_by == Site.ConsentBy.HOST
+        if (
+            kept is not None
+            and author.verified
+            and from_host
+            and not has_agreed_since(kept, arrival.consented_at)
+        ):
+            raise Erased("Your data was deleted, and your consent with it; ask for it anew.")
         # Somebody who has opted out agrees anew by saying so, not by coming back.
         agreed = not author.opted_out_at
         consent = consent_of(author, known.consent, arrival.consent_by) if agreed else None
@@ -125,20 +133,6 @@ def _remembered_author(site: Site, **named: Any) -> Author:
     if author is None:
         raise Erased("Your data was deleted, and your consent with it; ask for it anew.")
     return author
-
-
-def _check_agreed_anew(arrival: Arrival, author: Author, kept: CarriedLimits | None) -> None:
-    """Refuse an erased author if the host repeats a consent from before the erasure: hosts send the
-    same consent for everybody.
-
-    Raises:
-        Erased: see there.
-    """
-    # An anonymous newcomer is only taken for the one who went, as far as caps go.
-    if kept is None or not author.verified or arrival.consent_by != Site.ConsentBy.HOST:
-        return
-    if not has_agreed_since(kept, arrival.consented_at):
-        raise Erased("Your data was deleted, and your consent with it; ask for it anew.")
 
 
 def _uuid(text: str) -> UUID | None:

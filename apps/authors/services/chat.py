@@ -139,9 +139,11 @@ async def stream_reply(
     progress = ReplyProgress() if progress is None else progress
     messages = chat_messages(site, history)
     spec = await in_database(_chat_model, site)
-    if spec.offline and (words := await asyncio.to_thread(_reply_in_danger, history[-1][1])):
-        progress.text = words
-        yield words
+    text = history[-1][1]
+    if spec.offline and await asyncio.to_thread(shows_danger, text):
+        language = await asyncio.to_thread(detect_language, text, list(LANGUAGES), "en")
+        progress.text = translated(CRISIS_REPLY, language)
+        yield progress.text
         return
 
     def count(usage: Usage) -> None:
@@ -154,13 +156,6 @@ async def stream_reply(
             async for piece in pieces:
                 progress.text += piece
                 yield piece
-
-
-def _reply_in_danger(text: str) -> str:
-    """What is said to somebody in danger; "" to anybody else."""
-    if not shows_danger(text):
-        return ""
-    return translated(CRISIS_REPLY, detect_language(text, list(LANGUAGES), "en"))
 
 
 def chat_messages(site: Site, history: Sequence[ChatTurn]) -> tuple[Message, ...]:
@@ -180,7 +175,7 @@ def chat_messages(site: Site, history: Sequence[ChatTurn]) -> tuple[Message, ...
     if not turns or turns[-1].role != "user" or not history[-1][1].strip():
         raise InvalidInput.at("history", "it must end with a message of the author.")
     instructions = site.chat_instructions.strip()
-    system, last = _prompt().render(
+    system, last = _chat_prompt().render(
         site=site.chat_title or site.name, instructions=instructions, message=turns[-1].content
     )
     return (system, *turns[:-1], last)
@@ -204,5 +199,5 @@ def _chat_model(site: Site) -> ModelSpec:
 
 
 @lru_cache(maxsize=1)
-def _prompt() -> Prompt:
+def _chat_prompt() -> Prompt:
     return PromptLibrary(settings.PROMPTS_DIR).get("interview", "chat")

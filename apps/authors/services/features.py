@@ -65,7 +65,10 @@ def parse_rows(rows: Sequence[Any], numbers: Sequence[int] = ()) -> list[Feature
         first[feature.key] = number
         features.append(feature)
     if faults:
-        raise _refusal(faults)
+        words = f"{faults[0]['field']}: {faults[0]['message']}"
+        if len(faults) > 1:
+            words += f" {len(faults):,} rows have faults; nothing is changed."
+        raise InvalidInput(words, data={"errors": faults[:MOST_FAULTS]})
     return features
 
 
@@ -79,14 +82,6 @@ def starter_set(name: Any) -> list[Feature]:
     if not isinstance(name, str) or name not in sets:
         raise InvalidInput.at("features", f"There is no set of that name, only {', '.join(sets)}.")
     return list(sets[name])
-
-
-def _refusal(faults: Sequence[Mapping[str, Any]]) -> InvalidInput:
-    first = faults[0]
-    words = f"{first['field']}: {first['message']}"
-    if len(faults) > 1:
-        words += f" {len(faults):,} rows have faults; nothing is changed."
-    return InvalidInput(words, data={"errors": list(faults[:MOST_FAULTS])})
 
 
 MOST_BYTES = 4 * 1024 * 1024
@@ -118,7 +113,10 @@ def import_features(*, site: Site, name: str, data: bytes) -> Imported:
     """
     if len(data) > MOST_BYTES:
         raise InvalidInput.at("file", f"must be at most {MOST_BYTES // 2**20} MB.")
-    text = _text(data)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput.at("file", f"is not UTF-8 (byte {error.start + 1:,}).") from None
     if name.lower().endswith(".json"):
         return add_features(site=site, features=parse_rows(_json_rows(text)))
     known = {row.key: row.parsed for row in site.features.all()}
@@ -148,13 +146,6 @@ def add_features(*, site: Site, features: Sequence[Feature]) -> Imported:
         site=site, features=[*(new.get(feature.key, feature) for feature in asked), *added]
     )
     return Imported(len(added), len(new) - len(added))
-
-
-def _text(data: bytes) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidInput.at("file", f"is not UTF-8 (byte {error.start + 1:,}).") from None
 
 
 def _json_rows(text: str) -> list[Any]:
@@ -229,10 +220,6 @@ def _number(cell: str) -> Any:
         return cell
 
 
-def _numbers(cell: str) -> list[Any]:
-    return [_number(part) for part in _parts(cell)]
-
-
 def _flag(cell: str) -> Any:
     return _TRUTH.get(cell.lower(), cell)
 
@@ -243,7 +230,7 @@ COLUMNS: Mapping[str, Callable[[str], Any]] = {
     "definition": str,
     "answer": str.lower,
     "values": _parts,
-    "bounds": _numbers,
+    "bounds": lambda cell: [_number(part) for part in _parts(cell)],
     "unit": str,
     "ordinal": _flag,
     "always": _flag,

@@ -74,8 +74,14 @@ def claim_message(message: Message, *, claimed: bool = False) -> AskingTask | No
         What to ask; None where there is nothing to ask, and then the message says why.
     """
     now = timezone.now()
-    if not claimed and not _take_lease(message, now):
-        return None
+    if not claimed:
+        # Of two who come at once only one gets it.
+        free = Message.objects.filter(
+            _is_free("lease_until", now), pk=message.pk, status=Message.Status.RECEIVED
+        )
+        message.lease_until = now + LEASE
+        if not free.update(lease_until=message.lease_until):
+            return None
     asked = asked_before(message.author_id)
     stage, reason, propensity = _permit(message, asked, now)
     if stage:
@@ -102,8 +108,8 @@ def unfinished_messages(most: int = 50) -> list[int]:
     a task for each. They are told to nobody else meanwhile, so that a backlog is sent once."""
     now = timezone.now()
     left = Message.objects.filter(
-        _free_since("lease_until", now),
-        _free_since("queued_until", now),
+        _is_free("lease_until", now),
+        _is_free("queued_until", now),
         status=Message.Status.RECEIVED,
         received_at__lt=now - UNCLAIMED,
     )
@@ -156,16 +162,7 @@ def prompts() -> dict[str, Prompt]:
     return {role: library.get("interview", role) for role in ROLES}
 
 
-def _take_lease(message: Message, now: datetime) -> bool:
-    """Whether it is ours to ask about: of two who come at once only one gets it."""
-    free = Message.objects.filter(
-        _free_since("lease_until", now), pk=message.pk, status=Message.Status.RECEIVED
-    )
-    message.lease_until = now + LEASE
-    return bool(free.update(lease_until=message.lease_until))
-
-
-def _free_since(field: str, now: datetime) -> Q:
+def _is_free(field: str, now: datetime) -> Q:
     """That nobody has it by that field, or has had it too long."""
     return Q(**{f"{field}__isnull": True}) | Q(**{f"{field}__lt": now})
 

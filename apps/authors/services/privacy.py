@@ -210,15 +210,13 @@ def _message(row: Mapping[str, Any]) -> dict[str, Any]:
         "not_asked_because": row["reason"] or None,
         "language": row["language"] or None,
         "country": row["country"] or None,
-        "stages": [_stage(stage) for stage in row["stages"]],
+        # How each ended: what it found stands in the text.
+        "stages": [
+            f"{stage.get('stage')}: {'passed' if stage.get('passed') else 'ended here'}"
+            + (f" ({stage['reason']})" if stage.get("reason") else "")
+            for stage in row["stages"]
+        ],
     }
-
-
-def _stage(stage: dict[str, Any]) -> str:
-    """How a stage ended, in one line: what it found stands in the text."""
-    how = "passed" if stage.get("passed") else "ended here"
-    reason = f" ({stage['reason']})" if stage.get("reason") else ""
-    return f"{stage.get('stage')}: {how}{reason}"
 
 
 def _question(question: Question) -> dict[str, Any]:

@@ -118,14 +118,14 @@ def ask_now(message_id: int) -> list[Question]:
     related = ("author__site__project", "author__site__model__provider", "conversation")
     message = Message.objects.select_related(*related).filter(pk=message_id).first()
     task = claim_message(message) if message is not None else None
-    return asyncio.run(_ask_and_close(task)) if task is not None else []
 
+    async def ask_and_close(task: AskingTask) -> list[Question]:
+        try:
+            return await ask_about(task)
+        finally:
+            await close_all()
 
-async def _ask_and_close(task: AskingTask) -> list[Question]:
-    try:
-        return await ask_about(task)
-    finally:
-        await close_all()
+    return asyncio.run(ask_and_close(task)) if task is not None else []
 
 
 async def interview(
@@ -208,7 +208,12 @@ def store_questions(
     if author is None or author.opted_out_at is not None:
         end_message(message, "left", "The author has left.", cost=cost)
         return []
-    _keep_verdicts(task, asked)
+    for ended in asked.stages:
+        message.stages.append(
+            verdict(ended.stage, passed=ended.passed, reason=ended.reason, data=dict(ended.data))
+        )
+    if task.chooser is not None:
+        task.chooser.store()
     now = timezone.now()
     stage, reason = _find_ending(message, asked, now)
     if stage:
@@ -241,15 +246,6 @@ def _find_ending(message: Message, asked: InterviewResult, now: datetime) -> tup
     if any(question.status in OPEN and question.expires > now for question in before):
         return "throttle", "open_question"
     return "", ""
-
-
-def _keep_verdicts(task: AskingTask, asked: InterviewResult) -> None:
-    for stage in asked.stages:
-        task.message.stages.append(
-            verdict(stage.stage, passed=stage.passed, reason=stage.reason, data=dict(stage.data))
-        )
-    if task.chooser is not None:
-        task.chooser.store()
 
 
 @transaction.atomic

@@ -209,7 +209,7 @@ def delete_site(*, site: Site) -> None:
     Site.objects.filter(pk=site.pk).update(enabled=False)
     while _delete_authors(site):
         pass
-    _delete(site)
+    retry_on_deadlock(transaction.atomic(site.delete))()
 
 
 @retry_on_deadlock
@@ -220,12 +220,6 @@ def _delete_authors(site: Site) -> bool:
     ids = list(locked.values_list("pk", flat=True)[:AUTHORS_AT_ONCE])
     Author.objects.filter(pk__in=ids).delete()
     return bool(ids)
-
-
-@retry_on_deadlock
-@transaction.atomic
-def _delete(site: Site) -> None:
-    site.delete()
 
 
 def _check_name(site: Site) -> None:
@@ -250,7 +244,12 @@ def _change(site: Site, changes: Mapping[str, Any]) -> None:
             )
         )
     if "languages" in changes:
-        site.languages = _read_languages(site.languages)
+        if not isinstance(site.languages, list) or not site.languages:
+            raise InvalidInput.at("languages", "Name at least one language.")
+        strange = next((given for given in site.languages if given not in LANGUAGES), None)
+        if strange is not None:
+            raise InvalidInput.at("languages", f"'{strange}' is not among {', '.join(LANGUAGES)}.")
+        site.languages = list(dict.fromkeys(site.languages))
     check_model(site, exclude=["created_by", "project"])
     # Limits that the throttle does not take would be found out at the next message.
     rule_of(site)
@@ -278,12 +277,3 @@ def _has_host(origin: str) -> bool:
         return bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
-
-
-def _read_languages(raw: Any) -> list[str]:
-    if not isinstance(raw, list) or not raw:
-        raise InvalidInput.at("languages", "Name at least one language.")
-    strange = next((given for given in raw if given not in LANGUAGES), None)
-    if strange is not None:
-        raise InvalidInput.at("languages", f"'{strange}' is not among {', '.join(LANGUAGES)}.")
-    return list(dict.fromkeys(raw))

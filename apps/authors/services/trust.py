@@ -35,7 +35,9 @@ def evidence_of(author: Author, now: datetime) -> TrustEvidence:
     """The counts of the last weeks, in six queries."""
     recent = Message.objects.by_authors().filter(author=author, received_at__gt=now - WINDOW)
     messages = list(recent.order_by("-pk")[:MOST])[::-1]
-    questions = _questions(author, now)
+    asked = Question.objects.filter(author=author, created_at__gt=now - WINDOW)
+    asked = asked.select_related("feature").prefetch_related("answers")
+    questions = list(asked.order_by("-pk")[:MOST])[::-1]
     answers = [answer for question in questions for answer in question.answers.all()]
     answers = [answer for answer in answers if answer.undone_at is None]
     by_question = {answer.question_id: answer for answer in answers}
@@ -52,10 +54,12 @@ def evidence_of(author: Author, now: datetime) -> TrustEvidence:
         if question.pk in by_question
     )
     expected = [
-        answers_one.value == q.predicted
-        for q in questions
-        if (bool(q.predicted) and len(q.options) == 4 and not q.reask_of_id)
-        and (answers_one := by_question.get(q.pk)) is not None
+        by_question[question.pk].value == question.predicted
+        for question in questions
+        if question.pk in by_question
+        and question.predicted
+        and len(question.options) == 4
+        and not question.reask_of_id
     ]
     return TrustEvidence(
         answers=len(answers),
@@ -90,12 +94,6 @@ def evidence_of(author: Author, now: datetime) -> TrustEvidence:
         network_authors=_network_authors(author, now),
         verified=author.verified,
     )
-
-
-def _questions(author: Author, now: datetime) -> list[Question]:
-    recent = Question.objects.filter(author=author, created_at__gt=now - WINDOW)
-    related = recent.select_related("feature").prefetch_related("answers")
-    return list(related.order_by("-pk")[:MOST])[::-1]
 
 
 def _repeat_agrees(again: Question, answers: dict[int, Answer]) -> bool | None:
@@ -253,19 +251,12 @@ def _sync_some_answers(author_id: int) -> bool:
     list(ItemState.objects.select_for_update().filter(item__in=items).order_by("pk"))
     why = author.ruling_reason or str(author.trust.get("summary", "")) or "Not trusted."
     for answer in answers:
-        _include(answer) if author.counts else _exclude(answer, why)
+        answer.excluded_at = None if author.counts else timezone.now()
+        answer.excluded_for = "" if author.counts else why[:300]
+        answer.save(update_fields=["excluded_at", "excluded_for"])
+        sync_label(answer)
+        if author.counts:
+            restore(answer)
+        else:
+            void(answer, why)
     return bool(answers)
-
-
-def _include(answer: Answer) -> None:
-    answer.excluded_at, answer.excluded_for = None, ""
-    answer.save(update_fields=["excluded_at", "excluded_for"])
-    sync_label(answer)
-    restore(answer)
-
-
-def _exclude(answer: Answer, why: str) -> None:
-    answer.excluded_at, answer.excluded_for = timezone.now(), why[:300]
-    answer.save(update_fields=["excluded_at", "excluded_for"])
-    sync_label(answer)
-    void(answer, why)

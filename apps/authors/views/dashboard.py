@@ -53,10 +53,8 @@ def site_overview(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
     """The funnel, its rates, by feature and by day."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
     given = request.GET.get("days", "")
-    days, now = (
-        (int(given) if given.isdecimal() and int(given) in WINDOWS else USUAL_DAYS),
-        timezone.now(),
-    )
+    days = int(given) if given.isdecimal() and int(given) in WINDOWS else USUAL_DAYS
+    now = timezone.now()
     start = start_of(days, now)
     traffic, answers = site_traffic(site, days, now), answers_since(site, start)
     features = list(site.features.order_by("-active", "position"))

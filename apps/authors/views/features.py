@@ -1,6 +1,6 @@
 """What a site asks about: features from the library or of one's own."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -177,32 +177,32 @@ def _mover(by: int) -> Callable[[Sequence[Definition], Definition], list[Definit
         if feature.key not in keys:
             return list(asked)
         index = keys.index(feature.key)
-        rest = [definition for definition in asked if definition.key != feature.key]
+        rest = _without(asked, feature)
         rest.insert(max(0, index + by), feature)
         return rest
 
     return change
 
 
+def _without(asked: Sequence[Definition], feature: Definition) -> list[Definition]:
+    return [definition for definition in asked if definition.key != feature.key]
+
+
 def _retired(asked: Sequence[Definition], feature: Definition) -> list[Definition]:
-    rest = [definition for definition in asked if definition.key != feature.key]
+    rest = _without(asked, feature)
     if not rest:
         raise InvalidInput("A site asks about one feature at least; switch the site off instead.")
     return rest
 
 
-def _asked_again(asked: Sequence[Definition], feature: Definition) -> list[Definition]:
-    return [*(definition for definition in asked if definition.key != feature.key), feature]
-
-
-def _moved_first(asked: Sequence[Definition], feature: Definition) -> list[Definition]:
-    return [feature, *(definition for definition in asked if definition.key != feature.key)]
-
-
-_CHANGES = {
-    "up": _mover(-1), "down": _mover(1), "first": _moved_first, "retire": _retired,
-    "ask": _asked_again,
-}  # fmt: skip
+#: What the buttons do to the definitions that are asked about.
+_CHANGES: Mapping[str, Callable[[Sequence[Definition], Definition], list[Definition]]] = {
+    "up": _mover(-1),
+    "down": _mover(1),
+    "first": lambda asked, feature: [feature, *_without(asked, feature)],
+    "retire": _retired,
+    "ask": lambda asked, feature: [*_without(asked, feature), feature],
+}
 
 
 def _edit_page(request: SignedInRequest, site: Site, feature: Feature | None) -> HttpResponse:

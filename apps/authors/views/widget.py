@@ -88,13 +88,12 @@ def read_files() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _files() -> dict[str, WidgetFile]:
-    return {name: _packed(code) for name, code in read_files().items()}
-
-
-def _packed(code: str) -> WidgetFile:
-    plain = code.replace(BUILD_MARK, build_of_files()).encode()
-    etag = f'"{hashlib.sha256(plain).hexdigest()[:16]}"'
-    return WidgetFile(plain, gzip.compress(plain, 9, mtime=0), etag)
+    files = {}
+    for name, code in read_files().items():
+        plain = code.replace(BUILD_MARK, build_of_files()).encode()
+        etag = f'"{hashlib.sha256(plain).hexdigest()[:16]}"'
+        files[name] = WidgetFile(plain, gzip.compress(plain, 9, mtime=0), etag)
+    return files
 
 
 def _send_file(request: HttpRequest, found: WidgetFile, caching: str) -> HttpResponse:

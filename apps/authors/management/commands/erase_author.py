@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.core.management.base import CommandParser
 
-from apps.authors.models import Author, Site
 from apps.authors.selectors.authors import find_author, get_author
 from apps.authors.selectors.sites import find_site
 from apps.authors.services.privacy import erase_author
@@ -28,17 +27,15 @@ class Command(LabelhubCommand):
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Delete it all, or nothing."""
-        author = _author(find_site(options["public_key"]), options)
+        site = find_site(options["public_key"])
+        if options["subject"] is not None:
+            author = find_author(site, options["subject"])
+        else:
+            try:
+                author = get_author(site, UUID(options["uid"]))
+            except ValueError:
+                raise InvalidInput(f"--uid: '{options['uid']}' is no id of ours.") from None
         erasure = erase_author(author)
         counts = ", ".join(f"{count:,} {kind}" for kind, count in erasure.removed.items())
         self.say(f"Deleted: {counts}. Receipt: {erasure.receipt}")
         return {"receipt": str(erasure.receipt), "removed": erasure.removed}
-
-
-def _author(site: Site, options: dict[str, Any]) -> Author:
-    if options["subject"] is not None:
-        return find_author(site, options["subject"])
-    try:
-        return get_author(site, UUID(options["uid"]))
-    except ValueError:
-        raise InvalidInput(f"--uid: '{options['uid']}' is no id of ours.") from None
