@@ -101,7 +101,7 @@ def chooser_for(
 class Offers(Protocol):
     """What offers."""
 
-    def at(self, site_id: int) -> bool:
+    def made_at(self, site_id: int) -> bool:
         """Whether authors of the site may be offered something."""
         ...
 
@@ -113,7 +113,7 @@ class Offers(Protocol):
         """The offer to bring, as the widget takes it; brought from now on."""
         ...
 
-    def tell(self, author: Author, uid: UUID, event: str, ref: str, /) -> None:
+    def record_event(self, author: Author, uid: UUID, event: str, ref: str, /) -> None:
         """Record an event of an offer; idempotent by ``ref``.
 
         Raises:
@@ -130,7 +130,7 @@ class Offers(Protocol):
         """Those of the offers that are to go off the pages."""
         ...
 
-    def brought(self, author: Author) -> set[UUID]:
+    def delivered(self, author: Author) -> set[UUID]:
         """The last offers that were brought to the author: a page may still have them."""
         ...
 
@@ -145,7 +145,7 @@ def register_offers(offers: Offers) -> None:
 
 def site_makes_offers(site_id: int) -> bool:
     """Whether authors of the site may be offered something: they are told before they agree."""
-    return bool(_offers) and _offers[0].at(site_id)
+    return bool(_offers) and _offers[0].made_at(site_id)
 
 
 def authors_with_offers(author_ids: Sequence[int]) -> list[int]:
@@ -159,9 +159,9 @@ def next_offer(author: Author) -> Mapping[str, Any] | None:
 
 
 def record_offer_event(author: Author, uid: UUID, event: str, ref: str) -> None:
-    """Record an event of an offer; see :meth:`Offers.tell`."""
+    """Record an event of an offer; see :meth:`Offers.record_event`."""
     if _offers:
-        _offers[0].tell(author, uid, event, ref)
+        _offers[0].record_event(author, uid, event, ref)
 
 
 def withdraw_offers(author_id: int) -> None:
@@ -177,4 +177,4 @@ def withdrawn_offers(uids: Collection[UUID]) -> set[UUID]:
 
 def delivered_offers(author: Author) -> set[UUID]:
     """The last offers that were brought to the author: a page may still have them."""
-    return _offers[0].brought(author) if _offers else set()
+    return _offers[0].delivered(author) if _offers else set()

@@ -44,7 +44,7 @@ _KINDS: Mapping[str, str] = {
 class EchoOffers:
     """Echo's offers, as sockets bring them."""
 
-    def at(self, site_id: int) -> bool:
+    def made_at(self, site_id: int) -> bool:
         """Whether authors of the site may be offered something."""
         return Echo.objects.filter(site=site_id, offers_on=True).exists()
 
@@ -73,7 +73,7 @@ class EchoOffers:
         expires = decision.message_at + MOMENT
         return {**decision.offer, "expires": int(expires.timestamp() * 1000)}
 
-    def tell(self, author: Author, uid: UUID, what: str, ref: str) -> None:
+    def record_event(self, author: Author, uid: UUID, what: str, ref: str) -> None:
         """Take what became of an offer; the same ``ref`` is the same.
 
         Raises:
@@ -101,7 +101,7 @@ class EchoOffers:
             found.update(ended.values_list("uid", flat=True))
         return found
 
-    def brought(self, author: Author) -> set[UUID]:
+    def delivered(self, author: Author) -> set[UUID]:
         """The last ones, of a day."""
         since = timezone.now() - LATELY
         rows = Decision.objects.filter(author=author.pk, sent_at__gt=since).order_by("-pk")
