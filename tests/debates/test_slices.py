@@ -345,7 +345,7 @@ def test_after_several_faults_in_a_row_it_rests_until_somebody_looks(
         rests.append(run.resume_at and round((run.resume_at - timezone.now()).total_seconds() / 60))
         Run.objects.update(status=Run.Status.QUEUED)
     assert rests == [1, 5, 15, None]
-    assert "Mend the cause, then resume." in run.message
+    assert "Fix the cause, then resume." in run.message
 
 
 @pytest.mark.thorough

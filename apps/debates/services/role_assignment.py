@@ -1,4 +1,4 @@
-"""Who plays which role of a run, and by which prompt."""
+"""The assignment of models and prompts to the roles of a run."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ _SEAT = re.compile(r"(?P<stage>(?:first_|then_)?)annotator_[a-z]")
 
 @dataclass(frozen=True, slots=True)
 class CastMember:
-    """Who plays a role, and by which prompt."""
+    """The model and the prompt of a role."""
 
     model: ModelSpec
     prompt: Prompt
@@ -104,7 +104,7 @@ def models_for_roles(
 def with_annotator_count(
     protocol_name: str, models: Sequence[ModelSpec], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """``settings`` with as many annotators as there are models, where nobody has said how many."""
+    """``settings`` with as many annotators as models, unless they name a number."""
     names = {setting.name for setting in protocol(protocol_name).settings}
     if len(models) < 2 or ANNOTATORS.name not in names or ANNOTATORS.name in settings:
         return dict(settings)

@@ -1,4 +1,4 @@
-"""What the debates of a run are played from: protocol, models, prompts as at the start."""
+"""The specification of a run's debates: protocol, models and prompts as at the start."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ MOST_WIDTH = 256
 
 @dataclass(frozen=True, kw_only=True)
 class RunSpec:
-    """Everything about a run's debates but their items."""
+    """Everything that a run's debates need, except their items."""
 
     protocol: ProtocolInfo
     schema: Schema
@@ -93,8 +93,8 @@ def run_spec_of(run: Run) -> RunSpec:
 
 
 def salt_of(project: Project) -> str:
-    """What those who write texts cannot know: it makes the delimiters of a project's prompts.
+    """The secret that makes the delimiters of a project's prompts, unknown to writers of texts.
 
-    The same in all its runs, or equal questions would never be equal calls.
+    It is equal in all runs of a project, so that equal questions are equal calls.
     """
     return salted_hmac("labelhub.debates.delimiters", str(project.pk)).hexdigest()[:32]

@@ -1,5 +1,5 @@
-"""Driving a run: claim debates, ask within limits and budget, write what was said, close.
+"""Driving a run: claim debates, call models within limits and budget, store turns, close the run.
 
-A worker calls ``worker.run_slice`` for a run until nothing is left to do. Planning reads from here
-what a call costs, what an item brings along and whether it has precedents.
+A worker calls ``worker.run_slice`` until the run has ended. Planning uses this package's call
+costs, item preparation and precedents.
 """

@@ -1,8 +1,8 @@
-"""Answers that are there already: to equal calls under way, or made by earlier runs.
+"""Reuse of answers to equal calls that are under way or were made by earlier runs.
 
-Two stores, kept apart. A debate's own turns (``Claimed.memo``) make it go on where it stopped and
-are hit by their step. Here calls are hit by what they ask (``call_key``), whoever asked: the stored
-turns themselves are the cache, so that an answer is kept once, and gone when its run is deleted.
+A debate resumes from its own turns, found by step (``ClaimedDebate.memo``). This cache finds
+answers of any debate by the content of the call (``call_key``). The stored turns are the cache: an
+answer is stored once and is gone when its run is deleted.
 """
 
 import asyncio
@@ -14,25 +14,25 @@ from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.types import Call, Completion, Reply, Usage
 
-#: Answers of this slice that are remembered, the most recent ones.
+#: Most recent answers of a slice that stay in memory.
 REMEMBERED = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A completion, and the probabilities that were read when it came (its tokens are gone)."""
+    """A completion, and the label probabilities read from it (its token logprobs are not kept)."""
 
     completion: Completion
     probabilities: Mapping[str, float]
 
     def read(self, call: Call) -> Reply:
-        """What it says to ``call``: read anew, so that a better parser mends old answers."""
+        """The reply to ``call``, parsed again so that old answers profit from a better parser."""
         reply = read_completion(call, self.completion)
         return replace(reply, probabilities=reply.probabilities or self.probabilities)
 
     @property
     def as_reused(self) -> Completion:
-        """The completion as an equal call gets it: paid for already."""
+        """The completion for an equal call: without cost, attempts or time."""
         return replace(self.completion, usage=Usage(), attempts=(), seconds=0.0)
 
 
@@ -40,12 +40,12 @@ Stored = Callable[[Sequence[str]], Awaitable[Mapping[str, Answer]]]
 
 
 class AnswerCache:
-    """What one slice knows of answers to equal calls. Belongs to one event loop.
+    """The answers to equal calls within one slice. Use in one event loop only.
 
     Args:
-        stored: looks keys up among the turns of earlier runs, many at once.
-        keys: what earlier runs have answers to; None where there are too many to know. Calls that
-            are asked ``once`` are always looked up.
+        stored: looks up many keys among the turns of earlier runs.
+        keys: keys that earlier runs have answered; None where there are too many to keep. Calls
+            marked ``once`` are always looked up.
     """
 
     def __init__(self, stored: Stored, *, keys: Collection[str] | None) -> None:
@@ -57,7 +57,7 @@ class AnswerCache:
         self._gathering: asyncio.Task[None] | None = None
 
     async def known(self, key: str, call: Call) -> Answer | ModelError | None:
-        """The answer to an equal call, waiting for one that is under way; None: ask."""
+        """The answer to an equal call, after waiting for one under way; None: call the model."""
         if key in self._under_way:
             return await asyncio.shield(self._under_way[key])
         if key in self._recent:
@@ -76,8 +76,8 @@ class AnswerCache:
         return found
 
     def settle(self, key: str, answer: Answer | ModelError | None) -> None:
-        """Tell those who wait for ``key``; a good answer is remembered for a while. None sends each
-        of them to ask for itself."""
+        """Give ``answer`` to the calls that wait for ``key`` and remember a good one. With None
+        each waiting call asks its model itself."""
         waiting = self._under_way.pop(key, None)
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)
@@ -94,7 +94,7 @@ class AnswerCache:
 
     async def _gather(self) -> None:
         while self._wanted:
-            # Whoever asks meanwhile, and while a query is under way, is part of the next one.
+            # Calls that arrive meanwhile, or during a query, are part of the next query.
             await asyncio.sleep(0)
             wanted, self._wanted = self._wanted, {}
             try:
@@ -108,5 +108,5 @@ class AnswerCache:
 
 
 def is_reusable(completion: Completion) -> bool:
-    """Whether an answer may be given again: a whole one, and no refusal."""
+    """Whether an answer may be reused: it is complete and no refusal."""
     return completion.finish_reason == "stop" and not completion.refusal

@@ -14,7 +14,7 @@ from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.prices import cost_nanousd
 from labelhub.core.llm.types import Call, Usage
 
-#: What chat formats and the form asked for add to the messages, tokens at most.
+#: Tokens, at most, that a chat format adds to each message and to the call.
 AROUND_A_MESSAGE = 16
 AROUND_A_CALL = 64
 
@@ -31,17 +31,17 @@ def worst_cost(model: ModelSpec, call: Call, cap: int | None = None) -> int:
     with a budget does not start then.
 
     Args:
-        model: who answers.
-        call: what is asked.
-        cap: the most tokens of the answer; None: as the call and the model have it.
+        model: the model that answers.
+        call: the call.
+        cap: maximum tokens of the answer; None: the limit of the call and the model.
     """
     if not model.prices_known or model.free:
         return 0
-    # What is added to the body may be text to the model, such as tools.
+    # Additions to the body, such as tools, may count as input text.
     tokens_in = max_input_tokens(call) + _max_json_tokens(model.extra_body)
     tokens_out = cap or output_cap(model, call)
     plain = Usage(tokens_in, tokens_out)
-    # Whichever part of them is the dearer one.
+    # Cached and reasoning tokens may cost more or less than plain ones: take the dearer.
     special = Usage(tokens_in, tokens_out, tokens_cached=tokens_in, tokens_reasoning=tokens_out)
     return sum(
         max(part)
@@ -54,14 +54,14 @@ def worst_cost(model: ModelSpec, call: Call, cap: int | None = None) -> int:
 
 
 def _input_and_output_cost(model: ModelSpec, usage: Usage) -> tuple[int, int]:
-    """What input and output cost, each rounded up."""
+    """Cost of the input and of the output, nano-USD, each rounded up."""
     asked = replace(usage, tokens_out=0, tokens_reasoning=0)
     output_usage = replace(usage, tokens_in=0, tokens_cached=0)
     return (call_cost(model, asked) or 0) + 1, (call_cost(model, output_usage) or 0) + 1
 
 
 def max_input_tokens(call: Call) -> int:
-    """A bound on the tokens of what ``call`` sends, in whichever form it does."""
+    """Upper bound on the input tokens of ``call``, as text or as JSON."""
     longest_text = max(
         sum(
             len(message.content.encode("utf-8", "replace")) + AROUND_A_MESSAGE
@@ -78,12 +78,12 @@ def max_input_tokens(call: Call) -> int:
 
 
 def _max_json_tokens(given: Mapping[str, Any]) -> int:
-    """A bound on the tokens of an object that is sent as it is."""
+    """Upper bound on the tokens of an object sent as JSON."""
     return len(json.dumps(given)) if given else 0
 
 
 class BudgetReached(LabelhubError):
-    """The next call could cost more than what is left."""
+    """The next call could cost more than is left of the budget."""
 
     code = "budget"
 
@@ -92,7 +92,7 @@ class Budget:
     """One run's money in nano-USD, within one event loop. ``limit`` None: no limit.
 
     Spent and reserved together never pass the limit, so in-flight calls cannot overshoot it.
-    ``unread``: of calls that were asked in vain, what a provider may charge; it counts as spent.
+    ``unread``: what providers may charge for failed calls; it counts as spent.
     """
 
     def __init__(self, limit: int | None, spent: int = 0, *, unread: int = 0) -> None:
@@ -108,11 +108,10 @@ class Budget:
         return self._limit is not None
 
     async def reserve(self, worst: int) -> None:
-        """Set ``worst`` aside; waits, first come first served, while calls in flight may still
-        leave enough.
+        """Reserve ``worst``. Waits in order of arrival while calls in flight may leave enough.
 
         Raises:
-            BudgetReached: nothing is in flight any more and it still does not fit.
+            BudgetReached: it does not fit although no call is in flight.
         """
         if self._limit is None:
             return
@@ -131,7 +130,7 @@ class Budget:
         self._reserved += worst
 
     def settle(self, worst: int, cost: int, *, unread: int = 0) -> None:
-        """Give back what was reserved and book what it came to, and what may yet be charged."""
+        """Release a reservation and add its cost, and what may yet be charged."""
         if self._limit is None:
             return
         self._reserved -= worst
@@ -159,10 +158,10 @@ class Budget:
 
     def _reached(self, worst: int) -> BudgetReached:
         return BudgetReached(
-            f"The budget of {usd(self._limit or 0)} would be passed by the next call: "
+            f"The next call could exceed the budget of {usd(self._limit or 0)}: "
             f"{usd(self._spent - self._unread)} is spent{self._due()} and the call may cost up to "
             f"{usd(worst)}. "
-            "Raise the budget and resume, or leave it at that."
+            "Raise the budget and resume, or end the run here."
         )
 
     def _due(self) -> str:
@@ -172,6 +171,6 @@ class Budget:
 
 
 def usd(nanousd: int) -> str:
-    """An amount for people; small amounts keep their first digits."""
+    """The amount in USD; small amounts keep four significant digits."""
     dollars = nanousd / 1e9
     return f"{dollars:.2f} USD" if dollars >= 0.1 else f"{dollars:.4g} USD"

@@ -1,4 +1,4 @@
-"""How a debate's calls reach their models: from memory, within the budget, always written down."""
+"""Execution of a debate's calls: reuse of stored answers, budget reservation, storage of turns."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -36,9 +36,9 @@ from labelhub.core.llm.types import (
     call_key,
 )
 
-#: An answer that cannot be read is asked for once more, by the same prompt and this line; one that
-#: was cut off amid its words, with room for twice as many. Where all of it was thinking, whoever
-#: asked has tried larger caps already.
+#: An unreadable answer is requested once more, by the same prompt and this line; one that was cut
+#: off amid its words, with twice the cap. Where all of it was thinking, larger caps have been tried
+#: already.
 MOST_ANSWERS = 2
 REMINDER = "An earlier answer to this could not be read. Keep exactly to the form asked for above."
 REMINDER_JSON = (
@@ -47,7 +47,7 @@ REMINDER_JSON = (
 )
 
 
-#: What is no answer to a second asking.
+#: Statuses in which a second call has no answer.
 NO_ANSWER = {Status.FAILED, Status.TOO_LONG}
 CUT_SHORT = "Its answers so far were of no use, and it was stopped before another came."
 
@@ -58,15 +58,15 @@ class Models(Protocol):
     async def complete(
         self, spec: ModelSpec, call: Call, record: CallRecord | None = None
     ) -> Completion:
-        """Ask the model; raises ModelError, and what ``record`` raises."""
+        """Call the model; raises ModelError, and what ``record`` raises."""
         ...
 
     def hold(self) -> None:
-        """Send nothing more; what is being answered goes on."""
+        """Send no further request; those in flight continue."""
         ...
 
     def in_flight(self) -> int:
-        """How many requests are being answered at the moment."""
+        """Number of requests in flight."""
         ...
 
     async def embed(self, spec: ModelSpec, texts: Sequence[str]) -> Embedded:
@@ -74,7 +74,7 @@ class Models(Protocol):
         ...
 
     def state_of(self, provider: Provider) -> LineState:
-        """How the line to an endpoint is doing, and what limits its speed."""
+        """State of the line to an endpoint, with what limits its speed."""
         ...
 
 
@@ -89,23 +89,23 @@ class DebateProgress:
         self._failed_tries = dict(claimed.failed_tries)
 
     def tries_of(self, step: str) -> Sequence[Attempt]:
-        """The failed tries at the call of ``step`` that is not answered yet."""
+        """The failed tries at the unanswered call of ``step``."""
         return [Attempt(**attempt) for attempt in self._failed_tries.get(step, [])]
 
     def note_try(self, step: str, attempt: Attempt) -> "FailedTries":
-        """One more of them; what is to be written down."""
+        """Add a failed try; returns what to store."""
         before = self._failed_tries.get(step, [])
         self._failed_tries[step] = [*before, asdict(attempt)]
         return FailedTries(self.claimed.pk, dict(self._failed_tries))
 
     def forget_tries(self, step: str) -> "FailedTries | None":
-        """The call of ``step`` has ended; what is to be written down."""
+        """Drop the failed tries of ``step``, whose call has ended; returns what to store."""
         if self._failed_tries.pop(step, None) is None:
             return None
         return FailedTries(self.claimed.pk, dict(self._failed_tries))
 
     def book(self, turn: Turn) -> Turn:
-        """Make ``turn`` this debate's next attempt at its step."""
+        """Number ``turn`` as the debate's next attempt at its step and add its cost."""
         self._tried[turn.step] += 1
         turn.debate_id = self.claimed.pk
         turn.attempt = self._tried[turn.step]
@@ -114,7 +114,7 @@ class DebateProgress:
 
 
 class CallExecutor:
-    """Asks the models of a run's roles."""
+    """Calls the models of a run's roles."""
 
     def __init__(
         self,
@@ -134,12 +134,12 @@ class CallExecutor:
         self._answers = answers
 
     async def ask(self, progress: DebateProgress, call: Call) -> Reply:
-        """The reply to ``call``: the stored one if it was already paid for.
+        """The reply to ``call``: the stored one if there is one.
 
-        Does not return once the slice is stopping; the slice cancels the debate then.
+        Does not return once the slice is stopping: the slice cancels the debate then.
         """
-        # What is asked once for many debates has no place of its own in this one: the same step
-        # may be about another precedent than before.
+        # A call that is made once for many debates does not resume by its step, which may be about
+        # another precedent than before.
         reply = None if call.once else progress.claimed.memo.get(call.step)
         answers = progress.claimed.answers.get(call.step, 0)
         if reply is None:
@@ -152,12 +152,12 @@ class CallExecutor:
             if reply.cut_off and cap is None:
                 return reply
             second = await self._ask(progress, with_reminder(call, cap), again=True)
-            # Where asking again was in vain, the first answer is what there is.
+            # If the second call has no answer, the first one counts.
             return reply if second.status in NO_ANSWER else second
         return reply
 
     async def _ask(self, progress: DebateProgress, call: Call, *, again: bool = False) -> Reply:
-        """The reply to ``call``, however it is had, written down as the debate's next turn."""
+        """The reply to ``call``, reused or new, stored as the debate's next turn."""
         role = self._roles[call.role]
         key = _reuse_key(role.model, call, progress.claimed.replicate)
         known = await self._answers.known(key, call) if key else None
@@ -174,19 +174,19 @@ class CallExecutor:
             reply = replace(reply, rung=AFTER_REASK)
             turn.rung = AFTER_REASK
         turn.call_key = key
-        # Nothing was awaited since the answer came: an answered call is never forgotten.
+        # Nothing was awaited since the answer came, so an answered call is never lost.
         self._writer.add(progress.book(turn))
         if ended := progress.forget_tries(call.step):
             self._writer.note(ended)
         if reply.status is Status.FAILED:
             progress.error = reply.note
             if self._stop_signal.pausing:
-                # What stops the run is not this debate's failure.
+                # An error that stops the run is not a failure of this debate.
                 await self._stop_signal.park()
         return reply
 
     async def _asked(self, progress: DebateProgress, call: Call, key: str) -> tuple[Turn, Reply]:
-        """As :meth:`_paid`; nobody waits for an equal call that broke."""
+        """As :meth:`_paid`; releases the calls that wait for this one if it breaks."""
         try:
             return await self._paid(progress, call, key)
         except Exception:
@@ -195,8 +195,7 @@ class CallExecutor:
             raise
 
     async def _paid(self, progress: DebateProgress, call: Call, key: str) -> tuple[Turn, Reply]:
-        """Ask the model, with the worst that each answer may cost set aside before it is asked
-        for."""
+        """Call the model, with the worst case of each answer reserved before."""
         role = self._roles[call.role]
 
         def failed(attempt: Attempt, unread_nanousd: int) -> None:
@@ -217,7 +216,7 @@ class CallExecutor:
             turn, reply = await self._call(role, call, key, reservation)
             cost = turn.cost_nanousd or 0
         except BaseException:
-            # The slice ends while the call waits for another try: what it has cost is spent.
+            # The slice ends while the call waits for another try: its cost so far is spent.
             cost = reservation.booked
             if reservation.useless.tokens_in or reservation.useless.tokens_out:
                 paid = ModelError(CUT_SHORT, data={"usage": asdict(reservation.useless)})
@@ -236,7 +235,7 @@ class CallExecutor:
             if isinstance(error, BudgetReached) or error.stops_run:
                 self._stop_signal.stop_for(error)
             if key:
-                # Without what it cost: those who wait have paid nothing.
+                # Without its cost: the waiting calls have paid nothing.
                 shared_error = type(error)(error.message) if isinstance(error, ModelError) else None
                 self._answers.settle(key, shared_error)
             return _turn_of_failure(role, call, error)
@@ -249,21 +248,21 @@ class CallExecutor:
             cap = int(sent or output_cap(role.model, call))
             reply = replace(reply, note=spent_on_thinking(role.model, cap))
         if key:
-            # Without the choices for each token, which nobody needs once they are read.
+            # Without token logprobs, which are not needed after parsing.
             kept = replace(completion, logprobs=())
             self._answers.settle(key, Answer(kept, reply.probabilities))
         return _turn_of_answer(role, call, completion, reply)
 
 
 def ignore_try(_: Attempt, __: int) -> None:
-    """For calls whose failed tries nobody keeps."""
+    """For calls whose failed tries are not stored."""
 
 
 class BudgetReservation(CallRecord):
-    """What is set aside of the budget for one call; each answer that is asked for is reserved.
+    """The budget reserved for one call, answer by answer.
 
-    ``failed`` is told of each failed try, with what a provider may charge for it in nano-USD. The
-    budget takes that for spent, or it could be passed; nothing else does.
+    ``failed`` gets each failed try, with what a provider may charge for it in nano-USD. Only the
+    budget counts that as spent, so that it cannot be exceeded.
     """
 
     def __init__(
@@ -282,7 +281,7 @@ class BudgetReservation(CallRecord):
         self.useless = Usage()
 
     async def reserve(self) -> None:
-        """Set the worst case of the first answer aside.
+        """Reserve the worst case of the first answer.
 
         Raises:
             BudgetReached: it does not fit.
@@ -290,7 +289,7 @@ class BudgetReservation(CallRecord):
         await self.allow(output_cap(self._model, self._call))
 
     async def allow(self, cap: int) -> None:
-        """Set the worst case of an answer of at most ``cap`` tokens aside, if less is.
+        """Reserve the worst case of an answer of at most ``cap`` tokens, if less is reserved.
 
         Raises:
             BudgetReached: it does not fit.
@@ -303,19 +302,19 @@ class BudgetReservation(CallRecord):
         self._worst, self._cap = worst, cap
 
     def spend(self, useless: Usage) -> None:
-        """An answer was of no use but has its price."""
+        """Book an unusable answer that has a cost."""
         self.useless = add_usage(self.useless, useless)
         self.settle(self.booked + (call_cost(self._model, useless) or 0))
 
     def fail(self, attempt: Attempt, unread: Usage) -> None:
-        """A try failed."""
+        """Book a failed try."""
         unread_nanousd = call_cost(self._model, unread) or 0
         if unread_nanousd:
             self._release(0, unread=unread_nanousd)
         self._failed(attempt, unread_nanousd)
 
     def settle(self, cost: int) -> None:
-        """Give back what is set aside; all the call's answers have come to ``cost``."""
+        """Release the reservation; ``cost`` is that of all the call's answers."""
         self._release(cost - self.booked)
         self.booked = cost
 
@@ -335,7 +334,7 @@ def _turn_of_answer(
 def _turn_of_failure(
     role: RunRole, call: Call, error: ModelError | BudgetReached
 ) -> tuple[Turn, Reply]:
-    # What does not fit will not fit next time either: it is for people, not to be tried again.
+    # A text that is too long stays too long: people get it, and no run tries it again.
     status = Status.TOO_LONG if isinstance(error, ContextTooLong) else Status.FAILED
     turn = failed_turn(role, call, error)
     turn.status = str(status)
@@ -346,8 +345,8 @@ def _turn_of_failure(
 
 
 def _reuse_key(model: ModelSpec, call: Call, replicate: int) -> str:
-    """What decides the answer to ``call``; empty where chance has a part in it, and for the
-    offline model, which is quicker than any look."""
+    """Hash of all that determines the answer to ``call``; empty for sampled answers, and for the
+    offline model, which is quicker than a lookup."""
     warm = model.extra_body.get("temperature", model.fixed_temperature)
     chance = model.offline or warm or not model.takes_temperature
     if chance and not call.once:
@@ -357,8 +356,8 @@ def _reuse_key(model: ModelSpec, call: Call, replicate: int) -> str:
 
 
 def with_reminder(call: Call, cap: int | None = None) -> Call:
-    """The same question with one line more, for a model whose answer could not be read. The line
-    has a fixed length, so asking again cannot grow. ``cap``: the most tokens of the answer."""
+    """The call with a reminder of fixed length, for a model whose answer could not be read.
+    ``cap``: maximum tokens of the answer."""
     return replace(
         call,
         messages=_append_line(call.messages, REMINDER),

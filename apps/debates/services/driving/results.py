@@ -1,4 +1,4 @@
-"""Between what protocols speak of (calls, replies, outcomes) and what is stored."""
+"""Conversion between protocols (calls, replies, outcomes) and stored rows; the batch writer."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ FAILED_REASON = "failed"
 
 @dataclass(frozen=True, slots=True)
 class DebateCost:
-    """What turns cost: nano-USD (None as soon as one price is unknown) and seconds of waiting."""
+    """Cost of turns in nano-USD (None if any price is unknown) and seconds of waiting."""
 
     cost: int | None = 0
     seconds: float = 0.0
@@ -37,11 +37,11 @@ class DebateCost:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedDebate:
-    """A debate held under our lease, with what earlier attempts at it left behind.
+    """A debate under our lease, with the state that earlier attempts left.
 
-    ``memo`` maps steps to the replies already paid for, ``answers`` to how many there were,
-    ``tried`` to attempts so far, failed ones included; ``failed_tries`` to the failed tries at the
-    call that was under way there.
+    Each maps steps: ``memo`` to stored replies, ``answers`` to the number of answers, ``tried`` to
+    the number of attempts with failed ones, ``failed_tries`` to the failed tries at a call that
+    has no answer yet.
     """
 
     pk: int
@@ -57,7 +57,7 @@ class ClaimedDebate:
 
     @property
     def debate_item(self) -> DebateItem:
-        """The item as protocols know it; the replicate is part of what makes its draws."""
+        """The item for protocols; the replicate is part of its key, which seeds random draws."""
         key = self.item.external_id
         return DebateItem(
             key=key if self.replicate == 1 else f"{key}#{self.replicate}",
@@ -71,7 +71,7 @@ class ClaimedDebate:
 
 @dataclass(frozen=True, slots=True)
 class FinishedDebate:
-    """A debate that has come to its end, not yet written down."""
+    """A debate that has ended and is not stored yet."""
 
     claimed: ClaimedDebate
     outcome: Outcome
@@ -116,8 +116,8 @@ def answered_turn(role: RunRole, call: Call, completion: Completion, reply: Repl
 
 
 def failed_turn(role: RunRole, call: Call, error: LabelhubError) -> Turn:
-    """The unsaved row of a call that brought no answer; ``data['usage']`` of the error: what was
-    paid for answers of no use. Its cost, if any, is the caller's to say."""
+    """The unsaved row of a failed call. ``data['usage']`` of the error has the tokens of unusable
+    answers; the caller sets the cost."""
     attempts = error.data.get("attempts", [])
     usage = error.data.get("usage", {})
     return Turn(
@@ -136,7 +136,7 @@ def failed_turn(role: RunRole, call: Call, error: LabelhubError) -> Turn:
 
 
 def reply_of(turn: Turn) -> Reply:
-    """What the protocol heard when the turn was taken."""
+    """The reply that the protocol got at that turn."""
     return Reply(
         text=strip_thinking(turn.text),
         value=turn.value,
@@ -176,7 +176,7 @@ def _request_columns(role: RunRole, call: Call, *, as_json: bool) -> dict[str, A
 
 
 class Reporter:
-    """Turns the ends of a run's debates into what the ledger takes."""
+    """Converts finished debates of a run into results for the ledger."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -200,7 +200,7 @@ class Reporter:
     def result(self, finished: FinishedDebate) -> DebateResult:
         """For the ledger; without a label where the debate reached none."""
         outcome = finished.outcome
-        # The rule or the review plan may have changed since the run was taken up.
+        # The rule or the review plan may have changed since the run started.
         self._policy = routing_policy(self._run.project)
         return DebateResult(
             item_id=finished.claimed.item.pk,
@@ -264,8 +264,8 @@ def annotator_name(protocol: str, models: list[str], replicate: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FailedTries:
-    """The failed tries at calls of a debate that are not answered yet, by step, as they are to be
-    kept; and what a provider may charge for the last one, in nano-USD."""
+    """Failed tries, by step, at calls of a debate that have no answer yet; ``unread_nanousd``: what
+    a provider may charge for the last one."""
 
     debate_id: int
     tries: Mapping[str, Sequence[Mapping[str, Any]]]
@@ -318,13 +318,13 @@ class Writer:
             await self.flush()
 
     def close(self) -> None:
-        """Let :meth:`run` write what there is and end. It is not cancelled: a transaction whose
-        outcome nobody hears could not be tried again."""
+        """Let :meth:`run` write the rest and end. Cancelling it instead could lose the outcome of
+        a transaction."""
         self._closed = True
         self._full.set()
 
     async def flush(self) -> None:
-        """Write what is there now. What could not be written stays, for the next try."""
+        """Write all buffered rows. On an error they stay buffered for the next try."""
         async with self._one_at_a_time:
             turns, finished, tries = self._turns, self._finished, self._tries
             self._turns, self._finished, self._tries = [], [], []

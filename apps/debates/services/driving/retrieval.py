@@ -1,4 +1,4 @@
-"""Precedents for the debates of a slice: which ones, and what looking for them costs."""
+"""Retrieval of precedents for the debates of a slice, with the cost of embeddings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -52,7 +52,7 @@ class Retrieval:
         model: of embeddings, for precedents; None to compare words.
 
     Attributes:
-        unbooked: what vectors have cost that is not written down yet, nano-USD.
+        unbooked: cost of embeddings that is not stored yet, nano-USD.
     """
 
     def __init__(self, book: Book | None, model: ModelSpec | None) -> None:
@@ -64,7 +64,7 @@ class Retrieval:
     def of_run(
         cls, run: Run, settings: Mapping[str, Any], models: Sequence[ModelSpec]
     ) -> "Retrieval":
-        """What the run's settings ask for; vectors only from the providers that it uses anyway."""
+        """The retrieval of the run's settings; embeddings only from providers that the run uses."""
         if not wants_precedents(settings):
             return cls(book_of(run, settings), None)
         providers = {model.provider_id for model in models}
@@ -74,7 +74,7 @@ class Retrieval:
         return cls(book_of(run, settings), model)
 
     async def begin(self, models: Embedder, budget: Budget, stop_signal: StopSignal) -> None:
-        """Compare by vectors from here on, if a model makes them; paid from ``budget``."""
+        """Compare by embeddings from now on if there is a model for them, paid from ``budget``."""
         if not isinstance(self._book, PrecedentBook) or self.model is None or not len(self._book):
             return
         spec = self.model

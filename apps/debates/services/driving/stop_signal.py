@@ -1,4 +1,4 @@
-"""Why a slice comes to an end, and how everybody in it learns of it."""
+"""The signal that stops a slice, with its reason."""
 
 import asyncio
 from collections import deque
@@ -29,7 +29,7 @@ class Reason:
 
 
 class StopSignal:
-    """The one switch of a slice. The first reason counts, other than that its time is up.
+    """The stop switch of a slice. The first reason counts, except that its time is up.
 
     Args:
         recent_ends: whether and why the last debates of earlier slices failed, oldest first.
@@ -49,30 +49,30 @@ class StopSignal:
 
     @property
     def pausing(self) -> bool:
-        """Whether the run is to be paused over what went wrong."""
+        """Whether the run will be paused because of an error."""
         return self.reason is not None and bool(self.reason.code)
 
     def stop(self, reason: Reason | None = None) -> None:
-        """Ask everybody to stop."""
+        """Ask all debates of the slice to stop."""
         reason = reason or Reason()
-        # A slice whose time is up still waits for its last calls, which may show what is wrong.
+        # A slice whose time is up still waits for its last calls, which may fail.
         if self.reason is None or (self.reason.again and reason.code):
             self.reason = reason
 
     def stop_for(self, error: LabelhubError) -> None:
-        """Pause the run over ``error``; ``data['resume_after']``: when going on may be of use."""
+        """Pause the run for ``error``; ``data['resume_after']``: seconds until it resumes."""
         seconds = error.data.get("resume_after")
         resume_at = timezone.now() + timedelta(seconds=seconds) if seconds else None
         self.stop(Reason(error.code, error.message, resume_at))
 
     def stop_for_fault(self) -> None:
-        """Rest the run over a fault of our own. It outweighs any reason to go on at once: the next
-        slice would break alike, again and again, and nobody would see."""
+        """Pause the run because of a server fault. It replaces any other reason, or the next slice
+        would fail in the same way at once."""
         self.reason = Reason(fault=True)
 
     def note(self, failed: bool, why: str) -> None:  # noqa: FBT001 - the one thing to note
-        """Count a finished debate; too many failures among the last 50 pause the run. Fewer say
-        nothing: those that fail are done first, and first again when a run is resumed."""
+        """Count a finished debate; too many failures among the last 50 pause the run. Fewer than
+        50 debates prove nothing: failed debates come first when a run is resumed."""
         self._add(failed, why)
         count = sum(self._failures)
         if len(self._failures) == WINDOW and count > WINDOW * TOLERATED_SHARE:
@@ -80,7 +80,7 @@ class StopSignal:
                 Reason(
                     "too_many_failures",
                     f"{count} of the last {WINDOW} debates failed, the last one: "
-                    f"{self._why} Mend the cause, then resume; what failed is tried again.",
+                    f"{self._why} Fix the cause, then resume: failed debates are tried again.",
                 )
             )
 
@@ -89,7 +89,7 @@ class StopSignal:
         self._why = why if failed else self._why
 
     async def park(self) -> NoReturn:
-        """Wait until the slice cancels this debate: how a debate stops between two calls.
+        """Stop a debate between two calls: wait until the slice cancels it.
 
         Raising instead would end the protocol and lose the replies to calls made in parallel.
         """

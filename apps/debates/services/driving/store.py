@@ -1,8 +1,8 @@
-"""The database half of a slice: leases, claims, turns and results.
+"""The database side of a slice: leases, claims, turns and results.
 
-Every method runs in the slice's one database thread. A debate belongs to whoever's token it
-carries; results are written only while it carries ours, so a worker whose lease has lapsed, however
-late it wakes up, changes nothing.
+Every method runs in the slice's database thread. A debate belongs to the worker whose token it
+carries. Results are written only under our token, so a worker with an expired lease changes
+nothing, however late it wakes up.
 """
 
 import uuid
@@ -36,12 +36,12 @@ from labelhub.core.llm.types import Reply, Status
 
 
 def finish_run(run_id: int) -> bool:
-    """Close a going run in which nothing waits any more; True when this call closed it."""
+    """Close an active run without waiting debates; True if this call closed it."""
     if Debate.objects.filter(run=run_id, status=Debate.Status.WAITING).exists():
         return False
     with transaction.atomic():
         run = Run.objects.going().select_for_update().filter(pk=run_id).first()
-        # Looked at again: the run may have been closed and resumed since.
+        # Checked again under the lock: the run may have been closed and resumed since.
         if run is None or Debate.objects.filter(run=run, status=Debate.Status.WAITING).exists():
             return False
         recount_sums(run)
@@ -56,7 +56,7 @@ def finish_run(run_id: int) -> bool:
 
 
 def recount_sums(run: Run) -> None:
-    """Bring the run's sums into line with its turns, which are the truth."""
+    """Recompute the run's sums from its turns."""
     turns = Turn.objects.filter(debate__run=run)
     sums = _sums(
         turns.values_list("tokens_in", "tokens_out", "cost_nanousd").iterator(chunk_size=5000)
@@ -66,8 +66,7 @@ def recount_sums(run: Run) -> None:
 
 
 def add_to_sums(run: Run, turns: Sequence[Turn], other_cost: int = 0) -> None:
-    """Add ``turns``, and what was paid beside them, to the run's sums; in the transaction that
-    writes them."""
+    """Add ``turns`` and other costs to the run's sums, in the transaction that writes them."""
     if not turns and not other_cost:
         return
     sums = _sums((turn.tokens_in, turn.tokens_out, turn.cost_nanousd) for turn in turns)
@@ -106,18 +105,18 @@ def _closing_message(run: Run) -> str:
 
 
 class RunGone(LabelhubError):
-    """The run or its project was deleted while a worker was at it."""
+    """The run or its project was deleted while a worker was driving it."""
 
     code = "run_gone"
 
 
-#: How long a run rests after the first, second … fault of the server in a row.
+#: How long a run pauses after the first, second and third server fault in a row.
 RESTS = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15))
 
-#: So many keys of earlier answers are kept in memory, some 20 MB.
+#: Maximum number of keys of earlier answers in memory, about 20 MB.
 MOST_KEYS = 150_000
 
-#: What the end of a debate changes of its row.
+#: Columns that the end of a debate changes.
 CONCLUDED = [
     "status", "lease_token", "lease_until", "label", "value", "signals", "flags", "reasons",
     "uncertainty", "error", "finished_at", "failed_tries",
@@ -137,10 +136,10 @@ class SliceStore:
 
     @transaction.atomic
     def begin(self) -> bool:
-        """Mark the run as going; False when it is not to go or another worker is at it.
+        """Mark the run as running; False if it is not active or another worker drives it.
 
-        Takes the first debate as well: of two slices that begin at once, each with the whole
-        budget, the second must see that the first is there.
+        Also leases the first debate: of two slices that begin at once, each with the whole budget,
+        the second must see the first.
         """
         now = timezone.now()
         locked = Run.objects.select_for_update().get(pk=self.run.pk)
@@ -151,14 +150,14 @@ class SliceStore:
         started = locked.started_at or now
         if not going.update(status=Run.Status.RUNNING, started_at=started, message=""):
             return False
-        # What was spent since the row was read counts against the budget.
+        # Costs since the row was read count against the budget.
         self.run.cost_nanousd, self.run.budget_nanousd = locked.cost_nanousd, locked.budget_nanousd
         self.run.unread_nanousd = locked.unread_nanousd
         self._first = self._take(1)
         return True
 
     def claim(self, count: int) -> list[ClaimedDebate]:
-        """Take up to ``count`` waiting debates, with the good turns they already have."""
+        """Lease up to ``count`` waiting debates, with the usable turns that they already have."""
         first, self._first = self._first, []
         ids = first + self._take(count - len(first))
         debates = Debate.objects.filter(pk__in=ids, lease_token=self.token)
@@ -166,25 +165,28 @@ class SliceStore:
 
     @transaction.atomic
     def _take(self, count: int) -> list[int]:
-        # Not what is ours already: after a stall it has lapsed and is still being debated here.
+        # Not our own: after a stall their lease has expired while they are still debated here.
         free = Debate.objects.claimable().filter(run=self.run).order_by("pk")
         free = free.exclude(lease_token=self.token)
         if connection.features.has_select_for_update_skip_locked:
             free = free.select_for_update(skip_locked=True)
         ids = list(free.values_list("pk", flat=True)[:count])
-        # The condition again: on SQLite the read above took no lock.
+        # The condition again: on SQLite the query above takes no lock.
         Debate.objects.claimable().filter(pk__in=ids).update(
             lease_token=self.token, lease_until=timezone.now() + self._lease
         )
         return ids
 
     def beat(self, pulse: Mapping[str, Any]) -> str:
-        """Renew the leases of the run's job and of everything held, report ``pulse``; the run's
-        status, "" when gone or no longer ours to drive."""
+        """Renew the leases of the job and the debates and report ``pulse``.
+
+        Returns:
+            The run's status; "" if it is gone or another worker drives it.
+        """
         now = timezone.now()
         if self._overtaken(now):
             return ""
-        # Also where the run's job was lost: calls are under way, and nobody shall pay them again.
+        # Also if the job's lease is lost: nobody may pay again for the calls under way.
         Debate.objects.filter(lease_token=self.token).update(lease_until=now + self._lease)
         try:
             self._renew()
@@ -197,16 +199,16 @@ class SliceStore:
         return Run.objects.filter(pk=self.run.pk).values_list("status", flat=True).first() or ""
 
     def _overtaken(self, now: datetime) -> bool:
-        """Whether our lease has lapsed, as after a long sleep of the machine: somebody else may
-        drive the run by now, and two slices would spend its budget twice."""
+        """Whether our lease has expired, as after the machine slept: another worker may drive the
+        run by now, and two slices would spend its budget twice."""
         held = Debate.objects.filter(run=self.run, lease_token__isnull=False)
         lapsed = Q(lease_token=self.token, lease_until__lt=now)
         others = ~Q(lease_token=self.token) & Q(lease_until__gt=now)
         return held.filter(lapsed | others).exists()
 
     def answered_keys(self) -> frozenset[str] | None:
-        """What calls of the project were answered already by the same models to the same prompts,
-        by other runs or by this one before; None where that is too many to keep."""
+        """Keys of answered calls of the project with the run's models and prompts, also of this
+        run; None if there are more than ``MOST_KEYS``."""
         if not self.run.reuse_answers:
             return frozenset()
         asked = RunRole.objects.filter(run=self.run)
@@ -221,7 +223,7 @@ class SliceStore:
         return found if len(found) <= MOST_KEYS else None
 
     def answers(self, keys: Sequence[str]) -> dict[str, Answer]:
-        """key → the whole answer that an equal call of the project got, the oldest one."""
+        """Key → the oldest complete answer to an equal call of the project."""
         turns = Turn.objects.filter(
             call_key__in=keys,
             reused=False,
@@ -247,11 +249,11 @@ class SliceStore:
         tries: Sequence[FailedTries] = (),
         other_cost: int = 0,
     ) -> str:
-        """Turns, results and failed tries in one transaction: a result implies all of its turns.
-        Returns the run's status by now.
+        """Write turns, results and failed tries in one transaction, so that a stored result has all
+        of its turns. Returns the run's present status.
 
         Raises:
-            RunGone: what they belong to was deleted meanwhile.
+            RunGone: the run was deleted meanwhile.
         """
         try:
             with transaction.atomic():
@@ -266,23 +268,23 @@ class SliceStore:
             raise RunGone(f"Run {self.run.pk} was deleted.") from error
 
     def release(self) -> None:
-        """Put everything still held back to waiting."""
+        """Release all leased debates."""
         Debate.objects.filter(lease_token=self.token).update(lease_token=None, lease_until=None)
 
     def pause(self, code: str, message: str, resume_at: datetime | None = None) -> None:
-        """Pause the run, unless somebody has changed its status meanwhile."""
+        """Pause the run, unless its status has changed meanwhile."""
         Run.objects.filter(pk=self.run.pk, status=Run.Status.RUNNING).update(
             status=Run.Status.PAUSED, pause_code=code, message=message, resume_at=resume_at
         )
 
     def pause_for_fault(self) -> None:
-        """Pause the run over a fault of the server: for a while at first, longer each time, and
-        until somebody looks after the last."""
+        """Pause the run because of a server fault: longer each time, and after the last of
+        ``RESTS`` until somebody resumes it."""
         Run.objects.filter(pk=self.run.pk).update(faults=F("faults") + 1)
         faults = Run.objects.values_list("faults", flat=True).get(pk=self.run.pk)
-        words = "The server failed at this run; its log has the details. What was stored is kept."
+        words = "The server failed during this run; see its log. Stored turns are kept."
         if faults > len(RESTS):
-            self.pause("fault", f"{words} Mend the cause, then resume.")
+            self.pause("fault", f"{words} Fix the cause, then resume.")
         else:
             self.pause("fault", words, timezone.now() + RESTS[faults - 1])
 
@@ -300,7 +302,7 @@ class SliceStore:
             Turn.objects.bulk_create(turns, ignore_conflicts=True)
 
     def _store_tries(self, tries: Sequence[FailedTries]) -> None:
-        """Keep what was tried in vain, as it is by now, where the lease is still ours."""
+        """Store the failed tries of debates under our lease."""
         mine = Debate.objects.filter(lease_token=self.token, status=Debate.Status.WAITING)
         for debate_id, latest in {failed.debate_id: failed.tries for failed in tries}.items():
             mine.filter(pk=debate_id).update(failed_tries=latest)
@@ -312,7 +314,7 @@ class SliceStore:
         for batch in _one_per_item(ours):
             labels = self._record(batch)
             rows = [self._row(result, label) for result, label in zip(batch, labels, strict=True)]
-            # One statement for all; the rows are there, so that nothing is ever inserted.
+            # One statement for all rows; they exist, so this only updates.
             Debate.objects.bulk_create(
                 rows, update_conflicts=True, unique_fields=["pk"], update_fields=CONCLUDED
             )
@@ -338,7 +340,7 @@ class SliceStore:
         )
 
     def _record(self, batch: Sequence[FinishedDebate]) -> Sequence[Label | None]:
-        """What goes into the ledger, and the rows there; nothing of a trial does."""
+        """Record the results in the ledger and return their labels; a trial records nothing."""
         if self.run.trial:
             return [None] * len(batch)
         return record_debate_results(
@@ -346,7 +348,7 @@ class SliceStore:
         )
 
     def _still_ours(self, finished: Sequence[FinishedDebate]) -> list[FinishedDebate]:
-        """Those whose lease we still hold; the update locks them for this transaction."""
+        """The results whose debates we still lease; the update locks their rows."""
         if not finished:
             return []
         mine = Debate.objects.filter(
@@ -360,7 +362,7 @@ class SliceStore:
 
 
 def _read_progress(debates: Sequence[Debate]) -> list[ClaimedDebate]:
-    """The debates with what their stored turns say: good replies, attempts so far, money spent."""
+    """The debates with the state in their stored turns: replies, attempts, cost."""
     memo: dict[int, dict[str, Reply]] = defaultdict(dict)
     answers: dict[int, Counter[str]] = defaultdict(Counter)
     tried: dict[int, dict[str, int]] = defaultdict(dict)
@@ -371,7 +373,7 @@ def _read_progress(debates: Sequence[Debate]) -> list[ClaimedDebate]:
         tried[turn.debate_id][turn.step] = turn.attempt
         spent[turn.debate_id] = spent[turn.debate_id].plus(turn)
         if turn.status != Status.FAILED:
-            # An asking again that was too long says nothing of the answer before it.
+            # A second call that was too long does not replace the answer before it.
             if turn.status != Status.TOO_LONG or turn.step not in memo[turn.debate_id]:
                 memo[turn.debate_id][turn.step] = reply_of(turn)
             answers[turn.debate_id][turn.step] += 1
@@ -391,7 +393,7 @@ def _read_progress(debates: Sequence[Debate]) -> list[ClaimedDebate]:
 
 
 def _one_per_item(finished: Iterable[FinishedDebate]) -> list[list[FinishedDebate]]:
-    """Batches in which no item occurs twice, as replicates of one item may finish together."""
+    """Batches without two replicates of one item, which may finish together."""
     batches: list[dict[int, FinishedDebate]] = []
     for result in finished:
         item_id = result.claimed.item.pk

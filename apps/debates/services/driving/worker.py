@@ -1,4 +1,4 @@
-"""A slice: one worker's turn at driving a run, in one event loop with its own gateway.
+"""A slice: a worker drives a run for a while, in one event loop with its own gateway.
 
 The loop keeps a window of debates in flight; all database work happens in one thread of its own.
 After a while, or when the run is paused or cancelled, the slice starts no further call, waits for
@@ -47,8 +47,8 @@ from labelhub.core.errors import LabelhubError
 
 @dataclass(frozen=True, slots=True)
 class WorkerTimings:
-    """The rhythm of a slice; times in seconds. ``width`` None: what the providers allow. ``grace``
-    is for calls under way once time is up, at least as long as a provider may take to answer."""
+    """Timings of a slice, in seconds. ``width``: debates in flight; None: as many as the providers
+    allow. ``grace``: how long calls under way may take once time is up."""
 
     width: int | None = None
     claim: int = 100
@@ -71,9 +71,9 @@ T = TypeVar("T")
 
 
 class Database:
-    """One thread with one connection, seen from an event loop; what it is given it does in order.
+    """One thread with one database connection for an event loop; it runs its work in order.
 
-    A context manager, to be entered where no loop runs: leaving it closes the connection.
+    A context manager, to be entered outside of a running loop; leaving it closes the connection.
     """
 
     def __init__(self, name: str) -> None:
@@ -87,19 +87,19 @@ class Database:
         self._thread.shutdown()
 
     async def __call__(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run ``work`` there, after everything that was handed over before."""
+        """Run ``work`` in the thread, after all earlier work."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, partial(work, *args, **kwargs))
 
 
 OFFLINE = "This machine: the offline model works here."
-#: How many of the last changes of a limit are told.
+#: Number of last changes of a limit in a report.
 CHANGES = 5
 
 
 def pulse_of(run_spec: RunSpec, models: Models, calls: int) -> dict[str, Any]:
-    """What a slice reports of itself: ``calls`` under way, ``limited_by`` in words, and ``limits``,
-    an entry for each provider (see :func:`limits_of`)."""
+    """The report of a slice: ``calls`` under way, ``limited_by`` in words, and ``limits``, an entry
+    for each provider (see :func:`limits_of`)."""
     limits = limits_of(run_spec, models)
     words = next((limit["words"] for limit in limits if limit["words"]), "")
     return {
@@ -110,7 +110,7 @@ def pulse_of(run_spec: RunSpec, models: Models, calls: int) -> dict[str, Any]:
 
 
 def limits_of(run_spec: RunSpec, models: Models) -> list[dict[str, Any]]:
-    """How the line to each provider is doing, JSON-ready.
+    """The state of the line to each provider, JSON-ready.
 
     Each has ``provider`` (its name), ``limit``, ``in_flight``, ``waiting``, ``limited_by`` (as
     ``LineState``), ``words`` for it, ``refused_share``, ``breaker_open`` and ``changes`` (words).
@@ -186,7 +186,7 @@ def run_slice(
 
     ``renew`` renews the lease of the run's job, or raises that it is lost.
     """
-    # Answers are looked up beside what is written: behind it, every call would wait for a batch.
+    # Lookups have a thread of their own: behind the writes, every call would wait for a batch.
     with Database(f"run-{run_id}") as database, Database(f"answers-{run_id}") as reading:
         return asyncio.run(_run_slice(run_id, (database, reading), pace, open_models, renew))
 
@@ -222,7 +222,7 @@ async def _run_slice(
 
 @dataclass(frozen=True, slots=True)
 class SliceContext:
-    """A run taken up: what is read and written, what is played, where precedents come from."""
+    """A started slice: store, spec, retrieval, keys of stored answers, last results."""
 
     store: SliceStore
     run_spec: RunSpec
@@ -232,7 +232,7 @@ class SliceContext:
 
     @property
     def models(self) -> list[ModelSpec]:
-        """All that may be asked."""
+        """All models that the slice may call."""
         embedder = self.retrieval.model
         return [*self.run_spec.models, *([embedder] if embedder else [])]
 
@@ -240,7 +240,7 @@ class SliceContext:
 def _begin_slice(
     run_id: int, pace: WorkerTimings, renew: Callable[[], object]
 ) -> "SliceEnd | SliceContext":
-    """What to drive, or why there is nothing to drive."""
+    """Start a slice: the context to drive, or why there is nothing to drive."""
     if finish_run(run_id):
         events.announce_run(run_id)
         return SliceEnd.FINISHED
@@ -277,7 +277,7 @@ def _release(store: SliceStore) -> None:
 
 
 def _end_slice(store: SliceStore, reason: Reason | None) -> SliceEnd:
-    """Settle the run's status once the slice has let go of its debates."""
+    """Set the run's status once the slice has released its debates."""
     try:
         if reason is not None and reason.fault:
             store.pause_for_fault()
@@ -350,7 +350,7 @@ class RunWorker:
     async def _watch(
         self, workers: list[asyncio.Task[None]], others: list[asyncio.Task[None]]
     ) -> None:
-        """Wait for the workers; raises what any task raised."""
+        """Wait for the workers; raise the error of any task."""
         deadline = time.monotonic() + self._pace.slice
         while not all(worker.done() for worker in workers):
             going = [task for task in (*workers, *others) if not task.done()]
@@ -364,8 +364,8 @@ class RunWorker:
                 self._stop_signal.stop(Reason(again=True))
             if not self._stop_signal.is_set:
                 continue
-            # What is being answered is paid for: wait for it, within reason. A call that still
-            # waits for its turn, or to be tried again, is not, and is left to the next slice.
+            # Requests in flight are paid for: wait for them, within reason. Calls that wait for
+            # their turn or for another try are not, and are left to the next slice.
             self._models.hold()
             if self._models.in_flight() == 0 or now > deadline + self._grace:
                 return
@@ -401,9 +401,9 @@ class RunWorker:
         except LabelhubError as error:
             progress.error = error.message
         except Exception:
-            # One item that trips a fault of ours must not keep the whole run from its end.
+            # An item that triggers a server fault must not keep the run from its end.
             logger.exception("Debate %s of run %s broke", progress.claimed.pk, self._store.run.pk)
-            progress.error = "This item made the protocol fail; the server's log has the details."
+            progress.error = "The protocol failed on this item; see the server's log."
         return Outcome(value=None, failed=True)
 
     async def _stored_answers(self, keys: Sequence[str]) -> Mapping[str, Answer]:
@@ -431,7 +431,7 @@ class RunWorker:
             await asyncio.sleep(self._pace.beat)
 
     def _follow_status(self, status: str) -> None:
-        """Stop when somebody has paused, cancelled or deleted the run."""
+        """Stop if the run was paused, cancelled or deleted."""
         if status != Run.Status.RUNNING:
             self._stop_signal.stop()
 

@@ -81,12 +81,12 @@ class Version:
 
 
 def key_of(name: str) -> str:
-    """``ecj/critic`` as addresses spell it."""
+    """``ecj/critic`` in the form of addresses: ``ecj-critic``."""
     return name.replace("/", "-")
 
 
 def find_prompt(key: str) -> Prompt:
-    """The prompt as its file says it now.
+    """The prompt of that key, from its file.
 
     Raises:
         NotFound: no file of that key.
@@ -99,8 +99,8 @@ def find_prompt(key: str) -> Prompt:
 
 
 def protocol_of(name: str) -> tuple[ProtocolInfo, dict[str, Any]]:
-    """A protocol that uses the prompt, with settings (the usual ones if they do) under which it is
-    asked.
+    """A protocol that uses the prompt, with settings under which it does (if possible the usual
+    ones).
 
     Raises:
         NotFound: none does.
@@ -159,7 +159,7 @@ def list_versions(project: Project, prompt: Prompt) -> list[Version]:
 
 
 def find_version(known: Sequence[Version], given: str) -> Version:
-    """The version that the first digits of a hash name; the present one without any.
+    """The version whose hash begins with ``given``; the present one if that is empty.
 
     Raises:
         NotFound: none of those known.

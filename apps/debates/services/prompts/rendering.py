@@ -1,4 +1,4 @@
-"""What a prompt renders to: the messages that a model would get about one item."""
+"""Rendering of prompts: the messages that a model would get about one item."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ _FENCED = re.compile(r'(<text id="(?P<id>[0-9a-f]{8})">\n.*?\n</text id="(?P=id)
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Part of a message: ``untrusted`` stands between delimiters, ``sample`` is invented."""
+    """Part of a message; ``untrusted``: between delimiters; ``sample``: invented text."""
 
     text: str
     untrusted: bool = False
@@ -80,7 +80,7 @@ class Rendering:
 def render_prompt(
     project: Project, prompt: Prompt, item: Item, debate: Debate | None = None
 ) -> Rendering:
-    """What models would be asked by ``prompt`` about ``item``, as labels and guideline are now.
+    """Render ``prompt`` for ``item`` with the present labels and guideline.
 
     Raises:
         InvalidInput: the prompt's protocol cannot answer the project's question.
@@ -127,7 +127,7 @@ def _json_roles(debate: Debate) -> list[str]:
 def _first_calls(
     info: ProtocolInfo, item: DebateItem, spec: DebateSpec, replies: Mapping[str, Reply]
 ) -> Iterator[Call]:
-    """Of the calls that are made side by side the first of each prompt."""
+    """The first call of each prompt among the calls that are made in parallel."""
     answers = spec.schema.task.values(spec.schema, item.options) or [""]
     debate = info.start(item, spec)
     try:
@@ -145,7 +145,7 @@ def _first_calls(
 
 
 def _invented_reply(call: Call, answers: list[Value], position: int) -> Reply:
-    """Replies that differ, so that a discussion goes on."""
+    """A reply that differs from the others, so that a discussion continues."""
     value, words = answers[position % len(answers)], f"{MADE_UP} What the {call.role} would say"
     if call.output == Output.ARGUMENT:
         return Reply(text=f"{words}.", rung=3)
@@ -171,7 +171,7 @@ def _render_call(call: Call) -> RenderedCall:
 
 
 def _pieces(text: str) -> Iterator[Piece]:
-    """Without the line ends around what is delimited, which is shown as a block of its own."""
+    """The pieces of a message, without the line ends around delimited blocks."""
     end = 0
     for match in _FENCED.finditer(text):
         yield from _plain(text[end : match.start()], after=end > 0, before=True)
