@@ -2,16 +2,16 @@
 
 ============= ================================================================================
 sites         make and change sites, with consent texts, features and keys
-site_config   what a process remembers of a site; plug-ins that choose features and make offers
+site_config   the cached configuration of a site; plug-ins that choose features and make offers
 authors       arrival, consent, opting out, leaving
-messages      a message is screened, stripped of personal data, stored; and how it ends
-message_lease whether its author may be asked now, and by which plan
-questions     the models are asked, and questions stored, sent and shown
-answers       an answer is stored once, not too early, with the label it becomes
-chat          the chat model's replies
-limits        daily use, cost, pauses between surveys, caps that outlive an erasure
-trust         whose answers count
-rewards       what answers earn
-privacy       show my data, delete my data, retention
+messages      screening, redaction and storage of messages, and how they end
+message_lease claims of messages: whether the author may be asked now, and by which plan
+questions     calls of the models; storage, sending and display of questions
+answers       storage of answers and their labels
+chat          replies of the chat model
+limits        daily use, cost, pauses between surveys, caps that survive an erasure
+trust         whether an author's answers count
+rewards       rewards for answers, and payouts
+privacy       data export, erasure, retention
 ============= ================================================================================
 """

@@ -47,11 +47,11 @@ LONGEST_WORD = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmittedAnswer:
-    """What an author says to a question: an option's id, a word, or that nothing fits.
+    """An answer as sent: an option's id, a word, or that nothing fits.
 
-    ``ref`` is the sender's own id of it. ``connected``: when the connection began that it came by;
-    None where there is none. A question that was sent by an earlier one may have been shown while
-    there was none, and the two were told together.
+    ``ref`` is the sender's id of the answer. ``connected``: when its connection began; None without
+    one. A question of an earlier connection may have been shown while there was none: then the
+    page reports both at once.
     """
 
     ref: str
@@ -64,7 +64,7 @@ class SubmittedAnswer:
 
 
 def check_timing(question: Question, sent: SubmittedAnswer, received: datetime) -> Timing:
-    """How long the question was there to be read.
+    """Check how long the question could be read.
 
     Raises:
         TooEarly: not long enough; ``data['after_ms']`` says when to send it again.
@@ -129,9 +129,8 @@ def checked_word(question: Question, given: str) -> str:
 
 @transaction.atomic(savepoint=False)
 def sync_label(answer: Answer) -> None:
-    """Bring the ledger in line with an answer: a label if it counts, none if it was undone or
-    excluded. Nothing is rewritten; each change is a row. A repeated question makes no label: it
-    only shows whether its author answers consistently."""
+    """Update the ledger for an answer: a label if it counts, none if it was undone or excluded.
+    Each change is a new row. A repeated question makes no label: it only measures consistency."""
     if answer.question.reask_of_id is not None:
         return
     current = _label_of_answer(answer)
@@ -158,7 +157,7 @@ def sync_label(answer: Answer) -> None:
                 role=Label.Role.VOTE if decides else Label.Role.ADVISORY,
                 seconds=round(answer.server_ms / 1000, 3),
                 cost_nanousd=question.cost_nanousd,
-                # The word of somebody whom no option fits is what to make the next options of.
+                # The word that an author wrote instead can become a future option.
                 rationale=f"None of these fits: {answer.value}" if nofit and answer.value else "",
                 provenance=provenance,
             )
@@ -181,7 +180,7 @@ def annotator_of(author: Author) -> Annotator:
 
 
 def item_of(question: Question) -> Item:
-    """The item that the question is; made when it is first answered."""
+    """The item of the question; created with its first answer."""
     if question.item is not None:
         return question.item
     message, site = question.message, question.site
@@ -225,7 +224,7 @@ def _context_turn(message: Message) -> dict[str, str]:
 
 
 def _label_of_answer(answer: Answer) -> Label | None:
-    """The author's label of the answer's item that stands now."""
+    """The author's current label of the answer's item."""
     if answer.question.item_id is None or answer.author.annotator_id is None:
         return None
     return _current_label.first(answer.question.item_id, answer.author.annotator_id)
@@ -236,12 +235,12 @@ def _current_label(item: int, annotator: int) -> QuerySet[Label]:
     return Label.objects.current().filter(item=item, annotator=annotator)
 
 
-#: For so long taking an answer back is offered, and a little longer it is done.
+#: How long undoing an answer is offered, and a little longer for which it works.
 UNDO_MS, UNDO_WITHIN = 5000, timedelta(seconds=7)
 #: Answers are accepted for so long after a question expired.
 LATEST = timedelta(hours=24)
 OPEN = (Question.Status.WAITING, Question.Status.PUSHED, Question.Status.SHOWN)
-#: How a question may be sent away, and what it then is.
+#: How a question may be dismissed, and the status that it then has.
 DISMISSALS = {
     "skip": Question.Status.SKIPPED,
     "close": Question.Status.CLOSED,
@@ -380,8 +379,7 @@ def _record_locked(
 
 
 def _lock_existing(author: Author) -> Author:
-    """The author as they are now, locked first of all: a ruling, an opt-out and an erasure wait, or
-    are seen.
+    """Lock the author before all else, so that a ruling, an opt-out or an erasure waits or is seen.
 
     Raises:
         Erased: they are no more.
@@ -421,7 +419,7 @@ def _answer_with_ref(author: int, ref: str) -> QuerySet[Answer]:
 
 
 def _find_answer(author: Author, uid: UUID, ref: str) -> Answer | None:
-    """The answer that came under this id before.
+    """The stored answer with this ``ref``.
 
     Raises:
         BadField: the id belongs to another question's answer.
@@ -433,7 +431,7 @@ def _find_answer(author: Author, uid: UUID, ref: str) -> Answer | None:
 
 
 def _note_early(author: Author, uid: UUID, early: TooEarly) -> None:
-    """The refusal counts as a signal; it is written although nothing else is."""
+    """Record the refusal as a signal, although nothing else is written."""
     with transaction.atomic():
         now = lock_author(author.pk)
         question = Question.objects.filter(uid=uid, author=author).first()

@@ -45,9 +45,8 @@ MOST_REFUSALS = 60
 class Arrival:
     """What a page sends with its hello.
 
-    ``consent_hash`` is that of the words they were shown; ``network`` their address's prefix.
-    ``sid`` and ``token`` are what they were told when they were here before; ``consented_at`` is
-    when they agreed, where the page says it.
+    ``consent_hash`` is that of the text shown; ``network`` is the prefix of the address. ``sid``
+    and ``token`` come from an earlier visit; ``consented_at`` is the time of consent, if sent.
     """
 
     sid: str = ""
@@ -62,7 +61,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmittedAuthor:
-    """Who they are here. ``token`` lets an anonymous author come back; it is new or as sent."""
+    """An author with their consent. ``token`` lets an anonymous author return; new or as sent."""
 
     author: Author
     consent: Consent | None
@@ -75,11 +74,11 @@ def admit_author(known: KnownSite, arrival: Arrival) -> AdmittedAuthor:
     """Find or create the author. Nothing is written before the consent is checked.
 
     Raises:
-        ConsentOutdated: what was agreed to is not the present text.
-        IdentRequired: the site wants a signature and there is none.
+        ConsentOutdated: the consent is not to the present text.
+        IdentRequired: the site requires a signature and there is none.
         IdentInvalid: the signature is wrong, or ``IdentExpired``: too old.
-        Erased: they were here before, and their data was deleted since: their consent with it.
-            Nothing is written then.
+        Erased: the author's data and consent were deleted since an earlier visit. Nothing is
+            written.
     """
     site = known.site
     check_consent(known, arrival)
@@ -102,7 +101,7 @@ def admit_author(known: KnownSite, arrival: Arrival) -> AdmittedAuthor:
             and not has_agreed_since(kept, arrival.consented_at)
         ):
             raise Erased("Your data was deleted, and your consent with it; ask for it anew.")
-        # Somebody who has opted out agrees anew by saying so, not by coming back.
+        # An author who has opted out must agree again explicitly.
         agreed = not author.opted_out_at
         consent = consent_of(author, known.consent, arrival.consent_by) if agreed else None
     return AdmittedAuthor(
@@ -115,19 +114,19 @@ def admit_author(known: KnownSite, arrival: Arrival) -> AdmittedAuthor:
 
 
 def network_hash(network: str) -> str:
-    """Keyed hash of a network; empty for this machine, as a proxy on it that hides its clients
-    would put everybody into one network."""
+    """Keyed hash of a network; empty for this machine: a proxy here that hides its clients would
+    put all of them into one network."""
     local = network.startswith(("127.", "::"))
     return keyed_hash("network", network) if network and not local else ""
 
 
 def _remembered_author(site: Site, **named: Any) -> Author:
-    """The author that a page remembers, locked, so that an erasure runs before or after this
+    """Lock the author that a page remembers, so that an erasure runs before or after this
     transaction.
 
     Raises:
-        Erased: their data was deleted, and the page's consent with it. Who agrees after that
-            connects without an old id.
+        Erased: the data and the consent were deleted. A page connects without the old id after a
+            new consent.
     """
     author = lock_author_where(site=site, **named)
     if author is None:
@@ -188,8 +187,7 @@ def check_ident(site: Site, token: str) -> VerifiedVisitor | None:
 
 @transaction.atomic
 def author_of_subject(site: Site, subject: str) -> Author:
-    """The author whom the host knows by ``subject``; nobody erases them before the transaction
-    ends."""
+    """The author with the host's id ``subject``, locked until the transaction ends."""
     author, made = lock_or_create_author(site, subject)
     if made:
         inherit_limits(author)
@@ -197,14 +195,14 @@ def author_of_subject(site: Site, subject: str) -> Author:
 
 
 def consent_of(author: Author, text: ConsentText, by: str) -> Consent:
-    """The author's consent to that text; written on the first time."""
+    """The author's consent to that text; created the first time."""
     standing = author.consents.filter(text=text, withdrawn_at__isnull=True).first()
     return standing or Consent.objects.create(author=author, text=text, by=by)
 
 
 @transaction.atomic
 def opt_out(author: Author) -> None:
-    """Never ask this author again. Their answers stay until they delete them."""
+    """Never ask this author again. Answers stay until the author deletes them."""
     now = timezone.now()
     if Author.objects.filter(pk=author.pk, opted_out_at__isnull=True).update(opted_out_at=now):
         Event.objects.create(site_id=author.site_id, author=author, kind=Event.Kind.OPTED_OUT)
@@ -246,7 +244,7 @@ def _find_or_create_author(
     return author, token, True
 
 
-#: That somebody was here is written down no more often.
+#: Shortest time between two updates of ``seen_at``.
 SEEN_EVERY = timedelta(minutes=1)
 
 
@@ -318,11 +316,11 @@ def has_returned(author_id: int, since: datetime) -> bool:
 
 
 def close_unattended(author_id: int) -> None:
-    """Close the author's open question, so that the next message may be asked about, and end what
-    no model was asked about yet.
+    """Expire the open question of an author who has left, so that the next message may be asked
+    about, and end messages that no model was asked about yet.
 
-    It is over as one whose time is over, not sent away: that is no sign that they do not want to be
-    asked, and an answer given while there was no connection still counts.
+    The question counts as expired, not as dismissed: leaving is no refusal, and an answer given
+    offline still counts.
     """
     now = timezone.now()
     Question.objects.filter(author=author_id, status__in=OPEN, pushed_at__isnull=False).update(

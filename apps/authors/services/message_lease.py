@@ -1,4 +1,4 @@
-"""Taking a message up: whether its author may be asked now, and by which plan."""
+"""Claims of messages: whether the author may be asked now, and by which plan."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,21 +37,20 @@ from labelhub.core.interview.pipeline import AuthorMessage, InterviewPlan
 from labelhub.core.interview.redaction import redact
 from labelhub.core.prompts import Prompt, PromptLibrary
 
-#: A question is about now (author-widget.md, 3.3): this long after its message it is asked, not
-#: later.
+#: A question is about now (author-widget.md, 3.3): it is asked within this time of its message.
 MOMENT = timedelta(minutes=2)
-#: For so long whoever stored it has time to take it up.
+#: How long the process that stored a message has to claim it.
 UNCLAIMED = timedelta(seconds=5)
-#: For so long a task that was sent for a message has time to take it up.
+#: How long a task that was sent for a message has to claim it.
 QUEUED = timedelta(seconds=30)
-#: What a message is told that was not asked about in time.
+#: The reason of a message that was not asked about in time.
 OVER = "Its moment was over before it was asked about."
 ROLES = ("relevance", "prediction", "question", "word")
 
 
 @dataclass(frozen=True, slots=True)
 class AskingTask:
-    """A message that somebody has taken up, and what is needed to ask about it."""
+    """A claimed message, with all that is needed to ask about it."""
 
     message: Message
     spec: ModelSpec
@@ -63,15 +62,14 @@ class AskingTask:
 
 
 def claim_message(message: Message, *, claimed: bool = False) -> AskingTask | None:
-    """Take a message up, if nobody has and its author may be asked now.
+    """Claim a message if it is free and its author may be asked now.
 
     Args:
-        message: with its author and their site; its ``lease_until`` tells afterwards by which
-            claim it is the caller's.
-        claimed: it was stored as taken up already.
+        message: with its author and their site; its ``lease_until`` identifies the claim.
+        claimed: the message was claimed when it was stored.
 
     Returns:
-        What to ask; None where there is nothing to ask, and then the message says why.
+        What to ask; None if nothing is asked: the message has the reason.
     """
     now = timezone.now()
     if not claimed:
@@ -104,8 +102,8 @@ def claim_message(message: Message, *, claimed: bool = False) -> AskingTask | No
 
 
 def unfinished_messages(most: int = 50) -> list[int]:
-    """Messages that were received and are in nobody's hands, such as after a kill; the caller sends
-    a task for each. They are told to nobody else meanwhile, so that a backlog is sent once."""
+    """Received messages that nobody has claimed, as after a kill; the caller sends a task for each.
+    No other caller gets them meanwhile, so that a backlog is sent once."""
     now = timezone.now()
     left = Message.objects.filter(
         _is_free("lease_until", now),
@@ -118,7 +116,7 @@ def unfinished_messages(most: int = 50) -> list[int]:
 
 
 def message_for_models(message: Message) -> AuthorMessage:
-    """The message as models see it."""
+    """The message and its context as models get them."""
     context = tuple(
         (
             earlier.role,
@@ -132,7 +130,7 @@ def message_for_models(message: Message) -> AuthorMessage:
 def plan_of(
     site: Site, definitions: Sequence[Definition], asked: Mapping[str, int]
 ) -> InterviewPlan:
-    """What a site wants to learn, and how often its author was asked about each feature."""
+    """The plan of a survey: the site's features, and how often the author was asked about each."""
     return InterviewPlan(
         features=tuple(definitions),
         prompts=prompts(),
@@ -145,13 +143,13 @@ def plan_of(
 
 
 def salt_of(site: Site) -> str:
-    """Secret to authors and constant for a site; makes delimiters that cannot be forged."""
+    """The constant secret of a site that makes delimiters which authors cannot forge."""
     return keyed_hash("salt", site.public_key)
 
 
 @lru_cache(maxsize=300)
 def leak_detector(region: str) -> Callable[[str], bool]:
-    """Whether words hold personal data as it is written in that country."""
+    """A check whether a text holds personal data in the formats of that country."""
     return lambda text: bool(redact(text, region=region).findings)
 
 
@@ -163,15 +161,15 @@ def prompts() -> dict[str, Prompt]:
 
 
 def _is_free(field: str, now: datetime) -> Q:
-    """That nobody has it by that field, or has had it too long."""
+    """Messages whose lease in ``field`` is unset or has expired."""
     return Q(**{f"{field}__isnull": True}) | Q(**{f"{field}__lt": now})
 
 
 def _permit(
     message: Message, asked: Sequence[AskedQuestion], now: datetime
 ) -> tuple[str, str, float]:
-    """The stage that ends it here and the reason, both empty where none does; how likely it was
-    to be asked."""
+    """The stage that ends the message here and the reason, both empty if it may be asked about, and
+    the probability that it was asked about."""
     site, author = message.author.site, message.author
     if now - message.received_at > MOMENT:
         return "interrupted", OVER, 0.0

@@ -31,7 +31,7 @@ from labelhub.core.interview.redaction import finder, redact
 from labelhub.core.safety import DANGER, reacts_to_danger, shows_danger
 from labelhub.core.schema import fold
 
-#: What is written of a message when it ends.
+#: Columns that are written when a message ends.
 _ENDS = (
     "status", "dropped_at", "reason", "stages", "text", "sealed", "processed_at", "lease_until",
 )  # fmt: skip
@@ -43,7 +43,7 @@ def verdict(stage: str, *, passed: bool, reason: str, data: dict[str, Any]) -> d
 
 
 def without_findings(stages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """How each stage ended and why, without what it found in the message."""
+    """The verdicts of the stages without their findings in the message."""
     return [stage | {"data": {}} for stage in stages]
 
 
@@ -51,8 +51,8 @@ def end_message(message: Message, dropped_at: str, reason: str, *, cost: int) ->
     """End a message: asked about, or dropped at a stage.
 
     Returns:
-        Whether it was still the caller's to end: not where it was erased, or where somebody else
-        has taken it up since. What it has cost is counted all the same.
+        Whether the caller still held it: False if it was erased or claimed by another process
+        since. Its cost is counted anyway.
     """
     count_cost(message.site_id, cost)
     sensitive = dropped_at == "sensitive"
@@ -74,19 +74,19 @@ def end_message(message: Message, dropped_at: str, reason: str, *, cost: int) ->
 
 
 def drop_message(message: Message, stage: str, reason: str) -> None:
-    """End a message at a stage that it does not pass, saying why."""
+    """End a message at a stage that it does not pass, with the reason."""
     message.stages.append(verdict(stage, passed=False, reason=reason, data={}))
     end_message(message, stage, reason, cost=0)
 
 
-#: For so long nothing is asked in another conversation; in the same one, never again.
+#: How long nothing is asked in other conversations; in the same one, nothing is asked again.
 QUIET_PERIOD = timedelta(hours=24)
 _REASONS = (DANGER, JUDGED_DANGER)
 #: Stages that only a message comes to which a model has called ordinary.
 AFTER_JUDGEMENT = ("prediction", "enough", "choice", "questions")
 #: Messages that one verdict covers beside its own, and characters of each.
 MOST, LONGEST = 10, 4_000
-#: For so long after a message that nobody judged and of which no text is kept nothing is asked.
+#: How long nothing is asked after an unjudged message whose text is not kept.
 UNSEEN = timedelta(minutes=5)
 
 
@@ -96,8 +96,7 @@ def is_crisis(message: Message) -> bool:
 
 
 def in_quiet_period(message: Message) -> bool:
-    """Whether its author, or the assistant in its conversation, spoke of a danger: before, or
-    since."""
+    """Whether the author, or the assistant in this conversation, spoke of a danger lately."""
     since = timezone.now() - QUIET_PERIOD
     return _danger_messages.first(message.author_id, message.conversation_id, since) is not None
 
@@ -119,14 +118,14 @@ def is_ordinary() -> Q:
 
 
 def unjudged_texts(message: Message) -> tuple[str, ...]:
-    """What else the author wrote lately and no model has judged, oldest first."""
+    """The author's other recent texts that no model has judged, oldest first."""
     texts = _unjudged_texts(message.author_id, message.pk, timezone.now() - QUIET_PERIOD)
     return tuple(text[:LONGEST] for (text,) in reversed(texts))
 
 
 def has_unjudgeable_text(message: Message) -> bool:
-    """Whether the author wrote something in the last minutes that can be judged no more: the site
-    keeps no text of what is not asked about."""
+    """Whether the author wrote something in the last minutes that cannot be judged any more,
+    because the site keeps no text of unasked messages."""
     if message.author.site.keep_text != Site.KeepText.NOTHING:
         return False
     return _unjudgeable.first(message.author_id, message.pk, timezone.now() - UNSEEN) is not None
@@ -169,7 +168,7 @@ RECENT = CONTEXT = 5
 #: Characters of an assistant's message that models and annotators are shown; what authors wrote
 #: stays whole (paper 004, B.1).
 SHOWN_OF_REPLIES = 300
-#: How long one worker has a message to itself.
+#: How long a claim of a message lasts.
 LEASE = timedelta(seconds=60)
 
 
@@ -195,7 +194,7 @@ class StoredMessage:
 
 @dataclass(slots=True)
 class Screening:
-    """What the stages without a model say of a text; ``dropped_at`` is empty where it passed."""
+    """The verdicts of the stages without a model; ``dropped_at`` is empty if the text passed."""
 
     text: str
     language: str = ""
@@ -204,7 +203,7 @@ class Screening:
     stages: list[dict[str, Any]] = field(default_factory=list)
 
     def note(self, stage: str, *, passed: bool, reason: str = "", **data: Any) -> bool:
-        """Write down a verdict; returns ``passed``."""
+        """Add a verdict; returns ``passed``."""
         self.stages.append({"stage": stage, "passed": passed, "reason": reason, "data": data})
         if not passed and not self.dropped_at:
             self.dropped_at, self.reason = stage, reason
@@ -214,9 +213,9 @@ class Screening:
 def store_message(
     site: Site, author: Author, incoming: Incoming, *, claim: bool = False
 ) -> StoredMessage:
-    """Store a message once, whatever is sent again; committed when this returns.
+    """Store a message once, however often it is sent; committed when this returns.
 
-    With ``claim`` it is stored as taken up by the caller, who asks the models about it at once.
+    With ``claim`` the caller holds its claim and asks the models about it at once.
     """
     known = _message_with_ref.first(author.pk, incoming.ref)
     if known is not None:
@@ -234,10 +233,10 @@ def store_message(
 
 
 def screen_text(site: Site, text: str, recent: Sequence[str] = (), language: str = "") -> Screening:
-    """The stages that need no model, in their order: what is worth asking about, personal data
-    out before anything else reads it, nobody in danger.
+    """Run the stages without a model: filter, redaction before anything else reads the text, signs
+    of danger.
 
-    ``language`` is the author's, as far as known: what a text too short to tell is taken to be in.
+    ``language``: the author's, if known; used for texts that are too short to detect one.
     """
     usual = language if language in site.languages else site.language
     found = Screening(text="", language=detect_language(text, site.languages, usual))
@@ -249,7 +248,7 @@ def screen_text(site: Site, text: str, recent: Sequence[str] = (), language: str
     found.note("redaction", passed=True, found=kinds, count=len(redacted.findings))
     danger = DANGER if shows_danger(text) else ""
     if not found.note("sensitive", passed=not danger, reason=danger):
-        # Neither the text nor the word that gave it away is kept.
+        # Neither the text nor the word that matched is kept.
         found.text, found.dropped_at, found.reason = "", "sensitive", danger
     return found
 
@@ -275,8 +274,8 @@ def _fill_from_author(
 
 
 def _fill_from_assistant(message: Message, site: Site, incoming: Incoming) -> None:
-    """What the assistant said repeats what the author told it: it is redacted too, and not kept
-    where nothing is. Where it speaks of a danger, its author may have."""
+    """The assistant repeats what the author wrote: its text is redacted too, and dropped if the
+    site keeps no text. If it speaks of a danger, the author may have done so."""
     message.status = Message.Status.CONTEXT
     message.reason = DANGER if reacts_to_danger(incoming.text) else ""
     if site.keep_text != Site.KeepText.NOTHING and not message.reason:
@@ -284,7 +283,7 @@ def _fill_from_assistant(message: Message, site: Site, incoming: Incoming) -> No
 
 
 def _insert_message(message: Message, conversation: str, *, again: bool = False) -> StoredMessage:
-    """Insert it, with its conversation where it is the first there."""
+    """Insert a message, with its conversation if that is new."""
     author = message.author
     found = _conversation_with_ref.first(author.pk, conversation)
     try:
@@ -298,7 +297,7 @@ def _insert_message(message: Message, conversation: str, *, again: bool = False)
             if is_crisis(message):
                 withdraw_open_questions(author.pk)
     except IntegrityError:
-        # Over another connection came the same message, or another one that begins the same talk.
+        # Another connection sent the same message, or another one that begins the conversation.
         known = _message_with_ref.first(author.pk, message.ref)
         if known is not None:
             return StoredMessage(known, fresh=False)

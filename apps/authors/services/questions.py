@@ -90,8 +90,8 @@ async def ask_about(
     """Ask the models about a message and store the result; returns the questions in order.
 
     Args:
-        ready: is waited for before each step.
-        send: the first question counts as sent: the caller sends it.
+        ready: awaited before each step.
+        send: mark the first question as sent: the caller sends it.
     """
     spent: list[int] = []
     site, author = task.message.author.site, task.message.author
@@ -114,7 +114,7 @@ async def ask_about(
 
 
 def ask_now(message_id: int) -> list[Question]:
-    """Take a message up and ask about it, for callers without an event loop."""
+    """Claim a message and ask about it, for callers without an event loop."""
     related = ("author__site__project", "author__site__model__provider", "conversation")
     message = Message.objects.select_related(*related).filter(pk=message_id).first()
     task = claim_message(message) if message is not None else None
@@ -151,8 +151,8 @@ async def drive_calls(
     spent: list[int],
     ready: Ready = _no_wait,
 ) -> Result:
-    """What a generator of calls comes to; each list is asked in parallel once it is ``ready``, what
-    it cost (nanousd) is added to ``spent``."""
+    """The result of a generator of calls; the calls of each list run in parallel once ``ready``
+    returns. Their costs (nano-USD) are added to ``spent``."""
     try:
         calls = next(steps)
         while True:
@@ -185,11 +185,11 @@ async def _reply(spec: ModelSpec, call: Call, models: Models, spent: list[int]) 
 
 
 def _cost_of_asking(spec: ModelSpec, call: Call) -> int:
-    """What is given up has been read, and is paid."""
+    """Cost of the input of an abandoned call, which was read and is paid."""
     return cost_nanousd(estimate_usage(call.messages, ""), **spec.prices) or 0
 
 
-#: For so long after it was asked an answer counts: it is about now (author-widget.md, 3.3).
+#: How long after a question its answer counts (author-widget.md, 3.3).
 EXPIRES = timedelta(minutes=10)
 
 
@@ -197,10 +197,10 @@ EXPIRES = timedelta(minutes=10)
 def store_questions(
     task: AskingTask, asked: InterviewResult, cost: int = 0, *, send: bool = False
 ) -> list[Question]:
-    """Write down the stages' verdicts and the questions; none for who has left meanwhile, none
-    about a message whose moment is over or that somebody else has taken up since.
+    """Store the stages' verdicts and the questions. No question is stored if the author has left,
+    the moment of the message is over or another process has claimed it since.
 
-    With ``send`` the first question counts as sent from now on: the caller sends it.
+    With ``send`` the first question is marked as sent: the caller sends it.
     """
     message = task.message
     # Two messages of one author may be asked about at once: the first to come here has the turn.
@@ -234,7 +234,7 @@ def store_questions(
 
 
 def _find_ending(message: Message, asked: InterviewResult, now: datetime) -> tuple[str, str]:
-    """The stage that ends a message without questions, and why; both empty where none does."""
+    """The stage that ends a message without questions, and the reason; both empty if none does."""
     if asked.dropped_at:
         reason = next((stage.reason for stage in asked.stages if not stage.passed), "")
         return asked.dropped_at, reason
@@ -250,7 +250,7 @@ def _find_ending(message: Message, asked: InterviewResult, now: datetime) -> tup
 
 @transaction.atomic
 def store_failure(task: AskingTask, stage: str, reason: str, cost: int) -> list[Question]:
-    """The models could not be asked, or not to the end."""
+    """Store that the models could not be asked, or not to the end."""
     task.message.stages.append(verdict(stage, passed=False, reason=reason, data={}))
     end_message(task.message, stage, reason, cost=cost)
     return []
@@ -299,10 +299,10 @@ OPTION_IDS = "abcdefgh"
 def repeated_question(
     message: Message, *, number: int, now: datetime, expires_at: datetime
 ) -> list[Question]:
-    """A question that the author has answered before, as the last of a survey; mostly none.
+    """A repeated question as the last of a survey; in most surveys none.
 
-    It is about the same message of this conversation as the first time. Its answer is compared with
-    the first one and becomes no label of its own.
+    It is about the same message as the first time. Its answer is compared with the first one and
+    makes no label.
     """
     site = message.author.site
     draw = sampling_draw(site.public_key, message.author.uid.hex, f"again {message.ref}")
@@ -330,8 +330,8 @@ def repeated_question(
 
 
 def reask_share(author: Author) -> float:
-    """How many surveys ask something again: more of those of somebody who is to be paid, until
-    there is enough to judge by."""
+    """Share of the author's surveys that repeat a question: higher for authors who earn rewards,
+    until enough answers are there to judge them by."""
     site = author.site
     unproven = site.reward_cents and author.verified and not author.proven
     return max(site.reask_share, SHARE_UNPROVEN) if unproven else site.reask_share
@@ -370,8 +370,8 @@ MOST_TOLD, MOST_COUNTED = 3, 1000
 
 
 def next_question(author: Author) -> Question | None:
-    """The question whose turn it is, marked as sent now if it was not before. One at a time: the
-    next comes when this one is answered or sent away."""
+    """The author's next open question, marked as sent. The next one comes when this one is answered
+    or dismissed."""
     if author.opted_out_at is not None:
         return None
     now = timezone.now()
@@ -401,7 +401,7 @@ def _mark_pushed(question: int, now: datetime) -> Update:
 
 
 def mark_shown(author: Author, uid: UUID, moment: datetime) -> None:
-    """The widget has it on the screen; the first time counts. Unknown questions are nobody's."""
+    """Store when the widget first showed the question; unknown questions are ignored."""
     _mark_shown(author.pk, uid, moment)
 
 
@@ -416,7 +416,7 @@ def _mark_shown(author: int, uid: UUID, moment: datetime) -> Update:
 
 
 def note_early(author: Author, uid: UUID, ms: int) -> None:
-    """Somebody clicked before the question could be read: a signal, not an answer."""
+    """Record a click that came before the question could be read: a signal, not an answer."""
     with transaction.atomic():
         if lock_author(author.pk) is None:
             return
@@ -426,7 +426,7 @@ def note_early(author: Author, uid: UUID, ms: int) -> None:
 
 
 def count_early(question: Question, kind: str, data: dict[str, object]) -> None:
-    """Count an early click; only the first few become events: clicks must not fill the disk."""
+    """Count an early click; only the first few become events, or clicks could fill the disk."""
     Question.objects.filter(pk=question.pk, early__lt=MOST_COUNTED).update(early=F("early") + 1)
     if question.early < MOST_TOLD:
         Event.objects.create(
@@ -439,9 +439,9 @@ def count_early(question: Question, kind: str, data: dict[str, object]) -> None:
 
 
 def expire_questions(now: datetime) -> int:
-    """Close questions whose moment is over; how many."""
+    """Expire questions whose time is over; returns how many."""
     late = Question.objects.filter(status__in=OPEN, expires_at__lt=now)
-    # Looked at first: this is asked every few seconds, and an update would lock the database.
+    # Checked first: this runs every few seconds, and an update would lock the database.
     if not late.exists():
         return 0
     return late.update(status=Question.Status.EXPIRED, closed_at=now)
