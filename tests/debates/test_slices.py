@@ -327,7 +327,7 @@ def test_a_fault_of_the_server_rests_the_run_in_words(
         patch.setattr(place, broken)
         assert drive(run, Script()) is SliceEnd.STOPPED
     assert (run.status, run.pause_code, run.faults) == (Run.Status.PAUSED, "fault", 1)
-    assert "its log has the details" in run.message
+    assert "see its log" in run.message
     Run.objects.update(resume_at=timezone.now())
     assert unfinished_runs() == [run.pk]
     assert drive(run, Script()) is SliceEnd.FINISHED
