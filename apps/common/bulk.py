@@ -40,7 +40,7 @@ def insert_rows(rows: Sequence[Row]) -> Sequence[Row]:
     model = type(rows[0])
     meta = model._meta
     fields = list(meta.local_concrete_fields)
-    columns = [(one.attname, _preparer(one)) for one in fields]
+    columns = [(field.attname, _preparer(field)) for field in fields]
     _stamp(rows, fields)
     with transaction.atomic(), connection.cursor() as cursor:
         if meta.auto_field is not None:
@@ -62,9 +62,9 @@ def insert_alike(row: models.Model, name: str, values: Iterable[Any]) -> None:
     meta = type(row)._meta
     fields = list(meta.local_concrete_fields)
     _stamp([row], fields)
-    same = [_preparer(one)(getattr(row, one.attname)) for one in fields]
-    at = [one.attname for one in fields].index(name)
-    before, prepare, after = same[:at], _preparer(fields[at]), same[at + 1 :]
+    same = [_preparer(field)(getattr(row, field.attname)) for field in fields]
+    position = [field.attname for field in fields].index(name)
+    before, prepare, after = same[:position], _preparer(fields[position]), same[position + 1 :]
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         rows = ([*before, prepare(value), *after] for value in values)
         _write(cursor, meta.db_table, [field.column for field in fields], rows)

@@ -64,17 +64,17 @@ def design_samples(request: HttpRequest) -> dict[str, Any]:
 
 def _matrix() -> list[dict[str, Any]]:
     return [
-        {"name": name, "cells": [_cell(row, right, said) for said in range(len(_NAMES))]}
+        {"name": name, "cells": [_cell(row, right, label) for label in range(len(_NAMES))]}
         for right, (name, row) in enumerate(zip(_NAMES, _COUNTS, strict=True))
     ]
 
 
-def _cell(row: tuple[int, ...], right: int, said: int) -> dict[str, Any]:
+def _cell(row: tuple[int, ...], right: int, label: int) -> dict[str, Any]:
     return {
-        "count": row[said],
-        "level": min(4, -(-4 * row[said] // sum(row))),
-        "right": right == said,
-        "said": _NAMES[said],
+        "count": row[label],
+        "level": min(4, -(-4 * row[label] // sum(row))),
+        "right": right == label,
+        "said": _NAMES[label],
         "url": "?cell=1",
     }
 

@@ -44,17 +44,17 @@ def verbatim(text: str, phrase: str) -> str | None:
     found = next(_occurrences(folded, phrase), None)
     if found is None:
         return None
-    at, length = found
-    return text[origin[at] : origin[at + length - 1] + 1]
+    start, length = found
+    return text[origin[start] : origin[start + length - 1] + 1]
 
 
 def _marks(text: str, evidence: Mapping[str, Iterable[str]]) -> list[tuple[int, int, str]]:
     folded, origin = _fold(text)
     return [
-        (origin[at], origin[at + length - 1] + 1, str(label))
+        (origin[start], origin[start + length - 1] + 1, str(label))
         for label, phrases in evidence.items()
         for phrase in ((phrases,) if isinstance(phrases, str) else phrases)
-        for at, length in _occurrences(folded, str(phrase))
+        for start, length in _occurrences(folded, str(phrase))
     ]
 
 
@@ -62,10 +62,10 @@ def _occurrences(folded: str, phrase: str) -> Iterator[tuple[int, int]]:
     wanted = _fold(phrase)[0].strip()
     if len(wanted) < _LEAST_LETTERS:
         return
-    at = folded.find(wanted)
-    while at >= 0:
-        yield at, len(wanted)
-        at = folded.find(wanted, at + len(wanted))
+    start = folded.find(wanted)
+    while start >= 0:
+        yield start, len(wanted)
+        start = folded.find(wanted, start + len(wanted))
 
 
 def _fold(text: str) -> tuple[str, list[int]]:

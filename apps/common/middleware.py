@@ -64,8 +64,8 @@ class LabelhubErrorMiddleware:
         if getattr(request, "htmx", False):
             return _as_toast(request, exception)
         if request.headers.get("X-Requested-With") == "fetch":
-            told = {"code": exception.code, "message": exception.message}
-            return JsonResponse(told, status=exception.http_status)
+            body = {"code": exception.code, "message": exception.message}
+            return JsonResponse(body, status=exception.http_status)
         return _as_page(request, exception)
 
 

@@ -89,10 +89,12 @@ def shown_groups(
 ) -> Iterator[ShownGroup]:
     """The groups of which ``role`` may open a page; the one with the ``current`` page is open."""
     for group in GROUPS:
-        pages = [one for one in group.pages if role in one.roles and (expert or not one.experts)]
+        pages = [
+            page for page in group.pages if role in page.roles and (expert or not page.experts)
+        ]
         if pages:
-            links = [_link(one, slug) for one in pages]
-            here = current in {one.key for one in pages}
+            links = [_link(page, slug) for page in pages]
+            here = current in {page.key for page in pages}
             yield ShownGroup(group.key, group.text, links, here or _is_open(group, role, cookies))
 
 

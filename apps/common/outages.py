@@ -47,8 +47,8 @@ _OF_POSTGRESQL = {
 
 def find_outage(error: BaseException | None) -> Unavailable | None:
     """The outage that ``error`` comes from, or None where it is a fault of ours."""
-    for each in _causes(error):
-        if words := _words_for(each):
+    for cause in _causes(error):
+        if words := _words_for(cause):
             return Unavailable(words)
     return None
 

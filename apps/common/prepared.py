@@ -28,10 +28,10 @@ Row = TypeVar("Row")
 
 #: What stands for the value of a parameter, by its type and place; no row holds any of these.
 _MARKS: dict[type, Callable[[int], Any]] = {
-    int: lambda at: -7_000_001 - at,
-    str: lambda at: f"\ue000 value {at} \ue000",
-    datetime: lambda at: datetime(1970, 1, 1, 7, 7, 7, at, tzinfo=UTC),
-    UUID: lambda at: UUID(int=7_000_001 + at),
+    int: lambda position: -7_000_001 - position,
+    str: lambda position: f"\ue000 value {position} \ue000",
+    datetime: lambda position: datetime(1970, 1, 1, 7, 7, 7, position, tzinfo=UTC),
+    UUID: lambda position: UUID(int=7_000_001 + position),
 }
 
 
@@ -62,7 +62,7 @@ class PreparedQuery(Generic[Given, Row]):
     def _rows(self, values: Sequence[Any]) -> Iterator[Row]:
         if None in values:
             raise TypeError("A prepared query takes no None: nothing is equal to NULL.")
-        if any(isinstance(one, int) and not -(2**63) <= one < 2**63 for one in values):
+        if any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in values):
             return iter(())  # no row has a number that no column can hold
         if self._statement is None:
             # Of two threads that come first together, one does it in vain.
@@ -92,8 +92,10 @@ class PreparedUpdate(Generic[Given]):
             raise TypeError("A prepared update takes no None: nothing is equal to NULL.")
         if not self._sql:
             self._put_together()
-        given = [_adapted(connection, one) for one in values]
-        params = [given[at] if at >= 0 else constant for at, constant in self._params]
+        given = [_adapted(connection, value) for value in values]
+        params = [
+            given[position] if position >= 0 else constant for position, constant in self._params
+        ]
         with transaction.mark_for_rollback_on_error(connection.alias), connection.cursor() as open_:
             open_.execute(self._sql, params)
             return int(open_.rowcount)
@@ -108,7 +110,7 @@ class PreparedUpdate(Generic[Given]):
         if missing:
             raise TypeError(f"{len(missing)} parameters are not in the statement as they are.")
         # Of two threads that come first together, one does it in vain.
-        self._params = [(marks.index(one) if one in marks else -1, one) for one in params]
+        self._params = [(marks.index(param) if param in marks else -1, param) for param in params]
         self._sql = sql
 
 
@@ -120,7 +122,7 @@ def prepared_update(build: Callable[Given, Update]) -> PreparedUpdate[Given]:
 def _marks_of(build: Callable[..., Any]) -> list[Any]:
     kinds = inspect.get_annotations(build, eval_str=True)
     names = inspect.signature(build).parameters
-    return [_MARKS[kinds[name]](at) for at, name in enumerate(names)]
+    return [_MARKS[kinds[name]](position) for position, name in enumerate(names)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,7 @@ class _Statement:
         whole = issubclass(rows._iterable_class, ModelIterable)  # noqa: SLF001 - rows or values?
         info = compiler.klass_info if whole else None
         columns = info["select_fields"] if info else []
-        fields = [compiler.select[at][0].target.attname for at in columns]
+        fields = [compiler.select[column][0].target.attname for column in columns]
         return cls(
             sql=sql,
             params=params,
@@ -166,15 +168,17 @@ class _Statement:
     def rows(self, values: Iterable[Any]) -> Iterator[Any]:
         if self.locks and not connection.in_atomic_block:
             raise TransactionManagementError("Rows are locked inside a transaction only.")
-        given = dict(zip(self.marks, (_adapted(connection, one) for one in values), strict=True))
+        given = dict(
+            zip(self.marks, (_adapted(connection, value) for value in values), strict=True)
+        )
         with connection.cursor() as cursor:
             cursor.execute(self.sql, [given.get(param, param) for param in self.params])
             found = cursor.fetchall()
         for read in found:
             row = list(read)
-            for at, converters, expression in self.converters:
+            for column, converters, expression in self.converters:
                 for convert in converters:
-                    row[at] = convert(row[at], expression, connection)
+                    row[column] = convert(row[column], expression, connection)
             yield tuple(row) if self.model is None else self._instance(self.model, row)
 
     def _instance(self, model: type[Model], row: Sequence[Any]) -> Model:
@@ -188,7 +192,7 @@ class _Statement:
 
 def _converters(compiler: SQLCompiler) -> list[tuple[int, Sequence[Callable[..., Any]], Any]]:
     found = compiler.get_converters([column[0] for column in compiler.select])
-    return [(at, converters, expression) for at, (converters, expression) in found.items()]
+    return [(column, converters, expression) for column, (converters, expression) in found.items()]
 
 
 def _adapted(database: BaseDatabaseWrapper, value: Any) -> Any:

@@ -67,7 +67,7 @@ def _insertion(
 ) -> tuple[str, Sequence[Any]]:
     """The statement, and the fields whose values it takes; ``counted``: the key is made there."""
     meta = model._meta
-    fields = [each for each in meta.local_concrete_fields if not (counted and each.primary_key)]
+    fields = [field for field in meta.local_concrete_fields if not (counted and field.primary_key)]
     columns = ", ".join(map(_quoted, fields))
     marks = ", ".join(["%s"] * len(fields))
     table = connection.ops.quote_name(meta.db_table)

@@ -209,7 +209,7 @@ def _write_and_ask(past: _Past, position: int, lines: Sequence[Line]) -> None:
         if alone:
             drop_message(message, "choice", "not_worth_asking")
         else:
-            task, moment = take_up(message), _moment(past, position)
+            task, moment = claim_message(message), _moment(past, position)
             if task is not None:
                 result = asyncio.run(interview(task, Offline(), []))
                 for question in store_questions(task, result):

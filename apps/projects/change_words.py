@@ -53,6 +53,6 @@ def _retired(operation: Retire) -> str:
     return gone if operation.ask else f"{gone}; labels that say so are taken back"
 
 
-def _quoted(names: Sequence[str | LabelDef]) -> str:
-    told = [f"“{each.name if isinstance(each, LabelDef) else each}”" for each in names]
-    return f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else told[0]
+def _quoted(labels: Sequence[str | LabelDef]) -> str:
+    names = [f"“{label.name if isinstance(label, LabelDef) else label}”" for label in labels]
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]

@@ -105,7 +105,7 @@ class SchemaChange(models.Model):
         """What it does, a sentence for each operation."""
         if self.reverts is not None:
             return [f"Version {self.from_schema.version} is taken back"]
-        return [operation_words(each) for each in self.parsed]
+        return [operation_words(operation) for operation in self.parsed]
 
     @property
     def outcome(self) -> list[tuple[str, int]]:
@@ -135,7 +135,7 @@ def comparable_versions(schema: "LabelSchema") -> list[int]:
     over: back to where a label was added or split, which those who decided before did not know."""
     found, version = [schema.pk], schema.version
     for change in reversed(begun_changes(schema.project_id)):
-        added = any(isinstance(each, Add | Split) for each in change.parsed)
+        added = any(isinstance(operation, Add | Split) for operation in change.parsed)
         if change.to_schema is None or change.to_schema.version > version:
             continue
         if change.to_schema.version < version or added or change.reverts_id:
@@ -153,7 +153,7 @@ class Translator:
     """
 
     def __init__(self, changes: Iterable[SchemaChange]) -> None:
-        self._changes = [each for each in changes if each.carries]
+        self._changes = [change for change in changes if change.carries]
         self._paths: dict[int, Sequence[SchemaChange]] = {}
 
     @classmethod
@@ -185,11 +185,11 @@ class Translator:
 
     def provenance(self, version: int, provenance: Mapping[str, Any]) -> dict[str, Any]:
         """The same of the marked places of a text that a label brings."""
-        told = dict(provenance)
-        if isinstance(told.get("spans"), list):
+        kept = dict(provenance)
+        if isinstance(kept.get("spans"), list):
             for change in self._path(version):
-                told["spans"] = change.plan.spans(told["spans"])
-        return told
+                kept["spans"] = change.plan.spans(kept["spans"])
+        return kept
 
     def names(self, schema: "LabelSchema") -> dict[str, str | None]:
         """Every label of that version → what it is called now; None: nothing stands for it."""

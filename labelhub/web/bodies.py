@@ -183,7 +183,7 @@ async def _next(receive: Receive, patience: float) -> Message:
 
 def _without_disguises(scope: Message) -> Message:
     """To WSGI a header X_Forwarded_Proto looks as X-Forwarded-Proto, which only a proxy may set."""
-    return {**scope, "headers": [each for each in scope["headers"] if b"_" not in each[0]]}
+    return {**scope, "headers": [header for header in scope["headers"] if b"_" not in header[0]]}
 
 
 def _too_large(limit: int) -> Refused:

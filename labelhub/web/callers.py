@@ -18,7 +18,7 @@ def is_known(headers: Mapping[bytes, bytes]) -> bool:
     What they may do is looked at later; this only keeps strangers from filling the disk. It asks
     the database, so call it in a thread of its own.
     """
-    plain = {name.decode("latin1"): each.decode("latin1") for name, each in headers.items()}
+    plain = {name.decode("latin1"): value.decode("latin1") for name, value in headers.items()}
     try:
         return active_key(CaseInsensitiveMapping(plain)) is not None or _signed_in(plain)
     finally:

@@ -37,8 +37,8 @@ def test_the_eleventh_wrong_attempt_in_a_minute_is_stopped(client: Client) -> No
     for attempt in range(10):
         client.post(LOGIN, {"login": f"person{attempt}", "password": "wrong"})
     stopped = client.post(LOGIN, {"login": "person11", "password": "wrong"})
-    said = stopped.content.decode()
-    assert stopped.status_code == 429 or "Too many failed login attempts" in said
+    page = stopped.content.decode()
+    assert stopped.status_code == 429 or "Too many failed login attempts" in page
 
 
 def test_guessing_one_persons_password_is_stopped_even_when_right_at_last(client: Client) -> None:

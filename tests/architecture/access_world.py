@@ -162,9 +162,9 @@ def _one_of_each(project: Project) -> dict[str, Any]:
 
 
 def _change(project: Project) -> SchemaChange:
-    change = {"op": "rename", "label": "good", "to": SECRET}
+    operation = {"op": "rename", "label": "good", "to": SECRET}
     schema = current_schema(project)
-    return SchemaChange.objects.create(project=project, from_schema=schema, operations=[change])
+    return SchemaChange.objects.create(project=project, from_schema=schema, operations=[operation])
 
 
 def _site(project: Project) -> Site:

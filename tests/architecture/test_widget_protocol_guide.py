@@ -26,7 +26,7 @@ def test_the_fields_are_as_listed(kind: str, body: type) -> None:
 
 
 def test_what_becomes_of_an_offer_is_listed() -> None:
-    (outcomes,) = re.findall(r"`oid what`: `([\w ]+)`", ROWS["offered"])
-    for what in outcomes.split():
+    (fates,) = re.findall(r"`oid what`: `([\w ]+)`", ROWS["offered"])
+    for what in fates.split():
         assert KINDS["offered"]({"oid": "o-1", "what": what}) == Offered("o-1", what)
-    assert outcomes.split() == ["shown", "click", "helpful", "unhelpful", "close"]
+    assert fates.split() == ["shown", "click", "helpful", "unhelpful", "close"]

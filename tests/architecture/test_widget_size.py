@@ -41,7 +41,7 @@ def _weight(client: Client, *names: str) -> int:
 def _parts(client: Client, name: str) -> list[str]:
     """What the file loads later, and what that loads."""
     text = client.get(f"/widget/{build_of_files()}/{name}").content.decode()
-    return [found for part in PART.findall(text) for found in (part, *_parts(client, part))]
+    return [name for part in PART.findall(text) for name in (part, *_parts(client, part))]
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -88,4 +88,4 @@ def test_a_module_is_short_and_passes_a_strict_policy(path: Path) -> None:
 
     assert len(text.splitlines()) < MOST_LINES
     assert not FORBIDDEN.findall(text)
-    assert all((path.parent / named).is_file() for named in NAMED_FILE.findall(text))
+    assert all((path.parent / name).is_file() for name in NAMED_FILE.findall(text))

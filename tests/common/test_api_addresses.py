@@ -38,11 +38,13 @@ def rest(world: World) -> httpx.Client:
         path = request.url.raw_path.decode()
         headers = {**request.headers, "content-type": request.headers.get("content-type", "")}
         content_type = headers.pop("content-type")
-        said: Any = server.generic(
+        response: Any = server.generic(
             request.method, path, request.read(), content_type=content_type, headers=headers
         )
-        body: Any = said.streaming_content if said.streaming else [said.content]
-        return httpx.Response(said.status_code, headers=list(said.items()), content=b"".join(body))
+        body: Any = response.streaming_content if response.streaming else [response.content]
+        return httpx.Response(
+            response.status_code, headers=list(response.items()), content=b"".join(body)
+        )
 
     return httpx.Client(
         transport=httpx.MockTransport(answer),
@@ -82,8 +84,8 @@ def test_every_operation_answers_the_same_without_its_final_slash(
         same = with_slash.status_code == without.status_code and not without.history
         alike = with_slash.headers.get("Content-Type") == without.headers.get("Content-Type")
         if not (same and alike):
-            told = f"{with_slash.status_code}, {without.status_code} by {without.history}"
-            faults.append(f"{method} {url}: {told}")
+            statuses = f"{with_slash.status_code}, {without.status_code} by {without.history}"
+            faults.append(f"{method} {url}: {statuses}")
     assert faults == []
 
 

@@ -19,13 +19,13 @@ def _items(project: Project, texts: list[str]) -> list[Item]:
     return [
         Item(
             project=project,
-            external_id=f"i{at}",
+            external_id=f"i{number}",
             text=text,
-            meta={"text": text, "n": [at, None, 0.1]} if at % 2 else {},
-            options=[text] if at % 3 else [],
-            content_hash=str(at),
+            meta={"text": text, "n": [number, None, 0.1]} if number % 2 else {},
+            options=[text] if number % 3 else [],
+            content_hash=str(number),
         )
-        for at, text in enumerate(texts)
+        for number, text in enumerate(texts)
     ]
 
 
@@ -65,10 +65,10 @@ def test_rows_that_are_alike_differ_in_one_value() -> None:
     state = ItemState(project_id=items[0].project_id, priority=7.5, reasons=["why"])
     insert_alike(state, "item_id", [item.pk for item in items])
     made = ItemState.objects.order_by("item_id")
-    assert [one.item_id for one in made] == [item.pk for item in items]
-    for one in made:
-        assert (one.priority, one.reasons, one.signals) == (7.5, ["why"], {})
-        assert one.updated_at is not None
+    assert [state.item_id for state in made] == [item.pk for item in items]
+    for state in made:
+        assert (state.priority, state.reasons, state.signals) == (7.5, ["why"], {})
+        assert state.updated_at is not None
     insert_alike(state, "item_id", [])
     assert made.count() == 3
 

@@ -58,8 +58,8 @@ def test_a_pages_script_gets_words_that_it_can_show() -> None:
     response = answer(Forbidden("You only look on here."), script=True)
     assert response is not None
     assert response.status_code == 403
-    told = json.loads(response.content)
-    assert told == {"code": Forbidden.code, "message": "You only look on here."}
+    body = json.loads(response.content)
+    assert body == {"code": Forbidden.code, "message": "You only look on here."}
 
 
 def test_an_htmx_request_gets_a_toast_with_the_right_status() -> None:

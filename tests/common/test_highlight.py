@@ -52,9 +52,9 @@ def test_every_part_of_a_text_is_found_in_it(text: str, start: int, length: int)
 
 
 @given(words, st.lists(words, max_size=5), st.lists(words, max_size=5))
-def test_marks_never_nest(text: str, one: list[str], other: list[str]) -> None:
+def test_marks_never_nest(text: str, first: list[str], other: list[str]) -> None:
     tags = Tags()
-    tags.feed(highlight(text, {"one": one, "other": other}))
+    tags.feed(highlight(text, {"one": first, "other": other}))
     assert tags.deepest <= 1
     assert tags.open == []
 

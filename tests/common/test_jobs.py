@@ -75,9 +75,9 @@ def counting() -> Iterator[Counting]:
     del KINDS[KIND]
 
 
-def raising(error: BaseException, at: int = 2) -> Callable[[int], None]:
+def raising(error: BaseException, place: int = 2) -> Callable[[int], None]:
     def meanwhile(done: int) -> None:
-        if done == at:
+        if done == place:
             raise error
 
     return meanwhile
@@ -189,7 +189,7 @@ def test_a_failure_is_told_and_ends_it(counting: Counting, error: Exception, wor
 
 def test_a_kind_that_cannot_fail_is_tried_again(counting: Counting) -> None:
     KINDS[KIND] = jobs.Kind(counting.work)
-    counting.meanwhile = raising(ZeroDivisionError(), at=1)
+    counting.meanwhile = raising(ZeroDivisionError(), place=1)
     for _ in range(MOST_ATTEMPTS + 2):
         counting.run()
         assert waiting_jobs(KIND) == []
@@ -227,7 +227,7 @@ def test_work_that_is_postponed_waits_for_the_next_worker(counting: Counting) ->
 
 
 def test_what_was_interrupted_is_tried_again_in_a_moment(counting: Counting) -> None:
-    counting.meanwhile = raising(Interrupted("A process died."), at=1)
+    counting.meanwhile = raising(Interrupted("A process died."), place=1)
     counting.run()
     assert (counting.failed, waiting_jobs(KIND)) == ([], [])
     assert Job.objects.get().attempts == 1
@@ -281,7 +281,7 @@ def test_telling_how_things_are_is_no_progress(counting: Counting) -> None:
 
 
 def test_what_kills_its_workers_fails_in_the_end(counting: Counting) -> None:
-    counting.meanwhile = raising(SystemExit(), at=1)
+    counting.meanwhile = raising(SystemExit(), place=1)
     for _ in range(MOST_ATTEMPTS):
         with pytest.raises(SystemExit):
             counting.run()

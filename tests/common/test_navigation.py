@@ -9,13 +9,13 @@ KEYS = [page.key for group in GROUPS for page in group.pages]
 
 def groups(role: str, **changes: object) -> dict[str, ShownGroup]:
     """What ``role`` sees, by the group's key."""
-    told = {"expert": True, "current": "overview", "cookies": {}, **changes}
-    return {one.key: one for one in shown_groups("hotel", role=role, **told)}  # type: ignore[arg-type]
+    options = {"expert": True, "current": "overview", "cookies": {}, **changes}
+    return {group.key: group for group in shown_groups("hotel", role=role, **options)}  # type: ignore[arg-type]
 
 
 def pages(role: str, **changes: object) -> list[str]:
     """The keys of all pages that ``role`` sees."""
-    return [link["key"] for one in groups(role, **changes).values() for link in one.links]
+    return [link["key"] for group in groups(role, **changes).values() for link in group.links]
 
 
 def test_no_page_stands_there_twice() -> None:
@@ -24,11 +24,11 @@ def test_no_page_stands_there_twice() -> None:
 
 def test_a_manager_sees_every_page_and_every_group_open() -> None:
     assert pages("manager") == KEYS
-    assert all(one.open for one in groups("manager").values())
+    assert all(group.open for group in groups("manager").values())
 
 
 def test_a_reviewer_finds_what_deciding_takes_and_the_rest_folded() -> None:
-    assert [key for key, one in groups("reviewer").items() if one.open] == ["", "labels"]
+    assert [key for key, group in groups("reviewer").items() if group.open] == ["", "labels"]
     assert {"setup", "work", "webhooks", "people", "settings"}.isdisjoint(pages("reviewer"))
 
 
@@ -57,4 +57,4 @@ def test_what_else_a_cookie_says_counts_for_nothing() -> None:
 
 
 def test_a_group_without_a_page_for_somebody_is_not_there() -> None:
-    assert all(one.links for one in groups("viewer").values())
+    assert all(group.links for group in groups("viewer").values())

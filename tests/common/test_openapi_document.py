@@ -52,8 +52,12 @@ def test_operation_ids_are_unique() -> None:
 
 
 def test_every_body_is_required_json_unless_it_is_a_file() -> None:
-    bodies = {name: each["requestBody"] for name, each in operations() if "requestBody" in each}
-    named = {name: each["operationId"] for name, each in operations()}
+    bodies = {
+        name: operation["requestBody"]
+        for name, operation in operations()
+        if "requestBody" in operation
+    }
+    named = {name: operation["operationId"] for name, operation in operations()}
     assert len(bodies) > 40
     assert [name for name, body in bodies.items() if not body.get("required")] == []
     other = {named[name] for name, body in bodies.items() if [*body["content"]] != [JSON]}
@@ -62,7 +66,11 @@ def test_every_body_is_required_json_unless_it_is_a_file() -> None:
 
 def test_a_body_in_one_of_several_forms_is_a_form_or_a_file() -> None:
     """Generated clients tell the forms apart by the class of what they are given."""
-    bodies = [each["requestBody"]["content"] for _, each in operations() if "requestBody" in each]
+    bodies = [
+        operation["requestBody"]["content"]
+        for _, operation in operations()
+        if "requestBody" in operation
+    ]
     others = [
         media["schema"]
         for content in bodies
@@ -71,7 +79,7 @@ def test_a_body_in_one_of_several_forms_is_a_form_or_a_file() -> None:
         if kind != "multipart/form-data"
     ]
     assert others
-    assert [each for each in others if each.get("format") != "binary"] == []
+    assert [field for field in others if field.get("format") != "binary"] == []
 
 
 def test_every_success_says_what_it_answers() -> None:

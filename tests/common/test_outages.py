@@ -130,9 +130,9 @@ def test_every_door_says_that_the_database_is_away(address: str, fetched: bool) 
     assert answer.status_code == 503
     if address.startswith("/api/"):
         assert answer["Content-Type"] == "application/problem+json"
-        told = answer.json()
-        assert (told["code"], told["retryable"]) == ("unavailable", True)
-        assert told["detail"] == DATABASE_AWAY
+        body = answer.json()
+        assert (body["code"], body["retryable"]) == ("unavailable", True)
+        assert body["detail"] == DATABASE_AWAY
     elif fetched:
         assert answer.json() == {"code": "unavailable", "message": DATABASE_AWAY}
     else:

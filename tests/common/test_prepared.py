@@ -51,8 +51,8 @@ def test_annotations_come_along() -> None:
 
 
 def test_each_call_has_values_of_its_own() -> None:
-    one, other = ItemFactory.create_batch(2)
-    assert [_by_key(one.pk), _by_key(other.pk), _by_key(-1)] == [[one], [other], []]
+    first, other = ItemFactory.create_batch(2)
+    assert [_by_key(first.pk), _by_key(other.pk), _by_key(-1)] == [[first], [other], []]
     assert _by_key.first(other.pk) == other
     assert _by_key.first(-1) is None
     assert _by_name(other.project.slug, other.external_id) == [other]
@@ -126,9 +126,9 @@ def test_rows_are_locked_inside_a_transaction_only() -> None:
 
 
 @prepared_update
-def _rename(key: int, name: str, text: str, at: datetime) -> Update:
+def _rename(key: int, name: str, text: str, moment: datetime) -> Update:
     rows = Item.objects.filter(pk=key, project__name=name)
-    return rows, {"text": text, "created_at": at, "options": [], "batch": None}
+    return rows, {"text": text, "created_at": moment, "options": [], "batch": None}
 
 
 @prepared_update
@@ -139,13 +139,13 @@ def _count(key: int, more: int) -> Update:
 def test_an_update_writes_what_it_is_given_into_the_rows_that_it_is_about(
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    one, other = ItemFactory.create_batch(2)
-    name, now = one.project.name, timezone.now()
-    assert _rename(one.pk, name, "first", now - timedelta(days=1)) == 1
+    first, other = ItemFactory.create_batch(2)
+    name, now = first.project.name, timezone.now()
+    assert _rename(first.pk, name, "first", now - timedelta(days=1)) == 1
     with django_assert_num_queries(1):
-        assert _rename(one.pk, name, "quote ' % ü", now) == 1
-    assert _rename(one.pk, f"not {name}", "never", now) == 0
-    kept = Item.objects.get(pk=one.pk)
+        assert _rename(first.pk, name, "quote ' % ü", now) == 1
+    assert _rename(first.pk, f"not {name}", "never", now) == 0
+    kept = Item.objects.get(pk=first.pk)
     assert (kept.text, kept.options, kept.batch_id) == ("quote ' % ü", [], None)
     assert kept.created_at == now
     assert Item.objects.get(pk=other.pk).text == other.text

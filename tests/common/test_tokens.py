@@ -60,19 +60,19 @@ def colours() -> dict[str, dict[str, Colour]]:
         r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);", TOKENS.read_text()
     )
     return {
-        mode: {name: linear((light, dark)[at]) for name, light, dark in pairs}
-        for at, mode in enumerate(MODES)
+        mode: {name: linear((light, dark)[index]) for name, light, dark in pairs}
+        for index, mode in enumerate(MODES)
     }
 
 
 def linear(code: str) -> Colour:
-    parts = [int(code[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    parts = [int(code[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
     return red, green, blue
 
 
-def contrast(one: Colour, other: Colour) -> float:
-    light = [0.2126 * red + 0.7152 * green + 0.0722 * blue for red, green, blue in (one, other)]
+def contrast(first: Colour, other: Colour) -> float:
+    light = [0.2126 * red + 0.7152 * green + 0.0722 * blue for red, green, blue in (first, other)]
     return (max(light) + 0.05) / (min(light) + 0.05)
 
 
@@ -119,12 +119,12 @@ def test_the_four_kinds_stay_apart_for_every_colour_vision(mode: str, vision: st
     known = colours()[mode]
     places = {kind: lab(seen(known[f"kind-{kind}"], vision)) for kind in KINDS}
     near = {
-        (one, other): round(distance(places[one], places[other]), 1)
-        for one, other in combinations(KINDS, 2)
-        if distance(places[one], places[other]) < 20
+        (first, other): round(distance(places[first], places[other]), 1)
+        for first, other in combinations(KINDS, 2)
+        if distance(places[first], places[other]) < 20
     }
     assert near == {}
 
 
-def distance(one: Colour, other: Colour) -> float:
-    return float(sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) ** 0.5)
+def distance(first: Colour, other: Colour) -> float:
+    return float(sum((a - b) ** 2 for a, b in zip(first, other, strict=True)) ** 0.5)

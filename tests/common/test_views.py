@@ -82,8 +82,8 @@ def test_a_server_without_redis_is_degraded_and_ready(
     monkeypatch.setattr(Redis, "from_url", lambda *_args, **_options: kind())
     response = client.get("/health/ready")
     assert response.status_code == 200
-    told = response.json()
-    assert (told["status"], told["parts"]["redis"]) == (status, redis)
+    body = response.json()
+    assert (body["status"], body["parts"]["redis"]) == (status, redis)
     assert "secret" not in response.content.decode()
 
 
@@ -96,10 +96,10 @@ def test_a_full_disk_and_a_missing_worker_are_named(
     monkeypatch.setattr(views, "_LEAST_ROOM", 2**70)
     response = client.get("/health/ready")
     assert response.status_code == 200
-    told = response.json()
-    assert told["status"] == "degraded"
-    assert told["parts"]["worker"] == "none for 3 minutes"
-    assert told["parts"]["disk"].endswith(" MB left")
+    body = response.json()
+    assert body["status"] == "degraded"
+    assert body["parts"]["worker"] == "none for 3 minutes"
+    assert body["parts"]["disk"].endswith(" MB left")
 
 
 def test_a_data_folder_that_is_gone_is_named(settings: Any, tmp_path: Path) -> None:

@@ -72,9 +72,9 @@ def problem(sent: list[Message]) -> dict[str, Any]:
     assert headers[b"connection"] == b"close"
     assert int(headers[b"content-length"]) == len(body)
     assert not sent[-1].get("more_body")
-    told: dict[str, Any] = json.loads(body)
-    assert told["status"] == sent[0]["status"]
-    return told
+    refusal: dict[str, Any] = json.loads(body)
+    assert refusal["status"] == sent[0]["status"]
+    return refusal
 
 
 async def test_a_whole_body_goes_through() -> None:
@@ -167,9 +167,9 @@ async def test_what_is_announced_too_large_is_refused_before_it_is_read(
     refused = await answer([length(limit + 1), *headers], body, path=path)
 
     assert through == [{"type": "http.response.body", "body": b"{}"}]
-    told = problem(refused)
-    assert (told["status"], told["code"]) == (413, "too_large")
-    assert f"{limit // 1024**2} MB" in told["detail"]
+    refusal = problem(refused)
+    assert (refusal["status"], refusal["code"]) == (413, "too_large")
+    assert f"{limit // 1024**2} MB" in refusal["detail"]
 
 
 async def test_what_comes_is_counted_whatever_was_announced() -> None:
@@ -220,9 +220,9 @@ async def test_a_header_that_only_looks_like_a_proxys_is_dropped() -> None:
 
 
 async def test_a_body_of_unknown_length_is_refused_in_words() -> None:
-    told = problem(await answer([(b"transfer-encoding", b"chunked")]))
-    assert told["status"] == 411
-    assert "Content-Length" in told["detail"]
+    body = problem(await answer([(b"transfer-encoding", b"chunked")]))
+    assert body["status"] == 411
+    assert "Content-Length" in body["detail"]
 
 
 async def test_a_disk_without_room_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,7 +235,7 @@ async def test_a_disk_without_room_is_said_in_words(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(bodies, "TemporaryFile", lambda **_: FullDisk())
     size = 2 * PIECE
     sent = await answer([length(size)], part(b"x" * size, more=False))
-    told = json.loads(b"".join(each.get("body", b"") for each in sent))
+    body = json.loads(b"".join(message.get("body", b"") for message in sent))
     assert sent[0]["status"] == 503
-    assert (told["code"], told["retryable"]) == ("unavailable", True)
-    assert "disk is full" in told["detail"]
+    assert (body["code"], body["retryable"]) == ("unavailable", True)
+    assert "disk is full" in body["detail"]

@@ -112,7 +112,7 @@ def test_clients_that_read_nothing_are_cut_off_and_others_served_again() -> None
         assert server.answers()
         wait_for(lambda: server.under_way == 0, seconds=20, what="the end of every answer")
         # Whoever waited for a thread may be served when all of them read at last.
-        assert sum(gets_everything(each) for each in clients) <= 1
+        assert sum(gets_everything(client) for client in clients) <= 1
 
 
 @pytest.mark.thorough
@@ -121,8 +121,8 @@ def test_clients_that_leave_in_the_midst_of_several_requests_hold_nothing() -> N
     with Server(patience=60) as server:
         clients = [server.client(*["/long"] * 20) for _ in range(THREADS + 1)]
         wait_for(lambda: server.under_way == THREADS, seconds=10, what="busy threads")
-        for each in clients:
-            each.close()
+        for client in clients:
+            client.close()
 
         assert server.answers()
         wait_for(lambda: server.under_way == 0, seconds=10, what="the end of every answer")

@@ -38,7 +38,7 @@ def test_a_call_that_times_out_ends_after_its_attempts_whoever_is_killed_meanwhi
 
         def tried() -> int:
             rows = stack.rows("SELECT failed_tries FROM debates_debate")
-            return sum(each.count("timed out") for (each,) in rows)
+            return sum(message.count("timed out") for (message,) in rows)
 
         wait_for(lambda: tried() >= 2, seconds=60, what="two attempts")
         program.kill()

@@ -114,9 +114,9 @@ def test_a_taken_port_is_one_line(running: Running) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        said = refusal(running.stack, "serve", "--port", port)
+        output = refusal(running.stack, "serve", "--port", port)
     expected = f"Cannot listen on 127.0.0.1:{port} (Address already in use); choose another --port."
-    assert said == expected
+    assert output == expected
 
 
 @pytest.mark.thorough
@@ -127,9 +127,9 @@ def test_what_is_no_port_is_one_line(running: Running, port: str) -> None:
 
 @pytest.mark.thorough
 def test_several_workers_without_postgresql_and_redis_are_one_line(running: Running) -> None:
-    said = refusal(running.stack, "serve", "--workers", "2")
+    output = refusal(running.stack, "serve", "--workers", "2")
     expected = "--workers above 1 needs PostgreSQL and Redis: set DATABASE_URL and REDIS_URL."
-    assert said == expected
+    assert output == expected
 
 
 @pytest.mark.thorough

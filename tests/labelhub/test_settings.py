@@ -85,10 +85,10 @@ def test_a_new_data_folder_is_for_its_owner_alone(tmp_path: Path) -> None:
 def test_make_says_in_one_line_that_the_secret_is_missing(target: str, secret: str) -> None:
     env = {**os.environ, "LABELHUB_SECRET_KEY": secret, "REDIS_URL": "redis://127.0.0.1:1"}
     done = subprocess.run(["make", target], cwd=ROOT, env=env, capture_output=True, check=False)
-    said = [line for line in done.stderr.decode().splitlines() if not line.startswith("make")]
+    lines = [line for line in done.stderr.decode().splitlines() if not line.startswith("make")]
     assert done.returncode != 0
-    assert len(said) == 1
-    assert "Set LABELHUB_SECRET_KEY" in said[0]
+    assert len(lines) == 1
+    assert "Set LABELHUB_SECRET_KEY" in lines[0]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_databases_that_work_are_taken_as_they_are(url: str) -> None:
 @pytest.mark.thorough
 def test_an_empty_variable_is_none() -> None:
     """Files of variables often have the name with nothing behind it."""
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", "from labelhub.settings import test; print(test.DATABASES)"],
         env={**os.environ, "DATABASE_URL": "", "REDIS_URL": ""},
         cwd=ROOT,
@@ -134,7 +134,7 @@ def test_an_empty_variable_is_none() -> None:
         text=True,
         check=True,
     )
-    assert "labelhub.sqlite" in told.stdout
+    assert "labelhub.sqlite" in done.stdout
 
 
 def test_proxies_are_addresses_and_networks() -> None:

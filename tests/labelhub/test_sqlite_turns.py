@@ -38,9 +38,9 @@ def in_threads(count: int, work: object) -> list[BaseException]:
 
 def test_many_writers_at_once_all_get_through() -> None:
     def write(number: int) -> None:
-        for at in range(10):
+        for turn in range(10):
             with transaction.atomic():
-                User.objects.create(username=f"writer-{number}-{at}")
+                User.objects.create(username=f"writer-{number}-{turn}")
 
     assert in_threads(8, write) == []
     assert User.objects.count() == 80

@@ -25,8 +25,8 @@ def form(*rows: dict[str, Any], **fields: Any) -> dict[str, Any]:
         "label-INITIAL_FORMS": "0",
         **fields,
     }
-    for at, row in enumerate(rows):
-        sent |= {f"label-{at}-{key}": value for key, value in row.items()}
+    for position, row in enumerate(rows):
+        sent |= {f"label-{position}-{key}": value for key, value in row.items()}
     return sent
 
 

@@ -44,9 +44,9 @@ def test_a_project_from_files(tmp_path: Path) -> None:
     definition = {"task": "single", "labels": ["good", {"name": "bad", "description": "ill"}]}
     schema.write_text(json.dumps(definition))
     guideline.write_text("\ufeffBe kind")
-    said = run("create_project", "moods", "--schema", str(schema), "--guideline", str(guideline))
+    output = run("create_project", "moods", "--schema", str(schema), "--guideline", str(guideline))
     project = Project.objects.get(slug="moods")
-    assert "good, bad" in said
+    assert "good, bad" in output
     assert current_schema(project).parsed.labels[1].description == "ill"
     text = current_guideline(project)
     assert text is not None
@@ -106,12 +106,12 @@ def test_a_project_from_a_label_studio_configuration(tmp_path: Path) -> None:
 
 def test_an_account_with_a_place_in_a_project() -> None:
     project = ProjectFactory.create(slug="hotels")
-    said = run(
+    output = run(
         "create_user", "ada", "--email", "ada@example.org", "--project", "hotels",
         "--role", "viewer", "--kind", "expert",
     )  # fmt: skip
     user = User.objects.get()
-    assert user.check_password(said.splitlines()[-1])
+    assert user.check_password(output.splitlines()[-1])
     assert role_in(user, project) is Role.VIEWER
 
 

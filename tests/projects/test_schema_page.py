@@ -33,7 +33,7 @@ def manager(client: Client, project: Project) -> Client:
 
 def rows(*names: str, **fields: Any) -> dict[str, Any]:
     sent = {"label-TOTAL_FORMS": str(len(names)), "label-INITIAL_FORMS": "0", **fields}
-    return sent | {f"label-{at}-name": name for at, name in enumerate(names)}
+    return sent | {f"label-{position}-name": name for position, name in enumerate(names)}
 
 
 def test_a_manager_edits_and_makes_a_version(manager: Client, project: Project) -> None:

@@ -104,6 +104,8 @@ def test_only_the_projects_own_come_in_order() -> None:
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL counts its rows by itself")
 def test_each_id_is_looked_up_however_large_the_project() -> None:
     """SQLite went through the whole project for each thousand rows of an import."""
-    plan = Item.objects.named(ProjectFactory.create(), [f"t{at}" for at in range(1000)]).explain()
+    plan = Item.objects.named(
+        ProjectFactory.create(), [f"t{number}" for number in range(1000)]
+    ).explain()
 
     assert "project_id=? AND external_id=?" in plan

@@ -95,8 +95,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if outage is None:
         return defaults.server_error(request)
     if request.headers.get("X-Requested-With") == "fetch":
-        told = {"code": outage.code, "message": outage.message}
-        return JsonResponse(told, status=outage.http_status)
+        body = {"code": outage.code, "message": outage.message}
+        return JsonResponse(body, status=outage.http_status)
     # Of a form the address alone leads nowhere.
     reads = request.method in ("GET", "HEAD")
     address = escape_leading_slashes(request.get_full_path()) if reads else ""
@@ -163,17 +163,17 @@ def faults(detail: Any, path: str = "") -> Iterator[dict[str, str]]:
             name = "" if key == "non_field_errors" else str(key)
             yield from faults(inner, f"{path}.{name}".strip("."))
     elif isinstance(detail, list):
-        for at, inner in enumerate(detail):
+        for position, inner in enumerate(detail):
             nested = isinstance(inner, Mapping | list)
-            yield from faults(inner, f"{path}.{at}".strip(".") if nested else path)
+            yield from faults(inner, f"{path}.{position}".strip(".") if nested else path)
     else:
         yield {"field": path, "message": str(detail)}
 
 
 def summary(found: list[dict[str, str]]) -> str:
     """The first few faults in one line."""
-    said = [
+    messages = [
         f"{fault['field']}: {fault['message']}" if fault["field"] else fault["message"]
         for fault in found[:3]
     ]
-    return " ".join(said)
+    return " ".join(messages)

@@ -12,7 +12,7 @@ class OneRenderer(BaseContentNegotiation):
     def select_parser(self, request: Request, parsers: Any) -> Any:
         """The first that takes the content type; None, which is a 415, where there is none."""
         wanted = request.content_type.partition(";")[0].strip()
-        return next((one for one in parsers if one.media_type in (wanted, "*/*")), None)
+        return next((parser for parser in parsers if parser.media_type in (wanted, "*/*")), None)
 
     def select_renderer(
         self,

@@ -46,7 +46,9 @@ class Command(PrivateCommand):
             "agreement": f"{address}/p/{DESK_SLUG}/agreement/",
             "shop": f"{address}/demo/shop/",
             "chat": f"{address}/demo/chat/",
-            "logins": [{"username": each.username, "password": each.password} for each in logins],
+            "logins": [
+                {"username": login.username, "password": login.password} for login in logins
+            ],
         }
 
     def _introduce(self, address: str, logins: tuple[Login, ...]) -> None:
