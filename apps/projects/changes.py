@@ -1,125 +1,12 @@
-"""Changes of a label schema while it is in use, and how far their labels have been carried over."""
+"""Values of older schema versions under the newest one."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.conf import settings
-from django.db import models
-from django.utils import timezone
-
-from apps.projects.change_words import operation_words
+from apps.projects.models import LabelSchema, SchemaChange
 from labelhub.core.schema import Value
-from labelhub.core.schema.migration import Fate, SchemaPlan
-from labelhub.core.schema.operations import Add, Operation, Split, parse_operations, plan
-
-if TYPE_CHECKING:
-    from apps.projects.models import LabelSchema
-
-#: What is counted, as people read it.
-OUTCOMES = {
-    "items": "Items changed",
-    "labels": "Labels carried over",
-    "asked": "Labels asked of people again",
-    "withdrawn": "Labels taken back",
-    "gold_carried": "Decisions carried over",
-    "gold_made": "Decisions made by it",
-    "gold_withdrawn": "Decisions open again",
-}
-
-
-class SchemaChange(models.Model):
-    """From one version of a project's label schema to the next, by operations on its labels.
-
-    Begun, it makes the new version; then every label that needs it gets a row under that version
-    (``Label.change``), item by item. One worker at a time holds it; ``cursor`` is the last item.
-    """
-
-    class Status(models.TextChoices):
-        PREVIEWED = "previewed", "Not begun"
-        RUNNING = "running", "Labels are being carried over"
-        DONE = "done", "Done"
-        FAILED = "failed", "Stopped by a fault"
-
-    project = models.ForeignKey(
-        "projects.Project", on_delete=models.CASCADE, related_name="schema_changes"
-    )
-    from_schema = models.ForeignKey(
-        "projects.LabelSchema", on_delete=models.CASCADE, related_name="+"
-    )
-    to_schema = models.OneToOneField(
-        "projects.LabelSchema",
-        null=True,
-        on_delete=models.CASCADE,
-        related_name="change",
-        help_text="None until it is begun.",
-    )
-    operations = models.JSONField(
-        default=list, help_text="As read by labelhub.core.schema.operations."
-    )
-    reverts = models.ForeignKey(
-        "self", null=True, on_delete=models.CASCADE, related_name="reverted_by"
-    )
-    reason = models.TextField(blank=True)
-    status = models.CharField(max_length=10, choices=Status.choices, default=Status.PREVIEWED)
-    message = models.TextField(blank=True)
-    preview = models.JSONField(default=dict, blank=True, help_text="What was said beforehand.")
-    counts = models.JSONField(default=dict, blank=True, help_text="What has been done so far.")
-    items_total = models.PositiveIntegerField(default=0)
-    items_done = models.PositiveIntegerField(default=0)
-    cursor = models.BigIntegerField(default=0)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
-    started_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["-pk"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["project"],
-                condition=models.Q(status__in=["running", "failed"]),
-                name="projects_one_schema_change",
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"change {self.pk}"
-
-    @cached_property
-    def parsed(self) -> tuple[Operation, ...]:
-        """The operations; none where it takes another change back."""
-        return parse_operations(self.operations) if self.operations else ()
-
-    @cached_property
-    def plan(self) -> SchemaPlan:
-        """What becomes of every value."""
-        if self.reverts is not None:
-            return self.reverts.plan.inverse()
-        return plan(self.from_schema.parsed, self.parsed)
-
-    @property
-    def words(self) -> list[str]:
-        """What it does, a sentence for each operation."""
-        if self.reverts is not None:
-            return [f"Version {self.from_schema.version} is taken back"]
-        return [operation_words(operation) for operation in self.parsed]
-
-    @property
-    def outcome(self) -> list[tuple[str, int]]:
-        """What was written, in words, with how often."""
-        found: dict[str, int] = {}
-        for what, n in self.counts.items():
-            words = OUTCOMES[what.partition(":")[0]]
-            found[words] = found.get(words, 0) + n
-        return [(words, found[words]) for words in OUTCOMES.values() if found.get(words)]
-
-    @property
-    def carries(self) -> bool:
-        """Whether labels have to be carried over; new words for labels change none of them."""
-        return self.plan.changes_values or (self.reverts is not None and self.reverts.carries)
+from labelhub.core.schema.migration import Fate
+from labelhub.core.schema.operations import Add, Split
 
 
 def begun_changes(project_id: int) -> list[SchemaChange]:
@@ -130,7 +17,7 @@ def begun_changes(project_id: int) -> list[SchemaChange]:
     )
 
 
-def comparable_versions(schema: "LabelSchema") -> list[int]:
+def comparable_versions(schema: LabelSchema) -> list[int]:
     """Ids of the versions whose decisions still hold under ``schema`` if they were not carried
     over: back to where a label was added or split, which those who decided before did not know."""
     found, version = [schema.pk], schema.version
@@ -191,7 +78,7 @@ class Translator:
                 kept["spans"] = change.plan.spans(kept["spans"])
         return kept
 
-    def names(self, schema: "LabelSchema") -> dict[str, str | None]:
+    def names(self, schema: LabelSchema) -> dict[str, str | None]:
         """Every label of that version → what it is called now; None: nothing stands for it."""
         found: dict[str, str | None] = {}
         for name in schema.parsed.names:

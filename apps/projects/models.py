@@ -12,19 +12,21 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.roles import ROLES_WITH, ReviewerKind, Right, Role
-from apps.projects.changes import SchemaChange
+from apps.projects.change_words import operation_words
 from labelhub.core.schema import LabelType, Schema, parse_schema
+from labelhub.core.schema.migration import SchemaPlan
+from labelhub.core.schema.operations import Operation, parse_operations, plan
 
-__all__ = [
-    "Guideline",
-    "ImportBatch",
-    "Item",
-    "LabelSchema",
-    "Membership",
-    "Project",
-    "SchemaChange",
-]
-
+#: The counts of a schema change and their names on pages.
+CHANGE_COUNTS = {
+    "items": "Items changed",
+    "labels": "Labels carried over",
+    "asked": "Labels asked of people again",
+    "withdrawn": "Labels taken back",
+    "gold_carried": "Decisions carried over",
+    "gold_made": "Decisions made by it",
+    "gold_withdrawn": "Decisions open again",
+}
 _SHARE = [MinValueValidator(0), MaxValueValidator(1)]
 
 
@@ -197,6 +199,96 @@ class LabelSchema(models.Model):
     def task(self) -> LabelType:
         """What kind of answer is asked for."""
         return self.parsed.task
+
+
+class SchemaChange(models.Model):
+    """From one version of a project's label schema to the next, by operations on its labels.
+
+    Begun, it makes the new version; then every label that needs it gets a row under that version
+    (``Label.change``), item by item. One worker at a time holds it; ``cursor`` is the last item.
+    """
+
+    class Status(models.TextChoices):
+        PREVIEWED = "previewed", "Not begun"
+        RUNNING = "running", "Labels are being carried over"
+        DONE = "done", "Done"
+        FAILED = "failed", "Stopped by a fault"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="schema_changes")
+    from_schema = models.ForeignKey(LabelSchema, on_delete=models.CASCADE, related_name="+")
+    to_schema = models.OneToOneField(
+        LabelSchema,
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="change",
+        help_text="None until it is begun.",
+    )
+    operations = models.JSONField(
+        default=list, help_text="As read by labelhub.core.schema.operations."
+    )
+    reverts = models.ForeignKey(
+        "self", null=True, on_delete=models.CASCADE, related_name="reverted_by"
+    )
+    reason = models.TextField(blank=True)
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.PREVIEWED)
+    message = models.TextField(blank=True)
+    preview = models.JSONField(default=dict, blank=True, help_text="What was said beforehand.")
+    counts = models.JSONField(default=dict, blank=True, help_text="What has been done so far.")
+    items_total = models.PositiveIntegerField(default=0)
+    items_done = models.PositiveIntegerField(default=0)
+    cursor = models.BigIntegerField(default=0)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project"],
+                condition=models.Q(status__in=["running", "failed"]),
+                name="projects_one_schema_change",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"change {self.pk}"
+
+    @cached_property
+    def parsed(self) -> tuple[Operation, ...]:
+        """The operations; none where it takes another change back."""
+        return parse_operations(self.operations) if self.operations else ()
+
+    @cached_property
+    def plan(self) -> SchemaPlan:
+        """What becomes of every value."""
+        if self.reverts is not None:
+            return self.reverts.plan.inverse()
+        return plan(self.from_schema.parsed, self.parsed)
+
+    @property
+    def words(self) -> list[str]:
+        """What it does, a sentence for each operation."""
+        if self.reverts is not None:
+            return [f"Version {self.from_schema.version} is taken back"]
+        return [operation_words(operation) for operation in self.parsed]
+
+    @property
+    def outcome(self) -> list[tuple[str, int]]:
+        """What was written, in words, with how often."""
+        found: dict[str, int] = {}
+        for what, n in self.counts.items():
+            words = CHANGE_COUNTS[what.partition(":")[0]]
+            found[words] = found.get(words, 0) + n
+        return [(words, found[words]) for words in CHANGE_COUNTS.values() if found.get(words)]
+
+    @property
+    def carries(self) -> bool:
+        """Whether labels have to be carried over; new words for labels change none of them."""
+        return self.plan.changes_values or (self.reverts is not None and self.reverts.carries)
 
 
 class Guideline(models.Model):

@@ -9,8 +9,8 @@ from django.db.models.functions import RowNumber
 
 from apps.common.prepared import prepared
 from apps.debates.models import Debate, RoutingRule
-from apps.projects.changes import SchemaChange, Translator
-from apps.projects.models import Project
+from apps.projects.changes import Translator
+from apps.projects.models import Project, SchemaChange
 from labelhub.core.debate.routing import Rule, read_rule
 
 ENDED = (Debate.Status.DONE, Debate.Status.UNPARSED, Debate.Status.FAILED)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from apps.labels.models import ItemState
-from apps.projects.changes import SchemaChange, Translator, comparable_versions
-from apps.projects.models import Item, LabelSchema, Project
+from apps.projects.changes import Translator, comparable_versions
+from apps.projects.models import Item, LabelSchema, Project, SchemaChange
 from apps.reviews.comments.services import validate_words
 from apps.reviews.models import ReviewSettings
 from apps.reviews.queue.selectors import ReviewSetup
