@@ -1,4 +1,4 @@
-"""Sign-in as allauth does it, without its public sign-up."""
+"""allauth's sign-in, without its public sign-up."""
 
 from typing import Any
 
@@ -8,14 +8,14 @@ from django.http import HttpRequest
 
 
 class ClosedSignupAdapter(DefaultAccountAdapter):
-    """Accounts are made by operators and project managers only."""
+    """Only operators and project managers create accounts."""
 
     def is_open_for_signup(self, _request: HttpRequest) -> bool:
         """Never."""
         return False
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Failed sign-ins count by name and address. Counted by name alone, five wrong passwords
-        from anywhere would lock a person out everywhere."""
+        """Count failed sign-ins by name and address: by name alone, five wrong passwords from
+        anywhere would lock a person out everywhere."""
         by_name = super()._get_login_attempts_cache_key(request, **credentials)
         return f"{by_name}:{get_ip(request)}"

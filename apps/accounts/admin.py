@@ -1,4 +1,4 @@
-"""The operator's view of people and keys."""
+"""Users and API keys in the operator's console."""
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
@@ -11,8 +11,8 @@ from apps.accounts.services import revoke_api_key
 
 @admin.register(User)
 class PersonAdmin(UserAdmin):  # type: ignore[type-arg]  # generic only in the stubs
-    """People. Of the single permissions two say something outside the console: who may add users
-    may make accounts for the projects they manage, who may change slots may end leases."""
+    """Users. Two permissions count outside the console too: "add user" allows a manager to create
+    accounts, "change slot" allows to end leases."""
 
     list_display = ["username", "email", "first_name", "last_name", "is_active", "is_superuser"]
     list_filter = ["is_active", "is_superuser"]
@@ -29,7 +29,7 @@ class PersonAdmin(UserAdmin):  # type: ignore[type-arg]  # generic only in the s
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
-    """Keys: to be found and revoked; made on the person's own page or by command."""
+    """Keys, to find and revoke them; create them on the user's own page or by command."""
 
     list_display = ["prefix", "name", "user", "scope", "created_at", "last_used_at", "revoked_at"]
     list_filter = ["scope", ("revoked_at", admin.EmptyFieldListFilter)]
@@ -43,12 +43,12 @@ class ApiKeyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only i
     exclude = ["digest"]
 
     def has_add_permission(self, _request: HttpRequest) -> bool:
-        """A key made here would have to be shown here."""
+        """No: the console could not show the new key."""
         return False
 
     @admin.action(description="Revoke the selected keys", permissions=["change"])
     def revoke(self, request: HttpRequest, keys: QuerySet[ApiKey]) -> None:
-        """Close the door to them."""
+        """Revoke the keys."""
         for key in keys:
             revoke_api_key(key=key)
         self.message_user(request, "The keys no longer work.")

@@ -1,7 +1,7 @@
 """REST sign-in by API key.
 
-A key is looked up by its SHA-256, so no comparison of secrets takes place whose time could tell
-anything. A session works too (Django REST framework's own class) and then needs the CSRF token.
+A key is looked up by its SHA-256, so that no comparison of secrets leaks timing. Sessions work too
+(Django REST framework's own class) and need the CSRF token.
 """
 
 from collections.abc import Mapping
@@ -16,11 +16,11 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
 from apps.accounts.models import ApiKey, User
-from apps.accounts.services import key_digest
 from apps.common.prepared import prepared
+from apps.common.sealing import digest
 
 SCHEMES = ("token", "bearer")
-USE_IS_NOTED_EVERY = timedelta(minutes=1)
+USE_RECORD_INTERVAL = timedelta(minutes=1)
 
 
 class ApiKeyAuthentication(BaseAuthentication):
@@ -30,31 +30,36 @@ class ApiKeyAuthentication(BaseAuthentication):
         """The key's owner, or None when no key was sent.
 
         Raises:
-            AuthenticationFailed: (401) the key is unknown or revoked, or its owner inactive.
-            PermissionDenied: (403, code ``scope``) a read key asks for a change.
+            AuthenticationFailed: (401) the key is unknown or revoked, or its owner is inactive.
+            PermissionDenied: (403, code ``scope``) the key may only read.
         """
         if sent_key(request.headers) is None:
             return None
         key = active_key(request.headers)
         if key is None:
-            raise AuthenticationFailed("This API key is not known, or it was revoked.")
+            raise AuthenticationFailed("This API key is unknown or revoked.")
         if not key.may_write and request.method not in SAFE_METHODS:
-            raise PermissionDenied("This API key may only read; use one with write scope.", "scope")
-        _note_use(key)
+            raise PermissionDenied(
+                "This API key may only read: use a key with write scope.", "scope"
+            )
+        now = timezone.now()
+        # At most once a minute, to save a write for each request of a busy client.
+        if key.last_used_at is None or now - key.last_used_at > USE_RECORD_INTERVAL:
+            ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
         return key.user, key
 
     def authenticate_header(self, _request: Request) -> str:
-        """What a 401 names as the way in."""
+        """The ``WWW-Authenticate`` header of a 401."""
         return 'Token realm="LabelHub"'
 
 
 @prepared
-def _key_by_digest(digest: str) -> QuerySet[ApiKey]:
-    return ApiKey.objects.active().select_related("user").filter(digest=digest)
+def _key_by_digest(value: str) -> QuerySet[ApiKey]:
+    return ApiKey.objects.active().select_related("user").filter(digest=value)
 
 
 def sent_key(headers: Mapping[str, str]) -> str | None:
-    """The key in a request's headers, whatever it is worth."""
+    """The key in a request's headers, unchecked."""
     scheme, _, rest = headers.get("Authorization", "").partition(" ")
     if scheme.lower() in SCHEMES:
         return rest.strip()
@@ -62,20 +67,13 @@ def sent_key(headers: Mapping[str, str]) -> str | None:
 
 
 def active_key(headers: Mapping[str, str]) -> ApiKey | None:
-    """The key in a request's headers with its owner, if both are active."""
+    """The key in a request's headers, if key and owner are active."""
     plain = sent_key(headers)
-    return None if plain is None else _key_by_digest.first(key_digest(plain))
-
-
-def _note_use(key: ApiKey) -> None:
-    """Write the time of use, at most once a minute: a busy client must not cost a write each."""
-    now = timezone.now()
-    if key.last_used_at is None or now - key.last_used_at > USE_IS_NOTED_EVERY:
-        ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
+    return None if plain is None else _key_by_digest.first(digest(plain))
 
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """How the OpenAPI document describes the keys."""
+    """The keys in the OpenAPI document."""
 
     target_class = "apps.accounts.authentication.ApiKeyAuthentication"
     name = ["apiKey", "bearerKey", "xApiKey"]

@@ -8,11 +8,9 @@ from apps.accounts.models import ApiKey
 class ApiKeyForm(forms.Form):
     """A new key."""
 
-    name = forms.CharField(
-        max_length=100, help_text="Where it will be used, so that you know it again."
-    )
+    name = forms.CharField(max_length=100, help_text="Where you use it, to recognise it later.")
     scope = forms.ChoiceField(
-        label="It may",
+        label="Scope",
         choices=[(ApiKey.Scope.READ, "Read only"), (ApiKey.Scope.WRITE, "Read and write")],
         initial=ApiKey.Scope.READ,
         widget=forms.RadioSelect,

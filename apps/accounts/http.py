@@ -1,4 +1,4 @@
-"""Requests that only signed-in people get through: for annotations, never instantiated."""
+"""Types of requests with a signed-in user, for annotations only."""
 
 from django.http import HttpRequest
 from rest_framework.request import Request
@@ -7,12 +7,12 @@ from apps.accounts.models import User
 
 
 class SignedInRequest(HttpRequest):
-    """What ``@login_required`` lets through."""
+    """A request that passed ``@login_required``."""
 
     user: User
 
 
 class SignedInApiRequest(Request):
-    """What REST views get: their default permission is ``IsAuthenticated``."""
+    """A request of a REST view, whose default permission is ``IsAuthenticated``."""
 
     user: User

@@ -1,4 +1,4 @@
-"""Who may act: users and their API keys."""
+"""Users and their API keys."""
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
@@ -9,12 +9,12 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     """API keys."""
 
     def active(self) -> "ApiKeyQuerySet":
-        """Keys that still open the door."""
+        """Keys that are not revoked, of active users."""
         return self.filter(revoked_at__isnull=True, user__is_active=True)
 
 
 class User(AbstractUser):
-    """A person who signs in. Rights inside a project come from their membership there."""
+    """A person who signs in. Memberships give the rights in projects."""
 
     email = models.EmailField("email address", blank=True)
 
@@ -27,17 +27,17 @@ class User(AbstractUser):
 
     @property
     def makes_accounts(self) -> bool:
-        """Whether they may make accounts: an operator says so, no role in a project does."""
+        """Whether they may create accounts: by a permission, not by a role in a project."""
         return self.has_perm("accounts.add_user")
 
     @property
     def display_name(self) -> str:
-        """The full name, or the user name where none was given."""
+        """The full name, or else the user name."""
         return self.get_full_name() or self.username
 
 
 class ApiKey(models.Model):
-    """A long-lived key of one user; only its SHA-256 is kept (the key is 256 random bits)."""
+    """A long-lived key of one user: 256 random bits, stored as SHA-256 only."""
 
     class Scope(models.TextChoices):
         READ = "read", "Read"
@@ -62,5 +62,5 @@ class ApiKey(models.Model):
 
     @property
     def may_write(self) -> bool:
-        """Whether requests that change something are allowed with this key."""
+        """Whether the key allows changes."""
         return self.scope == self.Scope.WRITE

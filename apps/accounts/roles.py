@@ -1,4 +1,4 @@
-"""The roles people hold in a project, and what each may do."""
+"""Roles of project members, and their rights."""
 
 from django.db.models import TextChoices
 
@@ -12,14 +12,14 @@ class Role(TextChoices):
 
 
 class ReviewerKind(TextChoices):
-    """Which kind of annotator a member is when they label."""
+    """The annotator kind of a member."""
 
     CROWD = "crowd", "Crowd"
     EXPERT = "expert", "Expert"
 
 
 class Right(TextChoices):
-    """What a request wants to do with a project."""
+    """What a request does with a project."""
 
     VIEW = "view", "See"
     REVIEW = "review", "Label and review"

@@ -1,34 +1,34 @@
-"""Looking up people and their keys."""
+"""Look up users and their API keys."""
 
 from apps.accounts.models import ApiKey, User
 from labelhub.core.errors import NotFound
 
 
 def find_user(name: str) -> User | None:
-    """The person of that user name or e-mail address; case does not matter for the latter.
+    """The user with that user name or e-mail address; the case of an address does not matter.
 
-    An address means whose it is, not somebody who took it for a user name.
+    The owner of an address comes before a user who has it as user name.
     """
     name = name.strip()
     found = User.objects.filter(email__iexact=name).first() if "@" in name else None
     return found or User.objects.filter(username=name).first()
 
 
-def find_active(user_id: int) -> User | None:
-    """The person as they are now, unless they were deleted or switched off."""
+def find_active_user(user_id: int) -> User | None:
+    """The user as stored now; None if deleted or inactive."""
     return User.objects.filter(pk=user_id, is_active=True).first()
 
 
 def keys_of(user: User) -> list[ApiKey]:
-    """The keys of ``user`` that still open the door, newest first."""
+    """The active keys of ``user``, newest first."""
     return list(user.api_keys.active())
 
 
 def get_key(user: User, key_id: int) -> ApiKey:
-    """One of ``user``'s own keys.
+    """The key with that id, if it belongs to ``user``.
 
     Raises:
-        NotFound: there is none of that number, or it is somebody else's.
+        NotFound: ``user`` has no such key.
     """
     key = user.api_keys.filter(pk=key_id).first()
     if key is None:
@@ -37,7 +37,7 @@ def get_key(user: User, key_id: int) -> ApiKey:
 
 
 def get_user(username: str) -> User:
-    """The person of exactly that user name.
+    """The user with exactly that user name.
 
     Raises:
         NotFound: there is none.

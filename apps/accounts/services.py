@@ -1,6 +1,5 @@
-"""Making people and their API keys."""
+"""Create users and API keys."""
 
-import hashlib
 import secrets
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from apps.accounts.models import ApiKey, User
+from apps.common.sealing import digest
 from apps.common.validation import check_model
 from labelhub.core.errors import InvalidInput
 
@@ -19,14 +19,14 @@ PREFIX_LENGTH = len(KEY_MARK) + 6
 
 
 class NewUser(NamedTuple):
-    """A person and the password that is shown this once."""
+    """A user and their password, to be shown once."""
 
     user: User
     password: str
 
 
 class NewKey(NamedTuple):
-    """A key's row and the key itself, which is shown this once and not kept."""
+    """A key's row and the key itself, to be shown once."""
 
     key: ApiKey
     plain: str
@@ -40,12 +40,12 @@ def create_user(
     superuser: bool = False,
     makes_accounts: bool = False,
 ) -> NewUser:
-    """Make an account; without ``password`` a random one of 96 bits is chosen.
+    """Create an account; the default password has 96 random bits.
 
-    ``makes_accounts``: they may make accounts for the projects they manage.
+    ``makes_accounts``: allow them to create accounts for the projects they manage.
 
     Raises:
-        InvalidInput: the name or address is taken or malformed, or the password too weak.
+        InvalidInput: name or address is taken or malformed, or the password is too weak.
     """
     chosen = password or secrets.token_urlsafe(12)
     user = User(
@@ -55,15 +55,16 @@ def create_user(
         is_superuser=superuser,
     )
     if password is not None:
-        _check_password(password, user)
+        try:
+            validate_password(password, user)
+        except ValidationError as error:
+            raise InvalidInput.at("password", " ".join(error.messages)) from None
     user.set_password(chosen)
     if "@" in user.username and user.username.lower() != user.email:
-        raise InvalidInput.at("username", "Only the person's own e-mail address may be one.")
-    # The constraint compares letter by letter and its message names no field.
+        raise InvalidInput.at("username", "An e-mail address as user name must be the user's own.")
+    # The database constraint is case-sensitive and names no field.
     if user.email and User.objects.filter(email__iexact=user.email).exists():
-        raise InvalidInput.at(
-            "email", f"There is already an account with the address {user.email}."
-        )
+        raise InvalidInput.at("email", f"An account with the address {user.email} exists already.")
     check_model(user)
     user.save()
     if makes_accounts:
@@ -72,10 +73,10 @@ def create_user(
 
 
 def create_api_key(*, user: User, name: str, scope: str = ApiKey.Scope.WRITE) -> NewKey:
-    """Make a key for ``user``: ``lh_`` and 43 URL-safe characters (256 random bits).
+    """Create a key for ``user``: ``lh_`` and 43 URL-safe characters (256 random bits).
 
     Raises:
-        InvalidInput: the name is empty or too long, or the scope unknown.
+        InvalidInput: the name is empty or too long, or the scope is unknown.
     """
     plain = KEY_MARK + secrets.token_urlsafe(32)
     key = ApiKey(
@@ -83,7 +84,7 @@ def create_api_key(*, user: User, name: str, scope: str = ApiKey.Scope.WRITE) ->
         name=name.strip(),
         scope=scope,
         prefix=plain[:PREFIX_LENGTH],
-        digest=key_digest(plain),
+        digest=digest(plain),
     )
     check_model(key)
     key.save()
@@ -91,22 +92,8 @@ def create_api_key(*, user: User, name: str, scope: str = ApiKey.Scope.WRITE) ->
 
 
 def revoke_api_key(*, key: ApiKey) -> ApiKey:
-    """Close the door to ``key``; a second time changes nothing."""
+    """Revoke ``key``; a second call changes nothing."""
     if key.revoked_at is None:
         key.revoked_at = timezone.now()
         key.save(update_fields=["revoked_at"])
     return key
-
-
-def key_digest(plain: str) -> str:
-    """What is kept of a key. Unsalted on purpose: 256 random bits cannot be guessed from it."""
-    return hashlib.sha256(plain.encode()).hexdigest()
-
-
-def _check_password(password: str, user: User) -> None:
-    try:
-        validate_password(password, user)
-    except ValidationError as error:
-        faults = [{"field": "password", "message": message} for message in error.messages]
-        words = "password: " + " ".join(error.messages)
-        raise InvalidInput(words, data={"errors": faults}) from None

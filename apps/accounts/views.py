@@ -1,4 +1,4 @@
-"""A person's own API keys. Signing in and the password are allauth's."""
+"""A user's own API keys; allauth has the pages to sign in and to change the password."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -17,9 +17,9 @@ from apps.accounts.services import NewKey, create_api_key, revoke_api_key
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def api_keys(request: SignedInRequest) -> HttpResponse:
-    """Own keys; a new one is shown in the answer to its making and nowhere else.
+    """The user's keys, and a form to create one.
 
-    That answer is a page and no redirect: a redirect would have to keep the key somewhere.
+    The response to the form shows the new key, the only time: a redirect would have to store it.
     """
     form = ApiKeyForm(request.POST or None)
     made: NewKey | None = None
@@ -33,7 +33,7 @@ def api_keys(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_POST
 def api_key_revoke(request: SignedInRequest, key_id: int) -> HttpResponse:
-    """Revoke one of one's own keys."""
+    """Revoke one of the user's keys."""
     key = revoke_api_key(key=get_key(request.user, key_id))
     messages.success(request, f"The key “{key.name}” no longer works.")
     return redirect("api_keys")

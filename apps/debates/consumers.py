@@ -7,7 +7,7 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from django.urls import path
 
-from apps.accounts.selectors import find_active
+from apps.accounts.selectors import find_active_user
 from apps.debates import events
 from apps.debates.selectors import may_watch
 
@@ -65,7 +65,7 @@ class RunProgressConsumer(AsyncJsonWebsocketConsumer):
 
         def look_up() -> bool:
             # The user of the scope is as they were when the socket was opened.
-            user = find_active(user_id)
+            user = find_active_user(user_id)
             return user is not None and may_watch(user, run_id)
 
         allowed: bool = await database_sync_to_async(look_up, thread_sensitive=False)()

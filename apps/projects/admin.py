@@ -1,4 +1,4 @@
-"""The operator's view of projects. What labels rest on is read-only here."""
+"""Projects in the operator's console. Schemas, guidelines, items and imports are read-only."""
 
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ from apps.projects.services import remove_member, set_member
 
 
 class MembershipInline(admin.TabularInline):  # type: ignore[type-arg]  # generic only in the stubs
-    """The team, on the project's page; it changes under "Memberships" and on the page of people."""
+    """A project's members, read-only: change them under "Memberships" or on the People page."""
 
     model = Membership
     raw_id_fields = ["user"]
@@ -36,7 +36,7 @@ class MembershipInline(admin.TabularInline):  # type: ignore[type-arg]  # generi
 
 @admin.register(Project)
 class ProjectAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
-    """Projects; the review plan is changed on its own page, which also plans the items anew."""
+    """Projects. The review plan has its own page, which also updates the items."""
 
     list_display = ["slug", "name", "overlap", "review_scope", "created_by", "created_at"]
     list_filter = ["review_scope", "created_at"]
@@ -48,13 +48,13 @@ class ProjectAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only 
     inlines = [MembershipInline]
 
     def has_add_permission(self, _request: HttpRequest) -> bool:
-        """A project needs its label schema: made on its page, by REST or by command."""
+        """No: a project needs its label schema. Use the page, REST or the command."""
         return False
 
 
 @admin.register(Membership)
 class MembershipAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
-    """Who is what where; every change is the services', which keep a manager in each project."""
+    """Members. Services make every change, so that each project keeps a manager."""
 
     list_display = ["user", "project", "role", "kind", "created_at"]
     list_filter = ["role", "kind"]
@@ -65,15 +65,15 @@ class MembershipAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic on
     def get_readonly_fields(
         self, _request: HttpRequest, obj: Membership | None = None
     ) -> list[str]:
-        """Whose place it is, and where, stays."""
+        """User and project of a membership are fixed."""
         return ["user", "project"] if obj else []
 
     def has_delete_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
-        """Also asked when an account is to be deleted, whose places go with it."""
+        """Not for the last manager; also asked when an account is deleted."""
         return super().has_delete_permission(request, obj) and not (obj and is_last_manager(obj))
 
     def save_model(self, request: HttpRequest, obj: Membership, *_: Any) -> None:
-        """As on the page of people."""
+        """As on the People page."""
         saved = set_member(
             project=obj.project,
             user=obj.user,
@@ -84,7 +84,7 @@ class MembershipAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic on
         obj.pk = saved.pk
 
     def delete_model(self, request: HttpRequest, obj: Membership) -> None:
-        """As on the page of people."""
+        """As on the People page."""
         remove_member(project=obj.project, user=obj.user, actor=cast(User, request.user))
 
     @transaction.atomic
@@ -116,14 +116,12 @@ class GuidelineAdmin(ReadOnlyAdmin):
 
 @admin.register(Item)
 class ItemAdmin(ReadOnlyAdmin):
-    """Texts. Counting a million of them for a page's head is left out."""
+    """Texts. The list shows no total, as counting a million rows is slow."""
 
     list_display = ["external_id", "project", "beginning", "created_at"]
     list_filter = ["created_at"]
     search_fields = ["external_id__startswith", "project__slug", "text"]
     list_select_related = ["project"]
-    show_full_result_count = False
-    list_per_page = 50
 
     @admin.display(description="text")
     def beginning(self, item: Item) -> str:
@@ -133,7 +131,7 @@ class ItemAdmin(ReadOnlyAdmin):
 
 @admin.register(ImportBatch)
 class ImportBatchAdmin(ReadOnlyAdmin):
-    """Imports and what became of them."""
+    """Imports and their results."""
 
     list_display = [
         "file_name",

@@ -1,4 +1,4 @@
-"""Changes of labels in words for people."""
+"""Sentences about the operations of a schema change."""
 
 from collections.abc import Sequence
 
@@ -16,41 +16,41 @@ from labelhub.core.schema.operations import (
 
 
 def operation_words(operation: Operation) -> str:
-    """What an operation does, in one sentence without a full stop."""
+    """What an operation does: one sentence without a full stop."""
     match operation:
         case Rename(label=label, to=to, point=None):
-            return f"“{label}” is called “{to}”"
+            return f"“{label}” is renamed “{to}”"
         case Rename(label=label, to=to, point=point):
-            return f"“{label}” is called “{to}” and stands at {point:g}"
+            return f"“{label}” is renamed “{to}” at point {point:g}"
         case Merge(labels=labels, into=into):
             return f"{_quoted(labels)} become “{into}”"
         case Split(label=label, into=parts, default=default):
-            then = f"what has it becomes “{default}”" if default else "people are asked which"
+            then = f"its labels become “{default}”" if default else "people choose again"
             return f"“{label}” is split into {_quoted(parts)}; {then}"
         case Retire():
-            return _retired(operation)
+            return _retire_words(operation)
         case _:
-            return _said(operation)
+            return _schema_words(operation)
 
 
-def _said(operation: Operation) -> str:
-    """What changes no label that was given."""
+def _schema_words(operation: Operation) -> str:
+    """The same for operations that leave existing labels alone."""
     match operation:
         case Add(label=label):
             return f"New label “{label.name}”"
         case Describe(label=label):
-            return f"“{label}” is described anew"
+            return f"“{label}” has a new description"
         case Ask(question=question):
-            return f"The question is “{question}”" if question else "There is no question any more"
+            return f"The question is “{question}”" if question else "The question is removed"
         case _:
-            return "The labels come in another order"
+            return "The labels have a new order"
 
 
-def _retired(operation: Retire) -> str:
-    gone = f"“{operation.label}” is retired"
+def _retire_words(operation: Retire) -> str:
+    retired = f"“{operation.label}” is retired"
     if operation.replacement:
-        return f"{gone}; what has it becomes “{operation.replacement}”"
-    return gone if operation.ask else f"{gone}; labels that say so are taken back"
+        return f"{retired}; its labels become “{operation.replacement}”"
+    return retired if operation.ask else f"{retired}; its labels are withdrawn"
 
 
 def _quoted(labels: Sequence[str | LabelDef]) -> str:

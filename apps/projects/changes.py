@@ -9,8 +9,8 @@ from labelhub.core.schema.migration import Fate
 from labelhub.core.schema.operations import Add, Split
 
 
-def begun_changes(project_id: int) -> list[SchemaChange]:
-    """The changes that made new versions, oldest first, with their schemas; one query."""
+def started_changes(project_id: int) -> list[SchemaChange]:
+    """The started changes of a project, oldest first, with their schemas; one query."""
     rows = SchemaChange.objects.filter(project=project_id, to_schema__isnull=False)
     return list(
         rows.select_related("from_schema", "to_schema", "reverts__from_schema").order_by("pk")
@@ -18,10 +18,10 @@ def begun_changes(project_id: int) -> list[SchemaChange]:
 
 
 def comparable_versions(schema: LabelSchema) -> list[int]:
-    """Ids of the versions whose decisions still hold under ``schema`` if they were not carried
-    over: back to where a label was added or split, which those who decided before did not know."""
+    """Ids of the versions whose decisions hold under ``schema`` without migration: back to the
+    last added or split label, which earlier decisions could not choose."""
     found, version = [schema.pk], schema.version
-    for change in reversed(begun_changes(schema.project_id)):
+    for change in reversed(started_changes(schema.project_id)):
         added = any(isinstance(operation, Add | Split) for operation in change.parsed)
         if change.to_schema is None or change.to_schema.version > version:
             continue
@@ -33,10 +33,10 @@ def comparable_versions(schema: LabelSchema) -> list[int]:
 
 
 class Translator:
-    """What a value given under an older version means under the newest one.
+    """Translates values of older schema versions to the newest one.
 
-    The ledger's current rows need none of it: they are carried over. What was said before and has
-    been superseded since, and what debates concluded, stays as it was written.
+    Current labels need no translation: a schema change migrates them. Superseded labels and
+    conclusions of debates keep the value they were written with.
     """
 
     def __init__(self, changes: Iterable[SchemaChange]) -> None:
@@ -45,15 +45,15 @@ class Translator:
 
     @classmethod
     def of(cls, project_id: int) -> "Translator":
-        """By all changes of a project; one query."""
-        return cls(begun_changes(project_id))
+        """The translator of a project; one query."""
+        return cls(started_changes(project_id))
 
     def touches(self, version: int) -> bool:
-        """Whether any value given under that version may mean another one now."""
+        """Whether values of that version may have changed since."""
         return bool(self._path(version))
 
     def value(self, version: int, value: Value | None) -> Value | None:
-        """The value as it is called now; None where nothing stands for it any more."""
+        """The value under the newest version; None if it no longer exists."""
         for change in self._path(version):
             if value is None:
                 return None
@@ -64,14 +64,14 @@ class Translator:
     def evidence(
         self, version: int, evidence: Mapping[str, Sequence[str]]
     ) -> dict[str, Sequence[str]]:
-        """Quoted phrases by label, as the labels are called now; of what is gone there are none."""
+        """Quoted phrases by label under the newest version, without labels that no longer exist."""
         kept = dict(evidence)
         for change in self._path(version):
             kept = dict(change.plan.evidence(kept))
         return kept
 
     def provenance(self, version: int, provenance: Mapping[str, Any]) -> dict[str, Any]:
-        """The same of the marked places of a text that a label brings."""
+        """The provenance of a label with its ``spans`` under the newest version."""
         kept = dict(provenance)
         if isinstance(kept.get("spans"), list):
             for change in self._path(version):
@@ -79,7 +79,7 @@ class Translator:
         return kept
 
     def names(self, schema: LabelSchema) -> dict[str, str | None]:
-        """Every label of that version → what it is called now; None: nothing stands for it."""
+        """Labels of ``schema`` → their names now; None for a label that no longer exists."""
         found: dict[str, str | None] = {}
         for name in schema.parsed.names:
             now: str | Fate = name
@@ -89,19 +89,15 @@ class Translator:
         return found
 
     def _path(self, version: int) -> Sequence[SchemaChange]:
+        """The changes since ``version``, without reverted ones."""
         if version not in self._paths:
-            self._paths[version] = _path(self._changes, version)
+            path: list[SchemaChange] = []
+            for change in self._changes:
+                if change.from_schema.version < version:
+                    continue
+                if path and change.reverts_id == path[-1].pk:
+                    path.pop()
+                else:
+                    path.append(change)
+            self._paths[version] = path
         return self._paths[version]
-
-
-def _path(changes: Sequence[SchemaChange], version: int) -> list[SchemaChange]:
-    """The changes since that version, without those that were taken back."""
-    path: list[SchemaChange] = []
-    for change in changes:
-        if change.from_schema.version < version:
-            continue
-        if path and change.reverts_id == path[-1].pk:
-            path.pop()
-        else:
-            path.append(change)
-    return path

@@ -1,4 +1,4 @@
-"""Forms of projects and their people. The label schema's form is in ``schema_form``."""
+"""Forms of projects and members; ``schema_form`` has that of the label schema."""
 
 import json
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ from django.forms.boundfield import BoundWidget
 from django.utils.text import slugify
 
 from apps.accounts.roles import ReviewerKind, Role
+from apps.common.forms import show_refusal
 from apps.projects.models import Project
 from labelhub.core.schema import (
     TASKS,
     LabelType,
-    Schema,
     SchemaError,
     parse_schema,
     schema_from_studio,
@@ -21,44 +21,44 @@ from labelhub.core.schema import (
 
 
 class TaskCard(NamedTuple):
-    """One choice of the task, ready to draw."""
+    """One choice of the label type: its radio button and its words."""
 
     radio: BoundWidget
     words: LabelType
 
 
 class ProjectForm(forms.Form):
-    """What a new project needs beside its labels."""
+    """A new project without its labels."""
 
     name = forms.CharField(max_length=200)
     slug = forms.SlugField(
         label="Short name",
         max_length=60,
         required=False,
-        help_text="Part of every address and command; it stays. Left empty, the name makes it.",
+        help_text="Part of every address and command, for good. Made from the name if empty.",
     )
     description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
     task = forms.ChoiceField(
-        label="What is asked of each text?",
+        label="What do you ask about each text?",
         choices=lambda: [(task.name, task.title) for task in TASKS.values()],
         initial="single",
         widget=forms.RadioSelect,
     )
     overlap = forms.IntegerField(
-        label="People per item",
+        label="Annotators per item",
         min_value=1,
         max_value=20,
         initial=1,
-        help_text="How many people label each text. From two on, agreement between people shows.",
+        help_text="How many people label each text. Agreement needs at least two.",
     )
     guideline = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="How to label. People see it beside the text, models in the prompt, as it is.",
+        help_text="How to label. People see it beside the text, models see it in the prompt.",
     )
 
     def clean(self) -> dict[str, Any]:
-        """Derive the short name where none was given."""
+        """Make the short name from the name if it is empty."""
         cleaned: dict[str, Any] = super().clean() or {}
         if not cleaned.get("slug") and cleaned.get("name"):
             cleaned["slug"] = slugify(cleaned["name"])[:60].strip("-_")
@@ -67,13 +67,13 @@ class ProjectForm(forms.Form):
         return cleaned
 
     def task_cards(self) -> Iterator[TaskCard]:
-        """The choices of the task with their explanations."""
+        """The label types with their explanations."""
         for radio, words in zip(self["task"], TASKS.values(), strict=True):
             yield TaskCard(radio, words)
 
 
 class ConfigForm(forms.Form):
-    """A question and its labels as another tool, or this one, has written them down."""
+    """A question and its labels as exported by Label Studio or LabelHub."""
 
     config = forms.CharField(
         label="The configuration",
@@ -84,26 +84,27 @@ class ConfigForm(forms.Form):
         label="Which question",
         required=False,
         max_length=200,
-        help_text="Only where it asks several: the name of the one to take, as in its code.",
+        help_text="If it asks several questions: the name of the one to use, as in its code.",
     )
 
-    def schema(self) -> Schema:
-        """What the configuration asks; the form is valid.
-
-        Raises:
-            SchemaError: it cannot be read, or asks what cannot be asked here.
-        """
-        config = self.cleaned_data["config"].strip()
-        if config.startswith("<"):
-            return schema_from_studio(config, self.cleaned_data["answer"].strip())
+    def clean(self) -> dict[str, Any]:
+        """Add the ``schema`` that the configuration describes."""
+        cleaned: dict[str, Any] = super().clean() or {}
+        config = cleaned.get("config", "").strip()
         try:
-            return parse_schema(json.loads(config))
+            if config.startswith("<"):
+                cleaned["schema"] = schema_from_studio(config, cleaned["answer"].strip())
+            elif config:
+                cleaned["schema"] = parse_schema(json.loads(config))
         except (json.JSONDecodeError, RecursionError):
-            raise SchemaError("config: is neither Label Studio's XML nor JSON.") from None
+            self.add_error("config", "Is neither Label Studio's XML nor JSON.")
+        except SchemaError as error:
+            show_refusal(self, error)
+        return cleaned
 
 
 class SettingsForm(forms.Form):
-    """What can be changed of a project by hand."""
+    """Name and description."""
 
     name = forms.CharField(max_length=200)
     description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
@@ -115,12 +116,12 @@ class GuidelineForm(forms.Form):
     text = forms.CharField(
         label="Guideline",
         widget=forms.Textarea(attrs={"rows": 18}),
-        help_text="Shown as written. Saving makes a new version; runs and labels keep theirs.",
+        help_text="Shown as written. Saving makes a new version; runs and labels keep the old one.",
     )
 
 
 class DeleteForm(forms.Form):
-    """Deleting takes the typed short name."""
+    """The short name, typed to confirm the deletion."""
 
     typed = forms.CharField(label="Type the short name of the project")
 
@@ -129,7 +130,7 @@ class DeleteForm(forms.Form):
         self.project = project
 
     def clean_typed(self) -> str:
-        """Exactly the slug."""
+        """Require the exact slug."""
         typed: str = self.cleaned_data["typed"].strip()
         if typed != self.project.slug:
             raise forms.ValidationError(f"That is not “{self.project.slug}”.")
@@ -137,7 +138,7 @@ class DeleteForm(forms.Form):
 
 
 class PlaceForm(forms.Form):
-    """Somebody's place in a project."""
+    """A member's role and annotator kind."""
 
     role = forms.ChoiceField(choices=Role.choices, initial=Role.REVIEWER)
     kind = forms.ChoiceField(
@@ -146,14 +147,14 @@ class PlaceForm(forms.Form):
 
 
 class AddMemberForm(PlaceForm):
-    """Somebody who has an account."""
+    """A new member who has an account."""
 
     person = forms.CharField(label="User name or e-mail", max_length=254)
     field_order = ["person", "role", "kind"]
 
 
 class NewAccountForm(PlaceForm):
-    """Somebody who has none yet."""
+    """A new member who has no account yet."""
 
     username = forms.CharField(label="User name", max_length=150)
     email = forms.EmailField(label="E-mail", required=False)

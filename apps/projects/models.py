@@ -1,4 +1,4 @@
-"""What is labelled, under which question, by whose team."""
+"""Projects: their items, label schemas, guidelines, imports and members."""
 
 import json
 from collections.abc import Iterable
@@ -46,7 +46,7 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         return self.filter(memberships__user=user, memberships__role__in=ROLES_WITH[right])
 
     def visible_to(self, user: User | AnonymousUser) -> "ProjectQuerySet":
-        """Projects that ``user`` may know of."""
+        """Projects that ``user`` may see."""
         return self.open_to(user, Right.VIEW)
 
 
@@ -54,16 +54,15 @@ class ItemQuerySet(models.QuerySet["Item"]):
     """Items."""
 
     def visible_to(self, user: User | AnonymousUser) -> "ItemQuerySet":
-        """Items of projects that ``user`` may know of."""
+        """Items of projects that ``user`` may see."""
         if not user.is_authenticated:
             return self.none()
         return self if user.is_superuser else self.filter(project__memberships__user=user)
 
     def named(self, project: "Project", external_ids: Iterable[str]) -> "ItemQuerySet":
-        """The project's items of these ids, by id.
+        """The project's items with these ids, by id.
 
-        The order is what makes SQLite look each of them up: by itself it takes a project for a few
-        items and reads all of a million for each thousand ids.
+        The order makes SQLite use the index: without it, SQLite reads every item of the project.
         """
         found = self.filter(project=project, external_id__in=list(external_ids))
         return found.order_by("external_id")
@@ -73,12 +72,12 @@ class ImportBatchQuerySet(models.QuerySet["ImportBatch"]):
     """Imports."""
 
     def unfinished(self) -> "ImportBatchQuerySet":
-        """Imports that somebody started and that have not ended."""
+        """Imports that are queued or running."""
         return self.filter(status__in=["queued", "running"])
 
 
 class Project(models.Model):
-    """Items + one label schema + a guideline, and the people who work on them."""
+    """Items, their label schema, a guideline, and the members who label."""
 
     class ReviewScope(models.TextChoices):
         ALL = "all", "Everything, doubtful items first"
@@ -131,8 +130,8 @@ class Project(models.Model):
 
     objects = ProjectQuerySet.as_manager()
 
-    #: No field: the membership that ``selectors.get_project`` has read on the way to this object;
-    #: the services that change memberships forget it.
+    #: No database field: the membership that ``selectors.get_project`` read. Services that change
+    #: memberships reset it.
     known_member: "Membership | None" = None
 
     class Meta:
@@ -143,7 +142,7 @@ class Project(models.Model):
 
 
 class Membership(models.Model):
-    """One person's role in one project, and the kind of annotator they are there."""
+    """One person's role and annotator kind in one project."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(
@@ -202,10 +201,10 @@ class LabelSchema(models.Model):
 
 
 class SchemaChange(models.Model):
-    """From one version of a project's label schema to the next, by operations on its labels.
+    """A change from one version of a label schema to the next, by operations on its labels.
 
-    Begun, it makes the new version; then every label that needs it gets a row under that version
-    (``Label.change``), item by item. One worker at a time holds it; ``cursor`` is the last item.
+    When it starts, it makes the new version. Then one worker writes a new row for every affected
+    label (``Label.change``), item by item; ``cursor`` is the last item done.
     """
 
     class Status(models.TextChoices):
@@ -259,26 +258,26 @@ class SchemaChange(models.Model):
 
     @cached_property
     def parsed(self) -> tuple[Operation, ...]:
-        """The operations; none where it takes another change back."""
+        """The operations; empty for a change that reverts another one."""
         return parse_operations(self.operations) if self.operations else ()
 
     @cached_property
     def plan(self) -> SchemaPlan:
-        """What becomes of every value."""
+        """The new value of every old one."""
         if self.reverts is not None:
             return self.reverts.plan.inverse()
         return plan(self.from_schema.parsed, self.parsed)
 
     @property
     def words(self) -> list[str]:
-        """What it does, a sentence for each operation."""
+        """One sentence for each operation."""
         if self.reverts is not None:
-            return [f"Version {self.from_schema.version} is taken back"]
+            return [f"Version {self.from_schema.version} is reverted"]
         return [operation_words(operation) for operation in self.parsed]
 
     @property
     def outcome(self) -> list[tuple[str, int]]:
-        """What was written, in words, with how often."""
+        """Names of the non-zero counts, with the counts."""
         found: dict[str, int] = {}
         for what, n in self.counts.items():
             words = CHANGE_COUNTS[what.partition(":")[0]]
@@ -287,7 +286,7 @@ class SchemaChange(models.Model):
 
     @property
     def carries(self) -> bool:
-        """Whether labels have to be carried over; new words for labels change none of them."""
+        """Whether labels must be migrated; new descriptions alone change no label."""
         return self.plan.changes_values or (self.reverts is not None and self.reverts.carries)
 
 
@@ -312,7 +311,7 @@ class Guideline(models.Model):
 
 
 class ImportBatch(models.Model):
-    """One file (or posted list) on its way into a project; its one worker writes its counts."""
+    """One imported file or posted list; the worker that imports it writes the counts."""
 
     class Status(models.TextChoices):
         UPLOADED = "uploaded", "Waiting for the choice of columns"
@@ -364,8 +363,8 @@ class ImportBatch(models.Model):
 
 
 class Item(models.Model):
-    """One text to label. Never changed after import: a changed row is a conflict. Of an item that a
-    file of labels brought by its id, the import is that of its text."""
+    """One text to label. Never changed after import: a changed row is a conflict. An item that a
+    file of labels named first belongs to the import that brings its text."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="items")
     external_id = models.CharField(max_length=200)

@@ -1,4 +1,4 @@
-"""What every page of a project shows beside its own content."""
+"""The context that every page of a project shares."""
 
 from typing import Any
 
@@ -8,5 +8,5 @@ from apps.projects.selectors import role_in
 
 
 def project_page(request: SignedInRequest, project: Project, nav: str) -> dict[str, Any]:
-    """The context that ``layouts/project.html`` needs; ``nav`` is the entry that is current."""
+    """The context of ``layouts/project.html``; ``nav`` is the current menu entry."""
     return {"project": project, "role": role_in(request.user, project), "nav": nav}

@@ -1,6 +1,6 @@
-"""The label schema as a form: one row per label, and a field for many names at once.
+"""The label schema as a form: one row per label, and a field for many names.
 
-Works as plain HTML; ``static/js/schema_editor.js`` adds, removes and moves rows.
+It works without JavaScript; ``static/js/schema_editor.js`` adds, removes and moves rows.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ def _lines(hint: str) -> forms.CharField:
 
 
 class LabelForm(forms.Form):
-    """One label. A row of the formset that nobody touched is no label and needs no name."""
+    """One label. An untouched row of the formset is no label and needs no name."""
 
     name = forms.CharField(max_length=100, error_messages={"required": "Give the label a name."})
     point = forms.FloatField(required=False, label="Scale point")
@@ -41,7 +41,7 @@ class LabelForm(forms.Form):
 
     @property
     def has_details(self) -> bool:
-        """Whether anything beyond name and description is filled in, or at fault."""
+        """Whether a field beyond name and description has a value or an error."""
         return any(self[name].value() or self[name].errors for name in DETAILS)
 
     def to_json(self) -> dict[str, Any]:
@@ -68,55 +68,44 @@ LabelRows = formset_factory(
 
 
 class WholeForm(forms.Form):
-    """What a schema has beside its labels."""
+    """The question of a schema, and more labels by name."""
 
     question = forms.CharField(
         required=False,
-        help_text="Asked above each text. Left empty, the labels speak for themselves.",
+        help_text="Shown above each text. May be empty if the labels explain themselves.",
     )
     more_names = forms.CharField(
         required=False,
         label="Add many labels by name",
-        help_text="One name per line; details can follow later.",
+        help_text="One name per line; project_prefetches can follow later.",
         widget=forms.Textarea(attrs={"rows": 4}),
     )
 
 
 class SchemaForm:
-    """The rows and the whole together; ``schema`` is set by :meth:`is_valid`."""
+    """The rows and :class:`WholeForm` together; :meth:`is_valid` sets ``schema``."""
 
     def __init__(self, data: Mapping[str, Any] | None = None, shown: Schema | None = None) -> None:
-        # A formset skips rows that equal what they began with: what was sent begins with nothing.
+        # A formset ignores rows that equal their initial values, so posted rows have none.
         labels = [_as_row(label) for label in shown.labels] if shown and data is None else []
         whole = {"question": shown.question} if shown else None
         self.rows = LabelRows(data, initial=labels, prefix="label")
         self.whole = WholeForm(data, initial=whole, prefix="schema")
         self.schema: Schema | None = None
-        #: For the page's script, the names of the types whose schemas have no labels of their own,
-        #: and of those whose labels are points.
+        #: For the page's script: label types without labels, and those whose labels have points.
         self.unlabelled = " ".join(name for name, task in TASKS.items() if not task.labelled)
         self.ordered = " ".join(name for name, task in TASKS.items() if task.ordered)
 
     def is_valid(self, task: str) -> bool:
-        """Whether rows and whole make a schema of ``task``; faults are put on the forms."""
-        rows_fine, whole_fine = self.rows.is_valid(), self.whole.is_valid()
-        if not (rows_fine and whole_fine):
+        """Whether the forms make a schema of ``task``; errors are put on the forms."""
+        rows_valid, whole_valid = self.rows.is_valid(), self.whole.is_valid()
+        if not (rows_valid and whole_valid):
             return False
         try:
             self.schema = parse_schema(self._to_json(task))
         except SchemaError as error:
             self.whole.add_error(None, error.message)
         return self.schema is not None
-
-    def read(self, task: str) -> Schema:
-        """The schema.
-
-        Raises:
-            SchemaError: the forms do not make one.
-        """
-        if not self.is_valid(task) or self.schema is None:
-            raise SchemaError("The labels cannot be used as they are.")
-        return self.schema
 
     def _to_json(self, task: str) -> dict[str, Any]:
         kept = [row for row in self.rows.ordered_forms if row.cleaned_data.get("name")]
@@ -130,7 +119,7 @@ class SchemaForm:
 
 
 def _as_row(label: LabelDef) -> dict[str, Any]:
-    """An example that spans lines is shown on one: here a line is an example."""
+    """The initial values of a row; an example takes one line, however it was written."""
     return {
         "name": label.name,
         "point": label.point,

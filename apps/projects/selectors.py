@@ -1,4 +1,4 @@
-"""Looking up projects, and what a person is in them."""
+"""Look up projects and memberships."""
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
@@ -9,7 +9,7 @@ from apps.common.prepared import prepared
 from apps.projects.models import Guideline, LabelSchema, Membership, Project
 from labelhub.core.errors import Forbidden, NotFound
 
-#: Keys of an item's meta data that say whom or what it belongs to, the widest first.
+#: Metadata keys that group items, widest group first, and what their values are called.
 CLUSTER_KEYS = {
     "user_id": "users", "user": "users", "author_id": "authors", "author": "authors",
     "conversation_id": "conversations", "conversation": "conversations",
@@ -19,11 +19,11 @@ CLUSTER_KEYS = {
 
 
 def get_project(user: User | AnonymousUser, slug: str, right: Right) -> Project:
-    """The project ``slug``, provided that ``user`` holds ``right`` there. One query.
+    """The project ``slug``, if ``user`` holds ``right`` there. One query.
 
     Raises:
         NotFound: there is no such project, or the user is no member of it.
-        Forbidden: the user is a member, without that right.
+        Forbidden: the user is a member without that right.
     """
     if not user.is_authenticated:
         raise _no_project(slug)
@@ -40,7 +40,7 @@ def get_project(user: User | AnonymousUser, slug: str, right: Right) -> Project:
 
 
 def find_project(slug: str) -> Project:
-    """The project ``slug``, for operators and commands: nobody's rights are looked at.
+    """The project ``slug`` without any check of rights, for operators and commands.
 
     Raises:
         NotFound: there is none.
@@ -52,7 +52,7 @@ def find_project(slug: str) -> Project:
 
 
 def role_in(user: User | AnonymousUser, project: Project) -> Role | None:
-    """What ``user`` is in ``project``; None for a stranger. Superusers are managers everywhere."""
+    """The role of ``user``; None for a non-member. Superusers are managers everywhere."""
     if not user.is_authenticated:
         return None
     if user.is_superuser:
@@ -62,7 +62,7 @@ def role_in(user: User | AnonymousUser, project: Project) -> Role | None:
 
 
 def reviewer_kind(user: User, project: Project) -> ReviewerKind:
-    """Which kind of annotator ``user`` is in ``project``."""
+    """The annotator kind of ``user`` in ``project``."""
     member = _membership(user, project)
     if member is not None:
         return ReviewerKind(member.kind)
@@ -87,9 +87,9 @@ def current_guideline(project: Project) -> Guideline | None:
     return project.guidelines.order_by("-version").first()
 
 
-def details(user: User) -> "list[Prefetch[str]]":
-    """What to prefetch so that a project's newest schema and guideline, and the membership of
-    ``user``, are the only rows of ``schemas``, ``guidelines`` and ``memberships``."""
+def project_prefetches(user: User) -> "list[Prefetch[str]]":
+    """Prefetches that reduce ``schemas`` and ``guidelines`` to the newest row and ``memberships``
+    to that of ``user``."""
     schemas = LabelSchema.objects.filter(project=OuterRef("project")).order_by("-version")
     texts = Guideline.objects.filter(project=OuterRef("project")).order_by("-version")
     return [
@@ -119,7 +119,7 @@ def get_member(project: Project, user_id: int) -> Membership:
 
 
 def is_last_manager(member: Membership) -> bool:
-    """Whether the project would have no manager without ``member``, or with them as less."""
+    """Whether ``member`` is the project's only manager."""
     others = Membership.objects.filter(project=member.project_id, role=Role.MANAGER)
     return member.role == Role.MANAGER and not others.exclude(pk=member.pk).exists()
 

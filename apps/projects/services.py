@@ -1,4 +1,4 @@
-"""Making and changing projects, their schema, guideline and team."""
+"""Create and change projects, their schema, guideline and members."""
 
 import logging
 from typing import Any
@@ -18,13 +18,13 @@ logger = logging.getLogger(__name__)
 
 # The review plan (overlap, scope) changes through labels, whose item states depend on it.
 CHANGEABLE = ("name", "description")
-#: Of a new project's items, shown without a suggestion: where every answer begins with one nothing
-#: tells gold from what people merely accepted.
+#: Share of a new project's items shown without a suggestion. Without such items nothing tells
+#: gold from suggestions that people merely accepted.
 BLIND_SHARE = 0.1
 
 
 class SchemaInUse(Conflict):
-    """The change would leave labels behind that the new schema does not offer."""
+    """The change would leave labels that the new schema does not offer."""
 
     code = "schema_in_use"
 
@@ -41,7 +41,7 @@ def create_project(
     description: str = "",
     blind_share: float = BLIND_SHARE,
 ) -> Project:
-    """Make a project with version 1 of its schema; ``actor`` becomes manager and expert.
+    """Create a project with version 1 of its schema; ``actor`` becomes manager and expert.
 
     Raises:
         InvalidInput: the slug is taken or malformed, the name empty, the overlap not 1 to 20, the
@@ -75,9 +75,9 @@ def set_schema(*, project: Project, schema: Schema, actor: User | None) -> Label
     """Make ``schema`` the project's newest version; an equal one changes nothing.
 
     Raises:
-        SchemaInUse: the project has items, and the change is more than added labels or new words:
-            ``apps.reviews.schema_changes`` does the rest.
-        Conflict: labels are being carried over to another version just now.
+        SchemaInUse: the project has items, and the change is more than new labels or descriptions:
+            ``apps.reviews.schema_changes`` makes other changes.
+        Conflict: another schema change is running.
     """
     _lock(project)
     refuse_while_changing(project)
@@ -85,15 +85,15 @@ def set_schema(*, project: Project, schema: Schema, actor: User | None) -> Label
     if current.parsed == schema:
         return current
     if project.items.exists():
-        _refuse_unless_additive(current.parsed, schema)
+        _require_additive(current.parsed, schema)
     return _add_schema(project, schema, actor)
 
 
 def refuse_while_changing(project: Project) -> None:
-    """One change of labels at a time: the next one waits until the labels have been carried over.
+    """Allow one schema change at a time.
 
     Raises:
-        Conflict: a change is under way.
+        Conflict: a change is running or has failed.
     """
     status = SchemaChange.Status
     unfinished = SchemaChange.objects.filter(project=project)
@@ -102,22 +102,22 @@ def refuse_while_changing(project: Project) -> None:
         return
     if change.status == status.FAILED:
         raise Conflict(
-            "A fault has stopped a change of the labels of this project: open it under Labels and "
-            "let it go on first.",
+            "An error has stopped a change of this project's labels: open it under Labels and "
+            "resume it first.",
             data={"change": change.pk},
         )
     raise Conflict(
-        "The labels of this project are being changed just now: wait until that is done.",
+        "The labels of this project are being changed: wait until that is done.",
         data={"change": change.pk},
     )
 
 
 def hold_labels(project: Project) -> None:
-    """Call in a transaction that begins work under the present labels: no change of them begins
-    before it is committed, and afterwards the change sees the work.
+    """Keep schema changes from starting until the caller's transaction ends, so that they see the
+    work that it starts under the current schema.
 
     Raises:
-        Conflict: a change is under way.
+        Conflict: a change is running or has failed.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     refuse_while_changing(project)
@@ -141,20 +141,20 @@ def set_guideline(*, project: Project, text: str, actor: User | None) -> Guideli
 def set_member(
     *, project: Project, user: User, role: str, kind: str, actor: User | None
 ) -> Membership:
-    """Give ``user`` that role and kind in ``project``, as a new or existing member.
+    """Add ``user`` to ``project`` with this role and kind, or change them.
 
     Raises:
-        InvalidInput: an unknown role or kind, or the last manager would lose the role.
+        InvalidInput: role or kind is unknown, or the last manager would lose the role.
     """
     _lock(project)
     found = project.memberships.filter(user=user).first()
     member = found or Membership(project=project, user=user)
     if found and role != Role.MANAGER:
-        _refuse_without_manager(found)
+        _require_other_manager(found)
     member.role, member.kind = role, kind
     check_model(member)
     member.save()
-    _tell_of_lost_rights(project, user, role)
+    _announce_lost_rights(project, user, role)
     project.known_member = None
     logger.info("%s made %s %s of %s", actor, user, role, project.slug)
     return member
@@ -162,7 +162,7 @@ def set_member(
 
 @transaction.atomic
 def remove_member(*, project: Project, user: User, actor: User | None) -> None:
-    """Take ``user`` out of ``project``; their labels stay.
+    """Remove ``user`` from ``project``; their labels stay.
 
     Raises:
         NotFound: they are no member.
@@ -172,23 +172,23 @@ def remove_member(*, project: Project, user: User, actor: User | None) -> None:
     member = project.memberships.filter(user=user).first()
     if member is None:
         raise NotFound(f"{user} is not a member of this project.")
-    _refuse_without_manager(member)
+    _require_other_manager(member)
     member.delete()
-    _tell_of_lost_rights(project, user, role=None)
+    _announce_lost_rights(project, user, role=None)
     project.known_member = None
     logger.info("%s removed %s from %s", actor, user, project.slug)
 
 
 @transaction.atomic
 def update_project(*, project: Project, actor: User | None, **changes: Any) -> Project:
-    """Change name or description; a slug stays as it is, the review plan has its own service.
+    """Change name or description; the slug is fixed, and the review plan has its own service.
 
     Raises:
-        InvalidInput: a field that cannot be changed, or a value it cannot take.
+        InvalidInput: a field cannot be changed or does not take the value.
     """
-    strange = next((field for field in changes if field not in CHANGEABLE), None)
-    if strange is not None:
-        raise InvalidInput.at(strange, f"Cannot be changed; only {', '.join(CHANGEABLE)} can.")
+    fixed = next((field for field in changes if field not in CHANGEABLE), None)
+    if fixed is not None:
+        raise InvalidInput.at(fixed, f"Cannot be changed; only {', '.join(CHANGEABLE)} can.")
     for field, value in changes.items():
         setattr(project, field, value.strip() if isinstance(value, str) else value)
     check_model(project, exclude=["created_by"])
@@ -206,7 +206,7 @@ def change_project(
     guideline: str | None = None,
     **changes: Any,
 ) -> None:
-    """Several changes as one: all of them or none; see the single services."""
+    """Make several changes, all or none; see the single services."""
     if changes:
         update_project(project=project, actor=actor, **changes)
     if schema is not None:
@@ -223,7 +223,7 @@ def delete_project(*, project: Project, actor: User | None) -> None:
 
 
 def _lock(project: Project) -> None:
-    """Versions and the last manager are counted: one change of a project at a time."""
+    """One change at a time, as version numbers and managers are counted."""
     Project.objects.select_for_update().get(pk=project.pk)
 
 
@@ -239,22 +239,21 @@ def _add_schema(project: Project, schema: Schema, actor: User | None) -> LabelSc
     return row
 
 
-def _refuse_unless_additive(old: Schema, new: Schema) -> None:
-    """Once there are items, labels may be added and words improved, nothing else.
+def _require_additive(old: Schema, new: Schema) -> None:
+    """Of a project with items, only new labels and better descriptions.
 
-    The order of the labels that stay is kept too: it is part of a multi-label value.
+    Labels keep their order too, as it is part of multi-label values.
     """
     if new.task is not old.task:
         raise SchemaInUse(
-            f"The project has items, so its task stays '{old.task}'; make a new project for"
+            f"The project has items, so its task stays '{old.task}': create a new project for"
             f" '{new.task}'."
         )
     gone = [name for name in old.names if name not in new.names]
     if gone:
         raise SchemaInUse(
             "The project has items, so this can add labels but not remove or rename any:"
-            f" '{gone[0]}' is missing. Labels in use are renamed, merged, split or retired by a"
-            " change of labels."
+            f" '{gone[0]}' is missing. Use a change of labels to rename, merge, split or retire it."
         )
     if tuple(name for name in new.names if name in old.names) != old.names:
         raise SchemaInUse("The project has items, so its labels keep their order.")
@@ -264,11 +263,11 @@ def _refuse_unless_additive(old: Schema, new: Schema) -> None:
             raise SchemaInUse(f"The project has items, so '{label.name}' stays {label.point:g}.")
 
 
-def _tell_of_lost_rights(project: Project, user: User, role: str | None) -> None:
+def _announce_lost_rights(project: Project, user: User, role: str | None) -> None:
     if role not in ROLES_WITH[Right.REVIEW] and not user.is_superuser:
         reviewer_left.send(sender=Project, project=project, user=user)
 
 
-def _refuse_without_manager(leaving: Membership) -> None:
+def _require_other_manager(leaving: Membership) -> None:
     if is_last_manager(leaving):
         raise InvalidInput("A project needs a manager: give somebody else that role first.")

@@ -1,13 +1,13 @@
-"""What other apps may have to follow up when a project, or somebody's place in it, changes.
+"""Signals about changes of projects and memberships, sent by the services in their transaction.
 
-Sent by the services, in their transaction; ``apps.reviews`` gives back what the person held,
-``apps.agreement`` ends promises about labels that are no more.
+``apps.reviews`` releases the leases of a reviewer who left; ``apps.agreement`` ends guarantees
+about labels that no longer exist.
 """
 
 from django.dispatch import Signal
 
-#: ``user`` may no longer label in ``project``: removed, or lowered below reviewer.
+#: ``user`` may no longer label in ``project``: removed, or now less than a reviewer.
 reviewer_left = Signal()
 
-#: A change of labels begins in ``project``; ``plan`` says what becomes of every value.
+#: A schema change starts in ``project``; ``plan`` maps old values to new ones.
 labels_changed = Signal()

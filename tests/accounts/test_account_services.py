@@ -7,7 +7,8 @@ from django.core.management import CommandError, call_command
 
 from apps.accounts.models import ApiKey, User
 from apps.accounts.selectors import find_user
-from apps.accounts.services import create_api_key, create_user, key_digest
+from apps.accounts.services import create_api_key, create_user
+from apps.common.sealing import digest
 from labelhub.core.errors import InvalidInput
 from tests.factories.accounts import UserFactory
 
@@ -81,7 +82,7 @@ def run(*args: str) -> str:
 def test_the_key_stands_alone_on_the_last_line() -> None:
     UserFactory.create(username="ada")
     plain = run("ada").splitlines()[-1]
-    assert ApiKey.objects.get(digest=key_digest(plain)).scope == "write"
+    assert ApiKey.objects.get(digest=digest(plain)).scope == "write"
 
 
 def test_an_unknown_person_is_named() -> None:

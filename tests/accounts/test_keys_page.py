@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from apps.accounts.models import ApiKey
-from apps.accounts.services import key_digest
+from apps.common.sealing import digest
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -17,7 +17,7 @@ def test_a_new_key_is_shown_once_and_works(client: Client) -> None:
     plain = response.context["made"].plain
     assert response.content.decode().count(plain) == 1
     assert "no-store" in response["Cache-Control"]
-    assert ApiKey.objects.get().digest == key_digest(plain)
+    assert ApiKey.objects.get().digest == digest(plain)
     again = client.get(URL).content.decode()
     assert plain not in again
     assert "my script" in again

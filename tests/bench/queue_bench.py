@@ -94,7 +94,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--json", default="", help="Also write the JSON to this file.")
     parser.add_argument("--items", type=int, default=10_000)
     parser.add_argument("--seconds", type=float, default=20, help="Length of each closed loop.")
-    parser.add_argument("--overlap", type=int, default=1, help="People per item.")
+    parser.add_argument("--overlap", type=int, default=1, help="Annotators per item.")
     parser.add_argument("--people", type=int, default=PEOPLE, help="The most clients at once.")
     parser.add_argument("--strict", action="store_true", help="Fail when a target is missed.")
     return parser.parse_args()

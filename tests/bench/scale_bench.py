@@ -110,7 +110,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="A large project's queue beside a small one's.")
     parser.add_argument("--items", type=int, default=1_000_000)
     parser.add_argument("--beside", type=int, default=10_000)
-    parser.add_argument("--overlap", type=int, default=1, help="People per item.")
+    parser.add_argument("--overlap", type=int, default=1, help="Annotators per item.")
     parser.add_argument("--clients", default="1,8,32", help="Numbers of clients, by commas.")
     parser.add_argument("--database", default="", help="Database URL; SQLite by default.")
     parser.add_argument("--rounds", type=int, default=6)

@@ -51,8 +51,8 @@ def make_project(page: Page) -> None:
         if rows.count() <= index:
             page.get_by_role("button", name="Add a label").click()
         rows.nth(index).get_by_label("Name").fill(label)
-    page.get_by_label("People per item").fill("2")
-    page.get_by_role("button", name="Make the project").click()
+    page.get_by_label("Annotators per item").fill("2")
+    page.get_by_role("button", name="Create the project").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Set-up")
 
 
@@ -68,10 +68,10 @@ def texts_file(folder: Path) -> Path:
 def add_person(page: Page, name: str, kind: str) -> str:
     """Step 3 for one of them; returns the password to hand over."""
     go_to(page, "People")
-    form = page.locator("form", has=page.get_by_role("heading", name="Make a new account"))
+    form = page.locator("form", has=page.get_by_role("heading", name="Create an account"))
     form.get_by_label("User name").fill(name)
     form.get_by_label("Labels as").select_option(kind)
-    form.get_by_role("button", name="Make the account").click()
+    form.get_by_role("button", name="Create the account").click()
     expect(page.get_by_role("heading", name=f"{name} can sign in")).to_be_visible()
     return page.locator("#new-password").inner_text().strip()
 

@@ -5,7 +5,7 @@ from factory.declarations import LazyAttribute, Sequence, SubFactory
 from factory.django import DjangoModelFactory, Password
 
 from apps.accounts.models import ApiKey, User
-from apps.accounts.services import key_digest
+from apps.common.sealing import digest
 
 PASSWORD = "correct-horse-7"
 
@@ -36,7 +36,7 @@ class ApiKeyFactory(DjangoModelFactory[ApiKey]):
     user = SubFactory(UserFactory)
     name = "test"
     prefix = LazyAttribute(lambda key: key.plain[:9])
-    digest = LazyAttribute(lambda key: key_digest(key.plain))
+    digest = LazyAttribute(lambda key: digest(key.plain))
 
     class Meta:
         model = ApiKey

@@ -58,7 +58,7 @@ def test_a_large_team_takes_no_more_queries(
 def test_somebody_with_an_account_is_added(manager: Client, project: Project, person: str) -> None:
     ada = UserFactory.create(username="ada", email="ada@example.org")
     response = manager.post(f"{URL}add/", place("add", person=person), follow=True)
-    assert "is in the project now" in response.content.decode()
+    assert "is now a member" in response.content.decode()
     assert role_in(ada, project) is Role.VIEWER
     assert reviewer_kind(ada, project) is ReviewerKind.EXPERT
 
@@ -66,8 +66,8 @@ def test_somebody_with_an_account_is_added(manager: Client, project: Project, pe
 def test_managing_a_project_is_not_enough_to_make_accounts(manager: Client) -> None:
     """Anybody may make a project, and so be its manager."""
     page = manager.get(URL).content.decode()
-    assert "Make the account" not in page
-    assert "An operator makes accounts, or allows you to" in page
+    assert "Create the account" not in page
+    assert "Ask an operator to create the account" in page
     assert "Can add user" in page
     refused = manager.post(f"{URL}new/", place("new", username="ceo", email="ceo@example.org"))
     assert refused.status_code == 403
@@ -121,6 +121,6 @@ def test_somebody_is_removed(manager: Client, project: Project) -> None:
 def test_nobody_and_members_cannot_be_added(manager: Client, boss: User) -> None:
     nobody = manager.post(f"{URL}add/", place("add", person="nobody"))
     assert nobody.status_code == 422
-    assert "Nobody here has that" in nobody.content.decode()
+    assert "There is no account with that" in nobody.content.decode()
     again = manager.post(f"{URL}add/", place("add", person=boss.username))
-    assert "in the project already" in again.content.decode()
+    assert "is already a member" in again.content.decode()

@@ -283,7 +283,7 @@ def test_the_preview_counts_and_writes_nothing(project: Project) -> None:
                                  "conflicts_new": 0, "decided": 0, "undecided": 1}  # fmt: skip
     (part,) = preview["operations"]
     assert part["labels"] == {"llm": 3, "crowd": 3}
-    assert "“good” is split into “a” and “b”; people are asked which" in part["words"]
+    assert "“good” is split into “a” and “b”; people choose again" in part["words"]
     assert [example["external_id"] for example in preview["examples"]] == [
         item.external_id for item in items
     ]

@@ -63,7 +63,7 @@ def test_a_change_begins_and_is_told(project: Project, rest: APIClient) -> None:
     shown = rest.get(f"{url}{begun.json()['id']}/").json()
     assert (shown["status"], shown["from_version"], shown["to_version"]) == ("done", 1, 2)
     assert shown["operations"] == RENAME
-    assert shown["words"] == ["“good” is called “fine”"]
+    assert shown["words"] == ["“good” is renamed “fine”"]
     assert shown["counts"]["labels:crowd"] == 1
     assert [row["id"] for row in rest.get(url).json()["results"]] == [shown["id"]]
     back = rest.post(url, {"reverts": shown["id"]}, format="json")
@@ -90,7 +90,7 @@ def test_the_command_previews_and_changes(
     path = tmp_path / "operations.json"
     path.write_text(json.dumps(RENAME))
     call_command("change_schema", project.slug, operations=path, dry_run=True)
-    assert "“good” is called “fine”" in capsys.readouterr().out
+    assert "“good” is renamed “fine”" in capsys.readouterr().out
     call_command("change_schema", project.slug, "--json", operations=path)
     result = json.loads(capsys.readouterr().out)
     assert (result["status"], result["to_version"]) == ("done", 2)
@@ -123,8 +123,8 @@ def test_the_page_leads_over_a_preview_to_the_change(project: Project, page: Cli
         in page.post(there, {"do": "begin"}, follow=True).content.decode()
     )
     back = page.post(there, {"do": "revert"})
-    assert "is taken back" in page.get(back["Location"]).content.decode()
-    assert b"is called" in page.get(f"/p/{project.slug}/labels/").content
+    assert "is reverted" in page.get(back["Location"]).content.decode()
+    assert b"is renamed" in page.get(f"/p/{project.slug}/labels/").content
 
 
 def test_the_page_reads_every_fate(project: Project, page: Client) -> None:

@@ -23,7 +23,7 @@ class LabelDefSerializer(serializers.Serializer[Any]):
 
 
 class LabelSchemaSerializer(serializers.Serializer[Any]):
-    """What is asked of each item."""
+    """The question asked about each item."""
 
     task = serializers.ChoiceField(choices=list(TASKS))
     question = serializers.CharField(required=False, allow_blank=True)
@@ -32,7 +32,7 @@ class LabelSchemaSerializer(serializers.Serializer[Any]):
 
 @extend_schema_field(LabelSchemaSerializer)
 class SchemaField(serializers.JSONField):
-    """A label schema as sent; ``parse_schema`` checks it and words its refusals."""
+    """A label schema as sent; ``parse_schema`` validates it."""
 
 
 class ProjectSerializer(serializers.ModelSerializer[Project]):
@@ -97,12 +97,12 @@ class NewProjectSerializer(serializers.Serializer[Any]):
     task = serializers.ChoiceField(
         choices=list(TASKS),
         required=False,
-        help_text="May stand here or in the schema.",
+        help_text="Here or in the schema.",
     )
     labels = serializers.ListField(
         child=serializers.CharField(),
         required=False,
-        help_text="Names alone; a schema says more of each.",
+        help_text="Names only; use `schema` for descriptions.",
     )
     schema = SchemaField(required=False)
     guideline = serializers.CharField(required=False, allow_blank=True)
@@ -111,12 +111,12 @@ class NewProjectSerializer(serializers.Serializer[Any]):
         required=False,
         min_value=0,
         max_value=1,
-        help_text="Of the items, shown without any suggestion; 0.1 by default.",
+        help_text="Share of items shown without any suggestion; 0.1 by default.",
     )
 
 
 class ProjectChangeSerializer(serializers.Serializer[Any]):
-    """What can be changed of a project; overlap and review scope change through ``plan/``."""
+    """A change of a project; overlap and review scope change through ``plan/``."""
 
     name = serializers.CharField(max_length=200, required=False)
     description = serializers.CharField(required=False, allow_blank=True)

@@ -21,7 +21,7 @@ from apps.projects.api.serializers import (
 )
 from apps.projects.api.viewsets import ProjectViewSet
 from apps.projects.models import Project
-from apps.projects.selectors import details
+from apps.projects.selectors import project_prefetches
 from apps.projects.services import (
     change_project,
     create_project,
@@ -45,7 +45,7 @@ class ProjectsViewSet(ApiViewSet):
         Projects in which you have a role, by name.
         """
         projects = Project.objects.visible_to(request.user)
-        return self.list_page(projects.prefetch_related(*details(request.user)))
+        return self.list_page(projects.prefetch_related(*project_prefetches(request.user)))
 
     @extend_schema(operation_id="projects_create", request=NewProjectSerializer)
     def create(self, request: SignedInApiRequest) -> Response:
@@ -54,10 +54,10 @@ class ProjectsViewSet(ApiViewSet):
         Anybody signed in may make one; they become its manager.
         """
         fields = self.read_body(NewProjectSerializer)
-        schema = _sent_schema(fields.pop("schema", {}), fields)
+        schema = _read_schema(fields.pop("schema", {}), fields)
         fields.setdefault("name", fields["slug"])
         project = create_project(actor=request.user, schema=schema, **fields)
-        return Response(_described(self, project, request.user), status=status.HTTP_201_CREATED)
+        return Response(_to_json(self, project, request.user), status=status.HTTP_201_CREATED)
 
 
 class OneProjectViewSet(ProjectViewSet):
@@ -73,7 +73,7 @@ class OneProjectViewSet(ProjectViewSet):
 
         With its newest label schema and guideline.
         """
-        return Response(_described(self, self.project, request.user))
+        return Response(_to_json(self, self.project, request.user))
 
     @extend_schema(operation_id="projects_partial_update", request=ProjectChangeSerializer)
     def partial_update(self, request: SignedInApiRequest, slug: str) -> Response:
@@ -81,12 +81,17 @@ class OneProjectViewSet(ProjectViewSet):
 
         A changed schema or guideline becomes a new version.
         """
-        _refuse_plan(request.data, self.project)
+        # An unchanged plan is accepted, so that a response can be sent back as it is.
+        sent: Any = request.data
+        for field in ("overlap", "review_scope"):
+            known = getattr(self.project, field)
+            if isinstance(sent, dict) and sent.get(field, known) != known:
+                raise InvalidInput(f"{field}: change it through projects/{slug}/plan/.")
         fields = self.read_body(ProjectChangeSerializer)
         if "schema" in fields:
             fields["schema"] = parse_schema(fields["schema"])
         change_project(project=self.project, actor=request.user, **fields)
-        return Response(_described(self, self.project, request.user))
+        return Response(_to_json(self, self.project, request.user))
 
     @extend_schema(operation_id="projects_destroy")
     def destroy(self, request: SignedInApiRequest, slug: str) -> Response:
@@ -123,7 +128,7 @@ class MemberViewSet(ProjectViewSet):
         201 for a new member, 200 for another role or kind of one who is there.
         """
         sent = self.read_body(PlaceSerializer)
-        user = _person(sent.pop("username"))
+        user = _find_person(sent.pop("username"))
         known = self.project.memberships.filter(user=user).exists()
         member = set_member(project=self.project, user=user, actor=request.user, **sent)
         answered = status.HTTP_200_OK if known else status.HTTP_201_CREATED
@@ -140,40 +145,31 @@ class MemberViewSet(ProjectViewSet):
 
         What they labelled stays.
         """
-        user = _person(request.query_params.get("username", ""))
+        user = _find_person(request.query_params.get("username", ""))
         remove_member(project=self.project, user=user, actor=request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-def _described(view: ApiViewSet, project: Project, user: User) -> dict[str, Any]:
-    """The project as it stands now; earlier prefetches are forgotten."""
+def _to_json(view: ApiViewSet, project: Project, user: User) -> dict[str, Any]:
+    """The project read again, without stale prefetches."""
     fresh = Project.objects.get(pk=project.pk)
-    prefetch_related_objects([fresh], *details(user))
+    prefetch_related_objects([fresh], *project_prefetches(user))
     return dict(view.get_serializer(fresh).data)
 
 
-def _sent_schema(definition: Any, fields: dict[str, Any]) -> Schema:
-    """The schema, with task and labels taken out of ``fields`` where they stand beside it."""
+def _read_schema(definition: Any, fields: dict[str, Any]) -> Schema:
+    """The schema; ``task`` and ``labels`` may also come beside it, and leave ``fields``."""
     beside = {name: fields.pop(name) for name in ("task", "labels") if name in fields}
     if not isinstance(definition, dict):
         return parse_schema(definition)
     for name, value in beside.items():
         if definition.get(name, value) != value:
-            raise InvalidInput.at(name, "The schema says another; say it once.")
+            raise InvalidInput.at(name, "The schema has another value; send it only once.")
     return parse_schema(definition | beside)
 
 
-def _refuse_plan(sent: Any, project: Project) -> None:
-    """Left alone when equal, so that what was read can be sent back."""
-    for field in ("overlap", "review_scope"):
-        if isinstance(sent, dict) and sent.get(field, getattr(project, field)) != getattr(
-            project, field
-        ):
-            raise InvalidInput(f"{field}: changes through projects/{project.slug}/plan/.")
-
-
-def _person(name: str) -> User:
+def _find_person(name: str) -> User:
     user = find_user(name)
     if user is None:
-        raise InvalidInput(f"username: nobody here is called '{name}'.")
+        raise InvalidInput(f"username: there is no account '{name}'.")
     return user

@@ -1,4 +1,4 @@
-"""The page that makes a project, and one that fills it in from a configuration."""
+"""The page that creates a project, and the page that fills it in from a configuration."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -13,19 +13,18 @@ from apps.projects.models import Project
 from apps.projects.schema_form import SchemaForm
 from apps.projects.services import create_project
 from labelhub.core.errors import LabelhubError
-from labelhub.core.schema import TASKS, Schema
+from labelhub.core.schema import TASKS
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_create(request: SignedInRequest) -> HttpResponse:
-    """Name, question and labels; then on to the set-up page."""
+    """Name, question and labels; then redirect to the set-up page."""
     data = request.POST if request.method == "POST" else None
-    asked = request.GET.get("task", "")
-    initial = {"task": asked} if asked in TASKS else None
+    task = request.GET.get("task", "")
+    initial = {"task": task} if task in TASKS else None
     form, labels = ProjectForm(data, initial=initial), SchemaForm(data)
-    project = _created(request, form, labels) if data is not None else None
-    if project is not None:
+    if data is not None and (project := _create_project(request, form, labels)):
         messages.success(request, f"The project “{project.name}” is ready for its texts.")
         return redirect("project_setup", project.slug)
     context = {"form": form, "labels": labels}
@@ -36,32 +35,26 @@ def project_create(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_from_config(request: SignedInRequest) -> HttpResponse:
-    """Take question and labels from a configuration, and go on with them on the page above."""
+    """Read question and labels from a configuration and show them on the page above."""
     form = ConfigForm(request.POST or None)
-    schema = _read(form) if form.is_valid() else None
-    if schema is None:
+    if not form.is_valid():
         status = 422 if form.is_bound else 200
         return render(request, "projects/from_config.html", {"form": form}, status=status)
+    schema = form.cleaned_data["schema"]
     project = ProjectForm(initial={"task": schema.task.name})
     context = {"form": project, "labels": SchemaForm(shown=schema), "taken": schema}
     return render(request, "projects/create.html", context)
 
 
-def _read(form: ConfigForm) -> Schema | None:
-    try:
-        return form.schema()
-    except LabelhubError as error:
-        show_refusal(form, error)
+def _create_project(
+    request: SignedInRequest, form: ProjectForm, labels: SchemaForm
+) -> Project | None:
+    """The new project; None with errors on the forms."""
+    form_valid = form.is_valid()
+    labels_valid = labels.is_valid(form.cleaned_data.get("task", ""))
+    if not form_valid or not labels_valid or labels.schema is None:
         return None
-
-
-def _created(request: SignedInRequest, form: ProjectForm, labels: SchemaForm) -> Project | None:
-    """The new project, or None with the faults on the forms."""
-    fine = form.is_valid()
-    task = form.cleaned_data.get("task", "")
-    if not labels.is_valid(task) or not fine or labels.schema is None:
-        return None
-    fields = {key: kept for key, kept in form.cleaned_data.items() if key != "task"}
+    fields = {name: value for name, value in form.cleaned_data.items() if name != "task"}
     try:
         return create_project(actor=request.user, schema=labels.schema, **fields)
     except LabelhubError as error:

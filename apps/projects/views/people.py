@@ -1,4 +1,4 @@
-"""Who may do what in a project."""
+"""The members of a project and their roles."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ from labelhub.core.errors import Forbidden, InvalidInput, LabelhubError
 @login_required
 @require_safe
 def project_people(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The team, and two ways of adding to it."""
+    """The members, and two forms to add one."""
     project = get_project(request.user, slug, Right.MANAGE)
     return _page(request, project)
 
@@ -35,11 +35,20 @@ def project_people(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def member_add(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Add somebody who has an account."""
+    """Add a member who has an account."""
     project = get_project(request.user, slug, Right.MANAGE)
     form = AddMemberForm(request.POST, prefix="add")
-    if form.is_valid() and _added(request, project, form):
-        return redirect("project_people", slug)
+    if form.is_valid():
+        place = dict(form.cleaned_data)
+        user = find_user(place.pop("person"))
+        if user is None:
+            form.add_error("person", "There is no account with that user name or e-mail address.")
+        elif project.memberships.filter(user=user).exists():
+            form.add_error("person", f"{user.display_name} is already a member.")
+        else:
+            set_member(project=project, user=user, actor=request.user, **place)
+            messages.success(request, f"{user.display_name} is now a member.")
+            return redirect("project_people", slug)
     return _page(request, project, add_form=form)
 
 
@@ -47,31 +56,31 @@ def member_add(request: SignedInRequest, slug: str) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def member_create(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Make an account and add it; its password is shown in this answer and nowhere else: whoever
-    comes back to the address sees the team.
+    """Create an account and add it as a member. Only this response shows its password; reloading
+    the address shows the members.
 
-    Anybody may make a project and is its manager: being one is not enough to make accounts, whose
-    addresses others will take for their owners'.
+    Managers need a permission for it: anybody may become a manager by creating a project, and
+    others will trust that an account belongs to the owner of its e-mail address.
     """
     project = get_project(request.user, slug, Right.MANAGE)
     if request.method != "POST":
         return redirect("project_people", slug)
     if not request.user.makes_accounts:
-        raise Forbidden("You may not make accounts: an operator makes them, or allows you to.")
+        raise Forbidden("You may not create accounts. Ask an operator to do it or to allow you.")
     form = NewAccountForm(request.POST, prefix="new")
-    made = _created(request.user, project, form) if form.is_valid() else None
+    made = _create_member(request.user, project, form) if form.is_valid() else None
     return _page(request, project, new_form=None if made else form, made=made)
 
 
 @login_required
 @require_POST
 def member_change(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
-    """Give a member another role or kind."""
+    """Change a member's role or kind."""
     project = get_project(request.user, slug, Right.MANAGE)
     user = get_member(project, user_id).user
     form = PlaceForm(request.POST)
     if not form.is_valid():
-        raise InvalidInput("Choose a role and a kind that the page offers.")
+        raise InvalidInput("Choose a role and a kind from the page.")
     set_member(project=project, user=user, actor=request.user, **form.cleaned_data)
     messages.success(request, f"{user.display_name} is now {form.cleaned_data['role']}.")
     return _next_page(request.user, project)
@@ -80,30 +89,16 @@ def member_change(request: SignedInRequest, slug: str, user_id: int) -> HttpResp
 @login_required
 @require_POST
 def member_remove(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
-    """Take somebody out of the project; what they labelled stays."""
+    """Remove a member; their labels stay."""
     project = get_project(request.user, slug, Right.MANAGE)
     user = get_member(project, user_id).user
     remove_member(project=project, user=user, actor=request.user)
-    messages.success(request, f"{user.display_name} is no longer in the project.")
+    messages.success(request, f"{user.display_name} is no longer a member.")
     return _next_page(request.user, project)
 
 
-def _added(request: SignedInRequest, project: Project, form: AddMemberForm) -> bool:
-    data = form.cleaned_data
-    user = find_user(data["person"])
-    if user is None:
-        form.add_error("person", "Nobody here has that user name or e-mail address.")
-        return False
-    if project.memberships.filter(user=user).exists():
-        form.add_error("person", f"{user.display_name} is in the project already.")
-        return False
-    set_member(project=project, user=user, role=data["role"], kind=data["kind"], actor=request.user)
-    messages.success(request, f"{user.display_name} is in the project now.")
-    return True
-
-
-def _created(actor: User, project: Project, form: NewAccountForm) -> NewUser | None:
-    """The new member and their password, or None with the faults on the form."""
+def _create_member(actor: User, project: Project, form: NewAccountForm) -> NewUser | None:
+    """The new member and their password; None with errors on the form."""
     data = form.cleaned_data
     try:
         with transaction.atomic():
@@ -138,7 +133,7 @@ def _page(
 
 
 def _next_page(user: User, project: Project) -> HttpResponse:
-    """Back to the team, or to what somebody who gave up their own place may still see."""
+    """Back to the members, or to what a manager who gave up that role may still see."""
     role = role_in(user, project)
     if role is None:
         return redirect("home")

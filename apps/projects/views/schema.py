@@ -1,4 +1,4 @@
-"""What is asked and how to answer: the label schema and the guideline, each in versions."""
+"""The label schema and the guideline, each in versions."""
 
 from typing import Any
 
@@ -31,8 +31,14 @@ def project_schema(request: SignedInRequest, slug: str) -> HttpResponse:
     fixed = project.items.exists()
     labels = SchemaForm(request.POST if editing else None, current.parsed)
     task = str(current.task) if fixed else request.POST.get("task", str(current.task))
-    if editing and _schema_saved(request, project, labels, task):
-        return redirect("project_schema", slug)
+    if editing and labels.is_valid(task) and labels.schema is not None:
+        try:
+            saved = set_schema(project=project, schema=labels.schema, actor=request.user)
+        except LabelhubError as error:
+            show_refusal(labels.whole, error)
+        else:
+            messages.success(request, f"The labels are saved as version {saved.version}.")
+            return redirect("project_schema", slug)
     context = {
         **_context(request, project, "labels"),
         "labels": labels,
@@ -51,7 +57,7 @@ def project_schema(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_guideline(request: SignedInRequest, slug: str) -> HttpResponse:
-    """How to label; everybody in the project reads it, managers change it."""
+    """The guideline; every member reads it, managers change it."""
     editing = request.method == "POST"
     project = get_project(request.user, slug, Right.MANAGE if editing else Right.VIEW)
     current = current_guideline(project)
@@ -69,20 +75,6 @@ def project_guideline(request: SignedInRequest, slug: str) -> HttpResponse:
         "versions": project.guidelines.select_related("created_by").defer("text"),
     }
     return render(request, "projects/guideline.html", context, status=422 if editing else 200)
-
-
-def _schema_saved(
-    request: SignedInRequest, project: Project, labels: SchemaForm, task: str
-) -> bool:
-    if not labels.is_valid(task) or labels.schema is None:
-        return False
-    try:
-        saved = set_schema(project=project, schema=labels.schema, actor=request.user)
-    except LabelhubError as error:
-        show_refusal(labels.whole, error)
-        return False
-    messages.success(request, f"The labels are saved as version {saved.version}.")
-    return True
 
 
 def _context(request: SignedInRequest, project: Project, tab: str) -> dict[str, Any]:

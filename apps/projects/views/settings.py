@@ -1,4 +1,4 @@
-"""A project's name, and its end."""
+"""A project's name and description, and its deletion."""
 
 from typing import Any
 
@@ -22,40 +22,36 @@ from labelhub.core.errors import LabelhubError
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_settings(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Name and description, and the ways to everything else that can be set."""
+    """Name and description, and links to all other settings."""
     project = get_project(request.user, slug, Right.MANAGE)
-    form = SettingsForm(request.POST if request.method == "POST" else None, initial=_shown(project))
-    if request.method == "POST" and _saved(request, project, form):
-        messages.success(request, "The settings are saved.")
-        return redirect("project_settings", slug)
+    form = SettingsForm(
+        request.POST if request.method == "POST" else None, initial=_initial(project)
+    )
+    if form.is_valid():
+        try:
+            update_project(project=project, actor=request.user, **form.cleaned_data)
+        except LabelhubError as error:
+            show_refusal(form, error)
+        else:
+            messages.success(request, "The settings are saved.")
+            return redirect("project_settings", slug)
     return _page(request, project, form, DeleteForm(project=project))
 
 
 @login_required
 @require_POST
 def project_delete(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Delete the project with all that is in it, once its short name was typed."""
+    """Delete the project with everything in it, if its short name was typed."""
     project = get_project(request.user, slug, Right.MANAGE)
     typed = DeleteForm(request.POST, project=project)
     if not typed.is_valid():
-        return _page(request, project, SettingsForm(initial=_shown(project)), typed)
+        return _page(request, project, SettingsForm(initial=_initial(project)), typed)
     delete_project(project=project, actor=request.user)
     messages.success(request, f"The project “{project.name}” is deleted.")
     return redirect("home")
 
 
-def _saved(request: SignedInRequest, project: Project, form: SettingsForm) -> bool:
-    if not form.is_valid():
-        return False
-    try:
-        update_project(project=project, actor=request.user, **form.cleaned_data)
-    except LabelhubError as error:
-        show_refusal(form, error)
-        return False
-    return True
-
-
-def _shown(project: Project) -> dict[str, Any]:
+def _initial(project: Project) -> dict[str, Any]:
     return {"name": project.name, "description": project.description}
 
 

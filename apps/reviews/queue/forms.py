@@ -135,7 +135,7 @@ class ReviewPlanForm(forms.ModelForm[Project]):
             "check_share", "qualify_items", "qualify_accuracy",
         ]  # fmt: skip
         labels = {
-            "overlap": "People per item",
+            "overlap": "Annotators per item",
             "review_scope": "What comes to people",
             "queue_order": "In which order",
             "dispute_above": "An expert looks where a machine contradicts the reviewers and is at "

@@ -1,4 +1,4 @@
-"""``create_api_key USERNAME``: a key for programs."""
+"""``create_api_key USERNAME``: an API key for programs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,18 +12,18 @@ from apps.common.commands import LabelhubCommand
 
 
 class Command(LabelhubCommand):
-    """Make an API key; prints it once, alone on the last line."""
+    """Create an API key and print it once, alone on the last line."""
 
-    help = "Make an API key for a user and print it once, alone on the last line."
+    help = "Create an API key for a user and print it once, alone on the last line."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
         """See ``--help``."""
         parser.add_argument("username")
         parser.add_argument("--scope", choices=ApiKey.Scope.values, default=ApiKey.Scope.WRITE)
-        parser.add_argument("--name", default="command line", help="To know it again by.")
+        parser.add_argument("--name", default="command line", help="To recognise it later.")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Make it."""
+        """Create it."""
         user = get_user(options["username"])
         key, plain = create_api_key(user=user, name=options["name"], scope=options["scope"])
         self.say(f"Key “{key.name}” of {user.username} ({key.scope}); it is not shown again:")

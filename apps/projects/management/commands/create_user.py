@@ -1,4 +1,4 @@
-"""``create_user USERNAME …``: an account, and its place in a project."""
+"""``create_user USERNAME …``: an account, also as a member of a project."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,33 +13,31 @@ from apps.projects.selectors import find_project
 from apps.projects.services import set_member
 from labelhub.core.errors import InvalidInput
 
-ROLE_HELP = "There; by default reviewer. A manager made here may also make accounts."
+ROLE_HELP = "Role in the project, by default reviewer. A manager may also create accounts."
 
 
 class Command(LabelhubCommand):
-    """Make an account; prints a one-time password, alone on the last line."""
+    """Create an account and print its one-time password, alone on the last line."""
 
-    help = "Make an account and print a one-time password."
+    help = "Create an account and print a one-time password."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
         """See ``--help``."""
         parser.add_argument("username")
         parser.add_argument("--email", default="")
-        parser.add_argument("--project", metavar="SLUG", help="Make them a member of it.")
+        parser.add_argument("--project", metavar="SLUG", help="Project to add the user to.")
         parser.add_argument("--role", choices=Role.values, help=ROLE_HELP)
         parser.add_argument(
-            "--kind", choices=ReviewerKind.values, help="They label as; by default crowd."
+            "--kind", choices=ReviewerKind.values, help="Annotator kind, by default crowd."
         )
-        parser.add_argument("--superuser", action="store_true", help="May do everything.")
+        parser.add_argument("--superuser", action="store_true", help="Allow everything.")
 
     @transaction.atomic
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Make it, or nothing at all."""
+        """Create account and membership, or neither."""
         slug, role, kind = options["project"], options["role"], options["kind"]
         if slug is None and (role or kind):
-            raise InvalidInput(
-                "--role and --kind say what somebody is in a project: add --project."
-            )
+            raise InvalidInput("--role and --kind apply to a project: add --project.")
         user, password = create_user(
             username=options["username"],
             email=options["email"],
@@ -51,6 +49,6 @@ class Command(LabelhubCommand):
             role, kind = role or Role.REVIEWER, kind or ReviewerKind.CROWD
             set_member(project=find_project(slug), user=user, role=role, kind=kind, actor=None)
             made |= {"project": slug, "role": str(role), "kind": str(kind)}
-        self.say(f"The account {user.username} is made. One-time password, not shown again:")
+        self.say(f"Account {user.username} is created. One-time password, not shown again:")
         self.say(password)
         return made
