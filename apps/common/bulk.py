@@ -1,7 +1,7 @@
-"""Inserting tens of thousands of rows in a second or two.
+"""Insert tens of thousands of rows in a second or two.
 
-``bulk_create`` spends most of its time asking every field to prepare every value. Imported rows
-hold mostly texts, numbers and a handful of repeated values, for which the answer is known.
+``bulk_create`` spends most of its time on preparing every value of every field. Imported rows hold
+mostly texts, numbers and few distinct values, which need no preparation or only one.
 """
 
 import json
@@ -16,7 +16,7 @@ from psycopg.types.json import Jsonb
 Row = TypeVar("Row", bound=models.Model)
 _Field = models.Field[Any, Any]
 
-#: Fields that store a text, number or truth value of exactly that Python type as it is.
+#: Fields that store values of the types in ``_SCALARS`` unchanged.
 _PLAIN = (
     models.CharField,
     models.TextField,
@@ -30,21 +30,21 @@ _MOST_REMEMBERED = 1000
 
 
 def insert_rows(rows: Sequence[Row]) -> Sequence[Row]:
-    """Insert unsaved rows of one model, in order, and give them their keys, which rise.
+    """Insert unsaved rows of one model, in order, and set their ascending primary keys.
 
-    As ``bulk_create`` without its options: no signals, no conflicts, one table. Whatever a row
-    refers to must have been saved before the row was made.
+    Like ``bulk_create`` without options: no signals, no conflicts, one table. Related rows must
+    have been saved before the rows were made.
     """
     if not rows:
         return rows
     model = type(rows[0])
     meta = model._meta
     fields = list(meta.local_concrete_fields)
-    columns = [(field.attname, _preparer(field)) for field in fields]
-    _stamp(rows, fields)
+    columns = [(field.attname, _make_preparer(field)) for field in fields]
+    _set_timestamps(rows, fields)
     with transaction.atomic(), connection.cursor() as cursor:
         if meta.auto_field is not None:
-            keys = _new_keys(cursor, meta.db_table, meta.auto_field.column, len(rows))
+            keys = _reserve_keys(cursor, meta.db_table, meta.auto_field.column, len(rows))
             for row, key in zip(rows, keys, strict=True):
                 row.pk = key
         values = ([prepare(getattr(row, name)) for name, prepare in columns] for row in rows)
@@ -54,27 +54,27 @@ def insert_rows(rows: Sequence[Row]) -> Sequence[Row]:
     return rows
 
 
-def insert_alike(row: models.Model, name: str, values: Iterable[Any]) -> None:
-    """Insert a row as ``row`` for each of ``values``, which its attribute ``name`` has there.
+def insert_copies(row: models.Model, name: str, values: Iterable[Any]) -> None:
+    """Insert a copy of ``row`` for each of ``values``, with that value as attribute ``name``.
 
-    For models whose key is given, not counted up; what is made by a default is the same in all.
+    For models without automatic keys; values from defaults are the same in all copies.
     """
     meta = type(row)._meta
     fields = list(meta.local_concrete_fields)
-    _stamp([row], fields)
-    same = [_preparer(field)(getattr(row, field.attname)) for field in fields]
+    _set_timestamps([row], fields)
+    same = [_make_preparer(field)(getattr(row, field.attname)) for field in fields]
     position = [field.attname for field in fields].index(name)
-    before, prepare, after = same[:position], _preparer(fields[position]), same[position + 1 :]
+    before, prepare, after = same[:position], _make_preparer(fields[position]), same[position + 1 :]
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         rows = ([*before, prepare(value), *after] for value in values)
         _write(cursor, meta.db_table, [field.column for field in fields], rows)
 
 
 def refresh_statistics(*tables: type[models.Model]) -> None:
-    """Tell PostgreSQL how many rows there are now. By itself it learns that within a minute or so;
-    until then it takes a large new table for an empty one and reads all of it for each query.
+    """Have PostgreSQL count the rows of ``tables`` now. Autovacuum does it after about a minute;
+    until then each query scans a large new table, which PostgreSQL believes to be empty.
 
-    Not within a transaction: were that rolled back, the wrong numbers would stay.
+    Does nothing within a transaction, as a rollback would not restore the old statistics.
     """
     if connection.vendor == "postgresql" and not connection.in_atomic_block:
         with connection.cursor() as cursor:
@@ -82,7 +82,7 @@ def refresh_statistics(*tables: type[models.Model]) -> None:
                 cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
 
 
-def _stamp(rows: Sequence[models.Model], fields: Sequence[_Field]) -> None:
+def _set_timestamps(rows: Sequence[models.Model], fields: Sequence[_Field]) -> None:
     now = timezone.now()
     for field in fields:
         if getattr(field, "auto_now", False) or getattr(field, "auto_now_add", False):
@@ -90,8 +90,8 @@ def _stamp(rows: Sequence[models.Model], fields: Sequence[_Field]) -> None:
                 setattr(row, field.attname, now)
 
 
-def _preparer(field: _Field) -> Callable[[Any], Any]:
-    """What turns the field's values into parameters; remembers those that come again."""
+def _make_preparer(field: _Field) -> Callable[[Any], Any]:
+    """A function that turns values of ``field`` into parameters; it caches repeated ones."""
     plain = isinstance(field, _PLAIN)
     known: dict[tuple[type, Any], Any] = {}
 
@@ -106,23 +106,23 @@ def _preparer(field: _Field) -> Callable[[Any], Any]:
         elif kind in (dict, list) and not value:
             key = (kind, None)
         else:
-            return _spelled(field.get_db_prep_save(value, connection))
+            return _json_to_text(field.get_db_prep_save(value, connection))
         if key not in known:
             if len(known) > _MOST_REMEMBERED:
                 known.clear()
-            known[key] = _spelled(field.get_db_prep_save(value, connection))
+            known[key] = _json_to_text(field.get_db_prep_save(value, connection))
         return known[key]
 
     return prepare
 
 
-def _spelled(value: Any) -> Any:
-    """JSON as text: COPY takes it as it is, and what comes again is not spelled out again."""
+def _json_to_text(value: Any) -> Any:
+    """JSON as text, which COPY takes and which can be cached; other values unchanged."""
     return (value.dumps or json.dumps)(value.obj) if isinstance(value, Jsonb) else value
 
 
-def _new_keys(cursor: CursorWrapper, table: str, column: str, count: int) -> Iterable[int]:
-    """Keys that no other row has or will get, in rising order; inside a write transaction."""
+def _reserve_keys(cursor: CursorWrapper, table: str, column: str, count: int) -> Iterable[int]:
+    """Ascending keys that no other row has or will get; call within a write transaction."""
     if connection.vendor == "postgresql":
         sql = "SELECT nextval(pg_get_serial_sequence(%s, %s)) FROM generate_series(1, %s)"
         cursor.execute(sql, [table, column, count])
@@ -136,12 +136,11 @@ def _new_keys(cursor: CursorWrapper, table: str, column: str, count: int) -> Ite
 def _write(
     cursor: CursorWrapper, table: str, columns: Sequence[str], rows: Iterable[list[Any]]
 ) -> None:
-    """By PostgreSQL's COPY, which needs no statement spelled out for thousands of values. SQLite
-    has no such thing, and takes one row after the other as fast."""
+    """Insert rows: with COPY into PostgreSQL, row by row into SQLite, which is as fast there."""
     quoted = connection.ops.quote_name
     into = f"{quoted(table)} ({', '.join(map(quoted, columns))})"
     if connection.vendor == "postgresql":
-        copying = cursor.copy(f"COPY {into} FROM STDIN")  # whose errors nobody translates
+        copying = cursor.copy(f"COPY {into} FROM STDIN")  # its errors need translation
         with connection.wrap_database_errors, copying as copy:
             for row in rows:
                 copy.write_row(row)

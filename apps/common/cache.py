@@ -1,4 +1,4 @@
-"""The shared cache, and what stands in for it while Redis is away."""
+"""The shared cache, with process memory as fallback while Redis is away."""
 
 import logging
 import time
@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 
-#: Seconds for which Redis is left alone after it has failed: nobody waits for it meanwhile.
+#: Seconds without any attempt to use Redis after an error, so that no request waits for it.
 PAUSE = 5.0
 
 
@@ -24,7 +24,7 @@ def _or_local(name: str) -> Callable[..., Any]:
                 return shared(cache, *args, **kwargs)
             except RedisError as error:
                 RedisOrLocalCache.away_until = time.monotonic() + PAUSE
-                logger.error("Redis is away, so limits count in this process alone: %s", error)
+                logger.error("Redis is away; limits count in this process only: %s", error)
         if name == "incr":  # Redis may have gone away since the key was added there
             cache.local.add(args[0], 0)
         return local(cache.local, *args, **kwargs)
@@ -33,10 +33,10 @@ def _or_local(name: str) -> Callable[..., Any]:
 
 
 class RedisOrLocalCache(RedisCache):
-    """Redis, or this process's memory while Redis is away: limits on passwords go on, each process
-    counting for itself, and nobody is kept from signing in."""
+    """Redis, or this process's memory while Redis is away: people can still sign in, and each
+    process counts its own password attempts."""
 
-    #: On the clock of :func:`time.monotonic`. Of the process, as Django makes a cache per thread.
+    #: By :func:`time.monotonic`; shared by the process, as Django makes one cache per thread.
     away_until: ClassVar[float] = 0.0
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The base of our management commands: ``--json``, one-line errors, a database that is there."""
+"""Base class of management commands: ``--json``, one-line errors, a prepared database."""
 
 import ctypes
 import gc
@@ -24,8 +24,8 @@ BROKEN_PIPE = 128 + 13  # what a shell reports for a program that SIGPIPE ended
 class LabelhubCommand(BaseCommand):
     """A command that returns one mapping, printed as one JSON object with ``--json``.
 
-    Subclasses define ``run`` and, where they take arguments, ``add_command_arguments``. Whatever
-    was wrong with the input ends in one line on stderr and exit code 1.
+    Subclasses define ``run`` and, if they take arguments, ``add_command_arguments``. Errors of the
+    input are one line on stderr, with exit code 1.
     """
 
     requires_system_checks = ()
@@ -33,10 +33,10 @@ class LabelhubCommand(BaseCommand):
     as_json = False
 
     def add_command_arguments(self, parser: CommandParser) -> None:
-        """Add what this command takes."""
+        """Add the arguments of this command."""
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Do the work; tell people about it with :meth:`say`, programs by the returned mapping.
+        """Do the work; :meth:`say` informs people, the returned mapping informs programs.
 
         Raises:
             LabelhubError: shown as one line.
@@ -44,7 +44,7 @@ class LabelhubCommand(BaseCommand):
         raise NotImplementedError
 
     def say(self, text: str) -> None:
-        """One line for people; silent with ``--json``."""
+        """Print a line, unless with ``--json``."""
         if not self.as_json:
             self.stdout.write(text)
 
@@ -54,13 +54,13 @@ class LabelhubCommand(BaseCommand):
         self.add_command_arguments(parser)
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """A parser that raises CommandError instead of printing its usage and leaving."""
+        """A parser that raises CommandError instead of printing its usage and exiting."""
         parser = super().create_parser(prog_name, subcommand, **kwargs)
         parser.called_from_command_line = False
         return parser
 
     def run_from_argv(self, argv: list[str]) -> None:
-        """As Django's, but an error is our one line and a closed pipe is no error."""
+        """As Django's, but errors take one line and a closed pipe is no error."""
         self._called_from_command_line = True
         try:
             options = vars(self.create_parser(argv[0], argv[1]).parse_args(argv[2:]))
@@ -70,7 +70,7 @@ class LabelhubCommand(BaseCommand):
             self.stderr.write(_one_line(error))
             sys.exit(error.returncode)
         except BrokenPipeError:
-            # What is still buffered would fail again when Python closes stdout at exit.
+            # Flushing the rest at exit would fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(BROKEN_PIPE)
         finally:
@@ -90,27 +90,29 @@ class LabelhubCommand(BaseCommand):
 
 
 def prepare_database() -> None:
-    """Set up a database that is still empty; leave an older one to its operator.
+    """Create the tables of an empty database.
 
     Raises:
-        CommandError: migrations are pending on a database that holds something, or another
-            version has made it.
+        CommandError: a database with tables needs migrations, or another version made it.
     """
     executor = MigrationExecutor(connection)
     refuse_foreign_history(executor.loader)
     if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
         return
     if connection.introspection.table_names():
-        raise CommandError("The database is of an older version: run 'python manage.py migrate'.")
+        raise CommandError("The database is from an older version: run 'python manage.py migrate'.")
     call_command("migrate", verbosity=0, interactive=False)
-    _give_back_memory()
+    # Migrating builds every past state of all models; glibc keeps those 50 MB unless asked.
+    gc.collect()
+    with suppress(AttributeError):  # other C libraries have no malloc_trim
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def refuse_foreign_history(loader: MigrationLoader) -> None:
-    """Refuse a database to which migrations were applied that this version does not have.
+    """Refuse a database with applied migrations that this version does not have.
 
     Raises:
-        CommandError: names such a migration and the way to take the data along.
+        CommandError: names such a migration and how to move the data.
     """
     ours = {label for label, _ in loader.disk_migrations}
     unknown = [
@@ -121,20 +123,9 @@ def refuse_foreign_history(loader: MigrationLoader) -> None:
     if unknown:
         raise CommandError(
             f"Another version of LabelHub made this database ({min(unknown)} is applied), and this"
-            " version cannot upgrade it. Export its projects with the version that made it, then"
-            " import them into an empty database: see 'Moving to a new database' in"
-            " docs/operators.md."
+            " version cannot upgrade it. Export its projects with that version, then import them"
+            " into an empty database: see 'Moving to a new database' in docs/operators.md."
         )
-
-
-def _give_back_memory() -> None:
-    """Migrating builds every past state of all models; glibc keeps those 50 MB unless asked.
-
-    A server that has set up its own database would carry them as long as it runs.
-    """
-    gc.collect()
-    with suppress(AttributeError):  # other C libraries know no such call
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _one_line(error: Exception) -> str:

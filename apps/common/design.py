@@ -1,4 +1,4 @@
-"""What the page of all components shows: each of them in each of its states."""
+"""Sample data for the page that shows every component in every state."""
 
 from typing import Any
 
@@ -21,26 +21,26 @@ _TEXT = (
 
 
 class SampleForm(forms.Form):
-    """One field of every sort."""
+    """One field of each type."""
 
     name = forms.CharField(help_text="Shown to everybody in the project.", initial="Lamp reviews")
     slug = forms.SlugField(help_text="Lower case, digits and dashes.")
     note = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
     overlap = forms.IntegerField(min_value=1, max_value=20, initial=2)
     scope = forms.ChoiceField(
-        choices=[("all", "Everything"), ("doubtful", "Only what is doubtful")],
+        choices=[("all", "Everything"), ("doubtful", "Only uncertain items")],
         widget=forms.RadioSelect,
         initial="all",
     )
     protocol = forms.ChoiceField(choices=[("single", "One model, one answer"), ("vote", "A vote")])
     file = forms.FileField(required=False)
     blind = forms.BooleanField(
-        required=False, label="Hide what the models said", help_text="For a share of the items."
+        required=False, label="Hide suggestions", help_text="For a share of the items."
     )
 
 
 def design_samples(request: HttpRequest) -> dict[str, Any]:
-    """The context of the page: samples only, nothing from the database."""
+    """The context of the page, without the database."""
     wrong = SampleForm({"name": "Lamp reviews", "slug": "Lamp reviews!", "overlap": "40"})
     pages = Paginator(range(1, 1241), 50)
     return {
@@ -48,7 +48,13 @@ def design_samples(request: HttpRequest) -> dict[str, Any]:
         "wrong": wrong,
         "kinds": tuple(KIND_WORDS),
         "figures": _FIGURES,
-        "matrix": _matrix(),
+        "matrix": [
+            {
+                "name": name,
+                "cells": [_matrix_cell(row, right, label) for label in range(len(_NAMES))],
+            }
+            for right, (name, row) in enumerate(zip(_NAMES, _COUNTS, strict=True))
+        ],
         "matrix_names": _NAMES,
         "page": pages.get_page(request.GET.get("page", 2)),
         "evidence": _EVIDENCE,
@@ -62,14 +68,7 @@ def design_samples(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _matrix() -> list[dict[str, Any]]:
-    return [
-        {"name": name, "cells": [_cell(row, right, label) for label in range(len(_NAMES))]}
-        for right, (name, row) in enumerate(zip(_NAMES, _COUNTS, strict=True))
-    ]
-
-
-def _cell(row: tuple[int, ...], right: int, label: int) -> dict[str, Any]:
+def _matrix_cell(row: tuple[int, ...], right: int, label: int) -> dict[str, Any]:
     return {
         "count": row[label],
         "level": min(4, -(-4 * row[label] // sum(row))),
@@ -99,7 +98,7 @@ _STEPS = [
 ]
 _TABS = [
     {"text": "All", "url": "?view=all", "current": True, "count": 240},
-    {"text": "Doubtful", "url": "?view=doubtful", "count": 31},
+    {"text": "Uncertain", "url": "?view=uncertain", "count": 31},
     {"text": "Gold", "url": "?view=gold", "count": 0},
 ]
 _COLOURS = (

@@ -1,4 +1,4 @@
-"""Numbers as people should read them: with their doubt, and with no more digits than are known."""
+"""Numbers for people: with their intervals, and without insignificant digits."""
 
 import math
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ from labelhub.core.errors import InvalidInput
 _NANO = 1_000_000_000
 _MOST_DOLLARS = 1_000_000_000
 _NOT_COMPUTED = "not computed"
-#: Of a coefficient: always as many, or 0.7 would stand beside 0.75.
+#: Decimals of a coefficient; fixed, so that columns align.
 _DIGITS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnFigure:
-    """Words and positions (0 to 100 on the bar) of one figure; ``reason`` when there is none."""
+    """Texts and positions (0 to 100 on the bar) of a figure; ``reason`` if it has no value."""
 
     value: str = ""
     low: str = ""
@@ -33,8 +33,8 @@ class DrawnFigure:
 def draw_figure(figure: Mapping[str, Any] | None, *, percent: bool = False) -> DrawnFigure:
     """Lay out ``{"value", "low", "high", "n", "method"}`` or ``{"value": None, "reason"}``.
 
-    ``percent`` shows a share in [0, 1] as per cent. The bar runs from 0 to 1, or from -1 to 1 when
-    the interval goes below 0.
+    ``percent`` shows a share in [0, 1] as per cent. The bar runs from 0 to 1, or from -1 to 1 if
+    the interval reaches below 0.
     """
     value = (figure or {}).get("value")
     if figure is None or value is None or not math.isfinite(value):
@@ -46,27 +46,27 @@ def draw_figure(figure: Mapping[str, Any] | None, *, percent: bool = False) -> D
     if low is None or high is None:
         decimals = _decimals(None, percent=percent)
         return DrawnFigure(
-            value=_say(value, decimals, percent=percent),
+            value=_format(value, decimals, percent=percent),
             n=words,
             method=method,
-            x=_place(value, -1.0 if value < 0 else 0.0),
+            x=_bar_position(value, -1.0 if value < 0 else 0.0),
         )
     decimals = _decimals((high - low) / 2, percent=percent)
     least = -1.0 if min(low, value) < 0 else 0.0
     return DrawnFigure(
-        value=_say(value, decimals, percent=percent),
-        low=_say(low, decimals, percent=percent),
-        high=_say(high, decimals, percent=percent),
+        value=_format(value, decimals, percent=percent),
+        low=_format(low, decimals, percent=percent),
+        high=_format(high, decimals, percent=percent),
         n=words,
         method=method,
-        x=_place(value, least),
-        x_low=_place(low, least),
-        x_high=_place(high, least),
+        x=_bar_position(value, least),
+        x_low=_bar_position(low, least),
+        x_high=_bar_position(high, least),
     )
 
 
 def ends(figure: Mapping[str, Any] | None) -> tuple[float, float, float] | None:
-    """Low, value, high; the value thrice without an interval, None without a number."""
+    """Low, value and high; three times the value without an interval, None without a value."""
     value = (figure or {}).get("value")
     if figure is None or value is None or not math.isfinite(value):
         return None
@@ -75,22 +75,22 @@ def ends(figure: Mapping[str, Any] | None) -> tuple[float, float, float] | None:
 
 
 def figure_row(figure: Mapping[str, Any] | None) -> dict[str, Any]:
-    """A figure as columns of a table; what is not known is None."""
+    """A figure as columns of a table; None for unknown ones."""
     return {name: (figure or {}).get(name) for name in ("value", "low", "high", "n", "method")}
 
 
 def number_words(value: float) -> str:
-    """A coefficient, always with two digits so that those side by side compare: ``−0.05``."""
-    return _say(value, _DIGITS, percent=False)
+    """A coefficient with two decimals: ``−0.05``."""
+    return _format(value, _DIGITS, percent=False)
 
 
 def share_words(value: float) -> str:
-    """A share as whole per cent: ``80 %``."""
-    return _say(value, 0, percent=True)
+    """A share in whole per cent: ``80 %``."""
+    return _format(value, 0, percent=True)
 
 
 def money(nano_usd: float | None) -> str:
-    """Nano-dollars as dollars, with two known digits for small sums: ``$0.0012``, ``$3.40``."""
+    """Nano-dollars as dollars, small sums with two significant digits: ``$0.0012``, ``$3.40``."""
     if nano_usd is None:
         return "—"
     dollars = float(nano_usd) / _NANO
@@ -102,15 +102,15 @@ def money(nano_usd: float | None) -> str:
 
 
 def nanousd(dollars: Decimal | None) -> int | None:
-    """An amount that people gave, as it is stored and summed; None stays None."""
+    """Dollars as nano-dollars, the stored unit; None stays None."""
     return None if dollars is None else int(dollars * _NANO)
 
 
 def read_budget(text: str | None) -> int | None:
-    """The same of an amount of USD in words; None stays None.
+    """An amount of USD in text as nano-dollars; None stays None.
 
     Raises:
-        InvalidInput: it is no amount, or more than anybody has.
+        InvalidInput: it is no amount, negative or over a billion.
     """
     if text is None:
         return None
@@ -124,7 +124,7 @@ def read_budget(text: str | None) -> int | None:
 
 
 def duration(seconds: float | None) -> str:
-    """Seconds in words, to two units at most: ``0.8 s``, ``12 s``, ``3 min 20 s``, ``2 h``."""
+    """Seconds in at most two units: ``0.8 s``, ``12 s``, ``3 min 20 s``, ``2 h``."""
     if seconds is None or not math.isfinite(seconds):
         return "—"
     if seconds < 1:
@@ -142,19 +142,19 @@ def duration(seconds: float | None) -> str:
 
 
 def _decimals(half_width: float | None, *, percent: bool) -> int:
-    """Two for coefficients; whole per cent, with one digit more where the doubt is below 1 %."""
+    """Two for coefficients; none for per cent, or one if the interval is narrower than ±1 %."""
     if not percent:
         return _DIGITS
     return int(half_width is not None and 0 < half_width * 100 < 1)
 
 
-def _say(value: float, decimals: int, *, percent: bool) -> str:
-    # Adding 0 turns a zero with a minus into a plain one.
+def _format(value: float, decimals: int, *, percent: bool) -> str:
+    # Adding 0 turns -0.0 into 0.0.
     shown = round(value * (100 if percent else 1), decimals) + 0.0
     words = f"{shown:.{decimals}f}".replace("-", "−")
     return f"{words} %" if percent else words
 
 
-def _place(value: float, least: float) -> str:
+def _bar_position(value: float, least: float) -> str:
     share = (value - least) / (1 - least)
     return f"{min(max(share, 0), 1) * 100:.1f}"

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Write files atomically."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 from labelhub.core.errors import InvalidInput
 
 
-def write_whole(target: Path, pieces: Iterable[bytes]) -> int:
-    """Write beside the target first, so that a half-written file never bears its name; its bytes.
+def write_atomically(target: Path, pieces: Iterable[bytes]) -> int:
+    """Write ``target`` through a temporary file beside it. Returns its size in bytes.
 
     Raises:
         InvalidInput: the file cannot be written.

@@ -1,4 +1,4 @@
-"""Refusals of services, shown where the form can be mended."""
+"""Errors of services, shown on forms."""
 
 from django.forms import BaseForm
 
@@ -6,19 +6,15 @@ from labelhub.core.errors import LabelhubError
 
 
 def show_refusal(form: BaseForm, error: LabelhubError) -> None:
-    """Put what a service refused beside the fields it names, else above the form.
+    """Add a service's error to the fields that it names, or else to the whole form.
 
-    It names them in its data, or one at the beginning of its message: ``budget: …``.
+    It names them in its data, or one at the start of its message: ``budget: …``.
     """
-    faults = error.data.get("errors") or [_named(form, error.message)]
+    faults = error.data.get("errors")
+    if not faults:
+        field, _, words = error.message.partition(": ")
+        faults = [{"field": field, "message": words[:1].upper() + words[1:]}]
     for fault in faults:
         known = fault["field"] in form.fields
         message = fault["message"] if known or not fault["field"] else error.message
         form.add_error(fault["field"] if known else None, message)
-
-
-def _named(form: BaseForm, message: str) -> dict[str, str]:
-    name, colon, words = message.partition(": ")
-    if colon and name in form.fields:
-        return {"field": name, "message": words[:1].upper() + words[1:]}
-    return {"field": "", "message": message}

@@ -1,4 +1,4 @@
-"""Marking quoted places in a text that nobody vouches for."""
+"""Mark quoted phrases in untrusted text."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -7,24 +7,30 @@ from itertools import pairwise
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-#: Models quote with other dashes and quotation marks than the author wrote.
+#: Models replace dashes and quotation marks when they quote.
 _ALIKE = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-"})
 _LEAST_LETTERS = 2
 
 
 def highlight(text: str, evidence: Mapping[str, Iterable[str]] | None) -> SafeString:
-    """``text`` as escaped HTML with every place that ``evidence`` quotes in a ``<mark>``.
+    """``text`` as escaped HTML with every phrase of ``evidence`` in a ``<mark>``.
 
     Args:
-        text: any text, however hostile.
+        text: any text, also a hostile one.
         evidence: phrases by label. Case, runs of blanks and the style of quotation marks do not
-            matter; a phrase that does not occur is left out.
+            matter; phrases that do not occur are ignored.
 
     Returns:
-        HTML in which ``data-label`` of each mark names its labels; without its tags it is exactly
-        the escaped text.
+        HTML in which ``data-label`` of each mark names its labels; without its tags it equals the
+        escaped text.
     """
-    marks = _marks(text, evidence or {})
+    folded, origin = _fold(text)
+    marks = [
+        (origin[start], origin[start + length - 1] + 1, str(label))
+        for label, phrases in (evidence or {}).items()
+        for phrase in ((phrases,) if isinstance(phrases, str) else phrases)
+        for start, length in _occurrences(folded, str(phrase))
+    ]
     if not marks:
         return escape(text)
     parts: list[str] = []
@@ -37,25 +43,14 @@ def highlight(text: str, evidence: Mapping[str, Iterable[str]] | None) -> SafeSt
     return mark_safe("".join(parts))  # noqa: S308 - every part is escaped
 
 
-def verbatim(text: str, phrase: str) -> str | None:
-    """``phrase`` as it stands in ``text`` where :func:`highlight` would first mark it; None where
-    it does not occur."""
+def find_quote(text: str, phrase: str) -> str | None:
+    """The first part of ``text`` that :func:`highlight` would mark for ``phrase``; None if none."""
     folded, origin = _fold(text)
     found = next(_occurrences(folded, phrase), None)
     if found is None:
         return None
     start, length = found
     return text[origin[start] : origin[start + length - 1] + 1]
-
-
-def _marks(text: str, evidence: Mapping[str, Iterable[str]]) -> list[tuple[int, int, str]]:
-    folded, origin = _fold(text)
-    return [
-        (origin[start], origin[start + length - 1] + 1, str(label))
-        for label, phrases in evidence.items()
-        for phrase in ((phrases,) if isinstance(phrases, str) else phrases)
-        for start, length in _occurrences(folded, str(phrase))
-    ]
 
 
 def _occurrences(folded: str, phrase: str) -> Iterator[tuple[int, int]]:
@@ -69,9 +64,9 @@ def _occurrences(folded: str, phrase: str) -> Iterator[tuple[int, int]]:
 
 
 def _fold(text: str) -> tuple[str, list[int]]:
-    """The text as it is compared, and for each of its characters the place it came from.
+    """The text for comparison, and the original position of each of its characters.
 
-    Case folding can lengthen a text ("ß" becomes "ss"), so places are kept one by one.
+    Case folding can lengthen a text ("ß" becomes "ss"), so positions are kept one by one.
     """
     chars: list[str] = []
     origin: list[int] = []
@@ -79,7 +74,7 @@ def _fold(text: str) -> tuple[str, list[int]]:
         if char.isspace():
             if chars and chars[-1] == " ":
                 continue
-            char = " "  # noqa: PLW2901 - every kind of blank counts as one
+            char = " "  # noqa: PLW2901 - all whitespace is equal
         for folded in char.translate(_ALIKE).casefold():
             chars.append(folded)
             origin.append(place)
@@ -89,7 +84,7 @@ def _fold(text: str) -> tuple[str, list[int]]:
 def _segments(
     length: int, marks: list[tuple[int, int, str]]
 ) -> Iterator[tuple[int, int, list[str]]]:
-    """Cut the text wherever a mark begins or ends, so that overlapping marks never nest wrongly."""
+    """Split the text where a mark starts or ends, so that overlapping marks never nest."""
     changes: dict[int, list[tuple[str, int]]] = {0: [], length: []}
     for start, end, label in marks:
         changes.setdefault(start, []).append((label, 1))

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.middleware.common import CommonMiddleware
 from django.shortcuts import render
 
-from apps.common.addresses import own_address
+from apps.common.addresses import local_address
 from labelhub.core.errors import LabelhubError
 
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -84,6 +84,6 @@ def _as_page(request: HttpRequest, error: LabelhubError) -> HttpResponse:
         "heading": _HEADINGS.get(error.http_status, "This did not work"),
         "message": error.message,
         "retryable": error.retryable,
-        "back": own_address(request, request.META.get("HTTP_REFERER", "")),
+        "back": local_address(request, request.META.get("HTTP_REFERER", "")),
     }
     return render(request, "common/error.html", context, status=error.http_status)

@@ -16,7 +16,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
-from apps.common.addresses import own_address
+from apps.common.addresses import local_address
 from apps.common.design import design_samples
 from apps.common.theme import ONE_YEAR, THEME_COOKIE, THEMES
 from apps.common.workers import worker_silence
@@ -54,7 +54,7 @@ def set_theme(request: HttpRequest) -> HttpResponse:
     theme = request.POST.get("theme", "")
     if theme not in THEMES:
         return HttpResponseBadRequest("theme must be auto, light or dark")
-    response = redirect(own_address(request, request.POST.get("next", "")) or "/")
+    response = redirect(local_address(request, request.POST.get("next", "")) or "/")
     response.set_cookie(
         THEME_COOKIE, theme, max_age=ONE_YEAR, samesite="Lax", secure=request.is_secure()
     )

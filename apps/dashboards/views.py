@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right, Role
-from apps.common.addresses import row_number
+from apps.common.addresses import parse_row_id
 from apps.common.workers import worker_silence
 from apps.dashboards.demo_site import CATALOGUE, SLUG, find_demo_site
 from apps.dashboards.selectors import (
@@ -140,7 +140,7 @@ def project_work(request: SignedInRequest, slug: str) -> HttpResponse:
 def my_work(request: SignedInRequest, slug: str) -> HttpResponse:
     """What have I done, what is for me, what has changed?"""
     project = get_project(request.user, slug, Right.REVIEW)
-    before = row_number(request.GET.get("before", ""))
+    before = parse_row_id(request.GET.get("before", ""))
     context = project_page(request, project, "mine") | {
         "desk": desk_of(project, request.user),
         "past": past_answers(project, request.user, before=before),

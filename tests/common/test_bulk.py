@@ -4,7 +4,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from apps.common.bulk import insert_alike, insert_rows, refresh_statistics
+from apps.common.bulk import insert_copies, insert_rows, refresh_statistics
 from apps.labels.models import ItemState
 from apps.projects.models import Item, Project
 from tests.factories.projects import ItemFactory
@@ -63,13 +63,13 @@ def test_rows_whose_key_is_given_keep_it() -> None:
 def test_rows_that_are_alike_differ_in_one_value() -> None:
     items = ItemFactory.create_batch(3)
     state = ItemState(project_id=items[0].project_id, priority=7.5, reasons=["why"])
-    insert_alike(state, "item_id", [item.pk for item in items])
+    insert_copies(state, "item_id", [item.pk for item in items])
     made = ItemState.objects.order_by("item_id")
     assert [state.item_id for state in made] == [item.pk for item in items]
     for state in made:
         assert (state.priority, state.reasons, state.signals) == (7.5, ["why"], {})
         assert state.updated_at is not None
-    insert_alike(state, "item_id", [])
+    insert_copies(state, "item_id", [])
     assert made.count() == 3
 
 

@@ -6,7 +6,7 @@ from zlib import crc32
 from django.db import transaction
 from django.db.models import QuerySet
 
-from apps.common.bulk import insert_alike, insert_rows
+from apps.common.bulk import insert_copies, insert_rows
 from apps.common.prepared import prepared
 from apps.common.rows import insert_row, update_row
 from apps.labels.models import MACHINES, Assignment, Gold, ItemState, Label
@@ -34,7 +34,7 @@ def open_items(items: Sequence[Item], project: Project) -> None:
     if project.queue_order == Project.QueueOrder.RANDOM:
         insert_rows([_new_state(project, item.pk) for item in items])
     elif items:
-        insert_alike(_new_state(project, items[0].pk), "item_id", [item.pk for item in items])
+        insert_copies(_new_state(project, items[0].pk), "item_id", [item.pk for item in items])
 
 
 def _new_state(project: Project, item_id: int) -> ItemState:

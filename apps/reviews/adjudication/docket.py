@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Right, Role
-from apps.common.addresses import row_number
+from apps.common.addresses import parse_row_id
 from apps.labels.models import PEOPLE, ItemState, Label
 from apps.labels.querysets import ItemStateQuerySet
 from apps.projects.models import Item, Project
@@ -208,7 +208,7 @@ def next_case(
 def undone_decision(user: User, item_id: int, key: str) -> Decision | None:
     """A decision of ``user`` on the item that they have undone; ``key`` is its id as text."""
     undone = Decision.objects.filter(
-        pk=row_number(key) or 0, item=item_id, reviewer=user, undone_at__isnull=False
+        pk=parse_row_id(key) or 0, item=item_id, reviewer=user, undone_at__isnull=False
     )
     return undone.select_related("label__schema", "label__item").first()
 

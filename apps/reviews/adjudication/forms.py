@@ -4,7 +4,7 @@ import json
 
 from django.http import QueryDict
 
-from apps.common.addresses import row_number
+from apps.common.addresses import parse_row_id
 from apps.reviews.adjudication.docket import AGES, BETWEEN_PEOPLE, WITH_A_MACHINE, CaseFilter
 from apps.reviews.adjudication.services import Ruling
 from apps.reviews.queue.forms import read_number, read_value
@@ -46,7 +46,7 @@ def read_filter(data: QueryDict) -> CaseFilter:
     by, age, between = data.get("by", ""), data.get("age", ""), data.get("between", "")
     return CaseFilter(
         against=data.get("against", "")[:200],
-        by=row_number(by),
+        by=parse_row_id(by),
         age=age if age in AGES else "",
         between=between if between in (BETWEEN_PEOPLE, WITH_A_MACHINE) else "",
     )

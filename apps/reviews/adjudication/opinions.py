@@ -9,7 +9,7 @@ from django.db.models import Prefetch
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.common.highlight import verbatim
+from apps.common.highlight import find_quote
 from apps.debates.models import Debate, Turn
 from apps.labels.blindness import is_audit
 from apps.labels.models import MACHINES, PEOPLE, Gold, ItemState, Kind, Label
@@ -248,7 +248,7 @@ def readable_opinions(project: Project, user: User, item_id: int) -> Opinions:
 def find_quotes(item: Item, evidence: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """The quotes that occur in the item's text, in its spelling, each with its label."""
     named = [
-        (str(name), verbatim(item.text, str(phrase)))
+        (str(name), find_quote(item.text, str(phrase)))
         for name, phrases in evidence.items()
         for phrase in ((phrases,) if isinstance(phrases, str) else phrases)
     ]

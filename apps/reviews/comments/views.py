@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
-from apps.common.addresses import row_number
+from apps.common.addresses import parse_row_id
 from apps.projects.models import Item, Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
@@ -85,7 +85,7 @@ def comment_resolve(request: SignedInRequest, slug: str, comment_id: int) -> Htt
 def comments_seen(request: SignedInRequest, slug: str) -> HttpResponse:
     """Take what is meant for me as read: of one ``item``, or all of it."""
     project = get_project(request.user, slug, Right.VIEW)
-    item_id = row_number(request.POST.get("item", ""))
+    item_id = parse_row_id(request.POST.get("item", ""))
     see_mentions(project=project, user=request.user, item_id=item_id)
     if request.headers.get("HX-Request"):
         return HttpResponse()

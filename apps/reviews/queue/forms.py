@@ -8,7 +8,7 @@ from uuid import UUID
 from django import forms
 from django.http import QueryDict
 
-from apps.common.addresses import row_number
+from apps.common.addresses import parse_row_id
 from apps.projects.models import Project
 from apps.reviews.models import ReviewSettings
 from apps.reviews.queue.answers import Answer, EvidenceSpan
@@ -79,7 +79,7 @@ def read_id(data: QueryDict, name: str) -> int:
     Raises:
         InvalidInput: the field is missing or no number.
     """
-    number = row_number(data.get(name, ""))
+    number = parse_row_id(data.get(name, ""))
     if number is None:
         raise InvalidInput(f"{name}: must be the number of a row.")
     return number

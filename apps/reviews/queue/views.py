@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
-from apps.common.addresses import row_number
+from apps.common.addresses import parse_row_id
 from apps.common.forms import show_refusal
 from apps.projects.models import Project
 from apps.projects.pages import project_page
@@ -70,7 +70,7 @@ def review(request: SignedInRequest, slug: str) -> HttpResponse:
     ``?item=``: the item to prefer among those that they hold or have a draft for.
     """
     project = get_project(request.user, slug, Right.REVIEW)
-    slot = _claim(request, project, anew=True, first=row_number(request.GET.get("item", "")))
+    slot = _claim(request, project, anew=True, first=parse_row_id(request.GET.get("item", "")))
     tell = queue_progress if slot else queue_status
     context = project_page(request, project, "review") | {
         "guideline": current_guideline(project),
@@ -344,7 +344,7 @@ def review_revoke(request: SignedInRequest, slug: str) -> HttpResponse:
     """Take leases away."""
     project = get_project(request.user, slug, Right.MANAGE)
     sent = request.POST.getlist("slot")
-    wanted = [number for raw in sent if (number := row_number(raw)) is not None]
+    wanted = [number for raw in sent if (number := parse_row_id(raw)) is not None]
     reason = request.POST.get("reason", "")
     count = revoke_leases(project=project, slot_ids=wanted[:500], by=request.user, reason=reason)
     messages.success(

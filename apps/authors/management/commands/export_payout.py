@@ -11,7 +11,7 @@ from apps.authors.selectors.authors import get_payout
 from apps.authors.selectors.sites import find_site, money_words
 from apps.authors.services.rewards import pay_out, payout_csv
 from apps.common.commands import LabelhubCommand
-from apps.common.files import write_whole
+from apps.common.files import write_atomically
 
 
 class Command(LabelhubCommand):
@@ -31,7 +31,7 @@ class Command(LabelhubCommand):
         site = find_site(options["public_key"])
         number = options["payout"]
         payout = pay_out(site, None) if number is None else get_payout(site, number)
-        write_whole(options["output"], [payout_csv(payout).encode()])
+        write_atomically(options["output"], [payout_csv(payout).encode()])
         sum_of = money_words(payout.cents, site.currency)
         self.say(f"Payout {payout.pk} of {sum_of}, answers: {payout.rewards:,}.")
         self.say(f"Written to {options['output']}.")

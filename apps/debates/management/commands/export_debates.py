@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from apps.common.commands import LabelhubCommand
-from apps.common.files import write_whole
+from apps.common.files import write_atomically
 from apps.debates.selectors import get_run
 from apps.debates.transcripts import transcript_lines
 from apps.projects.selectors import find_project
@@ -28,6 +28,6 @@ class Command(LabelhubCommand):
         """Write the file, say what is in it."""
         run = get_run(find_project(options["slug"]), options["run"])
         target, count = Path(options["output"]), run.debates.count()
-        size = write_whole(target, transcript_lines(run))
+        size = write_atomically(target, transcript_lines(run))
         self.say(f"{count:,} debates written to {target}.")
         return {"run": run.pk, "debates": count, "output": str(target), "bytes": size}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from apps.common.commands import LabelhubCommand
-from apps.common.files import write_whole
+from apps.common.files import write_atomically
 from apps.exchange.exporters import FORMATS, export_format, export_pieces
 from apps.exchange.manifests import ExportTally, build_manifest
 from apps.exchange.selectors import export_counts, project_named
@@ -43,7 +43,7 @@ class Command(LabelhubCommand):
                 digest.update(piece)
                 yield piece
 
-        size = write_whole(target, digested())
+        size = write_atomically(target, digested())
         counts = export_counts(project)
         items = counts["gold"] if only else counts["items"]
         self.say(f"{items:,} items written to {target}.")
@@ -53,6 +53,6 @@ class Command(LabelhubCommand):
         file = {"name": target.name, "bytes": size, "sha256": digest.hexdigest()}
         manifest = build_manifest(tally, format_name=wanted.name, filters={"only": only}, file=file)
         beside = target.with_name(f"{target.name}.manifest.json")
-        write_whole(beside, [json.dumps(manifest, ensure_ascii=False, indent=2).encode()])
+        write_atomically(beside, [json.dumps(manifest, ensure_ascii=False, indent=2).encode()])
         self.say(f"The manifest: {beside}.")
         return summary | {"manifest": str(beside), "sha256": file["sha256"]}
