@@ -17,7 +17,7 @@ from kombu.transport import redis
 from apps.agreement.automation.tasks import keep_guarantees, look_after_job
 from apps.authors.tasks import resume_messages, run_housekeeping
 from apps.common.jobs import await_threads, resume_jobs, stop_all_jobs
-from apps.common.workers import show_sign
+from apps.common.workers import write_heartbeat
 from apps.debates.tasks import drive_run, keep_runs
 from apps.echo.services.learning import learn_news
 from apps.echo.services.prompt_search import go_on_with
@@ -59,7 +59,7 @@ JOBS = (
 )
 HOUSEKEEPING_SECONDS = 2.0
 KEEPERS: tuple[Callable[[], object], ...] = (
-    show_sign,
+    write_heartbeat,
     keep_runs,
     sweep_uploads,
     keep_exports,

@@ -1,4 +1,4 @@
-"""Long work, carried out chunk by chunk, by one worker at a time, to its end whatever is killed.
+"""Long work in chunks, by one worker at a time, resumed after kills.
 
     @job("reviews.requeue", fail=fail_requeue)
     def requeue_chunks(run: JobRun) -> None:
@@ -10,11 +10,10 @@
             end(requeue)
 
     start_job("reviews.requeue", requeue.pk)    # in the transaction that asks for the work
-    work_on("reviews.requeue", requeue.pk)      # here and now; else a worker takes it up
+    work_on("reviews.requeue", requeue.pk)      # here and now, instead of waiting for a worker
 
-A job is a row as long as there is work to do. How far the work has got and how it ended stands
-with its subject. The database is the truth: a task of Celery only wakes a worker, and whoever keeps
-house sends another where it was lost (:func:`resume_jobs`).
+A job's row exists until the work is done; the subject stores progress and result. The database is
+the truth: a Celery task only wakes a worker, and :func:`resume_jobs` sends lost tasks again.
 """
 
 import logging
@@ -39,26 +38,25 @@ from labelhub.core.errors import LabelhubError, Unavailable
 
 logger = logging.getLogger(__name__)
 
-#: A worker that shows no sign of life for so long has died.
+#: A worker that has not renewed its lease for so long is dead.
 LEASE = timedelta(seconds=60)
-#: After a fault of the database a job is free again for the next worker that looks.
+#: Wait before the next attempt after a database error.
 RETRY_AFTER = timedelta(seconds=10)
-#: A task that no worker has taken up after so long is sent once more.
+#: A task that no worker has started after so long is sent again.
 SEND_AGAIN = timedelta(seconds=20)
-#: Taken up so often without getting further, a job fails: something about it kills its workers.
+#: Attempts without progress after which a job fails: it seems to kill its workers.
 MOST_ATTEMPTS = 4
-NO_PROGRESS = "It was taken up several times and never got any further; the server's log says why."
+NO_PROGRESS = "Several attempts made no progress; see the server's log for the reason."
 
 
 class LeaseLost(LabelhubError):
-    """Another worker has the job now, or it was cancelled; what this one held is rolled back."""
+    """Another worker has the job, or it was cancelled; the current chunk is rolled back."""
 
     code = "lease_lost"
 
 
 class Postponed(LabelhubError):
-    """The job is not done and nothing is wrong: the next worker that looks takes it up, but not
-    within ``wait``."""
+    """The job is not done and not at fault; a worker resumes it after ``wait``."""
 
     code = "postponed"
 
@@ -68,7 +66,7 @@ class Postponed(LabelhubError):
 
 
 class Interrupted(LabelhubError):
-    """Something that the job needs broke: it is tried again in a moment, a few times."""
+    """Something that the job needs is broken; a few retries follow."""
 
     code = "interrupted"
 
@@ -79,11 +77,10 @@ Work = Callable[..., None]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """``work`` carries a job out; ``fail`` writes how it failed, in a transaction of its own.
-    Without it a job cannot fail: it is tried again in a moment, for as long as it takes.
+    """A kind of job: ``work`` does it, ``fail`` stores its failure in a transaction of its own.
 
-    ``threads`` are those of its own that a process has for the kind, if it has any. A worker that
-    shows no sign of life for ``lease`` has died.
+    A kind without ``fail`` is retried until it succeeds. ``threads`` limits the kind's own threads
+    in a process, if it has them. ``lease`` replaces :data:`LEASE`.
     """
 
     work: Work
@@ -94,7 +91,7 @@ class Kind:
 
 KINDS: dict[str, Kind] = {}
 _closing = threading.Event()
-#: What was put off steps back behind those who wait.
+#: Postponed jobs come last.
 _TURNS = (F("lease_until").asc(nulls_first=True), "pk")
 _THREAD = "job-"
 
@@ -106,13 +103,12 @@ def job(
     threads: int = 0,
     lease: timedelta | None = None,
 ) -> Callable[[Work], Work]:
-    """Register a function that carries out jobs of the kind ``name``.
+    """Register a function that does jobs of the kind ``name``.
 
-    It is called with a :class:`JobRun` and must go on from wherever the subject has got to: it is
-    called again after a kill. For a subject that is gone or over it returns at once.
-    ``threads``: it is carried out in so many threads of each worker process that are the kind's
-    own: it waits for no other work, lets none wait, and no process works on more at once.
-    ``lease``: where it is not :data:`LEASE`.
+    It gets a :class:`JobRun` and must resume from the stored progress of the subject, as it is
+    called again after a kill. It returns at once if the subject is gone or finished.
+    ``threads``: run the kind in this many threads of its own in each worker process, so that it
+    neither waits for other work nor delays it. ``lease``: instead of :data:`LEASE`.
     """
 
     def register(work: Work) -> Work:
@@ -124,7 +120,7 @@ def job(
 
 @dataclass(slots=True)
 class JobRun:
-    """One worker's turn at a job; ``token`` is that of its lease."""
+    """One worker's attempt at a job, with the token of its lease."""
 
     kind: str
     subject: int
@@ -133,13 +129,13 @@ class JobRun:
 
     @contextmanager
     def chunk(self, *, further: bool = True, closing: bool = False) -> Iterator[None]:
-        """A transaction that commits only as long as the job is ours; it renews the lease.
+        """A transaction that commits only while we hold the lease, and renews it.
 
-        ``further=False``: it only tells how things are, and the job's attempts go on counting.
-        ``closing=True``: also where this process is about to end, for what was paid already.
+        ``further=False``: the chunk makes no progress, so attempts are not reset.
+        ``closing=True``: also while this process ends, to store results that were paid for.
 
         Raises:
-            LeaseLost: it is not ours any more.
+            LeaseLost: we no longer hold the lease.
             Postponed: this process is about to end.
         """
         if not closing:
@@ -151,10 +147,10 @@ class JobRun:
 
     @contextmanager
     def last_chunk(self) -> Iterator[None]:
-        """As :meth:`chunk`, and the job is over; also where this process is about to end.
+        """Like :meth:`chunk`, and ends the job; also while this process ends.
 
         Raises:
-            LeaseLost: it is not ours any more.
+            LeaseLost: we no longer hold the lease.
         """
         with transaction.atomic():
             self._lock()
@@ -162,10 +158,10 @@ class JobRun:
             self.rows().delete()
 
     def keep(self) -> None:
-        """Renew the lease in time, between chunks that take long.
+        """Renew the lease if it is due, within slow chunks.
 
         Raises:
-            LeaseLost: the job is not ours any more.
+            LeaseLost: we no longer hold the lease.
             Postponed: this process is about to end.
         """
         _refuse_when_closing()
@@ -176,45 +172,42 @@ class JobRun:
         """Renew the lease.
 
         Raises:
-            LeaseLost: the job is not ours any more.
+            LeaseLost: we no longer hold the lease.
         """
         if not self.rows().update(lease_until=timezone.now() + _lease(self.kind), **fields):
             raise LeaseLost(f"The job {self.kind} {self.subject} is not ours any more.")
         self._renewed = time.monotonic()
 
     def rows(self) -> QuerySet[Job]:
-        """The job's row, as long as it is ours."""
+        """The job's row while we hold its lease."""
         return Job.objects.filter(kind=self.kind, subject=self.subject, lease_token=self.token)
 
     def _lock(self) -> None:
-        # Before its subject, as whoever cancels it: two that wait for each other would both fail.
+        # The job before its subject, as a cancellation does, to avoid deadlocks.
         if self.rows().select_for_update().values_list("pk").first() is None:
             raise LeaseLost(f"The job {self.kind} {self.subject} is not ours any more.")
 
 
 def start_job(kind: str, subject: int, *, send: bool = True) -> None:
-    """Have a worker carry out the work.
-
-    ``send=False`` is for those who call :func:`work_on` themselves at once.
-    """
+    """Have a worker do the work; ``send=False`` if the caller uses :func:`work_on` at once."""
     sent = timezone.now() + SEND_AGAIN
     rows = Job.objects.filter(kind=kind, subject=subject)
-    # A worker that has seen the work before as done, and is just ending the job, loses it.
+    # A worker that is about to end an earlier job of this subject loses its lease.
     if not rows.update(lease_token=None, lease_until=None, sent_until=sent, attempts=0):
         Job.objects.get_or_create(kind=kind, subject=subject, defaults={"sent_until": sent})
     if send:
-        _send(kind, subject)
+        _send_task(kind, subject)
 
 
 def wake_job(kind: str, subject: int) -> None:
-    """As :func:`start_job`, but whoever is at the job keeps it; one put off goes on now."""
+    """Like :func:`start_job`, but a running job goes on; a postponed one resumes now."""
     Job.objects.get_or_create(kind=kind, subject=subject)
     Job.objects.filter(kind=kind, subject=subject, lease_token=None).update(lease_until=None)
-    _send(kind, subject)
+    _send_task(kind, subject)
 
 
 def ensure_jobs(kind: str, subjects: Collection[int]) -> None:
-    """As :func:`start_job`, for those who keep house: a job that is there goes on as it is."""
+    """Create the missing jobs of ``subjects``, for housekeeping."""
     there = Job.objects.filter(kind=kind, subject__in=subjects) if subjects else Job.objects.none()
     known = set(there.values_list("subject", flat=True))
     for subject in subjects:
@@ -223,74 +216,73 @@ def ensure_jobs(kind: str, subjects: Collection[int]) -> None:
 
 
 def cancel_job(kind: str, subject: int) -> None:
-    """Stop the work: whoever is at it writes nothing more."""
+    """Stop the work; its worker writes nothing more."""
     Job.objects.filter(kind=kind, subject=subject).delete()
 
 
 def waiting_jobs(kind: str) -> list[int]:
-    """The subjects that wait for a worker, whoever has waited longest first."""
+    """The subjects that wait for a worker, longest wait first."""
     free = Job.objects.filter(_free(), kind=kind)
     return list(free.order_by(*_TURNS).values_list("subject", flat=True))
 
 
 def work_on(kind: str, subject: int, **options: Any) -> None:
-    """Carry the work out, from where it had got to. Safe to call at any time, in any process.
+    """Do the work from its stored progress. Safe to call at any time, in any process.
 
-    A job that another worker holds is left alone. How it ended is for its subject to tell; only
-    faults of the database and of capacity are raised, after which it is taken up again.
+    Does nothing if another worker holds the job. The subject stores the result; only errors of the
+    database and of capacity are raised, and a worker retries after them.
 
     Raises:
-        Unavailable: there is no room for it just now.
+        Unavailable: there is no capacity now.
     """
     Job.objects.get_or_create(kind=kind, subject=subject)
-    _take_up(kind, subject, options)
+    _run_if_free(kind, subject, options)
 
 
-def _take_up(kind: str, subject: int, options: Mapping[str, Any] | None = None) -> None:
-    """Carry out a job that is there, unless somebody is at it."""
+def _run_if_free(kind: str, subject: int, options: Mapping[str, Any] | None = None) -> None:
+    """Do an existing job, unless another worker holds it."""
     run = JobRun(kind, subject)
     attempts = _claim(run)
     if not attempts:
         return
     try:
-        _carry_out(run, attempts, options or {})
+        _run_or_fail(run, attempts, options or {})
     except LeaseLost:
         logger.warning("%s %s was taken over or cancelled", kind, subject)
     except Postponed as error:
-        _let_go(run, attempts=0, lease_until=timezone.now() + error.wait)
+        _release(run, attempts=0, lease_until=timezone.now() + error.wait)
     except Interrupted as error:
         logger.warning("%s %s was interrupted: %s", kind, subject, error.message)
-        _let_go(run, lease_until=timezone.now() + RETRY_AFTER)
+        _release(run, lease_until=timezone.now() + RETRY_AFTER)
     except Unavailable:
-        _let_go(run, attempts=0)
+        _release(run, attempts=0)
         raise
-    except DatabaseError:  # no fault of the job's
+    except DatabaseError:  # does not count as an attempt
         one_less = Greatest(F("attempts") - 1, 0)
-        _let_go(run, lease_until=timezone.now() + RETRY_AFTER, attempts=one_less)
+        _release(run, lease_until=timezone.now() + RETRY_AFTER, attempts=one_less)
         raise
     else:
         run.rows().delete()
 
 
-def fault_words(error: Exception, words: str) -> str:
-    """What people are told of a failure: the message of an error that speaks to them, else
-    ``words`` with the fault's name for ``{fault}``."""
+def failure_message(error: Exception, words: str) -> str:
+    """The message of an expected error, or else ``words`` with the error's name as ``{fault}``."""
     if isinstance(error, LabelhubError):
         return error.message
-    return words.format(fault=f"a fault of the server ({type(error).__name__})")
+    return words.format(fault=f"a server error ({type(error).__name__})")
 
 
 @shared_task(name="common.work")
 def work_task(kind: str, subject: int) -> None:
-    """Carry out a job; one that has ended meanwhile is left alone."""
+    """Do a job, unless it has ended meanwhile."""
     if threads := KINDS[kind].threads:
         _work_in_thread(kind, subject, threads)
     else:
-        _take_up(kind, subject)
+        _run_if_free(kind, subject)
 
 
 def stop_all_jobs() -> None:
-    """Ask what is worked on in this process to stop soon; other workers take it up."""
+    """Ask all jobs of this process to stop soon; other workers resume them."""
     _closing.set()
 
 
@@ -300,15 +292,15 @@ def is_closing() -> bool:
 
 
 def await_threads() -> None:
-    """Wait for the threads of kinds that have their own, after :func:`stop_all_jobs`."""
+    """Wait for the threads of kinds that have their own; call :func:`stop_all_jobs` first."""
     for thread in threading.enumerate():
         if thread.name.startswith(_THREAD):
             thread.join()
 
 
 def resume_jobs() -> None:
-    """See to it that a worker takes up every job that nobody is at. Cheap, safe in several
-    processes; only for workers, since jobs with threads of their own are taken up here."""
+    """Wake a worker for every job that no worker holds. Cheap, and safe in several processes; call
+    it in workers only, as it starts kinds with threads of their own in this process."""
     now = timezone.now()
     threads = {name: kind.threads for name, kind in KINDS.items() if kind.threads}
     unsent = Job.objects.filter(_free()).filter(
@@ -318,11 +310,11 @@ def resume_jobs() -> None:
         if waiting.kind in threads:
             _work_in_thread(waiting.kind, waiting.subject, threads[waiting.kind])
         elif unsent.filter(pk=waiting.pk).update(sent_until=now + SEND_AGAIN):
-            _send(waiting.kind, waiting.subject)
+            _send_task(waiting.kind, waiting.subject)
 
 
 def _work_in_thread(kind: str, subject: int, threads: threading.Semaphore) -> None:
-    """Begin with that job and go on with what waits of its kind, if there is a thread to spare."""
+    """Do this job and then other waiting ones of its kind, if a thread is free."""
     if not threads.acquire(blocking=False):
         return
 
@@ -330,20 +322,20 @@ def _work_in_thread(kind: str, subject: int, threads: threading.Semaphore) -> No
         try:
             waiting = [subject]
             while waiting and not _closing.is_set():
-                _take_up(kind, waiting[0])
+                _run_if_free(kind, waiting[0])
                 waiting = waiting_jobs(kind)
-        except Exception:  # the next round takes them up in a new thread
+        except Exception:  # the next housekeeping starts a new thread
             logger.exception("A thread for %s stopped", kind)
         finally:
             connections.close_all()
             threads.release()
 
-    # A daemon, though it is waited for: a process that is ordered to end at once shall.
+    # A daemon, so that a second signal can end the process at once.
     threading.Thread(target=work, name=f"{_THREAD}{kind}", daemon=True).start()
 
 
-def _carry_out(run: JobRun, attempts: int, options: Mapping[str, Any]) -> None:
-    """Whatever else goes wrong fails the job."""
+def _run_or_fail(run: JobRun, attempts: int, options: Mapping[str, Any]) -> None:
+    """Do the work; unexpected errors fail the job."""
     kind = KINDS[run.kind]
     try:
         if attempts > MOST_ATTEMPTS and kind.fail is not None:
@@ -356,7 +348,7 @@ def _carry_out(run: JobRun, attempts: int, options: Mapping[str, Any]) -> None:
         logger.warning("%s %s failed: %s", run.kind, run.subject, error, exc_info=unforeseen)
         if kind.fail is None:
             raise Postponed(str(error), RETRY_AFTER) from error
-        # A subject that is gone says nothing; the next turn ends its job.
+        # If the subject is gone, the next attempt ends the job.
         with suppress(ObjectDoesNotExist), transaction.atomic():
             if run.rows().delete()[0]:
                 kind.fail(run.subject, error)
@@ -364,17 +356,17 @@ def _carry_out(run: JobRun, attempts: int, options: Mapping[str, Any]) -> None:
 
 def _refuse_when_closing() -> None:
     if _closing.is_set():
-        raise Postponed("The server is being stopped.")
+        raise Postponed("The server is stopping.")
 
 
-def _let_go(run: JobRun, **fields: Any) -> None:
+def _release(run: JobRun, **fields: Any) -> None:
     free = {"lease_until": None, "lease_token": None, "sent_until": None}
     run.rows().update(**free | fields)
 
 
 def _claim(run: JobRun) -> int:
-    """How often the job was taken up since it last got further; 0 where it is not to be had. One
-    conditional update: exclusive on every database."""
+    """Take the job by one conditional update, exclusive on every database. Returns its attempts
+    since the last progress, or 0 if the job is not free."""
     rows = Job.objects.filter(kind=run.kind, subject=run.subject)
     until = timezone.now() + _lease(run.kind)
     if not rows.filter(_free()).update(
@@ -392,6 +384,6 @@ def _free() -> Q:
     return Q(lease_until=None) | Q(lease_until__lte=timezone.now())
 
 
-def _send(kind: str, subject: int) -> None:
-    # Robust: a broker that is down is logged, and the task is sent again by those who keep house.
+def _send_task(kind: str, subject: int) -> None:
+    # Robust: without a broker this logs an error, and housekeeping sends the task again.
     transaction.on_commit(lambda: work_task.delay(kind, subject), robust=True)

@@ -1,5 +1,4 @@
-"""The one list page: a page of rows with its columns and filters, shown by
-``components/list.html``."""
+"""List pages: a page of rows with columns and filters, shown by ``components/list.html``."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from django_filters import FilterSet
 class SearchFilter(FilterSet):
     """Filters that a page and REST share.
 
-    On a page, a value that cannot be read filters nothing and its field says why; REST refuses it.
+    REST refuses invalid values; a page ignores them and shows the error at the field.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -33,12 +32,12 @@ class SearchFilter(FilterSet):
 
     @property
     def narrowed(self) -> bool:
-        """Whether any filter is set; the order narrows nothing."""
+        """Whether any filter is set, apart from the order."""
         return bool(self.given.keys() - {"sort"})
 
     @property
     def query(self) -> str:
-        """The filters as a query string with its question mark; "" without any."""
+        """The filters as a query string with question mark, or ``""``."""
         return f"?{urlencode(self.given)}" if self.given else ""
 
 
@@ -72,10 +71,10 @@ def list_page(
     rows: Callable[[Sequence[Any]], Sequence[Any]] = list,
     filters: SearchFilter | None = None,
 ) -> ListPage:
-    """The page of ``found`` (a queryset or a sequence) that the address asks for.
+    """The page of ``found`` (a queryset or a sequence) that the request asks for.
 
-    A page that does not exist gives the nearest one. ``rows`` turns the objects of the page into
-    what its template shows, in as many queries for any number of them.
+    A page number out of range gives the nearest page. ``rows`` turns the objects of the page into
+    rows for the template, in a fixed number of queries.
     """
     page = Paginator(found, size).get_page(request.GET.get("page"))
     return ListPage(caption, columns, page, rows(list(page)), filters)

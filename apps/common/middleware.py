@@ -1,4 +1,4 @@
-"""The edge where an expected error becomes something a person can read."""
+"""Responses to expected errors of pages."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -22,12 +22,12 @@ _HEADINGS = {
 
 
 class SlashMiddleware(CommonMiddleware):
-    """Django's redirect to the final slash, which does not turn what is posted into a GET."""
+    """Django's redirect to the final slash, without turning a POST into a GET."""
 
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
-        """308 instead of 301: the client sends the same again."""
+        """308 instead of 301, so that the client repeats method and body."""
         answer = super().process_response(request, response)
         if answer.status_code == HTTPStatus.MOVED_PERMANENTLY and request.method not in SAFE:
             answer.status_code = HTTPStatus.PERMANENT_REDIRECT
@@ -35,55 +35,46 @@ class SlashMiddleware(CommonMiddleware):
 
 
 class LabelhubErrorMiddleware:
-    """Turns a :class:`LabelhubError` of a page into a page, of an htmx request into a toast, and of
-    a page's script into JSON.
+    """Turns a :class:`LabelhubError` into a page, for htmx into a toast, for scripts into JSON.
 
-    The REST API has an exception handler of its own and is left alone.
+    REST has an exception handler of its own.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Pass the request on; only exceptions matter here, and addresses that are none."""
+        """Refuse invalid addresses, pass on all other requests."""
         query = unquote_to_bytes(request.META.get("QUERY_STRING", ""))
         if "\0" in request.path or b"\0" in query:
-            # PostgreSQL refuses a NUL in a parameter with an error of the server.
+            # PostgreSQL cannot take NUL in a parameter.
             raise BadRequest("The address contains a NUL character.")
         try:
             query.decode()
         except UnicodeDecodeError:
-            # Django would search for replacement characters instead.
+            # Django would read replacement characters.
             raise BadRequest("The address is not UTF-8.") from None
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """The answer to an expected error; None leaves any other to Django."""
+        """The response to an expected error; None leaves other errors to Django."""
         if not isinstance(exception, LabelhubError) or request.path.startswith("/api/"):
             return None
         if getattr(request, "htmx", False):
-            return _as_toast(request, exception)
+            toast = {"text": exception.message, "tone": "bad"}
+            response = render(request, "components/toast.html", toast, status=exception.http_status)
+            response["HX-Retarget"] = "#toasts"
+            response["HX-Reswap"] = "beforeend"
+            return response
         if request.headers.get("X-Requested-With") == "fetch":
             body = {"code": exception.code, "message": exception.message}
             return JsonResponse(body, status=exception.http_status)
-        return _as_page(request, exception)
-
-
-def _as_toast(request: HttpRequest, error: LabelhubError) -> HttpResponse:
-    context = {"text": error.message, "tone": "bad"}
-    response = render(request, "components/toast.html", context, status=error.http_status)
-    response["HX-Retarget"] = "#toasts"
-    response["HX-Reswap"] = "beforeend"
-    return response
-
-
-def _as_page(request: HttpRequest, error: LabelhubError) -> HttpResponse:
-    context = {
-        "status": error.http_status,
-        "code": error.code,
-        "heading": _HEADINGS.get(error.http_status, "This did not work"),
-        "message": error.message,
-        "retryable": error.retryable,
-        "back": local_address(request, request.META.get("HTTP_REFERER", "")),
-    }
-    return render(request, "common/error.html", context, status=error.http_status)
+        context = {
+            "status": exception.http_status,
+            "code": exception.code,
+            "heading": _HEADINGS.get(exception.http_status, "This did not work"),
+            "message": exception.message,
+            "retryable": exception.retryable,
+            "back": local_address(request, request.META.get("HTTP_REFERER", "")),
+        }
+        return render(request, "common/error.html", context, status=exception.http_status)

@@ -1,18 +1,18 @@
-"""What the platform itself remembers."""
+"""Workers and jobs of the platform."""
 
 from django.db import models
 
 
 class WorkerSign(models.Model):
-    """When any worker last showed that it lives: one row for all of them."""
+    """When a worker was last seen: one row for all workers."""
 
     seen_at = models.DateTimeField()
 
 
 class Job(models.Model):
-    """Long work that is not done yet, see :mod:`apps.common.jobs`.
+    """Unfinished long work, see :mod:`apps.common.jobs`.
 
-    ``subject`` is the row that asks for the work, of the table that ``kind`` means.
+    ``subject`` is the id of the row that asks for the work; ``kind`` implies its table.
     """
 
     kind = models.CharField(max_length=40)

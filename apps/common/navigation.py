@@ -1,4 +1,4 @@
-"""The pages of a project in their one order: whose they are, and under which heading they stand."""
+"""The menu of a project: its pages in groups, by role."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,21 +14,21 @@ _ALL = ("manager", "reviewer", "viewer")
 
 @dataclass(frozen=True)
 class Page:
-    """An entry of the navigation; ``name`` is that of its address, ``key`` what pages call it."""
+    """A menu entry; ``name`` is the name of its URL, ``key`` identifies it to pages."""
 
     key: str
     text: str
     name: str
     icon: str
     roles: tuple[str, ...] = _ALL
-    experts: bool = False  # of the members, for those alone who are experts
+    experts: bool = False  # among members, only for experts
 
 
 @dataclass(frozen=True)
 class MenuGroup:
-    """Pages under one heading; without a heading they always show.
+    """Pages under one heading; a group without heading is always visible.
 
-    ``folded`` are the roles that find it shut until they open it: to decide takes five pages.
+    ``folded``: roles for which the group is closed until they open it.
     """
 
     key: str
@@ -76,7 +76,7 @@ GROUPS = (
 
 @dataclass(frozen=True)
 class ShownGroup:
-    """A group as somebody sees it on a page."""
+    """A group with the links that a role sees."""
 
     key: str
     text: str
@@ -87,23 +87,22 @@ class ShownGroup:
 def shown_groups(
     slug: str, *, role: str, expert: bool, current: str, cookies: Mapping[str, str]
 ) -> Iterator[ShownGroup]:
-    """The groups of which ``role`` may open a page; the one with the ``current`` page is open."""
+    """The groups with pages for ``role``; the group of the ``current`` page is open."""
     for group in GROUPS:
         pages = [
             page for page in group.pages if role in page.roles and (expert or not page.experts)
         ]
         if pages:
-            links = [_link(page, slug) for page in pages]
+            links = [
+                {
+                    "key": page.key,
+                    "text": page.text,
+                    "icon": page.icon,
+                    "url": reverse(page.name, args=[slug]),
+                }
+                for page in pages
+            ]
+            chosen = cookies.get(f"{NAV_COOKIE}_{group.key}")
+            is_open = chosen == "open" if chosen in {"open", "shut"} else role not in group.folded
             here = current in {page.key for page in pages}
-            yield ShownGroup(group.key, group.text, links, here or _is_open(group, role, cookies))
-
-
-def _link(page: Page, slug: str) -> dict[str, str]:
-    address = reverse(page.name, args=[slug])
-    return {"key": page.key, "text": page.text, "icon": page.icon, "url": address}
-
-
-def _is_open(group: MenuGroup, role: str, cookies: Mapping[str, str]) -> bool:
-    """As this browser left it; as it suits the role before that."""
-    chosen = cookies.get(f"{NAV_COOKIE}_{group.key}")
-    return chosen == "open" if chosen in {"open", "shut"} else role not in group.folded
+            yield ShownGroup(group.key, group.text, links, here or is_open)

@@ -1,27 +1,23 @@
-"""Outages of what the server stands on, told apart from faults of ours."""
+"""Tell outages of disk and database from errors of our own."""
 
 import errno
-from collections.abc import Iterator
 
 from django.db.utils import InterfaceError, OperationalError
 
 from labelhub.core.errors import Unavailable
 
 DISK_FULL = (
-    "The server's disk is full, so this request was not completed. An operator has to make room; "
+    "The server's disk is full, so this request was not completed. Ask an operator to make room, "
     "then send it again."
 )
 DATABASE_AWAY = (
-    "The database cannot be reached just now, so this request was not completed. "
-    "Try again in a moment."
+    "The database cannot be reached now, so this request was not completed. Try again in a moment."
 )
 DATABASE_READONLY = (
-    "The database cannot be written to, so this request was not completed. An operator has to let "
-    "the server write to its data folder; then send it again."
+    "The database is read-only, so this request was not completed. Ask an operator to let the "
+    "server write to its data folder, then send it again."
 )
-DATABASE_BUSY = (
-    "The database is busy just now, so this request was not completed. Try again in a moment."
-)
+DATABASE_BUSY = "The database is busy, so this request was not completed. Try again in a moment."
 
 #: Primary result codes of SQLite: https://sqlite.org/rescode.html, by name.
 _BUSY, _LOCKED, _READONLY, _IOERR, _FULL, _CANTOPEN = 5, 6, 8, 10, 13, 14
@@ -46,34 +42,30 @@ _OF_POSTGRESQL = {
 
 
 def find_outage(error: BaseException | None) -> Unavailable | None:
-    """The outage that ``error`` comes from, or None where it is a fault of ours."""
-    for cause in _causes(error):
-        if words := _words_for(cause):
-            return Unavailable(words)
+    """The outage behind ``error``, or None if there is none."""
+    while error is not None:
+        if message := _outage_message(error):
+            return Unavailable(message)
+        error = error.__cause__
     return None
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__
-
-
-def _words_for(error: BaseException) -> str:
+def _outage_message(error: BaseException) -> str:
+    """What is out of order; "" if ``error`` is no outage."""
     if isinstance(error, OSError):
         return DISK_FULL if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
     if isinstance(error, InterfaceError):
-        # A closed connection; a value that cannot be bound is a fault of ours.
+        # Other interface errors, such as a value that cannot be bound, are our own.
         return DATABASE_AWAY if "closed" in str(error) else ""
     if not isinstance(error, OperationalError):
         return ""
     cause = error.__cause__
-    if cause is None:  # of our own making: a turn at SQLite's lock that did not come
+    if cause is None:  # raised by labelhub.sqlite after waiting for the lock
         return DATABASE_BUSY if "locked" in str(error) else ""
     code = getattr(cause, "sqlite_errorcode", None)
     if code is not None:
         return _OF_SQLITE.get(code & 0xFF, "")
     state = getattr(cause, "sqlstate", "")
-    if state is None:  # psycopg has no connection that could have answered
+    if state is None:  # psycopg could not connect
         return DATABASE_AWAY
     return next((words for begin, words in _OF_POSTGRESQL.items() if state.startswith(begin)), "")

@@ -1,8 +1,8 @@
-"""Queries and conditional updates that are put together once.
+"""Queries and conditional updates that are compiled once.
 
-Django takes up to ten times as long to put a statement together as the database to run it. On the
-queue's path every query is the same but for a few values, so its statement is kept, around marks
-that the values of each call replace.
+Django takes up to ten times as long to compile a statement as the database to run it. The queries
+of the queue differ only in a few values, so their SQL is kept, with marks that the values of each
+call replace.
 """
 
 import inspect
@@ -20,13 +20,12 @@ from django.db.models.query import (  # type: ignore[attr-defined]  # left out o
     get_related_populators,
 )
 from django.db.models.sql import UpdateQuery
-from django.db.models.sql.compiler import SQLCompiler
 from django.db.transaction import TransactionManagementError
 
 Given = ParamSpec("Given")
 Row = TypeVar("Row")
 
-#: What stands for the value of a parameter, by its type and place; no row holds any of these.
+#: Marks for parameters, by type and position; no row holds such a value.
 _MARKS: dict[type, Callable[[int], Any]] = {
     int: lambda position: -7_000_001 - position,
     str: lambda position: f"\ue000 value {position} \ue000",
@@ -35,20 +34,20 @@ _MARKS: dict[type, Callable[[int], Any]] = {
 }
 
 
-#: Rows, and what is written into the columns of each.
+#: Rows, and the new values of their columns.
 Update: TypeAlias = tuple[QuerySet[Any, Any], dict[str, Any]]
 
 
 class PreparedQuery(Generic[Given, Row]):
     """Call it with values for the parameters of the decorated function; it returns the rows.
 
-    Parameters are plain values (int, str, datetime, UUID), given by position, that reach the
-    statement as they are: nothing may branch on them, and none may be None.
+    Parameters are positional plain values (int, str, datetime, UUID) that reach the statement
+    unchanged: the function must not branch on them, and none may be None.
     """
 
     def __init__(self, build: Callable[..., QuerySet[Any, Row]]) -> None:
         self._build = build
-        self._marks = _marks_of(build)
+        self._marks = _make_marks(build)
         self._statement: _Statement | None = None
 
     def __call__(self, *values: Given.args, **_: Given.kwargs) -> list[Row]:
@@ -63,36 +62,36 @@ class PreparedQuery(Generic[Given, Row]):
         if None in values:
             raise TypeError("A prepared query takes no None: nothing is equal to NULL.")
         if any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in values):
-            return iter(())  # no row has a number that no column can hold
+            return iter(())  # no column holds such a number
         if self._statement is None:
-            # Of two threads that come first together, one does it in vain.
+            # Two threads may compile it at once, with the same result.
             self._statement = _Statement.of(self._build(*self._marks), self._marks)
         return cast("Iterator[Row]", self._statement.rows(values))
 
 
 def prepared(build: Callable[Given, QuerySet[Any, Row]]) -> PreparedQuery[Given, Row]:
-    """Make a function that returns a query into one that runs it, put together once."""
+    """Turn a function that returns a query into one that runs it, compiled once."""
     return PreparedQuery(build)
 
 
 class PreparedUpdate(Generic[Given]):
-    """Call it with values for the parameters of the decorated function; it returns how many rows
-    were changed. Parameters are as those of :class:`PreparedQuery`."""
+    """Call it with values for the parameters of the decorated function; it returns the number of
+    changed rows. Parameters are like those of :class:`PreparedQuery`."""
 
     def __init__(self, build: Callable[..., Update]) -> None:
         self._build = build
-        self._marks = _marks_of(build)
+        self._marks = _make_marks(build)
         self._sql = ""
-        #: For each place in the statement: whose value it takes, or -1 and the one it always has.
+        #: For each parameter of the statement: the position of its argument, or -1 and a constant.
         self._params: list[tuple[int, Any]] = []
 
     def __call__(self, *values: Given.args, **_: Given.kwargs) -> int:
-        """Write, if there is anything that the update is about."""
+        """Write the values into the rows that the update selects."""
         if None in values:
             raise TypeError("A prepared update takes no None: nothing is equal to NULL.")
         if not self._sql:
-            self._put_together()
-        given = [_adapted(connection, value) for value in values]
+            self._compile()
+        given = [_adapt_value(connection, value) for value in values]
         params = [
             given[position] if position >= 0 else constant for position, constant in self._params
         ]
@@ -100,34 +99,44 @@ class PreparedUpdate(Generic[Given]):
             open_.execute(self._sql, params)
             return int(open_.rowcount)
 
-    def _put_together(self) -> None:
+    def _compile(self) -> None:
         rows, changes = self._build(*self._marks)
         query = cast("UpdateQuery", rows.query.chain(UpdateQuery))
         query.add_update_values(changes)
         sql, params = query.get_compiler(DEFAULT_DB_ALIAS).as_sql()
-        marks = [_adapted(connection, mark) for mark in self._marks]
-        missing = [mark for mark in marks if mark not in params]
-        if missing:
-            raise TypeError(f"{len(missing)} parameters are not in the statement as they are.")
-        # Of two threads that come first together, one does it in vain.
+        marks = _adapted_marks(self._marks, params)
+        # Two threads may compile it at once, with the same result.
         self._params = [(marks.index(param) if param in marks else -1, param) for param in params]
         self._sql = sql
 
 
 def prepared_update(build: Callable[Given, Update]) -> PreparedUpdate[Given]:
-    """Make a function that returns rows and what to write there into one that does it."""
+    """Turn a function that returns rows and new values into one that writes them."""
     return PreparedUpdate(build)
 
 
-def _marks_of(build: Callable[..., Any]) -> list[Any]:
+def _make_marks(build: Callable[..., Any]) -> list[Any]:
     kinds = inspect.get_annotations(build, eval_str=True)
     names = inspect.signature(build).parameters
     return [_MARKS[kinds[name]](position) for position, name in enumerate(names)]
 
 
+def _adapted_marks(marks: Sequence[Any], params: Sequence[Any]) -> list[Any]:
+    """The marks as they are in ``params``.
+
+    Raises:
+        TypeError: some of them are missing there.
+    """
+    adapted = [_adapt_value(connection, mark) for mark in marks]
+    missing = [mark for mark in adapted if mark not in params]
+    if missing:
+        raise TypeError(f"{len(missing)} parameters do not reach the statement unchanged.")
+    return adapted
+
+
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """SQL with marked parameters, and how to make what the query yields of the rows."""
+    """SQL with marked parameters, and how to turn its rows into results."""
 
     sql: str
     params: Sequence[Any]
@@ -144,10 +153,8 @@ class _Statement:
     def of(cls, rows: QuerySet[Any, Any], marks: Sequence[Any]) -> "_Statement":
         compiler = rows.query.get_compiler(DEFAULT_DB_ALIAS)
         sql, params = compiler.as_sql()
-        marks = [_adapted(connection, mark) for mark in marks]
-        missing = [mark for mark in marks if mark not in params]
-        if missing:
-            raise TypeError(f"{len(missing)} parameters are not in the statement as they are.")
+        marks = _adapted_marks(marks, params)
+        converters = compiler.get_converters([column[0] for column in compiler.select])
         whole = issubclass(rows._iterable_class, ModelIterable)  # noqa: SLF001 - rows or values?
         info = compiler.klass_info if whole else None
         columns = info["select_fields"] if info else []
@@ -156,7 +163,10 @@ class _Statement:
             sql=sql,
             params=params,
             marks=marks,
-            converters=_converters(compiler),
+            converters=[
+                (column, convert, expression)
+                for column, (convert, expression) in converters.items()
+            ],
             model=info["model"] if info else None,
             columns=slice(columns[0], columns[-1] + 1) if columns else slice(None),
             fields=fields,
@@ -167,9 +177,9 @@ class _Statement:
 
     def rows(self, values: Iterable[Any]) -> Iterator[Any]:
         if self.locks and not connection.in_atomic_block:
-            raise TransactionManagementError("Rows are locked inside a transaction only.")
+            raise TransactionManagementError("Rows can be locked within a transaction only.")
         given = dict(
-            zip(self.marks, (_adapted(connection, value) for value in values), strict=True)
+            zip(self.marks, (_adapt_value(connection, value) for value in values), strict=True)
         )
         with connection.cursor() as cursor:
             cursor.execute(self.sql, [given.get(param, param) for param in self.params])
@@ -190,13 +200,8 @@ class _Statement:
         return made
 
 
-def _converters(compiler: SQLCompiler) -> list[tuple[int, Sequence[Callable[..., Any]], Any]]:
-    found = compiler.get_converters([column[0] for column in compiler.select])
-    return [(column, converters, expression) for column, (converters, expression) in found.items()]
-
-
-def _adapted(database: BaseDatabaseWrapper, value: Any) -> Any:
-    """As a query's own parameters reach the cursor."""
+def _adapt_value(database: BaseDatabaseWrapper, value: Any) -> Any:
+    """The value in the form in which Django passes it to the cursor."""
     if isinstance(value, datetime):
         return database.ops.adapt_datetimefield_value(value)
     if isinstance(value, UUID):

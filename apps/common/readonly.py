@@ -1,4 +1,4 @@
-"""Admin pages on which nothing can be changed."""
+"""Read-only admin pages."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from django.http import HttpRequest
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # one base for several models
-    """To look things up; they change through the pages and services."""
+    """A page to look up rows; pages and services change them."""
 
     list_per_page = 50
     show_full_result_count = False  # a second count over tables that grow without end

@@ -1,8 +1,8 @@
-"""Writing one row with a statement that is put together once.
+"""Write one row with a statement that is compiled once.
 
-``save`` takes five times as long to put its statement together as the database to run it, and asks
-first whether there are parents, signals and validators. On the paths of a label and of an author's
-message none of that varies; see also ``prepared.py``, which reads in the same way.
+``save`` takes five times as long to compile its statement as the database to run it, and checks
+parents and signals first. Labels and authors' messages need none of that; ``prepared.py`` reads in
+the same way.
 """
 
 from collections.abc import Sequence
@@ -15,17 +15,17 @@ Row = TypeVar("Row", bound=models.Model)
 
 
 def insert_row(row: Row, *, if_free: bool = False) -> Row:
-    """Insert an unsaved row and give it its key, as ``row.save(force_insert=True)`` does.
+    """Insert an unsaved row and set its key, like ``row.save(force_insert=True)``.
 
-    For models of one table; no signals are sent, and ``save`` is not called. With ``if_free`` a row
+    For models of one table; it sends no signals and does not call ``save``. With ``if_free`` a row
     without a key that a unique constraint forbids is not inserted and gets no key.
 
     Raises:
-        IntegrityError: as the database says.
+        IntegrityError: from the database.
     """
-    sql, fields = _insertion(type(row), row.pk is None, if_free)
-    # What is made when a row is stored, such as ``auto_now_add``, is written on the row as well.
-    values = [_prepared(field, field.pre_save(row, add=True)) for field in fields]
+    sql, fields = _insert_statement(type(row), row.pk is None, if_free)
+    # pre_save also sets values such as ``auto_now_add`` on the row.
+    values = [_to_database(field, field.pre_save(row, add=True)) for field in fields]
     with transaction.mark_for_rollback_on_error(connection.alias), connection.cursor() as cursor:
         cursor.execute(sql, values)
         if row.pk is None:
@@ -38,66 +38,66 @@ def insert_row(row: Row, *, if_free: bool = False) -> Row:
 
 
 def update_row(row: models.Model, *names: str) -> None:
-    """Write these fields of a stored row, as ``row.save(update_fields=names)`` does.
+    """Write these fields of a stored row, like ``row.save(update_fields=names)``.
 
     Raises:
-        DatabaseError: the row is no more.
+        DatabaseError: the row does not exist any more.
     """
     if not update_row_if(row, *names):
-        raise DatabaseError(f"Row {row.pk} of {type(row).__name__} is no more.")
+        raise DatabaseError(f"Row {row.pk} of {type(row).__name__} does not exist any more.")
 
 
 def update_row_if(row: models.Model, *names: str, **still: Any) -> bool:
-    """The same where the stored row still has these values (None: NULL); whether it had."""
+    """The same if the stored row still has the values ``still`` (None: NULL). Returns whether."""
     nulls = tuple(name for name, value in still.items() if value is None)
-    sql, fields, conditions = _change(type(row), names, tuple(still), nulls)
-    values = [_prepared(field, field.pre_save(row, add=False)) for field in fields]
-    expected = [_prepared(field, still[field.name]) for field in conditions]
-    key = _prepared(type(row)._meta.pk, row.pk)
+    sql, fields, conditions = _update_statement(type(row), names, tuple(still), nulls)
+    values = [_to_database(field, field.pre_save(row, add=False)) for field in fields]
+    expected = [_to_database(field, still[field.name]) for field in conditions]
+    key = _to_database(type(row)._meta.pk, row.pk)
     with transaction.mark_for_rollback_on_error(connection.alias), connection.cursor() as cursor:
         cursor.execute(sql, [*values, key, *expected])
         return bool(cursor.rowcount)
 
 
 @lru_cache(maxsize=256)
-def _insertion(
+def _insert_statement(
     model: type[models.Model],
     counted: bool,  # noqa: FBT001 - a cache's key
     if_free: bool,  # noqa: FBT001 - a cache's key
 ) -> tuple[str, Sequence[Any]]:
-    """The statement, and the fields whose values it takes; ``counted``: the key is made there."""
+    """The statement, and its fields; ``counted``: the database makes the key."""
     meta = model._meta
     fields = [field for field in meta.local_concrete_fields if not (counted and field.primary_key)]
-    columns = ", ".join(map(_quoted, fields))
+    columns = ", ".join(map(_quote_column, fields))
     marks = ", ".join(["%s"] * len(fields))
     table = connection.ops.quote_name(meta.db_table)
     ending = " ON CONFLICT DO NOTHING" if if_free else ""
-    ending += f" RETURNING {_quoted(meta.pk)}" if counted else ""
+    ending += f" RETURNING {_quote_column(meta.pk)}" if counted else ""
     return f"INSERT INTO {table} ({columns}) VALUES ({marks}){ending}", fields  # noqa: S608 - names of our own models
 
 
 @lru_cache(maxsize=256)
-def _change(
+def _update_statement(
     model: type[models.Model],
     names: tuple[str, ...],
     still: tuple[str, ...],
     nulls: tuple[str, ...],
 ) -> tuple[str, Sequence[Any], Sequence[Any]]:
-    """The statement, the fields that it writes, and those whose values it compares."""
+    """The statement, the fields that it writes, and the fields that it compares."""
     meta = model._meta
     fields = [meta.get_field(name) for name in names]
     compared = [meta.get_field(name) for name in still if name not in nulls]
-    changes = ", ".join(f"{_quoted(field)} = %s" for field in fields)
-    where = [f"{_quoted(field)} = %s" for field in (meta.pk, *compared)]
-    where += [f"{_quoted(meta.get_field(name))} IS NULL" for name in nulls]
+    changes = ", ".join(f"{_quote_column(field)} = %s" for field in fields)
+    where = [f"{_quote_column(field)} = %s" for field in (meta.pk, *compared)]
+    where += [f"{_quote_column(meta.get_field(name))} IS NULL" for name in nulls]
     table = connection.ops.quote_name(meta.db_table)
     sql = f"UPDATE {table} SET {changes} WHERE {' AND '.join(where)}"  # noqa: S608 - the same
     return sql, fields, compared
 
 
-def _prepared(field: Any, value: Any) -> Any:
+def _to_database(field: Any, value: Any) -> Any:
     return field.get_db_prep_save(value, connection)
 
 
-def _quoted(field: Any) -> str:
+def _quote_column(field: Any) -> str:
     return connection.ops.quote_name(field.column)

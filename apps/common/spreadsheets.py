@@ -1,23 +1,23 @@
-"""Tables as CSV that is safe to open in a spreadsheet."""
+"""CSV that is safe to open in a spreadsheet."""
 
 from collections.abc import Iterable, Sequence
 
-#: A spreadsheet runs cells that start like this. Keep in step with readers.delimited.unguard.
+#: Cells that start like this are formulas. Keep in step with readers.delimited.unguard.
 RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def guard(cell: str) -> str:
-    """``cell`` with an apostrophe before it if a spreadsheet would run it.
+    """``cell``, with an apostrophe before it if a spreadsheet would read a formula.
 
-    A cell that looks guarded already gets one more, so that taking one off always gives it back.
+    A cell with apostrophes gets one more, so that removing one always restores it.
     """
     return f"'{cell}" if cell.lstrip("'").startswith(RUN_BY_SPREADSHEETS) else cell
 
 
 def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]], *, header: bool = True) -> str:
-    """Rows of texts and numbers as CSV, each with a cell for each of ``names``.
+    """Rows of texts and numbers as CSV with the columns ``names``.
 
-    Only texts are guarded: a negative number stays a number. None is an empty cell.
+    Only texts are guarded, so negative numbers stay numbers. None is an empty cell.
     """
     import pandas as pd  # noqa: PLC0415 - takes half a second, and most processes write no table
 

@@ -1,4 +1,4 @@
-"""Addresses in numbers: what kind of place they are, however they are written."""
+"""Numeric IP addresses in all their notations."""
 
 import ipaddress
 
@@ -9,19 +9,15 @@ NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 def numeric(text: str) -> Address:
-    """The address that packets to ``text`` end up at: an IPv4 address that an IPv6 address carries
-    (mapped, by 6to4 or by NAT64) is itself.
+    """The address that packets to ``text`` reach: for an IPv6 address that embeds an IPv4 address
+    (mapped, 6to4, NAT64), that IPv4 address.
 
     Raises:
-        ValueError: it is no address in numbers.
+        ValueError: ``text`` is no numeric address.
     """
     address = ipaddress.ip_address(text.partition("%")[0])
-    if isinstance(address, ipaddress.IPv6Address):
-        return _carried_by(address) or address
-    return address
-
-
-def _carried_by(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
     if address in NAT64:
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour
+    return address.ipv4_mapped or address.sixtofour or address

@@ -1,6 +1,6 @@
-"""Model validation whose refusals people can read."""
+"""Model validation with readable errors."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db import models
@@ -12,8 +12,8 @@ def check_model(instance: models.Model, *, exclude: Collection[str] = ()) -> Non
     """``full_clean``, for services.
 
     Raises:
-        InvalidInput: naming each field and what is wrong with it; ``data["errors"]`` has the same
-            as a list of ``{"field", "message"}``.
+        InvalidInput: its message names each field and its error; ``data["errors"]`` lists them as
+            ``{"field", "message"}``.
     """
     try:
         instance.full_clean(exclude=set(exclude))
@@ -22,7 +22,7 @@ def check_model(instance: models.Model, *, exclude: Collection[str] = ()) -> Non
 
 
 def invalid_input(error: ValidationError) -> InvalidInput:
-    """The same refusal as one of ours."""
+    """A Django validation error as :class:`InvalidInput`."""
     if not hasattr(error, "error_dict"):
         return InvalidInput(" ".join(error.messages))
     faults = [
@@ -30,8 +30,12 @@ def invalid_input(error: ValidationError) -> InvalidInput:
         for field, messages in error.message_dict.items()
         for message in messages
     ]
-    words = " ".join(
+    return InvalidInput(join_faults(faults), data={"errors": faults})
+
+
+def join_faults(faults: Sequence[Mapping[str, str]]) -> str:
+    """All of ``{"field", "message"}`` in one line."""
+    return " ".join(
         f"{fault['field']}: {fault['message']}" if fault["field"] else fault["message"]
         for fault in faults
     )
-    return InvalidInput(words, data={"errors": faults})

@@ -1,7 +1,6 @@
-"""Health of the service, the theme of this browser, and the page of all components."""
+"""Health checks, the choice of the theme, and the page of all components."""
 
 import shutil
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
@@ -22,26 +21,28 @@ from apps.common.theme import ONE_YEAR, THEME_COOKIE, THEMES
 from apps.common.workers import worker_silence
 
 _PATIENCE = 2.0
-#: Bytes that the data folder's disk must have left.
+#: Bytes that must be free in the data folder.
 _LEAST_ROOM = 100 * 1024**2
 
 
 @never_cache
 @require_GET
 def health_live(_request: HttpRequest) -> JsonResponse:
-    """The process answers; nothing else is looked at."""
+    """Whether the process responds; no other check."""
     return JsonResponse({"status": "ok"})
 
 
 @never_cache
 @require_GET
 def health_ready(_request: HttpRequest) -> JsonResponse:
-    """Whether this server can answer: 503 without the database. What else is missing is named
-    ("degraded") with 200, as people can go on labelling: Redis, a worker, room on the disk."""
+    """Whether this server can work: 503 without the database. Without Redis, a worker or room on
+    the disk it is "degraded", with 200, as people can go on labelling."""
     if not _database_answers():
         body = {"status": "unavailable", "parts": {"database": "not reachable"}}
         return JsonResponse(body, status=503)
-    parts = {"database": "ok", "worker": _worker_state(), "disk": _disk_state()}
+    silence = worker_silence()
+    worker = f"none for {silence}" if silence else "ok"
+    parts = {"database": "ok", "worker": worker, "disk": _disk_state()}
     if settings.REDIS_URL:
         parts["redis"] = "ok" if _redis_answers(settings.REDIS_URL) else "not reachable"
     whole = all(state == "ok" for state in parts.values())
@@ -50,10 +51,10 @@ def health_ready(_request: HttpRequest) -> JsonResponse:
 
 @require_POST
 def set_theme(request: HttpRequest) -> HttpResponse:
-    """Keep the chosen theme in this browser and go back to where it was chosen."""
+    """Store the chosen theme in a cookie and go back to the page."""
     theme = request.POST.get("theme", "")
     if theme not in THEMES:
-        return HttpResponseBadRequest("theme must be auto, light or dark")
+        return HttpResponseBadRequest("theme: must be auto, light or dark.")
     response = redirect(local_address(request, request.POST.get("next", "")) or "/")
     response.set_cookie(
         THEME_COOKIE, theme, max_age=ONE_YEAR, samesite="Lax", secure=request.is_secure()
@@ -64,9 +65,8 @@ def set_theme(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def design_system(request: HttpRequest) -> HttpResponse:
-    """Every component in its states."""
-    context: dict[str, Any] = design_samples(request)
-    return render(request, "common/design.html", context)
+    """Every component in every state."""
+    return render(request, "common/design.html", design_samples(request))
 
 
 def _database_answers() -> bool:
@@ -78,13 +78,8 @@ def _database_answers() -> bool:
     return True
 
 
-def _worker_state() -> str:
-    silence = worker_silence()
-    return f"none for {silence}" if silence else "ok"
-
-
 def _disk_state() -> str:
-    """Of the data folder: the database may have a disk of its own."""
+    """The room in the data folder."""
     try:
         free = shutil.disk_usage(settings.DATA_DIR).free
     except OSError:

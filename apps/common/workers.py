@@ -1,4 +1,4 @@
-"""Whether any worker lives: what is queued waits for one, silently if nobody looked."""
+"""Whether any worker is alive."""
 
 import time
 from datetime import datetime, timedelta
@@ -9,32 +9,32 @@ from django.utils.timesince import timesince
 
 from apps.common.models import WorkerSign
 
-#: Seconds between two signs of a worker.
+#: Seconds between two heartbeats of a worker.
 EVERY = 10.0
-#: So long without any sign, and no worker lives.
+#: Without any heartbeat for so long, no worker is alive.
 SILENCE = timedelta(minutes=1)
 
 _ONLY = 1
-_next_sign = 0.0
+_next_heartbeat = 0.0
 
 
-def show_sign() -> None:
-    """Show that this worker lives; called again and again, it writes every ten seconds."""
-    global _next_sign  # noqa: PLW0603 - of this process, as its worker is
-    if time.monotonic() >= _next_sign:
-        _next_sign = time.monotonic() + EVERY
+def write_heartbeat() -> None:
+    """Write this worker's heartbeat; of frequent calls, one in ten seconds writes."""
+    global _next_heartbeat  # noqa: PLW0603 - one worker per process
+    if time.monotonic() >= _next_heartbeat:
+        _next_heartbeat = time.monotonic() + EVERY
         if not WorkerSign.objects.filter(pk=_ONLY).update(seen_at=Now()):
             expect_worker()
 
 
 def expect_worker() -> None:
-    """A server has started: from now on the absence of a worker counts, were there never one."""
+    """Called when a server starts: from now on a missing worker is reported."""
     WorkerSign.objects.get_or_create(pk=_ONLY, defaults={"seen_at": Now()})
 
 
 def worker_silence() -> str:
-    """For how long no worker has lived, such as "3 minutes"; empty where one lives, and where no
-    server has started yet. By the database's clock, which all processes share."""
+    """How long no worker has been alive, such as "3 minutes"; "" if one is, or if no server has
+    started yet. By the database's clock, which all processes share."""
     row = WorkerSign.objects.values_list("seen_at", Now()).first()
     if row is None:
         return ""

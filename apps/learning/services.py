@@ -16,7 +16,15 @@ from django.db.models import Exists, Max, OuterRef
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.common.jobs import Interrupted, JobRun, cancel_job, fault_words, job, start_job, work_on
+from apps.common.jobs import (
+    Interrupted,
+    JobRun,
+    cancel_job,
+    failure_message,
+    job,
+    start_job,
+    work_on,
+)
 from apps.labels.blindness import is_audit
 from apps.labels.models import ItemState, Kind, Label
 from apps.labels.services import NewLabel, annotator_for, rank_items, record_learned, unrank_items
@@ -312,7 +320,7 @@ def run_training(model_id: int, *, open_learner: OpenLearner = ChildLearner) -> 
 def fail_training(model_id: int, error: Exception) -> None:
     """Store why it failed; a training whose labels were changed is cancelled."""
     status = Status.CANCELLED if isinstance(error, LabelsMoved) else Status.FAILED
-    message = fault_words(error, "It stopped by {fault}.")
+    message = failure_message(error, "It stopped by {fault}.")
     rows = TrainedModel.objects.filter(pk=model_id, status__in=TrainedModel.UNFINISHED)
     rows.update(status=status, message=message, finished_at=timezone.now())
 

@@ -127,7 +127,7 @@ def test_what_is_known_is_named(world: World, rest: httpx.Client) -> None:
     problem = asked(rest, "GET", url, params={"curent": "1"}).json()
     assert problem["errors"][0]["field"] == "curent"
     assert problem["detail"] == (
-        "curent: is not known here; known are action, annotator, current, item, kind, page, "
+        "curent: is unknown; known are action, annotator, current, item, kind, page, "
         "page_size, rejected. Did you mean current?"
     )
 

@@ -19,7 +19,7 @@ from apps.common.jobs import (
     Postponed,
     cancel_job,
     ensure_jobs,
-    fault_words,
+    failure_message,
     job,
     resume_jobs,
     start_job,
@@ -56,7 +56,7 @@ class Counting:
                 self.meanwhile(len(project.description))
 
     def fail(self, _: int, error: Exception) -> None:
-        self.failed.append(fault_words(error, "Stopped by {fault}."))
+        self.failed.append(failure_message(error, "Stopped by {fault}."))
 
     @property
     def done(self) -> int:
@@ -177,7 +177,7 @@ def test_a_cancelled_job_is_not_taken_up(counting: Counting) -> None:
     ("error", "words"),
     [
         (InvalidInput("Nothing fits."), "Nothing fits."),
-        (ZeroDivisionError(), "Stopped by a fault of the server (ZeroDivisionError)."),
+        (ZeroDivisionError(), "Stopped by a server error (ZeroDivisionError)."),
     ],
 )
 def test_a_failure_is_told_and_ends_it(counting: Counting, error: Exception, words: str) -> None:

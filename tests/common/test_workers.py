@@ -8,7 +8,7 @@ from django.test import Client
 
 from apps.common import workers
 from apps.common.models import WorkerSign
-from apps.common.workers import expect_worker, show_sign, worker_silence
+from apps.common.workers import expect_worker, worker_silence, write_heartbeat
 from apps.debates.models import Run
 from apps.debates.selectors import limited_by
 from tests.factories.accounts import UserFactory
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def fresh_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process whose worker has shown no sign yet."""
-    monkeypatch.setattr(workers, "_next_sign", 0.0)
+    monkeypatch.setattr(workers, "_next_heartbeat", 0.0)
 
 
 def age_sign(**by: float) -> None:
@@ -29,7 +29,7 @@ def age_sign(**by: float) -> None:
 
 def test_silence_counts_from_the_last_sign() -> None:
     assert worker_silence() == ""  # no server has started: nobody expects a worker
-    show_sign()
+    write_heartbeat()
     assert worker_silence() == ""
     age_sign(seconds=59)
     assert worker_silence() == ""
@@ -49,13 +49,13 @@ def test_signs_are_written_every_ten_seconds_and_end_a_silence(
 ) -> None:
     expect_worker()
     age_sign(hours=1)
-    show_sign()
+    write_heartbeat()
     assert worker_silence() == ""
     age_sign(hours=1)
-    show_sign()  # too early to write again
+    write_heartbeat()  # too early to write again
     assert worker_silence() != ""
-    monkeypatch.setattr(workers, "_next_sign", 0.0)
-    show_sign()
+    monkeypatch.setattr(workers, "_next_heartbeat", 0.0)
+    write_heartbeat()
     assert worker_silence() == ""
     assert WorkerSign.objects.count() == 1
 
@@ -67,7 +67,7 @@ def test_the_overview_and_a_waiting_run_say_it(client: Client) -> None:
     Run.objects.filter(pk=run.pk).update(created_at=F("created_at") - timedelta(minutes=5))
     run.refresh_from_db()
     page = f"/p/{project.slug}/"
-    show_sign()
+    write_heartbeat()
     assert "No worker is running" not in client.get(page).content.decode()
     age_sign(minutes=5)
     assert "No worker is running" in client.get(page).content.decode()

@@ -25,10 +25,11 @@ from apps.authors.errors import BadField
 from apps.authors.models import Author, Site
 from apps.authors.selectors.authors import find_author, find_site_for
 from apps.authors.selectors.sites import site_of_server_key
-from apps.common.api.errors import faults, summary
+from apps.common.api.errors import flatten_faults
 from apps.common.api.parsers import PlainJSONParser
 from apps.common.api.viewsets import ApiViewSet
 from apps.common.sealing import digest
+from apps.common.validation import join_faults
 
 #: So many requests with one key in so many seconds: 50 a second, and 200 at once.
 MOST, WITHIN = 200, 4
@@ -186,5 +187,5 @@ def read(sent: serializers.BaseSerializer[Any]) -> dict[str, Any]:
     """
     if sent.is_valid():
         return dict(sent.validated_data)
-    found = list(faults(sent.errors))
-    raise BadField(summary(found), data={"errors": found})
+    found = list(flatten_faults(sent.errors))
+    raise BadField(join_faults(found[:3]), data={"errors": found})

@@ -21,7 +21,7 @@ from apps.common.api.openapi import generating
 
 @cache
 def openapi_document() -> dict[str, Any]:
-    """The OpenAPI document; it depends on the code alone, so it is made once."""
+    """The OpenAPI document, made once, as it depends on the code only."""
     generator = spectacular_settings.DEFAULT_GENERATOR_CLASS(
         urlconf=settings.ROOT_URLCONF, api_version=SpectacularAPIView.api_version
     )
@@ -31,13 +31,13 @@ def openapi_document() -> dict[str, Any]:
 
 
 class OpenApiView(SpectacularAPIView):
-    """The OpenAPI document as YAML or JSON; open to everybody, as it holds no data."""
+    """The OpenAPI document as YAML or JSON; public, as it holds no data."""
 
     permission_classes = [AllowAny]
 
     @extend_schema(exclude=True)
     def get(self, request: Request) -> Response:
-        """The document in the form that the client prefers."""
+        """The document in the format that the client prefers."""
         name = f"labelhub.{request.accepted_renderer.format}"
         disposition = {"Content-Disposition": f'inline; filename="{name}"'}
         return Response(openapi_document(), headers=disposition)
@@ -45,13 +45,13 @@ class OpenApiView(SpectacularAPIView):
 
 @require_safe
 def swagger_ui(request: HttpRequest) -> HttpResponse:
-    """The documentation in which requests can be tried."""
+    """Swagger UI, to read the documentation and try requests."""
     return render(request, "common/swagger_ui.html")
 
 
 @require_safe
 @csp_update({"style-src": [NONCE], "worker-src": ["blob:"]})
 def redoc(request: HttpRequest) -> HttpResponse:
-    """The documentation to read and search. ReDoc makes its styles itself, and searches in a worker
-    that it makes from a blob."""
+    """ReDoc, to read and search the documentation. It needs inline styles and a worker from a
+    blob."""
     return render(request, "common/redoc.html")

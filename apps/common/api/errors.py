@@ -1,8 +1,8 @@
 """Every REST error as ``application/problem+json`` (RFC 9457).
 
 ``{"type", "title", "status", "code", "detail"}``, with ``errors`` (a list of ``{"field",
-"message"}``) where fields are at fault, ``data`` where an error carries more, and ``retryable``
-true where nothing was done and the same may succeed in a moment.
+"message"}``) for invalid fields, ``data`` for other details, and ``retryable`` true if nothing was
+done and the same request may succeed in a moment.
 """
 
 import logging
@@ -30,63 +30,71 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from apps.common.outages import find_outage
-from apps.common.validation import invalid_input
+from apps.common.validation import invalid_input, join_faults
 from labelhub.core.errors import LabelhubError
 
 logger = logging.getLogger(__name__)
 
 PROBLEM = "application/problem+json"
-INTERNAL = "Something went wrong on the server; it has been logged."
+INTERNAL = "Something went wrong on the server. It has been logged."
+UNREADABLE = "This request could not be read."
+#: Errors of Django: status, code and detail; subclasses come first.
+DJANGO_PROBLEMS: dict[type[Exception], tuple[int, str, str]] = {
+    Http404: (404, "not_found", "There is nothing here."),
+    RequestDataTooBig: (413, "too_large", "The form is too large: send files as files."),
+    TooManyFieldsSent: (400, "too_many_fields", "The form has too many fields."),
+    TooManyFilesSent: (400, "too_many_fields", "The form has too many fields."),
+    SuspiciousOperation: (400, "bad_request", UNREADABLE),
+}
 CODES = {"permission_denied": "forbidden", "authentication_failed": "not_authenticated"}
 
 
 def problem_response(error: Exception, context: Mapping[str, Any]) -> Response:
-    """Django REST framework's exception handler; never shows a stack."""
+    """Django REST framework's exception handler; never shows a traceback."""
     set_rollback()
     if isinstance(error, LabelhubError):
         return _problem(error.http_status, error.code, error.message, **_details(error))
     if isinstance(error, ModelValidationError):
         return problem_response(invalid_input(error), context)
-    if isinstance(error, Http404):
-        return _problem(404, "not_found", "There is nothing here.")
+    for kind, problem in DJANGO_PROBLEMS.items():
+        if isinstance(error, kind):
+            return _problem(*problem)
     if isinstance(error, PermissionDenied):
         return _problem(403, "forbidden", str(error) or "You may not do this.")
     if isinstance(error, exceptions.APIException):
-        return _of_framework(error)
+        return _framework_problem(error)
     if outage := find_outage(error):
         logger.error(outage.message, exc_info=error)
         return problem_response(outage, context)
-    if isinstance(error, SuspiciousOperation):
-        return _of_form(error)
     logger.error("Unexpected error in the REST interface", exc_info=error)
     got_request_exception.send(sender=problem_response, request=context.get("request"))
     return _problem(500, "internal", INTERNAL)
 
 
 def problem_answer(status: int, code: str, detail: str, **extra: Any) -> HttpResponse:
-    """A problem outside of the framework's views."""
+    """A problem response outside of the framework's views."""
     body = _body(status, code, detail) | extra
     return JsonResponse(body, status=status, content_type=PROBLEM)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's ``handler404``: addresses below /api/ that lead nowhere are a problem as well."""
+    """Django's ``handler404``; a problem response below /api/."""
     if not request.path.startswith("/api/"):
         return defaults.page_not_found(request, exception)
-    return problem_answer(404, "not_found", "There is no such address; /api/docs/ lists them.")
+    return problem_answer(404, "not_found", "There is no such address; see /api/docs/.")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's ``handler400``, likewise."""
+    """Django's ``handler400``; a problem response below /api/."""
     if not request.path.startswith("/api/"):
         return defaults.bad_request(request, exception)
     own = str(exception) if isinstance(exception, BadRequest) else ""
-    return problem_answer(400, "bad_request", own or "This request could not be read.")
+    return problem_answer(400, "bad_request", own or UNREADABLE)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django's ``handler500``, which also answers for an outage of the database or the disk: 503,
-    in words, and without asking the database for anything."""
+    """Django's ``handler500``; 503 with a message for an outage of database or disk, without any
+    query."""
     outage = find_outage(sys.exc_info()[1])
     if request.path.startswith("/api/"):
         if outage is None:
@@ -97,42 +105,29 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if request.headers.get("X-Requested-With") == "fetch":
         body = {"code": outage.code, "message": outage.message}
         return JsonResponse(body, status=outage.http_status)
-    # Of a form the address alone leads nowhere.
+    # A link to try again helps only for reads.
     reads = request.method in ("GET", "HEAD")
     address = escape_leading_slashes(request.get_full_path()) if reads else ""
     context = {"message": outage.message, "address": address}
     return HttpResponse(render_to_string("503.html", context), status=outage.http_status)
 
 
-def _of_framework(error: exceptions.APIException) -> Response:
+def _framework_problem(error: exceptions.APIException) -> Response:
     extra: dict[str, Any] = {}
-    detail, code = _words(error)
     if isinstance(error, exceptions.ValidationError):
-        extra["errors"] = list(faults(error.detail))
-        detail, code = summary(extra["errors"]), "invalid"
+        extra["errors"] = list(flatten_faults(error.detail))
+        detail, code = join_faults(extra["errors"][:3]), "invalid"
+    elif isinstance(error.detail, exceptions.ErrorDetail):
+        detail, code = str(error.detail), str(error.detail.code)
+    else:
+        detail, code = str(error.default_detail), error.default_code
+    code = CODES.get(code, code)
     response = _problem(error.status_code, code, detail, **extra)
-    if way_in := getattr(error, "auth_header", ""):
-        response["WWW-Authenticate"] = way_in
+    if scheme := getattr(error, "auth_header", ""):
+        response["WWW-Authenticate"] = scheme
     if seconds := getattr(error, "wait", None):
         response["Retry-After"] = f"{seconds:.0f}"
     return response
-
-
-def _of_form(error: SuspiciousOperation) -> Response:
-    """A form that Django reads no further."""
-    if isinstance(error, RequestDataTooBig):
-        return _problem(413, "too_large", "The form is too large; send a file as a file.")
-    if isinstance(error, TooManyFieldsSent | TooManyFilesSent):
-        return _problem(400, "too_many_fields", "The form has too many fields.")
-    return _problem(400, "bad_request", "This request could not be read.")
-
-
-def _words(error: exceptions.APIException) -> tuple[str, str]:
-    detail = error.detail
-    if isinstance(detail, exceptions.ErrorDetail):
-        code = str(detail.code)
-        return str(detail), CODES.get(code, code)
-    return str(error.default_detail), error.default_code
 
 
 def _problem(status: int, code: str, detail: str, **extra: Any) -> Response:
@@ -150,30 +145,21 @@ def _body(status: int, code: str, detail: str) -> dict[str, Any]:
 
 
 def _details(error: LabelhubError) -> dict[str, Any]:
-    """``errors`` by field to the top; whatever else the error carries in ``data``."""
-    rest = {key: kept for key, kept in error.data.items() if key != "errors"}
+    """``errors`` by field, other details of the error as ``data``, and ``retryable``."""
+    rest = {key: value for key, value in error.data.items() if key != "errors"}
     extra = {"errors": error.data.get("errors"), "data": rest, "retryable": error.retryable}
-    return {key: kept for key, kept in extra.items() if kept}
+    return {key: value for key, value in extra.items() if value}
 
 
-def faults(detail: Any, path: str = "") -> Iterator[dict[str, str]]:
-    """Nested framework errors as a flat list; fields in lists are named ``labels.0.name``."""
+def flatten_faults(detail: Any, path: str = "") -> Iterator[dict[str, str]]:
+    """Nested framework errors as a flat list, with fields such as ``labels.0.name``."""
     if isinstance(detail, Mapping):
         for key, inner in detail.items():
             name = "" if key == "non_field_errors" else str(key)
-            yield from faults(inner, f"{path}.{name}".strip("."))
+            yield from flatten_faults(inner, f"{path}.{name}".strip("."))
     elif isinstance(detail, list):
         for position, inner in enumerate(detail):
             nested = isinstance(inner, Mapping | list)
-            yield from faults(inner, f"{path}.{position}".strip(".") if nested else path)
+            yield from flatten_faults(inner, f"{path}.{position}".strip(".") if nested else path)
     else:
         yield {"field": path, "message": str(detail)}
-
-
-def summary(found: list[dict[str, str]]) -> str:
-    """The first few faults in one line."""
-    messages = [
-        f"{fault['field']}: {fault['message']}" if fault["field"] else fault["message"]
-        for fault in found[:3]
-    ]
-    return " ".join(messages)

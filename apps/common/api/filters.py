@@ -1,4 +1,4 @@
-"""Filters that refuse what they cannot read."""
+"""Filters that refuse invalid values."""
 
 from typing import Any
 
@@ -18,6 +18,6 @@ class _TrueOrFalseField(forms.Field):
 
 
 class BooleanFilter(django_filters.BooleanFilter):
-    """``true`` or ``false``, or 1 or 0; django-filter's own ignores anything else."""
+    """``true`` or ``false``, or 1 or 0; django-filter's own filter ignores other values."""
 
     field_class = _TrueOrFalseField

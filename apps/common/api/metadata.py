@@ -1,4 +1,4 @@
-"""What OPTIONS answers."""
+"""Responses to OPTIONS."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ from rest_framework.request import Request
 
 
 class ViewMetadata(SimpleMetadata):
-    """Name, words and content types of an address; its fields are in the OpenAPI document."""
+    """Name, description and content types; the OpenAPI document has the fields."""
 
     def determine_actions(self, request: Request, view: Any) -> dict[str, Any]:
-        """None: the framework would look for an object, which few of our addresses have."""
+        """None: the framework would look up an object, which few of our views have."""
         return {}

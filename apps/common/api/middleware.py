@@ -1,4 +1,4 @@
-"""What holds for every REST address before its view is asked."""
+"""Rules of all REST addresses."""
 
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -13,22 +13,22 @@ from apps.common.api.errors import problem_answer
 from apps.common.api.openapi import METHODS, generating
 
 REST = "/api/v1/"
-#: What a name in a refusal is cut to.
+#: Unknown names are cut to so many characters in errors.
 LONGEST_NAME = 40
 
 
 class RestAddressMiddleware:
-    """Every address with and without its final slash; no query parameter that is not documented.
+    """Accepts addresses without final slash; refuses query parameters that are not documented.
 
-    A redirect to the slash would lose what is sent: clients follow it with a GET. A parameter that
-    is ignored gives everything to somebody who asked for a part.
+    Clients follow a redirect to the slash with a GET and lose the body. An ignored parameter would
+    return all rows to a client that asked for some.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Add the slash before the address is looked up."""
+        """Add the final slash before Django resolves the address."""
         if request.path_info.startswith(REST) and not request.path_info.endswith("/"):
             request.path_info += "/"
             request.path += "/"
@@ -41,9 +41,9 @@ class RestAddressMiddleware:
         _args: list[Any],
         _kwargs: dict[str, Any],
     ) -> HttpResponse | None:
-        """The refusal of the query parameters that the operation does not know, if any."""
+        """Refuse query parameters that the operation does not know."""
         method = "get" if request.method == "HEAD" else str(request.method).lower()
-        # Of methods that there are only: what is cached must have bounds.
+        # Known methods only, to bound the cache.
         if not (request.GET and request.path_info.startswith(REST) and method in METHODS):
             return None
         match = request.resolver_match
@@ -52,7 +52,7 @@ class RestAddressMiddleware:
         if not unknown:
             return None
         errors = [
-            {"field": name, "message": _words(name, sorted(known))}
+            {"field": name, "message": _unknown_message(name, sorted(known))}
             for name in (long[:LONGEST_NAME] for long in unknown[:10])
         ]
         detail = f"{errors[0]['field']}: {errors[0]['message']}"
@@ -61,10 +61,7 @@ class RestAddressMiddleware:
 
 @cache
 def query_parameters(view: Callable[..., HttpResponse], method: str, route: str) -> frozenset[str]:
-    """The query parameters that the OpenAPI document declares for one operation.
-
-    They are taken from the same declarations in the same way, so the two cannot differ.
-    """
+    """The query parameters of one operation, from the declarations of the OpenAPI document."""
     generator: Any = SchemaGenerator  # it is not typed
     with generating:
         operations = generator(patterns=[path(route, view)]).parse(None, public=True)
@@ -76,9 +73,9 @@ def query_parameters(view: Callable[..., HttpResponse], method: str, route: str)
     )
 
 
-def _words(name: str, known: list[str]) -> str:
+def _unknown_message(name: str, known: list[str]) -> str:
     if not known:
-        return "is not known here; this address takes no parameters."
-    meant = get_close_matches(name, known, n=1)
-    guess = f" Did you mean {meant[0]}?" if meant else ""
-    return f"is not known here; known are {', '.join(known)}.{guess}"
+        return "is unknown; this address takes no parameters."
+    similar = get_close_matches(name, known, n=1)
+    guess = f" Did you mean {similar[0]}?" if similar else ""
+    return f"is unknown; known are {', '.join(known)}.{guess}"

@@ -1,4 +1,4 @@
-"""Content negotiation of addresses that give or take files."""
+"""Content negotiation of addresses that send or take files."""
 
 from typing import Any
 
@@ -7,10 +7,10 @@ from rest_framework.request import Request
 
 
 class OneRenderer(BaseContentNegotiation):
-    """``?format=`` and Accept are about the file, not about how errors are rendered."""
+    """One renderer: ``?format=`` and Accept mean the file, not the format of errors."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
-        """The first that takes the content type; None, which is a 415, where there is none."""
+        """The first parser that takes the content type; None becomes a 415."""
         wanted = request.content_type.partition(";")[0].strip()
         return next((parser for parser in parsers if parser.media_type in (wanted, "*/*")), None)
 

@@ -1,4 +1,4 @@
-"""What every operation of the OpenAPI document has in common: its names, and how it refuses."""
+"""Names and error responses of all operations of the OpenAPI document."""
 
 from collections.abc import Iterator
 from threading import Lock
@@ -17,7 +17,7 @@ PROBLEM: dict[str, Any] = {
         "title": {"type": "string"},
         "status": {"type": "integer"},
         "code": {"type": "string", "description": "Stable; for programs."},
-        "detail": {"type": "string", "description": "In words; for people."},
+        "detail": {"type": "string", "description": "For people."},
         "errors": {
             "type": "array",
             "items": {
@@ -26,28 +26,28 @@ PROBLEM: dict[str, Any] = {
                 "properties": {
                     "field": {"type": "string"},
                     "message": {"type": "string"},
-                    "row": {"type": "integer", "description": "Of a file or list, from 1."},
+                    "row": {"type": "integer", "description": "Row of a file or list, from 1."},
                 },
             },
         },
         "data": {"type": "object", "additionalProperties": True},
         "retryable": {
             "type": "boolean",
-            "description": "True: nothing was done, and the same may succeed in a moment.",
+            "description": "True: nothing was done; the same request may succeed in a moment.",
         },
     },
 }
 REFUSALS = {
     "400": "The request is malformed.",
-    "401": "No key or session, or one that does not work.",
+    "401": "No valid key or session.",
     "403": "You may not do this, or the key may only read.",
-    "404": "It does not exist, or you may not know that it does.",
+    "404": "It does not exist, or you may not see it.",
     "409": "It changed meanwhile.",
     "411": "The body comes without its Content-Length.",
     "413": "The body is too large.",
-    "415": "The body is of another content type than those named here.",
+    "415": "The content type of the body is not one of those listed here.",
     "422": "A value cannot be used; `errors` names the fields.",
-    "503": "Not now: nothing was done, and the same may succeed in a moment.",
+    "503": "Nothing was done; the same request may succeed in a moment.",
 }
 EVERYWHERE = ("400", "401", "403", "422", "503")
 WITH_PLACE = ("404", "409")
@@ -55,11 +55,11 @@ WITH_PAGES = ("404",)
 WRITING = ("409", "411")
 WITH_BODY = ("413", "415")
 ANYTHING_OR_NULL = [{}, {"type": "null"}]
-#: Held while a generator runs: it keeps what it works on in objects that all threads share.
+#: Held while a generator runs, as generators keep state in shared objects.
 generating = Lock()
 
 
-#: What follows the noun in the operation ids of the standard actions; others have their own name.
+#: Suffixes of the operation ids of standard actions; other actions use their name.
 STANDARD_ACTIONS = {
     "list": "_list",
     "create": "_create",
@@ -71,12 +71,12 @@ STANDARD_ACTIONS = {
 
 
 class OperationSchema(AutoSchema):
-    """drf-spectacular's, with operation ids from the noun of a viewset (``api_run`` gives ``run``,
-    ``run_list``, ``run_pause``), summaries from docstrings, and names of request bodies that say
-    "request" once."""
+    """drf-spectacular's, with operation ids from the basename of a viewset (``api_run`` gives
+    ``run``, ``run_list``, ``run_pause``), summaries from docstrings, and names of request bodies
+    that contain "Request" once."""
 
     def get_operation_id(self) -> str:
-        """The noun and what is done to it."""
+        """The noun and the action."""
         view: Any = self.view
         noun = str(view.basename).removeprefix("api_")
         return noun + STANDARD_ACTIONS.get(view.action, f"_{view.action}")
@@ -100,30 +100,30 @@ class OperationSchema(AutoSchema):
 
 
 def add_problems(result: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
-    """drf-spectacular post-processing hook: the problem responses that views do not list, bodies
-    that are required, and values of any kind, of which null is one."""
+    """drf-spectacular post-processing hook: add problem responses, mark bodies as required, and
+    simplify schemas of any value, which includes null."""
     schemas = result.setdefault("components", {}).setdefault("schemas", {})
     schemas["Problem"] = PROBLEM
     for path, operations in result["paths"].items():
         for method in METHODS:
             if method in operations:
-                _complete(operations[method], method, path)
-    for schema in _parts(result):
+                _add_responses(operations[method], method, path)
+    for schema in _objects(result):
         if schema.get("oneOf") == ANYTHING_OR_NULL:
             del schema["oneOf"]
     return result
 
 
-def _parts(node: Any) -> Iterator[dict[str, Any]]:
+def _objects(node: Any) -> Iterator[dict[str, Any]]:
     """Every object of the document."""
     inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
     if isinstance(node, dict):
         yield node
     for part in list(inner):
-        yield from _parts(part)
+        yield from _objects(part)
 
 
-def _complete(operation: dict[str, Any], method: str, path: str) -> None:
+def _add_responses(operation: dict[str, Any], method: str, path: str) -> None:
     paged = any(parameter["name"] == "page" for parameter in operation.get("parameters", []))
     codes = {
         *EVERYWHERE,

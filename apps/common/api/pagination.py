@@ -1,4 +1,4 @@
-"""How lists are paged: ``?page=&page_size=``."""
+"""Pages of lists: ``?page=&page_size=``."""
 
 from typing import Any
 
@@ -16,23 +16,23 @@ class PageNumberPagination(pagination.PageNumberPagination):
     max_page_size = 1000
 
     def get_page_size(self, request: Request) -> int | None:
-        """As asked for.
+        """The requested page size.
 
         Raises:
-            ValidationError: it is none, or more than there may be.
+            ValidationError: it is no number, or out of range.
         """
         asked = request.query_params.get(self.page_size_query_param)
         if asked is None:
             return self.page_size
-        # Short first: to read a number of thousands of digits is refused by Python itself.
+        # Check the length first: Python refuses to parse thousands of digits.
         is_number = len(asked) <= _MOST_DIGITS and asked.isascii() and asked.isdigit()
         if not (is_number and 1 <= int(asked) <= self.max_page_size):
-            words = f"must be a whole number from 1 to {self.max_page_size}."
-            raise ValidationError({self.page_size_query_param: words})
+            message = f"must be a whole number from 1 to {self.max_page_size}."
+            raise ValidationError({self.page_size_query_param: message})
         return int(asked)
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        """With the bounds of ``page_size`` for the OpenAPI document."""
+        """The parameters for the OpenAPI document, with the bounds of ``page_size``."""
         page, size = super().get_schema_operation_parameters(view)
         size["schema"] |= {"minimum": 1, "maximum": self.max_page_size}
         return [page, size]

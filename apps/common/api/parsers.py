@@ -1,7 +1,7 @@
-"""Request bodies: tables as their bytes, and JSON without what would break the server later on.
+"""Request bodies: tables as bytes, and JSON without values that cannot be stored or sent.
 
-JSON can spell what no database column, no UTF-8 answer and no 64-bit number takes. Stored once,
-such a value would make every list and export that holds it fail; so it is refused at the door.
+JSON can contain text and numbers that no database column, UTF-8 response or 64-bit integer takes.
+If one were stored, every list and export with it would fail.
 """
 
 from collections.abc import Mapping
@@ -15,22 +15,22 @@ from rest_framework.utils import json
 
 MOST_LEVELS = 64
 MOST_INTEGER = 2**63 - 1
-#: Under which a table's bytes are in what was sent; no JSON holds bytes.
+#: The key of a table's bytes in the parsed body.
 TABLE = "table"
 
 
 class BodyTooLarge(APIException):
-    """More than a body that is read into memory may hold."""
+    """The body is too large to read into memory."""
 
     status_code = 413
     default_code = "too_large"
-    default_detail = "The body is too large; send a file to the project's import/ instead."
+    default_detail = "The body is too large: send a file to the project's import/ instead."
 
 
 class TableParser(BaseParser):
-    """A table as the body, kept as its bytes: ``{"table": bytes}``; what reads tables decodes it.
+    """A table as the body, undecoded: ``{"table": bytes}``.
 
-    ``most``: bytes that it may hold; ``what``: it is, in words.
+    ``most``: its maximum size in bytes; ``what``: its name in errors.
     """
 
     media_type = "text/csv"
@@ -43,7 +43,7 @@ class TableParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Mapping[str, bytes]:
-        """The body, not decoded.
+        """The undecoded body.
 
         Raises:
             BodyTooLarge: it exceeds ``most``.
@@ -54,10 +54,10 @@ class TableParser(BaseParser):
 
     @classmethod
     def check_size(cls, size: int) -> None:
-        """Refuse more bytes than it may hold, however they came.
+        """Refuse a table of more than ``most`` bytes.
 
         Raises:
-            BodyTooLarge: there are more.
+            BodyTooLarge: ``size`` exceeds it.
         """
         if size > cls.most:
             raise BodyTooLarge(f"{cls.what} holds at most {cls.most // 1_000_000} MB.")
@@ -75,7 +75,7 @@ class PlainJSONParser(JSONParser):
         """The decoded body.
 
         Raises:
-            ParseError: it is not JSON, or holds what is said above.
+            ParseError: it is not JSON, is nested too deep, or holds a value that cannot be stored.
             BodyTooLarge: it exceeds DATA_UPLOAD_MAX_MEMORY_SIZE.
         """
         most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
@@ -95,35 +95,31 @@ class PlainJSONParser(JSONParser):
 
 
 def _check(value: Any, level: int = 1, where: str = "") -> None:
-    """Raises for what cannot be stored; ``where`` is the field of the outermost object."""
+    """Raise ParseError for values that cannot be stored; ``where``: the outermost field."""
     if isinstance(value, str):
         _check_text(value, where)
-    elif isinstance(value, float | int):
-        _check_number(value, where)
+    elif value in (float("inf"), float("-inf")):
+        raise _parse_error(where, "A number is too large.")
+    elif isinstance(value, int):
+        if abs(value) > MOST_INTEGER:
+            raise _parse_error(where, "A whole number is too large: it must fit into 64 bits.")
     elif isinstance(value, list | dict):
         if level > MOST_LEVELS:
-            raise _refused(where, f"This is nested more than {MOST_LEVELS} levels deep.")
+            raise _parse_error(where, f"This is nested more than {MOST_LEVELS} levels deep.")
         named = value.items() if isinstance(value, dict) else [("", inner) for inner in value]
         for name, inner in named:
             _check_text(name, where)
             _check(inner, level + 1, where or name)
 
 
-def _check_number(number: float, where: str) -> None:
-    if number in (float("inf"), float("-inf")):
-        raise _refused(where, "A number is too large.")
-    if isinstance(number, int) and abs(number) > MOST_INTEGER:
-        raise _refused(where, "A whole number is too large; it must fit into 64 bits.")
-
-
 def _check_text(text: str, where: str) -> None:
     if "\0" in text:
-        raise _refused(where, "A text contains a NUL character.")
+        raise _parse_error(where, "A text contains a NUL character.")
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise _refused(where, "A text contains half of a character pair.") from None
+        raise _parse_error(where, "A text contains half of a character pair.") from None
 
 
-def _refused(where: str, words: str) -> ParseError:
+def _parse_error(where: str, words: str) -> ParseError:
     return ParseError(f"{where}: {words}" if where else words)

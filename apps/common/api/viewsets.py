@@ -1,4 +1,4 @@
-"""What every REST resource shares: its addresses, and how it reads and lists."""
+"""Base viewset and router of all REST resources."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -12,8 +12,8 @@ from rest_framework.viewsets import GenericViewSet
 
 
 class ApiViewSet(GenericViewSet[Any]):
-    """Base of all viewsets. The first line of a method's docstring is its summary in the OpenAPI
-    document; its operation id follows from ``basename`` (see ``OperationSchema``)."""
+    """Base of all viewsets. The first line of a method's docstring becomes its summary in the
+    OpenAPI document, ``basename`` its operation id (see ``OperationSchema``)."""
 
     filterset_class: ClassVar[type[FilterSet] | None] = None
     lookup_value_converter: ClassVar[str] = "int"
@@ -21,18 +21,18 @@ class ApiViewSet(GenericViewSet[Any]):
     def read_body(
         self, serializer: type[BaseSerializer[Any]], *, partial: bool = False
     ) -> dict[str, Any]:
-        """The checked fields of the body.
+        """The validated fields of the body.
 
         Raises:
-            ValidationError: naming each field that cannot be used.
+            ValidationError: names each invalid field.
         """
         return self.checked(serializer(data=self.request.data, partial=partial))
 
     def read_query(self, serializer: type[BaseSerializer[Any]]) -> dict[str, Any]:
-        """The checked query parameters.
+        """The validated query parameters.
 
         Raises:
-            ValidationError: naming each that cannot be used.
+            ValidationError: names each invalid parameter.
         """
         return self.checked(serializer(data=self.request.query_params))
 
@@ -41,10 +41,10 @@ class ApiViewSet(GenericViewSet[Any]):
         rows: QuerySet[Any] | Sequence[Any],
         serializer: type[BaseSerializer[Any]] | None = None,
     ) -> Response:
-        """The page of ``rows`` that is asked for, filtered where there is a filter set."""
+        """The requested page of ``rows``, filtered by the filter set if there is one."""
         if self.filterset_class is not None and isinstance(rows, QuerySet):
             rows = self.filter_queryset(rows)
-        # Sequences are paged as well; the stubs know of querysets alone.
+        # Sequences work too; the stubs know only querysets.
         page: Any = self.paginate_queryset(rows)  # type: ignore[arg-type]
         shown = (serializer or self.get_serializer_class())(
             page, many=True, context=self.get_serializer_context()
@@ -52,14 +52,14 @@ class ApiViewSet(GenericViewSet[Any]):
         return self.get_paginated_response(shown.data)
 
     def get_queryset(self) -> QuerySet[Any]:
-        """Methods name their rows; from here the OpenAPI document takes the model."""
+        """Only for the OpenAPI document, which reads the model; methods have their own rows."""
         if self.queryset is not None:
             return super().get_queryset()
         model = self.get_serializer_class().Meta.model  # type: ignore[attr-defined]  # of a model serializer
         return QuerySet[Any](model).none()
 
     def checked(self, sent: BaseSerializer[Any]) -> dict[str, Any]:
-        """The checked fields; a base of other viewsets may refuse in another way."""
+        """The validated fields; subclasses may raise other errors."""
         sent.is_valid(raise_exception=True)
         return dict(sent.validated_data)
 
@@ -68,8 +68,8 @@ class Router(SimpleRouter):
     """Paths with converters, and names with underscores: ``api_run_list``, ``api_run``,
     ``api_run_pause``.
 
-    A viewset without ``lookup_url_kwarg`` is a single thing, or a list of what has no address of
-    its own: all of its methods are at the prefix itself.
+    All methods of a viewset without ``lookup_url_kwarg`` have the address of the prefix itself: it
+    is a single resource, or a list of rows without an address.
     """
 
     routes = [

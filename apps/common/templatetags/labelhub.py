@@ -1,4 +1,4 @@
-"""Template tags and filters of every page; ``docs`` of their use is the page ``/design/``."""
+"""Template tags and filters of every page; the page ``/design/`` shows their use."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from apps.common import figures, highlight, navigation
 from apps.common.charts import KIND_WORDS, Chart
 from apps.common.charts.drawing import svg_element
-from apps.common.theme import current_theme, keeps_nav_narrow
+from apps.common.theme import current_theme, is_nav_narrow
 from labelhub.core import schema
 
 register = template.Library()
@@ -23,9 +23,9 @@ _TONES = {
 
 @register.simple_tag(takes_context=True)
 def theme_attributes(context: template.Context) -> SafeString:
-    """Attributes of ``<html>``: the theme and width of the navigation this person chose."""
+    """Attributes of ``<html>``: theme and width of the navigation."""
     request = context.get("request")
-    width = mark_safe(' data-nav="narrow"') if keeps_nav_narrow(request) else ""
+    width = mark_safe(' data-nav="narrow"') if is_nav_narrow(request) else ""
     return format_html(' data-theme="{}"{}', current_theme(request), width)
 
 
@@ -37,7 +37,7 @@ def chosen_theme(context: template.Context) -> str:
 
 @register.simple_tag
 def icon(name: str, label: str = "", css: str = "") -> SafeString:
-    """An icon of the sprite; decoration unless it has a ``label``."""
+    """An icon of the sprite; decorative without a ``label``."""
     address = static("icons.svg")
     hidden = mark_safe('aria-hidden="true"')
     role = format_html('role="img" aria-label="{}"', label) if label else hidden
@@ -53,19 +53,19 @@ def icon(name: str, label: str = "", css: str = "") -> SafeString:
 
 @register.simple_tag
 def kind_icon(kind: str) -> SafeString:
-    """The shape of a kind of annotator, in the colour of the text around it."""
+    """The shape of an annotator kind, in the colour of the text."""
     return icon(f"kind-{kind if kind in KIND_WORDS else 'model'}", css="icon--solid")
 
 
 @register.filter
 def kind_word(kind: str) -> str:
-    """The kind as people read it."""
+    """The name of an annotator kind."""
     return KIND_WORDS.get(str(kind), str(kind))
 
 
 @register.inclusion_tag("components/figure_drawn.html", name="figure")
 def draw(figure: Mapping[str, Any] | None, percent: bool = False) -> dict[str, Any]:  # noqa: FBT001, FBT002 - a template flag
-    """A figure: value, interval bar and n, or the reason why there is none."""
+    """A figure: value, interval bar and n, or why it has no value."""
     return {"drawn": figures.draw_figure(figure, percent=bool(percent))}
 
 
@@ -78,10 +78,10 @@ def show_chart(
     files: str = "",
     query: str = "",
 ) -> dict[str, Any]:
-    """A chart with its numbers; nothing for None.
+    """A chart with its table of numbers; nothing for None.
 
-    ``bare``: the page has said its title. ``without_table``: the page shows its numbers in words.
-    ``files``: the address of its SVG file, beside PNG and CSV; ``query`` follows each.
+    ``bare``: without the title. ``without_table``: without the table. ``files``: the address of its
+    SVG file, which PNG and CSV resemble; ``query`` is added to each.
     """
     if chart is None:
         return {}
@@ -98,9 +98,9 @@ def show_chart(
 
 @register.simple_tag(takes_context=True)
 def query_with(context: template.Context, **changes: Any) -> str:
-    """The page's query string with ``changes``; None or "" drops a parameter.
+    """The page's query string with ``changes``; None or "" removes a parameter.
 
-    Any change but of the page itself starts at the first page again.
+    Any other change goes back to the first page.
     """
     params = context["request"].GET.copy()
     if "page" not in changes:
@@ -117,7 +117,7 @@ def query_with(context: template.Context, **changes: Any) -> str:
 def sort_header(
     context: template.Context, key: str, text: str, numeric: bool = False  # noqa: FBT001, FBT002 - a template flag
 ) -> dict[str, Any]:  # fmt: skip
-    """A ``<th>`` that sorts its table by ``?sort=key`` or ``?sort=-key``, kept in the address."""
+    """A ``<th>`` that sorts its table by ``?sort=key`` or ``?sort=-key``."""
     now = context["request"].GET.get("sort", context.get("sort", ""))
     state = {key: "ascending", f"-{key}": "descending"}.get(now, "")
     wanted = f"-{key}" if state == "ascending" else key
@@ -127,9 +127,9 @@ def sort_header(
 
 @register.simple_tag(takes_context=True)
 def project_groups(context: template.Context) -> list[navigation.ShownGroup]:
-    """The pages of ``project`` that ``role`` may open, under their headings."""
+    """The menu of ``project`` for ``role``."""
     project, request = context["project"], context.get("request")
-    # Operators are nobody's members, and experts everywhere.
+    # Operators are no members, and experts everywhere.
     expert = project.known_member is None or project.known_member.kind == "expert"
     return list(
         navigation.shown_groups(
@@ -150,7 +150,7 @@ def highlighted(text: str, evidence: Mapping[str, Iterable[str]] | None = None) 
 
 @register.filter
 def value_words(value: Any) -> str:
-    """A label's value as people read it."""
+    """A label's value in words."""
     return schema.value_words(value)
 
 
@@ -162,13 +162,13 @@ def money(nano_usd: float | None) -> str:
 
 @register.filter
 def duration(seconds: float | None) -> str:
-    """Seconds in words."""
+    """Seconds in at most two units."""
     return figures.duration(seconds)
 
 
 @register.filter
 def count(number: float | None) -> str:
-    """A whole number with its thousands apart."""
+    """A whole number with thousands separators."""
     return "—" if number is None else f"{int(number):,}"
 
 
@@ -180,7 +180,7 @@ def tone(level: str) -> str:
 
 @register.filter
 def initials(name: str) -> str:
-    """At most two letters that stand for a person."""
+    """At most two initials of a name."""
     words = str(name).replace("_", " ").replace(".", " ").replace("-", " ").split()
     letters = [word[0] for word in words[:1] + words[1:][-1:]]
     return "".join(letters).upper() or "?"

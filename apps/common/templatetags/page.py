@@ -1,4 +1,4 @@
-"""The frame of a page: load htmx only where a page uses it (it is half of a page's weight)."""
+"""Load htmx only on pages that use it, as it is half of a page's weight."""
 
 import re
 
@@ -12,13 +12,13 @@ _USES_HTMX = re.compile(r"\shx-(?:get|post|put|patch|delete)=")
 
 
 class HtmxWhereUsed(template.Node):
-    """Its contents, followed by the htmx script if they hold an htmx request."""
+    """Its contents, and the htmx script if they use htmx."""
 
     def __init__(self, nodelist: NodeList) -> None:
         self.nodelist = nodelist
 
     def render(self, context: template.Context) -> str:
-        """The contents, and perhaps the script."""
+        """The contents, with the script if needed."""
         html = self.nodelist.render(context)
         return html + htmx_script(minified=True) if _USES_HTMX.search(html) else html
 

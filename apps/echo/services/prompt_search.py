@@ -20,7 +20,7 @@ from apps.authors.services.limits import budget_spent, count_cost
 from apps.authors.services.messages import CONTEXT, SHOWN_OF_REPLIES
 from apps.authors.services.questions import PATIENCE, Models, OpenModels
 from apps.authors.services.site_config import config_of
-from apps.common.jobs import JobRun, Postponed, fault_words, job, start_job
+from apps.common.jobs import JobRun, Postponed, failure_message, job, start_job
 from apps.echo.models import Echo, PromptSearch, SearchReply
 from apps.echo.selectors.learning import get_echo
 from apps.echo.selectors.prompt_searches import instructions_of
@@ -174,7 +174,7 @@ MOST_LABELS = 600
 
 def fail_search(search_id: int, error: Exception) -> None:
     """End it without a result."""
-    _stop(search_id, "failed", fault_words(error, "It stopped by {fault}."))
+    _stop(search_id, "failed", failure_message(error, "It stopped by {fault}."))
 
 
 @job(KIND, fail=fail_search)

@@ -17,7 +17,7 @@ from apps.common.jobs import (
     LeaseLost,
     Postponed,
     cancel_job,
-    fault_words,
+    failure_message,
     job,
     start_job,
 )
@@ -148,7 +148,7 @@ def fail_export(export_id: int, error: Exception) -> None:
     """Record the failure."""
     export = SavedExport.objects.get(pk=export_id)
     files.remove(export.stored_name)
-    message = fault_words(error, "It was stopped by {fault}; save it again.")
+    message = failure_message(error, "It was stopped by {fault}; save it again.")
     _end(export, status=Status.FAILED, message=message, stored_name="", size=0)
 
 

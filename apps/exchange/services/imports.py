@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.common.bulk import refresh_statistics
-from apps.common.jobs import JobRun, Postponed, fault_words, job, start_job, work_on
+from apps.common.jobs import JobRun, Postponed, failure_message, job, start_job, work_on
 from apps.exchange.columns import CHOOSABLE, ColumnMap
 from apps.exchange.readers import format_of, open_rows, refuse_after
 from apps.exchange.rows import ItemRow, RowError, read_row
@@ -196,7 +196,7 @@ def fail_import(batch_id: int, error: Exception) -> None:
             f"The import stopped {where} by {{fault}}. "
             "Rows before that are in; importing the file again adds only the others."
         )
-        batch.message = fault_words(error, words)
+        batch.message = failure_message(error, words)
     transaction.on_commit(partial(discard_upload, copy(batch)))
     _finish(batch, ImportBatch.Status.FAILED)
 

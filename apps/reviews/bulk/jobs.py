@@ -16,7 +16,7 @@ from django.utils.dateparse import parse_datetime
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.common import jobs
-from apps.common.jobs import JobRun, fault_words, job, work_on
+from apps.common.jobs import JobRun, failure_message, job, work_on
 from apps.labels.services.states import lock_states
 from apps.projects.models import Project
 from apps.projects.selectors import role_in
@@ -174,7 +174,7 @@ def fail_job(job_id: int, error: Exception) -> None:
     """Store the failure."""
     bulk = BulkJob.objects.get(pk=job_id)
     words = f"Stopped by {{fault}} after {bulk.done:,} items; what was done can be undone."
-    bulk.status, bulk.message = Status.FAILED, fault_words(error, words)
+    bulk.status, bulk.message = Status.FAILED, failure_message(error, words)
     bulk.finished_at = timezone.now()
     bulk.save(update_fields=["status", "message", "finished_at"])
 
