@@ -1,4 +1,4 @@
-"""Start-up of the whole: the Celery app, so that shared tasks bind to ours and to no default."""
+"""Start-up: load the Celery app, so that shared tasks bind to it."""
 
 import gc
 
@@ -12,9 +12,9 @@ class LabelhubConfig(AppConfig):
     name = "labelhub"
 
     def ready(self) -> None:
-        """Load the Celery app before any task is called, and settle the garbage collector."""
-        # The objects of modules and models live as long as the process; looking through them every
-        # few hundred allocations took a third of an import's time.
+        """Load the Celery app before any task is called, and tune the garbage collector."""
+        # Modules and models live as long as the process; collecting them again and again took a
+        # third of an import's time.
         gc.freeze()
         gc.set_threshold(50_000, 20, 20)
         from labelhub.celery import app  # noqa: PLC0415 - settings must be loaded first
@@ -23,4 +23,4 @@ class LabelhubConfig(AppConfig):
 
 
 class LabelhubAdminConfig(AdminConfig):
-    """The admin console, found by its own module name in settings."""
+    """The admin console, under this module's name in settings."""

@@ -1,8 +1,8 @@
 """HTTP and websockets.
 
-Requests are answered by Django's synchronous side in a few threads that live as long as the server
-and keep their database connections. Django's own ASGI side starts a thread and a connection for
-each request, which costs a third more per label.
+A few long-lived threads run Django's synchronous side and keep their database connections.
+Django's own ASGI handler starts a thread and a connection for each request, which takes a third
+longer per label.
 """
 
 import os
@@ -22,20 +22,20 @@ from django.urls import re_path  # noqa: E402
 
 from apps.exchange.services.imports import MAX_BYTES  # noqa: E402
 from labelhub.routing import foreign_urlpatterns, own_urlpatterns  # noqa: E402
-from labelhub.web.answers import patient, while_wanted  # noqa: E402
 from labelhub.web.asgi_types import App  # noqa: E402
-from labelhub.web.bodies import whole_bodies  # noqa: E402
-from labelhub.web.callers import is_known  # noqa: E402
+from labelhub.web.bodies import require_whole_bodies  # noqa: E402
+from labelhub.web.callers import is_known_caller  # noqa: E402
+from labelhub.web.responses import cut_off_slow_clients, stop_unread_responses  # noqa: E402
 
-#: Messages of an answer that wait for its reader without a thread: enough for every static file,
-#: which come in pieces of 4 KB, and with that for all that strangers can ask for.
+#: Buffered messages of a response: enough for any static file in pieces of 4 KB, and so for all
+#: that strangers can request, to free the thread before a slow client has read it.
 WAITING = 128
 
-# Each library spells the types of the two protocols in its own way.
+# The libraries type the two protocols differently.
 http = cast(
     App,
     WSGIMiddleware(
-        cast(Any, while_wanted(cast(Any, wsgi))),
+        cast(Any, stop_unread_responses(cast(Any, wsgi))),
         workers=settings.LABELHUB_HTTP_THREADS,
         send_queue_size=WAITING,
     ),
@@ -45,8 +45,10 @@ own_sockets = AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(own_urlp
 
 application = ProtocolTypeRouter(
     {
-        "http": patient(whole_bodies(http, file_limit=MAX_BYTES, known=is_known)),
-        # The widget checks origins itself, by site, and knows nothing of our cookies.
+        "http": cut_off_slow_clients(
+            require_whole_bodies(http, file_limit=MAX_BYTES, known=is_known_caller)
+        ),
+        # The widget checks origins by site, and uses no cookies.
         "websocket": URLRouter([*foreign_urlpatterns, re_path("", own_sockets)]),
     }
 )

@@ -1,8 +1,8 @@
-"""A processor of its own for the threads that answer requests.
+"""Keep the threads that answer requests on one processor.
 
-Python lets one thread work at a time. Where its threads are spread over processors, each hand-over
-wakes another processor up, some hundred times per request; in a virtual machine that takes a
-quarter of a label's time (docs/adr/0010-one-processor.md).
+Python runs one thread at a time. With threads on several processors, each switch wakes another
+processor, about a hundred times per request; in a virtual machine that takes a quarter of the time
+of a label (docs/adr/0010-one-processor.md).
 """
 
 import os
@@ -11,37 +11,37 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
-#: More processors than this are a machine for many programs: two containers of ours could choose
-#: the same one while others idle, and not all of them may be equally fast.
+#: A machine with more processors runs many programs: two containers could choose the same
+#: processor while others idle, and processors may differ in speed.
 MANY = 4
-#: What the names begin with that servers claim processors by.
+#: Prefix of the socket names by which servers claim processors.
 NAME = "labelhub-processor"
 
 
 @contextmanager
 def one_processor() -> Iterator[int | None]:
-    """Keep this thread on one processor within the block, and threads that it starts there.
+    """Keep this thread, and threads that it starts within the block, on one processor.
 
-    Servers of one machine take different ones, except that containers know nothing of each other.
+    Servers of one machine take different processors; containers do not see each other.
 
     Yields:
-        The processor's number; None where there is but one, where there are many, where all are
-        taken by other servers, or where the system does not allow it.
+        The processor's number; None if there is only one, if there are many, if other servers have
+        taken all, or if the system does not allow it.
     """
-    allowed = _allowed()
-    number, claim = _free_one(allowed)
+    allowed = _allowed_processors()
+    number, claim = _claim_any(allowed)
     with claim or nullcontext():
-        if claim is None or not _moved_to({number}):
+        if claim is None or not _set_processors({number}):
             yield None
             return
         try:
             yield number
         finally:
-            _moved_to(allowed)
+            _set_processors(allowed)
 
 
-def _free_one(allowed: set[int]) -> tuple[int, socket.socket | None]:
-    """A processor that no other server has, and what keeps it ours while it is open."""
+def _claim_any(allowed: set[int]) -> tuple[int, socket.socket | None]:
+    """A processor that no other server has, and the open socket that claims it."""
     if 1 < len(allowed) <= MANY:
         for number in random.sample(sorted(allowed), len(allowed)):
             if claim := _claim(number):
@@ -50,7 +50,7 @@ def _free_one(allowed: set[int]) -> tuple[int, socket.socket | None]:
 
 
 def _claim(number: int) -> socket.socket | None:
-    """A name without a file: the kernel takes it back when the process ends, however it does."""
+    """Bind an abstract socket name, which the kernel frees when the process ends."""
     claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
         claim.bind(f"\0{NAME}-{number}")
@@ -60,14 +60,14 @@ def _claim(number: int) -> socket.socket | None:
     return claim
 
 
-def _allowed() -> set[int]:
+def _allowed_processors() -> set[int]:
     try:
         return os.sched_getaffinity(0)
     except (AttributeError, OSError):  # not on this system; not in this container
         return set()
 
 
-def _moved_to(processors: set[int]) -> bool:
+def _set_processors(processors: set[int]) -> bool:
     try:
         os.sched_setaffinity(0, processors)
     except OSError:  # a container may forbid it

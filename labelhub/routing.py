@@ -1,4 +1,4 @@
-"""Websocket addresses: of our own pages, and of pages anywhere that embed the widget."""
+"""Websocket addresses of our own pages, and of sites that embed the widget."""
 
 from apps.authors.routing import websocket_urlpatterns as authors
 from apps.debates.consumers import websocket_urlpatterns as debates

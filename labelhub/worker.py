@@ -1,8 +1,8 @@
-"""The embedded Celery worker, and what keeps unfinished work moving in every worker process.
+"""The embedded Celery worker, and the housekeeping of every worker process.
 
-The broker may forget (``memory://`` always does, Redis when it restarts): the database knows what
-is unfinished, so each worker process asks it every few seconds and hands out what nobody holds.
-Asking in several processes does no harm: handing out is one conditional update.
+The broker may lose tasks (``memory://`` always does, Redis when it restarts), but the database has
+the unfinished work. So each worker process looks for it every few seconds and starts what no worker
+holds. Several processes may do so: each start is one conditional update.
 """
 
 import logging
@@ -36,12 +36,12 @@ from labelhub.celery import app
 
 logger = logging.getLogger(__name__)
 
-# Redis is not to remember who works at what: the database does. With that memory, a worker that has
-# lost Redis acknowledges or puts back over the connection that is gone, and ends by it (kombu 5.7).
+# The database knows which worker has a task, so Redis need not. Otherwise a worker that has lost
+# Redis acknowledges tasks over the broken connection, and crashes (kombu 5.7).
 redis.Channel.ack_emulation = False
 redis.Channel.do_restore = False
 
-#: The jobs that a worker can carry out; importing them registers them.
+#: The jobs of a worker; importing them registers them.
 JOBS = (
     apply_first_filter,
     carry_labels,
@@ -71,12 +71,12 @@ KEEPERS: tuple[Callable[[], object], ...] = (
     keep_offers,
     keep_echo,
     start_first_filters,
-    resume_jobs,  # after those who ask for some
+    resume_jobs,  # last, as the others create jobs
 )
 
 
 class Housekeeping:
-    """A thread that hands out unfinished work until it is told to stop."""
+    """A thread that runs the keepers every few seconds."""
 
     def __init__(self, keepers: tuple[Callable[[], object], ...], pause: float) -> None:
         self._keepers = keepers
@@ -86,32 +86,31 @@ class Housekeeping:
         self._troubles: dict[Callable[[], object], str] = {}
 
     def start(self) -> None:
-        """Begin; a second call while it is going changes nothing (a worker that has lost its
-        broker is ready again later)."""
+        """Start the thread if it does not run; a worker that had lost its broker calls it again."""
         if self._thread is None or not self._thread.is_alive():
             self._stop.clear()
             self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
-        """Make no further round; returns at once."""
+        """Stop after the current keeper; returns at once."""
         self._stop.set()
 
     def _run(self) -> None:
         while not self._stop.is_set():
             for keeper in self._keepers:
                 close_old_connections()
-                self._round(keeper)
+                self._run_keeper(keeper)
             connections.close_all()
             self._stop.wait(self._pause)
 
-    def _round(self, keeper: Callable[[], object]) -> None:
+    def _run_keeper(self, keeper: Callable[[], object]) -> None:
         try:
             keeper()
-        except Exception as error:  # a worker must not die of a broker that is away
-            # In full once, not with every round while it lasts.
+        except Exception as error:  # a worker must survive a missing broker
+            # Log the traceback once, not in every round.
             if self._troubles.get(keeper) != str(error):
-                logger.exception("Looking for unfinished work failed; it is tried again.")
+                logger.exception("Looking for unfinished work failed; it will be tried again.")
             self._troubles[keeper] = str(error)
         else:
             self._troubles.pop(keeper, None)
@@ -126,8 +125,8 @@ def _on_ready(**_: object) -> None:
 
 
 @worker_shutting_down.connect
-def _on_order_to_stop(**_: object) -> None:
-    """Sent as soon as a worker process gets its signal, while its tasks are still at work."""
+def _on_shutting_down(**_: object) -> None:
+    """Sent when a worker process gets its stop signal, while its tasks still run."""
     housekeeping.stop()
     stop_all_jobs()
 
@@ -139,10 +138,10 @@ def _on_shutdown(**_: object) -> None:
 
 
 class EmbeddedWorker:
-    """A Celery worker in a thread of the server process, for set-ups without a broker.
+    """A Celery worker in a thread of the server process, for installations without Redis.
 
-    Celery's ``WorkController``, not its ``Worker``: that one would take over the process's signals
-    and logging. It does not announce that it is ready either, hence the callback.
+    It uses Celery's ``WorkController``, as ``Worker`` would take over the process's signals and
+    logging. ``WorkController`` sends no ready signal, hence the callback.
     """
 
     def __init__(self) -> None:
@@ -158,11 +157,11 @@ class EmbeddedWorker:
         self._thread = threading.Thread(target=self._controller.start, name="worker", daemon=True)
 
     def start(self) -> None:
-        """Begin to take tasks; returns at once."""
+        """Start to take tasks; returns at once."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Take no more tasks and wait for the ones at hand, which stop at their next call."""
+        """Take no more tasks, and wait for running ones, which stop at their next check."""
         housekeeping.stop()
         stop_all_jobs()
         self._controller.stop()

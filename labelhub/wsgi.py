@@ -1,4 +1,4 @@
-"""HTTP only, for those who must; live progress then falls back to polling."""
+"""HTTP without websockets; pages then poll for progress."""
 
 import os
 

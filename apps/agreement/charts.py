@@ -18,9 +18,9 @@ from apps.common.charts import (
     Name,
     Point,
     Row,
-    down_to,
+    axis_floor,
+    kind_order,
     number_tick,
-    order_of,
     share_tick,
 )
 from apps.common.figures import draw_figure, duration, ends, figure_row, money
@@ -87,7 +87,7 @@ def interval_bars(
     the kinds, those of one kind as given; a source with one figure takes one row. ``low`` is where
     the axis begins, None: below all intervals.
     """
-    sources = sorted(sources, key=lambda source: order_of(source.kind))
+    sources = sorted(sources, key=lambda source: kind_order(source.kind))
     known = [
         found for source in sources for figure in source.figures.values() if (found := ends(figure))
     ]
@@ -136,7 +136,7 @@ def interval_bars(
             for measure, figure in source.figures.items()
         ],
         x=Axis(
-            low=down_to([least for least, *_ in known]) if low is None else low,
+            low=axis_floor([least for least, *_ in known]) if low is None else low,
             high=max(1.0, *(high for *_, high in known)),
             words=share_tick,
         ),
@@ -234,7 +234,7 @@ def cost_quality(
             ticks=across.ticks,
             words=tick,
         ),
-        y=Axis(title="share right", low=down_to([accuracy[0] for _, _, accuracy in known])),
+        y=Axis(title="share right", low=axis_floor([accuracy[0] for _, _, accuracy in known])),
         marks=[Line(points=stairs, kind="quiet", dash=1, stairs=True), *points],
         height=200,
     )

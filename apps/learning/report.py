@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from apps.common.charts import Axis, Chart, Line, Mark, Rule, down_to, number_tick, share_tick
+from apps.common.charts import Axis, Chart, Line, Mark, Rule, axis_floor, number_tick, share_tick
 from apps.common.figures import share_words
 from apps.learning.models import Score, TrainedModel
 from apps.learning.selectors import LearningState
@@ -95,7 +95,7 @@ def learning_curves(curve: Mapping[str, Any]) -> Chart | None:
     if not points:
         return None
     ends = [point[way][end] for point in points for way in WAYS for end in ("low", "high")]
-    low = down_to(ends)
+    low = axis_floor(ends)
     marks: list[Mark] = []
     if target := decisive_target(curve):
         name = f"target {share_tick(round(target['accuracy'], 2))}"

@@ -1,4 +1,4 @@
-"""The base of commands that write into the data folder for as long as they run."""
+"""Base class of commands that write into the data folder."""
 
 import os
 from typing import Any
@@ -7,10 +7,10 @@ from apps.common.commands import LabelhubCommand
 
 
 class PrivateCommand(LabelhubCommand):
-    """Whatever it writes, the database first of all, is for this account alone."""
+    """A command whose files, such as the database, only this account can read."""
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """As every command of ours, under a strict umask."""
+        """Run the command under a strict umask."""
         before = os.umask(0o077)
         try:
             super().handle(*args, **options)

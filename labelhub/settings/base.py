@@ -11,7 +11,7 @@ from csp.constants import NONE, SELF
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from labelhub.settings.checks import database_url, network_addresses
+from labelhub.settings.checks import check_database_url, check_networks
 from labelhub.settings.rest import SPECTACULAR_SETTINGS  # noqa: F401 - read from here by name
 
 # The tables of our statistics are thin: two threads for them cost more than they save, and a server
@@ -39,7 +39,7 @@ CSRF_TRUSTED_ORIGINS: list[str] = env.list("LABELHUB_TRUSTED_ORIGINS", default=[
 REDIS_URL = env.str("REDIS_URL", default="")
 # The server (labelhub/server.py) puts the client that they name in place of their own address, also
 # for allauth's limits. ALLAUTH_TRUSTED_PROXY_COUNT would believe X-Forwarded-For from anybody.
-LABELHUB_TRUSTED_PROXIES = network_addresses(
+LABELHUB_TRUSTED_PROXIES = check_networks(
     "LABELHUB_TRUSTED_PROXIES", env.list("LABELHUB_TRUSTED_PROXIES", default=[])
 )
 
@@ -140,7 +140,7 @@ def database(url: str) -> dict[str, Any]:
 
 DATABASES = {
     "default": database(
-        database_url("DATABASE_URL", env.str("DATABASE_URL", default=""))
+        check_database_url("DATABASE_URL", env.str("DATABASE_URL", default=""))
         or f"sqlite:///{DATA_DIR}/labelhub.sqlite3"
     )
 }

@@ -1,4 +1,4 @@
-"""What settings are made of: values from outside that are checked, a secret that is kept."""
+"""Check values of settings, and keep a generated secret."""
 
 import fcntl
 import ipaddress
@@ -16,11 +16,11 @@ SECRET_LENGTH = 50
 ENGINES = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
 
 
-def network_addresses(name: str, entries: Iterable[str]) -> list[str]:
-    """The addresses and networks that a variable lists.
+def check_networks(name: str, entries: Iterable[str]) -> list[str]:
+    """The addresses and networks in a variable.
 
     Raises:
-        ImproperlyConfigured: one of them is neither; uvicorn would silently trust nobody.
+        ImproperlyConfigured: an entry is neither; uvicorn would ignore it silently.
     """
     found = [entry.strip() for entry in entries if entry.strip()]
     for entry in found:
@@ -28,31 +28,31 @@ def network_addresses(name: str, entries: Iterable[str]) -> list[str]:
             ipaddress.ip_network(entry)
         except ValueError:
             raise ImproperlyConfigured(
-                f"{name}: '{entry}' is no IP address and no network such as 10.0.0.0/24."
+                f"{name}: '{entry}' is neither an IP address nor a network such as 10.0.0.0/24."
             ) from None
     return found
 
 
-def database_url(name: str, url: str) -> str:
-    """``url`` itself, which may be empty; ``name`` is the variable it came from.
+def check_database_url(name: str, url: str) -> str:
+    """Check ``url`` of the variable ``name`` and return it; it may be empty.
 
     Raises:
-        ImproperlyConfigured: LabelHub works with no such database; the words hold no password.
+        ImproperlyConfigured: it is not a supported database; the message holds no password.
     """
     if not url:
         return url
     engine = Env.DB_SCHEMES.get(url.strip().partition(":")[0].lower(), "")
-    if engine not in ENGINES or (engine.endswith("postgresql") and not _has_sound_port(url)):
+    if engine not in ENGINES or (engine.endswith("postgresql") and not _has_valid_port(url)):
         raise ImproperlyConfigured(
-            f"{name} names no PostgreSQL and no SQLite database; write it as "
+            f"{name} is neither a PostgreSQL nor an SQLite database: write "
             "postgres://USER:PASSWORD@HOST:PORT/NAME or sqlite:////FOLDER/FILE, or leave it empty. "
-            "Characters such as / @ : # in a password are written as %2F %40 %3A %23."
+            "In a password, write %2F %40 %3A %23 for / @ : #."
         )
     return url
 
 
-def _has_sound_port(url: str) -> bool:
-    """False above all where a password was not quoted: its rest is taken for the port."""
+def _has_valid_port(url: str) -> bool:
+    """False especially for an unquoted password, whose rest is read as the port."""
     try:
         _ = urlsplit(url).port
     except ValueError:
@@ -60,46 +60,42 @@ def _has_sound_port(url: str) -> bool:
     return True
 
 
-def long_secret(secret: str) -> str:
-    """``secret`` itself.
+def check_secret(secret: str) -> str:
+    """Check ``secret`` and return it.
 
     Raises:
-        ImproperlyConfigured: there is none, or it could be guessed.
+        ImproperlyConfigured: it is missing or too short.
     """
     if len(secret) < SECRET_LENGTH:
         raise ImproperlyConfigured(
-            f"Set LABELHUB_SECRET_KEY to a long random text, at least {SECRET_LENGTH} characters; "
+            f"Set LABELHUB_SECRET_KEY to a random text of at least {SECRET_LENGTH} characters; "
             "production has no default."
         )
     return secret
 
 
-def kept_secret(path: Path) -> str:
-    """The secret in the file ``path``; made by whoever comes first.
+def load_secret(path: Path) -> str:
+    """The secret in the file ``path``, generated on first use.
 
-    The file appears whole or not at all, and of several processes that start at once one writes.
+    The file is written atomically, by one of several processes that start at once.
     """
-    if secret := _text(path):
+    if secret := _read_if_exists(path):
         return secret
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
-        if not _text(path):
-            _write(path, get_random_secret_key())
+        if not _read_if_exists(path):
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)  # mode 0600
+            with os.fdopen(handle, "w") as file:
+                file.write(get_random_secret_key())
+            Path(name).replace(path)
     finally:
         os.close(folder)
-    return _text(path)
+    return _read_if_exists(path)
 
 
-def _text(path: Path) -> str:
+def _read_if_exists(path: Path) -> str:
     try:
         return path.read_text()
     except FileNotFoundError:
         return ""
-
-
-def _write(path: Path, text: str) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)  # readable by us alone
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    Path(name).replace(path)

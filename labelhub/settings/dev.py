@@ -2,9 +2,9 @@
 
 from labelhub.settings.base import *  # noqa: F403 - settings modules build on base
 from labelhub.settings.base import DATA_DIR, SECRET_KEY, STATIC_ROOT
-from labelhub.settings.checks import kept_secret
+from labelhub.settings.checks import load_secret
 
-SECRET_KEY = SECRET_KEY or kept_secret(DATA_DIR / "secret-key")
+SECRET_KEY = SECRET_KEY or load_secret(DATA_DIR / "secret-key")
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},

@@ -2,9 +2,9 @@
 
 from labelhub.settings.base import *  # noqa: F403 - settings modules build on base
 from labelhub.settings.base import SECRET_KEY, env
-from labelhub.settings.checks import long_secret
+from labelhub.settings.checks import check_secret
 
-SECRET_KEY = long_secret(SECRET_KEY)
+SECRET_KEY = check_secret(SECRET_KEY)
 if not env.str("LABELHUB_EMAIL_URL", default=""):
     # Never to the console: a link that sets a new password does not belong into a log.
     EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"

@@ -1,1 +1,1 @@
-"""Django's SQLite backend, with writers of one process waiting in line."""
+"""Django's SQLite backend, with a lock for the writers of a process."""

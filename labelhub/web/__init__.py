@@ -1,1 +1,1 @@
-"""What stands between the network and Django: bodies come in whole, slow readers hold nothing."""
+"""Between network and Django: complete bodies in, and no threads held by slow clients."""

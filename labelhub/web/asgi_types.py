@@ -1,4 +1,4 @@
-"""The shapes of ASGI, as far as we use them."""
+"""The ASGI types that we use."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any

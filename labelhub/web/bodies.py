@@ -1,4 +1,4 @@
-"""Requests on their way in: whole, of a known length, and none larger than its address takes."""
+"""Receive whole request bodies of a known length, within the limit of their address."""
 
 import asyncio
 import json
@@ -19,21 +19,20 @@ from labelhub.web.asgi_types import App, Message, Receive, Send
 
 logger = logging.getLogger(__name__)
 
-#: Bytes that stay in memory, and that are written and handed on at a time.
+#: Bytes kept in memory, and written and passed on at a time.
 PIECE = 256 * 1024
-#: Seconds in which a client must send something of its request.
+#: Seconds within which a client must send more of its request.
 PATIENCE = 30.0
-#: What a form wraps around a file.
+#: Room for the form around a file.
 SLACK = 1024 * 1024
-#: Seconds for which a refused client may go on sending, so that it gets to read the refusal.
+#: Seconds for which a refused client may keep sending, so that it reads the refusal.
 LINGER = 5.0
 
 IMPORT_PATH = re.compile(r"/(?:p|api/v1/projects)/[-\w]+/import/?")
 
 
 class Refused(Exception):
-    """A request that is answered here; ``code``, ``detail`` and ``retryable`` as in every
-    problem+json."""
+    """A request refused with this problem+json."""
 
     def __init__(
         self, status: HTTPStatus, code: str, detail: str, *, retryable: bool = False
@@ -45,7 +44,7 @@ class Refused(Exception):
 
 
 class Body:
-    """A request's body: in memory, and in a nameless file as soon as it is larger."""
+    """A request's body: in memory, or in an unnamed file if it is larger than ``PIECE``."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -58,11 +57,11 @@ class Body:
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
-            with suppress(OSError):  # on a full disk what it has not written yet is lost anyway
+            with suppress(OSError):  # the disk may be full
                 self._file.close()
 
     async def add(self, piece: bytes) -> None:
-        """Append; files are written in other threads, or everybody would wait for the disk."""
+        """Append; another thread writes the file, to keep the event loop free."""
         self.size += len(piece)
         self._memory += piece
         if len(self._memory) >= PIECE:
@@ -71,13 +70,13 @@ class Body:
             await self._flush(self._file)
 
     async def rewind(self) -> None:
-        """Everything is there: :meth:`receive` hands it out from its beginning."""
+        """Prepare :meth:`receive` to read from the start."""
         if self._file is not None:
             await self._flush(self._file)
             await asyncio.to_thread(self._file.seek, 0)
 
     async def receive(self) -> Message:
-        """The next piece, as ASGI asks for it."""
+        """The next piece, as an ASGI message."""
         if self._file is None:
             whole, self._memory = bytes(self._memory), bytearray()
             return {"type": "http.request", "body": whole, "more_body": False}
@@ -89,46 +88,47 @@ class Body:
         await asyncio.to_thread(file.write, full)
 
 
-def whole_bodies(
+def require_whole_bodies(
     app: App,
     *,
     file_limit: int,
     known: Callable[[Mapping[bytes, bytes]], bool],
     patience: float = PATIENCE,
 ) -> App:
-    """Let only whole request bodies through, once they are there.
+    """Pass requests on once their bodies are complete.
 
-    Half an upload must not look like a short one; and a body that trickles in must not occupy one
-    of the few threads, or a handful of slow clients would stop the server for everybody.
+    Half an upload must not look like a short one, and slow uploads must not occupy the few threads.
 
     Args:
-        app: what gets the requests.
-        file_limit: bytes that a file to import may have.
-        known: whether headers are of somebody who may send such a file; called in a thread.
-        patience: seconds within which a client must send something more.
+        app: receives the requests.
+        file_limit: maximum size in bytes of a file to import.
+        known: whether the headers are from a caller who may send such a file; runs in a thread.
+        patience: seconds within which a client must send more.
     """
 
     async def guarded(scope: Message, receive: Receive, send: Send) -> None:
         with Body(settings.SPOOL_DIR) as body:
             try:
-                limit = await _limit(scope, file_limit, known)
-                if not await _gathered(body, receive, limit=limit, patience=patience):
-                    return  # the client went away: nobody waits for an answer
+                limit = await _find_limit(scope, file_limit, known)
+                if not await _read_body(body, receive, limit=limit, patience=patience):
+                    return  # the client has disconnected
             except Refused as refusal:
                 await _refuse(refusal, receive, send)
             else:
-                await app(_without_disguises(scope), body.receive, send)
+                # WSGI cannot tell X_Forwarded_Proto from X-Forwarded-Proto, which proxies set.
+                headers = [header for header in scope["headers"] if b"_" not in header[0]]
+                await app({**scope, "headers": headers}, body.receive, send)
 
     return guarded
 
 
-async def _limit(
+async def _find_limit(
     scope: Message, file_limit: int, known: Callable[[Mapping[bytes, bytes]], bool]
 ) -> int:
-    """How many bytes this request may have.
+    """The maximum size of this request's body in bytes.
 
     Raises:
-        Refused: more are announced, or it is not said how many.
+        Refused: its Content-Length exceeds the limit or is missing.
     """
     headers = dict(scope["headers"])
     length = headers.get(b"content-length", b"")
@@ -144,20 +144,23 @@ async def _limit(
     return limit
 
 
-async def _gathered(body: Body, receive: Receive, *, limit: int, patience: float) -> bool:
-    """Whether all of the request's body has come; it is in ``body`` then.
+async def _read_body(body: Body, receive: Receive, *, limit: int, patience: float) -> bool:
+    """Read the request's body into ``body``. Returns whether it is complete.
 
     Raises:
-        Refused: it is larger than announced and allowed, nothing more came in time, or the disk
-            has no room for it.
+        Refused: it exceeds ``limit``, the client is too slow, or the disk has no room.
     """
-    while (message := await _next(receive, patience))["type"] == "http.request":
+    while (message := await _next_message(receive, patience))["type"] == "http.request":
         try:
             await body.add(message.get("body", b""))
             if not message.get("more_body", False):
                 await body.rewind()
         except OSError as error:
-            raise _no_room(error) from error
+            outage = find_outage(error)
+            detail = outage.message if outage else f"The server cannot keep this request ({error})."
+            logger.error("%s (%s)", detail, error)
+            status = HTTPStatus.SERVICE_UNAVAILABLE
+            raise Refused(status, Unavailable.code, detail, retryable=True) from error
         if body.size > limit:
             raise _too_large(limit)
         if not message.get("more_body", False):
@@ -165,31 +168,19 @@ async def _gathered(body: Body, receive: Receive, *, limit: int, patience: float
     return False
 
 
-def _no_room(error: OSError) -> Refused:
-    outage = find_outage(error)
-    detail = outage.message if outage else f"The server cannot keep this request ({error})."
-    logger.error("%s (%s)", detail, error)
-    return Refused(HTTPStatus.SERVICE_UNAVAILABLE, Unavailable.code, detail, retryable=True)
-
-
-async def _next(receive: Receive, patience: float) -> Message:
+async def _next_message(receive: Receive, patience: float) -> Message:
     try:
         async with asyncio.timeout(patience):
             return await receive()
     except TimeoutError:
-        detail = f"Nothing more came for {patience:.0f} seconds; send it again."
+        detail = f"The client sent nothing for {patience:.0f} seconds: send the request again."
         raise Refused(HTTPStatus.REQUEST_TIMEOUT, "too_slow", detail) from None
-
-
-def _without_disguises(scope: Message) -> Message:
-    """To WSGI a header X_Forwarded_Proto looks as X-Forwarded-Proto, which only a proxy may set."""
-    return {**scope, "headers": [header for header in scope["headers"] if b"_" not in header[0]]}
 
 
 def _too_large(limit: int) -> Refused:
     detail = (
-        f"This address takes at most {limit // 1024**2} MB. Files to import may be larger; send "
-        "them to the project's import/, signed in or with an API key."
+        f"This address takes at most {limit // 1024**2} MB. Send larger files to the project's "
+        "import/, signed in or with an API key."
     )
     return Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", detail)
 
@@ -216,8 +207,8 @@ async def _refuse(refusal: Refused, receive: Receive, send: Send) -> None:
 
 
 async def _linger(receive: Receive) -> None:
-    """Drop what still comes: to a client in the midst of sending, a connection that is closed at
-    once is an error of the network, and the refusal is lost."""
+    """Drop the rest of the body: if the connection closed at once, a client that is still sending
+    would see a network error and lose the refusal."""
     try:
         async with asyncio.timeout(LINGER):
             while (message := await receive())["type"] == "http.request":

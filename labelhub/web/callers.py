@@ -1,4 +1,4 @@
-"""Whether a request comes from somebody known, before Django sees it."""
+"""Recognise callers before Django sees the request."""
 
 from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
@@ -12,20 +12,20 @@ from django.utils.datastructures import CaseInsensitiveMapping
 from apps.accounts.authentication import active_key
 
 
-def is_known(headers: Mapping[bytes, bytes]) -> bool:
-    """Whether an active API key or the cookie of somebody signed in is there.
+def is_known_caller(headers: Mapping[bytes, bytes]) -> bool:
+    """Whether the headers have an active API key or the cookie of a signed-in user.
 
-    What they may do is looked at later; this only keeps strangers from filling the disk. It asks
-    the database, so call it in a thread of its own.
+    This keeps strangers from filling the disk; rights are checked later. It queries the database,
+    so call it in a thread of its own.
     """
     plain = {name.decode("latin1"): value.decode("latin1") for name, value in headers.items()}
     try:
-        return active_key(CaseInsensitiveMapping(plain)) is not None or _signed_in(plain)
+        return active_key(CaseInsensitiveMapping(plain)) is not None or _has_session(plain)
     finally:
         connections.close_all()
 
 
-def _signed_in(headers: Mapping[str, str]) -> bool:
+def _has_session(headers: Mapping[str, str]) -> bool:
     try:
         cookies = SimpleCookie(headers.get("cookie", ""))
     except CookieError:

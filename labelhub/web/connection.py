@@ -1,8 +1,8 @@
-"""A connection to one client, as uvicorn keeps it, and two things that uvicorn lacks.
+"""uvicorn's HTTP connection with two additions.
 
-The application learns of its transport, so that it can cut a client off; and when a client leaves,
-the request that is being answered learns of it too: uvicorn tells only the newest one, which is
-another where a client sends several requests at once without waiting for answers.
+The application gets the transport, so that it can disconnect a client. When a client disconnects,
+the running request learns of it: uvicorn informs only the newest one, which differs if a client
+sends several requests without waiting for responses.
 """
 
 import asyncio
@@ -11,15 +11,15 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-#: Where a request's ``scope["state"]`` has the transport.
+#: Key of the transport in a request's ``scope["state"]``.
 TRANSPORT = "labelhub.transport"
 
-#: Seconds in which a client must take something of its answer. The kernel of a client that reads
-#: 10 KB/s says for half a minute that there is no room, and then takes 400 KB at once.
+#: Seconds within which a client must take more of its response. The kernel of a client that reads
+#: 10 KB/s takes nothing for half a minute, and then 400 KB at once.
 PATIENCE = 60.0
 
-#: Bytes that the kernel may hold unsent. Without it these are megabytes, and a client that reads
-#: steadily but slowly would look for minutes as if it did not read at all.
+#: Bytes that the kernel may buffer unsent. By default it buffers megabytes, and a slow but steady
+#: client would seem not to read for minutes.
 UNSENT = 64 * 1024
 
 
@@ -29,7 +29,7 @@ class Connection(HttpToolsProtocol):
     _under_way: RequestResponseCycle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A client is there."""
+        """A client has connected."""
         super().connection_made(transport)
         self.app_state = {**self.app_state, TRANSPORT: transport}
 
@@ -38,7 +38,7 @@ class Connection(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client left, or was cut off."""
+        """The client has disconnected."""
         super().connection_lost(exc)
         cycle = self._under_way
         if cycle is not None and not cycle.response_complete:
@@ -46,13 +46,13 @@ class Connection(HttpToolsProtocol):
             cycle.message_event.set()
 
 
-def settle(listener: socket.socket) -> None:
-    """Set what every connection to ``listener`` inherits."""
+def set_socket_options(listener: socket.socket) -> None:
+    """Set the socket options that connections to ``listener`` inherit."""
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    # Each where the system knows it: both on Linux, the first on macOS.
+    # Linux has both, macOS only the first.
     if hasattr(socket, "TCP_NOTSENT_LOWAT"):
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT)
     if hasattr(socket, "TCP_USER_TIMEOUT"):
-        # The rest of an answer, when nobody of ours waits for its delivery any more.
+        # For the rest of a response that we no longer wait for.
         milliseconds = int(PATIENCE * 1000)
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)

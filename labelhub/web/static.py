@@ -1,16 +1,16 @@
-"""Which apps' static files are served."""
+"""Find the static files to serve."""
 
 from typing import Any
 
 from django.apps import apps
 from django.contrib.staticfiles.finders import AppDirectoriesFinder
 
-#: Its files are those of its browsable API, which we do not have.
+#: Its files are for the browsable API, which is off.
 UNUSED = {"rest_framework"}
 
 
 class UsedAppsFinder(AppDirectoriesFinder):
-    """The files of every app but the unused ones."""
+    """The files of every app except the unused ones."""
 
     def __init__(self, app_names: Any = None, *args: Any, **kwargs: Any) -> None:
         names = app_names or {config.name for config in apps.get_app_configs()}

@@ -25,9 +25,9 @@ from apps.common.charts import (
     Name,
     Point,
     Rule,
-    down_to,
+    axis_floor,
     number_tick,
-    round_values,
+    round_ticks,
 )
 from apps.common.charts.drawing import draw, svg_element
 from apps.common.charts.text import clean, cut, cut_apart, width_of
@@ -245,10 +245,10 @@ def test_axes_hold_values_within_their_ends_and_have_round_ticks() -> None:
     axis = Axis(low=0, high=2)
     assert [axis.share(value) for value in (-1, 0, 1, 2, 3)] == [0, 0, 0.5, 1, 1]
     assert Axis(low=0.01, high=100, log=True).share(1) == 0.5
-    assert round_values(0.5, 1, 4) == [0.6, 0.8, 1.0]
-    assert round_values(-0.2, 1, 4) == [0, 0.5, 1.0]
-    assert round_values(0, 0) == [0]
-    assert [down_to(values) for values in ([0.5, 0.7], [0.0], [-0.05])] == [0.4, 0.0, -0.1]
+    assert round_ticks(0.5, 1, 4) == [0.6, 0.8, 1.0]
+    assert round_ticks(-0.2, 1, 4) == [0, 0.5, 1.0]
+    assert round_ticks(0, 0) == [0]
+    assert [axis_floor(values) for values in ([0.5, 0.7], [0.0], [-0.05])] == [0.4, 0.0, -0.1]
     assert [number_tick(value) for value in (0.4, -0.2, 12345.0)] == ["0.4", "−0.2", "12,345"]
 
 

@@ -85,7 +85,7 @@ def test_a_row_is_changed_only_where_it_is_still_what_it_was(
 def test_a_row_that_is_no_more_is_not_taken_for_written() -> None:
     item = ItemFactory.create_batch(1)[0]
     Item.objects.filter(pk=item.pk).delete()
-    with pytest.raises(DatabaseError, match="no more"), transaction.atomic():
+    with pytest.raises(DatabaseError, match="not exist any more"), transaction.atomic():
         update_row(item, "text")
 
 

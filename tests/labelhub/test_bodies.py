@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from labelhub.web import bodies
 from labelhub.web.asgi_types import Message, Receive, Send
-from labelhub.web.bodies import IMPORT_PATH, PIECE, SLACK, whole_bodies
+from labelhub.web.bodies import IMPORT_PATH, PIECE, SLACK, require_whole_bodies
 
 GONE: Message = {"type": "http.disconnect"}
 SMALL = settings.DATA_UPLOAD_MAX_MEMORY_SIZE + SLACK
@@ -50,7 +50,7 @@ async def answer(
         await send({"type": "http.response.body", "body": body + message["body"]})
 
     scope = {"type": "http", "path": path, "headers": headers}
-    await whole_bodies(app, file_limit=FILE_LIMIT, known=is_member)(scope, receive, send)
+    await require_whole_bodies(app, file_limit=FILE_LIMIT, known=is_member)(scope, receive, send)
     return sent
 
 
@@ -118,7 +118,7 @@ async def test_a_body_that_trickles_in_occupies_no_thread_until_it_is_there() ->
 
     scope = {"type": "http", "path": "/", "headers": [length(4)]}
     task = asyncio.ensure_future(
-        whole_bodies(app, file_limit=0, known=is_member)(scope, coming.get, send)
+        require_whole_bodies(app, file_limit=0, known=is_member)(scope, coming.get, send)
     )
     await coming.put(part(b"ab", more=True))
     await asyncio.sleep(0.01)
@@ -140,7 +140,9 @@ async def test_a_client_that_sends_nothing_more_is_given_up() -> None:
 
     scope = {"type": "http", "path": "/", "headers": [length(4)]}
     await coming.put(part(b"ab", more=True))
-    await whole_bodies(app, file_limit=0, known=is_member, patience=0.01)(scope, coming.get, send)
+    await require_whole_bodies(app, file_limit=0, known=is_member, patience=0.01)(
+        scope, coming.get, send
+    )
     assert problem(sent)["status"] == 408
 
 
@@ -192,7 +194,7 @@ async def test_who_is_refused_may_end_what_it_was_sending() -> None:
         raise AssertionError("it went through")
 
     scope = {"type": "http", "path": "/", "headers": [length(SMALL + 1)]}
-    await whole_bodies(app, file_limit=0, known=is_member)(scope, receive, send)
+    await require_whole_bodies(app, file_limit=0, known=is_member)(scope, receive, send)
     assert coming == []
 
 
@@ -215,7 +217,7 @@ async def test_a_header_that_only_looks_like_a_proxys_is_dropped() -> None:
 
     headers = [(b"x_forwarded_proto", b"https"), (b"accept", b"*/*")]
     scope = {"type": "http", "path": "/", "headers": headers}
-    await whole_bodies(app, file_limit=0, known=is_member)(scope, receive, send)
+    await require_whole_bodies(app, file_limit=0, known=is_member)(scope, receive, send)
     assert seen == [(b"accept", b"*/*")]
 
 

@@ -5,7 +5,7 @@ from django.conf import settings
 from django.test import Client
 
 from apps.accounts.services import revoke_api_key
-from labelhub.web.callers import is_known
+from labelhub.web.callers import is_known_caller
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -29,18 +29,18 @@ def test_an_active_key_is_known_in_each_of_its_headers() -> None:
         {b"authorization": b"Token lh_known"},
         {b"authorization": b"bearer lh_known"},
     ]
-    assert all(is_known(headers) for headers in ways)
+    assert all(is_known_caller(headers) for headers in ways)
     revoke_api_key(key=key)
-    assert not any(is_known(headers) for headers in ways)
+    assert not any(is_known_caller(headers) for headers in ways)
 
 
 def test_who_is_signed_in_is_known_until_they_sign_out() -> None:
     client = Client()
     client.force_login(UserFactory.create())
     headers = cookie(client)
-    assert is_known(headers)
+    assert is_known_caller(headers)
     client.logout()
-    assert not is_known(headers)
+    assert not is_known_caller(headers)
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ def test_who_is_signed_in_is_known_until_they_sign_out() -> None:
     ],
 )
 def test_strangers_are_not(headers: dict[bytes, bytes]) -> None:
-    assert not is_known(headers)
+    assert not is_known_caller(headers)

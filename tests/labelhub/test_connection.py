@@ -11,8 +11,8 @@ import pytest
 import uvicorn
 from a2wsgi import WSGIMiddleware
 
-from labelhub.web.answers import patient, while_wanted
-from labelhub.web.connection import Connection, settle
+from labelhub.web.connection import Connection, set_socket_options
+from labelhub.web.responses import cut_off_slow_clients, stop_unread_responses
 from tests.fakes.client import wait_for
 
 THREADS = 2
@@ -25,9 +25,9 @@ class Server:
 
     def __init__(self, patience: float) -> None:
         self.under_way = 0
-        asgi = WSGIMiddleware(while_wanted(self._wsgi), workers=THREADS)  # type: ignore[arg-type]
+        asgi = WSGIMiddleware(stop_unread_responses(self._wsgi), workers=THREADS)  # type: ignore[arg-type]
         config = uvicorn.Config(
-            patient(asgi, patience),  # type: ignore[arg-type]
+            cut_off_slow_clients(asgi, patience),  # type: ignore[arg-type]
             http=Connection,
             lifespan="off",
             log_config=None,
@@ -35,7 +35,7 @@ class Server:
         )
         self.server = uvicorn.Server(config)
         self.listener = socket.socket()
-        settle(self.listener)
+        set_socket_options(self.listener)
         self.listener.bind(("127.0.0.1", 0))
         self.listener.listen()
         self._thread = threading.Thread(

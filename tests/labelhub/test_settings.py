@@ -18,10 +18,10 @@ from pytest_django import Settings
 from labelhub.server import _Server
 from labelhub.settings.checks import (
     SECRET_LENGTH,
-    database_url,
-    kept_secret,
-    long_secret,
-    network_addresses,
+    check_database_url,
+    check_networks,
+    check_secret,
+    load_secret,
 )
 from labelhub.web.asgi_types import Message, Receive, Send
 
@@ -35,23 +35,23 @@ def mode(path: Path) -> int:
 
 @pytest.mark.parametrize("secret", ["", "x" * (SECRET_LENGTH - 1)])
 def test_production_needs_a_long_secret(secret: str) -> None:
-    assert long_secret("x" * SECRET_LENGTH)
+    assert check_secret("x" * SECRET_LENGTH)
     with pytest.raises(ImproperlyConfigured, match="Set LABELHUB_SECRET_KEY to a long"):
-        long_secret(secret)
+        check_secret(secret)
 
 
 def test_a_secret_is_made_once_and_is_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "secret-key"
-    made = kept_secret(path)
+    made = load_secret(path)
     assert len(made) >= SECRET_LENGTH
-    assert kept_secret(path) == made
+    assert load_secret(path) == made
     assert mode(path) == 0o600
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_of_many_that_start_at_once_all_have_the_same_secret(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        made = set(pool.map(kept_secret, [tmp_path / "secret-key"] * 32))
+        made = set(pool.map(load_secret, [tmp_path / "secret-key"] * 32))
     assert len(made) == 1
     assert "" not in made
 
@@ -59,7 +59,7 @@ def test_of_many_that_start_at_once_all_have_the_same_secret(tmp_path: Path) -> 
 def test_an_empty_secret_file_that_was_left_behind_is_filled(tmp_path: Path) -> None:
     path = tmp_path / "secret-key"
     path.touch()
-    assert len(kept_secret(path)) >= SECRET_LENGTH
+    assert len(load_secret(path)) >= SECRET_LENGTH
 
 
 @pytest.mark.thorough
@@ -104,7 +104,7 @@ def test_make_says_in_one_line_that_the_secret_is_missing(target: str, secret: s
 )
 def test_a_database_of_another_kind_is_refused_without_its_password(url: str) -> None:
     with pytest.raises(ImproperlyConfigured, match="DATABASE_URL names no PostgreSQL") as refused:
-        database_url("DATABASE_URL", url)
+        check_database_url("DATABASE_URL", url)
     assert "cret" not in str(refused.value)
 
 
@@ -120,7 +120,7 @@ def test_a_database_of_another_kind_is_refused_without_its_password(url: str) ->
     ],
 )
 def test_databases_that_work_are_taken_as_they_are(url: str) -> None:
-    assert database_url("DATABASE_URL", url) == url
+    assert check_database_url("DATABASE_URL", url) == url
 
 
 @pytest.mark.thorough
@@ -138,7 +138,7 @@ def test_an_empty_variable_is_none() -> None:
 
 
 def test_proxies_are_addresses_and_networks() -> None:
-    assert network_addresses("X", ["10.0.0.9", " 10.1.0.0/16 ", "::1", ""]) == [
+    assert check_networks("X", ["10.0.0.9", " 10.1.0.0/16 ", "::1", ""]) == [
         "10.0.0.9",
         "10.1.0.0/16",
         "::1",
@@ -148,7 +148,7 @@ def test_proxies_are_addresses_and_networks() -> None:
 @pytest.mark.parametrize("entry", ["*", "proxy.example.org", "10.0.0.300"])
 def test_what_is_no_address_is_refused_by_name(entry: str) -> None:
     with pytest.raises(ImproperlyConfigured, match=r"LABELHUB_TRUSTED_PROXIES: '.*' is no IP"):
-        network_addresses("LABELHUB_TRUSTED_PROXIES", ["10.0.0.9", entry])
+        check_networks("LABELHUB_TRUSTED_PROXIES", ["10.0.0.9", entry])
 
 
 async def client_of(peer: str, forwarded_for: str) -> str:

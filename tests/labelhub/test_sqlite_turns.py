@@ -60,15 +60,15 @@ def test_a_writer_that_fails_or_goes_away_passes_the_turn_on() -> None:
     assert {str(fault) for fault in faults} <= {"on purpose"}
     with transaction.atomic():
         User.objects.create(username="afterwards")
-    assert not base._turn.locked()
+    assert not base._lock.locked()
 
 
 def test_savepoints_keep_the_turn_until_the_transaction_ends() -> None:
     with transaction.atomic():
         with transaction.atomic():
             User.objects.create(username="inner")
-        assert base._turn.locked()
-    assert not base._turn.locked()
+        assert base._lock.locked()
+    assert not base._lock.locked()
 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["transaction", "single statement"])
@@ -81,9 +81,9 @@ def test_nobody_waits_for_a_turn_without_end(monkeypatch: pytest.MonkeyPatch, wh
         with within():
             User.objects.filter(pk=user.pk).update(username=name)
 
-    with base._turn, pytest.raises(OperationalError, match="database is locked"):
+    with base._lock, pytest.raises(OperationalError, match="database is locked"):
         write("changed")
     write("afterwards")
     user.refresh_from_db()
     assert user.username == "afterwards"
-    assert not base._turn.locked()
+    assert not base._lock.locked()

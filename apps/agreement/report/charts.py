@@ -28,9 +28,9 @@ from apps.common.charts import (
     Name,
     Point,
     Rule,
-    down_to,
+    axis_floor,
+    kind_order,
     number_tick,
-    order_of,
     share_tick,
 )
 from apps.common.figures import draw_figure, ends
@@ -271,7 +271,7 @@ def draw_heatmap(
         of: what the numbers are, such as ``Cohen's kappa``; those on the diagonal: ``within``.
         percent: the numbers are shares, shown as per cent.
     """
-    chosen = sorted(sources[:MOST_SOURCES], key=lambda source: order_of(source.kind))
+    chosen = sorted(sources[:MOST_SOURCES], key=lambda source: kind_order(source.kind))
     if not chosen or not any(ends(figure) for figure in figures.values()):
         return None
     roomy = len(chosen) <= ROOMY
@@ -418,7 +418,7 @@ def draw_agreeing(
     ``groups``: kind → rows of ``agreeing``, ``items`` and ``accuracy``, as a report's
     ``by_agreeing``; ``truth`` is what is right: ``the author``; ``names`` is what kinds are called.
     """
-    groups = {kind: groups[kind] for kind in sorted(groups, key=order_of) if groups[kind]}
+    groups = {kind: groups[kind] for kind in sorted(groups, key=kind_order) if groups[kind]}
     found = [(kind, row) for kind, rows in groups.items() for row in rows]
     known = [place for _, row in found if (place := ends(row["accuracy"]))]
     if not known:
@@ -452,7 +452,7 @@ def draw_agreeing(
             ticks=numbers,
             words=number_tick,
         ),
-        y=Axis(title=f"right against {truth}", low=down_to([low for low, *_ in known])),
+        y=Axis(title=f"right against {truth}", low=axis_floor([low for low, *_ in known])),
         marks=marks,
         counts=[
             (Name("items", kind), {row["agreeing"]: row["items"] for row in rows})
@@ -591,7 +591,7 @@ def draw_reliability(
     if not known:
         return None
     lows = [*(found.confidence for found, _ in known), *(low for _, (low, *_) in known)]
-    lowest = min(down_to(lows), 0.9)
+    lowest = min(axis_floor(lows), 0.9)
     whole = sum(found.right["n"] for found, _ in known)
     return Chart(
         key="reliability",

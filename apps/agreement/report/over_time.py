@@ -14,7 +14,16 @@ from apps.agreement.report.label_matrix import read_label_matrix
 from apps.agreement.report.services import report_turn
 from apps.agreement.report.slices import Slice
 from apps.agreement.report.tables import MAIN_WORDS
-from apps.common.charts import Axis, Chart, Mark, Name, down_to, number_tick, order_of, share_tick
+from apps.common.charts import (
+    Axis,
+    Chart,
+    Mark,
+    Name,
+    axis_floor,
+    kind_order,
+    number_tick,
+    share_tick,
+)
 from apps.common.figures import ends
 from apps.labels.models import Label
 from apps.projects.models import LabelSchema, Project
@@ -118,10 +127,10 @@ def draw_over_time(
     known = [place for line in series for figure in line.figures if (place := ends(figure))]
     if not known:
         return None
-    low = down_to([low for low, *_ in known])
+    low = axis_floor([low for low, *_ in known])
     high = min(1.0, math.ceil(max(high for *_, high in known) * 10 - 1e-9) / 10)
     marks: list[Mark] = []
-    for number, line in enumerate(sorted(series, key=lambda line: order_of(line.kind))):
+    for number, line in enumerate(sorted(series, key=lambda line: kind_order(line.kind))):
         aside = (number - (len(series) - 1) / 2) * 0.1
         places = [(place + aside, period) for place, period in enumerate(periods)]
         marks += series_marks(line, places, percent=percent)

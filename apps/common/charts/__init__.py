@@ -1,7 +1,7 @@
-"""The one way to draw a chart: rows, two axes, and five marks (bar, cell, line, point, rule).
+"""Charts: rows, two axes, and five marks (bar, cell, line, point, rule).
 
-A function that makes a chart says which rows it shows and which marks stand for them. Page, SVG,
-PNG, CSV and the table of numbers all come from the one ``Chart``.
+A ``Chart`` holds rows and the marks that show them. Page, SVG, PNG, CSV and the table of numbers
+come from it.
 """
 
 import math
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from apps.common.charts.text import clean
 
-#: The kinds in their one order, and what they are called where nothing else names them.
+#: Annotator kinds in their fixed order, and their names.
 KIND_WORDS = {
     "llm": "LLM",
     "crowd": "Crowd",
@@ -21,9 +21,9 @@ KIND_WORDS = {
     "model": "Model",
     "gold": "Gold",
 }
-#: Of a chart that fits a phone of 390 pixels with text at its own size.
+#: Width of a chart that fits a phone of 390 pixels without scaling.
 WIDTH = 360.0
-#: A page shows so many rows of a table, the CSV file all.
+#: Rows of a table on a page; the CSV file has all.
 MOST_ROWS = 150
 DASH = "–"
 
@@ -31,8 +31,8 @@ Value = str | int | float | None
 Row = Mapping[str, Value]
 
 
-def order_of(kind: str) -> int:
-    """The place of a kind in the one order; unknown kinds come last."""
+def kind_order(kind: str) -> int:
+    """The position of a kind in the fixed order; unknown kinds come last."""
     return list(KIND_WORDS).index(kind) if kind in KIND_WORDS else len(KIND_WORDS)
 
 
@@ -51,7 +51,7 @@ def number_tick(value: float) -> str:
 class Name:
     """A name on an axis. ``kind`` puts the kind's shape before it, ``head`` makes it a heading.
 
-    ``value`` and ``n`` stand beside the row, ``reason`` in it where there is no value.
+    ``value`` and ``n`` are shown beside the row, ``reason`` within it if there is no value.
     """
 
     text: str
@@ -64,10 +64,10 @@ class Name:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """Values from ``low`` to ``high``, or ``names``, which stand at 0, 1, 2, …
+    """Values from ``low`` to ``high``, or ``names`` at 0, 1, 2, …
 
-    ``ticks``: where words stand; None takes round numbers. ``step``: height of a row of a name,
-    least width of a column of one.
+    ``ticks``: the labelled values; None takes round numbers. ``step``: height of a row, or minimum
+    width of a column, with a name.
     """
 
     title: str = ""
@@ -85,7 +85,7 @@ class Axis:
         return (-0.5, len(self.names) - 0.5) if self.names else (self.low, self.high)
 
     def share(self, value: float) -> float:
-        """How far along the axis a value stands, 0 to 1; held within the ends."""
+        """The relative position of a value on the axis, clipped to 0 to 1."""
         low, high = self.ends
         if self.log:
             low, high, value = (math.log10(max(number, 1e-12)) for number in (low, high, value))
@@ -108,7 +108,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A cell of a grid of names: ``step`` 0 (nothing) to 5 shades it, ``n`` is below its text."""
+    """A cell of a grid of names: ``step`` 0 (empty) to 5 is its shade, ``n`` is below its text."""
 
     column: int
     row: int
@@ -121,9 +121,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A value with its shape and, as far as they are given, its intervals in both directions.
+    """A value with its shape and optional intervals in both directions.
 
-    ``label`` stands beside it; ``name`` stands in the legend. ``quiet`` points are grey.
+    ``label`` is shown beside it, ``name`` in the legend. ``quiet`` points are grey.
     """
 
     x: float
@@ -142,7 +142,7 @@ class Line:
     """Values joined in order; None breaks the line.
 
     ``dash`` 0 to 6 is its pattern. ``band`` holds x, low and high of a shaded interval. ``stairs``
-    goes up only where the next value stands.
+    draws a step function.
     """
 
     points: Sequence[tuple[float, float] | None]
@@ -156,9 +156,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A line across the chart at ``x`` or ``y``, or without both the diagonal.
+    """A line across the chart at ``x`` or ``y``; without both, the diagonal.
 
-    ``name`` stands beside it, that of the diagonal in the legend.
+    ``name`` is shown beside it, that of the diagonal in the legend.
     """
 
     x: float | None = None
@@ -172,12 +172,12 @@ Mark = Bar | Cell | Point | Line | Rule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """A chart: ``rows`` are tidy and all of its numbers; without ``marks`` it is only a table.
+    """A chart: tidy ``rows`` with all of its numbers; without ``marks`` it is only a table.
 
-    key: unique on the page. description: what it shows, in a sentence, for those who cannot see it.
-    shares: columns that the table shows as per cent. width: of all of it, at least. height: of the
-    plot, where y has no names.
-    counts: rows of whole numbers below the x axis, by x. note: a line below all.
+    key: unique on the page. description: one sentence for people who cannot see the chart.
+    shares: columns that the table shows as per cent. width: minimum of the whole chart. height: of
+    the plot, if y has no names. counts: rows of whole numbers below the x axis, by x. note: a line
+    at the bottom.
     """
 
     key: str
@@ -195,14 +195,14 @@ class Chart:
 
     @property
     def prefix(self) -> str:
-        """Its id: letters, digits and hyphens; keys that differ stay different."""
+        """Its HTML id of letters, digits and hyphens; unique for each key."""
         plain = re.sub(r"[^a-z0-9]+", "-", self.key.lower()).strip("-")
         same = plain == self.key
         return f"plot-{plain}" if same else f"plot-{plain}-{zlib.crc32(self.key.encode()):08x}"
 
     @property
     def table(self) -> tuple[list[str], list[list[str]]]:
-        """Header and rows as people read them; columns in which nothing stands are left out."""
+        """Header and rows as text, without empty columns."""
         names = self.rows[0] if self.rows else {}
         header = [name for name in names if any(row[name] not in ("", None) for row in self.rows)]
         shown = [[self._words(name, row[name]) for name in header] for row in self.rows[:MOST_ROWS]]
@@ -210,26 +210,25 @@ class Chart:
 
     @property
     def rows_left_out(self) -> int:
-        """How many rows are in the file only."""
+        """The number of rows that only the file has."""
         return max(0, len(self.rows) - MOST_ROWS)
 
     def _words(self, name: str, value: Value) -> str:
         if value is None:
             return DASH
         if isinstance(value, float):
-            # Four digits at most.
             return share_tick(value) if name in self.shares else f"{value:.4g}".replace("-", "−")
         return f"{value:,}" if isinstance(value, int) else clean(value)
 
 
-def down_to(values: Sequence[float], step: float = 0.1) -> float:
-    """The round number below all ``values``, so that none stands on the axis."""
+def axis_floor(values: Sequence[float], step: float = 0.1) -> float:
+    """The round number below all ``values``, so that none lies on the axis."""
     least = min(values)
     below = round(math.floor((least - step / 20) / step) * step, 6)
     return max(below, 0.0) if least >= 0 else below
 
 
-def round_values(low: float, high: float, most: int = 5) -> list[float]:
+def round_ticks(low: float, high: float, most: int = 5) -> list[float]:
     """Round numbers from ``low`` to ``high``, at most about ``most``."""
     rough = (high - low) / most or 1.0
     size = 10.0 ** math.floor(math.log10(rough))

@@ -1,7 +1,7 @@
-"""A chart as SVG. Colours and sizes of type are classes of the stylesheet ``components/chart.css``.
+"""A chart as SVG. ``components/chart.css`` has its colours and font sizes.
 
-Places are in the units of the SVG's own box. The box fits a phone of 390 pixels with text at its
-own size; only charts of many names are wider, and scroll.
+Positions are in units of the SVG's view box. It fits a phone of 390 pixels without scaling; only
+charts of many names are wider, and scroll.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,25 +20,25 @@ from apps.common.charts import (
     Mark,
     Point,
     Rule,
-    round_values,
+    round_ticks,
 )
 from apps.common.charts.text import clean, cut, cut_apart, width_of
 
 #: Height of a line of type, and the room beside a kind's shape.
 TYPE, SHAPE_ROOM = 16.0, 18.0
 MOST_LEFT = 128.0
-#: Names of columns are turned where they find no level room; so much room they have then.
+#: Height for column names that are rotated because they do not fit, and sin 60°.
 TURNED, SIN_60 = 84.0, 0.87
 WIDEST_COLUMN = 92.0
-#: With more cells each shade is one shape, and what a cell says on hover stands in the table only.
+#: With more cells each shade is one shape, without texts on hover.
 MOST_SINGLE_CELLS = 225
-#: More rows of a legend than these stand below the plot.
+#: A legend of more rows is below the plot.
 MOST_ABOVE = 3
-#: Where a label may stand beside its point: steps away from the point.
+#: Possible distances of a label from its point.
 STEPS = (3.0, 13.0, 23.0, 33.0, 43.0)
 HALF_POINT = 6.0
 
-#: The shapes of the kinds' icons in a box of 20 by 20; anything else is a disc.
+#: The shapes of the kinds in a box of 20 by 20; other kinds are discs.
 SHAPES = {
     "llm": "m10 1.5 8.5 8.5-8.5 8.5L1.5 10z",
     "crowd": "M5.9 5.6a4.1 4.1 0 1 0 8.2 0a4.1 4.1 0 1 0-8.2 0zM1.1 14a4.1 4.1 0 1 0 8.2 0"
@@ -49,12 +49,12 @@ SHAPES = {
     "gold": "m10 1.3 2.7 5.7 6.2.8-4.6 4.3 1.2 6.2L10 15.2l-5.5 3.1 1.2-6.2L1.1 7.8l6.2-.8z",
     "other": "M4 10a6 6 0 1 0 12 0a6 6 0 1 0-12 0z",
 }
-#: Colours of marks that stand for no kind.
+#: Colours of marks without a kind.
 COLOURS = ("accent", "quiet", "warn")
 
 
 class Box(NamedTuple):
-    """Left, top, right and bottom of something that takes room."""
+    """A rectangle."""
 
     left: float
     top: float
@@ -92,7 +92,7 @@ def draw(chart: Chart) -> Drawing:
 
 
 def svg_element(chart: Chart) -> str:
-    """The chart as an ``svg`` element for a page; empty where the chart is only a table."""
+    """The chart as an ``svg`` element; "" if it is only a table."""
     if not chart.marks:
         return ""
     drawing = draw(chart)
@@ -107,7 +107,7 @@ def svg_element(chart: Chart) -> str:
 
 
 def title_and_description(chart: Chart) -> str:
-    """What a screen reader says of the chart."""
+    """The chart's words for screen readers."""
     return clean(
         f'<title id="{chart.prefix}-title">{escape(chart.title)}</title>\n'
         f'<desc id="{chart.prefix}-words">{escape(chart.description)}</desc>'
@@ -115,7 +115,7 @@ def title_and_description(chart: Chart) -> str:
 
 
 class _Layout:
-    """Where the plot stands in its box: as large as the names around it let it be."""
+    """Positions of the plot and what is around it; the plot takes the room that names leave."""
 
     def __init__(self, chart: Chart) -> None:
         self.chart, x, y = chart, chart.x, chart.y
@@ -127,10 +127,9 @@ class _Layout:
         across = x.step * len(x.names)
         if self.columns:
             across = max(across, min(WIDEST_COLUMN * len(x.names), room))
-        self.level = not self.columns or _fit(
-            [name.text for name in x.names], across / len(x.names)
-        )
-        self.turned = min(TURNED, max((width_of(clean(name.text)) for name in x.names), default=0))
+        widths = [width_of(clean(name.text)) for name in x.names]
+        self.level = not self.columns or len(widths) <= 4 or max(widths) <= across / len(widths) - 4
+        self.turned = min(TURNED, max(widths, default=0))
         if not self.level:
             right_room += self.turned / 2 - 4
             across = max(x.step * len(x.names), min(across, chart.width - self.left - right_room))
@@ -141,7 +140,7 @@ class _Layout:
         self._stack(x, y)
 
     def _stack(self, x: Axis, y: Axis) -> None:
-        """From top to bottom: legend, title of y, names of rules or columns, plot, ticks, rest."""
+        """From top to bottom: legend, y title, names of rules or columns, plot, ticks, rest."""
         self.legend = _legend_rows(self.chart.marks, self.width)
         above = self.legend if len(self.legend) <= MOST_ABOVE else []
         self.legend_top = 0.0
@@ -150,14 +149,8 @@ class _Layout:
         top += TYPE if y.title else 0
         if self.columns:
             top += 22 if self.level else self.turned * SIN_60 + 10
-        top += (
-            TYPE
-            if any(
-                isinstance(mark, Rule) and mark.x is not None and mark.name
-                for mark in self.chart.marks
-            )
-            else 0
-        )
+        rules = [mark for mark in self.chart.marks if isinstance(mark, Rule)]
+        top += TYPE if any(rule.x is not None and rule.name for rule in rules) else 0
         self.top = top + 6
         self.bottom = self.top + (y.step * len(y.names) if y.names else self.chart.height)
         bottom = self.bottom + (0 if self.columns else 18)
@@ -203,21 +196,16 @@ class _Layout:
         return self.top + down * (self.bottom - self.top)
 
 
-def _fit(names: Sequence[str], room: float) -> bool:
-    """Whether all names stand level side by side."""
-    return all(width_of(clean(name)) <= room - 4 for name in names) or len(names) <= 4
-
-
 def _ticks(axis: Axis, most: int) -> list[float]:
     if axis.names:
         return []
     if axis.ticks is not None:
         return [value for value in axis.ticks if axis.low - 1e-9 <= value <= axis.high + 1e-9]
-    return round_values(axis.low, axis.high, most)
+    return round_ticks(axis.low, axis.high, most)
 
 
 def _grid(layout: _Layout) -> Iterator[str]:
-    """Lines and words of both axes."""
+    """Lines and texts of both axes."""
     x, y = layout.chart.x, layout.chart.y
     for value in layout.y_ticks:
         place = layout.y_at(value)
@@ -273,7 +261,7 @@ def _column_names(layout: _Layout) -> Iterator[str]:
 
 
 def _period_names(layout: _Layout) -> Iterator[str]:
-    """The last period and back from it as many as there is room for."""
+    """The last period, and as many before it as fit."""
     names = [name.text for name in layout.chart.x.names]
     if not names:
         return
@@ -293,21 +281,16 @@ def _period_names(layout: _Layout) -> Iterator[str]:
 def _shapes(layout: _Layout, mark: Mark) -> Iterator[str]:
     """What a mark draws within the plot, except cells, labels and names."""
     if isinstance(mark, Bar):
-        yield from _bar(layout, mark)
+        if mark.top > mark.base:
+            left, right = (layout.x_at(mark.x + side * mark.width / 2) for side in (-1, 1))
+            box = Box(left, layout.y_at(mark.top), right, layout.y_at(mark.base))
+            yield _hover(mark.words, _rect(box, f"plot-fill--{_colour(mark.kind)}"))
     elif isinstance(mark, Line):
         yield from _path(layout, mark)
     elif isinstance(mark, Point):
         yield _point(layout, mark)
     elif isinstance(mark, Rule):
         yield from _rule(layout, mark)
-
-
-def _bar(layout: _Layout, bar: Bar) -> Iterator[str]:
-    left, right = layout.x_at(bar.x - bar.width / 2), layout.x_at(bar.x + bar.width / 2)
-    top, base = layout.y_at(bar.top), layout.y_at(bar.base)
-    if bar.top > bar.base:
-        box = Box(left, top, right, base)
-        yield _hover(bar.words, _rect(box, f"plot-fill--{_colour(bar.kind)}"))
 
 
 def _path(layout: _Layout, line: Line) -> Iterator[str]:
@@ -318,25 +301,20 @@ def _path(layout: _Layout, line: Line) -> Iterator[str]:
         yield _tag(
             "polygon", class_=f"plot-band plot-fill--{colour}", points=_points([*low, *high])
         )
-    for piece in _pieces(line.points):
-        places = [(layout.x_at(x), layout.y_at(y)) for x, y in piece]
-        if line.stairs:
-            places = _stairs(places)
-        dash = f" plot-dash--{line.dash}" if line.dash else ""
-        shape = _tag(
-            "polyline", class_=f"plot-path plot-line--{colour}{dash}", points=_points(places)
-        )
-        yield _hover(line.words, shape)
-
-
-def _pieces(points: Sequence[tuple[float, float] | None]) -> list[list[tuple[float, float]]]:
     pieces: list[list[tuple[float, float]]] = [[]]
-    for point in points:
+    for point in line.points:
         if point is None:
             pieces.append([])
         else:
-            pieces[-1].append(point)
-    return [piece for piece in pieces if len(piece) > 1]
+            pieces[-1].append((layout.x_at(point[0]), layout.y_at(point[1])))
+    for places in (piece for piece in pieces if len(piece) > 1):
+        dash = f" plot-dash--{line.dash}" if line.dash else ""
+        shape = _tag(
+            "polyline",
+            class_=f"plot-path plot-line--{colour}{dash}",
+            points=_points(_stairs(places) if line.stairs else places),
+        )
+        yield _hover(line.words, shape)
 
 
 def _stairs(places: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -347,7 +325,7 @@ def _stairs(places: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _point(layout: _Layout, point: Point) -> str:
-    """The shape, over its interval: a bar, a whisker, or a box where both directions have one."""
+    """The shape over its interval: a bar, a whisker, or a box for two intervals."""
     x, y, colour = layout.x_at(point.x), layout.y_at(point.y), _colour(point.kind)
     under = ""
     if point.x_ends and point.y_ends:
@@ -427,7 +405,7 @@ def _cell(layout: _Layout, cell: Cell) -> str:
 
 
 def _cell_box(layout: _Layout, cell: Cell) -> Box:
-    """The room of a cell, with a gap to its neighbours."""
+    """The box of a cell, with a gap to its neighbours."""
     x, y = layout.x_at(cell.column), layout.y_at(cell.row)
     across = (layout.right - layout.left) / len(layout.chart.x.names)
     down = (layout.bottom - layout.top) / len(layout.chart.y.names)
@@ -436,7 +414,7 @@ def _cell_box(layout: _Layout, cell: Cell) -> Box:
 
 
 def _labels(layout: _Layout) -> Iterator[str]:
-    """Labels beside their points where nothing else stands, joined by a line where they are far."""
+    """Labels in free places beside their points, joined by a line if they are far."""
     points = [mark for mark in layout.chart.marks if isinstance(mark, Point)]
     places = [(layout.x_at(point.x), layout.y_at(point.y)) for point in points]
     taken = [Box(x - HALF_POINT, y - HALF_POINT, x + HALF_POINT, y + HALF_POINT) for x, y in places]
@@ -462,7 +440,7 @@ def _labels(layout: _Layout) -> Iterator[str]:
 
 
 def _stair_boxes(layout: _Layout, line: Line) -> list[Box]:
-    """The level and upright parts of a staircase as thin boxes."""
+    """The horizontal and vertical parts of a step function as thin boxes."""
     places = [(layout.x_at(x), layout.y_at(y)) for x, y in filter(None, line.points)]
     return [
         Box(min(a, c), min(b, d) - 1, max(a, c), max(b, d) + 1)
@@ -471,7 +449,7 @@ def _stair_boxes(layout: _Layout, line: Line) -> list[Box]:
 
 
 def _around(x: float, y: float, width: float) -> Iterator[Box]:
-    """Places beside a point, best first: near ones before far ones, level ones before others."""
+    """Places for a label beside a point, best first: near before far, level before others."""
     height = TYPE - 3
     for step in STEPS:
         away = HALF_POINT + step
@@ -491,7 +469,7 @@ def _free(box: Box, taken: Sequence[Box], frame: Box) -> bool:
 
 
 def _counts(layout: _Layout) -> Iterator[str]:
-    """Rows of whole numbers below the plot, each below its value of x; those without room go."""
+    """Rows of whole numbers below the plot, at their values of x, as far as they fit."""
     for row, (name, counts) in enumerate(layout.chart.counts):
         y = layout.counts_top + TYPE * row + 8
         if name.kind:
@@ -506,7 +484,7 @@ def _counts(layout: _Layout) -> Iterator[str]:
 
 
 def _legend_rows(marks: Sequence[Mark], width: float) -> list[list[tuple[float, Mark, str]]]:
-    """Entries of the legend in rows: where across each stands, its mark and its words."""
+    """The legend in rows of entries: position, mark and text."""
     rows: list[list[tuple[float, Mark, str]]] = []
     across = width
     for mark in marks:
@@ -534,7 +512,7 @@ def _legend(layout: _Layout) -> Iterator[str]:
 
 
 def _sample(mark: Mark, x: float, y: float, *, shaped: bool) -> str:
-    """What a mark looks like, 22 wide."""
+    """A sample of a mark, 22 wide."""
     if isinstance(mark, Bar):
         return _rect(Box(x + 6, y - 5, x + 16, y + 5), f"plot-fill--{_colour(mark.kind)}", rx=2)
     if isinstance(mark, Point):
@@ -551,7 +529,7 @@ def _colour(kind: str) -> str:
 
 
 def _shape(kind: str, x: float, y: float, size: float, *, quiet: bool = False) -> str:
-    """The shape of a kind with its middle at the place."""
+    """The shape of a kind, centred on (x, y)."""
     place = f"translate({x - size / 2:.1f} {y - size / 2:.1f}) scale({size / 20:.3g})"
     fill = "plot-beaten" if quiet else f"plot-fill--{_colour(kind)}"
     path = SHAPES.get(kind, SHAPES["other"])
@@ -579,7 +557,7 @@ def _hover(words: str, shape: str) -> str:
 
 
 def _tag(tag: str, content: str = "", /, **attributes: str | float) -> str:
-    """An element; ``content`` is markup already, attributes are numbers or our own words."""
+    """An element; ``content`` is markup, attributes are numbers or trusted texts."""
     given = ""
     for key, value in attributes.items():
         words = value if isinstance(value, str) else f"{round(value, 1):g}"

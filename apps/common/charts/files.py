@@ -1,4 +1,4 @@
-"""A chart to take away: an SVG file that needs nothing else, the same as PNG, its rows as CSV."""
+"""Charts as files: self-contained SVG, PNG, and CSV of the rows."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -22,14 +22,14 @@ CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
 }
 PNG_SCALE = 2
-#: Of a slice, what says by itself what it is; of the rest a file's name says it.
+#: Parts of a slice whose value alone is clear in a file name.
 WORDS_ALONE = ("kind", "label", "tag")
 MOST_OF_NAME = 80
-#: Paper around the drawing, below its title, and the height of a line of that.
+#: Margins around the drawing and below its title, and the height of a line of the title.
 EDGE, HEAD, TITLE_LINE = 14, 12, 20
-#: The share of the width that a line of the title takes, as its type is larger than is reckoned.
+#: The usable share of the width for a title, whose font is larger than assumed.
 TITLE_ROOM = 0.85
-#: Fonts that programs have under one name or another; the renderer of PNG brings the first along.
+#: Common fonts; the PNG renderer includes the first.
 FONTS = '"Liberation Sans", Arial, Helvetica, sans-serif'
 DRAWING = "/* In the drawing */"
 
@@ -38,20 +38,20 @@ def chart_file(chart: Chart, form: str) -> bytes:
     """The file of a chart in a form of ``CONTENT_TYPES``.
 
     Raises:
-        InvalidInput: there is only its table, as it has more names than can be drawn.
+        InvalidInput: the chart has too many names to draw; only its table exists.
     """
     if form == "csv":
         return csv_file(chart)
     if form == "svg":
         return svg_file(chart).encode()
-    # 84 MB on the disk and 16 MB of memory that only this needs.
+    # Takes 16 MB of memory, so it is loaded on demand.
     import vl_convert  # noqa: PLC0415
 
     return bytes(vl_convert.svg_to_png(svg_file(chart), scale=PNG_SCALE))
 
 
 def svg_file(*charts: Chart) -> str:
-    """Charts one below the other with styles within, plain colours on white paper, no variables.
+    """Charts below each other on white, with inline styles and without CSS variables.
 
     Raises:
         InvalidInput: as for ``chart_file``.
@@ -59,7 +59,7 @@ def svg_file(*charts: Chart) -> str:
     parts, down, across = [], 0.0, 0.0
     for chart in charts:
         if not chart.marks:
-            raise InvalidInput("This chart would have too many cells to be read: take its table.")
+            raise InvalidInput("This chart has too many cells to draw: use its table.")
         drawing = draw(chart)
         lines = _title_lines(chart.title, drawing.width * TITLE_ROOM)
         for line in lines:
@@ -85,17 +85,15 @@ def svg_file(*charts: Chart) -> str:
 
 
 def csv_file(chart: Chart) -> bytes:
-    """The rows as CSV in UTF-8, numbers with all their digits, safe to open in a spreadsheet."""
+    """The rows as CSV in UTF-8, with all digits, safe to open in a spreadsheet."""
     names = tuple(chart.rows[0]) if chart.rows else ()
     text = csv_text(names, (tuple(row.values()) for row in chart.rows))
     return text.encode(errors="replace")
 
 
 def attachment(names: Iterable[str], part: Mapping[str, str], form: str) -> str:
-    """The header that calls a file after its project and chart, and the part of the labels.
-
-    ``library-desk-accuracy-crowd-since-2026-11-01.svg``.
-    """
+    """The header with a file name of project, chart and slice of the labels, such as
+    ``library-desk-accuracy-crowd-since-2026-11-01.svg``."""
     parts = [value if name in WORDS_ALONE else f"{name} {value}" for name, value in part.items()]
     words = slugify(re.sub(r"\W+", " ", " ".join(parts)), allow_unicode=True)
     stem = "-".join(filter(None, (*names, words[:MOST_OF_NAME].rstrip("-"))))
@@ -103,7 +101,7 @@ def attachment(names: Iterable[str], part: Mapping[str, str], form: str) -> str:
 
 
 def _title_lines(title: str, room: float) -> list[str]:
-    """The title in lines that fit ``room``, two at most."""
+    """The title in at most two lines that fit ``room``."""
     words = clean(title).split()
     first = len(words)
     while first > 1 and width_of(" ".join(words[:first])) > room:
@@ -114,7 +112,7 @@ def _title_lines(title: str, room: float) -> list[str]:
 
 @cache
 def _styles() -> str:
-    """The rules of the drawing with the light colours in place of their names."""
+    """The style rules of the drawing, with the light colours in place of variables."""
     sheets = "".join(_sheet(name) for name in ("css/tokens.css", "css/components/chart.css"))
     found = re.findall(r"--([\w-]+): (?:light-dark\(([^,()]+),[^()]+\)|([^;]+));", sheets)
     tokens = {name: light or plain for name, light, plain in found} | {"font": FONTS}

@@ -1,4 +1,4 @@
-"""Words that have to fit a chart: how wide they are, and cut where there is no room."""
+"""Measure and cut texts to fit a chart."""
 
 import re
 import unicodedata
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 #: Width of a digit or small letter in a chart's type.
 LETTER = 6.9
-#: The share of the room that the end of a name takes where its middle is cut out.
+#: The share of the room for the end of a name whose middle is cut out.
 TAIL = 0.45
 
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -15,19 +15,19 @@ _JOINING = ("\u200d", "\ufe0f", "\ufe0e")
 
 
 def clean(text: object) -> str:
-    """``text`` without what no XML file may hold."""
+    """``text`` without characters that XML forbids."""
     return _UNSAFE.sub("\ufffd", str(text))
 
 
 def width_of(text: str) -> float:
-    """About how wide ``text`` stands, in the widest of the common fonts."""
+    """The approximate width of ``text`` in the widest of the common fonts."""
     return LETTER * sum(map(_size, text))
 
 
 def cut(text: object, room: float) -> str:
-    """``text`` as fits ``room``, on one line, with an ellipsis where some is missing.
+    """``text`` on one line, cut to fit ``room`` with an ellipsis.
 
-    Marks that turn the direction of writing are removed: they would turn what stands beside it.
+    Marks of writing direction are removed, as they would affect neighbouring text.
     """
     whole = _on_one_line(text)
     if width_of(whole) <= room:
@@ -42,7 +42,7 @@ def cut(text: object, room: float) -> str:
 
 
 def cut_apart(names: Sequence[str], room: float) -> list[str]:
-    """Each name as fits ``room``; where two would read the same, cut ones keep both their ends."""
+    """Names cut to fit ``room``; if two would be equal, names keep both ends."""
     found = [cut(name, room) for name in names]
     if len(set(found)) == len(set(names)):
         return found

@@ -1,4 +1,4 @@
-"""A ready project to try."""
+"""``demo``: a ready project to try."""
 
 import ipaddress
 import secrets
@@ -14,24 +14,24 @@ from labelhub.server import address_of, listen, serve
 
 
 class Command(PrivateCommand):
-    """``manage.py demo``."""
+    """Create the demo project and serve it."""
 
-    help = "Make the demo project (once) and serve it on this machine."
+    help = "Create the demo project (once) and serve it on this machine."
 
     def add_command_arguments(self, parser: ArgumentParser) -> None:
-        """Where to listen."""
+        """See ``--help``."""
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
-        parser.add_argument("--no-serve", action="store_true", help="only make the project")
+        parser.add_argument("--no-serve", action="store_true", help="Only create the project.")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Prepare, print addresses and logins, serve."""
+        """Create the project, print addresses and logins, serve."""
         host, port = options["host"], options["port"]
         listener = None if options["no_serve"] else listen(host, port)
         address = address_of(listener) if listener else f"http://{host}:{port}"
         seed_from_environment()
         password = PASSWORD if is_loopback(host) else secrets.token_urlsafe(9)
-        logins = prepare_demo(password, origins_of(address))
+        logins = prepare_demo(password, browser_origins(address))
         if listener is None:
             self._introduce(address, logins)
         else:
@@ -55,27 +55,27 @@ class Command(PrivateCommand):
         self.say(f"\nLabelHub demo   {address}/")
         self.say(f"  project       {address}/p/{SLUG}/")
         self.say(f"  review        {address}/p/{SLUG}/review/")
-        self.say(f"  agreement     {address}/p/{DESK_SLUG}/agreement/   (whom to trust for what)")
-        self.say(f"  a shop        {address}/demo/shop/   (asks you about what you write)")
+        self.say(f"  agreement     {address}/p/{DESK_SLUG}/agreement/   (how far to trust whom)")
+        self.say(f"  a shop        {address}/demo/shop/   (asks questions about your messages)")
         self.say(f"  a chat        {address}/demo/chat/")
-        self.say(f"  REST docs     {address}/api/docs/   (to read: /api/docs/redoc/)\n")
+        self.say(f"  REST docs     {address}/api/docs/   (ReDoc: /api/docs/redoc/)\n")
         for login in logins:
             self.say(
                 f"  sign in as    {login.username:10} password {login.password}   ({login.role})"
             )
-        self.say("\nStop with Ctrl+C; what you did is kept.")
+        self.say("\nStop with Ctrl+C; your changes are kept.")
         self.stdout.flush()
 
 
-def origins_of(address: str) -> list[str]:
-    """The origins under which browsers know a server at ``address``."""
+def browser_origins(address: str) -> list[str]:
+    """The origins of a server at ``address`` in browsers."""
     parts = urlsplit(address)
     hosts = ["127.0.0.1", "localhost"] if is_loopback(parts.hostname or "") else []
     return list(dict.fromkeys([address, *(f"http://{host}:{parts.port}" for host in hosts)]))
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody outside this machine reaches what listens there."""
+    """Whether only this machine can reach ``host``."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

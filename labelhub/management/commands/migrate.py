@@ -1,4 +1,4 @@
-"""Django's ``migrate``, which first makes sure that the database is one it can upgrade."""
+"""Django's ``migrate``, with a check that this version can upgrade the database."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from apps.common.commands import refuse_foreign_history
 
 
 class Command(DjangoMigrate):
-    """As Django's; a database of another version is refused before anything is changed."""
+    """Like Django's, but refuses a database of another version before any change."""
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Check, then migrate."""

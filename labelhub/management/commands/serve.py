@@ -1,4 +1,4 @@
-"""Serve the product: HTTP, websockets and, without a broker, the worker."""
+"""``serve``: HTTP, websockets and, without Redis, the worker."""
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
@@ -15,32 +15,38 @@ from labelhub.server import listen, serve
 
 
 class Command(PrivateCommand):
-    """``manage.py serve``."""
+    """Serve LabelHub."""
 
     help = "Serve LabelHub on one port; stop it with Ctrl+C."
 
     def add_command_arguments(self, parser: ArgumentParser) -> None:
-        """Where to listen, and with how many processes."""
+        """See ``--help``."""
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument(
             "--workers",
             type=int,
             default=1,
-            help="processes that answer requests; more than one need PostgreSQL and Redis",
+            help="Web processes; more than one needs PostgreSQL and Redis.",
         )
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Serve until interrupted."""
         workers = options["workers"]
-        _check_workers(workers)
+        alone = settings.LABELHUB_EMBEDDED_WORKER or connection.vendor == "sqlite"
+        if workers < 1:
+            raise InvalidInput("--workers is at least 1.")
+        if workers > 1 and alone:
+            raise InvalidInput(
+                "--workers above 1 needs PostgreSQL and Redis: set DATABASE_URL and REDIS_URL."
+            )
         listener = listen(options["host"], options["port"])
         ensure_builtin()
         seed_from_environment()
         if known_password_works():
             self.stderr.write(
-                "Everybody knows the demo's password, and with it its operator may do everything "
-                f"here: run 'manage.py changepassword {OPERATOR}' or use another data folder."
+                f"The operator {OPERATOR} still has the public password of the demo: run "
+                f"'manage.py changepassword {OPERATOR}' or use another data folder."
             )
         serve(listener, announce=self._announce, warn=self.stderr.write, processes=workers)
         return {}
@@ -48,13 +54,3 @@ class Command(PrivateCommand):
     def _announce(self, address: str) -> None:
         self.say(f"LabelHub listens on {address}")
         self.stdout.flush()
-
-
-def _check_workers(count: int) -> None:
-    if count < 1:
-        raise InvalidInput("--workers is at least 1.")
-    alone = settings.LABELHUB_EMBEDDED_WORKER or connection.vendor == "sqlite"
-    if count > 1 and alone:
-        raise InvalidInput(
-            "--workers above 1 needs PostgreSQL and Redis: set DATABASE_URL and REDIS_URL."
-        )

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from a2wsgi import WSGIMiddleware
 
-from labelhub.web.answers import PIECE, patient, while_wanted
 from labelhub.web.asgi_types import Message, Receive, Send
 from labelhub.web.connection import TRANSPORT
+from labelhub.web.responses import PIECE, cut_off_slow_clients, stop_unread_responses
 from tests.core.llm.clockwork import clock, simulated
 
 WITHIN = 0.05
@@ -58,7 +58,7 @@ async def fetch(export: Export, send: Send, transport: Transport, within: float 
     async def receive() -> Message:
         return {"type": "http.request", "body": b"", "more_body": False}
 
-    answered = WSGIMiddleware(while_wanted(wsgi), workers=1, send_queue_size=2)  # type: ignore[arg-type]
+    answered = WSGIMiddleware(stop_unread_responses(wsgi), workers=1, send_queue_size=2)  # type: ignore[arg-type]
     scope = {
         "type": "http",
         "method": "GET",
@@ -68,7 +68,7 @@ async def fetch(export: Export, send: Send, transport: Transport, within: float 
         "headers": [],
         "state": {TRANSPORT: transport},
     }
-    await patient(answered, within)(scope, receive, send)  # type: ignore[arg-type]
+    await cut_off_slow_clients(answered, within)(scope, receive, send)  # type: ignore[arg-type]
 
 
 @pytest.mark.thorough
@@ -101,7 +101,7 @@ def test_only_a_piece_has_its_time_not_the_answer() -> None:
         return {}
 
     async def answered() -> float:
-        await patient(app, WITHIN)({"state": {TRANSPORT: transport}}, nothing, take)
+        await cut_off_slow_clients(app, WITHIN)({"state": {TRANSPORT: transport}}, nothing, take)
         return clock()
 
     assert simulated(answered) == pytest.approx(200 * 0.9 * WITHIN)
@@ -161,7 +161,7 @@ async def test_a_large_message_goes_out_in_pieces_that_each_have_their_time(last
     async def receive() -> Message:
         return {}
 
-    await patient(app)({"type": "http"}, receive, send)
+    await cut_off_slow_clients(app)({"type": "http"}, receive, send)
     assert b"".join(message["body"] for message in sent) == body
     assert {len(message["body"]) for message in sent} == {PIECE}
     assert [message["more_body"] for message in sent] == [True] * 9 + [not last]
