@@ -115,7 +115,7 @@ def test_a_taken_port_is_one_line(running: Running) -> None:
         taken.listen()
         port = str(taken.getsockname()[1])
         output = refusal(running.stack, "serve", "--port", port)
-    expected = f"Cannot listen on 127.0.0.1:{port} (Address already in use); choose another --port."
+    expected = f"Cannot listen on 127.0.0.1:{port} (Address already in use): choose another --port."
     assert output == expected
 
 
