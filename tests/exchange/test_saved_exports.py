@@ -167,7 +167,7 @@ def test_one_that_was_deleted_meanwhile_leaves_nothing(monkeypatch: pytest.Monke
     [
         (OSError(errno.ENOSPC, "No space left on device"), "disk of the server is full"),
         (OSError(errno.EROFS, "Read-only file system"), "Read-only file system"),
-        (ValueError("secret detail"), "fault of the server"),
+        (ValueError("secret detail"), "server error"),
     ],
 )
 def test_what_goes_wrong_is_told_and_nothing_stays(

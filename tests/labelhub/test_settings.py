@@ -36,7 +36,7 @@ def mode(path: Path) -> int:
 @pytest.mark.parametrize("secret", ["", "x" * (SECRET_LENGTH - 1)])
 def test_production_needs_a_long_secret(secret: str) -> None:
     assert check_secret("x" * SECRET_LENGTH)
-    with pytest.raises(ImproperlyConfigured, match="Set LABELHUB_SECRET_KEY to a long"):
+    with pytest.raises(ImproperlyConfigured, match="Set LABELHUB_SECRET_KEY to a random"):
         check_secret(secret)
 
 

@@ -44,7 +44,7 @@ def started(project: Project, manager: User, action: str, **options: Any) -> Bul
 def test_no_bulk_job_begins_while_labels_change(project: Project, manager: User) -> None:
     suggest(open_item(project), "good")
     change = begun(project, *SWAP)
-    with pytest.raises(Conflict, match="being changed just now"):
+    with pytest.raises(Conflict, match="are being changed"):
         started(project, manager, "accept")
     assert not BulkJob.objects.exists()
     client = Client()
@@ -134,6 +134,6 @@ def test_a_change_that_a_fault_has_stopped_is_not_waited_for_in_vain(
     suggest(open_item(project), "good")
     change = begun(project, *SWAP)
     SchemaChange.objects.update(status="failed")
-    with pytest.raises(Conflict, match="let it go on first") as refused:
+    with pytest.raises(Conflict, match="resume it first") as refused:
         started(project, manager, "accept")
     assert refused.value.data == {"change": change.pk}
