@@ -103,7 +103,7 @@ def test_make_says_in_one_line_that_the_secret_is_missing(target: str, secret: s
     ],
 )
 def test_a_database_of_another_kind_is_refused_without_its_password(url: str) -> None:
-    with pytest.raises(ImproperlyConfigured, match="DATABASE_URL is neither a PostgreSQL") as refused:
+    with pytest.raises(ImproperlyConfigured, match="DATABASE_URL is neither") as refused:
         check_database_url("DATABASE_URL", url)
     assert "cret" not in str(refused.value)
 
@@ -147,7 +147,7 @@ def test_proxies_are_addresses_and_networks() -> None:
 
 @pytest.mark.parametrize("entry", ["*", "proxy.example.org", "10.0.0.300"])
 def test_what_is_no_address_is_refused_by_name(entry: str) -> None:
-    with pytest.raises(ImproperlyConfigured, match=r"LABELHUB_TRUSTED_PROXIES: '.*' is neither an IP"):
+    with pytest.raises(ImproperlyConfigured, match=r"LABELHUB_TRUSTED_PROXIES: '.*' is neither"):
         check_networks("LABELHUB_TRUSTED_PROXIES", ["10.0.0.9", entry])
 
 
