@@ -71,7 +71,7 @@ def test_two_changes_at_once_are_impossible(project: Project) -> None:
         begin_change(second, launch=False)
     with pytest.raises(Conflict, match="are being changed"):
         begin_change(draft_change(project, [Rename("fine", "ok")]), launch=False)
-    with pytest.raises(Conflict, match="being changed just now"):
+    with pytest.raises(Conflict, match="are being changed"):
         set_schema(project=project, schema=schema_from_names("single", "abc"), actor=None)
     run_change(first.pk)
     assert changed(project, Rename("fine", "ok")).status == "done"

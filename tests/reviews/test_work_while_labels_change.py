@@ -50,7 +50,7 @@ def test_no_bulk_job_begins_while_labels_change(project: Project, manager: User)
     client = Client()
     client.force_login(manager)
     shown = client.post(f"/p/{project.slug}/bulk/", {"do": "accept"}, follow=True)
-    assert "being changed just now" in shown.content.decode()
+    assert "are being changed" in shown.content.decode()
     run_change(change.pk)
     assert started(project, manager, "accept").status == "queued"
 
@@ -60,7 +60,7 @@ def test_nor_is_one_undone(project: Project, manager: User) -> None:
     suggest(item, "good")
     job = run_job(started(project, manager, "accept").pk)
     change = begun(project, *SWAP)
-    with pytest.raises(Conflict, match="being changed just now"):
+    with pytest.raises(Conflict, match="are being changed"):
         undo_job(job=job, actor=manager)
     run_change(change.pk)
     run_job(undo_job(job=job, actor=manager).pk)
@@ -120,7 +120,7 @@ def test_labels_on_their_way_back_are_waited_for(
 
 def test_none_is_put_back_while_labels_change(project: Project, manager: User, many: User) -> None:
     change = begun(project, *SWAP)
-    with pytest.raises(Conflict, match="being changed just now"):
+    with pytest.raises(Conflict, match="are being changed"):
         requeue_labels(project=project, user=many, by=manager, reason="Too fast.")
     assert not Requeue.objects.exists()
     run_change(change.pk)
