@@ -22,23 +22,23 @@ URL_HELP = "This server's address, for the snippet."
 class Command(LabelhubCommand):
     """Make a site; prints its key and snippet, and secrets once."""
 
-    help = "Make a site whose authors' answers go into a project of task per_item."
+    help = "Create a site, which asks authors, in a project of task per_item."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
         """See ``--help``."""
         parser.add_argument("slug", help="The project.")
-        parser.add_argument("name", help="What authors see it called.")
+        parser.add_argument("name", help="Name shown to authors.")
         parser.add_argument("--origin", nargs="+", default=[], metavar="URL", help=ORIGIN_HELP)
         parser.add_argument("--features", default="shopping", help="A set of the starter library.")
         parser.add_argument("--language", nargs="+", default=["en"], help=", ".join(LANGUAGES))
         who = parser.add_mutually_exclusive_group()
         who.add_argument("--anonymous", action="store_true", help="Ask everybody (the default).")
-        who.add_argument("--verified", action="store_true", help="Ask who the host signed in.")
+        who.add_argument("--verified", action="store_true", help="Ask signed-in users only.")
         parser.add_argument(
             "--host-consent", action="store_true", help="The host asks for consent, not the widget."
         )
-        parser.add_argument("--server-key", action="store_true", help="Make one; shown once.")
-        parser.add_argument("--signing-secret", action="store_true", help="Make one; shown once.")
+        parser.add_argument("--server-key", action="store_true", help="Create one, shown once.")
+        parser.add_argument("--signing-secret", action="store_true", help="Create one, shown once.")
         parser.add_argument("--url", default="http://127.0.0.1:8000", help=URL_HELP)
 
     @transaction.atomic

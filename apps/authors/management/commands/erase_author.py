@@ -16,14 +16,14 @@ from labelhub.core.errors import InvalidInput
 class Command(LabelhubCommand):
     """Delete what an author wrote and answered, and every label of it; prints the receipt."""
 
-    help = "Delete everything of an author, for good, and print a receipt."
+    help = "Delete all data of an author for good, and print a receipt."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
         """See ``--help``."""
         parser.add_argument("public_key", help="The site's key (pk_…).")
         who = parser.add_mutually_exclusive_group(required=True)
-        who.add_argument("--subject", help="The host's id for them.")
-        who.add_argument("--uid", help="Our id for them.")
+        who.add_argument("--subject", help="The host's id of the author.")
+        who.add_argument("--uid", help="LabelHub's id of the author.")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Delete it all, or nothing."""

@@ -17,13 +17,13 @@ from apps.common.files import write_atomically
 class Command(LabelhubCommand):
     """Pay out everything that is due, each reward once, or write an earlier payout's file again."""
 
-    help = "Put what is due into one payout and write it as CSV, for the host to pay."
+    help = "Collect due rewards into a payout and write it as CSV, for the host to pay."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
         """See ``--help``."""
         parser.add_argument("public_key", help="The site's key (pk_…).")
         parser.add_argument("--output", type=Path, required=True)
-        parser.add_argument("--payout", type=int, help="Number of an earlier one to write again.")
+        parser.add_argument("--payout", type=int, help="Write this earlier payout again.")
 
     @transaction.atomic
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:

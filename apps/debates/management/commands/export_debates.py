@@ -16,7 +16,7 @@ from apps.projects.selectors import find_project
 class Command(LabelhubCommand):
     """See ``help``."""
 
-    help = "Export the debates of a run with every call: as sent, as answered, as paid."
+    help = "Export the debates of a run with every call: request, response and cost."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
         """SLUG, which run and where to."""

@@ -45,29 +45,29 @@ class Command(LabelhubCommand):
             action="append",
             default=[],
             metavar="[ROLE=]NAME",
-            help="The model of a role, or of all other roles; may be given several times: "
-            "annotators at one table take the others in turn.",
+            help="Model of a role, or of all other roles; may be repeated: "
+            "annotators of a vote or discussion take several models in turn.",
         )
         parser.add_argument(
             "--set",
             action="append",
             default=[],
             metavar="NAME=VALUE",
-            help="A setting of the protocol, such as judges=5; may be given several times.",
+            help="Setting of the protocol, such as judges=5; may be repeated.",
         )
         parser.add_argument("--limit", type=int, help="Only the first N items.")
         parser.add_argument("--only-unlabelled", action="store_true", help="Skip labelled items.")
         parser.add_argument("--replicates", type=int, default=1, help="Passes per item.")
-        parser.add_argument("--budget", metavar="USD", help="The most the run may cost.")
+        parser.add_argument("--budget", metavar="USD", help="Maximum cost of the run.")
         parser.add_argument(
-            "--fresh", action="store_true", help="Take no answers from earlier runs."
+            "--fresh", action="store_true", help="Do not reuse answers of earlier runs."
         )
         parser.add_argument(
             "--new",
             action="store_true",
-            help="Start another run, also where --wait finds one of the same plan unfinished.",
+            help="Start another run, even if --wait finds an unfinished one with the same plan.",
         )
-        parser.add_argument("--dry-run", action="store_true", help="Only say what it would take.")
+        parser.add_argument("--dry-run", action="store_true", help="Only show calls and cost.")
         parser.add_argument("--wait", action="store_true", help="Return when the run is done.")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:

@@ -42,18 +42,16 @@ class Command(LabelhubCommand):
         parser.add_argument(
             "--label",
             default="label",
-            help="field with what its author said (label); in JSON also a way down to it, parted "
-            "by dots, where '*' is the mean over a list: ratings.*.0",
+            help="field with the author's label (label); in JSON also a path with dots, where '*' "
+            "is the mean over a list: ratings.*.0",
         )
         parser.add_argument(
-            "--bands", type=int, default=0, help="labels are numbers: cut them into so many bands"
+            "--bands", type=int, default=0, help="cut numeric labels into so many bands"
         )
+        parser.add_argument("--feature", help="name of the feature (the label's field)")
+        parser.add_argument("--orders", type=int, default=20, help="number of random orders (20)")
         parser.add_argument(
-            "--feature", help="what to call what is asked about (the label's field)"
-        )
-        parser.add_argument("--orders", type=int, default=20, help="how many random orders (20)")
-        parser.add_argument(
-            "--share", type=float, default=SHARE, help="of the texts asked about, at most (0.33)"
+            "--share", type=float, default=SHARE, help="maximum share of texts asked about (0.33)"
         )
         parser.add_argument("--curves", help="write the learning curves to this file (.svg)")
 

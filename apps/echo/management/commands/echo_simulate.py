@@ -16,25 +16,25 @@ FEW_SEEDS = 10
 class Command(LabelhubCommand):
     """``manage.py echo_simulate``."""
 
-    help = "Play Echo and what it is compared with in simulated worlds; figures with intervals."
+    help = "Simulate Echo and its alternatives; figures with intervals."
     needs_database = False
 
     def add_command_arguments(self, parser: ArgumentParser) -> None:
         """The size of the worlds and what happens in them."""
-        parser.add_argument("--features", type=int, default=200, help="how many (200)")
-        parser.add_argument("--k", type=int, default=10, help="how many are shown (10)")
-        parser.add_argument("--seeds", type=int, default=20, help="how many worlds (20)")
+        parser.add_argument("--features", type=int, default=200, help="number of features (200)")
+        parser.add_argument("--k", type=int, default=10, help="number of shown features (10)")
+        parser.add_argument("--seeds", type=int, default=20, help="number of worlds (20)")
         parser.add_argument(
             "--questions",
             type=int,
             default=16_000,
-            help="questions asked in a world (16000): as many messages as that takes",
+            help="questions per world (16000), which set the number of messages",
         )
         parser.add_argument(
             "--spam", action="store_true", help="a fifth of the authors answer and click at random"
         )
         parser.add_argument(
-            "--drift", action="store_true", help="half-way five features that matter change"
+            "--drift", action="store_true", help="five relevant features change half-way"
         )
         parser.add_argument(
             "--per-author", action="store_true", help="authors differ in what they write"

@@ -14,7 +14,7 @@ from apps.echo.services.learning import rebuild_state
 class Command(LabelhubCommand):
     """``manage.py rebuild_echo``."""
 
-    help = "Make what a site's Echo has learnt anew from its log; says whether it was the same."
+    help = "Rebuild the state of a site's Echo from its log; says whether it was equal."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
         """Which site."""

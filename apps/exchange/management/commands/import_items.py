@@ -25,9 +25,9 @@ class Command(LabelhubCommand):
         for field in ("text", "id", "gold"):
             parser.add_argument(f"--{field}-column", default="", help=f"Column of the {field}.")
         parser.add_argument(
-            "--answer", default="", help="Which question (control) of another tool's file."
+            "--answer", default="", help="Question (control) to import from another tool's file."
         )
-        parser.add_argument("--strict", action="store_true", help="Any fault: import nothing.")
+        parser.add_argument("--strict", action="store_true", help="Import all rows or none.")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Import and print the result."""

@@ -17,7 +17,7 @@ from labelhub.core.errors import Conflict
 class Command(LabelhubCommand):
     """See ``help``."""
 
-    help = "Switch learning on, train a model on the project's gold and tell its quality."
+    help = "Switch learning on, train a model on the project's gold and show its quality."
 
     def add_command_arguments(self, parser: ArgumentParser) -> None:
         """SLUG."""

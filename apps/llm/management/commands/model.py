@@ -24,10 +24,10 @@ class Command(LabelhubCommand):
         parser.add_argument("name", metavar="[PROVIDER/]NAME")
         parser.add_argument("--price-in", metavar="USD", help="Per million tokens of input.")
         parser.add_argument("--price-out", metavar="USD", help="Per million tokens of output.")
-        parser.add_argument("--free", action="store_true", help="It costs nothing.")
+        parser.add_argument("--free", action="store_true", help="The model is free.")
         parser.add_argument("--max-tokens", type=int, metavar="N", help="Longest answer.")
         parser.add_argument(
-            "--concurrency", type=int, metavar="N", help="Calls at once, of its provider."
+            "--concurrency", type=int, metavar="N", help="Concurrent calls of its provider."
         )
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:

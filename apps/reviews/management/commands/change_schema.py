@@ -26,14 +26,14 @@ class ChangeStopped(LabelhubError):
 class Command(LabelhubCommand):
     """Change labels that are in use."""
 
-    help = "Add, rename, merge, split and retire labels; those given so far are carried over."
+    help = "Add, rename, merge, split and retire labels; existing labels follow."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
         """See ``--help``."""
         parser.add_argument("slug")
         parser.add_argument("--operations", type=Path, required=True, metavar="FILE.json")
         parser.add_argument("--reason", default="", help="Kept with the change.")
-        parser.add_argument("--dry-run", action="store_true", help="Only say what it would do.")
+        parser.add_argument("--dry-run", action="store_true", help="Only show the preview.")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Preview it, or do it and wait for its end."""
