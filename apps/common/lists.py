@@ -1,6 +1,6 @@
 """List pages: a page of rows with columns and filters, shown by ``components/list.html``."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -61,6 +61,11 @@ class ListPage:
     filters: SearchFilter | None = None
 
 
+def requested_page(query: Mapping[str, str], found: Any, size: int) -> Page[Any]:
+    """The page of ``found`` that ``query`` asks for, or the nearest one."""
+    return Paginator(found, size).get_page(query.get("page"))
+
+
 def list_page(
     request: HttpRequest,
     found: Any,
@@ -76,5 +81,5 @@ def list_page(
     A page number out of range gives the nearest page. ``rows`` turns the objects of the page into
     rows for the template, in a fixed number of queries.
     """
-    page = Paginator(found, size).get_page(request.GET.get("page"))
+    page = requested_page(request.GET, found, size)
     return ListPage(caption, columns, page, rows(list(page)), filters)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.urls import reverse
 
 from apps.accounts.http import SignedInRequest
@@ -12,6 +11,7 @@ from apps.authors.models import Site
 from apps.authors.pages import Tab, site_page
 from apps.authors.services.limits import budget_spent
 from apps.common.figures import share_words
+from apps.common.lists import requested_page
 from apps.echo.charts import (
     accuracy_chart,
     feature_rows,
@@ -142,7 +142,7 @@ def moving_parts(echo: Echo, given: Mapping[str, str]) -> dict[str, Any]:
     """All that moves while one watches; as many queries for any number of events and features."""
     state, words = selector_of(echo), " ".join(given.get("q", "").split())[:60]
     found = ranked_features(echo, state, words)
-    page = Paginator(found, PAGE_SIZE).get_page(given.get("page"))
+    page = requested_page(given, found, PAGE_SIZE)
     results = offer_results_of(echo)
     return (
         {

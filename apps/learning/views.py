@@ -4,7 +4,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -13,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from apps.accounts.http import SignedInRequest
 from apps.accounts.models import User
 from apps.accounts.roles import Right, Role
+from apps.common.lists import requested_page
 from apps.learning.report import page_context, progress_context
 from apps.learning.selectors import learning_state, may_see_suspects, suspects_of
 from apps.learning.services import start_training, switch_learning
@@ -42,11 +42,11 @@ def learning(request: SignedInRequest, slug: str) -> HttpResponse:
     context = project_page(request, project, "learning") | page_context(state)
     if state.going is not None:
         context |= progress_context(project, state.going)
-    found = Paginator(suspects_of(project, request.user), SUSPECTS_A_PAGE)
+    suspects = suspects_of(project, request.user)
     context |= {
         "manages": context["role"] == Role.MANAGER,
         "sees_suspects": may_see_suspects(request.user, project),
-        "page": found.get_page(request.GET.get("page")),
+        "page": requested_page(request.GET, suspects, SUSPECTS_A_PAGE),
     }
     return render(request, "learning/learning.html", context)
 

@@ -5,7 +5,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
@@ -25,8 +24,10 @@ from apps.agreement.evaluation import (
     labels_by_item,
     source_choices,
 )
-from apps.agreement.evaluation_charts import draw_evaluation
+from apps.agreement.evaluation_charts import draw_evaluation, pictures
 from apps.projects.models import Item
+from apps.common.lists import requested_page
+from apps.labels.models import Label
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
 from labelhub.core.errors import InvalidInput
@@ -79,8 +80,7 @@ def evaluation_items(request: SignedInRequest, slug: str) -> HttpResponse:
     project = get_project(request.user, slug, Right.VIEW)
     compared = compare_with_gold(project, find_source(project, **_source_asked(request)))
     title, ids = _selected(request.GET, compared)
-    items = Item.objects.filter(pk__in=ids).order_by("pk")
-    page = Paginator(items, PAGE_SIZE).get_page(request.GET.get("page"))
+    page = requested_page(request.GET, Item.objects.filter(pk__in=ids).order_by("pk"), PAGE_SIZE)
     shown = [item.pk for item in page]
     labels = labels_by_item(compared.source, shown)
     debates = debates_by_item(compared.source, shown)

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -18,7 +17,7 @@ from apps.agreement.experiments.forms import ExperimentForm, UseForm
 from apps.agreement.experiments.page import comparison_page, expected_width, with_texts
 from apps.agreement.experiments.report import KIND_WORDS, readings_of, report_of
 from apps.common.forms import show_refusal
-from apps.common.lists import Column, list_page
+from apps.common.lists import Column, list_page, requested_page
 from apps.debates import services, tasks
 from apps.debates.forecast import faults_of, forecast
 from apps.debates.selectors import experiments as selectors
@@ -151,16 +150,15 @@ def experiment_debates(request: SignedInRequest, slug: str, experiment_id: int) 
     letters = {arm.run.pk: letter_of(place) for place, arm in enumerate(every)}
     if not arms:
         raise NotFound("There is no such arm in this experiment.")
-    page = Paginator(readings_of(experiment, arms, kind), DEBATES_A_PAGE)
-    shown = page.get_page(request.GET.get("page"))
+    page = requested_page(request.GET, readings_of(experiment, arms, kind), DEBATES_A_PAGE)
     context = _frame(request, project) | {
         "experiment": experiment,
         "title": KIND_WORDS[kind],
         "kinds": KIND_WORDS.items(),
         "kind": kind,
         "of": (letters[arms[0].run.pk], arms[0]) if wanted else None,
-        "page": shown,
-        "rows": with_texts(list(shown), every),
+        "page": page,
+        "rows": with_texts(list(page), every),
     }
     return render(request, "agreement/experiment_debates.html", context)
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -33,6 +32,7 @@ from apps.agreement.report.slices import (
 )
 from apps.agreement.report.truths import part_words
 from apps.common.charts.files import CONTENT_TYPES, attachment, chart_file
+from apps.common.lists import requested_page
 from apps.labels.blindness import hidden_from, opinions_hidden_from
 from apps.labels.models import Label
 from apps.projects.models import Item, LabelSchema, Project
@@ -173,7 +173,7 @@ def agreement_items(request: SignedInRequest, slug: str) -> HttpResponse:
             "fault": error.message,
         }
         return render(request, "agreement/agreement_items.html", context, status=error.http_status)
-    page = Paginator(places, PAGE_SIZE).get_page(request.GET.get("page"))
+    page = requested_page(request.GET, places, PAGE_SIZE)
     offline = offline_kinds(sheet)
     words = behind.words(offline)
     context = project_page(request, project, "agreement") | {

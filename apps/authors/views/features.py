@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -23,6 +22,7 @@ from apps.authors.services.features import COLUMNS, MOST_BYTES, import_features
 from apps.authors.services.sites import MOST_FEATURES, set_features
 from apps.authors.views.dashboard import feature_rows
 from apps.common.forms import show_refusal
+from apps.common.lists import requested_page
 from labelhub.core.errors import InvalidInput, LabelhubError, NotFound
 from labelhub.core.interview.features import Feature as Definition
 
@@ -42,7 +42,7 @@ def site_questions(request: SignedInRequest, slug: str, site_id: int) -> HttpRes
     active = [feature for feature in features if feature.active]
     words = " ".join(request.GET.get("q", "").split())[:60]
     found = [feature for feature in active if _matches_words(feature, words)]
-    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    page = requested_page(request.GET, found, PAGE_SIZE)
     retired = [feature for feature in features if not feature.active]
     rows = feature_rows(site, [*page, *retired[:MOST_RETIRED]], DAYS)
     asked = {feature.key for feature in active}

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -17,6 +16,7 @@ from apps.authors.models import Site
 from apps.authors.selectors.sites import get_site
 from apps.authors.services.site_config import config_of
 from apps.authors.stages import reason_words
+from apps.common.lists import requested_page
 from apps.echo.forms import CatalogueFileForm, TryForm
 from apps.echo.models import Echo
 from apps.echo.offer_words import why_words
@@ -57,9 +57,7 @@ def site_catalogue(request: SignedInRequest, slug: str, site_id: int) -> HttpRes
     if echo is not None:
         on, off = item_counts(echo)
         rows = items_of(site, words, active={"on": True, "off": False}.get(state))
-        page = Paginator(rows.order_by("-active", "pk"), PAGE_SIZE).get_page(
-            request.GET.get("page")
-        )
+        page = requested_page(request.GET, rows.order_by("-active", "pk"), PAGE_SIZE)
         context |= {"page": page, "items_on": on, "items_off": off}
     return render(request, "echo/site_catalogue.html", context)
 

@@ -5,7 +5,6 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -15,6 +14,7 @@ from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.authors.pages import own_origin
 from apps.common.forms import show_refusal
+from apps.common.lists import requested_page
 from apps.exchange.models import Delivery, Webhook
 from apps.exchange.webhooks import services
 from apps.exchange.webhooks.event_feed import EVENTS, waiting
@@ -226,14 +226,13 @@ def _page(
 def _deliveries(request: SignedInRequest, webhook: Webhook) -> dict[str, Any]:
     status = request.GET.get("status", "")
     status = status if status in Delivery.Status.values else ""
-    page = Paginator(deliveries_of(webhook, status=status), PAGE_SIZE)
-    shown = page.get_page(request.GET.get("page"))
+    page = requested_page(request.GET, deliveries_of(webhook, status=status), PAGE_SIZE)
     return {
         "webhook": webhook,
-        "page": shown,
+        "page": page,
         "status": status,
         "statuses": Delivery.Status.choices,
         "can_repeat": webhook.active
-        and any(delivery.finished_at and delivery.event != "ping" for delivery in shown),
-        "moving": any(delivery.status in Delivery.UNSENT for delivery in shown) and webhook.active,
+        and any(delivery.finished_at and delivery.event != "ping" for delivery in page),
+        "moving": any(delivery.status in Delivery.UNSENT for delivery in page) and webhook.active,
     }

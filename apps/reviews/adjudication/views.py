@@ -6,7 +6,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -14,6 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from apps.accounts.http import SignedInRequest
+from apps.common.lists import requested_page
 from apps.projects.models import Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_guideline
@@ -57,7 +57,7 @@ def adjudication(request: SignedInRequest, slug: str) -> HttpResponse:
     project = project_to_adjudicate(request.user, slug)
     wanted = read_filter(request.GET)
     found = read_docket(project, wanted)
-    page = Paginator(found.cases, PAGE_SIZE).get_page(request.GET.get("page"))
+    page = requested_page(request.GET, found.cases, PAGE_SIZE)
     context = project_page(request, project, "adjudication") | {
         "docket": found,
         "wanted": wanted,

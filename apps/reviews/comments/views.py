@@ -2,7 +2,6 @@
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -11,6 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.common.addresses import parse_row_id
+from apps.common.lists import requested_page
 from apps.projects.models import Item, Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
@@ -31,7 +31,7 @@ def comment_list(request: SignedInRequest, slug: str) -> HttpResponse:
     shown = shown if shown in SHOWN else "open"
     rows = comment_rows(project, request.user, shown=shown)
     context = project_page(request, project, "comments") | {
-        "page": Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page")),
+        "page": requested_page(request.GET, rows, PAGE_SIZE),
         "shown": shown,
         "choices": SHOWN.items(),
     }

@@ -7,7 +7,6 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -18,6 +17,7 @@ from apps.accounts.http import SignedInRequest
 from apps.accounts.models import User
 from apps.accounts.roles import Right, Role
 from apps.common.forms import show_refusal
+from apps.common.lists import requested_page
 from apps.projects.models import Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project, role_in
@@ -89,7 +89,7 @@ def quality(request: SignedInRequest, slug: str) -> HttpResponse:
     project = get_project(request.user, slug, Right.REVIEW)
     if role_in(request.user, project) != Role.MANAGER:
         return redirect("quality_person", slug, request.user.pk)
-    log = Paginator(interventions(project), LOG_ROWS).get_page(request.GET.get("page"))
+    log = requested_page(request.GET, interventions(project), LOG_ROWS)
     context = project_page(request, project, "quality") | {
         "report": people_report(project),
         "anchoring": _anchoring(project),
