@@ -1,4 +1,4 @@
-"""Every page and where it lives. Each app names its own paths in full."""
+"""All URLs. Each app defines its own paths in full."""
 
 from allauth.account.decorators import secure_admin_login
 from allauth.account.urls import urlpatterns as allauth
@@ -21,17 +21,16 @@ from apps.reviews.urls import urlpatterns as reviews
 handler400 = "apps.common.api.errors.bad_request"
 handler404 = "apps.common.api.errors.not_found"
 handler500 = "apps.common.api.errors.server_error"
-# The console's own form would let anybody try passwords without end; allauth's counts.
+# The console's own form does not limit password attempts; allauth's does.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
-# Of allauth's pages only signing in and the password, and what its own code leads to from there.
-# Its page of e-mail addresses stays out: an address is a person's name here, and nobody would
-# verify the one that somebody gives themselves.
+# allauth's pages to sign in and set a password, and those that its code redirects to. The
+# page of e-mail addresses is off: people sign in by address, and nothing verifies a new one.
 ACCOUNT_PAGES = {
     "account_login",
     "account_logout",
     "account_inactive",
-    "account_signup",  # closed; named in the mail to an address that has no account
+    "account_signup",  # closed, but linked in mails to unknown addresses
     "account_reauthenticate",
     "account_change_password",
     "account_set_password",

@@ -1,5 +1,5 @@
-"""What every environment shares. Everything that differs comes from the environment variables
-listed in docs/operators.md; ``dev``, ``test`` and ``prod`` add little."""
+"""Settings of all environments; ``dev``, ``test`` and ``prod`` add little. docs/operators.md lists
+the environment variables."""
 
 import os
 from pathlib import Path
@@ -14,11 +14,11 @@ from redis.retry import Retry
 from labelhub.settings.checks import check_database_url, check_networks
 from labelhub.settings.rest import SPECTACULAR_SETTINGS  # noqa: F401 - read from here by name
 
-# The tables of our statistics are thin: two threads for them cost more than they save, and a server
-# has other requests to serve. numpy reads it when it is first imported, after the settings.
+# Our matrices are small: a second thread costs more than it saves. numpy reads this variable on its
+# first import, after the settings.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# Lets annotations such as ``ModelAdmin[Item]`` stand in class statements.
+# Allows annotations such as ``ModelAdmin[Item]`` in class statements.
 django_stubs_ext.monkeypatch()
 
 env = environ.Env()
@@ -26,7 +26,7 @@ env = environ.Env()
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 DATA_DIR = Path(env.str("LABELHUB_DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
 DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
-# Bodies of requests while they come in, and uploads while they are read.
+# Incoming request bodies, and uploads while they are read.
 SPOOL_DIR = DATA_DIR / "spool"
 SPOOL_DIR.mkdir(mode=0o700, exist_ok=True)
 
@@ -37,8 +37,8 @@ ALLOWED_HOSTS: list[str] = env.list(
 )
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("LABELHUB_TRUSTED_ORIGINS", default=[])
 REDIS_URL = env.str("REDIS_URL", default="")
-# The server (labelhub/server.py) puts the client that they name in place of their own address, also
-# for allauth's limits. ALLAUTH_TRUSTED_PROXY_COUNT would believe X-Forwarded-For from anybody.
+# The server (labelhub/server.py) takes the client's address from these proxies, also for allauth's
+# limits. ALLAUTH_TRUSTED_PROXY_COUNT would trust X-Forwarded-For from anybody.
 LABELHUB_TRUSTED_PROXIES = check_networks(
     "LABELHUB_TRUSTED_PROXIES", env.list("LABELHUB_TRUSTED_PROXIES", default=[])
 )
@@ -121,11 +121,11 @@ TEMPLATES = [
 def database(url: str) -> dict[str, Any]:
     """Connection settings for ``url``; SQLite is tuned for many short writers."""
     config: dict[str, Any] = env.db_url_config(url)
-    config["CONN_MAX_AGE"] = None  # the threads that answer requests live on, and so does theirs
+    config["CONN_MAX_AGE"] = None  # request threads are long-lived
     if config["ENGINE"].endswith("sqlite3"):
         config["ENGINE"] = "labelhub.sqlite"
         config["OPTIONS"] = {
-            # A write transaction takes its lock at BEGIN: two wait instead of failing midway.
+            # Write transactions lock at BEGIN, so that they wait instead of failing midway.
             "transaction_mode": "IMMEDIATE",
             "timeout": 30,
             "init_command": (
@@ -149,7 +149,7 @@ CACHES: dict[str, Any] = {
     "default": {
         "BACKEND": "apps.common.cache.RedisOrLocalCache",
         "LOCATION": REDIS_URL,
-        # A Redis that hangs is soon taken for one that is away.
+        # A Redis that hangs soon counts as away.
         "OPTIONS": {
             "socket_connect_timeout": 1,
             "socket_timeout": 2,
@@ -191,8 +191,8 @@ PROMPTS_DIR = BASE_DIR / "prompts"
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 FILE_UPLOAD_TEMP_DIR = SPOOL_DIR
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 4000  # the form of a schema with 200 labels
-# What a form or a JSON body may hold: anybody can make the server read it into memory. Imports are
-# files and are not bound by it (labelhub/web/bodies.py).
+# Limit of forms and JSON bodies, which are read into memory. Imports are files with their own limit
+# (labelhub/web/bodies.py).
 DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
 
 AUTH_USER_MODEL = "accounts.User"
@@ -260,23 +260,23 @@ REST_FRAMEWORK = {
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 
-# Seal what authors wrote: the first seals, all open. Without any, the secret key does.
+# Keys for authors' texts: the first encrypts, all decrypt. Default: the secret key.
 LABELHUB_TEXT_KEYS: list[str] = env.list("LABELHUB_TEXT_KEYS", default=[])
 
-# Saved exports that a project keeps; older files are deleted.
+# Saved exports per project; older files are deleted.
 LABELHUB_SAVED_EXPORTS = env.int("LABELHUB_SAVED_EXPORTS", default=20)
-# Whether webhooks may lead into private networks, and to this machine.
+# Allow webhooks to private networks and this machine.
 LABELHUB_WEBHOOK_PRIVATE = env.bool("LABELHUB_WEBHOOK_PRIVATE", default=False)
 LABELHUB_WEBHOOK_LOOPBACK = LABELHUB_WEBHOOK_PRIVATE
 
-# Seeds the first provider; more are rows (see apps/llm).
+# The first provider; others are rows (see apps/llm).
 LABELHUB_LLM_BASE_URL = env.str("LABELHUB_LLM_BASE_URL", default="")
 LABELHUB_LLM_MODEL = env.str("LABELHUB_LLM_MODEL", default="")
 # Further variables that a provider may name as its key, beside LABELHUB_LLM_* and *_API_KEY.
 LABELHUB_LLM_KEY_VARIABLES: list[str] = env.list("LABELHUB_LLM_KEY_VARIABLES", default=[])
-# How many requests are answered at once; slow uploads and downloads hold one each.
+# Concurrent requests of a web process.
 LABELHUB_HTTP_THREADS = env.int("LABELHUB_HTTP_THREADS", default=16)
-# Of a worker process; they have threads of their own.
+# Concurrent runs of a worker process, in threads of their own.
 LABELHUB_RUNS_AT_ONCE = env.int("LABELHUB_RUNS_AT_ONCE", default=6)
 LABELHUB_ONE_PROCESSOR = env.bool("LABELHUB_ONE_PROCESSOR", default=True)
 LABELHUB_EMBEDDED_WORKER = not REDIS_URL
@@ -289,6 +289,6 @@ LOGGING: dict[str, Any] = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {name: {"level": LOG_LEVEL} for name in ("apps", "labelhub")}
-    # One line for each call to a model is not what an operator looks for.
+    # These log a line for each call to a model.
     | {name: {"level": "WARNING"} for name in ("httpx2", "openai")},
 }

@@ -1,4 +1,4 @@
-"""A person's own machine, and the demo: the secret is made once and kept in the data folder."""
+"""Local development and the demo, with a generated secret in the data folder."""
 
 from labelhub.settings.base import *  # noqa: F403 - settings modules build on base
 from labelhub.settings.base import DATA_DIR, SECRET_KEY, STATIC_ROOT
@@ -10,6 +10,6 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 WHITENOISE_USE_FINDERS = True
-STATIC_ROOT.mkdir(exist_ok=True)  # nothing is collected here, but whitenoise looks for it
-# Who tries webhooks receives them on their own machine.
+STATIC_ROOT.mkdir(exist_ok=True)  # empty, but whitenoise expects it
+# To try webhooks with a local receiver.
 LABELHUB_WEBHOOK_LOOPBACK = True

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of itself."""
+"""Settings of the OpenAPI document."""
 
 DESCRIPTION = """
 Projects, items, labels, runs, gold, evaluation.

@@ -1,4 +1,4 @@
-"""The test suite: fast hashing, no network, a throw-away data folder."""
+"""Tests: fast hashing, no network, a temporary data folder."""
 
 import os
 import tempfile
@@ -17,12 +17,11 @@ STORAGES = {
 }
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True
-# A file, not memory: several threads then wait for each other as they do in the product.
+# A file, as threads cannot share an in-memory database as in production.
 DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}  # noqa: F405
 
 if REDIS_URL:  # noqa: F405
-    # Processes that test at once share the server, and must not clear each other's cache or hear
-    # of each other's runs.
+    # Test processes share the Redis server, but neither caches nor channels.
     _process = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) + 1
     CACHES["default"]["LOCATION"] = urlsplit(REDIS_URL)._replace(path=f"/{_process}").geturl()  # noqa: F405
     CHANNEL_LAYERS["default"]["CONFIG"]["prefix"] = f"test{_process}"  # noqa: F405
