@@ -13,6 +13,7 @@ from typing import IO, Self
 
 from django.conf import settings
 
+from apps.common.api.errors import problem_body
 from apps.common.outages import find_outage
 from labelhub.core.errors import Unavailable
 from labelhub.web.asgi_types import App, Message, Receive, Send
@@ -186,13 +187,9 @@ def _too_large(limit: int) -> Refused:
 
 
 async def _refuse(refusal: Refused, receive: Receive, send: Send) -> None:
-    problem = {
-        "type": "about:blank",
-        "title": refusal.status.phrase,
-        "status": refusal.status.value,
-        "code": refusal.code,
-        "detail": str(refusal),
-    } | ({"retryable": True} if refusal.retryable else {})
+    problem = problem_body(refusal.status.value, refusal.code, str(refusal))
+    if refusal.retryable:
+        problem["retryable"] = True
     body = json.dumps(problem).encode()
     headers = [
         (b"content-type", b"application/problem+json"),

@@ -73,7 +73,7 @@ def problem_response(error: Exception, context: Mapping[str, Any]) -> Response:
 
 def problem_answer(status: int, code: str, detail: str, **extra: Any) -> HttpResponse:
     """A problem response outside of the framework's views."""
-    body = _body(status, code, detail) | extra
+    body = problem_body(status, code, detail) | extra
     return JsonResponse(body, status=status, content_type=PROBLEM)
 
 
@@ -131,10 +131,11 @@ def _framework_problem(error: exceptions.APIException) -> Response:
 
 
 def _problem(status: int, code: str, detail: str, **extra: Any) -> Response:
-    return Response(_body(status, code, detail) | extra, status=status, content_type=PROBLEM)
+    return Response(problem_body(status, code, detail) | extra, status=status, content_type=PROBLEM)
 
 
-def _body(status: int, code: str, detail: str) -> dict[str, Any]:
+def problem_body(status: int, code: str, detail: str) -> dict[str, Any]:
+    """The members that every problem has."""
     return {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
