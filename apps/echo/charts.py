@@ -42,12 +42,12 @@ class FeatureRow:
     spark_words: str
 
 
-def right_figure(told: Tally | None) -> dict[str, Any]:
+def right_figure(tally: Tally | None) -> dict[str, Any]:
     """The share of right predictions, as the figure component takes it."""
-    if told is None:
+    if tally is None:
         return {"value": None, "reason": "no answer yet"}
-    low, high = wilson_bounds(told.right, told.n, _Z)
-    return {"value": told.right, "low": low, "high": high, "n": told.n, "method": _METHOD}
+    low, high = wilson_bounds(tally.right, tally.n, _Z)
+    return {"value": tally.right, "low": low, "high": high, "n": tally.n, "method": _METHOD}
 
 
 def share_figure(part: int, n: int, reason: str) -> dict[str, Any]:
@@ -212,7 +212,7 @@ class ImpressionTable:
 
 def offer_steps(found: OfferFunnel) -> list[FunnelStep]:
     """From a message to a click."""
-    told = (
+    steps = (
         ("Messages", "that could have had an offer", found.eligible),
         ("An item was chosen", "it fitted, and it was time", found.offered),
         ("Sent", "in their moment", found.sent),
@@ -220,7 +220,8 @@ def offer_steps(found: OfferFunnel) -> list[FunnelStep]:
         ("Clicked", "once or more", found.clicked),
     )
     return [
-        FunnelStep(name, words, count, _width(count, found.eligible)) for name, words, count in told
+        FunnelStep(name, words, count, _width(count, found.eligible))
+        for name, words, count in steps
     ]
 
 
@@ -318,7 +319,10 @@ def impression_tables(report: OfferReport) -> list[ImpressionTable]:
         ),
         ImpressionTable(
             "weekday", "By weekday", "Weekday", "",
-            [(name, [arm.weekdays[at] for arm in report.arms]) for at, name in enumerate(WEEKDAYS)],
+            [
+                (name, [arm.weekdays[day] for arm in report.arms])
+                for day, name in enumerate(WEEKDAYS)
+            ],
         ),
         _verticals(report),
         _exposure(report),
@@ -329,21 +333,21 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
 
 
 def _cells(found: Sequence[Mapping[Any, ArmPart]], key: Any) -> list[ArmPart | None]:
-    return [each.get(key) for each in found]
+    return [arm_parts.get(key) for arm_parts in found]
 
 
 def _cumulated(report: OfferReport, day: date) -> list[ArmPart | None]:
     """What was known by the end of that day, also where an arm showed nothing on it."""
     found: list[ArmPart | None] = []
     for arm in report.arms:
-        until = [each.cumulated for each in arm.days if each.day <= day]
+        until = [day_part.cumulated for day_part in arm.days if day_part.day <= day]
         found.append(until[-1] if until else None)
     return found
 
 
 def _verticals(report: OfferReport) -> ImpressionTable:
     found = [dict(arm.verticals.told) for arm in report.arms]
-    names = list(dict.fromkeys(name for each in found for name in each))
+    names = list(dict.fromkeys(name for parts in found for name in parts))
     few = sorted({name for arm in report.arms for name, _ in arm.verticals.too_few} - set(names))
     least = report.arms[0].verticals.least
     left = f"Fewer than {least} impressions: {', '.join(map(_vertical, few))}." if few else ""
@@ -358,7 +362,7 @@ def _vertical(name: str) -> str:
 
 def _exposure(report: OfferReport) -> ImpressionTable:
     found = [arm.exposure for arm in report.arms]
-    days = sorted({day for each in found for day in each})
+    days = sorted({day for parts in found for day in parts})
     note = (
         "Whether the new wears off. Who came late cannot have been there long: later days are of "
         "fewer and other authors, so a fall is not proven to be habit."

@@ -158,7 +158,7 @@ class ExperimentForm(forms.Form):
     )
     hours = forms.TypedChoiceField(
         label="Hours of one turn",
-        choices=[(each, str(each)) for each in (1, 2, 4, 6, 12, 24)],
+        choices=[(hours, str(hours)) for hours in (1, 2, 4, 6, 12, 24)],
         coerce=int,
         initial=4,
         required=False,
@@ -191,6 +191,6 @@ class ExperimentForm(forms.Form):
         if control and control not in self.errors and not shares[control]:
             self.add_error("control", "This arm has no share.")
         if data.get("control") == NOTHING:
-            told = "Without offers there are no clicks, so nothing can be compared with it."
-            self.add_error("control", f"{told} Choose an arm that makes offers.")
+            problem = "Without offers there are no clicks, so nothing can be compared with it."
+            self.add_error("control", f"{problem} Choose an arm that makes offers.")
         return data

@@ -109,13 +109,13 @@ _TELL_EVERY = 10.0
 
 def progress(say: Callable[[str], None]) -> Callable[[int, int], None]:
     """Tells ``say`` how many of how many plays are done: the first after some seconds."""
-    begun, said = time.monotonic(), 0.0
+    begun, last_told = time.monotonic(), 0.0
 
     def tell(done: int, whole: int) -> None:
-        nonlocal said
+        nonlocal last_told
         spent = time.monotonic() - begun
-        if done < whole and spent - said >= _TELL_EVERY:
-            said = spent
+        if done < whole and spent - last_told >= _TELL_EVERY:
+            last_told = spent
             left = spent / done * (whole - done)
             say(f"{done} of {whole} plays done, about {left / 60:.0f} min left")
 

@@ -83,7 +83,7 @@ def instruction_parts(echo: Echo, feature: str) -> dict[str, Any]:
         "used": shown_search(about.used) if about.used else None,
         "fault": about.fault,
         "running": running if running and running.feature == feature else None,
-        "past": [shown_search(each) for each in about.past],
+        "past": [shown_search(search) for search in about.past],
         "past_count": about.count,
         "past_shown": SHOWN,
         "least_answers": LEAST_ANSWERS,
@@ -169,7 +169,7 @@ def feature_parts(echo: Echo, feature: RankedFeature, *, manages: bool) -> dict[
     """One feature: its curve and calibration, what is in its model, the last answers."""
     state = selector_of(echo)
     learnt = histories_of(echo, state, [feature])
-    told = model_summary(echo, feature.key)
+    model = model_summary(echo, feature.key)
     known = echo.site.features.get(key=feature.key).parsed
     return (
         _curves(echo, feature.key)
@@ -178,10 +178,10 @@ def feature_parts(echo: Echo, feature: RankedFeature, *, manages: bool) -> dict[
             "mark": mark_of(echo),
             "row": feature_rows(learnt)[0],
             "weights": [
-                (PART_NAMES[name], share_words(part)) for name, part in told.weights.items()
+                (PART_NAMES[name], share_words(part)) for name, part in model.weights.items()
             ],
-            "counts": [(value_words(known, value), round(n)) for value, n in told.counts],
-            "model_words": told.words,
+            "counts": [(value_words(known, value), round(n)) for value, n in model.counts],
+            "model_words": model.words,
             "given": answers_about(echo, known) if manages else [],
         }
     )
@@ -190,7 +190,7 @@ def feature_parts(echo: Echo, feature: RankedFeature, *, manages: bool) -> dict[
 def ranked_feature(echo: Echo, key: str) -> RankedFeature | None:
     """One of the site's features; None where there is no such."""
     found = ranked_features(echo, selector_of(echo), key)
-    return next((each for each in found if each.key == key), None)
+    return next((feature for feature in found if feature.key == key), None)
 
 
 def nothing_yet(site: Site) -> dict[str, Any]:
@@ -216,7 +216,7 @@ def _curves(echo: Echo, feature: str = "") -> dict[str, Any]:
 
 def plateau(tallies: list[Tally]) -> Plateau:
     """How many answers are left until the gain flattens."""
-    return answers_left([Stretch(each.n, each.wrong) for each in tallies])
+    return answers_left([Stretch(tally.n, tally.wrong) for tally in tallies])
 
 
 _VIEWS = (

@@ -117,7 +117,9 @@ def take_snapshot(echo: Echo, state: EchoState, number: int) -> Snapshot:
     """Keep the whole state as it is after that event."""
     whole = {
         "selector": b64encode(pack_selector(state)).decode(),
-        "models": {key: b64encode(pack_model(each)).decode() for key, each in state.models.items()},
+        "models": {
+            key: b64encode(pack_model(model)).decode() for key, model in state.models.items()
+        },
         "trusts": state.trusts,
     }
     packed = zlib.compress(json.dumps(whole).encode(), 1)
@@ -138,7 +140,7 @@ def snapshot_state(snapshot: Snapshot) -> EchoState:
         state = unpack_selector(b64decode(whole["selector"]))
         models = whole["models"].items()
         state.models = {key: unpack_model(b64decode(packed)) for key, packed in models}
-        state.trusts = {author: AuthorBelief(*told) for author, told in whole["trusts"].items()}
+        state.trusts = {author: AuthorBelief(*belief) for author, belief in whole["trusts"].items()}
     except (zlib.error, ValueError, KeyError, TypeError) as error:
         raise InvalidInput(f"Snapshot {snapshot.number} cannot be read: {error}.") from None
     return state

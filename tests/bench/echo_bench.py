@@ -132,7 +132,7 @@ class Site:
             signs=tuple(signs.tolist()),
             vector=self.message(),
             values=self.values,
-            said=self.values[0],
+            llm_value=self.values[0],
         )
 
     def rewarded(self) -> Rewarded:

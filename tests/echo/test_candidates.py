@@ -41,13 +41,13 @@ def fill(echo: Echo, authors: list[Author]) -> None:
     40 lamps, all of them clicked; of 100 others 80 nothing, 10 tents and 10 lamps, all clicked."""
     who, when = cycle(authors), moments()
     for number in range(360):
-        told = CLICK * (number % 2)
+        events = CLICK * (number % 2)
         score = 0.2 if number < 180 else 0.6
-        chosen(echo, next(who), next(when), "tent", PREFERS_TENT, kinds=told, score=score)
+        chosen(echo, next(who), next(when), "tent", PREFERS_TENT, events=events, score=score)
     for _ in range(40):
-        chosen(echo, next(who), next(when), "lamp", PREFERS_TENT, kinds=CLICK, score=0.1)
+        chosen(echo, next(who), next(when), "lamp", PREFERS_TENT, events=CLICK, score=0.1)
     for item in ["tent"] * 10 + ["lamp"] * 10:
-        chosen(echo, next(who), next(when), item, PREFERS_NONE, kinds=CLICK, score=0.05)
+        chosen(echo, next(who), next(when), item, PREFERS_NONE, events=CLICK, score=0.05)
     for _ in range(80):
         chosen(echo, next(who), next(when), "", PREFERS_NONE)
 
@@ -63,7 +63,9 @@ WORTH = {
 
 def test_each_is_worth_what_it_would_have_earned(echo: Echo, authors: list[Author]) -> None:
     fill(echo, authors)
-    evaluated = {each.name: each.evaluation for each in evaluate_candidates(echo).candidates}
+    evaluated = {
+        candidate.name: candidate.evaluation for candidate in evaluate_candidates(echo).candidates
+    }
     for name, value in WORTH.items():
         found = evaluated[name]
         assert found.n == 500
@@ -76,8 +78,8 @@ def test_each_is_worth_what_it_would_have_earned(echo: Echo, authors: list[Autho
 
 
 def test_a_few_decisions_tell_nothing(echo: Echo, authors: list[Author]) -> None:
-    for author, at in zip(authors, moments(), strict=False):
-        chosen(echo, author, at, "tent", PREFERS_TENT, kinds=CLICK)
+    for author, time in zip(authors, moments(), strict=False):
+        chosen(echo, author, time, "tent", PREFERS_TENT, events=CLICK)
     found = evaluation(echo, "logged")
     assert found.ips["value"] is None
     assert "100 are needed" in found.ips["reason"]
@@ -89,5 +91,5 @@ def test_moments_without_a_choice_and_other_policies_are_left_out(
 ) -> None:
     fill(echo, authors)
     decision_of(echo, authors[0], START, shown=False, why="too_soon")
-    chosen(echo, authors[0], START, "tent", {"tent": 0.5}, policy="random", kinds=CLICK)
+    chosen(echo, authors[0], START, "tent", {"tent": 0.5}, policy="random", events=CLICK)
     assert evaluate_candidates(echo).n == 500

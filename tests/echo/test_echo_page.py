@@ -80,7 +80,7 @@ def test_a_feature_tells_its_answers_to_managers_alone(
     manager: Client, viewer: Client, site: Site, echo: Echo
 ) -> None:
     author = author_of(site)
-    question = next(each for each in ask_author(author, TEXT) if each.options)
+    question = next(asked for asked in ask_author(author, TEXT) if asked.options)
     answer(author, question)
     keep_up_with(echo)
     rest = f"echo/features/{question.feature.key}/"
@@ -121,13 +121,13 @@ def test_it_is_switched_off_and_on(manager: Client, site: Site) -> None:
 
 
 def test_of_two_managers_who_freeze_it_at_once_one_is_told_so(site: Site, echo: Echo) -> None:
-    one, other = browser(site, Role.MANAGER), browser(site, Role.MANAGER)
-    for client in (one, other):
+    first, other = browser(site, Role.MANAGER), browser(site, Role.MANAGER)
+    for client in (first, other):
         client.post(page(site, "echo/"), {"do": "freeze"})
     assert echo.log.filter(kind="frozen").count() == 1
     assert "somebody else was faster" in told(other, site)
     assert is_frozen(echo)
-    one.post(page(site, "echo/"), {"do": "thaw"})
+    first.post(page(site, "echo/"), {"do": "thaw"})
     assert not is_frozen(echo)
 
 

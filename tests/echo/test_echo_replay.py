@@ -23,7 +23,9 @@ from tests.core.echo.replay.plants import texts_with
 
 def written(path: Path, data: Labelled) -> str:
     """A file of labelled texts, of the kind that its name says."""
-    pairs = [(text, data.values[at]) for text, at in zip(data.texts, data.labels, strict=True)]
+    pairs = [
+        (text, data.values[place]) for text, place in zip(data.texts, data.labels, strict=True)
+    ]
     with path.open("w", encoding="utf-8", newline="") as file:
         if path.suffix == ".csv":
             csv.writer(file).writerows([("text", "label"), *pairs])
@@ -38,13 +40,13 @@ def easy(tmp_path: Path) -> str:
 
 
 def refused(*arguments: str) -> str:
-    with pytest.raises(CommandError) as told:
+    with pytest.raises(CommandError) as refusal:
         call_command("echo_replay", *arguments)
-    return str(told.value)
+    return str(refusal.value)
 
 
 @all_cases(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--orders", "0"], "orders: must be from 1 to 1000."),
         (["--share", "1"], "share: must be from 0.05 to 0.9."),
@@ -55,9 +57,9 @@ def refused(*arguments: str) -> str:
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(
-    arguments: Sequence[str], told: str, easy: str
+    arguments: Sequence[str], message: str, easy: str
 ) -> None:
-    assert refused(easy, *arguments) == told
+    assert refused(easy, *arguments) == message
 
 
 def test_a_file_that_is_not_there_or_cannot_be_read_is_refused(tmp_path: Path) -> None:
@@ -79,23 +81,23 @@ def test_lines_that_are_bad_are_named(easy: str) -> None:
 def test_the_same_replay_twice_is_the_same_to_the_last_bit_and_is_one_object(
     easy: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = []
+    printed = []
     for _ in range(2):
         call_command("echo_replay", easy, "--orders", "2", "--json")
-        said.append(capsys.readouterr().out)
-    assert said[0] == said[1]
-    assert said[0].count("\n") == 1
-    told = json.loads(said[0], parse_constant=pytest.fail)
-    assert set(told) == {
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+    assert printed[0].count("\n") == 1
+    report = json.loads(printed[0], parse_constant=pytest.fail)
+    assert set(report) == {
         "feature", "settings", "counts", "values", "accuracy", "log_loss", "unasked", "area",
         "gain", "area_gain", "commonest", "over_commonest", "learnt", "ece", "ece_pooled",
         "findings", "curves",
     }  # fmt: skip
-    assert told["settings"] == {
+    assert report["settings"] == {
         "text": "text", "label": "label", "bands": 0, "orders": 2, "share": 0.33,
     }  # fmt: skip
-    assert told["feature"] == "label"
-    assert {point["figure"] for point in told["curves"]} == set(REPLAYED.titles)
+    assert report["feature"] == "label"
+    assert {point["figure"] for point in report["curves"]} == set(REPLAYED.titles)
 
 
 def test_every_arm_has_a_name() -> None:

@@ -48,11 +48,11 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Settings, int]]:
     asked: list[tuple[Settings, int]] = []
 
     def simulate(
-        settings: Settings, seeds: int, *, told: Callable[[int, int], None]
+        settings: Settings, seeds: int, *, report: Callable[[int, int], None]
     ) -> dict[str, Any]:
         asked.append((settings, seeds))
-        told(1, 2)
-        told(2, 2)
+        report(1, 2)
+        report(2, 2)
         made = traces(seeds)
         return {**figures(made), "curves": curves(made)}
 
@@ -61,7 +61,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Settings, int]]:
 
 
 @all_cases(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--features", "19"], "features: must be from 20 to 5000."),
         (["--k", "3"], "k: must be from 4 to half of the features."),
@@ -73,10 +73,10 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Settings, int]]:
         (["--curves", "no/such/place/curves.svg"], "curves: there is no folder no/such/place."),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(arguments: Sequence[str], told: str) -> None:
+def test_what_cannot_be_is_refused_in_one_line(arguments: Sequence[str], message: str) -> None:
     with pytest.raises(CommandError) as refused:
         call_command("echo_simulate", *arguments)
-    assert str(refused.value) == told
+    assert str(refused.value) == message
 
 
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_played(
@@ -117,11 +117,11 @@ def test_a_real_small_run_prints_one_object_of_finite_figures(
 ) -> None:
     call_command("echo_simulate", *SMALL, "--json")
     out = capsys.readouterr().out
-    told = json.loads(out, parse_constant=pytest.fail)
+    printed = json.loads(out, parse_constant=pytest.fail)
     assert out.count("\n") == 1
-    assert told["settings"] == {
+    assert printed["settings"] == {
         "features": 40, "k": 5, "messages": 100, "seeds": 3,
         "spam": False, "drift": False, "per_author": False,
     }  # fmt: skip
-    assert told["accuracy_gain"]["n"] == 3
-    assert {point["figure"] for point in told["curves"]} == {"accuracy", "found", "regret"}
+    assert printed["accuracy_gain"]["n"] == 3
+    assert {point["figure"] for point in printed["curves"]} == {"accuracy", "found", "regret"}

@@ -26,7 +26,7 @@ def texts(echo: Echo, key: str) -> set[str]:
     """The texts that models may be shown for a feature now."""
     forget_examples(echo.site_id)
     index = indexes_of(echo.site_id, ()).get(key)
-    return {each.text for each in index._examples} if index is not None else set()
+    return {example.text for example in index._examples} if index is not None else set()
 
 
 def _untrusted(given: Answer) -> None:
@@ -84,8 +84,13 @@ def test_another_sites_answers_are_not_shown(echo: Echo) -> None:
 def test_looking_up_examples_takes_as_many_queries_for_many_answers(
     echo: Echo, author: Author, other: Author, django_assert_num_queries: Any, answers: int
 ) -> None:
-    for at in range(answers):
-        labelled(other, f"{NEAR} {at}", ("urgency", "budget")[at % 2], ("soon", "lowest")[at % 2])
+    for number in range(answers):
+        labelled(
+            other,
+            f"{NEAR} {number}",
+            ("urgency", "budget")[number % 2],
+            ("soon", "lowest")[number % 2],
+        )
     forget_examples(echo.site_id)
     with django_assert_num_queries(2):
         indexes_of(echo.site_id, ())
@@ -97,7 +102,7 @@ def test_looking_up_examples_takes_as_many_queries_for_many_answers(
     with django_assert_num_queries(0):
         chooser = chooser_for(message, shown, features, ())
         assert chooser is not None
-        chooser.calls_for([each.parsed for each in features], 5)
+        chooser.calls_for([feature.parsed for feature in features], 5)
 
 
 def test_new_answers_are_read_alone_and_other_features_stay_as_they_are(
@@ -117,6 +122,6 @@ def test_the_newest_answers_of_a_feature_are_kept(
     echo: Echo, other: Author, monkeypatch: Any
 ) -> None:
     monkeypatch.setattr("apps.echo.services.prediction.MOST_OF_FEATURE", 2)
-    for at in range(4):
-        labelled(other, f"{NEAR} {at}", "urgency", "soon")
+    for number in range(4):
+        labelled(other, f"{NEAR} {number}", "urgency", "soon")
     assert texts(echo, "urgency") == {f"{NEAR} 2", f"{NEAR} 3"}

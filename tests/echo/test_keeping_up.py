@@ -40,7 +40,9 @@ HOUR, WEEK = timedelta(hours=1), timedelta(days=7)
 
 def answered(echo: Echo, text: str = TEXT) -> Answer:
     author = author_of(echo.site)
-    return answer(author, next(each for each in ask_author(author, text) if each.options))
+    return answer(
+        author, next(question for question in ask_author(author, text) if question.options)
+    )
 
 
 def learn() -> int:
@@ -107,7 +109,7 @@ def test_everything_of_who_is_not_believed_is_withdrawn_in_one_round(
 ) -> None:
     author = author_of(echo.site)
     for text in (TEXT, "A normal price is fine for the lamp. My daughter would like one."):
-        given = next(each for each in ask_author(author, text) if each.options)
+        given = next(question for question in ask_author(author, text) if question.options)
         answer(author, given)
         author.questions.exclude(status="answered").update(status="skipped")
     learn()
@@ -127,12 +129,12 @@ def test_everything_of_who_is_not_believed_is_withdrawn_in_one_round(
 def test_eleven_quiet_sites_cost_as_many_queries_as_one(echo: Echo) -> None:
     answered(echo)
     learn()
-    one = queries_of_a_round()
+    queries = queries_of_a_round()
     for _ in range(10):
         answered(echo_of())
     learn()
-    assert queries_of_a_round() == one
-    assert one <= 9
+    assert queries_of_a_round() == queries
+    assert queries <= 9
 
 
 @pytest.fixture
@@ -140,7 +142,9 @@ def rewarded_echo() -> Echo:
     """Five answers, then three rewards: events 1 to 8."""
     made = echo_of(name="Corner shop")
     log_answers(made, "urgency", [(0.0, 0.5)] * 5)
-    log_events(made, [(Rewarded(f"reward-{at}", "a", True, (), 1.0), None) for at in range(3)])
+    log_events(
+        made, [(Rewarded(f"reward-{number}", "a", True, (), 1.0), None) for number in range(3)]
+    )
     keep_up_with(made)
     return Echo.objects.get(pk=made.pk)
 

@@ -58,20 +58,20 @@ def persistently(call: Callable[[], httpx.Response]) -> httpx.Response:
     raise AssertionError("the server did not come back")
 
 
-def talk(address: str, key: str, person: int, told: dict[str, float]) -> None:
+def talk(address: str, key: str, person: int, acknowledged: dict[str, float]) -> None:
     """One author's messages, one after the other, and what became of each."""
     headers = {"Authorization": f"Token {key}"}
     with httpx.Client(base_url=address, headers=headers, timeout=20) as host:
-        for at in range(EACH):
-            name = f"{person}-{at}"
+        for number in range(EACH):
+            name = f"{person}-{number}"
             message = {
                 "author": f"author-{person}", "id": f"m-{name}", "conversation": "talk",
-                "text": TEXT.format(at), "consent": True, "wait": 5,
+                "text": TEXT.format(number), "consent": True, "wait": 5,
             }  # fmt: skip
             path = f"selections/{selected(host, message)}/rewards/"
-            outcome = {"id": f"order-{name}", "value": float(at % 2)}
+            outcome = {"id": f"order-{name}", "value": float(number % 2)}
             persistently(partial(host.post, path, json=outcome))
-            told[f"order-{name}"] = float(at % 2)
+            acknowledged[f"order-{name}"] = float(number % 2)
 
 
 def selected(host: httpx.Client, message: dict[str, Any]) -> str:
@@ -83,30 +83,30 @@ def selected(host: httpx.Client, message: dict[str, Any]) -> str:
     return str(wait_for(ask, seconds=PATIENCE, what=f"a selection for {message['id']}")["id"])
 
 
-def go_on_until(told: dict[str, float], count: int) -> None:
+def go_on_until(acknowledged: dict[str, float], count: int) -> None:
     """Wait for so many acknowledged rewards."""
-    wait_for(lambda: len(told) >= count, seconds=PATIENCE, what=f"{count} rewards")
+    wait_for(lambda: len(acknowledged) >= count, seconds=PATIENCE, what=f"{count} rewards")
 
 
 def test_what_was_acknowledged_is_learnt_once_through_three_kills(data_folder: Path) -> None:
     with Stack(data_folder) as stack:
         site, key, boss = json.loads(stack.manage("shell", "-v", "0", "-c", _SITE).splitlines()[-1])
         served = Served(stack)
-        told: dict[str, float] = {}
+        acknowledged: dict[str, float] = {}
         served.start()
         address = f"http://127.0.0.1:{served.port}/api/v1/sites/{site}/echo/"
         with ThreadPoolExecutor(PEOPLE) as people:
-            talks = [people.submit(talk, address, key, n, told) for n in range(PEOPLE)]
+            talks = [people.submit(talk, address, key, n, acknowledged) for n in range(PEOPLE)]
             for kill in range(1, KILLS + 1):
-                go_on_until(told, PEOPLE * EACH * kill // (KILLS + 1))
+                go_on_until(acknowledged, PEOPLE * EACH * kill // (KILLS + 1))
                 served.kill()
-            for each in talks:
-                each.result()
+            for person in talks:
+                person.result()
         # Every reward stands in the log once, as it was told; all of it is learnt.
         rows = stack.rows("SELECT data FROM echo_logevent WHERE kind = 'rewarded'")
         logged = sorted(json.loads(data)["value"] for (data,) in rows)
-        assert len(told) == PEOPLE * EACH
-        assert logged == sorted(told.values())
+        assert len(acknowledged) == PEOPLE * EACH
+        assert logged == sorted(acknowledged.values())
         messages = stack.rows("SELECT count(*) FROM authors_message WHERE role = 'author'")
         selections = stack.rows("SELECT count(*) FROM echo_selection")
         assert messages == selections == [(PEOPLE * EACH,)]

@@ -37,11 +37,11 @@ pytestmark = pytest.mark.django_db
 OTHER = "We need a lamp for reading by tonight, a cheap one, which would you take?"
 
 
-def answered(author: Author, text: str = TEXT, option: str = "a", **said: object) -> Answer:
+def answered(author: Author, text: str = TEXT, option: str = "a", **fields: object) -> Answer:
     """The first question about a text, answered; the others are sent away."""
     questions = ask_author(author, text)
     first = next(question for question in questions if question.options)
-    given = answer(author, first, option, **said)
+    given = answer(author, first, option, **fields)
     Question.objects.filter(author=author, status__in=["waiting", "pushed", "shown"]).update(
         status="skipped"
     )
@@ -139,8 +139,8 @@ def test_of_many_models_and_authors_those_are_read_that_the_news_are_about(
     echo.refresh_from_db()
     whole = stored_state(echo)
     (model,), (trust,) = whole.models.values(), whole.trusts.values()
-    whole.models |= {f"other_{at}": model for at in range(60)}
-    whole.trusts |= {f"author {at}": trust for at in range(60)}
+    whole.models |= {f"other_{number}": model for number in range(60)}
+    whole.trusts |= {f"author {number}": trust for number in range(60)}
     store_state(echo, whole, echo.learnt)
     answered(author, OTHER)
     read = Mock(wraps=unpack_model)
@@ -178,8 +178,8 @@ def test_whose_data_is_deleted_while_the_state_is_made_anew_has_taught_nothing(
     echo: Echo, author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     others = [author_of(echo.site), author_of(echo.site)]
-    for each in (author, *others):
-        answered(each)
+    for person in (author, *others):
+        answered(person)
     keep_up_with(echo)
     erase_author(others[0])
 

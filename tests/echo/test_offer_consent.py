@@ -36,9 +36,9 @@ def test_authors_are_asked_anew_once_something_may_be_offered() -> None:
     update_echo(echo, offers_on=True)
     now = current_consent(echo.site)
     assert (now.version, now.texts) == (before.version + 1, before.texts)
-    told = consent_words(now, "en", "en")
-    assert told == f"{before.texts['en']} {RECOMMENDS['en']}"
-    assert "rests on what you write" in told
+    words = consent_words(now, "en", "en")
+    assert words == f"{before.texts['en']} {RECOMMENDS['en']}"
+    assert "rests on what you write" in words
 
 
 def test_switching_offers_off_and_on_again_asks_nobody_anew(echo: Echo) -> None:

@@ -231,9 +231,9 @@ CRISIS = "I want to kill myself"
 def test_an_offer_that_is_being_worded_is_not_made_after_a_sign_of_danger(author: Author) -> None:
     message = processed(author, TEXT)
     assert messages_due(timezone.now()) == [message.pk]
-    said = message_of(author, CRISIS, conversation="another")
+    crisis = message_of(author, CRISIS, conversation="another")
     Decision.objects.update(status="pending")  # claimed at the same moment
-    assert said.reason
+    assert crisis.reason
     decision = decide_about(message.pk, offline)
     assert decision is not None
     assert decision.status == Decision.Status.EXPIRED
@@ -427,16 +427,16 @@ class TestCatalogue:
         }  # fmt: skip
 
     def test_what_is_left_out_is_retired_where_that_is_asked_for(self, echo: Echo) -> None:
-        one = "\n".join(CATALOGUE.splitlines()[:2])
-        assert import_catalogue(echo, one)["retired"] == 0
-        assert import_catalogue(echo, one, replace=True)["retired"] == 2
+        shorter = "\n".join(CATALOGUE.splitlines()[:2])
+        assert import_catalogue(echo, shorter)["retired"] == 0
+        assert import_catalogue(echo, shorter, replace=True)["retired"] == 2
         assert echo.items.filter(active=True).count() == 1
 
     def test_bad_rows_are_told_and_the_good_ones_go_in(self, echo: Echo) -> None:
         bad = CATALOGUE + 'x,Trap,"Click me.",javascript:alert(1),light,,,\n'
-        told = import_catalogue(echo, bad)
-        assert told["unchanged"] == 3
-        assert [(each["row"], each["field"]) for each in told["errors"]] == [(5, "link")]
+        imported = import_catalogue(echo, bad)
+        assert imported["unchanged"] == 3
+        assert [(fault["row"], fault["field"]) for fault in imported["errors"]] == [(5, "link")]
 
     def test_a_file_without_a_usable_row_is_refused(self, echo: Echo) -> None:
         with pytest.raises(InvalidInput, match="link"):
@@ -457,9 +457,9 @@ def test_an_offer_has_the_fields_that_the_guide_lists() -> None:
     decide_about(message.pk, offline)
     sent = next_offer(author)
     assert sent is not None
-    (told,) = re.findall(r"^\| `offer` \| `(.*)` \|$", GUIDE.read_text(), re.MULTILINE)
-    told = told.replace("{ask yes no}", "")
-    assert set(told.split()) == set(sent)
+    (example,) = re.findall(r"^\| `offer` \| `(.*)` \|$", GUIDE.read_text(), re.MULTILINE)
+    example = example.replace("{ask yes no}", "")
+    assert set(example.split()) == set(sent)
     assert set(sent["helpful"]) == {"ask", "yes", "no"}
 
 

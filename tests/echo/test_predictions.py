@@ -53,7 +53,7 @@ def always(word: str) -> Callable[[Call], str]:
 
 
 def shown_in(call: Call) -> list[tuple[str, str]]:
-    return [(each["text"], each["answer"]) for each in call.inputs["answers"]]
+    return [(answer["text"], answer["answer"]) for answer in call.inputs["answers"]]
 
 
 def settle(author: Author) -> None:
@@ -72,10 +72,10 @@ def test_a_prompt_shows_the_nearest_answers_about_its_own_feature_and_no_other(
     ask_author(author, TEXT, models)
     calls = models.of_role("predict")
     assert shown_in(calls["urgency"])[0] == (NEAR, "right_now")
-    assert [said for _, said in shown_in(calls["urgency"])] == ["right_now", "no_hurry"]
-    assert [said for _, said in shown_in(calls["budget"])] == ["lowest"]
+    assert [value for _, value in shown_in(calls["urgency"])] == ["right_now", "no_hurry"]
+    assert [value for _, value in shown_in(calls["budget"])] == ["lowest"]
     assert shown_in(calls["main_attribute"]) == []
-    prompt = "\n".join(each.content for each in calls["urgency"].messages)
+    prompt = "\n".join(prompt_message.content for prompt_message in calls["urgency"].messages)
     assert NEAR in prompt
     assert "Cheap, please." not in prompt
 
@@ -85,12 +85,12 @@ def test_the_examples_of_a_prompt_stay_within_their_tokens(
     echo: Echo, author: Author, other: Author, tokens: int
 ) -> None:
     update_echo(echo, example_tokens=tokens)
-    for at in range(4):
-        labelled(other, f"{NEAR} {'I mean it, really. ' * 3 * at}", "urgency", "soon")
+    for number in range(4):
+        labelled(other, f"{NEAR} {'I mean it, really. ' * 3 * number}", "urgency", "soon")
     models = playing()
     ask_author(author, TEXT, models)
     shown = shown_in(models.of_role("predict")["urgency"])
-    assert sum(tokens_of(Example(text, said)) for text, said in shown) <= tokens
+    assert sum(tokens_of(Example(text, value)) for text, value in shown) <= tokens
     assert bool(shown) == bool(tokens)
 
 
@@ -140,10 +140,10 @@ def test_a_message_that_is_not_asked_about_makes_no_call(echo: Echo, author: Aut
     message = message_of(author, TEXT)
     chooser = model_chooser_for(message, list(echo.site.features.asked()))
     assert chooser is not None
-    assert chooser.calls_for([each.parsed for each in echo.site.features.asked()], 5) == {}
+    assert chooser.calls_for([feature.parsed for feature in echo.site.features.asked()], 5) == {}
     ranked = rank_offers(echo, message, place_of(echo, author, message.received_at), timezone.now())
     assert ranked.selection is not None
-    assert {each["said"] for each in ranked.selection.predicted.values()} == {""}
+    assert {prediction["said"] for prediction in ranked.selection.predicted.values()} == {""}
 
 
 class Slow(Playing):
@@ -161,9 +161,9 @@ def dead(_: Call) -> str:
 
 def taught(echo: Echo) -> None:
     """Authors say of such a text that it is urgent, until the heads expect it."""
-    for at in range(6):
+    for number in range(6):
         writer = author_of(echo.site)
-        ask_author(writer, f"{TEXT} {at}", playing(), ref=f"m{at}")
+        ask_author(writer, f"{TEXT} {number}", playing(), ref=f"m{number}")
         for question in Question.objects.filter(author=writer, feature__key="urgency"):
             ids = {option["value"]: option["id"] for option in question.options}
             answer(writer, question, ids["right_now"])
@@ -184,12 +184,12 @@ def test_a_model_that_is_of_no_use_leaves_what_authors_taught(
         "dead": playing(predict=dead),
     }.get(model) or playing(predict=words[model])
     assert ask_author(author, TEXT, models)
-    told = Selection.objects.first()
-    assert told is not None
-    urgency = told.predicted["urgency"]
+    selection = Selection.objects.first()
+    assert selection is not None
+    urgency = selection.predicted["urgency"]
     assert (urgency["value"], urgency["said"], urgency["told"]) == ("right_now", "", {})
     # Any word may be one; nothing else is.
-    assert ("main_attribute" in told.predicted) == (model == "off_menu")
+    assert ("main_attribute" in selection.predicted) == (model == "off_menu")
 
 
 def test_what_was_given_up_is_paid_all_the_same(
@@ -218,16 +218,16 @@ def test_how_likely_the_model_held_each_value_is_logged_with_the_answer_and_lear
     echo: Echo, author: Author
 ) -> None:
     questions = ask_author(author, TEXT, playing(predict=sure))
-    told = Selection.objects.get().predicted["urgency"]["told"]
-    assert told["later"] == pytest.approx(0.7945, abs=0.005)
-    assert told["no_hurry"] == pytest.approx(0.2, abs=0.005)
-    assert sum(told.values()) == pytest.approx(1)
-    question = next(each for each in questions if each.options)
+    shares = Selection.objects.get().predicted["urgency"]["told"]
+    assert shares["later"] == pytest.approx(0.7945, abs=0.005)
+    assert shares["no_hurry"] == pytest.approx(0.2, abs=0.005)
+    assert sum(shares.values()) == pytest.approx(1)
+    question = next(asked for asked in questions if asked.options)
     answer(author, question)
     assert keep_up_with(echo) == 1
-    told = Selection.objects.get().predicted[question.feature.key]["told"]
+    shares = Selection.objects.get().predicted[question.feature.key]["told"]
     assert LogEvent.objects.get().data["told"] == [
-        told[value] for value in question.feature.parsed.values
+        shares[value] for value in question.feature.parsed.values
     ]
     assert rebuild_state(Echo.objects.get())
 
@@ -240,15 +240,15 @@ def test_a_model_counts_by_how_often_it_was_right(
     """Authors answer by chance of the text's number, which only the model can tell."""
     update_echo(echo, explore=1.0)
     values = ("no_hurry", "later", "soon", "right_now")
-    for at in range(30):
-        truth = values[at * 7 % 4]
-        word = truth if says == "right" else values[(at * 7 + 1 + at % 3) % 4]
+    for number in range(30):
+        truth = values[number * 7 % 4]
+        word = truth if says == "right" else values[(number * 7 + 1 + number % 3) % 4]
         writer = author_of(echo.site)
         models = Playing(
             relevance=always("Final Decision: ordinary message, urgency"),
             predict=always(f"Final Decision: {word}"),
         )
-        ask_author(writer, f"What would you buy, number {at} of many? {FAR}", models)
+        ask_author(writer, f"What would you buy, number {number} of many? {FAR}", models)
         question = Question.objects.filter(author=writer, feature__key="urgency").first()
         ids = {option["value"]: option["id"] for option in question.options} if question else {}
         if question is not None and truth in ids:

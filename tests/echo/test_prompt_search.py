@@ -66,7 +66,7 @@ class World(Playing):
 
     def __init__(self, answers: list[Answer], helped: float = 1.0, hints: list[str] | None = None):
         super().__init__(instruct=self._instruct, predict=self._predict)
-        self.values = {each.question.message.text: each.value for each in answers}
+        self.values = {answer.question.message.text: answer.value for answer in answers}
         self.helped = helped
         self.hints = [HINT, *OTHERS] if hints is None else hints
         self.dies_after = 10_000
@@ -88,8 +88,8 @@ class World(Playing):
         hinted = HINT in call.messages[0].content
         right = number % 100 < 100 * self.helped if hinted else number % 2 == 0
         others = [name for name in call.schema.names if name != truth]
-        said = truth if right else others[0]
-        return Completion(f"Final Decision: {said}", usage=Usage(100, 5))
+        reply = truth if right else others[0]
+        return Completion(f"Final Decision: {reply}", usage=Usage(100, 5))
 
 
 def begun() -> PromptSearch:
@@ -293,8 +293,8 @@ def test_answers_that_came_later_or_stand_no_more_are_not_tried_on(
     search = begun()
     labelled(author_of(echo.site), "I need it by Friday at the very latest.", "urgency", "soon")
     Answer.objects.filter(pk=answers[0].pk).update(excluded_at=timezone.now())
-    texts = {each.text for each in labels_of(search)}
-    assert texts == {each.question.message.text for each in answers[1:]}
+    texts = {label.text for label in labels_of(search)}
+    assert texts == {answer.question.message.text for answer in answers[1:]}
 
 
 def test_labels_come_with_what_was_said_before(
@@ -307,7 +307,7 @@ def test_labels_come_with_what_was_said_before(
     search = PromptSearch.objects.select_related("echo").get()
     with django_assert_num_queries(4):
         labels = labels_of(search)
-    (own,) = [each for each in labels if "Friday" in each.text]
+    (own,) = [label for label in labels if "Friday" in label.text]
     assert own.context == (("author", "Hello, I am looking for something for the summer."),)
 
 

@@ -48,7 +48,7 @@ def arm_named(report: OfferReport, name: str) -> ArmReport:
 
 
 def test_every_click_counts_and_a_reload_is_no_new_impression(echo: Echo, author: Author) -> None:
-    made = decision_of(echo, author, START, kinds=["shown", "shown", "clicked", "clicked"])
+    made = decision_of(echo, author, START, events=["shown", "shown", "clicked", "clicked"])
     event_of(made, "clicked", START + DAY)
     decision_of(echo, author, START + timedelta(hours=1))
     figures = only(make_report(echo)).figures
@@ -58,7 +58,7 @@ def test_every_click_counts_and_a_reload_is_no_new_impression(echo: Echo, author
 
 
 def test_whom_the_site_does_not_believe_is_left_out_and_counted(echo: Echo, author: Author) -> None:
-    decision_of(echo, author, START, kinds=["clicked"] * 50)
+    decision_of(echo, author, START, events=["clicked"] * 50)
     decision_of(echo, author_of(echo.site), START)
     set_ruling(author, trusted=False, reason="clicks everything")
     report = make_report(echo)
@@ -70,7 +70,7 @@ def test_whom_the_site_does_not_believe_is_left_out_and_counted(echo: Echo, auth
 def test_parts_are_told_by_day_weekday_vertical_and_time_since_the_first(
     echo: Echo, author: Author
 ) -> None:
-    decision_of(echo, author, START, kinds=["clicked"])
+    decision_of(echo, author, START, events=["clicked"])
     decision_of(echo, author, START + timedelta(hours=30), vertical="light")
     arm = only(make_report(echo))
     assert [(day.day.isoformat(), day.alone.clicks) for day in arm.days] == [
@@ -91,7 +91,7 @@ class TestArms:
         for number in range(4):
             author = author_of(echo.site)
             fields = placed(experiment, author, "new")
-            decision_of(echo, author, START, shown=number == 0, kinds=["clicked"][:1], **fields)
+            decision_of(echo, author, START, shown=number == 0, events=["clicked"][:1], **fields)
         arm = arm_named(make_report(echo, experiment), "new")
         assert (arm.figures.units, arm.figures.impressions) == (4, 1)
 
@@ -102,9 +102,9 @@ class TestArms:
         for number in range(8):
             new, old = author_of(echo.site), author_of(echo.site)
             fields = placed(experiment, new, "new") | {"shown": number < 4}
-            decision_of(echo, new, START, kinds=["clicked"] * (number < 4), **fields)
-            told = ["clicked"] * (number == 0)
-            decision_of(echo, old, START, kinds=told, **placed(experiment, old, "old"))
+            decision_of(echo, new, START, events=["clicked"] * (number < 4), **fields)
+            events = ["clicked"] * (number == 0)
+            decision_of(echo, old, START, events=events, **placed(experiment, old, "old"))
         (compared,) = make_report(echo, experiment).comparisons
         assert compared.assigned.ratio["value"] == pytest.approx(4)
         assert compared.assigned.difference["value"] == pytest.approx(3 / 8)
@@ -115,7 +115,7 @@ class TestArms:
     def test_who_was_assigned_counts_also_when_the_site_does_not_believe_them(
         self, echo: Echo, experiment: Experiment, author: Author
     ) -> None:
-        decision_of(echo, author, START, kinds=["clicked"], **placed(experiment, author, "new"))
+        decision_of(echo, author, START, events=["clicked"], **placed(experiment, author, "new"))
         before = make_report(echo, experiment)
         set_ruling(author, trusted=False, reason="clicks everything")
         after = make_report(echo, experiment)
@@ -155,20 +155,20 @@ class TestLooks:
             for number in range(20):
                 for arm, clicking in (("new", 20), ("old", 2)):
                     author = author_of(echo.site, consent=False)
-                    told = ["clicked"] * (number < clicking)
+                    events = ["clicked"] * (number < clicking)
                     fields = placed(experiment, author, arm)
-                    decision_of(echo, author, START + day * DAY, kinds=told, **fields)
+                    decision_of(echo, author, START + day * DAY, events=events, **fields)
 
     def test_there_is_one_for_each_day_and_a_proven_difference_stays_proven(
         self, echo: Echo, experiment: Experiment
     ) -> None:
         self.fill(echo, experiment)
         (compared,) = make_report(echo, experiment).comparisons
-        assert [each.day for each in compared.looks] == [
+        assert [look.day for look in compared.looks] == [
             (START + day * DAY).date() for day in range(3)
         ]
-        assert [each.look.ratio["value"] for each in compared.looks] == pytest.approx([10] * 3)
-        chances = [each.look.p for each in compared.looks]
+        assert [look.look.ratio["value"] for look in compared.looks] == pytest.approx([10] * 3)
+        chances = [look.look.p for look in compared.looks]
         assert chances == sorted(chances, reverse=True)
         assert compared.looks[-1].look.may_stop
 
@@ -196,9 +196,9 @@ class TestFunnel:
         decision_of(echo, author, START, status="waiting", **offered)
         decision_of(echo, author, START, status="expired", **offered)
         decision_of(echo, author, START, status="sent", sent_at=START, **offered)
-        told = ["clicked", "clicked", "helpful"]
-        decision_of(echo, author, START, kinds=told, cost_nanousd=7)
-        decision_of(echo, author, START, kinds=["dismissed", "not_helpful"], cost_nanousd=5)
+        events = ["clicked", "clicked", "helpful"]
+        decision_of(echo, author, START, events=events, cost_nanousd=7)
+        decision_of(echo, author, START, events=["dismissed", "not_helpful"], cost_nanousd=5)
         funnel = offer_funnel(echo)
         assert funnel.to_json() == {
             "eligible": 10,
@@ -237,10 +237,10 @@ def test_the_mark_of_an_experiment_changes_with_what_its_report_counts(
 
 class TestOneReport:
     def test_it_is_json(self, echo: Echo, experiment: Experiment, author: Author) -> None:
-        decision_of(echo, author, START, kinds=["clicked"], **placed(experiment, author, "new"))
-        told = json.loads(json.dumps(make_report(echo, experiment).to_json(), allow_nan=False))
-        assert told["arms"][0]["days"][0]["day"] == "2026-03-02"
-        assert told["comparisons"][0]["looks"][0]["look"]["may_stop"] is False
+        decision_of(echo, author, START, events=["clicked"], **placed(experiment, author, "new"))
+        report = json.loads(json.dumps(make_report(echo, experiment).to_json(), allow_nan=False))
+        assert report["arms"][0]["days"][0]["day"] == "2026-03-02"
+        assert report["comparisons"][0]["looks"][0]["look"]["may_stop"] is False
 
     def test_the_number_of_queries_does_not_grow(self, echo: Echo, experiment: Experiment) -> None:
         counts = []
@@ -248,7 +248,7 @@ class TestOneReport:
             for number in range(5):
                 author = author_of(echo.site, consent=False)
                 fields = placed(experiment, author, "new")
-                decision_of(echo, author, START + number * DAY, kinds=["clicked"], **fields)
+                decision_of(echo, author, START + number * DAY, events=["clicked"], **fields)
             with CaptureQueriesContext(
                 connection,
             ) as queries:

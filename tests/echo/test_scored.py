@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 
 
 def answered(author: Author) -> None:
-    question = next(each for each in ask_author(author, TEXT) if each.options)
+    question = next(asked for asked in ask_author(author, TEXT) if asked.options)
     answer(author, question)
 
 
@@ -40,10 +40,10 @@ def test_a_prediction_is_noted_with_what_was_told_of_it(echo: Echo) -> None:
     keep_up_with(echo)
     noted = Scored.objects.get()
     event = noted.event
-    told = Selection.objects.get().predicted[event.feature]
+    prediction = Selection.objects.get().predicted[event.feature]
     assert (noted.number, noted.feature) == (event.number, event.feature)
     assert noted.loss == event.data["loss"]
-    assert noted.sigma == told["sigma"]
+    assert noted.sigma == prediction["sigma"]
 
 
 def test_it_is_counted_while_the_answer_counts(echo: Echo) -> None:
@@ -70,13 +70,13 @@ def test_it_goes_with_its_author(echo: Echo) -> None:
 def test_the_answers_are_counted_in_their_order(echo: Echo) -> None:
     log_answers(echo, "urgency", [(1.0, 0.8), (1.0, 0.6), (0.0, 0.4), (0.0, 0.2)])
     log_answers(echo, "budget", [(0.25, 0.3)])
-    told = tallies_of(echo)
-    assert [each.wrong for each in told] == [1.0, 1.0, 0.0, 0.0, 0.25]
-    assert (total_tally(told).n, total_tally(told).wrong) == (5, 2.25)
-    assert total_tally(told).sigma == pytest.approx(2.3)
+    tallies = tallies_of(echo)
+    assert [tally.wrong for tally in tallies] == [1.0, 1.0, 0.0, 0.0, 0.25]
+    assert (total_tally(tallies).n, total_tally(tallies).wrong) == (5, 2.25)
+    assert total_tally(tallies).sigma == pytest.approx(2.3)
     assert {
-        key: total_tally(each).n
-        for key, each in tallies_by_feature(echo, ["urgency", "budget"]).items()
+        key: total_tally(tallies).n
+        for key, tallies in tallies_by_feature(echo, ["urgency", "budget"]).items()
     } == {
         "urgency": 4,
         "budget": 1,
@@ -85,13 +85,13 @@ def test_the_answers_are_counted_in_their_order(echo: Echo) -> None:
 
 
 def test_neighbours_are_put_together_until_each_point_has_about_as_many() -> None:
-    told = merged_tallies([Tally(10, 1.0, 1.0)] * 10, most=5)
-    assert [each.n for each in told] == [20] * 5
-    assert [each.upto for each in told] == [20, 40, 60, 80, 100]
-    assert [each.n for each in merged_tallies([Tally(1, 0.0, 0.5)] * 30)] == [12, 18]
+    merged = merged_tallies([Tally(10, 1.0, 1.0)] * 10, most=5)
+    assert [tally.n for tally in merged] == [20] * 5
+    assert [tally.upto for tally in merged] == [20, 40, 60, 80, 100]
+    assert [tally.n for tally in merged_tallies([Tally(1, 0.0, 0.5)] * 30)] == [12, 18]
     assert merged_tallies([]) == []
     assert [
-        each.n for each in merged_tallies([Tally(1, 0, 0), Tally(90, 1, 1), Tally(2, 0, 0)], 2)
+        tally.n for tally in merged_tallies([Tally(1, 0, 0), Tally(90, 1, 1), Tally(2, 0, 0)], 2)
     ] == [93]
 
 
@@ -113,7 +113,7 @@ def rows_read(echo: Echo) -> int:
     with CaptureQueriesContext(connection) as queries:
         read: list[Any] = [*tallies_of(echo), *reliability(echo)]
         read += [
-            each for tallies in tallies_by_feature(echo, ["urgency"]).values() for each in tallies
+            tally for tallies in tallies_by_feature(echo, ["urgency"]).values() for tally in tallies
         ]
     assert len(queries) == 3
     return len(read)
@@ -122,6 +122,6 @@ def rows_read(echo: Echo) -> int:
 def test_the_calibration_is_what_was_told_beside_what_came(echo: Echo) -> None:
     log_answers(echo, "urgency", [(0.0, 0.05)] * 9 + [(1.0, 0.05)] + [(1.0, 0.95)] * 10)
     parts = reliability(echo)
-    assert [(each.n, each.wrong) for each in parts] == [(10, 1.0), (10, 10.0)]
+    assert [(part.n, part.wrong) for part in parts] == [(10, 1.0), (10, 10.0)]
     assert calibration_error(parts) == pytest.approx((0.5 + 0.5) / 20)
     assert calibration_error([]) is None

@@ -25,7 +25,7 @@ def test_it_is_made_once_and_asks_nothing(author: Author) -> None:
     assert made is not None
     assert select_unasked(message) == made
     assert made.selected
-    assert not any(each["asked"] for each in made.asked.values())
+    assert not any(choice["asked"] for choice in made.asked.values())
 
 
 def test_of_an_author_who_was_erased_meanwhile_nothing_is_selected(

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Conversation, Message, Question, Site
 from apps.authors.services.answers import SubmittedAnswer, record_answer
-from apps.authors.services.message_lease import claim_message
+from apps.authors.services.message_lease import take_up
 from apps.authors.services.questions import Models, interview, store_questions
 from apps.echo.models import Echo, PromptSearch, Scored
 from apps.echo.services import prediction
@@ -54,8 +54,8 @@ class Playing(Offline):
         self.calls.append(call)
         if call.role not in self.roles:
             return await super().complete(spec, call)
-        reply = self.roles[call.role](call)
-        return reply if isinstance(reply, Completion) else Completion(reply)
+        said = self.roles[call.role](call)
+        return said if isinstance(said, Completion) else Completion(said)
 
     def of_role(self, role: str) -> dict[str, Call]:
         """Its calls of that role by the last part of their step."""
@@ -90,7 +90,7 @@ def ask_author(
     ``fields`` are those of the message."""
     forget_known(author.site_id)
     forget_examples(author.site_id)
-    task = claim_message(message_of(author, text, **fields))
+    task = take_up(message_of(author, text, **fields))
     assert task is not None, "nothing may be asked of this author now"
     spent: list[int] = []
     found = asyncio.run(interview(task, models or Offline(), spent))
@@ -101,7 +101,7 @@ def processed(author: Author, text: str) -> Message:
     """A message that the asking is through with, by the offline model, and no question left open:
     the author's next message can be asked about too."""
     message = message_of(author, text)
-    task = claim_message(message) if message.status == Message.Status.RECEIVED else None
+    task = take_up(message) if message.status == Message.Status.RECEIVED else None
     if task is not None:
         spent: list[int] = []
         store_questions(task, asyncio.run(interview(task, Offline(), spent)), sum(spent))
@@ -119,11 +119,11 @@ def labelled(author: Author, text: str, key: str, value: str, **fields: Any) -> 
     return answer(author, question, ids[value])
 
 
-def answer(author: Author, question: Question, option: str = "a", **fields: Any) -> Answer:
+def answer(author: Author, question: Question, option: str = "a", **said: Any) -> Answer:
     """An answer given a minute after the question, long enough ago that it stands."""
     asked = timezone.now() - timedelta(minutes=2)
     Question.objects.filter(pk=question.pk).update(pushed_at=asked, shown_at=asked)
-    given: dict[str, Any] = {"ref": f"answer-{question.pk}", "option": option, **fields}
+    given: dict[str, Any] = {"ref": f"answer-{question.pk}", "option": option, **said}
     return record_answer(
         author, question.uid, SubmittedAnswer(**given), consent=None, received=_later(asked)
     )
@@ -142,26 +142,26 @@ def answers_about(echo: Echo, key: str, count: int, authors: int = 0) -> list[An
         Conversation(author=writer, ref="talk") for writer in writers
     )
     given: list[Answer] = []
-    for index in range(count):
-        writer, values = writers[index % len(writers)], feature.parsed.values
+    for number in range(count):
+        writer, values = writers[number % len(writers)], feature.parsed.values
         message = Message.objects.create(
-            author=writer, conversation=talks[index % len(writers)], ref=f"many-{index}",
-            role="author", text=f"What would you take, number {index}?", status="asked",
+            author=writer, conversation=talks[number % len(writers)], ref=f"many-{number}",
+            role="author", text=f"What would you take, number {number}?", status="asked",
         )  # fmt: skip
         question = Question.objects.create(
             site=echo.site, author=writer, message=message, feature=feature, kind="choice",
             text="Which?", language="en", min_ms=1, status="answered",
-            options=[{"id": "a", "label": values[index % len(values)], "value": ""}],
+            options=[{"id": "a", "label": values[number % len(values)], "value": ""}],
             expires_at=timezone.now(),
         )  # fmt: skip
         given.append(
             Answer(
                 question=question,
                 author=writer,
-                ref=f"many-{index}",
+                ref=f"many-{number}",
                 outcome="answer",
                 position=0,
-                value=values[index % len(values)],
+                value=values[number % len(values)],
                 server_ms=5000,
                 timing="ok",
                 received_at=timezone.now() - timedelta(hours=1),
@@ -170,14 +170,14 @@ def answers_about(echo: Echo, key: str, count: int, authors: int = 0) -> list[An
     return Answer.objects.bulk_create(given)
 
 
-def log_answers(echo: Echo, feature: str, answers: Sequence[tuple[float, float]]) -> None:
+def log_answers(echo: Echo, feature: str, scores: Sequence[tuple[float, float]]) -> None:
     """Answers about a feature as the log has them, each (loss, σ told before); nobody gave them."""
-    events = [_answered(echo, feature, index, loss) for index, (loss, _) in enumerate(answers)]
+    events = [_answered(echo, feature, number, loss) for number, (loss, _) in enumerate(scores)]
     log_events(echo, [(event, None) for event in events])
     rows = echo.log.filter(ref__in=[event.id for event in events]).order_by("number")
     Scored.objects.bulk_create(
         Scored(event=row, echo=echo, number=row.number, feature=feature, loss=loss, sigma=sigma)
-        for row, (loss, sigma) in zip(rows, answers, strict=True)
+        for row, (loss, sigma) in zip(rows, scores, strict=True)
     )
 
 

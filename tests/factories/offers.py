@@ -14,13 +14,13 @@ _refs = count(1)
 def decision_of(
     echo: Echo,
     author: Author,
-    when: datetime,
+    time: datetime,
     *,
     shown: bool = True,
-    kinds: Sequence[str] = (),
+    events: Sequence[str] = (),
     **fields: Any,
 ) -> Decision:
-    """A decision about a message of that moment; ``kinds`` are the kinds of its events."""
+    """A decision about a message of that moment; ``events`` are the kinds of its events."""
     usual: dict[str, Any] = {"policy": "echo", "why": "no_match", "status": "nothing"}
     if shown:
         usual |= {
@@ -28,26 +28,26 @@ def decision_of(
             "why": "good_match",
             "item_ref": "tent",
             "vertical": "sleeping",
-            "sent_at": when,
-            "shown_at": when + timedelta(seconds=2),
+            "sent_at": time,
+            "shown_at": time + timedelta(seconds=2),
         }
     made = Decision.objects.create(
-        echo=echo, author=author, message_at=when, **(usual | {"created_at": when} | fields)
+        echo=echo, author=author, message_at=time, **(usual | {"created_at": time} | fields)
     )
-    for kind in ["shown"] * shown + list(kinds):
-        event_of(made, kind, when + timedelta(seconds=3))
+    for kind in ["shown"] * shown + list(events):
+        event_of(made, kind, time + timedelta(seconds=3))
     return made
 
 
-def event_of(decision: Decision, kind: str, when: datetime) -> OfferEvent:
+def event_of(decision: Decision, kind: str, time: datetime) -> OfferEvent:
     """Something that became of an offer."""
-    return OfferEvent.objects.create(decision=decision, kind=kind, ref=f"e{next(_refs)}", at=when)
+    return OfferEvent.objects.create(decision=decision, kind=kind, ref=f"e{next(_refs)}", at=time)
 
 
 def chosen(
     echo: Echo,
     author: Author,
-    when: datetime,
+    time: datetime,
     item: str,
     chances: Mapping[str, float],
     **fields: Any,
@@ -55,10 +55,10 @@ def chosen(
     """A decision of Echo's among candidates with these chances; ``item`` "" for none of them."""
     propensity = chances[item] if item else 1 - sum(chances.values())
     given = {"item_ref": item, "propensities": dict(chances), "propensity": propensity}
-    return decision_of(echo, author, when, shown=bool(item), **(given | fields))
+    return decision_of(echo, author, time, shown=bool(item), **(given | fields))
 
 
 def placed(experiment: Experiment, author: Author, arm: str) -> dict[str, Any]:
     """The fields of a decision in an arm of an experiment that assigns by author."""
-    policy = next(entry["policy"] for entry in experiment.design["arms"] if entry["name"] == arm)
+    policy = next(each["policy"] for each in experiment.design["arms"] if each["name"] == arm)
     return {"experiment": experiment, "arm": arm, "unit": author.uid.hex, "policy": policy}

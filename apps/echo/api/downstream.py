@@ -160,15 +160,15 @@ def selection_told(selection: Selection | None, site: Site) -> dict[str, Any] | 
     """
     if selection is None:
         return None
-    known = {each.key: each for each in config_of(site).definitions}
+    known = {definition.key: definition for definition in config_of(site).definitions}
     features = selected_of(selection, known)
-    told = {
+    body = {
         "id": selection.uid,
         "number": selection.number,
         "at": selection.at,
         "features": features,
     }
-    return dict(SelectionSerializer(told).data)
+    return dict(SelectionSerializer(body).data)
 
 
 class EchoMessageViewSet(SiteServerViewSet):

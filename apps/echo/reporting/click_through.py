@@ -66,7 +66,7 @@ class Moment(NamedTuple):
     """When something happened to a unit."""
 
     unit: str
-    at: datetime
+    time: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,9 +230,9 @@ def _read(
 
 def _clicks(rows: QuerySet[Decision], unit_of: Mapping[int, str]) -> Iterator[tuple[Click, Moment]]:
     values = _clicks_on(rows).order_by("pk").values_list("pk", "decision_id", "at")
-    for pk, decision, at in values.iterator(chunk_size=AT_ONCE):
+    for pk, decision, clicked_at in values.iterator(chunk_size=AT_ONCE):
         if decision in unit_of:
-            yield Click(str(pk), str(decision)), Moment(unit_of[decision], at)
+            yield Click(str(pk), str(decision)), Moment(unit_of[decision], clicked_at)
 
 
 def _clicks_on(rows: QuerySet[Decision]) -> QuerySet[OfferEvent]:
@@ -280,7 +280,7 @@ def _rates_by_day(
     records: Records, zone: tzinfo
 ) -> Iterable[tuple[date, Mapping[str, ClusteredRate | None]]]:
     """Clicks per eligible message of each arm, from the start to the end of each day."""
-    places = {unit.unit: at for at, unit in enumerate(records.units)}
+    places = {unit.unit: place for place, unit in enumerate(records.units)}
     within = {
         arm: np.array([unit.arm == arm for unit in records.units], bool) for arm in records.arms
     }
@@ -301,7 +301,7 @@ def _by_day(
 ) -> defaultdict[date, list[int]]:
     found: defaultdict[date, list[int]] = defaultdict(list)
     for moment in moments:
-        found[moment.at.astimezone(zone).date()].append(places[moment.unit])
+        found[moment.time.astimezone(zone).date()].append(places[moment.unit])
     return found
 
 
@@ -376,8 +376,8 @@ class OfferReport:
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form: moments and days as ISO 8601."""
-        told: dict[str, Any] = _plain(asdict(self))
-        return told
+        report: dict[str, Any] = _plain(asdict(self))
+        return report
 
 
 def make_report(
@@ -390,16 +390,16 @@ def make_report(
     zone = timezone.get_default_timezone()
     records = records_of_experiment(experiment) if experiment else records_of_site(echo, since)
     sums = totals(records.units, records.counted.impressions, records.arms)
-    told = dict.fromkeys(records.arms, ("", 1.0))
+    designed = dict.fromkeys(records.arms, ("", 1.0))
     if experiment is not None:
-        told = {arm.name: (arm.policy, arm.share) for arm in design_of(experiment).arms}
+        designed = {arm.name: (arm.policy, arm.share) for arm in design_of(experiment).arms}
     shown = _by_arm(records)
     control = records.arms[-1] if experiment else ""
     arms = [
-        _arm(name, told[name], sums[name], shown[name], control=control, zone=zone)
+        _arm(name, designed[name], sums[name], shown[name], control=control, zone=zone)
         for name in records.arms
     ]
-    policies = {name: policy for name, (policy, _) in told.items()}
+    policies = {name: policy for name, (policy, _) in designed.items()}
     windows = experiment is not None and bool(design_of(experiment).windows)
     return OfferReport(
         made_at=timezone.now(),
@@ -423,14 +423,14 @@ def _by_arm(records: Records) -> dict[str, list[Impression]]:
 
 def _arm(
     name: str,
-    told: tuple[str, float],
+    policy_and_share: tuple[str, float],
     sums: Totals,
     shown: Sequence[Impression],
     *,
     control: str,
     zone: tzinfo,
 ) -> ArmReport:
-    policy, share = told
+    policy, share = policy_and_share
     return ArmReport(
         name=name,
         policy=policy,
@@ -469,7 +469,7 @@ def _comparisons(
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(part) for part in value]
     return value.isoformat() if isinstance(value, date) else value

@@ -80,7 +80,7 @@ def evaluate_candidates(echo: Echo) -> OffPolicy:
         .values_list("decision_id", flat=True)
     )
     choices = list(_choices(echo, clicked))
-    taken = [each.reward for each in choices if each.offered]
+    taken = [choice.reward for choice in choices if choice.offered]
     mean = float(np.mean(taken)) if taken else 0.0
     found = [
         Candidate(

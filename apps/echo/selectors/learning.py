@@ -125,40 +125,45 @@ def selector_of(echo: Echo) -> EchoState:
 
 def summaries_of(echo: Echo, features: Sequence[Feature]) -> Iterator[FeatureSummary]:
     """In short, for each of the features, in their order; one query for any number."""
-    state = _selector(echo, [each.key for each in features])
+    state = _selector(echo, [feature.key for feature in features])
     relevance, doubt = state.relevance, state.uncertainty
     expected, matters = relevance.expected, relevance.matters
     low, high = relevance_bounds(relevance)
     sigmas = _latest_sigmas(echo)
     for feature in features:
-        at = state.places[feature.key]
-        answers = float(doubt.answers[at])
+        place = state.places[feature.key]
+        answers = float(doubt.answers[place])
         yield FeatureSummary(
             feature=feature,
-            relevance=float(expected[at]),
-            low=float(low[at]),
-            high=float(high[at]),
-            matters=float(matters[at]),
+            relevance=float(expected[place]),
+            low=float(low[place]),
+            high=float(high[place]),
+            matters=float(matters[place]),
             uncertainty=sigmas.get(feature.key),
             answers=answers,
-            accuracy=1 - float(doubt.mismatches[at]) if answers else None,
+            accuracy=1 - float(doubt.mismatches[place]) if answers else None,
         )
 
 
 def ranked_features(echo: Echo, state: EchoState, words: str = "") -> list[RankedFeature]:
     """The site's features by relevance, those that are asked about first; of
     equals the one with more answers."""
-    told = echo.site.features.values_list("key", "definition__name", "active")
+    rows = echo.site.features.values_list("key", "definition__name", "active")
     expected, sought = state.relevance.expected, words.casefold()
     answers = state.uncertainty.answers
     found = [
         RankedFeature(key, name or key, active, float(expected[state.places[key]]))
-        for key, name, active in told
+        for key, name, active in rows
         if sought in f"{key} {name}".casefold()
     ]
 
-    def order(each: RankedFeature) -> tuple[bool, float, float, str]:
-        return not each.active, -each.relevance, -answers[state.places[each.key]], each.key
+    def order(feature: RankedFeature) -> tuple[bool, float, float, str]:
+        return (
+            not feature.active,
+            -feature.relevance,
+            -answers[state.places[feature.key]],
+            feature.key,
+        )
 
     return sorted(found, key=order)
 
@@ -167,16 +172,16 @@ def histories_of(
     echo: Echo, state: EchoState, features: Sequence[RankedFeature]
 ) -> list[FeatureHistory]:
     """With their answers over time, in their order; two queries for any number."""
-    keys = [each.key for each in features]
+    keys = [feature.key for feature in features]
     tallies = tallies_by_feature(echo, keys)
     rows = Feature.objects.filter(site=echo.site_id, key__in=keys)
     priors = dict(rows.values_list("key", "definition__prior"))
     low, high = relevance_bounds(state.relevance)
     found = []
-    for each in features:
-        at, own = state.places[each.key], tallies.get(each.key, [])
-        bounds = float(low[at]), float(high[at])
-        found.append(_history(each, bounds, own, priors.get(each.key)))
+    for feature in features:
+        place, own = state.places[feature.key], tallies.get(feature.key, [])
+        bounds = float(low[place]), float(high[place])
+        found.append(_history(feature, bounds, own, priors.get(feature.key)))
     return found
 
 
@@ -205,9 +210,9 @@ def _selector(echo: Echo, keys: Iterable[str]) -> EchoState:
 def _latest_sigmas(echo: Echo) -> dict[str, float]:
     found: dict[str, list[float]] = {}
     for predicted in echo.selections.values_list("predicted", flat=True)[:LATEST]:
-        for key, told in predicted.items():
-            found.setdefault(key, []).append(told["sigma"])
-    return {key: float(np.mean(each)) for key, each in found.items()}
+        for key, prediction in predicted.items():
+            found.setdefault(key, []).append(prediction["sigma"])
+    return {key: float(np.mean(sigmas)) for key, sigmas in found.items()}
 
 
 def _history(
@@ -254,12 +259,15 @@ class EchoStatus:
 
 @dataclass(frozen=True, slots=True)
 class OfferResults:
-    """What became of the newest offers: how many, how many were clicked; how often authors said
-    whether one helped, and that it did. since, until: when the first and last of them happened."""
+    """Results of the newest offers.
+
+    rated: offers of which authors said whether they helped; helpful: that they did. since, until:
+    when the first and the last reward was logged.
+    """
 
     offers: int = 0
     clicked: int = 0
-    said: int = 0
+    rated: int = 0
     helpful: int = 0
     since: datetime | None = None
     until: datetime | None = None
@@ -293,12 +301,12 @@ def status_of(echo: Echo) -> EchoStatus:
 def offer_results_of(echo: Echo) -> OfferResults:
     """What became of the newest :data:`MOST_REWARDS` offers."""
     rewards = echo.log.filter(kind=_KIND.REWARDED).order_by("-number")
-    told = list(rewards.values_list("ref", "data__value", "at")[:MOST_REWARDS])
-    offers = [value for ref, value, _ in told if ref.startswith("reward-")]
-    said = [value for ref, value, _ in told if ref.startswith("helpful-")]
-    moments = [at for ref, _, at in told if ref.startswith("reward-")]
+    newest = list(rewards.values_list("ref", "data__value", "at")[:MOST_REWARDS])
+    offers = [value for ref, value, _ in newest if ref.startswith("reward-")]
+    ratings = [value for ref, value, _ in newest if ref.startswith("helpful-")]
+    moments = [rewarded_at for ref, _, rewarded_at in newest if ref.startswith("reward-")]
     span = (min(moments), max(moments)) if moments else (None, None)
-    return OfferResults(len(offers), _successes(offers), len(said), _successes(said), *span)
+    return OfferResults(len(offers), _successes(offers), len(ratings), _successes(ratings), *span)
 
 
 def mark_of(echo: Echo) -> str:

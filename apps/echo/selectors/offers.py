@@ -50,28 +50,30 @@ def last_offers(echo: Echo) -> list[OfferRow]:
     """The newest offers, the newest first, in three queries."""
     rows = echo.decisions.exclude(item_ref="").select_related("author", "message")
     offers = list(rows.prefetch_related("events").order_by("-pk")[:SHOWN])
-    keys = {reason["key"] for each in offers for reason in each.reasons}
+    keys = {reason["key"] for offer in offers for reason in offer.reasons}
     known = {row.key: row.parsed for row in echo.site.features.filter(key__in=keys).order_by()}
-    return [_row(each, known) for each in offers]
+    return [_row(offer, known) for offer in offers]
 
 
 def _row(decision: Decision, known: Mapping[str, Definition]) -> OfferRow:
     kinds = [event.kind for event in decision.events.all()]
-    said = next((k for k in kinds if k in (_KIND.HELPFUL, _KIND.NOT_HELPFUL)), None)
+    rating = next((k for k in kinds if k in (_KIND.HELPFUL, _KIND.NOT_HELPFUL)), None)
     return OfferRow(
         decision=decision,
         reasons=[
-            _reason(known.get(each["key"]), each) for each in decision.reasons if each["part"] > 0
+            _reason(known.get(reason["key"]), reason)
+            for reason in decision.reasons
+            if reason["part"] > 0
         ],
         clicks=kinds.count(_KIND.CLICKED),
-        helpful=None if said is None else said == _KIND.HELPFUL,
+        helpful=None if rating is None else rating == _KIND.HELPFUL,
         closed=_KIND.DISMISSED in kinds,
     )
 
 
-def _reason(feature: Definition | None, told: Mapping[str, Any]) -> tuple[str, str]:
-    name = feature.name if feature else told["key"]
-    return name, value_words(feature, told["value"])
+def _reason(feature: Definition | None, reason: Mapping[str, Any]) -> tuple[str, str]:
+    name = feature.name if feature else reason["key"]
+    return name, value_words(feature, reason["value"])
 
 
 def item_counts(echo: Echo) -> tuple[int, int]:
@@ -164,8 +166,10 @@ def items_of(site: Site, words: str = "", *, active: bool | None = None) -> Quer
     """The site's catalogue in its order; each of ``words`` is somewhere in an item's own."""
     rows = CatalogueItem.objects.filter(echo=site.pk)
     for word in words.split():
-        told = Q(definition__title__icontains=word) | Q(definition__text__icontains=word)
-        rows = rows.filter(told | Q(definition__vertical__icontains=word) | Q(ref__icontains=word))
+        matching = Q(definition__title__icontains=word) | Q(definition__text__icontains=word)
+        rows = rows.filter(
+            matching | Q(definition__vertical__icontains=word) | Q(ref__icontains=word)
+        )
     return rows if active is None else rows.filter(active=active)
 
 

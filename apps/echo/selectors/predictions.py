@@ -31,7 +31,9 @@ def value_of(answer: Answer) -> str:
 def predicted_value_of(question: Question) -> str:
     """What was expected, as one of the feature's values where it has a closed space: a question
     keeps it in the words of its option."""
-    values = (each.get("value") for each in question.options if each["label"] == question.predicted)
+    values = (
+        option.get("value") for option in question.options if option["label"] == question.predicted
+    )
     return str(next(values, "") or question.predicted)
 
 
@@ -94,8 +96,8 @@ def tallies_by_feature(echo: Echo, features: Iterable[str]) -> dict[str, list[Ta
         .values_list("feature", "n", "wrong", "doubt")
     )
     by_feature: dict[str, list[Tally]] = {}
-    for feature, *told in rows:
-        by_feature.setdefault(feature, []).append(Tally(*told))
+    for feature, *sums in rows:
+        by_feature.setdefault(feature, []).append(Tally(*sums))
     return by_feature
 
 
@@ -108,21 +110,21 @@ def reliability(echo: Echo, feature: str = "") -> list[Tally]:
 
 def total_tally(tallies: Sequence[Tally]) -> Tally:
     """All of them as one."""
-    n = sum(each.n for each in tallies)
-    return Tally(n, sum(each.wrong for each in tallies), sum(each.sigma for each in tallies), n)
+    n = sum(tally.n for tally in tallies)
+    return Tally(n, sum(tally.wrong for tally in tallies), sum(tally.sigma for tally in tallies), n)
 
 
 def merged_tallies(tallies: Sequence[Tally], most: int = POINTS) -> list[Tally]:
     """Neighbours put together until each has about as many answers, :data:`LEAST_A_POINT` and
     more where there are so many: at most ``most``."""
-    least = max(sum(each.n for each in tallies) / most, LEAST_A_POINT)
+    least = max(sum(tally.n for tally in tallies) / most, LEAST_A_POINT)
     merged: list[Tally] = []
     waiting: list[Tally] = []
     upto = 0
-    for each in tallies:
-        waiting.append(each)
-        upto += each.n
-        if sum(one.n for one in waiting) >= least:
+    for tally in tallies:
+        waiting.append(tally)
+        upto += tally.n
+        if sum(waiting_tally.n for waiting_tally in waiting) >= least:
             merged.append(_ending(waiting, upto))
             waiting = []
     if waiting:
@@ -132,13 +134,13 @@ def merged_tallies(tallies: Sequence[Tally], most: int = POINTS) -> list[Tally]:
 
 def calibration_error(parts: Sequence[Tally]) -> float | None:
     """Expected calibration error of σ: how far it is off on average; None without answers."""
-    n = sum(each.n for each in parts)
-    return sum(abs(each.sigma - each.wrong) for each in parts) / n if n else None
+    n = sum(part.n for part in parts)
+    return sum(abs(part.sigma - part.wrong) for part in parts) / n if n else None
 
 
 def _ending(tallies: Sequence[Tally], upto: int) -> Tally:
-    told = total_tally(tallies)
-    return Tally(told.n, told.wrong, told.sigma, upto)
+    total = total_tally(tallies)
+    return Tally(total.n, total.wrong, total.sigma, upto)
 
 
 _SUMS = {"n": Count("pk"), "wrong": Sum("loss"), "doubt": Sum("sigma")}
@@ -181,7 +183,7 @@ class AskedChoice:
     @property
     def asked(self) -> Sequence[ChosenFeature]:
         """What its author was asked about."""
-        return [each for each in self.shown if each.asked]
+        return [feature for feature in self.shown if feature.asked]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +194,7 @@ class ScoredAnswer:
     value: str
     loss: float
     sigma: float
-    at: datetime
+    answered_at: datetime
     text: str
 
 
@@ -200,15 +202,15 @@ def choices_of(echo: Echo) -> list[AskedChoice]:
     """The last :data:`SELECTIONS` selections, the newest first."""
     rows = list(echo.selections.select_related("message").order_by("-pk")[:SELECTIONS])
     keys = {key for row in rows for key in row.selected}
-    known = {each.key: each.parsed for each in echo.site.features.filter(key__in=keys)}
+    known = {row.key: row.parsed for row in echo.site.features.filter(key__in=keys)}
     return [_choice(row, known) for row in rows]
 
 
 def answers_about(echo: Echo, feature: Definition) -> list[ScoredAnswer]:
     """The last :data:`ANSWERS` answers about a feature, the newest first."""
     scores = newest_scored(echo, feature.key).order_by("-number")
-    told = scores.values("loss", "sigma", "event__ref", "event__data", "event__at")
-    rows = list(told[:ANSWERS])
+    columns = scores.values("loss", "sigma", "event__ref", "event__data", "event__at")
+    rows = list(columns[:ANSWERS])
     texts = _texts([row["event__ref"] for row in rows])
     return [
         ScoredAnswer(
@@ -216,7 +218,7 @@ def answers_about(echo: Echo, feature: Definition) -> list[ScoredAnswer]:
             value=value_words(feature, row["event__data"]["value"]),
             loss=row["loss"],
             sigma=row["sigma"],
-            at=row["event__at"],
+            answered_at=row["event__at"],
             text=texts.get(row["event__ref"], ""),
         )
         for row in rows
@@ -226,8 +228,8 @@ def answers_about(echo: Echo, feature: Definition) -> list[ScoredAnswer]:
 def _texts(refs: Sequence[str]) -> dict[str, str]:
     """The messages that the answers behind these events are about."""
     ids = [int(ref.removeprefix("answer-")) for ref in refs if ref.startswith("answer-")]
-    told = Answer.objects.filter(pk__in=ids).values_list("pk", "question__message__text")
-    return {f"answer-{pk}": text for pk, text in told}
+    texts = Answer.objects.filter(pk__in=ids).values_list("pk", "question__message__text")
+    return {f"answer-{pk}": text for pk, text in texts}
 
 
 def _choice(row: Selection, known: Mapping[str, Definition]) -> AskedChoice:
@@ -237,19 +239,19 @@ def _choice(row: Selection, known: Mapping[str, Definition]) -> AskedChoice:
         for key in row.selected
         if key in row.asked
     ]
-    by_worth = sorted(shown, key=lambda each: each.place)
+    by_worth = sorted(shown, key=lambda feature: feature.place)
     return AskedChoice(row, row.message.text if row.message else "", by_worth)
 
 
 def _shown(key: str, feature: Definition | None, row: Selection, place: int) -> ChosenFeature:
-    told, asked = row.predicted[key], row.asked[key]
+    predicted, asked = row.predicted[key], row.asked[key]
     return ChosenFeature(
         name=feature.name if feature else key,
-        value=value_words(feature, told["value"]),
-        probability=told["probability"],
-        sigma=told["sigma"],
-        relevance=told["relevance"],
-        answers=told["answers"],
+        value=value_words(feature, predicted["value"]),
+        probability=predicted["probability"],
+        sigma=predicted["sigma"],
+        relevance=predicted["relevance"],
+        answers=predicted["answers"],
         worth=asked["worth"],
         propensity=asked["propensity"],
         asked=asked["asked"],

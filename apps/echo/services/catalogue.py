@@ -34,8 +34,8 @@ def index_of(echo: Echo) -> ItemIndex:
     kept = _kept.get(echo.pk)
     if kept is not None and now - kept.looked_at < FRESH:
         return kept.index
-    told = echo.items.aggregate(at=Max("changed_at"), count=Count("pk", filter=Q(active=True)))
-    stamp = told["at"], told["count"]
+    newest = echo.items.aggregate(at=Max("changed_at"), count=Count("pk", filter=Q(active=True)))
+    stamp = newest["at"], newest["count"]
     if kept is None or kept.stamp != stamp:
         rows = CatalogueItem.objects.filter(echo=echo, active=True).order_by("pk")
         index = ItemIndex([read_item(row.definition) for row in rows.iterator()])
@@ -78,14 +78,14 @@ def import_catalogue(
     """
     read = read_catalogue(data)
     faults = [
-        {"row": each.row, "field": each.field, "message": each.reason} for each in read.faults
+        {"row": fault.row, "field": fault.field, "message": fault.reason} for fault in read.faults
     ]
     if not read.items or (strict and faults):
         raise _refusal(faults, none=not read.items)
     counts = _store(echo, {item.id: item.to_json() for item in read.items}, replace=replace)
     forget_index(echo.pk)
-    told = {"errors": faults[:MOST_TOLD], "unused": _unused(echo, read)}
-    return {**counts, **told, "ignored": list(read.ignored[:MOST_TOLD])}
+    problems = {"errors": faults[:MOST_TOLD], "unused": _unused(echo, read)}
+    return {**counts, **problems, "ignored": list(read.ignored[:MOST_TOLD])}
 
 
 def set_active(item: CatalogueItem, *, active: bool) -> None:
@@ -100,38 +100,38 @@ def _unused(echo: Echo, read: Catalogue) -> list[dict[str, Any]]:
     """What the rows say of features that the site does not have."""
     features = {row.key: row.parsed.values for row in echo.site.features.asked()}
     return [
-        {"feature": each.key, "value": each.value, "rows": each.rows, "message": each.words}
-        for each in unused_attributes(read.items, features)[:MOST_TOLD]
+        {"feature": unused.key, "value": unused.value, "rows": unused.rows, "message": unused.words}
+        for unused in unused_attributes(read.items, features)[:MOST_TOLD]
     ]
 
 
 def _refusal(faults: Sequence[dict[str, Any]], *, none: bool) -> InvalidInput:
-    told = faults[0] if faults else {"row": 0, "field": "", "message": "there are no rows."}
-    where = f"row {told['row']}, {told['field']}" if told["field"] else f"row {told['row']}"
+    fault = faults[0] if faults else {"row": 0, "field": "", "message": "there are no rows."}
+    where = f"row {fault['row']}, {fault['field']}" if fault["field"] else f"row {fault['row']}"
     words = "No item can be used" if none else "Nothing is changed"
     return InvalidInput(
-        f"{words}; {where}: {told['message']}", data={"errors": list(faults[:MOST_TOLD])}
+        f"{words}; {where}: {fault['message']}", data={"errors": list(faults[:MOST_TOLD])}
     )
 
 
 @transaction.atomic
-def _store(echo: Echo, told: dict[str, dict[str, Any]], *, replace: bool) -> dict[str, int]:
+def _store(echo: Echo, definitions: dict[str, dict[str, Any]], *, replace: bool) -> dict[str, int]:
     # One import of a site after the other: two at once would write the same names.
     Echo.objects.select_for_update(no_key=True).get(pk=echo.pk)
     known = {row.ref: row for row in echo.items.all()}
     now = timezone.now()
     new = [
         CatalogueItem(echo=echo, ref=ref, definition=definition, changed_at=now)
-        for ref, definition in told.items()
+        for ref, definition in definitions.items()
         if ref not in known
     ]
     changed = []
-    for ref, definition in told.items():
+    for ref, definition in definitions.items():
         row = known.get(ref)
         if row is not None and (row.definition != definition or not row.active):
             row.definition, row.active, row.changed_at = definition, True, now
             changed.append(row)
-    gone = [row for ref, row in known.items() if replace and ref not in told and row.active]
+    gone = [row for ref, row in known.items() if replace and ref not in definitions and row.active]
     for row in gone:
         row.active, row.changed_at = False, now
     CatalogueItem.objects.bulk_create(new, batch_size=AT_ONCE)
@@ -140,6 +140,6 @@ def _store(echo: Echo, told: dict[str, dict[str, Any]], *, replace: bool) -> dic
     return {
         "created": len(new),
         "changed": len(changed),
-        "unchanged": len(told) - len(new) - len(changed),
+        "unchanged": len(definitions) - len(new) - len(changed),
         "retired": len(gone),
     }

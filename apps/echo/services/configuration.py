@@ -53,11 +53,11 @@ def update_echo(echo: Echo, **changes: Any) -> Echo:
         setattr(echo, name, value)
     try:
         echo.clean_fields(
-            exclude=[each.name for each in Echo._meta.fields if each.name not in changes]
+            exclude=[field.name for field in Echo._meta.fields if field.name not in changes]
         )
     except ValidationError as error:
-        field, said = next(iter(error.message_dict.items()))
-        raise InvalidInput.at(field, " ".join(said)) from None
+        field, problems = next(iter(error.message_dict.items()))
+        raise InvalidInput.at(field, " ".join(problems)) from None
     echo.save(update_fields=list(changes))
     if changes.get("offers_on"):
         site = echo.site
@@ -68,14 +68,14 @@ def update_echo(echo: Echo, **changes: Any) -> Echo:
 
 def log_priors(echo: Echo) -> int:
     """Write the owner's expectations of features into the log where they have changed."""
-    told = {
+    logged = {
         row["feature"]: row["data"]["prior"]
         for row in echo.log.filter(kind="expected").order_by("number").values("feature", "data")
     }
     news: list[tuple[Event, int | None]] = []
     for feature in Feature.objects.filter(site=echo.site_id):
         prior = feature.parsed.prior or 0.0
-        if prior != told.get(feature.key, 0.0):
+        if prior != logged.get(feature.key, 0.0):
             news.append((Expected(f"expected-{uuid.uuid4().hex}", feature.key, prior), None))
     return log_events(echo, news)
 

@@ -66,7 +66,7 @@ def log_events(
     echo: Echo,
     events: Sequence[tuple[Event, int | None]],
     *,
-    at: datetime | None = None,
+    logged_at: datetime | None = None,
 ) -> int:
     """Write events with the keys of the authors they go with; how many were news.
 
@@ -83,7 +83,7 @@ def log_events(
         if event.id not in known:
             known.add(event.id)
             locked.logged += 1
-            rows.append(_row(locked, event, author, at or timezone.now()))
+            rows.append(_row(locked, event, author, logged_at or timezone.now()))
     LogEvent.objects.bulk_create(rows)
     if rows:
         locked.save(update_fields=["logged"])
@@ -91,7 +91,7 @@ def log_events(
     return len(rows)
 
 
-def _row(echo: Echo, event: Event, author: int | None, at: datetime) -> LogEvent:
+def _row(echo: Echo, event: Event, author: int | None, logged_at: datetime) -> LogEvent:
     return LogEvent(
         echo=echo,
         number=echo.logged,
@@ -101,7 +101,7 @@ def _row(echo: Echo, event: Event, author: int | None, at: datetime) -> LogEvent
         about=event.about if isinstance(event, Withdrawn | Restored) else "",
         author_id=author,
         data=to_json(event),
-        at=at,
+        at=logged_at,
     )
 
 
@@ -185,8 +185,8 @@ def _note_scores(echo: Echo, sigmas: dict[str, float]) -> None:
 
 def _sigma(answer: Answer) -> float:
     """How unsure Echo was of what it expected of the answer."""
-    told = answer.question.message.selection.predicted
-    return float(told[answer.question.feature.key]["sigma"])
+    predicted = answer.question.message.selection.predicted
+    return float(predicted[answer.question.feature.key]["sigma"])
 
 
 def _answered(answer: Answer) -> Answered:
@@ -206,14 +206,14 @@ def _answered(answer: Answer) -> Answered:
         signs=tuple(predicted["signs"]),
         vector=vector_of(question.message.text),
         values=values,
-        said=predicted["said"],
-        told=_told(predicted.get("told") or {}, values),
+        llm_value=predicted["said"],
+        llm_shares=_told(predicted.get("told") or {}, values),
     )
 
 
-def _told(told: Mapping[str, float], values: Sequence[str]) -> tuple[float, ...]:
+def _told(shares: Mapping[str, float], values: Sequence[str]) -> tuple[float, ...]:
     """How likely a language model held each value; empty where the feature has others by now."""
-    return tuple(told[value] for value in values) if set(told) == set(values) else ()
+    return tuple(shares[value] for value in values) if set(shares) == set(values) else ()
 
 
 def _loss(predicted: str, value: str, *, closed: bool) -> float:
@@ -243,10 +243,10 @@ def untold_offers(now: datetime, within: timedelta) -> "tuple[QuerySet[Any], Que
     they were ``clicked``, once that is settled; and whether they helped."""
     clicks = OfferEvent.objects.filter(decision=OuterRef("pk"), kind=OfferEvent.Kind.CLICKED)
     due = _shown(now - within, "reward-").annotate(clicked=Exists(clicks))
-    said = OfferEvent.objects.filter(decision=OuterRef("pk"), kind__in=SAID)
+    ratings = OfferEvent.objects.filter(decision=OuterRef("pk"), kind__in=SAID)
     return (
         due.filter(Q(clicked=True) | _over(now)),
-        _shown(now - within, "helpful-").filter(Exists(said)),
+        _shown(now - within, "helpful-").filter(Exists(ratings)),
     )
 
 
@@ -256,7 +256,7 @@ def _over(now: datetime) -> Q:
     since = {minutes: now - timedelta(minutes=minutes) for minutes in settings}
     return reduce(
         or_,
-        (Q(echo__reward_minutes=minutes, shown_at__lt=at) for minutes, at in since.items()),
+        (Q(echo__reward_minutes=minutes, shown_at__lt=latest) for minutes, latest in since.items()),
         Q(pk=None),
     )
 
@@ -272,7 +272,7 @@ def gather_rewards(echo: Echo, now: datetime) -> int:
         for decision in settled[:AT_ONCE]
     ]
     for decision in asked.prefetch_related("events")[:AT_ONCE]:
-        first = next(each for each in decision.events.all() if each.kind in SAID)
+        first = next(event for event in decision.events.all() if event.kind in SAID)
         value = float(first.kind == OfferEvent.Kind.HELPFUL)
         events.append(_rewarded(decision, f"helpful-{decision.pk}", value, HELPFUL))
     return log_events(echo, events)
@@ -309,10 +309,10 @@ def record_outcome(selection: Selection, ref: str, value: float, now: datetime) 
         raise NotFound("There is no such selection.")
     begun = f"outcome-{selection.pk}-"
     name = f"{begun}{stable_ref(ref)[:24]}"
-    told = LogEvent.objects.filter(
+    logged = LogEvent.objects.filter(
         echo=selection.echo_id, author=author.pk, ref__startswith=begun
     ).values_list("ref", "data")
-    known = dict(told[: MOST_OUTCOMES + 1])
+    known = dict(logged[: MOST_OUTCOMES + 1])
     if name in known:
         return Outcome(float(known[name]["value"]), fresh=False)
     if now - selection.at > WITHIN:
@@ -327,14 +327,14 @@ def record_outcome(selection: Selection, ref: str, value: float, now: datetime) 
         value=value,
         signal=TASK,
     )
-    log_events(selection.echo, [(event, author.pk)], at=now)
+    log_events(selection.echo, [(event, author.pk)], logged_at=now)
     return Outcome(value, fresh=True)
 
 
 def credit_of(selection: Selection) -> tuple[tuple[str, float], ...]:
     """The features that went downstream, each with the chance that it was predicted rightly."""
-    known, told = _known_right(selection), selection.predicted
-    return tuple((key, known.get(key, 1 - told[key]["sigma"])) for key in selection.selected)
+    known, predicted = _known_right(selection), selection.predicted
+    return tuple((key, known.get(key, 1 - predicted[key]["sigma"])) for key in selection.selected)
 
 
 def _rewarded(decision: Decision, ref: str, value: float, signal: str) -> tuple[Event, int | None]:
@@ -358,9 +358,9 @@ def _known_right(selection: Selection) -> dict[str, float]:
     right = {}
     for answer in answers.select_related("question__feature"):
         key = answer.question.feature.key
-        told = selection.predicted.get(key)
-        if told is not None:
-            right[key] = float(value_of(answer) == told["value"])
+        prediction = selection.predicted.get(key)
+        if prediction is not None:
+            right[key] = float(value_of(answer) == prediction["value"])
     return right
 
 
@@ -369,14 +369,14 @@ _NOT_WITHDRAWN = Q(word__isnull=True) | ~Q(word=LogEvent.Kind.WITHDRAWN)
 
 def fallen_answers() -> QuerySet[Any, Any]:
     """Answers at all sites that a log counts and that stand no more."""
-    told = LogEvent.objects.filter(
+    answered = LogEvent.objects.filter(
         echo=OuterRef("question__site"), ref=OuterRef("told_as"), kind=LogEvent.Kind.ANSWERED
     )
     # Two lists for the database to look up, not one condition on every answer there is.
     excluded = Answer.objects.filter(excluded_at__isnull=False).values("pk")
     undone = Answer.objects.filter(undone_at__isnull=False).values("pk")
     word = _last_word("question__site", "told_as")
-    fallen = told_answers().filter(Q(pk__in=excluded) | Q(pk__in=undone), Exists(told))
+    fallen = told_answers().filter(Q(pk__in=excluded) | Q(pk__in=undone), Exists(answered))
     counting: QuerySet[Any, Any] = fallen.annotate(word=word).filter(_NOT_WITHDRAWN)
     return counting
 
@@ -415,14 +415,14 @@ def withdraw_fallen(echo: Echo) -> int:
 @transaction.atomic
 def restore_standing(echo: Echo) -> int:
     """Restore what had been withdrawn of authors who are believed again; how many."""
-    told = dict(withdrawn_of_believed().filter(echo=echo).values_list("about", "author"))
-    answers = [int(ref.removeprefix(ANSWER)) for ref in told if ref.startswith(ANSWER)]
+    withdrawn = dict(withdrawn_of_believed().filter(echo=echo).values_list("about", "author"))
+    answers = [int(ref.removeprefix(ANSWER)) for ref in withdrawn if ref.startswith(ANSWER)]
     standing = Answer.objects.filter(pk__in=answers, excluded_at__isnull=True).standing()
     stands = {f"{ANSWER}{pk}" for pk in standing.values_list("pk", flat=True)}
-    refs = [ref for ref in told if ref in stands or not ref.startswith(ANSWER)][:AT_ONCE]
+    refs = [ref for ref in withdrawn if ref in stands or not ref.startswith(ANSWER)][:AT_ONCE]
     _let_stand(echo, refs, stands=True)
     return log_events(
-        echo, [(Restored(f"restored-{uuid.uuid4().hex}", ref), told[ref]) for ref in refs]
+        echo, [(Restored(f"restored-{uuid.uuid4().hex}", ref), withdrawn[ref]) for ref in refs]
     )
 
 

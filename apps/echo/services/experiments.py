@@ -108,18 +108,18 @@ def end_experiment(experiment: Experiment) -> Experiment:
     return experiment
 
 
-def place_of(echo: Echo, author: Author, at: datetime) -> ArmPlace:
+def place_of(echo: Echo, author: Author, time: datetime) -> ArmPlace:
     """Which arm decides about a message of an author."""
     # Of one that has ended since, too: who wrote while it ran was assigned.
-    lasted = Q(ended_at__isnull=True) | Q(ended_at__gt=at)
-    running = echo.experiments.filter(lasted, started_at__lte=at).first()
+    lasted = Q(ended_at__isnull=True) | Q(ended_at__gt=time)
+    running = echo.experiments.filter(lasted, started_at__lte=time).first()
     if running is None:
         return ArmPlace()
     found, key = design_of(running), key_of(running)
     if not found.windows:
         arm = arm_of_author(found, key, author.uid.hex)
         return ArmPlace(arm.policy, arm.name, author.uid.hex, running)
-    window = window_of(found, at)
+    window = window_of(found, time)
     if window is None:
         return ArmPlace()
     arm = arm_of_window(found, key, window)
@@ -128,12 +128,12 @@ def place_of(echo: Echo, author: Author, at: datetime) -> ArmPlace:
 
 def design_of(experiment: Experiment) -> Design:
     """The design as it was fixed."""
-    told = experiment.design
+    stored = experiment.design
     windows = [
         Window(datetime.fromisoformat(start), datetime.fromisoformat(end))
-        for start, end in told["windows"]
+        for start, end in stored["windows"]
     ]
-    return Design(tuple(Arm(**arm) for arm in told["arms"]), told["control"], tuple(windows))
+    return Design(tuple(Arm(**arm) for arm in stored["arms"]), stored["control"], tuple(windows))
 
 
 def key_of(experiment: Experiment) -> bytes:
@@ -147,7 +147,7 @@ def hourly(start: datetime, hours: int, days: int) -> tuple[Window, ...]:
 
 
 def _told(found: Design) -> dict[str, Any]:
-    windows = [[each.start.isoformat(), each.end.isoformat()] for each in found.windows]
+    windows = [[window.start.isoformat(), window.end.isoformat()] for window in found.windows]
     return {
         "arms": [asdict(arm) for arm in found.arms],
         "control": found.control,

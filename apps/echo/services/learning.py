@@ -72,8 +72,8 @@ def echoes_with_news(now: datetime, within: timedelta, *, trust: bool) -> set[in
     answers = untold_answers(now, within).filter(**on).order_by()
     found = set(answers.values_list("question__site", flat=True).distinct())
     for offers in untold_offers(now, within):
-        told = offers.filter(echo__on=True).order_by()
-        found |= set(told.values_list("echo", flat=True).distinct())
+        running = offers.filter(echo__on=True).order_by()
+        found |= set(running.values_list("echo", flat=True).distinct())
     found |= set(Echo.objects.filter(DUE).values_list("pk", flat=True))
     return found | _with_other_trust() if trust else found
 
@@ -225,8 +225,8 @@ def _opened(snapshot: Snapshot) -> _Start:
 def _concerned(echo: Echo, until: int) -> Parts:
     """The models and authors that the news are about."""
     news = echo.log.filter(number__gt=echo.learnt, number__lte=until)
-    told = news.filter(kind__in=(LogEvent.Kind.ANSWERED, LogEvent.Kind.REWARDED))
-    about = list(told.values_list("feature", "data__author"))
+    taught = news.filter(kind__in=(LogEvent.Kind.ANSWERED, LogEvent.Kind.REWARDED))
+    about = list(taught.values_list("feature", "data__author"))
     return Parts({feature for feature, _ in about}, {author for _, author in about})
 
 
@@ -240,10 +240,10 @@ def _first_changed(echo: Echo, until: int) -> int | None:
 
 def _lessons(echo: Echo, after: int, until: int) -> Iterator[Entry]:
     """What is to be learnt from between two numbers, in order."""
-    told = echo.log.filter(number__lte=until)
-    rows = told.filter(number__gt=after).exclude(kind__in=LogEvent.CONTROLS)
-    freezes = told.filter(kind=LogEvent.Kind.FROZEN)
-    about = told.filter(about__in=rows.values("ref"))
+    logged = echo.log.filter(number__lte=until)
+    rows = logged.filter(number__gt=after).exclude(kind__in=LogEvent.CONTROLS)
+    freezes = logged.filter(kind=LogEvent.Kind.FROZEN)
+    about = logged.filter(about__in=rows.values("ref"))
     controls = Controls(_entries(chain(freezes, about)))
     counted = (row for row in _in_pages(rows) if controls.counts(row.number, row.ref))
     return _entries(counted)
@@ -265,8 +265,8 @@ def _entries(rows: Iterable[LogEvent]) -> Iterator[Entry]:
         try:
             event = from_json(row.kind, row.ref, row.data)
         except InvalidInput as fault:
-            told = "Echo of site %s: line %s of the log is passed over. %s"
-            logger.warning(told, row.echo_id, row.number, fault)
+            warning = "Echo of site %s: line %s of the log is passed over. %s"
+            logger.warning(warning, row.echo_id, row.number, fault)
         else:
             yield Entry(row.number, event)
 

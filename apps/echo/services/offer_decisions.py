@@ -101,8 +101,8 @@ def decide_about(message_id: int, open_models: OpenModels = shared_gateway) -> D
         decision.item_ref, decision.vertical = match.item.id, match.item.vertical
         decision.score = match.score
         decision.reasons = [
-            {"key": each.key, "value": each.value, "part": round(each.part, 4)}
-            for each in match.reasons
+            {"key": reason.key, "value": reason.value, "part": round(reason.part, 4)}
+            for reason in match.reasons
         ]
     if ranked.decision.match is not None:
         item = ranked.decision.match.item
@@ -154,14 +154,14 @@ def _claimed(message: Message, now: datetime) -> bool:
 
 def _worded(item: Item, message: Message, open_models: OpenModels) -> tuple[Offer, list[int]]:
     """The words of an offer and what each call cost; the template's where no model may say any."""
-    site, told = message.author.site, message_for_models(message)
+    site, asked = message.author.site, message_for_models(message)
     region = site.region
     plan = OfferPlan(
         prompt=prompt(),
         salt=keyed_hash("salt", site.public_key),
         limits=OfferLimits(leaks=lambda text: bool(redact(text, region=region).findings)),
     )
-    moment = OfferMoment(told.text, told.language or site.language, told.context)
+    moment = OfferMoment(asked.text, asked.language or site.language, asked.context)
     if budget_spent(site):
         return ready_offer(item, moment, plan), []
     spent: list[int] = []

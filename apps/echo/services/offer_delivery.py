@@ -95,8 +95,8 @@ class EchoOffers:
     def withdrawn(self, uids: Collection[UUID]) -> set[UUID]:
         """What was brought and has ended since: by :meth:`withdraw`, nothing else ends it."""
         ids, found = list(uids), set[UUID]()
-        for at in range(0, len(ids), AT_ONCE):
-            here = Decision.objects.filter(uid__in=ids[at : at + AT_ONCE])
+        for start in range(0, len(ids), AT_ONCE):
+            here = Decision.objects.filter(uid__in=ids[start : start + AT_ONCE])
             ended = here.filter(status=Decision.Status.EXPIRED).order_by()
             found.update(ended.values_list("uid", flat=True))
         return found

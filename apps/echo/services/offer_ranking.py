@@ -55,7 +55,7 @@ def rank_offers(echo: Echo, message: Message, place: ArmPlace, now: datetime) ->
     rule = rule_of(policy, offer_rule_of(echo))
     history = history_of(message, now)
     definitions = config_of(message.author.site).definitions
-    selected = selected_of(selection, {each.key: each for each in definitions})
+    selected = selected_of(selection, {definition.key: definition for definition in definitions})
     matches = policy_of(policy)(
         index_of(echo),
         OfferContext(
@@ -82,16 +82,16 @@ def selected_of(selection: Selection | None, known: Mapping[str, Feature]) -> li
     """The k features of a selection as they go downstream."""
     if selection is None:
         return []
-    told = [(key, selection.predicted[key]) for key in selection.selected]
+    predictions = [(key, selection.predicted[key]) for key in selection.selected]
     return [
         Selected(
             key=key,
             name=known[key].name,
-            value=each["value"],
-            probability=1 - each["sigma"],
-            relevance=each["relevance"],
+            value=prediction["value"],
+            probability=1 - prediction["sigma"],
+            relevance=prediction["relevance"],
         )
-        for key, each in told
+        for key, prediction in predictions
         if key in known
     ]
 
@@ -105,7 +105,7 @@ def history_of(message: Message, now: datetime) -> OfferHistory:
         return OfferHistory()
     written = Message.objects.by_authors().filter(author=message.author_id, pk__lte=message.pk)
     order = list(written.order_by("-pk").values_list("pk", flat=True)[:MESSAGES])
-    places = {pk: at for at, pk in enumerate(order)}
+    places = {pk: place for place, pk in enumerate(order)}
     items: dict[str, int] = {}
     for pk, ref, _ in rows:
         items.setdefault(ref, places.get(pk, MESSAGES))
@@ -130,15 +130,17 @@ def success_of(message: Message, selected: list[Selected]) -> float:
     """How likely an offer made of these features is taken up, by what rewards have taught."""
     relevance = known_echo(message.author.site).state.relevance
     base, _ = relevance.base(CLICK)
-    score = base + sum(each.relevance * each.probability for each in selected)
+    score = base + sum(feature.relevance * feature.probability for feature in selected)
     return float(1 / (1 + np.exp(-score)))
 
 
 def meanings_of(definitions: tuple[Feature, ...]) -> Meanings:
     """What the site says of its features' values."""
     return Meanings(
-        words={each.key: each.meanings for each in definitions if each.meanings},
-        open_keys=[each.key for each in definitions if not each.values],
+        words={
+            definition.key: definition.meanings for definition in definitions if definition.meanings
+        },
+        open_keys=[definition.key for definition in definitions if not definition.values],
     )
 
 
@@ -178,7 +180,9 @@ def preview_offer(of: Echo, text: str, open_models: OpenModels = shared_gateway)
         return OfferPreview(run.text, run.reason or run.dropped_at, None, (), ())
     message = Message(author=Author(site=of.site), text=run.text, language=run.language)
     definitions = config_of(of.site).definitions
-    selected = selected_of(preview_selection(message), {each.key: each for each in definitions})
+    selected = selected_of(
+        preview_selection(message), {definition.key: definition for definition in definitions}
+    )
     moment = OfferContext(
         message_text=run.text, selected=selected, meanings=meanings_of(definitions)
     )

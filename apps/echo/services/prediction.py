@@ -68,7 +68,7 @@ def indexes_of(site_id: int, doubted: Collection[str]) -> Mapping[str, ExampleIn
     indexes = {
         key: kept.indexes[key]
         if kept.made_of.get(key) == answers
-        else ExampleIndex(examples[each][1] for each in answers)
+        else ExampleIndex(examples[answer][1] for answer in answers)
         for key, answers in made_of.items()
     }
     if len(_kept) > MOST_SITES:
@@ -171,9 +171,9 @@ class PredictionCalls:
             instruction=self.instructions.get(feature.key, ""),
             examples=[
                 # What was asked about under older rules is shown to no model.
-                each
-                for each in (index.nearest(wanted) if index is not None else ())
-                if not shows_danger(each.text)
+                example
+                for example in (index.nearest(wanted) if index is not None else ())
+                if not shows_danger(example.text)
             ],
         )
 

@@ -155,7 +155,7 @@ def _due(echo: Echo) -> tuple[str, int, int] | None:
         .values_list("question__feature__key", "count", "newest")
     )
     news = [(count - known.get(key, 0), key, count, newest) for key, count, newest in counted]
-    due = [each for each in news if each[0] >= NEW_ANSWERS]
+    due = [candidate for candidate in news if candidate[0] >= NEW_ANSWERS]
     return max(due)[1:] if due else None
 
 
@@ -205,7 +205,9 @@ def _stop(search_id: int, why: str, reason: str) -> None:
 def _go_on(run: JobRun, found: PromptSearch, open_models: OpenModels) -> None:
     site = found.echo.site
     kit = config_of(site)
-    feature = next((each for each in kit.definitions if each.key == found.feature), None)
+    feature = next(
+        (definition for definition in kit.definitions if definition.key == found.feature), None
+    )
     if feature is None:
         with run.last_chunk():
             _stop(found.pk, "no_feature", "The site asks about it no more.")
@@ -276,9 +278,9 @@ def _ask_some(
                     return
                 some = calls[first : first + AT_ONCE]
                 answers = runner.run(_answers([call for _, call in some], spec, open_models))
-                cost = sum(cost_nanousd(each.usage, **spec.prices) or 0 for each in answers)
+                cost = sum(cost_nanousd(answer.usage, **spec.prices) or 0 for answer in answers)
                 count_cost(found.echo.site_id, cost, calls=len(answers))
-                rows = [_row(found, *each) for each in zip(some, answers, strict=True)]
+                rows = [_row(found, *pair) for pair in zip(some, answers, strict=True)]
                 with run.chunk(closing=True):
                     _store(found, rows, cost)
                 if budget_spent(found.echo.site):
@@ -378,13 +380,13 @@ def _said_before(found: Mapping[int, Example]) -> dict[int, tuple[tuple[str, str
     """By message what was said before it, as models see it (``as_asked``); one query."""
     talks = {int(example.conversation) for example in found.values()}
     rows = Message.objects.filter(conversation__in=talks).exclude(text="").order_by("pk")
-    said: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
+    earlier: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
     for talk, pk, role, text in rows.values_list("conversation", "pk", "role", "text"):
         shown = text if role == Message.Role.AUTHOR else text[:SHOWN_OF_REPLIES]
-        said[str(talk)].append((pk, role, shown))
+        earlier[str(talk)].append((pk, role, shown))
     return {
         message: tuple(
-            (role, text) for pk, role, text in said[example.conversation] if pk < message
+            (role, text) for pk, role, text in earlier[example.conversation] if pk < message
         )[-CONTEXT:]
         for message, example in found.items()
     }

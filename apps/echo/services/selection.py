@@ -125,7 +125,7 @@ def model_chooser_for(
         return None
     # What is new begins as it would in the log.
     state = known.state.knowing([feature.key for feature in features])
-    ended = [each.status for each in asked if each.status not in OPEN]
+    ended = [question.status for question in asked if question.status not in OPEN]
     answered = sum(status in _SAID for status in ended)
     return EchoChooser(message, known.echo, state, ((answered + _ANSWERED) / (len(ended) + _SHOWN)))
 
@@ -137,8 +137,8 @@ class EchoChooser:
         self._message, self.echo, self._state = message, echo, state
         self.predicting: PredictionCalls | None = None
         self._answered = answered
-        told = f"{echo.pk} {message.author_id} {message.ref} {echo.learnt}".encode()
-        self._draws = np.random.default_rng(int.from_bytes(hashlib.sha256(told).digest()[:8]))
+        seed = f"{echo.pk} {message.author_id} {message.ref} {echo.learnt}".encode()
+        self._draws = np.random.default_rng(int.from_bytes(hashlib.sha256(seed).digest()[:8]))
         self._drawn: dict[str, float] = {}
         self._predicted: dict[str, dict[str, Any]] = {}
         self._selected: list[str] = []
@@ -159,49 +159,49 @@ class EchoChooser:
         }
 
     def expected_values(
-        self, relevant: Sequence[Definition], said: Mapping[str, str], likely: Likely
+        self, relevant: Sequence[Definition], llm_values: Mapping[str, str], likely: Likely
     ) -> Mapping[str, str]:
         """What the feature's model expects of the message, which heeds what was said of it."""
         vector = vector_of(self._message.text)
         expected = {}
         for feature in relevant[: self.echo.models_per_message]:
-            word = said.get(feature.key, "")
-            told = shares_told(feature.values, likely.get(feature.key, {})) or {}
+            word = llm_values.get(feature.key, "")
+            llm_shares = shares_told(feature.values, likely.get(feature.key, {})) or {}
             model = self._state.model(feature.key)
-            shares = tuple(told.values())
-            prediction = predict(model, vector, feature.values, word, told=shares)
+            shares = tuple(llm_shares.values())
+            prediction = predict(model, vector, feature.values, word, llm_shares=shares)
             # Of an open feature only what was said of this message: not another author's word.
             value = prediction.top if feature.values else word
             if value:
                 expected[feature.key] = value
                 noted = self._told(feature.key, value, prediction)
-                self._predicted[feature.key] = noted | {"said": word, "told": told}
+                self._predicted[feature.key] = noted | {"said": word, "told": llm_shares}
         return expected
 
     def choose(self, candidates: Sequence[str], most: int) -> Mapping[str, float]:
         """Of the k that go downstream those most worth asking about; a share at random."""
-        told = self._predicted
-        sure = {key: 1 - told[key]["sigma"] for key in candidates if key in told}
+        predicted = self._predicted
+        sure = {key: 1 - predicted[key]["sigma"] for key in candidates if key in predicted}
         ranked = sorted(sure, key=lambda key: -self._relevance(key) * sure[key])
         self._selected = ranked[: self.echo.k]
         keys = self._selected
         values = worth(
-            np.array([told[key]["optimistic"] for key in keys]),
-            np.array([told[key]["sigma"] for key in keys]),
-            np.array([told[key]["answers"] for key in keys]),
+            np.array([predicted[key]["optimistic"] for key in keys]),
+            np.array([predicted[key]["sigma"] for key in keys]),
+            np.array([predicted[key]["answers"] for key in keys]),
             answered=self._answered,
             burden=self.echo.burden,
         )
         asking = choose(values, most, self._draws, self.echo.explore)
         self._explored = asking.explored
-        chosen = [keys[at] for at in asking.chosen]
+        chosen = [keys[place] for place in asking.chosen]
         self._asked = {
             key: {
-                "worth": round(float(asking.worth[at]), _PLACES),
-                "propensity": float(asking.propensities[at]),
+                "worth": round(float(asking.worth[place]), _PLACES),
+                "propensity": float(asking.propensities[place]),
                 "asked": key in chosen,
             }
-            for at, key in enumerate(keys)
+            for place, key in enumerate(keys)
         }
         return {key: self._asked[key]["propensity"] for key in chosen}
 
@@ -242,16 +242,16 @@ class EchoChooser:
     def _told(self, key: str, value: str, prediction: Prediction) -> dict[str, Any]:
         """What is written down of one prediction."""
         state = self._state
-        at, doubt, relevance = state.places[key], state.uncertainty, state.relevance
+        place, doubt, relevance = state.places[key], state.uncertainty, state.relevance
         signs = signs_of(state, key, prediction)
-        expected, deviation = relevance.expected[at], relevance.deviation[at]
+        expected, deviation = relevance.expected[place], relevance.deviation[place]
         return {
             "value": value,
             "probability": round(prediction.probability, _PLACES),
             "sigma": float(sigma(doubt, signs[None, :])[0]),
             "relevance": round(float(expected), _PLACES),
             "optimistic": round(float(expected + deviation), _PLACES),
-            "answers": float(doubt.answers[at]),
+            "answers": float(doubt.answers[place]),
             "signs": signs.tolist(),
         }
 

@@ -71,18 +71,20 @@ def catalogue_import(request: SignedInRequest, slug: str, site_id: int) -> HttpR
     echo = get_echo(site)
     sent = request.method == "POST"
     form = CatalogueFileForm(request.POST, request.FILES) if sent else CatalogueFileForm()
-    told: dict[str, Any] = {}
+    imported: dict[str, Any] = {}
     if form.is_valid():
-        told = _imported(echo, form)
-        if "created" in told and not (told["errors"] or told["unused"] or told["ignored"]):
-            messages.success(request, f"Imported: {_counts(told)}.")
+        imported = _imported(echo, form)
+        if "created" in imported and not (
+            imported["errors"] or imported["unused"] or imported["ignored"]
+        ):
+            messages.success(request, f"Imported: {_counts(imported)}.")
             return redirect("site_catalogue", slug, site.pk)
     context = offers_page(request, site, echo, "catalogue") | {"form": form}
     context |= {
-        "faults": told.get("errors", ()),
-        "unused": told.get("unused", ()),
-        "ignored": told.get("ignored", ()),
-        "counts": _counts(told) if "created" in told else "",
+        "faults": imported.get("errors", ()),
+        "unused": imported.get("unused", ()),
+        "ignored": imported.get("ignored", ()),
+        "counts": _counts(imported) if "created" in imported else "",
         "columns": NAMES,
         "required": REQUIRED,
         "most": MOST_ROWS,
@@ -143,15 +145,16 @@ def catalogue_try(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
 
 def _worded(site: Site, tried: OfferPreview) -> dict[str, Any]:
     """What was expected and what spoke for an item, in the words of its features' values."""
-    known = {each.key: each for each in config_of(site).definitions}
+    known = {definition.key: definition for definition in config_of(site).definitions}
 
-    def words(told: Selected | Reason) -> str:
-        return f"{told.name}: {value_words(known.get(told.key), told.value)}"
+    def words(feature: Selected | Reason) -> str:
+        return f"{feature.name}: {value_words(known.get(feature.key), feature.value)}"
 
     return {
-        "expected": [(words(each), each.probability) for each in tried.selected],
+        "expected": [(words(feature), feature.probability) for feature in tried.selected],
         "fits": [
-            (match, [(words(each), each.part) for each in match.reasons]) for match in tried.matches
+            (match, [(words(reason), reason.part) for reason in match.reasons])
+            for match in tried.matches
         ],
     }
 
@@ -170,6 +173,6 @@ def _imported(echo: Echo, form: CatalogueFileForm) -> dict[str, Any]:
         return {"errors": faults}
 
 
-def _counts(told: dict[str, Any]) -> str:
+def _counts(counts: dict[str, Any]) -> str:
     words = {"created": "new", "changed": "changed", "unchanged": "as before", "retired": "retired"}
-    return ", ".join(f"{told[key]:,} {word}" for key, word in words.items() if told[key])
+    return ", ".join(f"{counts[key]:,} {word}" for key, word in words.items() if counts[key])

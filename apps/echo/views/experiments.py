@@ -187,19 +187,28 @@ def _results(experiment: Experiment) -> dict[str, Any]:
     """What it shows so far."""
     report = make_report(experiment.echo, experiment)
     findings = [
-        (each, finding(each.arm, each.control, each.looks[-1].look if each.looks else None))
-        for each in report.comparisons
+        (
+            comparison,
+            finding(
+                comparison.arm,
+                comparison.control,
+                comparison.looks[-1].look if comparison.looks else None,
+            ),
+        )
+        for comparison in report.comparisons
     ]
     return {
         "report": report,
         "findings": findings,
         "told_arms": [(arm_words(arm.name), arm.figures) for arm in report.arms],
-        "compared": [(arm_words(each.arm), each.looks) for each in report.comparisons],
+        "compared": [
+            (arm_words(comparison.arm), comparison.looks) for comparison in report.comparisons
+        ],
         "forest": ratio_chart(report.comparisons),
         "curves": [
             drawn
-            for each in report.comparisons
-            if (drawn := daily_ratio_chart(each, arm_words(each.control)))
+            for comparison in report.comparisons
+            if (drawn := daily_ratio_chart(comparison, arm_words(comparison.control)))
         ],
         "parts": impression_tables(report),
     }

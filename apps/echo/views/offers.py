@@ -43,7 +43,7 @@ def site_offers(request: SignedInRequest, slug: str, site_id: int) -> HttpRespon
     if echo is not None:
         context |= _counts(echo, days) | _rates(echo, days)
         context |= {
-            "windows": [(each, _WINDOW_WORDS[each]) for each in WINDOWS],
+            "windows": [(window, _WINDOW_WORDS[window]) for window in WINDOWS],
             "items_on": item_counts(echo)[0],
             "running": running_experiment(echo),
             "parts": impression_tables(context["report"]),
@@ -76,8 +76,8 @@ def site_offers_switch(request: SignedInRequest, slug: str, site_id: int) -> Htt
     if wanted == "on" and not echo.on:
         raise Conflict("Echo is off at this site; switch it on first.")
     update_echo(echo, offers_on=wanted == "on")
-    told = "Offers are made from now on." if wanted == "on" else "Nothing is offered any more."
-    messages.success(request, told)
+    message = "Offers are made from now on." if wanted == "on" else "Nothing is offered any more."
+    messages.success(request, message)
     return redirect("site_offers", slug, site.pk)
 
 
@@ -110,7 +110,7 @@ def _saved(site: Site, form: OfferSettingsForm) -> bool:
 def _counts(echo: Echo, days: int) -> dict[str, Any]:
     """The funnel and the last offers; ``state`` differs once any of it does."""
     funnel, rows = offer_funnel(echo, start_of(days, timezone.now())), last_offers(echo)
-    told = [(r.decision.pk, r.decision.status, r.clicks, r.helpful, r.closed) for r in rows]
+    shown = [(r.decision.pk, r.decision.status, r.clicks, r.helpful, r.closed) for r in rows]
     nothing = sorted(funnel.nothing.items(), key=lambda pair: -pair[1])
     return {
         "days": days,
@@ -120,7 +120,7 @@ def _counts(echo: Echo, days: int) -> dict[str, Any]:
         "nothing": [(why_words(why), count) for why, count in nothing],
         "rows": rows,
         "most": SHOWN,
-        "state": hashlib.sha256(repr((days, funnel, told)).encode()).hexdigest()[:16],
+        "state": hashlib.sha256(repr((days, funnel, shown)).encode()).hexdigest()[:16],
     }
 
 

@@ -29,8 +29,8 @@ class Answered:
     value: what they said, "" where no option fits. predicted: what was expected. loss: 0 matched,
     1 not, or the cosine distance. signs: of the prediction when it was made
     (``uncertainty.SIGNS``). vector: of the message. values: the closed space of the feature, empty
-    where open. said: what a language model said, "" where none was asked. told: how likely it held
-    each of the values, empty where it did not say.
+    where open. llm_value: what a language model said, "" where none was asked. llm_shares: how
+    likely it held each of the values, empty where it did not say.
     """
 
     id: str
@@ -43,8 +43,8 @@ class Answered:
     signs: tuple[float, ...]
     vector: Sparse
     values: tuple[str, ...] = ()
-    said: str = ""
-    told: tuple[float, ...] = ()
+    llm_value: str = ""
+    llm_shares: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,9 @@ _KINDS: Mapping[str, type[Any]] = {
     "frozen": Frozen,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
+#: Fields that have another name in the stored log.
+_STORED = {"llm_value": "said", "llm_shares": "told"}
+_READ = {stored: name for name, stored in _STORED.items()}
 
 
 def kind_of(event: Event) -> str:
@@ -116,10 +119,14 @@ def kind_of(event: Event) -> str:
 
 def to_json(event: Event) -> dict[str, Any]:
     """JSON-ready form without its id; floats are exact."""
-    told = {name: getattr(event, name) for name in event.__dataclass_fields__ if name != "id"}
+    fields = {
+        _STORED.get(name, name): getattr(event, name)
+        for name in event.__dataclass_fields__
+        if name != "id"
+    }
     if isinstance(event, Answered):
-        told["vector"] = [event.vector.places.tolist(), event.vector.values.tolist()]
-    return told
+        fields["vector"] = [event.vector.places.tolist(), event.vector.values.tolist()]
+    return fields
 
 
 def from_json(kind: str, event_id: str, raw: Mapping[str, Any]) -> Event:
@@ -130,7 +137,7 @@ def from_json(kind: str, event_id: str, raw: Mapping[str, Any]) -> Event:
     """
     if kind not in _KINDS:
         raise InvalidInput(f"There is no event of the kind '{kind}'.")
-    given = {name: _tuples(value) for name, value in raw.items()}
+    given = {_READ.get(name, name): _tuples(value) for name, value in raw.items()}
     try:
         if kind == "answered":
             places, values = raw["vector"]
@@ -144,7 +151,7 @@ def from_json(kind: str, event_id: str, raw: Mapping[str, Any]) -> Event:
 
 
 def _tuples(value: Any) -> Any:
-    return tuple(_tuples(each) for each in value) if isinstance(value, list) else value
+    return tuple(_tuples(part) for part in value) if isinstance(value, list) else value
 
 
 Check: TypeAlias = Callable[[Any], bool]
@@ -155,40 +162,40 @@ Check: TypeAlias = Callable[[Any], bool]
 # learning, it would stop it for ever.
 
 
-def _is_text(told: Any) -> bool:
-    return isinstance(told, str)
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
-def _is_name(told: Any) -> bool:
-    return isinstance(told, str) and told != ""
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and value != ""
 
 
-def _is_switch(told: Any) -> bool:
-    return isinstance(told, bool)
+def _is_switch(value: Any) -> bool:
+    return isinstance(value, bool)
 
 
-def _is_number(told: Any) -> bool:
-    return isinstance(told, int | float) and not isinstance(told, bool) and math.isfinite(told)
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _is_share(told: Any) -> bool:
-    return _is_number(told) and 0 <= told <= 1
+def _is_share(value: Any) -> bool:
+    return _is_number(value) and 0 <= value <= 1
 
 
-def _is_prior(told: Any) -> bool:
-    return _is_number(told) and -1 <= told <= 1
+def _is_prior(value: Any) -> bool:
+    return _is_number(value) and -1 <= value <= 1
 
 
-def _are(each: Check) -> Check:
-    return lambda told: isinstance(told, tuple) and all(map(each, told))
+def _are(check: Check) -> Check:
+    return lambda value: isinstance(value, tuple) and all(map(check, value))
 
 
-def _are_signs(told: Any) -> bool:
-    return _are(_is_number)(told) and len(told) == len(SIGNS)
+def _are_signs(value: Any) -> bool:
+    return _are(_is_number)(value) and len(value) == len(SIGNS)
 
 
-def _is_vector(told: Sparse) -> bool:
-    places, values = told
+def _is_vector(value: Sparse) -> bool:
+    places, values = value
     return (
         places.ndim == 1
         and places.shape == values.shape
@@ -198,13 +205,13 @@ def _is_vector(told: Sparse) -> bool:
     )
 
 
-def _are_shown(told: Any) -> bool:
+def _are_shown(value: Any) -> bool:
     """Pairs of a feature, none of them twice, and a chance."""
-    pairs = isinstance(told, tuple) and all(
-        isinstance(each, tuple) and len(each) == 2 and _is_name(each[0]) and _is_share(each[1])
-        for each in told
+    pairs = isinstance(value, tuple) and all(
+        isinstance(pair, tuple) and len(pair) == 2 and _is_name(pair[0]) and _is_share(pair[1])
+        for pair in value
     )
-    return pairs and len({key for key, _ in told}) == len(told)
+    return pairs and len({key for key, _ in value}) == len(value)
 
 
 _CHECKS: Mapping[str, Mapping[str, Check]] = {
@@ -218,8 +225,8 @@ _CHECKS: Mapping[str, Mapping[str, Check]] = {
         "signs": _are_signs,
         "vector": _is_vector,
         "values": _are(_is_name),
-        "said": _is_text,
-        "told": _are(_is_share),
+        "llm_value": _is_text,
+        "llm_shares": _are(_is_share),
     },
     "rewarded": {
         "author": _is_name,

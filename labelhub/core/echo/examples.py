@@ -62,8 +62,8 @@ class Example:
     @property
     def digest(self) -> str:
         """Equal for equal examples, and only for them: 32 hexadecimal digits."""
-        told = json.dumps([getattr(self, name) for name in self.__dataclass_fields__])
-        return blake2b(told.encode(), digest_size=16).hexdigest()
+        fields = json.dumps([getattr(self, name) for name in self.__dataclass_fields__])
+        return blake2b(fields.encode(), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +94,15 @@ class ExampleIndex:
     """
 
     def __init__(self, examples: Iterable[Example]) -> None:
-        distinct = {each.digest: each for each in examples if each.text.strip()}
+        distinct = {example.digest: example for example in examples if example.text.strip()}
         self._examples = tuple(distinct[key] for key in sorted(distinct))
-        self._keys = _row([same_text_key(each.text) for each in self._examples])
-        self._conversations = _row([each.conversation for each in self._examples])
-        self._authors = _row([each.author for each in self._examples])
-        self._values = _numbered([each.value for each in self._examples])
+        self._keys = _row([same_text_key(example.text) for example in self._examples])
+        self._conversations = _row([example.conversation for example in self._examples])
+        self._authors = _row([example.author for example in self._examples])
+        self._values = _numbered([example.value for example in self._examples])
         pairs = zip(self._keys, self._values, strict=True)
         self._alike = _numbered([f"{value}:{key}" for key, value in pairs])
-        self._index = TfIdfIndex([each.text for each in self._examples])
+        self._index = TfIdfIndex([example.text for example in self._examples])
 
     def __len__(self) -> int:
         return len(self._examples)
@@ -128,9 +128,9 @@ class ExampleIndex:
         times = np.zeros(len(worth), np.int64)
         while len(taken) < wanted.most and passed < _MOST_PASSED and open_.any():
             gains = np.where(open_, worth * REPEATED ** times[self._values], -1.0)
-            at = int(np.argmax(gains))
-            open_[at] = False
-            chosen = self._examples[at]
+            best = int(np.argmax(gains))
+            open_[best] = False
+            chosen = self._examples[best]
             shown = replace(chosen, text=shortened(chosen.text, MOST_TEXT_TOKENS), context=())
             cost = tokens_of(shown)
             # One that is too long leaves room for a shorter one that is less near.
@@ -139,8 +139,8 @@ class ExampleIndex:
                 continue
             taken.append(shown)
             left -= cost
-            times[self._values[at]] += 1
-            open_ &= self._alike != self._alike[at]
+            times[self._values[best]] += 1
+            open_ &= self._alike != self._alike[best]
         return tuple(taken)
 
     def _bonus(self, wanted: Wanted) -> _Floats:
@@ -184,5 +184,5 @@ def _row(names: Sequence[str]) -> NDArray[np.object_]:
 
 def _numbered(names: Sequence[str]) -> _Ints:
     """A number for each name, equal for equal ones."""
-    known = {name: at for at, name in enumerate(dict.fromkeys(names))}
+    known = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return np.array([known[name] for name in names], np.int64)

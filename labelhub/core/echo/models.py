@@ -146,9 +146,9 @@ def predict(
     model: FeatureModel,
     vector: Sparse,
     values: Sequence[str] = (),
-    said: str = "",
+    llm_value: str = "",
     *,
-    told: Sequence[float] = (),
+    llm_shares: Sequence[float] = (),
 ) -> Prediction:
     """What the model expects; it is not changed.
 
@@ -156,22 +156,24 @@ def predict(
         model: of the feature.
         vector: of the message.
         values: the closed space of the feature; empty where it is open, and then those seen.
-        said: what a language model said of the message; "" where none was asked.
-        told: how likely it held each of ``values``, positive and summing to 1; empty where it did
-            not say.
+        llm_value: what a language model said of the message; "" where none was asked.
+        llm_shares: how likely it held each of ``values``, positive and summing to 1; empty where
+            it did not say.
     """
-    possible = tuple(dict.fromkeys([*(values or model.values), *([said] if said else [])]))
+    possible = tuple(
+        dict.fromkeys([*(values or model.values), *([llm_value] if llm_value else [])])
+    )
     if values:
         possible = tuple(values)
     if not possible:
         return Prediction((), np.zeros(0), {}, 0.0)
     parts = {RATE: _rate(model, possible), HEAD: _headed(model, possible, vector)}
-    if said in possible:
-        parts[LLM] = _said(model, possible, said, parts[HEAD])
-        if told and len(told) == len(possible):
+    if llm_value in possible:
+        parts[LLM] = _said(model, possible, llm_value, parts[HEAD])
+        if llm_shares and len(llm_shares) == len(possible):
             # Its own probabilities are not calibrated, its word is: with half of each the loss is
             # never above that of the better one by more than log 2.
-            parts[LLM] = (parts[LLM] + np.array(told, np.float64)) / 2
+            parts[LLM] = (parts[LLM] + np.array(llm_shares, np.float64)) / 2
     weights = _weights(model, tuple(parts))
     likely: Floats = np.sum([weights[name] * part for name, part in parts.items()], axis=0)
     return Prediction(possible, likely, parts, _disagreement(parts, weights, likely))
@@ -182,26 +184,26 @@ def teach(
     vector: Sparse,
     value: str,
     values: Sequence[str] = (),
-    said: str = "",
+    llm_value: str = "",
     *,
-    told: Sequence[float] = (),
+    llm_shares: Sequence[float] = (),
     weight: float = 1.0,
 ) -> None:
     """Learn, in place, from one author's answer; the arguments are those of :func:`predict`.
 
     ``weight``: 0 to 1, how much the answer counts.
     """
-    before = predict(model, vector, values, said, told=told)
+    before = predict(model, vector, values, llm_value, llm_shares=llm_shares)
     row = _row_of(model, value)
     if row is None:
         return
     _judge(model, before, value, weight)
-    if said:
+    if llm_value:
         kept = _KEPT**weight
         model.llm_asked = kept * model.llm_asked + weight
-        model.llm_right = kept * model.llm_right + weight * (said == value)
-    for each in values:
-        _row_of(model, each)
+        model.llm_right = kept * model.llm_right + weight * (llm_value == value)
+    for known_value in values:
+        _row_of(model, known_value)
     model.counts[row] += weight
     columns = _columns(model, vector)
     seen = OnlineClassifier(model.head.mean[:, columns], model.head.var[:, columns])
@@ -219,7 +221,7 @@ def _weights(model: FeatureModel, parts: Sequence[str]) -> dict[str, float]:
     least = min(model.losses[name] for name in parts)
     raised = {name: float(np.exp(least - model.losses[name])) for name in parts}
     whole = sum(raised.values())
-    return {name: each / whole for name, each in raised.items()}
+    return {name: share / whole for name, share in raised.items()}
 
 
 def _judge(model: FeatureModel, before: Prediction, value: str, weight: float) -> None:
@@ -227,11 +229,11 @@ def _judge(model: FeatureModel, before: Prediction, value: str, weight: float) -
     kept = _KEPT**weight
     if value not in before.values:  # nobody could have said it
         return
-    at = before.values.index(value)
-    blended = _loss(before.likely[at])
+    place = before.values.index(value)
+    blended = _loss(before.likely[place])
     for name in PARTS:
         part = before.parts.get(name)
-        loss = blended if part is None else _loss(part[at])
+        loss = blended if part is None else _loss(part[place])
         model.losses[name] = kept * model.losses[name] + weight * loss
 
 
@@ -250,29 +252,29 @@ def _headed(model: FeatureModel, possible: Sequence[str], vector: Sparse) -> Flo
     """The head's shares of the possible values; what it has never seen has no score yet."""
     mean = np.zeros((len(possible), len(vector.places)))
     var = np.full(mean.shape, VARIANCE)
-    rows = {value: at for at, value in enumerate(model.values)}
-    at = np.searchsorted(model.places, vector.places)
-    found = at < len(model.places)
-    found[found] = model.places[at[found]] == vector.places[found]
+    rows = {value: row for row, value in enumerate(model.values)}
+    columns = np.searchsorted(model.places, vector.places)
+    found = columns < len(model.places)
+    found[found] = model.places[columns[found]] == vector.places[found]
     for place, value in enumerate(possible):
         if value in rows:
-            mean[place, found] = model.head.mean[rows[value], at[found]]
-            var[place, found] = model.head.var[rows[value], at[found]]
+            mean[place, found] = model.head.mean[rows[value], columns[found]]
+            var[place, found] = model.head.var[rows[value], columns[found]]
     return probabilities(OnlineClassifier(mean, var), vector.values)
 
 
-def _said(model: FeatureModel, possible: Sequence[str], said: str, others: Floats) -> Floats:
+def _said(model: FeatureModel, possible: Sequence[str], llm_value: str, others: Floats) -> Floats:
     """A language model names one value: as likely as it was right so far, the rest as the head."""
     right = (model.llm_right + _LLM_RIGHT * _LLM_BEGUN) / (model.llm_asked + _LLM_BEGUN)
-    at = possible.index(said)
+    place = possible.index(llm_value)
     rest = others.copy()
-    rest[at] = 0.0
+    rest[place] = 0.0
     spread = rest.sum()
     if spread <= 0:
-        certain: Floats = np.eye(len(possible))[at]
+        certain: Floats = np.eye(len(possible))[place]
         return certain
     shares: Floats = rest * ((1 - right) / spread)
-    shares[at] = right
+    shares[place] = right
     return shares
 
 
@@ -302,10 +304,10 @@ def _columns(model: FeatureModel, vector: Sparse) -> NDArray[np.int64]:
     """The columns of a vector's places, made where they are new."""
     new = np.setdiff1d(vector.places, model.places)
     if len(new):
-        at = np.searchsorted(model.places, new)
-        model.places = np.insert(model.places, at, new)
+        columns = np.searchsorted(model.places, new)
+        model.places = np.insert(model.places, columns, new)
         model.head = OnlineClassifier(
-            np.insert(model.head.mean, at, 0.0, axis=1),
-            np.insert(model.head.var, at, VARIANCE, axis=1),
+            np.insert(model.head.mean, columns, 0.0, axis=1),
+            np.insert(model.head.var, columns, VARIANCE, axis=1),
         )
     return np.searchsorted(model.places, vector.places)

@@ -141,15 +141,15 @@ def _estimates(
         why = f"the log says too little: of this it tells as much as {floor(effective)} messages"
         nothing = undefined(f"{why}, {LEAST_EFFECTIVE} are needed")
         return nothing, nothing, nothing
-    each = np.ones_like(log.weight)
+    ones = np.ones_like(log.weight)
     earned = log.weight * log.reward
-    ips = _figure(log, earned, each, IPS)
+    ips = _figure(log, earned, ones, IPS)
     snips = _figure(log, earned, log.weight, SNIPS)
     unknown = int(np.isnan(log.predicted + log.expected).sum())
     if unknown:
         return ips, snips, undefined(f"{unknown} messages come without the model's predictions")
     corrected = log.expected + log.weight * (log.reward - log.predicted)
-    return ips, snips, _figure(log, corrected, each, DR)
+    return ips, snips, _figure(log, corrected, ones, DR)
 
 
 def _figure(log: _Log, events: Floats, exposure: Floats, name: str) -> ClusteredFigure:

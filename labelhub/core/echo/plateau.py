@@ -63,14 +63,14 @@ def answers_left(stretches: Sequence[Stretch], seed: int = 0) -> Plateau:
         stretches: in the order of the answers.
         seed: of the draws; the same gives the same interval.
     """
-    told = [each for each in stretches if each.answers > 0]
-    answers = sum(each.answers for each in told)
+    filled = [stretch for stretch in stretches if stretch.answers > 0]
+    answers = sum(stretch.answers for stretch in filled)
     if answers < LEAST_ANSWERS:
         return Plateau(answers, reason=f"takes {LEAST_ANSWERS} answers; there are {answers}")
-    if len(told) < LEAST_STRETCHES:
+    if len(filled) < LEAST_STRETCHES:
         return Plateau(answers, reason="the answers came in too few stretches")
-    counts = np.array([each.answers for each in told], dtype=np.float64)
-    wrong = np.array([each.wrong for each in told])
+    counts = np.array([stretch.answers for stretch in filled], dtype=np.float64)
+    wrong = np.array([stretch.wrong for stretch in filled])
     places = np.cumsum(counts) - counts / 2 + 0.5
     best = _fitted(places, counts, (wrong / counts)[None, :])
     flat = _flat_from(best, answers)[0]
@@ -100,8 +100,8 @@ def _fitted(places: Floats, counts: Floats, rates: Floats) -> Floats:
         loss = (weights * away**2).sum(axis=1)
         better = loss < least
         least[better] = loss[better]
-        each = np.stack([level, fall, np.full(len(rates), steepness)], axis=1)
-        found[better] = each[better]
+        fits = np.stack([level, fall, np.full(len(rates), steepness)], axis=1)
+        found[better] = fits[better]
     return found
 
 
@@ -138,7 +138,7 @@ def _flat_from(curves: Floats, answers: float) -> Floats:
 
 def _curve(curves: Floats, places: Floats) -> Floats:
     """Share of wrong predictions at each place: (curves, places)."""
-    level, fall, steepness = (curves[:, at, None] for at in range(3))
+    level, fall, steepness = (curves[:, parameter, None] for parameter in range(3))
     errors: Floats = level + fall * places[None, :] ** -steepness
     return errors
 

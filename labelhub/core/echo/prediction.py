@@ -134,17 +134,17 @@ def _is_english(text: str) -> bool:
     """Whether it looks so: orders are looked for in English alone."""
     letters = [char for char in text if char.isalpha()]
     latin = all(unicodedata.normalize("NFKD", char)[0].isascii() for char in letters)
-    said = re.findall(r"\w+", fold(text))
-    common = sum(word in _ENGLISH for word in said)
-    return latin and bool(said) and common >= _LEAST_ENGLISH * len(said)
+    tokens = re.findall(r"\w+", fold(text))
+    common = sum(word in _ENGLISH for word in tokens)
+    return latin and bool(tokens) and common >= _LEAST_ENGLISH * len(tokens)
 
 
 def _orders(text: str) -> Iterator[InstructionFault]:
-    said = fold(text).replace("’", "'")
-    if found := _ROLE.search(said):
+    folded = fold(text).replace("’", "'")
+    if found := _ROLE.search(folded):
         yield InstructionFault("role", f'"{found[0]}": it takes a part in the conversation.')
-    for order in _ORDERS.finditer(said):
-        if not _TURNED.search(said[: order.start()]):
+    for order in _ORDERS.finditer(folded):
+        if not _TURNED.search(folded[: order.start()]):
             yield InstructionFault("order", f'"{order[0]}": it is about more than where to look.')
             return
 
@@ -152,11 +152,11 @@ def _orders(text: str) -> Iterator[InstructionFault]:
 def _privacy(text: str, shown: Iterable[str], leaks: Leaks) -> Iterator[InstructionFault]:
     if leaks(text):
         yield InstructionFault("personal_data", "It holds something like personal data.")
-    said, size = _plain(text), LONGEST_QUOTE + 1
-    pieces = {said[at : at + size] for at in range(len(said) - size + 1)}
+    plain, size = _plain(text), LONGEST_QUOTE + 1
+    pieces = {plain[start : start + size] for start in range(len(plain) - size + 1)}
     for message in shown:
         written = _plain(message)
-        if any(written[at : at + size] in pieces for at in range(len(written) - size + 1)):
+        if any(written[start : start + size] in pieces for start in range(len(written) - size + 1)):
             yield InstructionFault("quote", f"It repeats over {LONGEST_QUOTE} characters of one.")
             return
 
@@ -284,13 +284,13 @@ def predict_call(
     if instruction and (faults := instruction_faults(instruction)):
         raise InvalidInput.at("instruction", faults[0].detail)
     schema = value_schema(task)
-    known = [each for each in examples if not task.values or each.value in task.values]
+    known = [example for example in examples if not task.values or example.value in task.values]
     return Call(
         step=step or f"{ROLE}/{task.key}",
         role=ROLE,
         messages=plan.prompt.render(
             instruction=instruction,
-            examples=[_told(each, task, moment, plan.salt) for each in reversed(known)],
+            examples=[_told(example, task, moment, plan.salt) for example in reversed(known)],
             item=_item_block(moment, plan.salt),
             **_asked(schema),
         ),
@@ -322,9 +322,9 @@ def read_prediction(task: FeatureTask, reply: Reply, leaks: Leaks = no_leaks) ->
     return ReadPrediction("", "not_fit_to_show") if leaks(value) else ReadPrediction(value)
 
 
-def same_answer(task: FeatureTask, one: str, other: str) -> bool:
+def same_answer(task: FeatureTask, answer: str, other: str) -> bool:
     """Whether two answers are the same value; of free ones, whether they are the same words."""
-    return one == other if task.values else words(one) == words(other)
+    return answer == other if task.values else words(answer) == words(other)
 
 
 def value_schema(task: FeatureTask) -> Schema:
@@ -352,7 +352,7 @@ def _asked(schema: Schema) -> dict[str, Any]:
 
 def _inputs(task: FeatureTask, examples: Sequence[Example]) -> dict[str, Any]:
     """The same content unrendered, for models that are not language models."""
-    answers = [{"text": each.text, "answer": each.value} for each in examples]
+    answers = [{"text": example.text, "answer": example.value} for example in examples]
     free = {} if task.values else {"most_words": MOST_WORDS}
     return {**free, **task.signs, "answers": answers}
 
@@ -386,9 +386,9 @@ def shares_told(values: Sequence[str], likely: Mapping[str, float]) -> dict[str,
         values: all that the feature can be.
         likely: what a reply's ``probabilities`` say.
     """
-    told = {value: likely.get(value, 0.0) for value in values}
-    total = sum(told.values())
+    shares = {value: likely.get(value, 0.0) for value in values}
+    total = sum(shares.values())
     if not total:
         return None
-    open_ = KEPT_OPEN / len(told)
-    return {value: (1 - KEPT_OPEN) * share / total + open_ for value, share in told.items()}
+    open_ = KEPT_OPEN / len(shares)
+    return {value: (1 - KEPT_OPEN) * share / total + open_ for value, share in shares.items()}

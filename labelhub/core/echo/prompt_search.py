@@ -91,7 +91,7 @@ class Trial:
     @property
     def heard(self) -> dict[int, bool]:
         """Those that were answered."""
-        return {at: right for at, right in self.right.items() if right is not None}
+        return {place: right for place, right in self.right.items() if right is not None}
 
     @property
     def score(self) -> float:
@@ -115,15 +115,15 @@ def sides(labels: Sequence[Example], key: str, most: int) -> Sides:
     author never changes sides when others join.
     """
     by_author: dict[str, list[Example]] = defaultdict(list)
-    for label in {each.digest: each for each in labels}.values():
+    for label in {labelled.digest: labelled for labelled in labels}.values():
         by_author[author_of(label)].append(label)
     shown: list[Example] = []
     kept_back: list[Example] = []
     for author, own in by_author.items():
         side = shown if _place(key, author) < SHOWN else kept_back
-        side += sorted(own, key=lambda each: _place(key, each.digest))[:MOST_PER_AUTHOR]
+        side += sorted(own, key=lambda label: _place(key, label.digest))[:MOST_PER_AUTHOR]
     for side in (shown, kept_back):
-        side.sort(key=lambda each: (_place(key, each.digest), each.digest))
+        side.sort(key=lambda label: (_place(key, label.digest), label.digest))
     return Sides(tuple(shown), tuple(kept_back[:most]))
 
 
@@ -166,7 +166,7 @@ def chance(challenger: Trial, present: Trial, labels: Sequence[Example]) -> floa
     for lead in leads:
         up = [0] * lead + ways[: len(ways) - lead]
         down = ways[lead:] + [0] * lead
-        ways = [one + other for one, other in zip(up, down, strict=True)]
+        ways = [shifted + other for shifted, other in zip(up, down, strict=True)]
     return float(Fraction(sum(ways[reach + seen :]), 2 ** len(leads)))
 
 
@@ -174,10 +174,10 @@ def accuracy(trial: Trial, labels: Sequence[Example], doubt: str = "") -> Cluste
     """Share of the labels predicted rightly, its interval by authors."""
     right: dict[str, float] = defaultdict(float)
     tried: dict[str, float] = defaultdict(float)
-    for at, correct in trial.heard.items():
-        right[author_of(labels[at])] += correct
-        tried[author_of(labels[at])] += 1
-    rate = rate_of(clusters([right[each] for each in tried], list(tried.values())))
+    for place, correct in trial.heard.items():
+        right[author_of(labels[place])] += correct
+        tried[author_of(labels[place])] += 1
+    rate = rate_of(clusters([right[author] for author in tried], list(tried.values())))
     if rate is None:
         return undefined("It was tried on no label.")
     method = "Wilson, clustered by author"
@@ -194,7 +194,7 @@ def difference(
     sizes = _both(challenger, present, labels)
     total = sum(sizes.values())
     value = sum(leads.values()) / total
-    events = np.array([leads[each] for each in sizes], np.float64)
+    events = np.array([leads[author] for author in sizes], np.float64)
     bounds, doubt = (nan, nan), "Nothing tells how authors differ."
     if len(sizes) > 1:
         spread, freedom = spread_of(Clusters(events, np.array(list(sizes.values()), np.float64)))
@@ -205,19 +205,19 @@ def difference(
     return figure(value, bounds, n=total, method=method, doubt=doubt)
 
 
-def _leads(one: Trial, other: Trial, labels: Sequence[Example]) -> dict[str, int]:
+def _leads(challenger: Trial, other: Trial, labels: Sequence[Example]) -> dict[str, int]:
     """By author, on how many more labels the one is right, of those that both were asked."""
     leads: dict[str, int] = defaultdict(int)
-    mine, others = one.heard, other.heard
-    for at in mine.keys() & others.keys():
-        leads[author_of(labels[at])] += mine[at] - others[at]
+    mine, others = challenger.heard, other.heard
+    for place in mine.keys() & others.keys():
+        leads[author_of(labels[place])] += mine[place] - others[place]
     return dict(leads)
 
 
-def _both(one: Trial, other: Trial, labels: Sequence[Example]) -> dict[str, int]:
+def _both(challenger: Trial, other: Trial, labels: Sequence[Example]) -> dict[str, int]:
     counts: dict[str, int] = defaultdict(int)
-    for at in one.heard.keys() & other.heard.keys():
-        counts[author_of(labels[at])] += 1
+    for place in challenger.heard.keys() & other.heard.keys():
+        counts[author_of(labels[place])] += 1
     return dict(counts)
 
 
@@ -314,8 +314,12 @@ class Found:
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form."""
         found = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        told = {name: dict(found[name]) for name in ("labels", "figures")}
-        return {**found, **told, "candidates": [dict(each) for each in self.candidates]}
+        mappings = {name: dict(found[name]) for name in ("labels", "figures")}
+        return {
+            **found,
+            **mappings,
+            "candidates": [dict(candidate) for candidate in self.candidates],
+        }
 
 
 def most_calls(candidates: int = CANDIDATES, labels: int = LABELS, *, present: bool) -> int:
@@ -349,13 +353,13 @@ def usable(
     At most ``plan.candidates``. The words of those refused are not told: they may be why.
     """
     known = {instruction_key(plan.present)}
-    texts = [each.text for each in shown]
+    texts = [label.text for label in shown]
     found: list[str] = []
     refused: list[dict[str, Any]] = []
     for text in (text for reply in replies if reply.ok for text in read_instructions(reply.text)):
         faults = instruction_faults(text, shown=texts, leaks=plan.predicting.leaks)
         if faults:
-            refused.append({"source": "refused", "faults": [each.code for each in faults]})
+            refused.append({"source": "refused", "faults": [fault.code for fault in faults]})
         elif (key := instruction_key(text)) not in known:
             known.add(key)
             found.append(text)
@@ -377,7 +381,7 @@ def _instruct_call(
             question=schema.question,
             labels=label_block(schema),
             present=fence(plan.present, salt) if plan.present else "",
-            examples=[_told(each, task, salt) for each in part],
+            examples=[_told(label, task, salt) for label in part],
             count=count,
             characters=MOST_INSTRUCTION,
         ),
@@ -394,8 +398,8 @@ def _told(label: Example, task: FeatureTask, salt: str) -> dict[str, str]:
     """A labelled message as the prompt shows it; free answers are strangers' words."""
     wrong = label.predicted and not same_answer(task, label.predicted, label.value)
     answer, guessed = (
-        said if said in task.values or not said else fence(said, salt)
-        for said in (label.value, label.predicted if wrong else "")
+        value if value in task.values or not value else fence(value, salt)
+        for value in (label.value, label.predicted if wrong else "")
     )
     text = fence(shortened(label.text, MOST_TEXT_TOKENS), salt)
     return {"text": text, "answer": answer, "guessed": guessed}
@@ -436,7 +440,7 @@ def search(task: FeatureTask, labelled: Sequence[Example], plan: SearchPlan) -> 
     too few of them no call is made. Steps of the calls: "instruct/<n>",
     "predict/<key>/<instruction>/<label>". Never raises for any reply.
     """
-    known = [each for each in labelled if _is_usable(each, task)]
+    known = [label for label in labelled if _is_usable(label, task)]
     split = sides(known, f"{plan.predicting.salt}/{task.key}", plan.most_labels)
     run = _Search(task, plan, split)
     if missing := _too_few(split):
@@ -461,7 +465,7 @@ def _is_usable(label: Example, task: FeatureTask) -> bool:
 
 
 def _too_few(split: Sides) -> tuple[str, str] | None:
-    authors = len({author_of(each) for each in split.kept_back})
+    authors = len({author_of(label) for label in split.kept_back})
     if len(split.shown) < LEAST_SHOWN:
         return "too_few_shown", (
             f"{len(split.shown)} answers can be shown to a model that writes instructions; "
@@ -477,7 +481,7 @@ def _too_few(split: Sides) -> tuple[str, str] | None:
             f"The answers kept back are of {authors} authors; with fewer than {LEAST_AUTHORS} "
             "a single one would weigh too much."
         )
-    if len({each.value for each in split.shown}) < 2:
+    if len({label.value for label in split.shown}) < 2:
         return "one_value", "All answers that can be shown are the same."
     return None
 
@@ -489,17 +493,17 @@ def _leader(run: _Search, present: Trial) -> _Leader:
     for end in stages_of(len(labels)):
         live = best(live, halved(len(live))) if before else live
         shown = [
-            index.nearest(Wanted(each.text, plan.examples, plan.tokens))
-            for each in labels[before:end]
+            index.nearest(Wanted(label.text, plan.examples, plan.tokens))
+            for label in labels[before:end]
         ]
-        asked = [(trial, at) for trial in (present, *live) for at in range(before, end)]
+        asked = [(trial, place) for trial in (present, *live) for place in range(before, end)]
         calls = [
-            _trial_call(run, trial, labels[at], shown[at - before], f"{trial.number}/{at}")
-            for trial, at in asked
+            _trial_call(run, trial, labels[place], shown[place - before], f"{trial.number}/{place}")
+            for trial, place in asked
         ]
         replies = yield run.counted(calls)
-        for (trial, at), reply in zip(asked, replies, strict=True):
-            trial.right[at] = _is_right(run, labels[at], reply)
+        for (trial, place), reply in zip(asked, replies, strict=True):
+            trial.right[place] = _is_right(run, labels[place], reply)
         failed = sum(reply.status is Status.FAILED for reply in replies)
         if failed > _MOST_FAILED * len(replies):
             return None
@@ -525,8 +529,8 @@ def _is_right(run: _Search, label: Example, reply: Reply) -> bool | None:
     """None where no answer came, for which no instruction can be blamed."""
     if reply.status is Status.FAILED:
         return None
-    said = read_prediction(run.task, reply, run.plan.predicting.leaks)
-    return not said.unusable and same_answer(run.task, said.value, label.value)
+    prediction = read_prediction(run.task, reply, run.plan.predicting.leaks)
+    return not prediction.unusable and same_answer(run.task, prediction.value, label.value)
 
 
 def _decided(run: _Search, present: Trial, leader: Trial) -> Found:
@@ -538,12 +542,12 @@ def _decided(run: _Search, present: Trial, leader: Trial) -> Found:
         "best": accuracy(leader, labels, _OPTIMISTIC),
         "difference": difference(leader, present, labels, 1 - 2 * level),
     }
-    told = f"led by chance alone with probability {found:.2g}; at most {level:.2g} is needed"
+    outcome = f"led by chance alone with probability {found:.2g}; at most {level:.2g} is needed"
     return Found(
         instruction=leader.instruction if better else present.instruction,
         kept=not better,
         why="better" if better else "not_better",
-        reason=f"The best of {len(run.trials)} would have {told}.",
+        reason=f"The best of {len(run.trials)} would have {outcome}.",
         calls=run.calls,
         labels=_counts(run.split),
         chance=found,
@@ -569,7 +573,7 @@ def _candidates(run: _Search, present: Trial | None) -> tuple[dict[str, Any], ..
     """All that were tried, those tried furthest first, then those refused."""
     tried = [*run.trials, *([present] if present else [])]
     tried.sort(key=lambda trial: (-len(trial.right), -trial.score, trial.instruction))
-    told = [
+    candidates = [
         {
             "instruction": trial.instruction,
             "source": trial.source,
@@ -577,12 +581,12 @@ def _candidates(run: _Search, present: Trial | None) -> tuple[dict[str, Any], ..
         }
         for trial in tried
     ]
-    return (*told, *run.refused)
+    return (*candidates, *run.refused)
 
 
 def _counts(split: Sides) -> dict[str, int]:
     return {
         "shown": len(split.shown),
         "kept_back": len(split.kept_back),
-        "authors": len({author_of(each) for each in split.kept_back}),
+        "authors": len({author_of(label) for label in split.kept_back}),
     }

@@ -127,20 +127,20 @@ def reward(
         weight: how much it counts, 0 to 1.
     """
     _forget(relevance)
-    at = np.asarray(shown, dtype=np.int64)
+    places = np.asarray(shown, dtype=np.int64)
     base, base_variance = relevance.base(signal)
-    matters = _sigmoid(relevance.odds[at])
-    gain, variance = relevance.weight[at], relevance.variance[at]
+    matters = _sigmoid(relevance.odds[places])
+    gain, variance = relevance.weight[places], relevance.variance[places]
     mean = right * matters * gain
     spread = right**2 * (matters * (variance + gain**2) - (matters * gain) ** 2)
     total, doubt = base + mean.sum(), base_variance + spread.sum()
     others, others_doubt = total - mean, doubt - spread
     with_it, with_doubt = others + right * gain, others_doubt + right**2 * variance
     step, shrink = _moved(with_it, with_doubt, value)
-    relevance.weight[at] = gain + weight * variance * right * step
-    relevance.variance[at] = variance - weight * (variance * right) ** 2 * shrink
+    relevance.weight[places] = gain + weight * variance * right * step
+    relevance.variance[places] = variance - weight * (variance * right) ** 2 * shrink
     for_it = _likelihood(with_it, with_doubt, value) - _likelihood(others, others_doubt, value)
-    relevance.odds[at] = np.clip(relevance.odds[at] + weight * for_it, -FIRMEST, FIRMEST)
+    relevance.odds[places] = np.clip(relevance.odds[places] + weight * for_it, -FIRMEST, FIRMEST)
     step, shrink = _moved(total, doubt, value)
     relevance.bases[signal] = (
         base + weight * float(base_variance * step),
@@ -213,11 +213,11 @@ def relevance_bounds(relevance: Relevance, share: float = 0.95) -> tuple[Floats,
     )
 
 
-def _quantile(matters: float, weight: float, deviation: float, at: float) -> float:
+def _quantile(matters: float, weight: float, deviation: float, share: float) -> float:
     """Where the share ``at`` of the belief lies below: the spike at nothing has 1 - matters."""
     below = matters * _USUAL.cdf(-weight / deviation)
-    if at < below:
-        return weight + deviation * _USUAL.inv_cdf(at / matters)
-    if at <= below + 1 - matters:
+    if share < below:
+        return weight + deviation * _USUAL.inv_cdf(share / matters)
+    if share <= below + 1 - matters:
         return 0.0
-    return weight + deviation * _USUAL.inv_cdf((at - (1 - matters)) / matters)
+    return weight + deviation * _USUAL.inv_cdf((share - (1 - matters)) / matters)

@@ -13,25 +13,25 @@ from threadpoolctl import threadpool_limits
 
 Key = TypeVar("Key", bound=Hashable)
 Result = TypeVar("Result")
-#: Is told how many of how many plays are done.
-Told: TypeAlias = Callable[[int, int], None]
+#: Is called with the number of plays that are done and of all plays.
+Report: TypeAlias = Callable[[int, int], None]
 
 
 def side_by_side(
-    play: Callable[..., Result], plays: Mapping[Key, tuple[Any, ...]], told: Told | None = None
+    play: Callable[..., Result], plays: Mapping[Key, tuple[Any, ...]], report: Report | None = None
 ) -> dict[Key, Result]:
     """What ``play(*arguments)`` gives for each of ``plays``, by its key and in their order.
 
     ``play`` is a function of a module, and arguments and results can be pickled: each play runs in
-    a process of its own. ``told`` is told now and then how many are done.
+    a process of its own. ``report`` is called after each.
     """
     found: dict[Key, Result] = {}
     with _processes(len(plays)) as pool:
         jobs = {pool.submit(play, *arguments): key for key, arguments in plays.items()}
         for job in as_completed(jobs):
             found[jobs[job]] = job.result()
-            if told is not None:
-                told(len(found), len(plays))
+            if report is not None:
+                report(len(found), len(plays))
     return {key: found[key] for key in plays}
 
 

@@ -19,7 +19,7 @@ from labelhub.core.echo.events import CLICK
 from labelhub.core.echo.models import OnlineClassifier, learn, probabilities
 from labelhub.core.echo.question_choice import choose, worth
 from labelhub.core.echo.relevance import drawn, expected_success, new_relevance, reward
-from labelhub.core.echo.repeated_runs import CONFIDENCE, Figure, Told, mean_figure, side_by_side
+from labelhub.core.echo.repeated_runs import CONFIDENCE, Figure, Report, mean_figure, side_by_side
 from labelhub.core.echo.uncertainty import (
     bin_doubts,
     calibration_error,
@@ -127,8 +127,8 @@ class World:
     def next_message(self) -> Seen:
         """The next message; half-way the world changes where it is to drift."""
         if self.settings.drift and self._at == self.settings.messages // 2:
-            one, other = self._swaps
-            self.weights[one], self.weights[other] = 0.0, self.weights[one]
+            relevant, other = self._swaps
+            self.weights[relevant], self.weights[other] = 0.0, self.weights[relevant]
         self._at += 1
         draws, count = self._draws, self.settings.features
         vector, author = draws.normal(size=PLACES), int(draws.integers(AUTHORS))
@@ -229,43 +229,43 @@ class Learner:
         )
         return Predicted(likely, likely.argmax(axis=1), signs, sigma(known, signs))
 
-    def select(self, said: Predicted) -> Ints:
+    def select(self, predicted: Predicted) -> Ints:
         """The k features that go downstream: those expected to help most on this message."""
         if not self.arm.selects:
             return self.fixed
-        score = drawn(self.relevance, self.draws) * (1 - said.sigma)
+        score = drawn(self.relevance, self.draws) * (1 - predicted.sigma)
         return np.argpartition(-score, self.k)[: self.k]
 
-    def questions(self, said: Predicted, shown: Ints) -> Ints:
+    def questions(self, predicted: Predicted, shown: Ints) -> Ints:
         """The features to ask about."""
         if self.arm.asks == "random":
-            return self.draws.choice(len(said.value), SURVEY_SIZE, replace=False)
+            return self.draws.choice(len(predicted.value), SURVEY_SIZE, replace=False)
         if self.arm.asks == "shown":
             return self.draws.choice(shown, SURVEY_SIZE, replace=False)
         optimistic = (self.relevance.expected + self.relevance.deviation)[shown]
         values = worth(
-            optimistic, said.sigma[shown], self.uncertainty.answers[shown], answered=ANSWERED
+            optimistic, predicted.sigma[shown], self.uncertainty.answers[shown], answered=ANSWERED
         )
         return shown[choose(values, SURVEY_SIZE, self.draws).chosen]
 
-    def rewarded(self, message: Seen, said: Predicted, shown: Ints, *, clicked: bool) -> None:
+    def rewarded(self, message: Seen, predicted: Predicted, shown: Ints, *, clicked: bool) -> None:
         """Learn from what became of what was shown."""
         if not self.arm.selects:
             return
-        right, value = 1 - said.sigma[shown], float(clicked)
+        right, value = 1 - predicted.sigma[shown], float(clicked)
         chance = expected_success(self.relevance, shown, right, CLICK)
         known = trust.offered(self.trusts[message.author], chance=chance, value=value)
         self.trusts[message.author] = known
         if known.clicks_teach:
             reward(self.relevance, shown, right, value, CLICK, weight=known.clicks_weigh)
 
-    def answered(self, message: Seen, said: Predicted, feature: int) -> None:
+    def answered(self, message: Seen, predicted: Predicted, feature: int) -> None:
         """Learn from one answer: of the feature's model, and how far to trust it."""
         answer = message.answers if message.random_author else message.values
-        matched = bool(said.value[feature] == answer[feature])
+        matched = bool(predicted.value[feature] == answer[feature])
         known = trust.answered(
             self.trusts[message.author],
-            sigma=float(said.sigma[feature]),
+            sigma=float(predicted.sigma[feature]),
             matched=matched,
             values=VALUES,
         )
@@ -275,7 +275,11 @@ class Learner:
         head = OnlineClassifier(self.heads.mean[feature], self.heads.var[feature])
         learn(head, message.vector, int(answer[feature]), known.answers_weigh)
         mismatch(
-            self.uncertainty, feature, said.signs[feature], float(not matched), known.answers_weigh
+            self.uncertainty,
+            feature,
+            predicted.signs[feature],
+            float(not matched),
+            known.answers_weigh,
         )
 
 
@@ -286,19 +290,19 @@ def play(settings: Settings, seed: int, arm: SimulatedArm) -> SimulationTrace:
     count = settings.messages
     trace = _empty_trace(count)
     asked = 0
-    for at in range(count):
+    for number in range(count):
         message = world.next_message()
-        said = learner.predict(message.vector)
-        shown = learner.select(said)
-        right = said.value == message.values
-        _write(trace, at, world, shown, right)
-        if 2 * at >= count:
-            bin_doubts(trace.bins, said.sigma[shown], ~right[shown])
+        predicted = learner.predict(message.vector)
+        shown = learner.select(predicted)
+        right = predicted.value == message.values
+        _write(trace, number, world, shown, right)
+        if 2 * number >= count:
+            bin_doubts(trace.bins, predicted.sigma[shown], ~right[shown])
         chance = 0.5 if message.random_author else world.success(shown, right[shown])
-        learner.rewarded(message, said, shown, clicked=message.luck < chance)
-        if arm.asks != "nothing" and at % SURVEY_EVERY == 0:
-            asked += _survey(learner, message, said, shown)
-        trace.asked[at] = asked
+        learner.rewarded(message, predicted, shown, clicked=message.luck < chance)
+        if arm.asks != "nothing" and number % SURVEY_EVERY == 0:
+            asked += _survey(learner, message, predicted, shown)
+        trace.asked[number] = asked
     return trace
 
 
@@ -312,20 +316,20 @@ def _empty_trace(count: int) -> SimulationTrace:
     )
 
 
-def _survey(learner: Learner, message: Seen, said: Predicted, shown: Ints) -> int:
+def _survey(learner: Learner, message: Seen, predicted: Predicted, shown: Ints) -> int:
     """One survey; how many questions it had."""
-    questions = learner.questions(said, shown)
+    questions = learner.questions(predicted, shown)
     for feature, heard in zip(questions, message.heard, strict=False):
         if heard:
-            learner.answered(message, said, int(feature))
+            learner.answered(message, predicted, int(feature))
     return len(questions)
 
 
-def _write(trace: SimulationTrace, at: int, world: World, shown: Ints, right: Bools) -> None:
+def _write(trace: SimulationTrace, number: int, world: World, shown: Ints, right: Bools) -> None:
     best = world.best
-    trace.regret[at] = world.optimum() - world.success(shown, right[shown])
-    trace.accuracy[at] = right[best].mean()
-    trace.found[at] = np.isin(shown, best).mean()
+    trace.regret[number] = world.optimum() - world.success(shown, right[shown])
+    trace.accuracy[number] = right[best].mean()
+    trace.found[number] = np.isin(shown, best).mean()
 
 
 #: Messages of a running mean, and points of a curve.
@@ -367,10 +371,12 @@ def figures(traces: Mapping[str, Sequence[SimulationTrace]]) -> dict[str, Any]:
         "regret_ratio": {name: _regret_ratio(echo, traces[name]) for name in others},
         "ece": mean_figure([calibration_error(trace.bins) for trace in echo]),
         "accuracy": {
-            name: mean_figure([final(t.accuracy) for t in each]) for name, each in traces.items()
+            name: mean_figure([final(t.accuracy) for t in arm_traces])
+            for name, arm_traces in traces.items()
         },
         "found": {
-            name: mean_figure([final(t.found) for t in each]) for name, each in traces.items()
+            name: mean_figure([final(t.found) for t in arm_traces])
+            for name, arm_traces in traces.items()
         },
     }
 
@@ -380,20 +386,20 @@ def curves(traces: Mapping[str, Sequence[SimulationTrace]]) -> list[dict[str, An
     "high"}; ``figure`` is "accuracy", "found" or "regret" (per message)."""
     return [
         point
-        for name, each in traces.items()
+        for name, arm_traces in traces.items()
         for figure in ("accuracy", "found", "regret")
-        for point in _curve(name, figure, each)
+        for point in _curve(name, figure, arm_traces)
     ]
 
 
 def _gain(echo: Sequence[SimulationTrace], other: Sequence[SimulationTrace]) -> Figure:
     pairs = zip(echo, other, strict=True)
-    return mean_figure([final(one.accuracy) - final(two.accuracy) for one, two in pairs])
+    return mean_figure([final(own.accuracy) - final(two.accuracy) for own, two in pairs])
 
 
 def _regret_ratio(echo: Sequence[SimulationTrace], other: Sequence[SimulationTrace]) -> Figure:
     pairs = zip(echo, other, strict=True)
-    return mean_figure([float(one.regret.sum() / two.regret.sum()) for one, two in pairs])
+    return mean_figure([float(own.regret.sum() / two.regret.sum()) for own, two in pairs])
 
 
 def _share_figure(echo: Sequence[SimulationTrace], random: Sequence[SimulationTrace]) -> Figure:
@@ -431,16 +437,16 @@ def _curve(name: str, figure: str, traces: Sequence[SimulationTrace]) -> list[di
     points = []
     for start, end in pairwise(ends.tolist()):
         values = [float(getattr(trace, figure)[start:end].mean()) for trace in traces]
-        told = mean_figure(values)
+        mean = mean_figure(values)
         points.append(
             {
                 "arm": name,
                 "figure": figure,
                 "messages": int(end),
                 "asked": int(traces[0].asked[end - 1]),
-                "value": told["value"],
-                "low": told["low"],
-                "high": told["high"],
+                "value": mean["value"],
+                "low": mean["low"],
+                "high": mean["high"],
             }
         )
     return points
@@ -454,7 +460,7 @@ def simulate(
     seeds: int = 20,
     *,
     arms: Sequence[SimulatedArm] = ARMS,
-    told: Told | None = None,
+    report: Report | None = None,
 ) -> dict[str, Any]:
     """Play every arm in the worlds of seeds 0, 1, …; the figures, and "curves".
 
@@ -462,7 +468,7 @@ def simulate(
         settings: of the world.
         seeds: how many.
         arms: must hold Echo, random asking and no asking.
-        told: is told, now and then, how many of how many plays are done.
+        report: is called now and then with the plays that are done and all plays.
 
     Raises:
         InvalidInput: ``seeds`` is out of its range.
@@ -470,6 +476,6 @@ def simulate(
     if not 1 <= seeds <= MOST_SEEDS:
         raise InvalidInput.at("seeds", f"must be from 1 to {MOST_SEEDS}.")
     plays = {(seed, arm.name): (settings, seed, arm) for seed in range(seeds) for arm in arms}
-    found = side_by_side(play, plays, told)
+    found = side_by_side(play, plays, report)
     traces = {arm.name: [found[seed, arm.name] for seed in range(seeds)] for arm in arms}
     return {**figures(traces), "curves": curves(traces)}

@@ -64,7 +64,7 @@ class EchoState:
     places: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.places = {key: at for at, key in enumerate(self.features)}
+        self.places = {key: place for place, key in enumerate(self.features)}
 
     def index(self, key: str) -> int:
         """The place of a feature, made where it is new."""
@@ -108,13 +108,13 @@ class EchoState:
 
 def signs_of(state: EchoState, key: str, prediction: Prediction) -> Floats:
     """What a known feature's prediction is doubted by, (signs,): see ``uncertainty.SIGNS``."""
-    at, doubt = state.places[key], state.uncertainty
+    place, doubt = state.places[key], state.uncertainty
     rows = inputs(
         np.array([prediction.probability]),
         np.array([prediction.margin]),
         np.array([prediction.disagreement]),
-        doubt.mismatches[[at]],
-        doubt.answers[[at]],
+        doubt.mismatches[[place]],
+        doubt.answers[[place]],
     )
     signs: Floats = rows[0]
     return signs
@@ -133,57 +133,57 @@ def learn(state: EchoState, lesson: Lesson) -> None:
             _expected(state, lesson)
 
 
-def _answered(state: EchoState, said: Answered) -> None:
-    at, signs = state.index(said.feature), np.array(said.signs)
-    if said.value:
-        _weigh(state, said, float(sigma(state.uncertainty, signs[None, :])[0]))
-    known = state.trust(said.author)
+def _answered(state: EchoState, answer: Answered) -> None:
+    place, signs = state.index(answer.feature), np.array(answer.signs)
+    if answer.value:
+        _weigh(state, answer, float(sigma(state.uncertainty, signs[None, :])[0]))
+    known = state.trust(answer.author)
     if not known.answers_teach:
         return
     weight = known.answers_weigh
-    if said.value:
-        model = state.models.setdefault(said.feature, FeatureModel())
+    if answer.value:
+        model = state.models.setdefault(answer.feature, FeatureModel())
         teach(
             model,
-            said.vector,
-            said.value,
-            said.values,
-            said.said,
-            told=said.told,
+            answer.vector,
+            answer.value,
+            answer.values,
+            answer.llm_value,
+            llm_shares=answer.llm_shares,
             weight=weight,
         )
-    mismatch(state.uncertainty, at, signs, said.loss, weight)
+    mismatch(state.uncertainty, place, signs, answer.loss, weight)
 
 
-def _weigh(state: EchoState, said: Answered, doubt: float) -> None:
+def _weigh(state: EchoState, answer: Answered, doubt: float) -> None:
     """How the answer speaks for its author."""
-    state.trusts[said.author] = trust.answered(
-        state.trust(said.author),
+    state.trusts[answer.author] = trust.answered(
+        state.trust(answer.author),
         sigma=doubt,
-        matched=said.loss < 0.5,
-        values=len(said.values),
+        matched=answer.loss < 0.5,
+        values=len(answer.values),
     )
 
 
-def _rewarded(state: EchoState, told: Rewarded) -> None:
-    places = np.array([state.index(key) for key, _ in told.shown])
-    right = np.array([chance for _, chance in told.shown])
-    known = state.trust(told.author)
-    if told.signal == CLICK:
+def _rewarded(state: EchoState, rewarded: Rewarded) -> None:
+    places = np.array([state.index(key) for key, _ in rewarded.shown])
+    right = np.array([chance for _, chance in rewarded.shown])
+    known = state.trust(rewarded.author)
+    if rewarded.signal == CLICK:
         chance = expected_success(state.relevance, places, right, CLICK)
-        known = trust.offered(known, chance=chance, value=told.value)
-        state.trusts[told.author] = known
+        known = trust.offered(known, chance=chance, value=rewarded.value)
+        state.trusts[rewarded.author] = known
     if known.clicks_teach:
         weight = known.clicks_weigh
-        reward(state.relevance, places, right, told.value, told.signal, weight=weight)
+        reward(state.relevance, places, right, rewarded.value, rewarded.signal, weight=weight)
 
 
-def _expected(state: EchoState, told: Expected) -> None:
+def _expected(state: EchoState, expected: Expected) -> None:
     """The owner's word moves what is believed before any reward; what was learnt stays."""
-    at = state.index(told.feature)
-    prior = _USUAL_ODDS + _OWNER * max(-1.0, min(1.0, told.prior))
-    state.relevance.odds[at] += prior - state.relevance.prior_odds[at]
-    state.relevance.prior_odds[at] = prior
+    place = state.index(expected.feature)
+    prior = _USUAL_ODDS + _OWNER * max(-1.0, min(1.0, expected.prior))
+    state.relevance.odds[place] += prior - state.relevance.prior_odds[place]
+    state.relevance.prior_odds[place] = prior
 
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
@@ -198,7 +198,7 @@ _TYPES = {"d": "<f8", "i": "<i4"}
 def pack_selector(state: EchoState) -> bytes:
     """All of a state but its models and trusts."""
     relevance, doubt = state.relevance, state.uncertainty
-    told = {
+    fields = {
         "features": state.features,
         "bases": relevance.bases,
     }
@@ -212,7 +212,7 @@ def pack_selector(state: EchoState) -> bytes:
         "mismatches": doubt.mismatches,
         "answers": doubt.answers,
     }
-    return _pack(told, arrays)
+    return _pack(fields, arrays)
 
 
 def unpack_selector(packed: bytes) -> EchoState:
@@ -221,15 +221,17 @@ def unpack_selector(packed: bytes) -> EchoState:
     Raises:
         InvalidInput: it was written by another version, or is cut.
     """
-    told, arrays = _unpack(packed)
+    fields, arrays = _unpack(packed)
     return EchoState(
-        features=list(told["features"]),
+        features=list(fields["features"]),
         relevance=Relevance(
             odds=arrays["odds"],
             weight=arrays["weight"],
             variance=arrays["variance"],
             prior_odds=arrays["prior_odds"],
-            bases={signal: (mean, variance) for signal, (mean, variance) in told["bases"].items()},
+            bases={
+                signal: (mean, variance) for signal, (mean, variance) in fields["bases"].items()
+            },
         ),
         uncertainty=Uncertainty(
             weight=arrays["signs"],
@@ -242,7 +244,7 @@ def unpack_selector(packed: bytes) -> EchoState:
 
 def pack_model(model: FeatureModel) -> bytes:
     """One feature's model."""
-    told = {
+    fields = {
         "values": model.values,
         "losses": model.losses,
         "llm_right": model.llm_right,
@@ -254,20 +256,20 @@ def pack_model(model: FeatureModel) -> bytes:
         "mean": model.head.mean,
         "var": model.head.var,
     }
-    return _pack(told, arrays)
+    return _pack(fields, arrays)
 
 
 def unpack_model(packed: bytes) -> FeatureModel:
     """What :func:`pack_model` wrote; see :func:`unpack_selector`."""
-    told, arrays = _unpack(packed)
+    fields, arrays = _unpack(packed)
     return FeatureModel(
-        values=list(told["values"]),
+        values=list(fields["values"]),
         counts=arrays["counts"],
         places=arrays["places"],
         head=OnlineClassifier(arrays["mean"], arrays["var"]),
-        losses=dict(told["losses"]),
-        llm_right=told["llm_right"],
-        llm_asked=told["llm_asked"],
+        losses=dict(fields["losses"]),
+        llm_right=fields["llm_right"],
+        llm_asked=fields["llm_asked"],
     )
 
 
@@ -281,9 +283,9 @@ def digest(state: EchoState) -> str:
     return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
-def _pack(told: Mapping[str, Any], arrays: Arrays) -> bytes:
-    shapes = {name: [each.dtype.char, *each.shape] for name, each in arrays.items()}
-    head = json.dumps([FORMAT, told, shapes], sort_keys=True).encode()
+def _pack(fields: Mapping[str, Any], arrays: Arrays) -> bytes:
+    shapes = {name: [array.dtype.char, *array.shape] for name, array in arrays.items()}
+    head = json.dumps([FORMAT, fields, shapes], sort_keys=True).encode()
     # In the order of their names, as the head has them.
     parts = [arrays[name].astype(_TYPES[shapes[name][0]]).tobytes() for name in sorted(arrays)]
     return b"".join([_LENGTH.pack(len(head)), head, *parts])
@@ -292,18 +294,18 @@ def _pack(told: Mapping[str, Any], arrays: Arrays) -> bytes:
 def _unpack(packed: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     try:
         (length,) = _LENGTH.unpack_from(packed)
-        at = _LENGTH.size + length
-        version, told, shapes = json.loads(packed[_LENGTH.size : at])
+        offset = _LENGTH.size + length
+        version, fields, shapes = json.loads(packed[_LENGTH.size : offset])
         if version != FORMAT:
             raise InvalidInput("This state was written by another version; it is made anew.")
         arrays = {}
         for name, (kind, *shape) in shapes.items():
             count = int(np.prod(shape))
-            flat = np.frombuffer(packed, _TYPES[kind], count, at)
+            flat = np.frombuffer(packed, _TYPES[kind], count, offset)
             arrays[name] = flat.reshape(shape).astype(kind)
-            at += flat.nbytes
-        if at != len(packed):
+            offset += flat.nbytes
+        if offset != len(packed):
             raise InvalidInput("This state cannot be read: its length is another.")
     except (struct.error, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInput(f"This state cannot be read: {error}.") from None
-    return told, arrays
+    return fields, arrays

@@ -80,8 +80,8 @@ def answered(before: AuthorBelief, *, sigma: float, matched: bool, values: int) 
         values: how many values the feature has; 0 where it is open.
     """
     by_chance = 1 / min(max(values or OPTIONS, 2), OPTIONS)
-    told = math.log((1 - sigma) / by_chance) if matched else math.log(sigma / (1 - by_chance))
-    return before._replace(answers=_moved(before.answers, told))
+    evidence = math.log((1 - sigma) / by_chance) if matched else math.log(sigma / (1 - by_chance))
+    return before._replace(answers=_moved(before.answers, evidence))
 
 
 def offered(before: AuthorBelief, *, chance: float, value: float) -> AuthorBelief:
@@ -96,9 +96,11 @@ def offered(before: AuthorBelief, *, chance: float, value: float) -> AuthorBelie
     often = (_LIKE_OTHERS + clicked) / (_LIKE_OTHERS + before.expected)
     earnest = min(chance * often, _SUREST)
     random = (_AT_RANDOM + clicked) / (2 * _AT_RANDOM + before.offers)
-    told = value * math.log(earnest / random) + (1 - value) * math.log((1 - earnest) / (1 - random))
+    evidence = value * math.log(earnest / random) + (1 - value) * math.log(
+        (1 - earnest) / (1 - random)
+    )
     return before._replace(
-        clicks=_moved(before.clicks, told),
+        clicks=_moved(before.clicks, evidence),
         offers=before.offers + 1,
         expected=before.expected + chance,
         clicked=clicked + value,
@@ -109,6 +111,6 @@ def _chance(log_odds: float) -> float:
     return 1 / (1 + math.exp(-log_odds))
 
 
-def _moved(trust: float, told: float) -> float:
-    step = max(-MOST_STEP, min(MOST_STEP, told))
+def _moved(trust: float, evidence: float) -> float:
+    step = max(-MOST_STEP, min(MOST_STEP, evidence))
     return max(-MOST, min(MOST, trust + step))

@@ -133,13 +133,13 @@ def new_bins() -> Floats:
 
 def bin_doubts(bins: Floats, doubts: Floats, wrong: Bools) -> None:
     """Count predictions, in place, by their σ."""
-    at = np.minimum((doubts * BINS).astype(int), BINS - 1)
-    np.add.at(bins[0], at, 1)
-    np.add.at(bins[1], at, doubts)
-    np.add.at(bins[2], at, wrong)
+    rows = np.minimum((doubts * BINS).astype(int), BINS - 1)
+    np.add.at(bins[0], rows, 1)
+    np.add.at(bins[1], rows, doubts)
+    np.add.at(bins[2], rows, wrong)
 
 
 def calibration_error(bins: Floats) -> float:
     """Expected calibration error of σ (Naeini 2015)."""
-    counts, said, wrong = bins
-    return float(np.abs(said - wrong).sum() / counts.sum())
+    counts, foretold, wrong = bins
+    return float(np.abs(foretold - wrong).sum() / counts.sum())

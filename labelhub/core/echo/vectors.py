@@ -46,12 +46,12 @@ def vector_of(text: str) -> Sparse:
     return _fixed(row.indices.astype(np.int32), row.data / length)
 
 
-def distance(one: str, other: str) -> float:
+def distance(text: str, other: str) -> float:
     """Cosine distance of two short texts by their runs of characters, 0 (same) to 1 (nothing)."""
-    if one.casefold().split() == other.casefold().split():
+    if text.casefold().split() == other.casefold().split():
         return 0.0
     _, runs = _hashers()
-    first, second = runs.transform([_readable(one)]), runs.transform([_readable(other)])
+    first, second = runs.transform([_readable(text)]), runs.transform([_readable(other)])
     return float(min(1.0, max(0.0, 1 - (first @ second.T).sum())))
 
 

@@ -54,21 +54,23 @@ def labels(count: int, authors: int, seed: int = 0) -> list[Example]:
     drawn = np.random.default_rng([seed, 7]).integers(0, 3, count)
     return [
         Example(
-            f"message {at} of seed {seed}", TASK.values[value], author=f"a{seed}-{at % authors}"
+            f"message {number} of seed {seed}",
+            TASK.values[value],
+            author=f"a{seed}-{number % authors}",
         )
-        for at, value in enumerate(drawn)
+        for number, value in enumerate(drawn)
     ]
 
 
 def model(world: World, known: Sequence[Example], proposed: Sequence[str] = PROPOSED) -> Answer:
     """Predicts rightly with the chance that the world says; the same for the same call."""
-    by_text = {each.text: each for each in known}
-    said = "\n".join(f"Instruction: {text}" for text in proposed)
+    by_text = {label.text: label for label in known}
+    reply = "\n".join(f"Instruction: {text}" for text in proposed)
     gains = dict(world.gains)
 
     def answer(call: Call) -> Reply:
         if call.role == "instruct":
-            return Reply(said)
+            return Reply(reply)
         label = by_text[call.text]
         system = call.messages[0].content
         hint = next((text for text in (PRESENT, *proposed) if text in system), "")

@@ -31,8 +31,8 @@ ANSWERED = Answered(
     signs=(1.0, 0.2, 0.1, 0.0, -0.4, 1.0),
     vector=vector_of("by Friday"),
     values=("now", "later"),
-    said="now",
-    told=(0.9, 0.1),
+    llm_value="now",
+    llm_shares=(0.9, 0.1),
 )
 REWARDED = Rewarded("r", "ada", True, (("urgency", 0.7), ("mood", 0.0)), 1.0)
 EXPECTED = Expected("x", "mood", -1.0)
@@ -81,9 +81,11 @@ DAMAGED: list[tuple[Event, str, Any]] = [
 ]
 
 
-@all_cases(("event", "field", "told"), DAMAGED)
-def test_what_cannot_be_is_refused_by_the_events_name(event: Event, field: str, told: Any) -> None:
-    raw = {**to_json(event), field: told}
+@all_cases(("event", "field", "damaged"), DAMAGED)
+def test_what_cannot_be_is_refused_by_the_events_name(
+    event: Event, field: str, damaged: Any
+) -> None:
+    raw = {**to_json(event), field: damaged}
     with pytest.raises(InvalidInput, match=f"Event {event.id} cannot be read"):
         from_json(kind_of(event), event.id, raw)
 

@@ -33,33 +33,33 @@ lessons = st.lists(
 Lessons = Sequence[tuple[str, str, Sequence[str], str]]
 
 
-def taught(told: Lessons) -> FeatureModel:
+def taught(lessons: Lessons) -> FeatureModel:
     model = FeatureModel()
-    for text, value, values, said in told:
-        teach(model, vector_of(text), value, values, said)
+    for text, value, values, llm_value in lessons:
+        teach(model, vector_of(text), value, values, llm_value)
     return model
 
 
 @given(lessons, st.sampled_from(TEXTS), st.sampled_from([VALUES, ()]), st.sampled_from(["", "now"]))
 def test_a_prediction_is_a_distribution_over_what_is_possible(
-    told: Lessons, text: str, values: Sequence[str], spoken: str
+    given_lessons: Lessons, text: str, values: Sequence[str], spoken: str
 ) -> None:
-    said = predict(taught(told), vector_of(text), values, spoken)
-    if not said.values:
-        assert (said.top, said.probability, said.margin) == ("", 0.0, 0.0)
+    prediction = predict(taught(given_lessons), vector_of(text), values, spoken)
+    if not prediction.values:
+        assert (prediction.top, prediction.probability, prediction.margin) == ("", 0.0, 0.0)
         return
-    for shares in (said.likely, *said.parts.values()):
-        assert shares.shape == (len(said.values),)
+    for shares in (prediction.likely, *prediction.parts.values()):
+        assert shares.shape == (len(prediction.values),)
         assert shares.sum() == pytest.approx(1)
         assert (shares > 0).all()
-    assert said.top in said.values
-    assert -1e-9 <= said.margin <= said.probability <= 1 + 1e-9
-    assert 0 <= said.disagreement <= 1
+    assert prediction.top in prediction.values
+    assert -1e-9 <= prediction.margin <= prediction.probability <= 1 + 1e-9
+    assert 0 <= prediction.disagreement <= 1
 
 
 @given(lessons)
-def test_the_parts_count_for_one_together(told: Lessons) -> None:
-    weights = part_weights(taught(told))
+def test_the_parts_count_for_one_together(given_lessons: Lessons) -> None:
+    weights = part_weights(taught(given_lessons))
     assert set(weights) == set(PARTS)
     assert sum(weights.values()) == pytest.approx(1)
     assert min(weights.values()) >= 0
@@ -67,9 +67,9 @@ def test_the_parts_count_for_one_together(told: Lessons) -> None:
 
 def test_before_any_answer_an_open_feature_has_only_what_a_language_model_says() -> None:
     assert predict(FeatureModel(), vector_of("a tent")).values == ()
-    said = predict(FeatureModel(), vector_of("a tent"), said="blue")
-    assert (said.values, said.probability, said.margin) == (("blue",), 1.0, 1.0)
-    assert said.parts[LLM].tolist() == [1.0]
+    prediction = predict(FeatureModel(), vector_of("a tent"), llm_value="blue")
+    assert (prediction.values, prediction.probability, prediction.margin) == (("blue",), 1.0, 1.0)
+    assert prediction.parts[LLM].tolist() == [1.0]
 
 
 @pytest.mark.thorough
@@ -79,14 +79,14 @@ def test_the_part_that_predicts_better_comes_to_count(right: float, preferred: s
     draws, model = np.random.default_rng(0), FeatureModel()
     words = dict(zip(VALUES, ("friday urgent", "browsing maybe", "unsubscribe stop"), strict=True))
     hits = []
-    for at in range(400):
+    for number in range(400):
         value = str(draws.choice(VALUES))
         text = "please help me" if preferred == LLM else words[value]
-        said = value if draws.random() < right else str(draws.choice(VALUES))
+        llm_value = value if draws.random() < right else str(draws.choice(VALUES))
         vector = vector_of(f"{text} {draws.integers(50)}")
-        if at >= 200:
-            hits.append(predict(model, vector, VALUES, said).top == value)
-        teach(model, vector, value, VALUES, said)
+        if number >= 200:
+            hits.append(predict(model, vector, VALUES, llm_value).top == value)
+        teach(model, vector, value, VALUES, llm_value)
     weights = part_weights(model)
     assert max(weights, key=lambda name: weights[name]) == preferred
     assert weights[preferred] > 0.9
@@ -98,11 +98,11 @@ def test_how_often_a_language_model_was_right_becomes_how_likely_its_word_is() -
     draws, model, found = np.random.default_rng(0), FeatureModel(), []
     for _ in range(600):
         value, knows = str(draws.choice(VALUES)), draws.random() < 0.7
-        other = str(draws.choice([each for each in VALUES if each != value]))
-        said = value if knows else other
-        likely = predict(model, vector_of("hello"), VALUES, said).parts[LLM]
-        found.append(float(likely[VALUES.index(said)]))
-        teach(model, vector_of("hello"), value, VALUES, said)
+        other = str(draws.choice([possible for possible in VALUES if possible != value]))
+        llm_value = value if knows else other
+        likely = predict(model, vector_of("hello"), VALUES, llm_value).parts[LLM]
+        found.append(float(likely[VALUES.index(llm_value)]))
+        teach(model, vector_of("hello"), value, VALUES, llm_value)
     assert found[0] == pytest.approx(0.6)
     assert np.mean(found[100:]) == pytest.approx(0.7, abs=0.05)
 
@@ -111,8 +111,8 @@ def test_how_often_a_language_model_was_right_becomes_how_likely_its_word_is() -
 def test_thousands_of_contrary_answers_leave_numbers_one_can_use() -> None:
     draws, model = np.random.default_rng(0), FeatureModel()
     for _ in range(3_000):
-        value, said = str(draws.choice(VALUES)), str(draws.choice([*VALUES, ""]))
-        teach(model, vector_of(str(draws.choice(TEXTS))), value, VALUES, said)
+        value, llm_value = str(draws.choice(VALUES)), str(draws.choice([*VALUES, ""]))
+        teach(model, vector_of(str(draws.choice(TEXTS))), value, VALUES, llm_value)
     assert np.isfinite(model.head.mean).all()
     assert (model.head.var > 0).all()
     said_now = predict(model, vector_of(TEXTS[0]), VALUES, "now")
@@ -125,9 +125,9 @@ def test_a_language_model_that_is_sure_and_wrong_comes_to_count_for_little() -> 
     draws, model = np.random.default_rng(0), FeatureModel()
     words = dict(zip(VALUES, ("friday urgent", "browsing maybe", "unsubscribe stop"), strict=True))
     for _ in range(200):
-        value, said = str(draws.choice(VALUES)), str(draws.choice(VALUES))
-        told = tuple(0.98 if each == said else 0.01 for each in VALUES)
-        teach(model, vector_of(words[value]), value, VALUES, said, told=told)
+        value, llm_value = str(draws.choice(VALUES)), str(draws.choice(VALUES))
+        shares = tuple(0.98 if value_ == llm_value else 0.01 for value_ in VALUES)
+        teach(model, vector_of(words[value]), value, VALUES, llm_value, llm_shares=shares)
     assert part_weights(model)[LLM] < 0.05
 
 

@@ -56,8 +56,8 @@ class World:
 
     def log(self, rng: np.random.Generator, authors: int, alike: float) -> Columns:
         """Authors of unequal diligence, who click more or less than others."""
-        each = 1 + rng.poisson(rng.gamma(0.7, 4 / 0.7, authors))
-        author = np.repeat(np.arange(authors), each)
+        messages = 1 + rng.poisson(rng.gamma(0.7, 4 / 0.7, authors))
+        author = np.repeat(np.arange(authors), messages)
         # From half to one and a half times: no chance is cut off at 1, and the mean is 1.
         liking = np.where(rng.random(authors) < 0.5, 1 - alike, 1 + alike)[author]
         kind = rng.integers(5, size=len(author))
@@ -134,8 +134,8 @@ def test_thin_overlap_is_told_though_there_are_numbers() -> None:
     found = evaluate(heavy)
     assert found.ips["value"] is not None
     assert "Overlap is thin: 3120 messages tell as much as" in found.warning
-    one = [*rows(2000), LoggedDecision(0.001, 0.12, 1.0)]
-    assert "one message carries 6 % of all weight" in evaluate(one).warning
+    thin = [*rows(2000), LoggedDecision(0.001, 0.12, 1.0)]
+    assert "one message carries 6 % of all weight" in evaluate(thin).warning
 
 
 @pytest.mark.thorough

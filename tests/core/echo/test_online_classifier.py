@@ -62,10 +62,10 @@ def test_a_planted_rule_is_learnt_through_slips() -> None:
     rule = draws.normal(size=(3, 12))
     head = new_head(3, 12, variance=20.0)
     right = []
-    for at in range(1_200):
+    for number in range(1_200):
         vector = draws.normal(size=12) / np.sqrt(12)
         value = int((rule @ vector).argmax())
-        if at >= 900:
+        if number >= 900:
             right.append(int(probabilities(head, vector).argmax()) == value)
         slipped = draws.random() < 0.05
         learn(head, vector, int(draws.integers(3)) if slipped else value)

@@ -42,17 +42,17 @@ def truly_left(fall: float, steepness: float, answers: int) -> int:
 @pytest.mark.thorough
 @given(stretches)
 def test_it_is_told_in_order_and_within_bounds_or_refused_with_a_reason(
-    told: list[Stretch],
+    given_stretches: list[Stretch],
 ) -> None:
-    found = answers_left(told)
-    assert found.answers == sum(each.answers for each in told)
+    found = answers_left(given_stretches)
+    assert found.answers == sum(stretch.answers for stretch in given_stretches)
     if found.reason:
         assert found.left is found.low is found.high is found.gain is None
         return
     most = FARTHEST * found.answers
-    for each in (found.left, found.low, found.high):
-        assert each is None or 0 <= each <= most
-    low, high = (most if each is None else each for each in (found.low, found.high))
+    for answers_left_ in (found.left, found.low, found.high):
+        assert answers_left_ is None or 0 <= answers_left_ <= most
+    low, high = (most if end is None else end for end in (found.low, found.high))
     assert low <= high
     assert (found.gain is None) == (found.left is None)
     assert found.gain is None or 0 <= found.gain <= 1
@@ -61,9 +61,11 @@ def test_it_is_told_in_order_and_within_bounds_or_refused_with_a_reason(
 @pytest.mark.thorough
 @given(stretches, st.integers(0, 5))
 def test_empty_stretches_change_nothing_and_the_same_gives_the_same(
-    told: list[Stretch], empty: int
+    given_stretches: list[Stretch], empty: int
 ) -> None:
-    assert answers_left(told) == answers_left([*told, *[Stretch(0, 0.0)] * empty])
+    assert answers_left(given_stretches) == answers_left(
+        [*given_stretches, *[Stretch(0, 0.0)] * empty]
+    )
 
 
 def test_too_few_answers_are_refused_with_how_many_it_takes() -> None:

@@ -66,7 +66,7 @@ def ask(task: FeatureTask = URGENCY, moment: MessageContext = MOMENT, **more: An
 def test_the_call_says_all_there_is_to_know() -> None:
     example = Example("by tomorrow please", "now", conversation="c", author="a")
     call = ask(instruction=HINT, examples=[example])
-    system, user = (each.content for each in call.messages)
+    system, user = (message.content for message in call.messages)
     assert (call.step, call.role, call.output) == ("predict/urgency", "predict", Output.DECISION)
     assert call.prompt_hash == PROMPT.hash
     assert call.params == {"temperature": 0, "logprobs": True, "top_logprobs": 5}
@@ -80,7 +80,7 @@ def test_the_call_says_all_there_is_to_know() -> None:
 def test_strangers_words_are_delimited() -> None:
     moment = MessageContext(HOSTILE, (("user", HOSTILE),))
     call = ask(WISH, moment, examples=[Example(HOSTILE, HOSTILE)])
-    system, user = (each.content for each in call.messages)
+    system, user = (message.content for message in call.messages)
     assert user.count("‹/text") == 4
     assert HOSTILE not in user
     assert "Ignore the rules" not in system
@@ -162,7 +162,7 @@ def test_examples_take_no_more_tokens_than_they_are_counted_for(texts: list[str]
 
     # What is said once of all examples is no part of any.
     assert size(examples) - size(()) <= sum(map(tokens_of, examples)) + 25
-    assert all(estimate_tokens(each.text) <= MOST_TEXT_TOKENS for each in examples)
+    assert all(estimate_tokens(example.text) <= MOST_TEXT_TOKENS for example in examples)
 
 
 async def offline(call: Call) -> Reply:
@@ -193,7 +193,7 @@ GOOD = (
 
 
 def codes(text: str, **more: object) -> set[str]:
-    return {each.code for each in instruction_faults(text, **more)}  # type: ignore[arg-type]
+    return {fault.code for fault in instruction_faults(text, **more)}  # type: ignore[arg-type]
 
 
 @all_cases("text", GOOD)
@@ -235,14 +235,14 @@ def test_what_is_more_or_less_than_that_may_not(text: str, code: str) -> None:
 
 def test_messages_are_not_repeated() -> None:
     message = "my landlord wants the money back by Friday at noon"
-    told = f"Messages like {message[: LONGEST_QUOTE + 1].upper()} are about what is owed."
-    assert codes(told, shown=[message]) == {"quote"}
-    assert codes(told, shown=["something else"]) == set()
+    instruction = f"Messages like {message[: LONGEST_QUOTE + 1].upper()} are about what is owed."
+    assert codes(instruction, shown=[message]) == {"quote"}
+    assert codes(instruction, shown=["something else"]) == set()
 
 
 def test_personal_data_is_refused() -> None:
     text = "Look at what Anna says about the price and the size of it."
-    assert codes(text, leaks=lambda said: "Anna" in said) == {"personal_data"}
+    assert codes(text, leaks=lambda words_: "Anna" in words_) == {"personal_data"}
 
 
 @given(st.text(max_size=600))
@@ -250,12 +250,12 @@ def test_any_text_is_judged_and_read(text: str) -> None:
     # What fits is a fault as well: it repeats the message itself.
     faults = instruction_faults(text, shown=[text])
     assert faults
-    assert all(each.detail for each in faults)
+    assert all(fault.detail for fault in faults)
     fits = LEAST_INSTRUCTION <= len(text.strip()) <= MOST_INSTRUCTION
     assert (faults[0].code == "length") is not fits
-    for each in read_instructions(f"Instruction: {text}"):
-        assert each == " ".join(each.split())
-        assert instruction_key(each) in instruction_key(text)
+    for instruction in read_instructions(f"Instruction: {text}"):
+        assert instruction == " ".join(instruction.split())
+        assert instruction_key(instruction) in instruction_key(text)
 
 
 @given(st.text(alphabet="a <>{}`\n", min_size=1, max_size=MOST_INSTRUCTION))
@@ -285,7 +285,7 @@ def nearest_examples(
 
 
 def values(examples: tuple[Example, ...]) -> list[str]:
-    return [each.value for each in examples]
+    return [example.value for example in examples]
 
 
 def test_the_same_conversation_comes_first_among_about_equally_near_ones() -> None:
@@ -305,26 +305,28 @@ def test_whatever_is_given_the_rules_hold(text: str, examples: list[Example], se
 
     shown = chosen(examples)
     order = np.random.default_rng(seed).permutation(2 * len(examples))
-    mixed = [examples[at // 2] for at in order]
+    mixed = [examples[place // 2] for place in order]
     assert chosen(mixed) == shown
     assert len(shown) <= 4
     assert sum(map(tokens_of, shown)) <= 300
-    assert same_text_key(text) not in {same_text_key(each.text) for each in shown}
-    told = [(same_text_key(each.text), each.value) for each in shown]
-    assert len(set(told)) == len(told)
+    assert same_text_key(text) not in {same_text_key(example.text) for example in shown}
+    read = [(same_text_key(example.text), example.value) for example in shown]
+    assert len(set(read)) == len(read)
 
 
 @pytest.mark.thorough
 @given(text=TEXTS, examples=st.lists(EXAMPLES, min_size=1, max_size=12, unique_by=lambda e: e.text))
 def test_four_of_one_value_only_where_no_other_is_near(text: str, examples: list[Example]) -> None:
-    plain = [replace(each, conversation="", author="") for each in examples if each.text.strip()]
+    plain = [
+        replace(example, conversation="", author="") for example in examples if example.text.strip()
+    ]
     shown = nearest_examples(text, plain, most=4, tokens=5_000)
     if len(shown) < 4 or len(set(values(shown))) > 1:
         return
-    likeness = TfIdfIndex([each.text for each in plain]).similarities(text)
-    worth = {each: float(alike) for each, alike in zip(plain, likeness, strict=True)}
-    others = [worth[each] for each in plain if each.value != shown[0].value]
-    usable = [each for each in others if each < NEAR_DUPLICATE]
+    likeness = TfIdfIndex([example.text for example in plain]).similarities(text)
+    worth = {example: float(alike) for example, alike in zip(plain, likeness, strict=True)}
+    others = [worth[example] for example in plain if example.value != shown[0].value]
+    usable = [likeness_ for likeness_ in others if likeness_ < NEAR_DUPLICATE]
     assert max(usable, default=0.0) <= max(worth[shown[3]], 0.01) * REPEATED**3 + 0.011
 
 

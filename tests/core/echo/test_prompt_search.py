@@ -62,16 +62,16 @@ def test_an_instruction_that_is_better_is_found_and_told_in_full() -> None:
     low = found.figures["difference"]["low"]
     assert low is not None
     assert low > 0
-    assert {each["instruction"] for each in found.candidates} == {*PROPOSED, PRESENT, ""}
+    assert {candidate["instruction"] for candidate in found.candidates} == {*PROPOSED, PRESENT, ""}
     assert found.candidates[0]["instruction"] == PROPOSED[3]
     assert json.loads(json.dumps(found.to_json(), allow_nan=False))["why"] == "better"
 
 
 @pytest.mark.thorough
 def test_the_same_labels_in_any_order_and_twice_find_the_same() -> None:
-    one, calls = played(KNOWN, plan(**SMALL), model(BETTER, KNOWN))
+    first, calls = played(KNOWN, plan(**SMALL), model(BETTER, KNOWN))
     other, again = played([*reversed(KNOWN), *KNOWN], plan(**SMALL), model(BETTER, KNOWN))
-    assert (one, calls) == (other, again)
+    assert (first, calls) == (other, again)
 
 
 @pytest.mark.thorough
@@ -81,7 +81,7 @@ def test_calls_are_told_in_advance_and_named_apart(present: str, candidates: int
     known = labels(160, 160)
     given = plan(present=present, candidates=candidates, most_labels=60)
     found, calls = played(known, given, model(World(2), known))
-    assert found.calls == len(calls) == len({each.step for each in calls}) == at_most(given)
+    assert found.calls == len(calls) == len({call.step for call in calls}) == at_most(given)
 
 
 def few_kept_back() -> list[Example]:
@@ -96,8 +96,8 @@ def few_kept_back() -> list[Example]:
         (labels(15, 15), "too_few_shown"),
         (few_kept_back(), "too_few_kept_back"),
         (labels(120, 20), "too_few_authors"),
-        ([replace(each, value="sad") for each in labels(100, 100)], "one_value"),
-        ([replace(each, value="gone") for each in labels(100, 100)], "too_few_shown"),
+        ([replace(label, value="sad") for label in labels(100, 100)], "one_value"),
+        ([replace(label, value="gone") for label in labels(100, 100)], "too_few_shown"),
     ],
 )
 def test_with_too_few_labels_nothing_is_asked(known: list[Example], why: str) -> None:
@@ -119,7 +119,7 @@ def test_with_too_few_labels_nothing_is_asked(known: list[Example], why: str) ->
 def test_without_a_usable_instruction_nothing_is_tried(replies: Reply) -> None:
     found, calls = played(KNOWN, plan(), lambda _: replies)
     assert (found.why, found.kept, found.calls) == ("no_candidate", True, 2)
-    assert all(each.role == "instruct" for each in calls)
+    assert all(call.role == "instruct" for call in calls)
 
 
 def test_where_many_calls_fail_nothing_is_decided() -> None:
@@ -163,13 +163,13 @@ async def offline(known: list[Example], given: SearchPlan) -> Found:
 
 async def test_the_offline_model_plays_the_search_from_end_to_end() -> None:
     known = [
-        Example(f"{words} {at}", value, author=f"a{at}")
-        for at, (words, value) in enumerate([("I am glad", "glad"), ("I feel sad", "sad")] * 60)
+        Example(f"{words} {number}", value, author=f"a{number}")
+        for number, (words, value) in enumerate([("I am glad", "glad"), ("I feel sad", "sad")] * 60)
     ]
     found = await offline(known, plan(candidates=5, most_labels=40))
     # It pays no heed to instructions, so that none is better.
     assert (found.why, found.kept) == ("not_better", True)
-    assert sum(each["source"] == "proposed" for each in found.candidates) == 5
+    assert sum(candidate["source"] == "proposed" for candidate in found.candidates) == 5
     assert found.figures["difference"]["value"] == 0.0
 
 
@@ -178,10 +178,10 @@ async def test_the_offline_model_plays_the_search_from_end_to_end() -> None:
 @given(st.lists(st.text(max_size=200), min_size=1, max_size=5), st.sampled_from(list(Status)))
 def test_whatever_is_replied_it_ends(texts: list[str], status: Status) -> None:
     def answer(call: Call) -> Reply:
-        said = texts[len(call.step) % len(texts)]
+        reply = texts[len(call.step) % len(texts)]
         if call.role == "instruct":
             return Reply("\n".join(f"Instruction: {PROPOSED[0]} {text}" for text in texts))
-        return Reply(said, value=said, status=status)
+        return Reply(reply, value=reply, status=status)
 
     found, calls = played(KNOWN, plan(**SMALL), answer)
     assert found.kept
@@ -227,7 +227,7 @@ def trial(*right: bool | None) -> Trial:
 
 
 def by(*authors: str) -> list[Example]:
-    return [Example(f"t{at}", "a", author=name) for at, name in enumerate(authors)]
+    return [Example(f"t{number}", "a", author=name) for number, name in enumerate(authors)]
 
 
 @pytest.mark.thorough
@@ -236,14 +236,14 @@ def test_nobody_is_on_both_sides_and_nobody_changes_sides(
     labels: list[Example], more: list[Example], key: str
 ) -> None:
     split = sides(labels, key, 400)
-    shown, kept = ({author_of(each) for each in side} for side in (split.shown, split.kept_back))
+    shown, kept = ({author_of(label) for label in side} for side in (split.shown, split.kept_back))
     assert not shown & kept
     assert split == sides([*reversed(labels), *labels], key, 400)
     larger = sides([*labels, *more], key, 400)
-    assert not shown & {author_of(each) for each in larger.kept_back}
+    assert not shown & {author_of(label) for label in larger.kept_back}
     for side in (split.shown, split.kept_back):
         for author in map(author_of, side):
-            assert sum(author_of(each) == author for each in side) <= MOST_PER_AUTHOR
+            assert sum(author_of(label) == author for label in side) <= MOST_PER_AUTHOR
 
 
 @pytest.mark.parametrize(("challengers", "labels"), [(1, 40), (2, 41), (9, 120), (21, 400)])
@@ -260,11 +260,11 @@ def test_the_calls_are_those_of_the_stages(challengers: int, labels: int) -> Non
 def test_with_an_author_for_each_label_it_is_the_exact_test_of_mcnemar(
     pairs: list[tuple[bool, bool]],
 ) -> None:
-    one, other = trial(*(a for a, _ in pairs)), trial(*(b for _, b in pairs))
+    challenger, other = trial(*(a for a, _ in pairs)), trial(*(b for _, b in pairs))
     more = sum(a and not b for a, b in pairs)
     n = more + sum(b and not a for a, b in pairs)
     tail = sum(comb(n, k) for k in range(more, n + 1)) / 2**n
-    assert chance(one, other, by(*map(str, range(len(pairs))))) == pytest.approx(tail)
+    assert chance(challenger, other, by(*map(str, range(len(pairs))))) == pytest.approx(tail)
 
 
 @pytest.mark.thorough
@@ -272,7 +272,7 @@ def test_with_an_author_for_each_label_it_is_the_exact_test_of_mcnemar(
 def test_it_counts_all_ways_in_which_authors_could_have_led(
     rows: list[tuple[bool, bool, str]],
 ) -> None:
-    one, other = trial(*(row[0] for row in rows)), trial(*(row[1] for row in rows))
+    challenger, other = trial(*(row[0] for row in rows)), trial(*(row[1] for row in rows))
     leads: dict[str, int] = {}
     for mine, others, author in rows:
         leads[author] = leads.get(author, 0) + mine - others
@@ -281,7 +281,7 @@ def test_it_counts_all_ways_in_which_authors_could_have_led(
         sum(sign * lead for sign, lead in zip(signs, leads.values(), strict=True)) >= seen
         for signs in product((-1, 1), repeat=len(leads))
     ]
-    assert chance(one, other, by(*(row[2] for row in rows))) == pytest.approx(np.mean(ways))
+    assert chance(challenger, other, by(*(row[2] for row in rows))) == pytest.approx(np.mean(ways))
 
 
 def test_what_cannot_be_told_has_a_reason() -> None:
@@ -304,18 +304,20 @@ def test_the_test_keeps_its_level_where_authors_differ() -> None:
         names = np.repeat(np.arange(30), sizes)
         # Authors for whom the one does better, and as many for whom the other does.
         lean = np.repeat(draws.normal(0, 0.3, 30), sizes)
-        one = draws.random(len(names)) < np.clip(0.5 + lean, 0, 1)
+        right = draws.random(len(names)) < np.clip(0.5 + lean, 0, 1)
         other = draws.random(len(names)) < np.clip(0.5 - lean, 0, 1)
-        alarms += chance(trial(*one.tolist()), trial(*other.tolist()), by(*map(str, names))) <= 0.05
+        alarms += (
+            chance(trial(*right.tolist()), trial(*other.tolist()), by(*map(str, names))) <= 0.05
+        )
     assert alarms / 1_500 < 0.065
 
 
 def test_nobody_whose_answers_were_shown_is_tried_on() -> None:
     _, calls = played(KNOWN, plan(**SMALL), model(BETTER, KNOWN))
-    tried = {each.text for each in calls if each.role == "predict"}
-    told = "\n".join(each.messages[1].content for each in calls if each.role == "instruct")
+    tried = {call.text for call in calls if call.role == "predict"}
+    prompts = "\n".join(call.messages[1].content for call in calls if call.role == "instruct")
     assert tried
-    assert not any(f"{text}\n" in told for text in tried)
-    shown = {each["text"] for call in calls for each in call.inputs.get("answers", ())}
+    assert not any(f"{text}\n" in prompts for text in tried)
+    shown = {answer_["text"] for call in calls for answer_ in call.inputs.get("answers", ())}
     assert shown
     assert not shown & tried

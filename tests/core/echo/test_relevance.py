@@ -33,18 +33,18 @@ def outcomes(draw: st.DrawFn) -> list[tuple[list[int], Floats, float]]:
     return found
 
 
-def learnt(told: list[tuple[list[int], Floats, float]], odds: Floats | None = None) -> Relevance:
+def learnt(lessons: list[tuple[list[int], Floats, float]], odds: Floats | None = None) -> Relevance:
     relevance = new_relevance(COUNT, odds)
-    for shown, right, value in told:
+    for shown, right, value in lessons:
         reward(relevance, shown, right, value, CLICK)
     return relevance
 
 
 @given(outcomes())
 def test_whatever_comes_the_beliefs_stay_beliefs(
-    told: list[tuple[list[int], Floats, float]],
+    lessons: list[tuple[list[int], Floats, float]],
 ) -> None:
-    relevance = learnt(told)
+    relevance = learnt(lessons)
     assert ((relevance.matters > 0) & (relevance.matters < 1)).all()
     assert (np.abs(relevance.odds) <= FIRMEST).all()
     assert ((relevance.variance > 0) & (relevance.variance <= PRIOR_VARIANCE + 1e-12)).all()
@@ -102,17 +102,17 @@ def test_a_world_that_turned_round_is_learnt_anew() -> None:
     before, after = np.zeros(16), np.zeros(16)
     before[:2], after[2:4] = 1.2, 1.2
     draws, relevance = np.random.default_rng(0), new_relevance(16)
-    for at in range(12_000):
+    for number in range(12_000):
         shown = draws.choice(16, 6, replace=False)
-        weights = before if at < 4_000 else after
+        weights = before if number < 4_000 else after
         chance = 1 / (1 + np.exp(2.5 - weights[shown].sum()))
         reward(relevance, shown, np.ones(6), float(draws.random() < chance), CLICK)
     assert set(np.argsort(-relevance.expected)[:2]) == {2, 3}
 
 
 def belief(odds: float, weight: float, variance: float) -> Relevance:
-    one = np.ones(1)
-    return Relevance(odds * one, weight * one, variance * one, odds * one)
+    ones = np.ones(1)
+    return Relevance(odds * ones, weight * ones, variance * ones, odds * ones)
 
 
 @all_cases("odds", [-4.0, -1.7, 0.0, 2.0, 6.0])

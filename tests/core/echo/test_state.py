@@ -49,25 +49,25 @@ signs = st.tuples(*[st.floats(-3, 3)] * 6)
 
 
 def answered(event_id: str = "a", **changes: object) -> Answered:
-    told = {
+    fields = {
         "author": "ada", "trusted": True, "feature": "urgency", "value": "now",
         "predicted": "later", "loss": 1.0, "signs": (1.0, 0.2, 0.1, 0.0, -0.4, 1.0),
-        "vector": vector_of(TEXTS[0]), "values": VALUES, "said": "",
+        "vector": vector_of(TEXTS[0]), "values": VALUES, "llm_value": "",
     }  # fmt: skip
-    return Answered(id=event_id, **{**told, **changes})  # type: ignore[arg-type]  # a factory
+    return Answered(id=event_id, **{**fields, **changes})  # type: ignore[arg-type]  # a factory
 
 
 def rewarded(event_id: str = "r", value: float = 1.0, **changes: object) -> Rewarded:
-    told = {"author": "ada", "trusted": True, "shown": (("urgency", 0.7), ("mood", 0.4))}
-    return Rewarded(id=event_id, value=value, **{**told, **changes})  # type: ignore[arg-type]
+    fields = {"author": "ada", "trusted": True, "shown": (("urgency", 0.7), ("mood", 0.4))}
+    return Rewarded(id=event_id, value=value, **{**fields, **changes})  # type: ignore[arg-type]
 
 
 @st.composite
 def logs(draw: st.DrawFn) -> list[Entry]:
     """Any log: events of every kind, each with an id of its own."""
     events: list[Event] = []
-    for at in range(draw(st.integers(0, 14))):
-        name = f"e{at}"
+    for number in range(draw(st.integers(0, 14))):
+        name = f"e{number}"
         kind = draw(st.sampled_from("aaaarrrxwf"))
         if kind == "a":
             events.append(
@@ -81,8 +81,8 @@ def logs(draw: st.DrawFn) -> list[Entry]:
                     signs=draw(signs),
                     vector=draw(vectors),
                     values=draw(st.sampled_from([VALUES, ()])),
-                    said=draw(st.sampled_from(["", "now"])),
-                    told=draw(st.sampled_from([(), (0.7, 0.2, 0.1)])),
+                    llm_value=draw(st.sampled_from(["", "now"])),
+                    llm_shares=draw(st.sampled_from([(), (0.7, 0.2, 0.1)])),
                 )
             )
         elif kind == "r":
@@ -105,7 +105,7 @@ def logs(draw: st.DrawFn) -> list[Entry]:
             events.append(Withdrawn(name, about) if gone else Restored(name, about))
         else:
             events.append(Frozen(name, draw(st.booleans())))
-    return [Entry(at + 1, event) for at, event in enumerate(events)]
+    return [Entry(number + 1, event) for number, event in enumerate(events)]
 
 
 @pytest.mark.thorough
@@ -126,11 +126,11 @@ def test_whatever_somebody_who_is_not_trusted_says_in_between_moves_nothing(
     log: list[Entry], places: list[int], data: st.DataObject
 ) -> None:
     poisoned = list(log)
-    for at, place in enumerate(places):
-        event: Event = answered(f"p{at}", author="eve", trusted=False, feature=data.draw(keys))
+    for number, place in enumerate(places):
+        event: Event = answered(f"p{number}", author="eve", trusted=False, feature=data.draw(keys))
         if data.draw(st.booleans()):
             signal = data.draw(st.sampled_from([CLICK, HELPFUL, TASK]))
-            event = rewarded(f"p{at}", author="eve", trusted=False, signal=signal)
+            event = rewarded(f"p{number}", author="eve", trusted=False, signal=signal)
         # Numbers have no gaps in a log; here they leave room, so that the others keep theirs.
         poisoned.append(Entry(place, event))
     assert digest(_learnt(poisoned)) == digest(_learnt(log))
@@ -149,18 +149,18 @@ def test_all_that_is_learnt_stays_finite(log: list[Entry]) -> None:
     state = _learnt(log)
     arrays = [state.relevance.odds, state.relevance.weight, state.uncertainty.weight]
     arrays += [model.head.mean for model in state.models.values()]
-    assert all(np.isfinite(each).all() for each in arrays)
+    assert all(np.isfinite(array).all() for array in arrays)
     assert (state.relevance.variance > 0).all()
 
 
 def test_whose_answers_look_drawn_at_random_is_believed_no_more() -> None:
     sure = (1.0, 3.0, 0.5, 0.0, -2.0, 0.2)
     right: list[Event] = [
-        answered(f"r{at}", signs=sure, loss=0.0, value="later") for at in range(40)
+        answered(f"r{number}", signs=sure, loss=0.0, value="later") for number in range(40)
     ]
     wrong: list[Event] = [
         *right,
-        *(answered(f"w{at}", author="eve", signs=sure) for at in range(6)),
+        *(answered(f"w{number}", author="eve", signs=sure) for number in range(6)),
     ]
     state = _state(*wrong)
     assert not state.trust("eve").answers_teach
@@ -180,7 +180,9 @@ def test_what_was_withdrawn_and_is_restored_was_after_all_and_the_last_word_coun
 def test_whose_clicks_look_drawn_at_random_moves_no_relevance_and_their_answers_still_teach() -> (
     None
 ):
-    clicks: list[Event] = [rewarded(f"c{at}", float(at % 2), author="eve") for at in range(30)]
+    clicks: list[Event] = [
+        rewarded(f"c{number}", float(number % 2), author="eve") for number in range(30)
+    ]
     state = _state(*clicks)
     assert not state.trust("eve").clicks_teach
     assert state.trust("eve").answers_teach

@@ -35,10 +35,10 @@ def histories(answers: int, values: int, *, earnest: bool, seed: int = 0) -> np.
     found = np.zeros(doubts.shape)
     for author in range(AUTHORS):
         trust = BEGIN
-        for at in range(answers):
-            doubt, right = float(doubts[author, at]), bool(matched[author, at])
+        for number in range(answers):
+            doubt, right = float(doubts[author, number]), bool(matched[author, number])
             trust = moved(trust, sigma=doubt, matched=right, values=values)
-            found[author, at] = trust
+            found[author, number] = trust
     return found
 
 
@@ -50,9 +50,9 @@ def clickers(chances: np.ndarray, rates: np.ndarray, seed: int = 0) -> np.ndarra
     found = np.zeros(chances.shape)
     for author, row in enumerate(chances):
         trust = NEW
-        for at, chance in enumerate(row):
-            trust = offered(trust, chance=float(chance), value=float(clicks[author, at]))
-            found[author, at] = trust.clicks
+        for number, chance in enumerate(row):
+            trust = offered(trust, chance=float(chance), value=float(clicks[author, number]))
+            found[author, number] = trust.clicks
     return found
 
 
@@ -70,7 +70,7 @@ def test_a_match_speaks_for_an_author_as_far_as_chance_would_not_have_done(
     sigma: float, values: int
 ) -> None:
     matched, missed = (
-        moved(0.0, sigma=sigma, matched=each, values=values) for each in (True, False)
+        moved(0.0, sigma=sigma, matched=matched, values=values) for matched in (True, False)
     )
     better_than_chance = 1 - sigma > 1 / values
     assert (matched > missed) == better_than_chance or matched == pytest.approx(missed)

@@ -29,7 +29,7 @@ def signs_of(top: float, *, disagreement: float = 0.0, answers: float = 0.0) -> 
     """Signs of one prediction of three values, of a feature without a record."""
     margin = top - (1 - top) / 2
     columns = (top, margin, disagreement, BEGUN_RATE, answers)
-    found: Floats = inputs(*(np.array([each]) for each in columns))[0]
+    found: Floats = inputs(*(np.array([column]) for column in columns))[0]
     return found
 
 
@@ -49,30 +49,30 @@ def streamed(
     Returns what was learnt, and for each answer σ before it (n,) and its loss (n,).
     """
     draws, known = np.random.default_rng(seed), new_uncertainty(10)
-    said, losses = np.zeros(answers), np.zeros(answers)
-    for at in range(answers):
+    sigmas, losses = np.zeros(answers), np.zeros(answers)
+    for number in range(answers):
         feature, top = int(draws.integers(10)), float(draws.uniform(0.4, 0.99))
         record = known.mismatches[[feature]], known.answers[[feature]]
         margin = np.array([top - (1 - top) / 2])
         signs = inputs(np.array([top]), margin, np.zeros(1), *record)[0]
         chance = wrong(feature, top)
-        said[at] = of(known, signs)
-        losses[at] = lost(chance, draws) if lost else float(draws.random() < chance)
-        mismatch(known, feature, signs, losses[at])
-    return known, said, losses
+        sigmas[number] = of(known, signs)
+        losses[number] = lost(chance, draws) if lost else float(draws.random() < chance)
+        mismatch(known, feature, signs, losses[number])
+    return known, sigmas, losses
 
 
-def calibration(said: Floats, losses: Floats) -> float:
+def calibration(sigmas: Floats, losses: Floats) -> float:
     """Expected calibration error in ten bins."""
-    at = np.minimum((10 * said).astype(int), 9)
-    counted = [np.bincount(at, each, 10) for each in (np.ones_like(said), said, losses)]
+    bins = np.minimum((10 * sigmas).astype(int), 9)
+    counted = [np.bincount(bins, weights, 10) for weights in (np.ones_like(sigmas), sigmas, losses)]
     return calibration_error(np.stack(counted))
 
 
 @given(st.lists(st.tuples(st.floats(0.34, 1), shares, shares), max_size=15))
-def test_whatever_is_answered_doubt_stays_doubt(told: list[tuple[float, float, float]]) -> None:
+def test_whatever_is_answered_doubt_stays_doubt(answers: list[tuple[float, float, float]]) -> None:
     known = new_uncertainty(1)
-    for top, disagreement, loss in told:
+    for top, disagreement, loss in answers:
         mismatch(known, 0, signs_of(top, disagreement=disagreement), loss)
     assert np.linalg.eigvalsh(known.covariance).min() > 0
     assert (known.covariance == known.covariance.T).all()
@@ -91,20 +91,20 @@ def test_whatever_is_answered_doubt_stays_doubt(told: list[tuple[float, float, f
     ids=["honest", "overconfident", "by_feature"],
 )
 def test_planted_error_rates_are_foretold(wrong: Callable[[int, float], float], seed: int) -> None:
-    _, said, losses = streamed(wrong, 4_000, seed)
-    assert calibration(said[1_000:], losses[1_000:]) <= 0.05
+    _, sigmas, losses = streamed(wrong, 4_000, seed)
+    assert calibration(sigmas[1_000:], losses[1_000:]) <= 0.05
 
 
 @pytest.mark.thorough
 def test_a_distance_is_foretold_as_a_mismatch_is() -> None:
-    _, said, losses = streamed(
+    _, sigmas, losses = streamed(
         lambda feature, _top: 0.05 + 0.08 * feature,
         4_000,
         0,
         lost=lambda mean, draws: float(draws.beta(4 * mean, 4 * (1 - mean))),
     )
     assert ((losses > 0) & (losses < 1)).mean() > 0.99
-    assert calibration(said[1_000:], losses[1_000:]) <= 0.05
+    assert calibration(sigmas[1_000:], losses[1_000:]) <= 0.05
 
 
 @pytest.mark.thorough
@@ -162,12 +162,12 @@ def test_what_is_not_worth_asking_is_not_asked_and_what_is_may_be(
 @pytest.mark.parametrize(("most", "explore"), [(1, 0.1), (2, 0.1), (3, 0.5), (2, 1.0)])
 def test_each_is_asked_as_often_as_its_stored_chance_says(most: int, explore: float) -> None:
     found = asked(VALUES, most, seed=most, explore=explore)
-    told = found[0].propensities[WORTHY]
-    counts = np.bincount(np.concatenate([each.chosen for each in found]), minlength=len(VALUES))
+    propensity = found[0].propensities[WORTHY]
+    counts = np.bincount(np.concatenate([asking.chosen for asking in found]), minlength=len(VALUES))
     assert counts[np.setdiff1d(np.arange(len(VALUES)), WORTHY)].sum() == 0
     # One term for asked and one for not asked of each candidate: as many binomials.
-    got, want = counts[WORTHY], DRAWS * told
-    statistic = ((got - want) ** 2 / (want * (1 - told))).sum()
+    got, want = counts[WORTHY], DRAWS * propensity
+    statistic = ((got - want) ** 2 / (want * (1 - propensity))).sum()
     # Fixed in number, so that they hang together; the number of candidates is more than enough.
     assert stats.chi2.sf(statistic, len(WORTHY)) > 0.001
 
@@ -176,10 +176,10 @@ def test_each_is_asked_as_often_as_its_stored_chance_says(most: int, explore: fl
 def test_weighted_by_their_chances_those_asked_stand_for_all_that_are_worthy() -> None:
     quantity = np.array([5.0, 100.0, 1.0, 9.0, 2.0, 100.0, 7.0])  # the best differ from the rest
     weighed = [
-        (quantity[each.chosen] / each.propensities[each.chosen]).sum() / len(WORTHY)
-        for each in asked(VALUES, 2, seed=1)
+        (quantity[asking.chosen] / asking.propensities[asking.chosen]).sum() / len(WORTHY)
+        for asking in asked(VALUES, 2, seed=1)
     ]
-    plain = [quantity[each.chosen].mean() for each in asked(VALUES, 2, seed=1, times=2_000)]
+    plain = [quantity[asking.chosen].mean() for asking in asked(VALUES, 2, seed=1, times=2_000)]
     error = np.std(weighed) / np.sqrt(DRAWS)
     truth = quantity[WORTHY].mean()
     assert abs(np.mean(weighed) - truth) < 3.5 * error

@@ -22,10 +22,10 @@ def test_any_text_has_a_vector_of_length_one_in_ascending_places(text: str) -> N
 
 @given(texts, texts)
 def test_a_distance_is_from_nothing_to_one_and_the_same_from_both_sides(
-    one: str, other: str
+    text: str, other: str
 ) -> None:
-    assert 0 <= distance(one, other) <= 1
-    assert distance(one, other) == pytest.approx(distance(other, one))
+    assert 0 <= distance(text, other) <= 1
+    assert distance(text, other) == pytest.approx(distance(other, text))
 
 
 @given(texts)

@@ -48,7 +48,7 @@ def test_strictly_all_rows_go_in_or_none(echo: Echo, manager: APIClient) -> None
     response = send(manager, echo.site, FAULTY, "?strict=1")
     assert_matches_schema(response, "POST", CATALOGUE)
     body = refused(response, 422, "invalid")
-    assert [(each["row"], each["field"]) for each in body["errors"]] == [(4, "title"), (5, "id")]
+    assert [(fault["row"], fault["field"]) for fault in body["errors"]] == [(4, "title"), (5, "id")]
     assert not CatalogueItem.objects.exists()
 
 

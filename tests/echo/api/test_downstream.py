@@ -54,10 +54,10 @@ def test_a_message_comes_back_with_its_features_and_questions(
     assert body["selection"]["id"] == str(chosen.uid)
     assert body["selection"]["number"] == chosen.number
     features = body["selection"]["features"]
-    assert [each["key"] for each in features] == chosen.selected
+    assert [feature["key"] for feature in features] == chosen.selected
     assert 1 <= len(features) <= 3
-    assert all(each["name"] and each["value"] for each in features)
-    assert all(0 < each["probability"] < 1 for each in features)
+    assert all(feature["name"] and feature["value"] for feature in features)
+    assert all(0 < feature["probability"] < 1 for feature in features)
     again = host.post(url(echo.site, "echo/messages/"), sent)
     assert again.status_code == 200
     assert_matches_schema(again, "POST", MESSAGES)
@@ -75,7 +75,7 @@ def test_what_is_not_asked_about_has_features_too(echo: Echo, host: APIClient) -
     shown = host.get(url(echo.site, f"echo/selections/{body['selection']['id']}/"))
     assert_matches_schema(shown, "GET", ONE)
     assert shown.json() == body["selection"]
-    assert not any(each["asked"] for each in Selection.objects.get().asked.values())
+    assert not any(choice["asked"] for choice in Selection.objects.get().asked.values())
 
 
 @pytest.mark.parametrize("stage", ["screen", "sensitive", "left", "interrupted"])
@@ -111,14 +111,14 @@ def test_what_is_not_there_is_not_found(echo: Echo, host: APIClient, other_host:
     refused(host.get(path, {"id": found.ref, "author": "bert"}), 404, "not_found")
     refused(host.get(path), 422, "bad_field")
     selection = host.get(path, {"id": found.ref}).json()["selection"]["id"]
-    one = url(echo.site, f"echo/selections/{selection}/")
-    refused(other_host.get(one), 401, "not_authenticated")
+    address = url(echo.site, f"echo/selections/{selection}/")
+    refused(other_host.get(address), 401, "not_authenticated")
     other = Echo.objects.exclude(pk=echo.pk).get().site
     own = server(server_key(other))
     refused(own.get(url(other, f"echo/selections/{selection}/")), 404, "not_found")
     refused(own.get(url(other, "echo/messages/"), {"id": found.ref}), 404, "not_found")
     erase_author(found.author)
-    refused(host.get(one), 404, "not_found")
+    refused(host.get(address), 404, "not_found")
 
 
 def test_when_an_offer_was_first_what_is_asked_is_added(echo: Echo) -> None:
@@ -133,7 +133,7 @@ def test_when_an_offer_was_first_what_is_asked_is_added(echo: Echo) -> None:
     asked = Selection.objects.exclude(pk=before.pk).get()
     first = select_unasked(questions[0].message)
     assert first == asked
-    assert any(each["asked"] for each in Selection.objects.get(pk=asked.pk).asked.values())
+    assert any(choice["asked"] for choice in Selection.objects.get(pk=asked.pk).asked.values())
 
 
 def test_asking_keeps_what_was_handed_out_before(
@@ -147,8 +147,8 @@ def test_asking_keeps_what_was_handed_out_before(
     questions = ask_author(author_of(echo.site, "anna"), TEXT)
     chosen = Selection.objects.get()
     assert Question.objects.count() == len(questions) > 0
-    assert {each.feature.key for each in questions} <= {
-        key for key, told in chosen.asked.items() if told["asked"]
+    assert {question.feature.key for question in questions} <= {
+        key for key, choice in chosen.asked.items() if choice["asked"]
     }
 
 
@@ -170,10 +170,10 @@ def test_two_at_once_make_one_selection(echo: Echo) -> None:
     found = throttled(echo.site)
     key = server_key(echo.site)
     path = url(echo.site, "echo/messages/")
-    told = together(
+    responses = together(
         [lambda: server(key).get(path, {"id": found.ref}).json()["selection"]["id"]] * 3
     )
-    assert len(set(told)) == 1
+    assert len(set(responses)) == 1
     assert Selection.objects.count() == 1
     connection.close()
 

@@ -24,8 +24,8 @@ NEW: dict[str, Any] = {
     "control": "nothing",
 }
 DAY = [
-    {"start": f"2026-11-{at}T00:00:00Z", "end": f"2026-11-{at + 1}T00:00:00+00:00"}
-    for at in (20, 21)
+    {"start": f"2026-11-{hour}T00:00:00Z", "end": f"2026-11-{hour + 1}T00:00:00+00:00"}
+    for hour in (20, 21)
 ]
 
 
@@ -78,8 +78,8 @@ def test_a_design_that_cannot_be_used(
 ) -> None:
     response = manager.post(url(echo.site, "echo/experiments/"), NEW | change)
     assert response.status_code in (400, 422), response.content
-    told = [fault["field"] for fault in response.json()["errors"]]
-    assert told == [field] if field else told[0].startswith("windows.0")
+    fields = [fault["field"] for fault in response.json()["errors"]]
+    assert fields == [field] if field else fields[0].startswith("windows.0")
     assert not Experiment.objects.exists()
 
 

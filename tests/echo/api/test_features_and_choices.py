@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 def answered(echo: Echo, subject: str = "anna") -> Question:
     author = author_of(echo.site, subject)
-    question = next(each for each in ask_author(author, TEXT) if each.options)
+    question = next(asked for asked in ask_author(author, TEXT) if asked.options)
     answer(author, question)
     return question
 
@@ -34,8 +34,10 @@ def test_a_thousand_features_are_paged_with_as_many_queries(
         viewer.get(url(echo.site, "echo/features/"))
     have = echo.site.features.count()
     many = [
-        parse_feature({"key": f"f{at}", "name": f"F {at}", "definition": "x", "values": ["a", "b"]})
-        for at in range(1000 - have)
+        parse_feature(
+            {"key": f"f{number}", "name": f"F {number}", "definition": "x", "values": ["a", "b"]}
+        )
+        for number in range(1000 - have)
     ]
     add_features(site=echo.site, features=many)
     with django_assert_num_queries(few):

@@ -73,7 +73,7 @@ def test_what_became_of_it_is_told_and_learnt(
         response = host.post(events, told(what, what))
         assert_matches_schema(response, "POST", f"{OFFERS}{{offer_uid}}/events/")
         assert response.json() == {"oid": str(offer.uid), "status": "shown"}
-    assert [each.kind for each in OfferEvent.objects.all()] == [
+    assert [event.kind for event in OfferEvent.objects.all()] == [
         "shown", "clicked", "helpful", "dismissed",
     ]  # fmt: skip
     assert keep_up_with(echo) == 2

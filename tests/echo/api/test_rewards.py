@@ -168,8 +168,8 @@ def test_after_a_week_it_is_too_late(host: APIClient, path: str, selection: Sele
 
 
 def test_one_selection_does_not_drown_the_others(host: APIClient, path: str) -> None:
-    for at in range(10):
-        assert host.post(path, told(ref=str(at))).status_code == 201
+    for number in range(10):
+        assert host.post(path, told(ref=str(number))).status_code == 201
     refused(host.post(path, told(ref="one more")), 409, "conflict")
     assert host.post(path, told(ref="3")).status_code == 200
 
@@ -196,7 +196,7 @@ def test_the_same_in_two_threads_is_one_reward(echo: Echo, path: str) -> None:
 def test_what_its_author_answered_is_known(
     echo: Echo, host: APIClient, path: str, author: Author, selection: Selection
 ) -> None:
-    question = next(each for each in author.questions.order_by("number") if each.options)
+    question = next(asked for asked in author.questions.order_by("number") if asked.options)
     answer(author, question, nofit=True, option="")
     host.post(path, told())
     shown = dict(LogEvent.objects.get(kind="rewarded").data["shown"])

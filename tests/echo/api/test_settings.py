@@ -68,7 +68,7 @@ def test_priors_are_logged_where_they_change(echo: Echo, manager: APIClient) -> 
     echo.refresh_from_db()
     assert echo.logged == logged + 1
     keep_up_with(echo)
-    relevance = {each["key"]: each["relevance"] for each in known(echo, manager)}
+    relevance = {feature["key"]: feature["relevance"] for feature in known(echo, manager)}
     assert relevance["urgency"] == max(relevance.values())
     assert manager.put(path, {"priors": {}}).json() == {"priors": {}}
 

@@ -37,9 +37,9 @@ class TestSwitching:
         assert response["Location"].endswith("offers/catalogue/?q=lamp")
         item.refresh_from_db()
         assert not item.active
-        told = words(manager.get(page(echo.site, "offers/catalogue/"), {"state": "off"}))
-        assert "Storm lamp" in told
-        assert "Two-person tent" not in told
+        shown = words(manager.get(page(echo.site, "offers/catalogue/"), {"state": "off"}))
+        assert "Storm lamp" in shown
+        assert "Two-person tent" not in shown
         manager.post(address, {"do": "on"})
         item.refresh_from_db()
         assert item.active
@@ -66,13 +66,13 @@ class TestImporting:
         table = "id,title,text,link,attributes,<b>\nnew,New,Text,/new,colour=red|budget=<i>,\n"
         address = page(echo.site, "offers/catalogue/import/")
         response = manager.post(address, {"file": file_of(table)})
-        told = words(response)
+        shown = words(response)
         assert response.status_code == 200
-        assert "Imported: 1 new" in told
-        assert "1 row names the feature colour, which this site does not ask about" in told
-        assert "the value “<i>” of budget" in told
-        assert "Columns that mean nothing here: <b>." in told
-        assert "left out" not in told
+        assert "Imported: 1 new" in shown
+        assert "1 row names the feature colour, which this site does not ask about" in shown
+        assert "the value “<i>” of budget" in shown
+        assert "Columns that mean nothing here: <b>." in shown
+        assert "left out" not in shown
         assert "<i>" not in response.content.decode()
         assert echo.items.filter(ref="new").exists()
 
@@ -84,7 +84,7 @@ class TestTrying:
         assert not Selection.objects.exists()
 
     @pytest.mark.parametrize(
-        ("text", "said"),
+        ("text", "reason"),
         [
             pytest.param("hello there!", "small talk", id="greeting"),
             pytest.param(
@@ -98,13 +98,15 @@ class TestTrying:
         ],
     )
     def test_where_nothing_would_be_offered_it_says_why(
-        self, manager: Client, echo: Echo, text: str, said: str
+        self, manager: Client, echo: Echo, text: str, reason: str
     ) -> None:
-        assert said in words(manager.post(page(echo.site, "offers/catalogue/try/"), {"text": text}))
+        assert reason in words(
+            manager.post(page(echo.site, "offers/catalogue/try/"), {"text": text})
+        )
 
 
 @all_cases("query", ["warm forty", "LIGHT", "lamp", "Storm"])
 def test_every_word_is_looked_for(manager: Client, echo: Echo, query: str) -> None:
-    told = words(manager.get(page(echo.site, "offers/catalogue/"), {"q": query}))
-    assert "Storm lamp" in told
-    assert "Camping kettle" not in told
+    shown = words(manager.get(page(echo.site, "offers/catalogue/"), {"q": query}))
+    assert "Storm lamp" in shown
+    assert "Camping kettle" not in shown

@@ -58,12 +58,12 @@ def running(manager: Client, echo: Echo, *, days: int = 3, **fields: str) -> Exp
 def fill(echo: Echo, experiment: Experiment, *, clicking: int, of: int = 20, days: int = 3) -> None:
     """Each day so many new authors in each arm; of Echo's ``clicking`` click, of the other two."""
     for day in range(days):
-        at = timezone.now() - timedelta(days=day, minutes=5)
+        time = timezone.now() - timedelta(days=day, minutes=5)
         for number in range(of):
             for arm, most in (("echo", clicking), ("keyword", 2)):
                 author = author_of(echo.site, consent=False)
                 fields = placed(experiment, author, arm)
-                decision_of(echo, author, at, kinds=["clicked"] * (number < most), **fields)
+                decision_of(echo, author, time, events=["clicked"] * (number < most), **fields)
 
 
 def test_a_design_is_fixed_with_its_fingerprint(manager: Client, echo: Echo) -> None:
@@ -82,7 +82,7 @@ def test_by_time_the_arms_take_turns(manager: Client, echo: Echo) -> None:
 
 
 @all_cases(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         pytest.param({"keyword": "40"}, "sum to 90 %", id="not-all"),
         pytest.param({"control": "random"}, "no share", id="control-without-a-share"),
@@ -98,11 +98,11 @@ def test_by_time_the_arms_take_turns(manager: Client, echo: Echo) -> None:
     ],
 )
 def test_a_design_that_cannot_be_used_is_not_made(
-    manager: Client, echo: Echo, fields: dict[str, str], said: str
+    manager: Client, echo: Echo, fields: dict[str, str], message: str
 ) -> None:
     response = manager.post(page(echo.site, "offers/experiments/new/"), DESIGN | fields)
     assert response.status_code == 422
-    assert said in words(response)
+    assert message in words(response)
     assert not Experiment.objects.exists()
 
 

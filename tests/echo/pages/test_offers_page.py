@@ -28,12 +28,12 @@ def test_managers_read_the_message_members_do_not(
         reasons=[{"key": "urgency", "value": "soon", "part": 0.2}],
     )  # fmt: skip
     for client, reads in ((manager, True), (viewer, False)):
-        told = words(client.get(page(echo.site, "offers/")))
-        assert "Time pressure" in told
-        assert ("It shines for forty hours." in told) is reads
-        assert ("Time pressure: Fairly soon" in told) is reads
-        assert ("My old lamp is dead" in told) is reads
-        assert (author.pseudonym in told) is reads
+        shown = words(client.get(page(echo.site, "offers/")))
+        assert "Time pressure" in shown
+        assert ("It shines for forty hours." in shown) is reads
+        assert ("Time pressure: Fairly soon" in shown) is reads
+        assert ("My old lamp is dead" in shown) is reads
+        assert (author.pseudonym in shown) is reads
 
 
 def test_what_is_offered_is_shown_as_text(manager: Client, echo: Echo, author: Author) -> None:

@@ -51,9 +51,9 @@ def test_the_page_of_a_feature_moves(manager: Client, echo: Echo) -> None:
     assert renewed(manager, parts, mark) == 204
     log_answers(echo, "urgency", [(1.0, 0.5)] * 3)
     keep_up_with(echo)
-    told = manager.get(parts, headers={"X-Seen": mark})
-    assert "<html" not in told.content.decode()
-    assert "n 3" in words(told)
+    response = manager.get(parts, headers={"X-Seen": mark})
+    assert "<html" not in response.content.decode()
+    assert "n 3" in words(response)
     assert manager.get(page(echo.site, "echo/features/nothing/parts/")).status_code == 404
 
 
@@ -68,7 +68,7 @@ def test_an_experiment_that_runs_moves(
     (mark,) = marks(whole)
     assert renewed(manager, parts, mark) == 204
     fields = placed(experiment, author, "echo")
-    decision_of(experiment.echo, author, timezone.now(), kinds=["clicked"], **fields)
+    decision_of(experiment.echo, author, timezone.now(), events=["clicked"], **fields)
     assert "1" in words(manager.get(parts, headers={"X-Seen": mark}))
     end_experiment(experiment)
     assert "data-echo" not in manager.get(page(site, place)).content.decode()

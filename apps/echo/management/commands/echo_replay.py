@@ -60,7 +60,7 @@ class Command(LabelhubCommand):
         columns = Columns(options["text"], options["label"], options["bands"])
         target = curves_file(options["curves"])
         data = read_labelled(_content(options["file"]), columns)
-        found = replay(data, options["orders"], options["share"], told=progress(self.say))
+        found = replay(data, options["orders"], options["share"], report=progress(self.say))
         feature = options["feature"] or columns.label
         if target is not None:
             target.write_text(draw_curves(found["curves"], REPLAYED), "utf-8")
@@ -106,5 +106,5 @@ def _found_words(findings: Mapping[str, Any]) -> list[str]:
     return [
         _LEARNT[findings["learnt"]],
         _OVER_COMMONEST[findings["over_commonest"]],
-        *(_CHOICE[each].format(arm=REPLAYED.arms[arm]) for arm, each in gains),
+        *(_CHOICE[finding].format(arm=REPLAYED.arms[arm]) for arm, finding in gains),
     ]

@@ -52,7 +52,7 @@ class Command(LabelhubCommand):
             per_author=options["per_author"],
         )
         target = curves_file(options["curves"])
-        found = simulate(settings, options["seeds"], told=progress(self.say))
+        found = simulate(settings, options["seeds"], report=progress(self.say))
         points = found.pop("curves")
         if target is not None:
             target.write_text(draw_curves(points), "utf-8")

@@ -96,9 +96,9 @@ def grid(start: datetime, length: float, count: int) -> tuple[Window, ...]:
     """
     if start.tzinfo is None or not (math.isfinite(length) and length > 0 and count > 0):
         raise InvalidInput.at("windows", "Windows start in a time zone and have a positive length.")
-    at = start.timestamp()
+    begin = start.timestamp()
     # By time elapsed: on the day the clocks change a window is no longer than on others.
-    ends = [datetime.fromtimestamp(at + length * i, tz=start.tzinfo) for i in range(count + 1)]
+    ends = [datetime.fromtimestamp(begin + length * i, tz=start.tzinfo) for i in range(count + 1)]
     return tuple(Window(*pair) for pair in pairwise(ends))
 
 
@@ -110,8 +110,8 @@ def fingerprint(found: Design, key: bytes) -> str:
     """
     windows = [[w.start.timestamp(), w.end.timestamp()] for w in found.windows]
     arms = [asdict(arm) for arm in found.arms]
-    told = {"arms": arms, "control": found.control, "windows": windows}
-    plain = json.dumps(told, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    designed = {"arms": arms, "control": found.control, "windows": windows}
+    plain = json.dumps(designed, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return blake2b(plain.encode(), digest_size=32, key=_checked(key), person=b"design").hexdigest()
 
 
@@ -138,15 +138,15 @@ def arm_of_author(found: Design, key: bytes, author: str) -> Arm:
     return found.arms[bisect_right(ends, position(key, author))]
 
 
-def window_of(found: Design, at: datetime) -> int | None:
+def window_of(found: Design, time: datetime) -> int | None:
     """The index of the window that ``at`` lies in; None between and outside windows.
 
     Raises ``InvalidInput`` for a time without time zone.
     """
-    if at.tzinfo is None:
+    if time.tzinfo is None:
         raise InvalidInput.at("at", "A time without its time zone cannot be placed.")
     # By seconds: times of one zone are compared by its clocks, which are put back once a year.
-    now = at.timestamp()
+    now = time.timestamp()
     index = bisect_right(found.windows, now, key=lambda window: window.start.timestamp()) - 1
     return index if index >= 0 and now < found.windows[index].end.timestamp() else None
 

@@ -212,9 +212,9 @@ def difference_bounds(rate: ClusteredRate, control: ClusteredRate) -> Bounds:
 
 def joint_freedom(rate: ClusteredRate, control: ClusteredRate) -> float:
     """Degrees of freedom of the variance of a log ratio (Satterthwaite 1946)."""
-    one, other = _relative(rate, control)
+    own, other = _relative(rate, control)
     # As shares of the total, so that squares of tiny variances do not vanish.
-    share = one / (one + other)
+    share = own / (own + other)
     return 1 / (share**2 / rate.freedom + (1 - share) ** 2 / control.freedom)
 
 

@@ -132,11 +132,11 @@ def look_at(
         return Look(reason, least_p, least_p <= found.alpha, seen.n if seen else 0.0)
     p = min(least_p, _p(seen, _mixture(found)))
     n = round(rate.exposure + base.exposure)
-    told = undefined("no clicks in the control")
+    ratio = undefined("no clicks in the control")
     if base.value > 0:
         bounds = _interval(seen, _mixture(found), found.alpha)
-        told = figure(rate.value / base.value, bounds, n=n, method=METHOD)
-    return Look(told, p, p <= found.alpha, seen.n)
+        ratio = figure(rate.value / base.value, bounds, n=n, method=METHOD)
+    return Look(ratio, p, p <= found.alpha, seen.n)
 
 
 def _seen(rate: ClusteredRate, base: ClusteredRate) -> _Seen | None:

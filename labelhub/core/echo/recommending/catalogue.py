@@ -141,11 +141,11 @@ def _no_number(name: str) -> NoReturn:
 
 
 def _objects(data: list[Any]) -> Iterator[_Row]:
-    for row, each in enumerate(data, start=1):
-        if not isinstance(each, dict):
+    for row, given_row in enumerate(data, start=1):
+        if not isinstance(given_row, dict):
             yield row, {}, "must be an object with 'id', 'title', 'text' and 'link'."
             continue
-        named = [(_FIELDS.get(_plain(name), ""), value) for name, value in each.items()]
+        named = [(_FIELDS.get(_plain(name), ""), value) for name, value in given_row.items()]
         given = [(field, value) for field, value in named if field]
         twice = len({field for field, _ in given}) < len(given)
         yield row, dict(given), "two of its names mean the same field." if twice else ""
@@ -153,7 +153,7 @@ def _objects(data: list[Any]) -> Iterator[_Row]:
 
 def _csv_rows(text: str) -> tuple[Iterator[_Row], Sequence[str]]:
     first = next(io.StringIO(text, newline=""), "")
-    delimiter = max(DELIMITERS, key=lambda each: len(_known(_header(first, each))))
+    delimiter = max(DELIMITERS, key=lambda delimiter: len(_known(_header(first, delimiter))))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         header = next(reader, [])
@@ -258,7 +258,7 @@ def unused_attributes(items: Iterable[Item], features: Mapping[str, Sequence[str
     rows: Counter[tuple[str, str]] = Counter()
     for item in items:
         rows.update(set(_strange(item, known)))
-    ordered = sorted(rows, key=lambda each: (-rows[each], each))
+    ordered = sorted(rows, key=lambda attribute: (-rows[attribute], attribute))
     return [Unused(key, value, rows[key, value]) for key, value in ordered]
 
 
@@ -268,8 +268,8 @@ def _forms(values: Sequence[str]) -> Collection[str]:
 
 
 def _strange(item: Item, known: Mapping[str, Collection[str]]) -> Iterator[tuple[str, str]]:
-    for told in (item.suits, item.avoids):
-        for key, values in told.items():
+    for attributes in (item.suits, item.avoids):
+        for key, values in attributes.items():
             if key not in known:
                 yield key, ""
             elif known[key]:

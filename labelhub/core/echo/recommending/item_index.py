@@ -173,7 +173,7 @@ class ItemIndex:
     def __init__(self, items: Sequence[Item]) -> None:
         self.items = tuple(items)
         self._bags = [_bag(item) for item in self.items]
-        self.places = {item.id: at for at, item in enumerate(self.items)}
+        self.places = {item.id: place for place, item in enumerate(self.items)}
         self.postings = Postings(self._bags)
         self._suiting = _by_value(item.suits for item in self.items)
         self._avoiding = _by_value(item.avoids for item in self.items)
@@ -183,13 +183,13 @@ class ItemIndex:
     def __len__(self) -> int:
         return len(self.items)
 
-    def shared(self, at: int, wanted: Sequence[str]) -> tuple[str, ...]:
+    def shared(self, place: int, wanted: Sequence[str]) -> tuple[str, ...]:
         """Of the terms ``wanted`` those that item number ``at`` has, in their order."""
-        return tuple(dict.fromkeys(term for term in wanted if term in self._bags[at]))
+        return tuple(dict.fromkeys(term for term in wanted if term in self._bags[place]))
 
     def named(self, wanted: Sequence[str]) -> Mapping[int, int]:
         """How many of the different terms ``wanted`` are in the title or tags, by item number."""
-        return Counter(at for term in wanted for at in self._naming.get(term, ()))
+        return Counter(place for term in wanted for place in self._naming.get(term, ()))
 
     def suited(self, feature: Selected, *, is_open: bool) -> Floats:
         """For each item 1 where it suits the predicted value, -1 where it contradicts it, else 0.
@@ -211,8 +211,8 @@ class ItemIndex:
         """Whether some item suits this very value; of one that none names nothing can be said."""
         return (key, value) in self._suiting
 
-    def _of(self, told: Mapping[tuple[str, str], _Places], key: str, value: str) -> _Places:
-        return told.get((key, value), np.zeros(0, np.int64))
+    def _of(self, named: Mapping[tuple[str, str], _Places], key: str, value: str) -> _Places:
+        return named.get((key, value), np.zeros(0, np.int64))
 
 
 def _bag(item: Item) -> Mapping[str, float]:
@@ -226,26 +226,26 @@ def _bag(item: Item) -> Mapping[str, float]:
 
 def _by_term(items: Sequence[Item]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
-    for at, item in enumerate(items):
+    for place, item in enumerate(items):
         for term in dict.fromkeys(terms(" ".join((item.title, *item.tags)))):
-            found.setdefault(term, []).append(at)
+            found.setdefault(term, []).append(place)
     return found
 
 
 def _by_value(
-    told: Iterable[Mapping[str, Sequence[str]]],
+    stated: Iterable[Mapping[str, Sequence[str]]],
 ) -> dict[tuple[str, str], _Places]:
     found: dict[tuple[str, str], list[int]] = {}
-    for at, attributes in enumerate(told):
+    for place, attributes in enumerate(stated):
         for key, values in attributes.items():
             for value in values:
-                found.setdefault((key, spelled(value)), []).append(at)
-    return {each: np.array(places, np.int64) for each, places in found.items()}
+                found.setdefault((key, spelled(value)), []).append(place)
+    return {key_value: np.array(places, np.int64) for key_value, places in found.items()}
 
 
-def _by_key(told: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, _Places]:
+def _by_key(stated: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, _Places]:
     found: dict[str, list[int]] = {}
-    for at, attributes in enumerate(told):
+    for place, attributes in enumerate(stated):
         for key in attributes:
-            found.setdefault(key, []).append(at)
+            found.setdefault(key, []).append(place)
     return {key: np.array(places, np.int64) for key, places in found.items()}

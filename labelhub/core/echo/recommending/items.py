@@ -71,9 +71,9 @@ class Item:
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form that :func:`read_item` reads back unchanged."""
-        told = {key: list(values) for key, values in self.suits.items()}
+        attributes = {key: list(values) for key, values in self.suits.items()}
         for key, values in self.avoids.items():
-            told.setdefault(key, []).extend(NOT + value for value in values)
+            attributes.setdefault(key, []).extend(NOT + value for value in values)
         return {
             "id": self.id,
             "title": self.title,
@@ -84,7 +84,7 @@ class Item:
             "price": None if self.price is None else str(self.price),
             "currency": self.currency,
             "tags": list(self.tags),
-            "attributes": told,
+            "attributes": attributes,
         }
 
 
@@ -108,8 +108,8 @@ def read_item(raw: Mapping[str, Any]) -> Item:
     if (read.get("price") is None) == bool(read.get("currency")) and not faults:
         faults.append({"field": "currency", "message": "a price and its currency belong together."})
     if faults:
-        told = " ".join(f"{fault['field']}: {fault['message']}" for fault in faults)
-        raise InvalidInput(told, data={"errors": faults})
+        problems = " ".join(f"{fault['field']}: {fault['message']}" for fault in faults)
+        raise InvalidInput(problems, data={"errors": faults})
     suits, avoids = read.pop("attributes")
     return Item(**read, suits=suits, avoids=avoids)
 
@@ -134,7 +134,7 @@ def _checked(raw: Any, name: str, longest: int) -> str:
     text = " ".join(unicodedata.normalize("NFC", raw).split())
     if len(text) > longest:
         raise InvalidInput.at(name, f"must be at most {longest:,} characters.")
-    strange = next((each for each in text if each in _TURNING or _is_control(each)), "")
+    strange = next((char for char in text if char in _TURNING or _is_control(char)), "")
     if strange:
         raise InvalidInput.at(name, f"must not contain the character U+{ord(strange):04X}.")
     return text
@@ -209,7 +209,7 @@ def _tags(raw: Any) -> tuple[str, ...]:
         return ()
     if not isinstance(listed, list | tuple):
         raise InvalidInput.at("tags", "must be words, parted by commas.")
-    tags = [_checked(each, "tags", LONGEST["tag"]) for each in listed]
+    tags = [_checked(tag, "tags", LONGEST["tag"]) for tag in listed]
     kept = tuple(dict.fromkeys(filter(None, tags)))
     if len(kept) > MOST_TAGS:
         raise InvalidInput.at("tags", f"must be at most {MOST_TAGS}.")
@@ -218,15 +218,15 @@ def _tags(raw: Any) -> tuple[str, ...]:
 
 def _attributes(raw: Any) -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]:
     """The values that are suited, and those that are not, by key."""
-    told = _pairs(raw) if isinstance(raw, str) else raw
-    if told is None:
+    attributes = _pairs(raw) if isinstance(raw, str) else raw
+    if attributes is None:
         return {}, {}
-    if not isinstance(told, Mapping):
+    if not isinstance(attributes, Mapping):
         raise InvalidInput.at("attributes", "must be given as key=value;value|key=value.")
-    if len(told) > MOST_KEYS:
+    if len(attributes) > MOST_KEYS:
         raise InvalidInput.at("attributes", f"must be at most {MOST_KEYS}.")
     suits, avoids = {}, {}
-    for key, values in told.items():
+    for key, values in attributes.items():
         for_, against = _values(key, values)
         if for_:
             suits[key] = for_
@@ -236,7 +236,7 @@ def _attributes(raw: Any) -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, t
 
 
 def _pairs(text: str) -> dict[str, list[str]]:
-    told: dict[str, list[str]] = {}
+    attributes: dict[str, list[str]] = {}
     key = ""
     for piece in filter(str.strip, _BETWEEN_VALUES.split(text)):
         name, equals, value = piece.partition("=")
@@ -244,8 +244,8 @@ def _pairs(text: str) -> dict[str, list[str]]:
             key = name.strip()
         elif not key:
             raise InvalidInput.at("attributes", "must be given as key=value;value|key=value.")
-        told.setdefault(key, []).append(value if equals else piece)
-    return told
+        attributes.setdefault(key, []).append(value if equals else piece)
+    return attributes
 
 
 def _values(key: Any, raw: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -257,7 +257,7 @@ def _values(key: Any, raw: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     listed = [raw] if isinstance(raw, str) else raw
     if not isinstance(listed, list | tuple) or len(listed) > MOST_VALUES:
         raise InvalidInput.at(where, f"must be one value, or up to {MOST_VALUES}.")
-    values = [_checked(each, where, LONGEST["value"]) for each in listed]
+    values = [_checked(value, where, LONGEST["value"]) for value in listed]
     against = tuple(dict.fromkeys(v[1:].strip() for v in values if v.startswith(NOT)))
     for_ = tuple(dict.fromkeys(v for v in values if not v.startswith(NOT)))
     if not all(for_) or not all(against) or not values:

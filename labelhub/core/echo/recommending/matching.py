@@ -147,8 +147,8 @@ def match(
     weights = weights or Weights()
     wanted = terms(message_text[:READ])
     before = terms(" ".join(reversed(context))[:READ])
-    heard = [each for each in selected if _weight_of(each) > 0]
-    voices = [_voice(index, each, meanings or Meanings(), weights) for each in heard]
+    heard = [feature for feature in selected if _weight_of(feature) > 0]
+    voices = [_voice(index, feature, meanings or Meanings(), weights) for feature in heard]
     whole = weights.message + (weights.context if before else 0.0)
     whole += sum(voice.weight for voice in voices)
     by_message = index.postings.likeness(wanted) * (weights.message / whole)
@@ -159,14 +159,14 @@ def match(
     best = _best(scores, index, exclude, count)
     return [
         Match(
-            index.items[at],
-            round(float(scores[at]), PLACES),
-            float(by_message[at]),
-            float(by_context[at]),
-            index.shared(at, wanted),
-            _reasons(voices, at, whole),
+            index.items[place],
+            round(float(scores[place]), PLACES),
+            float(by_message[place]),
+            float(by_context[place]),
+            index.shared(place, wanted),
+            _reasons(voices, place, whole),
         )
-        for at in best
+        for place in best
     ]
 
 
@@ -177,7 +177,7 @@ class _Voice:
     feature: Selected
     weight: float
     verdicts: Floats
-    told: NDArray[np.bool_]
+    stated: NDArray[np.bool_]
 
 
 def _weight_of(feature: Selected) -> float:
@@ -190,11 +190,11 @@ def _weight_of(feature: Selected) -> float:
 
 def _voice(index: ItemIndex, feature: Selected, meanings: Meanings, weights: Weights) -> _Voice:
     suited = index.suited(feature, is_open=feature.key in meanings.open_keys)
-    told = suited != 0
+    stated = suited != 0
     sign, words = _words_of(feature, meanings)
     alike = index.postings.likeness(terms(words)) * sign
-    verdicts = np.where(told, suited * weights.attribute, alike)
-    return _Voice(feature, _weight_of(feature), verdicts, told)
+    verdicts = np.where(stated, suited * weights.attribute, alike)
+    return _Voice(feature, _weight_of(feature), verdicts, stated)
 
 
 def _words_of(feature: Selected, meanings: Meanings) -> tuple[float, str]:
@@ -211,20 +211,20 @@ def _words_of(feature: Selected, meanings: Meanings) -> tuple[float, str]:
     return (-1.0, rest) if rest else (1.0, feature.value)
 
 
-def _reasons(voices: Sequence[_Voice], at: int, whole: float) -> tuple[Reason, ...]:
+def _reasons(voices: Sequence[_Voice], place: int, whole: float) -> tuple[Reason, ...]:
     found = []
     for voice in voices:
-        verdict = float(voice.verdicts[at])
+        verdict = float(voice.verdicts[place])
         if verdict:
             part = verdict * voice.weight / whole
-            fit = _fit(verdict, told=bool(voice.told[at]))
+            fit = _fit(verdict, stated=bool(voice.stated[place]))
             key, name, value = voice.feature.key, voice.feature.name, voice.feature.value
             found.append(Reason(key, name, value, voice.weight, fit, verdict, part))
     return tuple(sorted(found, key=lambda reason: (-abs(reason.part), reason.key)))
 
 
-def _fit(verdict: float, *, told: bool) -> Fit:
-    if told:
+def _fit(verdict: float, *, stated: bool) -> Fit:
+    if stated:
         return Fit.SUITS if verdict > 0 else Fit.CONTRADICTS
     return Fit.SOUNDS_ALIKE if verdict > 0 else Fit.SOUNDS_DENIED
 
@@ -232,11 +232,11 @@ def _fit(verdict: float, *, told: bool) -> Fit:
 def _best(scores: Floats, index: ItemIndex, exclude: Collection[str], count: int) -> list[int]:
     """The places of the highest scores above 0; of equal ones the first."""
     rounded = np.round(scores, PLACES)
-    rounded[[index.places[each] for each in exclude if each in index.places]] = 0.0
+    rounded[[index.places[item_id] for item_id in exclude if item_id in index.places]] = 0.0
     among = np.flatnonzero(rounded > 0)
     if 0 < count < len(among):
         # All that reach the last place are sorted: a part of equal ones would be left to chance.
         bar = np.partition(rounded[among], len(among) - count)[len(among) - count]
         among = among[rounded[among] >= bar]
     order = np.lexsort((among, -rounded[among]))[: max(0, count)]
-    return [int(at) for at in among[order]]
+    return [int(place) for place in among[order]]

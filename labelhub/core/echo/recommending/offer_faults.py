@@ -81,15 +81,15 @@ def _tables() -> Mapping[str, OfferTable]:
 
 
 def _table(raw: Mapping[str, Any]) -> OfferTable:
-    told = {
+    patterns = {
         name: _pattern(raw[name], spaced=raw["spaced"])
         for name in ("claims", "urgency", "speaker", "hidden")
     }
-    return OfferTable(raw["label"], raw["template"], raw["capitals"], raw["latin"], **told)
+    return OfferTable(raw["label"], raw["template"], raw["capitals"], raw["latin"], **patterns)
 
 
 def _pattern(phrases: Iterable[str], *, spaced: bool) -> re.Pattern[str]:
-    found = "|".join(_phrase(each) for each in sorted(phrases, key=len, reverse=True))
+    found = "|".join(_phrase(phrase) for phrase in sorted(phrases, key=len, reverse=True))
     return re.compile(rf"(?<!\w)(?:{found})(?!\w)" if spaced else f"(?:{found})")
 
 
@@ -224,12 +224,12 @@ def _without_link(text: str, item: Item) -> str:
 
 
 def _facts(text: str, item: Item, language: str) -> Iterator[OfferFault]:
-    said = unicodedata.normalize("NFKC", _without_link(text, item))
+    normal = unicodedata.normalize("NFKC", _without_link(text, item))
     own = unicodedata.normalize("NFKC", " ".join((item.title, item.text, *item.tags)))
-    if not all(_is_the_items(match, item) for match in _PRICE.finditer(said.casefold())):
+    if not all(_is_the_items(match, item) for match in _PRICE.finditer(normal.casefold())):
         yield OfferFault("price", "It names a price that is not the item's.")
-    told = {_value(number) for number in _NUMBER.findall(own)} | {item.price}
-    strange = [number for number in _NUMBER.findall(said) if _value(number) not in told]
+    own_figures = {_value(number) for number in _NUMBER.findall(own)} | {item.price}
+    strange = [number for number in _NUMBER.findall(normal) if _value(number) not in own_figures]
     if strange:
         yield OfferFault("figure", f"The item does not say {strange[0]}.")
     name = next(_names(text, own + " " + item.vertical + " " + item.currency, language), "")
@@ -268,21 +268,21 @@ def _names(text: str, own: str, language: str) -> Iterator[str]:
 
 
 def _wording(text: str, language: str) -> Iterator[OfferFault]:
-    said = plain(text)
+    folded = plain(text)
     own, *others = tables_for(language)
     for table in (own, *others):
         for name, code, problem in _ABOUT:
-            if found := getattr(table, name).search(said):
+            if found := getattr(table, name).search(folded):
                 yield OfferFault(code, f'"{found[0]}": {problem}.')
-    if found := own.speaker.search(said):
+    if found := own.speaker.search(folded):
         yield OfferFault("speaker", f'"{found[0]}": it speaks as somebody in the conversation.')
 
 
 def _privacy(text: str, message_text: str, limits: OfferLimits) -> Iterator[OfferFault]:
     if limits.leaks(text):
         yield OfferFault("personal_data", "It holds something that looks like personal data.")
-    said, written, size = plain(text), plain(message_text), LONGEST_QUOTE + 1
-    if any(said[at : at + size] in written for at in range(len(said) - size + 1)):
+    folded, written, size = plain(text), plain(message_text), LONGEST_QUOTE + 1
+    if any(folded[start : start + size] in written for start in range(len(folded) - size + 1)):
         yield OfferFault("quote", f"It repeats over {LONGEST_QUOTE} characters of the message.")
 
 

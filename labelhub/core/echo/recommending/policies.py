@@ -165,8 +165,8 @@ def decide(
     odds = _odds(rule, left, chosen)
     if draw < rule.exploring:
         # The rest of the same draw picks the candidate: given that it is below, it is uniform.
-        at = min(math.floor(draw / rule.exploring * len(left)), len(left) - 1)
-        chosen, why = left[at], Why.EXPLORING
+        place = min(math.floor(draw / rule.exploring * len(left)), len(left) - 1)
+        chosen, why = left[place], Why.EXPLORING
     propensity = odds[chosen.item.id] if chosen else 1.0 - rule.exploring
     return OfferDecision(chosen, why, propensity, why is Why.EXPLORING, odds)
 
@@ -269,16 +269,16 @@ def keyword(index: ItemIndex, moment: OfferContext) -> list[Match]:
     """
     wanted = tuple(dict.fromkeys(terms(moment.message_text[:READ])))
     counts = index.named(wanted)
-    among = (at for at in counts if index.items[at].id not in moment.exclude)
-    kept = nsmallest(max(0, moment.count), among, key=lambda at: (-counts[at], at))
+    among = (place for place in counts if index.items[place].id not in moment.exclude)
+    kept = nsmallest(max(0, moment.count), among, key=lambda place: (-counts[place], place))
     return [
         Match(
-            index.items[at],
-            float(counts[at]),
-            from_message=float(counts[at]),
-            shared=index.shared(at, wanted),
+            index.items[place],
+            float(counts[place]),
+            from_message=float(counts[place]),
+            shared=index.shared(place, wanted),
         )
-        for at in kept
+        for place in kept
     ]
 
 

@@ -82,26 +82,17 @@ class Offer:
         text: plain words, to be shown as text and never as markup.
         language: of the label; "en" where that of the conversation has none.
         source: "model" or "template".
-        refused: codes and words of what each try was refused for.
-        failed: how the call ended that gave nothing; "" where all gave something.
     """
 
     item: Item
     text: str
     language: str
     source: str = TEMPLATE
-    refused: tuple[tuple[OfferFault, ...], ...] = ()
-    failed: str = ""
 
     @property
     def label(self) -> str:
         """What it is called, so that nobody takes it for anything else."""
         return label_of(self.language)
-
-    def told(self) -> dict[str, Any]:
-        """JSON-ready account of how it was worded."""
-        refused = [[fault.code for fault in each] for each in self.refused]
-        return {"source": self.source, "failed": self.failed, "faults": refused}
 
 
 #: Lists of calls out, lists of replies in; the offer in the end.
@@ -114,22 +105,25 @@ def word_offer(item: Item, moment: OfferMoment, plan: OfferPlan) -> Wording:
     Steps of the calls: "offer", "offer/2". A call that fails is not made again.
     """
     offer = ready_offer(item, moment, plan)
-    refused: list[tuple[OfferFault, ...]] = []
-    failed = ""
+    faults: tuple[OfferFault, ...] = ()
     for number in range(1, TRIES + 1):
-        (reply,) = yield [_call(item, moment, plan, refused[-1] if refused else (), number)]
+        (reply,) = yield [_call(item, moment, plan, faults, number)]
         if not reply.ok:
-            failed = str(reply.status)
             break
         text = read_offer(reply.text)
-        found = _found(text, item, moment, plan)
+        faults = offer_faults(
+            text,
+            item,
+            message_text=moment.text,
+            language=moment.language,
+            limits=plan.limits,
+        )
         # An answer that was cut off may end where the meaning turns.
         if reply.cut_off:
-            found = (*found, OfferFault("cut_off", "It is not finished."))
-        if not found:
-            return replace(offer, text=text, source=MODEL, refused=tuple(refused))
-        refused.append(found)
-    return replace(offer, refused=tuple(refused), failed=failed)
+            faults = (*faults, OfferFault("cut_off", "It is not finished."))
+        if not faults:
+            return replace(offer, text=text, source=MODEL)
+    return offer
 
 
 def read_offer(reply_text: str) -> str:
@@ -164,16 +158,6 @@ def ready_offer(item: Item, moment: OfferMoment, plan: OfferPlan) -> Offer:
     return Offer(item=item, text=text, language=language)
 
 
-def _found(text: str, item: Item, moment: OfferMoment, plan: OfferPlan) -> tuple[OfferFault, ...]:
-    return offer_faults(
-        text,
-        item,
-        message_text=moment.text,
-        language=moment.language,
-        limits=plan.limits,
-    )
-
-
 def _call(
     item: Item,
     moment: OfferMoment,
@@ -183,7 +167,7 @@ def _call(
 ) -> Call:
     before = "\n".join(f"{role}: {text}" for role, text in moment.context)
     # What is told of a fault quotes what a model wrote.
-    told = "\n".join(fault.detail for fault in problems)
+    details = "\n".join(fault.detail for fault in problems)
     salt, limits = plan.salt, plan.limits
     return Call(
         step=ROLE + (f"/{number}" if number > 1 else ""),
@@ -195,7 +179,7 @@ def _call(
             item=fence(_told(item), salt),
             before=fence(before, salt) if before else "",
             message=fence(moment.text, salt),
-            problems=fence(told, salt) if told else "",
+            problems=fence(details, salt) if details else "",
         ),
         prompt_hash=plan.prompt.hash,
         schema=_schema(),

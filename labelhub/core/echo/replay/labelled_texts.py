@@ -205,7 +205,9 @@ def _down(value: Any, steps: Sequence[str], path: str) -> Any:
     if isinstance(value, Mapping) and step in value:
         return _down(value[step], rest, path)
     if isinstance(value, list) and value and step == "*":
-        return math.fsum(_number(_down(each, rest, path), path) for each in value) / len(value)
+        return math.fsum(_number(_down(element, rest, path), path) for element in value) / len(
+            value
+        )
     if isinstance(value, list) and step.isdecimal() and int(step[:9]) < len(value):
         return _down(value[int(step)], rest, path)
     raise _Unusable(f"there is no '{path}'")
@@ -248,7 +250,7 @@ def _banded(labels: Sequence[Any], bands: int) -> tuple[Sequence[str], tuple[str
     names = [_range(low, high, 6) for low, high in ends]
     if len(set(names)) < len(set(ends)):
         names = [_range(low, high, 17) for low, high in ends]
-    return [names[at] for at in places], tuple(dict.fromkeys(names))
+    return [names[place] for place in places], tuple(dict.fromkeys(names))
 
 
 def _range(low: float, high: float, digits: int) -> str:

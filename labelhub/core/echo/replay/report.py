@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from labelhub.core.echo.events import Answered
 from labelhub.core.echo.models import Prediction, predict
 from labelhub.core.echo.question_choice import choose, worth
-from labelhub.core.echo.repeated_runs import Figure, Told, mean_figure, side_by_side
+from labelhub.core.echo.repeated_runs import Figure, Report, mean_figure, side_by_side
 from labelhub.core.echo.replay.labelled_texts import Labelled
 from labelhub.core.echo.state import EchoState, learn, signs_of
 from labelhub.core.echo.uncertainty import bin_doubts, calibration_error, new_bins, sigma
@@ -105,25 +105,25 @@ class Replayed:
             prediction, signs, float(sigma(self.state.uncertainty, signs[None, :])[0])
         )
 
-    def choose(self, said: Sequence[ReplayedPrediction], most: int) -> Ints:
+    def choose(self, predicted: Sequence[ReplayedPrediction], most: int) -> Ints:
         """Places in a window of the texts to ask about."""
         if self.arm == RANDOM:
-            return self.draws.choice(len(said), most, replace=False)
+            return self.draws.choice(len(predicted), most, replace=False)
         if self.arm == MARGIN:
-            margins = [each.prediction.margin for each in said]
+            margins = [text.prediction.margin for text in predicted]
             return np.argsort(margins, kind="stable")[:most]
         relevance, doubt = self.state.relevance, self.state.uncertainty
         optimistic = relevance.expected + relevance.deviation
         values = worth(
-            optimistic.repeat(len(said)),
-            np.array([each.sigma for each in said]),
-            doubt.answers.repeat(len(said)),
+            optimistic.repeat(len(predicted)),
+            np.array([text.sigma for text in predicted]),
+            doubt.answers.repeat(len(predicted)),
         )
         return choose(values, most, self.draws).chosen
 
-    def answered(self, text: int, said: ReplayedPrediction) -> None:
+    def answered(self, text: int, predicted: ReplayedPrediction) -> None:
         """Learn from the stored label of a text, as a site learns from its log."""
-        value, top = self.data.values[self.data.labels[text]], said.prediction.top
+        value, top = self.data.values[self.data.labels[text]], predicted.prediction.top
         lesson = Answered(
             id=str(text),
             author=str(text),
@@ -132,7 +132,7 @@ class Replayed:
             value=value,
             predicted=top,
             loss=float(value != top),
-            signs=tuple(said.signs.tolist()),
+            signs=tuple(predicted.signs.tolist()),
             vector=self.vectors[text],
             values=self.data.values,
         )
@@ -155,16 +155,16 @@ def play(data: Labelled, order: Order, arm: str) -> ReplayTrace:
     points = []
     for start, end, is_point in _windows(count):
         window = streamed[start:end]
-        said = [learner.predict(text) for text in window]
-        right[start:end] = [_is_right(data, *pair) for pair in zip(window, said, strict=True)]
-        bin_doubts(bins, np.array([each.sigma for each in said]), ~right[start:end])
+        predicted = [learner.predict(text) for text in window]
+        right[start:end] = [_is_right(data, *pair) for pair in zip(window, predicted, strict=True)]
+        bin_doubts(bins, np.array([text.sigma for text in predicted]), ~right[start:end])
         most = min(len(window), math.floor(order.share * end) - int(put.sum()))
-        for at in learner.choose(said, most):
-            put[start + at] = True
-            learner.answered(window[at], said[at])
+        for place in learner.choose(predicted, most):
+            put[start + place] = True
+            learner.answered(window[place], predicted[place])
         if is_point:
             points.append((int(put.sum()), *_tested(learner, held)))
-    asked, accuracy, loss = (np.array(each) for each in zip(*points, strict=True))
+    asked, accuracy, loss = (np.array(column) for column in zip(*points, strict=True))
     commonest = _commonest(np.array(data.labels), held, streamed)
     return ReplayTrace(asked, accuracy, loss, right, put, bins, commonest)
 
@@ -173,20 +173,22 @@ def _windows(count: int) -> Iterator[tuple[int, int, bool]]:
     """Where each window begins and ends, and whether the curve has a point at its end."""
     ends = [*range(WINDOW, count, WINDOW), count]
     points = set(np.linspace(0, len(ends) - 1, POINTS).astype(int).tolist())
-    for at, end in enumerate(ends):
-        yield at * WINDOW, end, at in points
+    for number, end in enumerate(ends):
+        yield number * WINDOW, end, number in points
 
 
-def _is_right(data: Labelled, text: int, said: ReplayedPrediction) -> bool:
-    return said.prediction.top == data.values[data.labels[text]]
+def _is_right(data: Labelled, text: int, predicted: ReplayedPrediction) -> bool:
+    return predicted.prediction.top == data.values[data.labels[text]]
 
 
 def _tested(learner: Replayed, held: Ints) -> tuple[float, float]:
     """Accuracy and log-loss on the held-out texts."""
-    said = [learner.predict(text).prediction for text in held]
+    predictions = [learner.predict(text).prediction for text in held]
     labels = [learner.data.labels[text] for text in held]
-    chances = [max(float(p.likely[at]), _LEAST) for p, at in zip(said, labels, strict=True)]
-    right = [int(p.likely.argmax()) == at for p, at in zip(said, labels, strict=True)]
+    chances = [
+        max(float(p.likely[label]), _LEAST) for p, label in zip(predictions, labels, strict=True)
+    ]
+    right = [int(p.likely.argmax()) == label for p, label in zip(predictions, labels, strict=True)]
     return float(np.mean(right)), float(-np.log(chances).mean())
 
 
@@ -227,8 +229,8 @@ def figures(traces: Traces) -> dict[str, Any]:
         "learnt": _mean([_rise(trace) for trace in echo]),
         "ece": _by_arm(traces, lambda trace: calibration_error(trace.bins)),
         "ece_pooled": {
-            name: calibration_error(np.sum([trace.bins for trace in each], axis=0))
-            for name, each in traces.items()
+            name: calibration_error(np.sum([trace.bins for trace in arm_traces], axis=0))
+            for name, arm_traces in traces.items()
         },
     }
     return {**found, "findings": _findings(found)}
@@ -239,9 +241,11 @@ def curves(traces: Traces) -> list[dict[str, Any]]:
     ``figure`` is "accuracy" or "log_loss", both on the held-out texts."""
     return [
         point
-        for name, each in traces.items()
+        for name, arm_traces in traces.items()
         for figure, field in (("accuracy", "held_out"), ("log_loss", "log_loss"))
-        for point in _curve(name, figure, each[0].asked, [getattr(one, field) for one in each])
+        for point in _curve(
+            name, figure, arm_traces[0].asked, [getattr(trace, field) for trace in arm_traces]
+        )
     ]
 
 
@@ -258,7 +262,7 @@ def _findings(found: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "learnt": comes_to(found["learnt"]),
         "over_commonest": comes_to(found["over_commonest"]),
-        "area_gain": {name: comes_to(each) for name, each in found["area_gain"].items()},
+        "area_gain": {name: comes_to(gain) for name, gain in found["area_gain"].items()},
     }
 
 
@@ -266,9 +270,9 @@ def _curve(
     name: str, figure: str, asked: Sequence[int] | NDArray[np.int64], heights: Sequence[Floats]
 ) -> list[dict[str, Any]]:
     points = []
-    for at, count in enumerate(asked):
-        told = _mean([float(each[at]) for each in heights])
-        ends = {end: told[end] for end in ("value", "low", "high")}
+    for place, count in enumerate(asked):
+        mean = _mean([float(height[place]) for height in heights])
+        ends = {end: mean[end] for end in ("value", "low", "high")}
         points.append({"arm": name, "figure": figure, "asked": int(count), **ends})
     return points
 
@@ -296,7 +300,9 @@ def _unasked(trace: ReplayTrace) -> float:
 
 
 def _by_arm(traces: Traces, figure: Callable[[ReplayTrace], float]) -> dict[str, Figure]:
-    return {name: _mean([figure(trace) for trace in each]) for name, each in traces.items()}
+    return {
+        name: _mean([figure(trace) for trace in arm_traces]) for name, arm_traces in traces.items()
+    }
 
 
 def _gain(
@@ -304,7 +310,7 @@ def _gain(
     other: Sequence[ReplayTrace],
     figure: Callable[[ReplayTrace], float],
 ) -> Figure:
-    return _mean([figure(one) - figure(two) for one, two in zip(echo, other, strict=True)])
+    return _mean([figure(trace) - figure(two) for trace, two in zip(echo, other, strict=True)])
 
 
 def _mean(values: Sequence[float]) -> Figure:
@@ -316,7 +322,7 @@ SHARE = 0.33
 
 
 def replay(
-    data: Labelled, orders: int = 20, share: float = SHARE, *, told: Told | None = None
+    data: Labelled, orders: int = 20, share: float = SHARE, *, report: Report | None = None
 ) -> dict[str, Any]:
     """Play every arm on the orders 0, 1, …; the figures, the "counts" and "curves".
 
@@ -324,7 +330,7 @@ def replay(
         data: texts and labels.
         orders: how many.
         share: of the streamed texts that are asked about, at most.
-        told: is told, now and then, how many of how many plays are done.
+        report: is called now and then with the plays that are done and all plays.
 
     Raises:
         InvalidInput: ``orders`` or ``share`` is out of its range.
@@ -333,7 +339,7 @@ def replay(
         raise InvalidInput.at("orders", f"must be from 1 to {MOST_ORDERS}.")
     drawn = [Order(seed, share) for seed in range(orders)]
     plays = {(order.seed, arm): (data, order, arm) for order in drawn for arm in ARMS}
-    found = side_by_side(play, plays, told)
+    found = side_by_side(play, plays, report)
     traces = {arm: [found[order.seed, arm] for order in drawn] for arm in ARMS}
     first = traces[ARMS[0]][0]
     counts = {

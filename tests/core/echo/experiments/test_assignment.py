@@ -56,7 +56,9 @@ def test_a_fingerprint_tells_any_change() -> None:
         design(ARMS, "words", grid(START, 3600, 4)),
         design(ARMS, "words", grid(START, 3600, 5)),
     ]
-    found = [fingerprint(each, KEY) for each in (base, *changed)] + [fingerprint(base, OTHER_KEY)]
+    found = [fingerprint(designed, KEY) for designed in (base, *changed)] + [
+        fingerprint(base, OTHER_KEY)
+    ]
 
     assert len(set(found)) == len(found)
     assert fingerprint(by_author(), KEY) == found[0]

@@ -88,11 +88,11 @@ ROWS = st.lists(
 
 @given(ROWS, ROWS, st.sampled_from(PERS))
 def test_any_counts_give_finite_numbers_or_reasons(
-    one: list[tuple[int, int, int]], other: list[tuple[int, int, int]], per: Per
+    treated: list[tuple[int, int, int]], other: list[tuple[int, int, int]], per: Per
 ) -> None:
     arm, control = (
         table([r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows], [0] * len(rows))
-        for rows in (one, other)
+        for rows in (treated, other)
     )
     found = compare(arm, control, per)
     for figure in (found.ratio, found.percent_change, found.difference):
@@ -135,8 +135,8 @@ MONDAY = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 def shown(hours: float, author: str = "ann", clicks: int = 0, vertical: str = "tea") -> Impression:
     """An impression so many hours after Monday noon."""
-    at = MONDAY + timedelta(hours=hours)
-    return Impression((f"{author} {hours}",), author, author, vertical, at, clicks)
+    time = MONDAY + timedelta(hours=hours)
+    return Impression((f"{author} {hours}",), author, author, vertical, time, clicks)
 
 
 def test_verticals_below_the_minimum_are_listed_without_a_rate() -> None:

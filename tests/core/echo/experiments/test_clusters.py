@@ -63,9 +63,9 @@ def test_a_share_lies_in_its_interval(units: list[tuple[int, int]]) -> None:
 
 @given(UNITS, UNITS)
 def test_turning_the_arms_turns_the_ratio_and_the_difference(
-    one: list[tuple[int, int]], other: list[tuple[int, int]]
+    arm: list[tuple[int, int]], other: list[tuple[int, int]]
 ) -> None:
-    a, b = (rate_of(clusters(*zip(*units, strict=True))) for units in (one, other))
+    a, b = (rate_of(clusters(*zip(*units, strict=True))) for units in (arm, other))
     if a is None or b is None or a.alone or b.alone:
         return
     low, high = difference_bounds(a, b)
@@ -136,10 +136,12 @@ def test_in_small_arms_intervals_are_too_wide_and_never_too_narrow(
         mean = base * (1 + AGAIN)
         inside = [holds(mean_bounds(clicks), mean) for clicks, _ in control]
         # Without clicks in the control there is no ratio, and nothing wrong is told.
-        told = [
+        covered = [
             holds(ratio_bounds(a[0], c[0]), ratio)
             for a, c in zip(arm, control, strict=True)
             if c[0].value > 0
         ]
-        print(f"{authors} authors, base {base}: {np.mean(inside):.3f}, ratio {np.mean(told):.3f}")
-        assert min(np.mean(inside), np.mean(told)) >= BAND[0]
+        print(
+            f"{authors} authors, base {base}: {np.mean(inside):.3f}, ratio {np.mean(covered):.3f}"
+        )
+        assert min(np.mean(inside), np.mean(covered)) >= BAND[0]

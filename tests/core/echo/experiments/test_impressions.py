@@ -16,8 +16,8 @@ def shown(
     event: str, content: str, seconds: float = 0, author: str = "ann", unit: str = ""
 ) -> ShownContent:
     """Content that followed a message sent after so many seconds."""
-    at = START + timedelta(seconds=seconds)
-    return ShownContent(event, content, author, unit or author, "tea", at)
+    time = START + timedelta(seconds=seconds)
+    return ShownContent(event, content, author, unit or author, "tea", time)
 
 
 DISPLAYS = st.builds(

@@ -75,10 +75,10 @@ def test_arms_that_are_alike_raise_no_more_alarms_than_promised(
 
 
 def _excludes_one(data: tuple[tuple[Floats, Floats], tuple[Floats, Floats]], day: int) -> bool:
-    one, other = (rate_of(Clusters(clicks[:, day], shown[:, day])) for clicks, shown in data)
-    if one is None or other is None or other.value == 0:
+    arm, other = (rate_of(Clusters(clicks[:, day], shown[:, day])) for clicks, shown in data)
+    if arm is None or other is None or other.value == 0:
         return False
-    low, high = ratio_bounds(one, other)
+    low, high = ratio_bounds(arm, other)
     return low > 1 or high < 1
 
 
@@ -94,7 +94,7 @@ def test_a_planted_ratio_is_found_and_lies_within_at_all_looks(
         arm = grown(rng, Planted(2076, 1, 0.014 * ratio, 0.03))
         every = looks_of(found, arm, grown(rng, Planted(342, 1, 0.014, 0.03)))
         stopped += every[-1].may_stop
-        missed += any(outside(each, ratio) for each in every)
+        missed += any(outside(look, ratio) for look in every)
     print(f"ratio {ratio}: stopped {stopped / RUNS:.3f}, ever outside {missed / RUNS:.4f}")
     assert missed / RUNS <= 0.05
     assert stopped / RUNS >= found_in
@@ -105,9 +105,9 @@ UNITS = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 30)), min_size=2, 
 
 @given(UNITS, UNITS)
 def test_a_look_alarms_exactly_when_its_interval_excludes_one(
-    one: list[tuple[int, int]], other: list[tuple[int, int]]
+    arm: list[tuple[int, int]], other: list[tuple[int, int]]
 ) -> None:
-    rate, base = (rate_of(clusters(*zip(*units, strict=True))) for units in (one, other))
+    rate, base = (rate_of(clusters(*zip(*units, strict=True))) for units in (arm, other))
     found = look_at(plan(least=1, tightest_at=30), rate, base)
     if found.ratio["value"] is not None and abs(found.p - 0.05) > 1e-6:
         assert outside(found, 1.0) == found.may_stop

@@ -104,7 +104,7 @@ def test_lengths_are_bounded(name: str) -> None:
 
 
 @all_cases(
-    "told",
+    "attributes",
     [
         "first_time",
         "Experience=some",
@@ -119,8 +119,8 @@ def test_lengths_are_bounded(name: str) -> None:
         {f"k{n}": "x" for n in range(41)},
     ],
 )
-def test_attributes_that_say_nothing_certain_are_refused(told: Any) -> None:
-    (field,) = faulty_fields(GOOD | {"attributes": told})
+def test_attributes_that_say_nothing_certain_are_refused(attributes: Any) -> None:
+    (field,) = faulty_fields(GOOD | {"attributes": attributes})
     assert field.startswith("attributes")
 
 

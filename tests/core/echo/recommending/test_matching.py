@@ -55,7 +55,7 @@ def test_weights_are_checked() -> None:
 
 
 @all_cases(
-    ("text", "told", "best"),
+    ("text", "expected", "best"),
     [
         ("a backpack for college, my laptop must fit", {"budget": "middle"}, "day-backpack"),
         ("I need a tent for a winter crossing", {"experience_level": "expert"}, "winter-tent"),
@@ -65,8 +65,8 @@ def test_weights_are_checked() -> None:
         ("Ich suche einen Rucksack", {"experience_level": "expert"}, "ultralight-backpack"),
     ],
 )
-def test_in_the_demos_shop(text: str, told: dict[str, str], best: str) -> None:
-    selected = [says(key, value, 0.8, 0.4) for key, value in told.items()]
+def test_in_the_demos_shop(text: str, expected: dict[str, str], best: str) -> None:
+    selected = [says(key, value, 0.8, 0.4) for key, value in expected.items()]
     assert ids(match(demo_index(), text, (), selected))[0] == best
 
 
@@ -92,23 +92,30 @@ def test_a_score_is_the_sum_of_what_is_told_of_it(
 ) -> None:
     found = match(demo_index(), text, context, selected, count=100)
     assert found == match(demo_index(), text, context, selected, count=100)
-    assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
+    assert [match_.score for match_ in found] == sorted(
+        (match_.score for match_ in found), reverse=True
+    )
     assert found[:3] == match(demo_index(), text, context, selected, count=3)
-    for each in found:
-        parts = each.from_message + each.from_context + sum(r.part for r in each.reasons)
-        assert 0 < each.score <= 1
-        assert math.isclose(each.score, parts, abs_tol=1e-8)
+    for match_ in found:
+        parts = match_.from_message + match_.from_context + sum(r.part for r in match_.reasons)
+        assert 0 < match_.score <= 1
+        assert math.isclose(match_.score, parts, abs_tol=1e-8)
 
 
 @given(FEATURES, st.randoms(use_true_random=False))
 def test_the_order_of_features_changes_nothing(selected: list[Selected], order: object) -> None:
     other = sorted(selected, key=lambda _: order.random())  # type: ignore[attr-defined]
-    one, two = (match(demo_index(), "warm gift", (), each, count=9) for each in (selected, other))
-    assert ids(one) == ids(two)
+    first, two = (
+        match(demo_index(), "warm gift", (), features, count=9) for features in (selected, other)
+    )
+    assert ids(first) == ids(two)
 
 
 @pytest.mark.thorough
 def test_fifty_thousand_items_give_the_right_one() -> None:
-    items = [ware(f"lamp {at}", f"Number {at} of shelf {at % 97}.") for at in range(50_000)]
+    items = [
+        ware(f"lamp {number}", f"Number {number} of shelf {number % 97}.")
+        for number in range(50_000)
+    ]
     index = ItemIndex(items)
     assert ids(match(index, "lamp 31337", (), [says("level", "expert")]))[0] == "lamp 31337"

@@ -68,15 +68,15 @@ def test_what_forbids(matches: tuple[Match, ...], more: dict[str, Any], why: Why
 @given(st.lists(st.sampled_from([GOOD, SECOND, WEAK, ASIDE]), unique_by=id), st.floats(0, 0.5))
 def test_propensities_are_the_shares_of_draws(matches: list[Match], exploring: float) -> None:
     rule = replace(RULE, exploring=exploring)
-    draws = [(at + 0.5) / 400 for at in range(400)]
+    draws = [(step + 0.5) / 400 for step in range(400)]
     found = [decided(*matches, rule=rule, draw=draw) for draw in draws]
-    counts = Counter(each.match.item.id if each.match else "" for each in found)
-    for each in found:
-        share = counts[each.match.item.id if each.match else ""] / len(draws)
-        assert each.propensity == pytest.approx(share, abs=0.006)
-        assert each.propensity > 0
-        if each.match:
-            assert each.item_propensities[each.match.item.id] == each.propensity
+    counts = Counter(decision.match.item.id if decision.match else "" for decision in found)
+    for decision in found:
+        share = counts[decision.match.item.id if decision.match else ""] / len(draws)
+        assert decision.propensity == pytest.approx(share, abs=0.006)
+        assert decision.propensity > 0
+        if decision.match:
+            assert decision.item_propensities[decision.match.item.id] == decision.propensity
 
 
 @pytest.mark.parametrize(

@@ -41,5 +41,5 @@ def test_a_value_is_of_use_where_an_item_that_names_it_may_suit_or_contradict(
 ) -> None:
     item = ware("a", attributes={key: value})
     index = ItemIndex([item])
-    bears = any(index.suited(says(key, each), is_open=False).any() for each in FEATURES[key])
+    bears = any(index.suited(says(key, value), is_open=False).any() for value in FEATURES[key])
     assert (unused_attributes([item], FEATURES) == []) is bears

@@ -24,7 +24,7 @@ def says(key: str, value: str, probability: float = 1.0, relevance: float = 1.0)
 
 def ids(matches: list[Match]) -> list[str]:
     """Which items, in their order."""
-    return [each.item.id for each in matches]
+    return [match.item.id for match in matches]
 
 
 @lru_cache(maxsize=1)

@@ -18,8 +18,8 @@ def texts_with(count: int, *, telling: bool, seed: int = 0) -> Labelled:
     values = tuple(TELLING)
     labels = draws.integers(len(values), size=count)
     texts = []
-    for at, label in enumerate(labels):
-        words = [*draws.choice(WORDS, 7), f"no{at}"]
+    for number, label in enumerate(labels):
+        words = [*draws.choice(WORDS, 7), f"no{number}"]
         if telling:
             words.insert(int(draws.integers(8)), TELLING[values[label]])
         texts.append(" ".join(words))

@@ -17,8 +17,8 @@ from tests.cases import all_cases
 def rows(count: int = LEAST_TEXTS, **fields: Any) -> list[dict[str, Any]]:
     """Rows of different texts, labelled yes and no in turn."""
     return [
-        {"text": f"text number {at}", "label": ("yes", "no")[at % 2], **fields}
-        for at in range(count)
+        {"text": f"text number {number}", "label": ("yes", "no")[number % 2], **fields}
+        for number in range(count)
     ]
 
 
@@ -27,13 +27,13 @@ def jsonl(given: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def refused(source: bytes, columns: Columns | None = None) -> str:
-    with pytest.raises(InvalidInput) as told:
+    with pytest.raises(InvalidInput) as refusal:
         read_labelled(source, columns or Columns())
-    return str(told.value)
+    return str(refusal.value)
 
 
 @all_cases(
-    ("bad", "told"),
+    ("bad", "message"),
     [
         ("{", "line 61: is no JSON."),
         ("[1]", "line 61: is no JSON object."),
@@ -62,8 +62,8 @@ def refused(source: bytes, columns: Columns | None = None) -> str:
         ),
     ],
 )
-def test_a_bad_line_is_refused_with_its_number(bad: str, told: str) -> None:
-    assert refused(jsonl(rows()) + b"\n" + bad.encode()) == told
+def test_a_bad_line_is_refused_with_its_number(bad: str, message: str) -> None:
+    assert refused(jsonl(rows()) + b"\n" + bad.encode()) == message
 
 
 def test_a_csv_row_is_told_by_the_line_it_begins_at() -> None:
@@ -74,7 +74,7 @@ def test_a_csv_row_is_told_by_the_line_it_begins_at() -> None:
 
 
 @all_cases(
-    ("source", "told"),
+    ("source", "message"),
     [
         (b"", "The file is empty."),
         (b" \n\t\n", "The file is empty."),
@@ -85,14 +85,14 @@ def test_a_csv_row_is_told_by_the_line_it_begins_at() -> None:
         (b"text,label\n", "There are 0 different texts; it takes 60."),
     ],
 )
-def test_a_file_with_too_little_is_refused(source: bytes, told: str) -> None:
-    assert refused(source) == told
+def test_a_file_with_too_little_is_refused(source: bytes, message: str) -> None:
+    assert refused(source) == message
 
 
 def test_a_file_with_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(labelled_texts, "MOST_TEXTS", 65)
     assert refused(jsonl(rows(66))) == "The file has more than 65 texts."
-    many = [{**row, "label": f"label {at}"} for at, row in enumerate(rows(61))]
+    many = [{**row, "label": f"label {number}"} for number, row in enumerate(rows(61))]
     assert refused(jsonl(many)) == (
         "There are 61 different labels and at most 60 can be learnt; "
         "numbers may be told in bands (--bands)."
@@ -101,15 +101,15 @@ def test_a_file_with_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_truth_and_numbers_are_labels_by_their_names() -> None:
     given = rows()
-    for at, label in enumerate([True, False, 3, 2.5, 1234567]):
-        given[at]["label"] = label
+    for place, label in enumerate([True, False, 3, 2.5, 1234567]):
+        given[place]["label"] = label
     found = read_labelled(jsonl(given), Columns())
     named = [found.values[label] for label in found.labels[:5]]
     assert named == ["yes", "no", "3", "2.5", "1234567"]
 
 
 def banded(numbers: Sequence[float], bands: int) -> Labelled:
-    given = [{"text": f"text {at}", "label": number} for at, number in enumerate(numbers)]
+    given = [{"text": f"text {place}", "label": number} for place, number in enumerate(numbers)]
     return read_labelled(jsonl(given), Columns(bands=bands))
 
 

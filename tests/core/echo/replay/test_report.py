@@ -46,7 +46,7 @@ def trace(heights: Sequence[float], *, right: str = "1010", commonest: float = 0
         asked=2 * np.arange(1, len(heights) + 1),
         held_out=np.array(heights),
         log_loss=1 - np.array(heights),
-        right=np.array([each == "1" for each in right]),
+        right=np.array([digit == "1" for digit in right]),
         put=np.array([False, False, False, True]),
         bins=bins,
         commonest=commonest,
@@ -94,7 +94,7 @@ def easy() -> dict[str, Any]:
     """A replay of texts whose labels a word gives away, with what was said on the way."""
     steps: list[tuple[int, int]] = []
     data = texts_with(240, telling=True)
-    found = replay(data, 5, told=lambda done, whole: steps.append((done, whole)))
+    found = replay(data, 5, report=lambda done, whole: steps.append((done, whole)))
     return {**found, "steps": steps}
 
 
@@ -117,7 +117,7 @@ def test_figures_are_finite_and_the_counts_add_up(easy: dict[str, Any]) -> None:
     }  # fmt: skip
     assert max(point["asked"] for point in easy["curves"]) == 63
     assert easy["accuracy"][ECHO]["n"] == 5
-    assert easy["steps"] == [(at, 15) for at in range(1, 16)]
+    assert easy["steps"] == [(done, 15) for done in range(1, 16)]
 
 
 @pytest.mark.thorough
@@ -135,13 +135,13 @@ arms = pytest.mark.parametrize("arm", ARMS)
 def relabelled(data: Labelled, changed: set[int]) -> Labelled:
     """The same texts, some with another label."""
     count = len(data.values)
-    labels = [(each + (at in changed)) % count for at, each in enumerate(data.labels)]
+    labels = [(label + (place in changed)) % count for place, label in enumerate(data.labels)]
     return replace(data, labels=tuple(labels))
 
 
-def same(one: ReplayTrace, other: ReplayTrace) -> bool:
+def same(trace: ReplayTrace, other: ReplayTrace) -> bool:
     return all(
-        np.array_equal(getattr(one, name), getattr(other, name))
+        np.array_equal(getattr(trace, name), getattr(other, name))
         for name in ReplayTrace.__dataclass_fields__
     )
 
@@ -204,12 +204,12 @@ def test_echo_asks_where_sigma_is_high_and_explores_now_and_then() -> None:
     learner = Replayed(EASY, ECHO, np.random.default_rng(0))
     for text in range(12):
         learner.answered(text, learner.predict(text))
-    said = [learner.predict(text) for text in range(20, 40)]
-    most_doubtful = set(np.argsort([-each.sigma for each in said], kind="stable")[:4].tolist())
-    chosen = [set(learner.choose(said, 4).tolist()) for _ in range(200)]
-    explored = sum(each != most_doubtful for each in chosen)
+    predicted = [learner.predict(text) for text in range(20, 40)]
+    most_doubtful = set(np.argsort([-text.sigma for text in predicted], kind="stable")[:4].tolist())
+    chosen = [set(learner.choose(predicted, 4).tolist()) for _ in range(200)]
+    explored = sum(asked != most_doubtful for asked in chosen)
     assert 5 <= explored <= 40
-    assert all(len(each) == 4 for each in chosen)
+    assert all(len(asked) == 4 for asked in chosen)
 
 
 @all_cases("share", [0.0, 0.049, 0.91, 1.0, -1.0, float("nan"), float("inf")])

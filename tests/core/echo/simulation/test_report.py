@@ -46,9 +46,9 @@ def trace(accuracy: Floats | float, regret: float = 0.1, *, asks: bool = True) -
     )
 
 
-def step(at: int, low: float = 0.4, high: float = 0.9) -> SimulationTrace:
+def step(place: int, low: float = 0.4, high: float = 0.9) -> SimulationTrace:
     """Right with the chance ``low`` before the message ``at``, and with ``high`` from then on."""
-    return trace(np.where(np.arange(LENGTH) < at, low, high))
+    return trace(np.where(np.arange(LENGTH) < place, low, high))
 
 
 def share_of(echo: list[SimulationTrace], random: float = 0.8) -> dict[str, object]:
@@ -71,15 +71,17 @@ def test_a_seed_that_never_gets_there_counts_as_more_than_all() -> None:
 
 @all_cases("count", range(1, 6))
 def test_of_five_seeds_and_fewer_no_ranks_hold_the_median_surely_enough(count: int) -> None:
-    share = share_of([step(1_000 + 100 * at) for at in range(count)])
+    share = share_of([step(1_000 + 100 * number) for number in range(count)])
     assert isinstance(share["value"], float)
     assert (share["low"], share["high"]) == (None, None)
 
 
 @all_cases("count", range(6, 41))
 def test_the_ranks_hold_the_median_in_95_of_100_samples_at_least(count: int) -> None:
-    share = share_of([step(500 + 50 * at) for at in range(count)])
-    ordered = sorted(question_share(step(500 + 50 * at), trace(0.8)) or 0 for at in range(count))
+    share = share_of([step(500 + 50 * number) for number in range(count)])
+    ordered = sorted(
+        question_share(step(500 + 50 * number), trace(0.8)) or 0 for number in range(count)
+    )
     low, high = (ordered.index(share[end]) for end in ("low", "high"))  # type: ignore[arg-type]
     held = stats.binom.cdf(high, count, 0.5) - stats.binom.cdf(low, count, 0.5)
     assert held >= 0.95
@@ -89,13 +91,13 @@ def test_the_ranks_hold_the_median_in_95_of_100_samples_at_least(count: int) -> 
 SMALL = Settings(features=40, k=5, messages=150)
 
 
-def numbers(told: Any) -> list[float]:
+def numbers(value: Any) -> list[float]:
     """All numbers in JSON-ready figures."""
-    if isinstance(told, dict):
-        return [n for each in told.values() for n in numbers(each)]
-    if isinstance(told, list):
-        return [n for each in told for n in numbers(each)]
-    return [told] if isinstance(told, float) else []
+    if isinstance(value, dict):
+        return [n for part in value.values() for n in numbers(part)]
+    if isinstance(value, list):
+        return [n for part in value for n in numbers(part)]
+    return [value] if isinstance(value, float) else []
 
 
 @pytest.mark.parametrize("seeds", [0, -1, MOST_SEEDS + 1])
@@ -108,14 +110,14 @@ def test_a_number_of_seeds_out_of_range_is_refused(seeds: int) -> None:
 @pytest.mark.thorough
 def test_a_small_run_ends_with_finite_figures_for_json_and_is_told_of() -> None:
     steps: list[tuple[int, int]] = []
-    found = simulate(SMALL, 3, told=lambda done, whole: steps.append((done, whole)))
+    found = simulate(SMALL, 3, report=lambda done, whole: steps.append((done, whole)))
     assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert all(math.isfinite(each) for each in numbers(found))
+    assert all(math.isfinite(number) for number in numbers(found))
     others = {arm.name for arm in ARMS} - {ECHO.name}
     assert set(found["regret_ratio"]) == others
     assert found["accuracy_gain"]["n"] == 3
     assert {point["arm"] for point in found["curves"]} == {arm.name for arm in ARMS}
-    assert steps == [(at, 15) for at in range(1, 16)]
+    assert steps == [(done, 15) for done in range(1, 16)]
 
 
 @pytest.mark.thorough

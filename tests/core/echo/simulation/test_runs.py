@@ -75,7 +75,7 @@ def test_all_arms_of_a_seed_see_the_same_messages_and_have_the_same_luck(
         watched(arm)
         play(Settings(40, 5, 150, spam=True, drift=True, per_author=True), 4, arm)
     assert len(seen[ECHO.name]) == 150
-    assert all(each == seen[ECHO.name] for each in seen.values())
+    assert all(message == seen[ECHO.name] for message in seen.values())
 
 
 def test_one_survey_of_four_questions_is_put_on_every_fifth_message() -> None:
@@ -89,12 +89,12 @@ def test_one_survey_of_four_questions_is_put_on_every_fifth_message() -> None:
 def test_of_whom_nothing_is_believed_nothing_is_learnt_but_trust() -> None:
     world, echo = learner(ECHO)
     message = world.next_message()
-    said = echo.predict(message.vector)
+    predicted = echo.predict(message.vector)
     doubted = trust.AuthorBelief(answers=trust.LEAST - 1)
     echo.trusts[message.author] = doubted
     begun = beliefs(echo)
-    echo.rewarded(message, said, echo.select(said), clicked=True)
-    echo.answered(message, said, 7)
+    echo.rewarded(message, predicted, echo.select(predicted), clicked=True)
+    echo.answered(message, predicted, 7)
     assert beliefs(echo) == begun
     assert echo.trusts[message.author] != doubted
 
@@ -103,9 +103,9 @@ def test_of_whom_nothing_is_believed_nothing_is_learnt_but_trust() -> None:
 def test_of_what_goes_downstream_four_different_features_are_asked_about(arm: SimulatedArm) -> None:
     world, echo = learner(arm)
     for _ in range(20):
-        said = echo.predict(world.next_message().vector)
-        shown = echo.select(said)
-        asked = echo.questions(said, shown)
+        predicted = echo.predict(world.next_message().vector)
+        shown = echo.select(predicted)
+        asked = echo.questions(predicted, shown)
         assert len(set(shown.tolist())) == SMALL.k
         assert len(set(asked.tolist())) == SURVEY_SIZE
         assert set(asked.tolist()) <= set(shown.tolist())

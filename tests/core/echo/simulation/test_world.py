@@ -20,7 +20,7 @@ def messages(settings: Settings, count: int, seed: int = 0) -> list[Seen]:
 
 
 @all_cases(
-    ("field", "value", "told"),
+    ("field", "value", "message"),
     [
         ("features", 19, "features: must be from 20 to 5000."),
         ("features", 5_001, "features: must be from 20 to 5000."),
@@ -30,11 +30,11 @@ def messages(settings: Settings, count: int, seed: int = 0) -> list[Seen]:
         ("messages", 1_000_001, "messages: must be from 100 to 1000000."),
     ],
 )
-def test_what_is_out_of_range_is_refused(field: str, value: int, told: str) -> None:
+def test_what_is_out_of_range_is_refused(field: str, value: int, message: str) -> None:
     changed: dict[str, Any] = {field: value}
     with pytest.raises(InvalidInput) as refused:
         Settings(**changed)
-    assert str(refused.value) == told
+    assert str(refused.value) == message
 
 
 @pytest.mark.thorough
@@ -55,8 +55,8 @@ def test_with_spam_a_fifth_of_the_authors_answer_at_random_and_always_the_same_o
         kinds: dict[int, set[bool]] = {}
         for m in seen:
             kinds.setdefault(m.author, set()).add(m.random_author)
-        assert all(len(each) == 1 for each in kinds.values())
-        shares.append(np.mean([each == {True} for each in kinds.values()]))
+        assert all(len(kind) == 1 for kind in kinds.values())
+        shares.append(np.mean([kind == {True} for kind in kinds.values()]))
     assert np.mean(shares) == pytest.approx(0.2, abs=0.03)
     assert not any(m.random_author for m in messages(SMALL, 300))
 
