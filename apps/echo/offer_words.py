@@ -18,7 +18,6 @@ WHY_WORDS: Mapping[str, str] = {
     Why.SHOWN_BEFORE: "What fits was offered lately",
     Why.WEAK_MATCH: "Nothing fits well enough",
     Why.OFF_TOPIC: "What fits has little to do with the message",
-    Why.UNLIKELY: "A click is too unlikely",
 }
 POLICY_WORDS: Mapping[str, str] = {
     "echo": "Echo",

@@ -108,7 +108,6 @@ def _task(feature: Feature) -> FeatureTask:
         definition=definition_of(feature),
         values=feature.values,
         meanings=meanings_of(feature),
-        kind=feature.answer,
         signs=signs_of(feature),
     )
 

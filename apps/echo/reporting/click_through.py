@@ -54,7 +54,7 @@ from labelhub.core.echo.experiments.impressions import (
     ShownContent,
     count,
 )
-from labelhub.core.echo.experiments.looks import Look, look_at, plan
+from labelhub.core.echo.experiments.looks import Look, Plan, look_at
 
 #: What the one arm is called where there is no experiment.
 ALL = "offers"
@@ -267,12 +267,12 @@ def daily_looks(records: Records, zone: tzinfo) -> Mapping[str, Sequence[DayLook
     *arms, control = records.arms
     if not arms:
         return {}
-    how = plan(per="eligible", comparisons=len(arms))
+    plan = Plan(comparisons=len(arms))
     found: dict[str, list[DayLook]] = {arm: [] for arm in arms}
     for day, rates in _rates_by_day(records, zone):
         for arm, looks in found.items():
             before = looks[-1].look if looks else None
-            looks.append(DayLook(day, look_at(how, rates[arm], rates[control], before)))
+            looks.append(DayLook(day, look_at(plan, rates[arm], rates[control], before)))
     return found
 
 

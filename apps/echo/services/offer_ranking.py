@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-import numpy as np
-
 from apps.authors.models import Author, Message
 from apps.authors.services.console import DryRun, dry_run
 from apps.authors.services.message_lease import message_for_models
@@ -15,21 +13,18 @@ from apps.authors.services.site_config import config_of
 from apps.echo.models import Decision, Echo, Selection
 from apps.echo.services.catalogue import index_of
 from apps.echo.services.experiments import ArmPlace
-from apps.echo.services.selection import known_echo, preview_selection, select_unasked
+from apps.echo.services.selection import preview_selection, select_unasked
 from apps.llm.shared_gateway import shared_gateway
-from labelhub.core.echo.events import CLICK
 from labelhub.core.echo.recommending import policies
 from labelhub.core.echo.recommending.item_index import Selected
 from labelhub.core.echo.recommending.matching import Match, Meanings
 from labelhub.core.echo.recommending.policies import (
-    ECHO,
     NOTHING,
     POLICIES,
     OfferContext,
     OfferHistory,
     OfferRule,
     decide,
-    policy_of,
     resting_items,
     rule_of,
 )
@@ -56,7 +51,7 @@ def rank_offers(echo: Echo, message: Message, place: ArmPlace, now: datetime) ->
     history = history_of(message, now)
     definitions = config_of(message.author.site).definitions
     selected = selected_of(selection, {definition.key: definition for definition in definitions})
-    matches = policy_of(policy)(
+    matches = POLICIES[policy](
         index_of(echo),
         OfferContext(
             message_text=message.text,
@@ -71,7 +66,6 @@ def rank_offers(echo: Echo, message: Message, place: ArmPlace, now: datetime) ->
         rule,
         matches,
         history,
-        success=success_of(message, selected) if policy == ECHO else 1.0,
         sensitive=message.dropped_at == "sensitive",
         draw=_draw(message, "offer"),
     )
@@ -124,14 +118,6 @@ def offer_rule_of(echo: Echo) -> OfferRule:
         min_seconds=echo.offer_min_seconds,
         exploring=echo.offer_explore,
     )
-
-
-def success_of(message: Message, selected: list[Selected]) -> float:
-    """How likely an offer made of these features is taken up, by what rewards have taught."""
-    relevance = known_echo(message.author.site).state.relevance
-    base, _ = relevance.base(CLICK)
-    score = base + sum(feature.relevance * feature.probability for feature in selected)
-    return float(1 / (1 + np.exp(-score)))
 
 
 def meanings_of(definitions: tuple[Feature, ...]) -> Meanings:
@@ -191,7 +177,6 @@ def preview_offer(of: Echo, text: str, open_models: OpenModels = shared_gateway)
         offer_rule_of(of),
         matches,
         OfferHistory(),
-        success=success_of(message, selected),
         sensitive=False,
         draw=NOT_DRAWN,
     )

@@ -214,7 +214,6 @@ def task_of(feature: Feature) -> FeatureTask:
         definition=definition_of(feature),
         values=feature.values,
         meanings=meanings_of(feature),
-        kind=feature.answer,
         signs=signs_of(feature),
     )
 

@@ -166,8 +166,6 @@ def _plain(text: str) -> str:
 
 
 ROLE = "predict"
-CHOICE, YES_NO, NUMBER, WORD = "choice", "yes_no", "number", "word"
-KINDS = (CHOICE, YES_NO, NUMBER, WORD)
 #: Words and characters of a prediction where any words will do.
 MOST_WORDS, MOST_CHARACTERS = 4, 60
 #: What every value keeps of the probability: the alternatives to a token are never all there are.
@@ -175,7 +173,7 @@ KEPT_OPEN = 0.01
 
 _QUESTION = "{name}: {definition} What is most probable?"
 #: Endpoints tell of other values only where they are asked for more than the token they took.
-_USUAL_PARAMS: Mapping[str, Any] = {"temperature": 0, "logprobs": True, "top_logprobs": 5}
+_PARAMS: Mapping[str, Any] = {"temperature": 0, "logprobs": True, "top_logprobs": 5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +186,7 @@ class FeatureTask:
         definition: what it is.
         values: all it can be, bands of a number among them; empty where any words will do.
         meanings: what a value means.
-        kind: "choice", "yes_no", "number" or "word".
         signs: what models that match text go by; handed on as it is.
-
-    Raises:
-        InvalidInput: the kind is not known, or does not go with the values.
     """
 
     key: str
@@ -200,14 +194,7 @@ class FeatureTask:
     definition: str
     values: tuple[str, ...] = ()
     meanings: Mapping[str, str] = field(default_factory=dict, hash=False)
-    kind: str = CHOICE
     signs: Mapping[str, Any] = field(default_factory=dict, hash=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise InvalidInput.at("kind", f"must be one of {', '.join(KINDS)}.")
-        if bool(self.values) == (self.kind == WORD) and self.kind != CHOICE:
-            raise InvalidInput.at("values", f"do not go with the kind '{self.kind}'.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,13 +221,11 @@ class PredictPlan:
     Args:
         prompt: of the role "predict".
         salt: secret to authors and constant for a site; makes delimiters that cannot be forged.
-        params: what to ask of the model.
         leaks: whether words hold personal data.
     """
 
     prompt: Prompt
     salt: str
-    params: Mapping[str, Any] = field(default_factory=dict)
     leaks: Leaks = no_leaks
 
 
@@ -298,7 +283,7 @@ def predict_call(
         schema=schema,
         text=moment.text,
         inputs=_inputs(task, known),
-        params={**_USUAL_PARAMS, **plan.params},
+        params=dict(_PARAMS),
         output=plan.prompt.output,
     )
 

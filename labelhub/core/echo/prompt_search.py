@@ -256,7 +256,6 @@ class SearchPlan:
         most_labels: kept-back labels that are used, 40 to 400.
         examples: shown in each prediction; of the shown side alone.
         tokens: of those examples together.
-        params: what to ask of the model that writes instructions.
 
     Raises:
         InvalidInput: a number is out of bounds, or the present instruction has a fault.
@@ -269,7 +268,6 @@ class SearchPlan:
     most_labels: int = LABELS
     examples: int = 4
     tokens: int = 800
-    params: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not 1 <= self.candidates <= MOST_CANDIDATES:
@@ -333,7 +331,7 @@ ROLE = "instruct"
 #: Labelled messages that one list is asked for with.
 SHOWN_AT_ONCE = 12
 #: So that lists differ.
-_USUAL_PARAMS = {"temperature": 1}
+_PARAMS = {"temperature": 1}
 
 
 def instruct_calls(task: FeatureTask, plan: SearchPlan, shown: Sequence[Example]) -> list[Call]:
@@ -389,7 +387,7 @@ def _instruct_call(
         schema=schema,
         text=part[0].text,
         inputs={"count": count, "first": number * AT_ONCE},
-        params={**_USUAL_PARAMS, **plan.params},
+        params=dict(_PARAMS),
         output=plan.instruct.output,
     )
 

@@ -75,12 +75,11 @@ class Relevance:
         return np.sqrt(second - (matters * self.weight) ** 2)
 
 
-def new_relevance(count: int, prior_odds: Floats | None = None) -> Relevance:
+def new_relevance(count: int) -> Relevance:
     """Beliefs about ``count`` features before any reward."""
-    usual = np.full(count, np.log(PRIOR_MATTERS / (1 - PRIOR_MATTERS)))
-    odds = usual if prior_odds is None else prior_odds
+    odds = np.full(count, np.log(PRIOR_MATTERS / (1 - PRIOR_MATTERS)))
     return Relevance(
-        odds=odds.copy(),
+        odds=odds,
         weight=np.full(count, PRIOR_WEIGHT),
         variance=np.full(count, PRIOR_VARIANCE),
         prior_odds=odds.copy(),
@@ -188,8 +187,8 @@ def _sigmoid(value: Floats) -> Floats:
 _USUAL = NormalDist()
 
 
-def relevance_bounds(relevance: Relevance, share: float = 0.95) -> tuple[Floats, Floats]:
-    """The central interval of each relevance that holds ``share`` of what is believed.
+def relevance_bounds(relevance: Relevance) -> tuple[Floats, Floats]:
+    """The central 95 % interval of each relevance.
 
     With the chance that the feature does not matter its relevance is exactly nothing, else it is
     Gaussian. So an interval often begins at nothing, and is only that where a feature hardly ever
@@ -206,7 +205,7 @@ def relevance_bounds(relevance: Relevance, share: float = 0.95) -> tuple[Floats,
             strict=True,
         )
     )
-    rest = (1 - share) / 2
+    rest = (1 - 0.95) / 2
     return (
         np.array([_quantile(*belief, rest) for belief in beliefs]),
         np.array([_quantile(*belief, 1 - rest) for belief in beliefs]),

@@ -16,8 +16,6 @@ from itertools import accumulate, pairwise
 
 from labelhub.core.errors import InvalidInput
 
-#: What an arm may do; other names are of what a site plugs in.
-POLICIES = ("echo", "keyword", "random", "nothing")
 #: BLAKE2b takes no longer key; a shorter one can be guessed from who got what.
 KEY_BYTES = range(16, 65)
 #: In blocks of at most so many windows the shares must come out even.
@@ -33,7 +31,7 @@ class Arm:
     Args:
         name: for programs: a small letter, then small letters, digits and ``_.:-``.
         share: of the authors or windows, above 0, at most 1.
-        policy: one of ``POLICIES``, or the name of what a site plugs in.
+        policy: one of ``recommending.policies.POLICIES``; any other offers nothing.
     """
 
     name: str

@@ -310,13 +310,9 @@ def by_weekday(impressions: Iterable[Impression], zone: tzinfo) -> list[ArmPart]
     return [_part(days.get(weekday, [])) for weekday in range(7)]
 
 
-def by_vertical(impressions: Iterable[Impression], least: int = LEAST_IMPRESSIONS) -> Verticals:
-    """Each vertical with at least ``least`` impressions; the others by name and number alone.
-
-    Raises ``InvalidInput`` where ``least`` is not positive.
-    """
-    if least < 1:
-        raise InvalidInput.at("least", "The minimum of impressions is 1 or more.")
+def by_vertical(impressions: Iterable[Impression]) -> Verticals:
+    """Verticals with :data:`LEAST_IMPRESSIONS`; the others by name and number alone."""
+    least = LEAST_IMPRESSIONS
     groups = _grouped(impressions, lambda impression: impression.vertical)
     ordered = sorted(groups.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     return Verticals(

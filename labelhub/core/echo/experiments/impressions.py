@@ -4,8 +4,6 @@ A count is a function of the *set* of events: what comes twice, late or in anoth
 nothing, and nothing has to be remembered between events.
 """
 
-import itertools
-import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -77,53 +75,44 @@ class Counted:
 
     Args:
         unmatched: clicks on content of which no display is known (yet).
-        conflicts: ids under which different events came; the smallest of each counts.
     """
 
     impressions: tuple[Impression, ...]
     unmatched: int
-    conflicts: int
 
 
-def count(events: Iterable[ShownContent | Click], merge_within: float = MERGE_WITHIN) -> Counted:
+def count(events: Iterable[ShownContent | Click]) -> Counted:
     """The impressions and clicks of a log.
 
     An author's impressions (in the same unit) whose messages follow one another within less than
-    ``merge_within`` seconds are one, however many follow: a row of quick messages is one.
+    ``MERGE_WITHIN`` seconds are one, however many follow: a row of quick messages is one.
 
     Args:
-        events: in any order, any number of times.
-        merge_within: seconds, 0 or more; 0 merges nothing.
+        events: in any order, any number of times; of different ones with one id the smallest
+            counts.
 
     Raises:
-        InvalidInput: ``merge_within`` is negative, or a message's time has no time zone.
+        InvalidInput: a message's time has no time zone.
     """
-    if not (math.isfinite(merge_within) and merge_within >= 0):
-        raise InvalidInput.at("merge_within", "Seconds between messages are 0 or more.")
     every = set(events)
     if any(isinstance(event, ShownContent) and event.message_at.tzinfo is None for event in every):
         raise InvalidInput.at("message_at", "A message's time comes with its time zone.")
-    displays, shown_twice = _by_id(event for event in every if isinstance(event, ShownContent))
-    clicks, clicked_twice = _by_id(event for event in every if isinstance(event, Click))
+    displays = _by_id(event for event in every if isinstance(event, ShownContent))
+    clicks = _by_id(event for event in every if isinstance(event, Click))
     on: defaultdict[str, int] = defaultdict(int)
     for click in clicks:
         on[click.content] += 1
-    groups = _merged(_first_displays(displays), merge_within)
+    groups = _merged(_first_displays(displays))
     found = sorted(
         (_impression(group, on) for group in groups), key=lambda i: (i.at.timestamp(), i.contents)
     )
     unmatched = len(clicks) - sum(impression.clicks for impression in found)
-    return Counted(tuple(found), unmatched, shown_twice + clicked_twice)
+    return Counted(tuple(found), unmatched)
 
 
-def _by_id(events: Iterable[Event]) -> tuple[list[Event], int]:
-    """The smallest event of each id, and how many ids came with several."""
-    ordered = sorted(events)
-    first: dict[str, Event] = {}
-    for event in ordered:
-        first.setdefault(event.id, event)
-    several = {b.id for a, b in itertools.pairwise(ordered) if a.id == b.id}
-    return list(first.values()), len(several)
+def _by_id(events: Iterable[Event]) -> list[Event]:
+    """The smallest event of each id."""
+    return list({event.id: event for event in sorted(events, reverse=True)}.values())
 
 
 def _first_displays(displays: Iterable[ShownContent]) -> list[ShownContent]:
@@ -134,13 +123,13 @@ def _first_displays(displays: Iterable[ShownContent]) -> list[ShownContent]:
     return list(first.values())
 
 
-def _merged(displays: Iterable[ShownContent], merge_within: float) -> list[list[ShownContent]]:
+def _merged(displays: Iterable[ShownContent]) -> list[list[ShownContent]]:
     """Displays in order of time, those in one row of quick messages together."""
     rows: list[list[ShownContent]] = []
     latest: dict[tuple[str, str], list[ShownContent]] = {}
     for display in displays:
         row = latest.get((display.author, display.unit))
-        if row and _sent(display) - _sent(row[-1]) < merge_within:
+        if row and _sent(display) - _sent(row[-1]) < MERGE_WITHIN:
             row.append(display)
             continue
         latest[display.author, display.unit] = [display]

@@ -13,11 +13,10 @@ not the number of clicks.
 """
 
 from dataclasses import dataclass
-from math import exp, inf, isfinite, log, sqrt
+from math import exp, inf, log, sqrt
 
 from scipy import special
 
-from labelhub.core.echo.experiments.click_through import Per, Totals, rate_per
 from labelhub.core.echo.experiments.clusters import (
     CONFIDENCE,
     Bounds,
@@ -27,7 +26,6 @@ from labelhub.core.echo.experiments.clusters import (
     joint_freedom,
     undefined,
 )
-from labelhub.core.errors import InvalidInput
 from labelhub.core.wilson import wilson_bounds
 
 METHOD = "ratio of two rates, always-valid score interval (normal mixture), clustered by unit"
@@ -36,12 +34,23 @@ TOO_EARLY = "fewer than {least} independent clicks yet"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How looks are taken; fixed before the start, made and checked by :func:`plan`."""
+    """How looks are taken; fixed before the start.
 
-    per: Per
-    tightest_at: float
-    alpha: float
-    least: float
+    Args:
+        comparisons: how many arms are compared with the control; the 5 % are shared among them.
+        tightest_at: effective clicks in both arms together at which the interval is to be as
+            narrow as it can be; at any other number it holds all the same.
+        least: effective clicks before the first look; with fewer nothing is normal.
+    """
+
+    comparisons: int = 1
+    tightest_at: float = 100
+    least: float = 20
+
+    @property
+    def alpha(self) -> float:
+        """Chance of a false alarm of one comparison."""
+        return (1 - CONFIDENCE) / self.comparisons
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,57 +95,29 @@ class _Seen:
         return self.n * self.expected * (1 - self.expected)
 
 
-def plan(
-    *, per: Per = "eligible", tightest_at: float = 100, comparisons: int = 1, least: float = 20
-) -> Plan:
-    """A plan, checked.
-
-    Args:
-        per: what clicks are counted by; see :func:`~.click_through.compare`.
-        tightest_at: effective clicks in both arms together at which the interval is to be as
-            narrow as it can be; at any other number it holds all the same.
-        comparisons: how many arms are compared with the control; the 5 % are shared among them.
-        least: effective clicks before the first look; with fewer nothing is normal.
-
-    Raises:
-        InvalidInput: a number is not positive or not finite.
-    """
-    for field, number in (("tightest_at", tightest_at), ("least", least)):
-        if not (isfinite(number) and number > 0):
-            raise InvalidInput.at(field, "A number of clicks above 0 is needed.")
-    if comparisons < 1:
-        raise InvalidInput.at("comparisons", "There is at least one comparison.")
-    return Plan(per, tightest_at, (1 - CONFIDENCE) / comparisons, least)
-
-
-def look(found: Plan, arm: Totals, control: Totals, before: Look | None = None) -> Look:
+def look_at(
+    plan: Plan, rate: ClusteredRate | None, base: ClusteredRate | None, before: Look | None = None
+) -> Look:
     """What all data so far show.
 
     Args:
-        found: the plan, the same at every look.
-        arm, control: totals from the start until now.
+        plan: the same at every look.
+        rate, base: of the arm and of the control, from the start until now; None for an arm in
+            which there was nothing to count.
         before: the look before this one; None for the first.
     """
-    rate, base = rate_per(arm, found.per), rate_per(control, found.per)
-    return look_at(found, rate, base, before)
-
-
-def look_at(
-    found: Plan, rate: ClusteredRate | None, base: ClusteredRate | None, before: Look | None = None
-) -> Look:
-    """``look`` of rates; None for an arm in which there was nothing to count."""
     least_p = before.p if before else 1.0
     seen = None if rate is None or base is None else _seen(rate, base)
-    if rate is None or base is None or seen is None or seen.n < found.least:
-        reason = undefined(TOO_EARLY.format(least=f"{found.least:g}"))
-        return Look(reason, least_p, least_p <= found.alpha, seen.n if seen else 0.0)
-    p = min(least_p, _p(seen, _mixture(found)))
+    if rate is None or base is None or seen is None or seen.n < plan.least:
+        reason = undefined(TOO_EARLY.format(least=f"{plan.least:g}"))
+        return Look(reason, least_p, least_p <= plan.alpha, seen.n if seen else 0.0)
+    p = min(least_p, _p(seen, _mixture(plan)))
     n = round(rate.exposure + base.exposure)
     ratio = undefined("no clicks in the control")
     if base.value > 0:
-        bounds = _interval(seen, _mixture(found), found.alpha)
+        bounds = _interval(seen, _mixture(plan), plan.alpha)
         ratio = figure(rate.value / base.value, bounds, n=n, method=METHOD)
-    return Look(ratio, p, p <= found.alpha, seen.n)
+    return Look(ratio, p, p <= plan.alpha, seen.n)
 
 
 def _seen(rate: ClusteredRate, base: ClusteredRate) -> _Seen | None:
@@ -151,14 +132,14 @@ def _seen(rate: ClusteredRate, base: ClusteredRate) -> _Seen | None:
     )
 
 
-def _mixture(found: Plan) -> float:
+def _mixture(plan: Plan) -> float:
     """The mixture's information for which the boundary is lowest where it was planned.
 
     Howard et al. (2021), proposition 3, by Lambert's W; with both arms alike, each click is a
     quarter of information.
     """
-    lowest = -float(special.lambertw(-(found.alpha**2) / exp(1), k=-1).real) - 1
-    return found.tightest_at / 4 / lowest
+    lowest = -float(special.lambertw(-(plan.alpha**2) / exp(1), k=-1).real) - 1
+    return plan.tightest_at / 4 / lowest
 
 
 def _p(seen: _Seen, mixture: float) -> float:

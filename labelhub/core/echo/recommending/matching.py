@@ -13,10 +13,8 @@ the way; the weights of terms are TF-IDF (Salton and Buckley, 1988).
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labelhub.core.echo.recommending.item_index import (
     Floats,
@@ -28,46 +26,15 @@ from labelhub.core.echo.recommending.item_index import (
     terms,
 )
 from labelhub.core.echo.recommending.items import Item
-from labelhub.core.errors import InvalidInput
 
 #: Scores are told to this many places, so that rounding of sums decides no order.
 PLACES = 9
 #: Characters of a message and of what was said before that are read.
 READ = 4_000
-
-
-class Fit(StrEnum):
-    """How an item bears on a predicted value."""
-
-    SUITS = "suits"
-    CONTRADICTS = "contradicts"
-    SOUNDS_ALIKE = "sounds_alike"
-    SOUNDS_DENIED = "sounds_denied"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
-    """What counts how much beside a feature, which weighs probability x relevance.
-
-    Args:
-        message: of being like the message.
-        context: of being like what was said before it.
-        attribute: the verdict where an item suits a value; less this where it contradicts it.
-
-    Raises:
-        InvalidInput: one is out of its range.
-    """
-
-    message: float = 4.0
-    context: float = 1.0
-    attribute: float = 0.5
-
-    def __post_init__(self) -> None:
-        for name, most in (("message", 1_000), ("context", 1_000), ("attribute", 1)):
-            if not 0 <= getattr(self, name) <= most:
-                raise InvalidInput.at(name, f"must be from 0 to {most}.")
-        if not self.message:
-            raise InvalidInput.at("message", "must be above 0.")
+#: Weights of being like the message and like what was said before it, beside the features.
+MESSAGE, CONTEXT = 4.0, 1.0
+#: The verdict where an item suits a value; less this where it contradicts it.
+ATTRIBUTE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,18 +58,12 @@ class Reason:
 
     Args:
         key, name, value: of the feature, and what was predicted.
-        weight: probability x relevance, at least 0.
-        fit: how the item bears on the value.
-        verdict: -1 to 1.
         part: what it adds to the score.
     """
 
     key: str
     name: str
     value: str
-    weight: float
-    fit: Fit
-    verdict: float
     part: float
 
 
@@ -136,7 +97,6 @@ def match(
     selected: Sequence[Selected],
     *,
     meanings: Meanings | None = None,
-    weights: Weights | None = None,
     exclude: Collection[str] = (),
     count: int = 5,
 ) -> list[Match]:
@@ -144,15 +104,14 @@ def match(
 
     What was said before has its latest last; ``exclude`` has ids of items out of the question.
     """
-    weights = weights or Weights()
     wanted = terms(message_text[:READ])
     before = terms(" ".join(reversed(context))[:READ])
     heard = [feature for feature in selected if _weight_of(feature) > 0]
-    voices = [_voice(index, feature, meanings or Meanings(), weights) for feature in heard]
-    whole = weights.message + (weights.context if before else 0.0)
+    voices = [_voice(index, feature, meanings or Meanings()) for feature in heard]
+    whole = MESSAGE + (CONTEXT if before else 0.0)
     whole += sum(voice.weight for voice in voices)
-    by_message = index.postings.likeness(wanted) * (weights.message / whole)
-    by_context = index.postings.likeness(before) * (weights.context / whole)
+    by_message = index.postings.likeness(wanted) * (MESSAGE / whole)
+    by_context = index.postings.likeness(before) * (CONTEXT / whole)
     scores = by_message + by_context
     for voice in voices:
         scores += voice.verdicts * (voice.weight / whole)
@@ -172,12 +131,11 @@ def match(
 
 @dataclass(frozen=True, slots=True)
 class _Voice:
-    """A feature with its verdict on every item, and where the items' attributes gave it."""
+    """A feature with its verdict on every item."""
 
     feature: Selected
     weight: float
     verdicts: Floats
-    stated: NDArray[np.bool_]
 
 
 def _weight_of(feature: Selected) -> float:
@@ -188,13 +146,12 @@ def _weight_of(feature: Selected) -> float:
     return max(0.0, float(weight))
 
 
-def _voice(index: ItemIndex, feature: Selected, meanings: Meanings, weights: Weights) -> _Voice:
+def _voice(index: ItemIndex, feature: Selected, meanings: Meanings) -> _Voice:
     suited = index.suited(feature, is_open=feature.key in meanings.open_keys)
-    stated = suited != 0
     sign, words = _words_of(feature, meanings)
     alike = index.postings.likeness(terms(words)) * sign
-    verdicts = np.where(stated, suited * weights.attribute, alike)
-    return _Voice(feature, _weight_of(feature), verdicts, stated)
+    verdicts = np.where(suited != 0, suited * ATTRIBUTE, alike)
+    return _Voice(feature, _weight_of(feature), verdicts)
 
 
 def _words_of(feature: Selected, meanings: Meanings) -> tuple[float, str]:
@@ -216,17 +173,9 @@ def _reasons(voices: Sequence[_Voice], place: int, whole: float) -> tuple[Reason
     for voice in voices:
         verdict = float(voice.verdicts[place])
         if verdict:
-            part = verdict * voice.weight / whole
-            fit = _fit(verdict, stated=bool(voice.stated[place]))
             key, name, value = voice.feature.key, voice.feature.name, voice.feature.value
-            found.append(Reason(key, name, value, voice.weight, fit, verdict, part))
+            found.append(Reason(key, name, value, verdict * voice.weight / whole))
     return tuple(sorted(found, key=lambda reason: (-abs(reason.part), reason.key)))
-
-
-def _fit(verdict: float, *, stated: bool) -> Fit:
-    if stated:
-        return Fit.SUITS if verdict > 0 else Fit.CONTRADICTS
-    return Fit.SOUNDS_ALIKE if verdict > 0 else Fit.SOUNDS_DENIED
 
 
 def _best(scores: Floats, index: ItemIndex, exclude: Collection[str], count: int) -> list[int]:

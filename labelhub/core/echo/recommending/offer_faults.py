@@ -102,7 +102,6 @@ def _phrase(phrase: str) -> str:
 LONGEST_QUOTE = 40
 
 Leaks = Callable[[str], bool]
-Detect = Callable[[str], str]
 
 _MARKUP = re.compile(r"[<>{}\[\]\\`|]|\*\*|__|&#?\w{1,10};|^\s*#")
 _ADDRESS = re.compile(
@@ -168,13 +167,11 @@ class OfferLimits:
         most_characters: of its words.
         most_sentences: of its words.
         leaks: whether words hold personal data.
-        detect: the language of some words ("de"); "" where one cannot tell.
     """
 
     most_characters: int = 240
     most_sentences: int = 2
     leaks: Leaks = no_leaks
-    detect: Detect | None = None
 
 
 def offer_faults(
@@ -200,7 +197,6 @@ def offer_faults(
         *_facts(text, item, language),
         *_wording(text, language),
         *_privacy(text, message_text, limits),
-        *_language(text, language, limits),
     )
 
 
@@ -284,9 +280,3 @@ def _privacy(text: str, message_text: str, limits: OfferLimits) -> Iterator[Offe
     folded, written, size = plain(text), plain(message_text), LONGEST_QUOTE + 1
     if any(folded[start : start + size] in written for start in range(len(folded) - size + 1)):
         yield OfferFault("quote", f"It repeats over {LONGEST_QUOTE} characters of the message.")
-
-
-def _language(text: str, language: str, limits: OfferLimits) -> Iterator[OfferFault]:
-    found = limits.detect(text) if limits.detect and language else ""
-    if found and found.partition("-")[0] != language.partition("-")[0]:
-        yield OfferFault("language", f"It is not written in the language '{language}'.")

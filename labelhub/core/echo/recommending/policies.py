@@ -14,7 +14,7 @@ from heapq import nsmallest
 from typing import Any, TypeAlias
 
 from labelhub.core.echo.recommending.item_index import ItemIndex, Selected, terms
-from labelhub.core.echo.recommending.matching import READ, Match, Meanings, Weights, match
+from labelhub.core.echo.recommending.matching import READ, Match, Meanings, match
 from labelhub.core.errors import InvalidInput
 
 
@@ -30,7 +30,6 @@ class Why(StrEnum):
     SHOWN_BEFORE = "shown_before"
     WEAK_MATCH = "weak_match"
     OFF_TOPIC = "off_topic"
-    UNLIKELY = "unlikely"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +40,6 @@ class OfferRule:
         least_match: score that an item needs.
         least_topic: how much of its score must come from the conversation's own words, so that an
             item is not shown because its attributes suit everybody.
-        least_success: predicted probability of success that a message needs, 0 to 1.
         every_messages: at most one offer in so many of the author's messages.
         min_seconds: and so far apart.
         same_item_messages: the same item again after so many messages at the earliest.
@@ -53,7 +51,6 @@ class OfferRule:
 
     least_match: float = 0.12
     least_topic: float = 0.05
-    least_success: float = 0.0
     every_messages: int = 4
     min_seconds: float = 120.0
     same_item_messages: int = 40
@@ -68,7 +65,6 @@ class OfferRule:
 _RANGES: Mapping[str, tuple[Any, Any]] = {
     "least_match": (0, 1_000),
     "least_topic": (0, 1_000),
-    "least_success": (0, 1),
     "every_messages": (1, 10_000),
     "min_seconds": (0, 31_536_000),
     "same_item_messages": (1, 1_000_000),
@@ -101,20 +97,13 @@ class OfferDecision:
         why: the reason, either way.
         propensity: how likely just this was, given the history and the candidates; for an item
             that its policy drew, given the history alone.
-        explored: whether it was drawn and not chosen.
         item_propensities: how likely each candidate was to be offered, by its item's id.
     """
 
     match: Match | None
     why: Why
     propensity: float
-    explored: bool = False
     item_propensities: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def show(self) -> bool:
-        """Whether there is an offer."""
-        return self.match is not None
 
 
 def resting_items(rule: OfferRule, history: OfferHistory) -> frozenset[str]:
@@ -129,7 +118,6 @@ def decide(
     matches: Sequence[Match],
     history: OfferHistory,
     *,
-    success: float,
     sensitive: bool,
     draw: float,
 ) -> OfferDecision:
@@ -144,7 +132,6 @@ def decide(
         rule: the site's limits.
         matches: candidates, the best first, as a policy ranks them.
         history: of this author.
-        success: predicted probability that an offer here is taken up, 0 to 1.
         sensitive: the message was dropped as sensitive.
         draw: from 0 up to but not including 1; the same one for the same message.
 
@@ -152,30 +139,24 @@ def decide(
         the decision; its reason is the first that forbids, in the order of :class:`Why`.
 
     Raises:
-        InvalidInput: ``draw`` or ``success`` is out of its range.
+        InvalidInput: ``draw`` is out of its range.
     """
-    _check(draw, success)
+    if not 0 <= draw < 1:
+        raise InvalidInput.at("draw", "must be from 0 up to, but not, 1.")
     if forbidden := _forbidden(rule, history, sensitive=sensitive):
         return OfferDecision(None, forbidden, 1.0)
     resting = resting_items(rule, history)
     left = [match for match in matches if match.item.id not in resting]
     if not left:
         return OfferDecision(None, Why.SHOWN_BEFORE if matches else Why.NO_MATCH, 1.0)
-    chosen, why = _chosen(rule, left, success)
+    chosen, why = _chosen(rule, left)
     odds = _odds(rule, left, chosen)
     if draw < rule.exploring:
         # The rest of the same draw picks the candidate: given that it is below, it is uniform.
         place = min(math.floor(draw / rule.exploring * len(left)), len(left) - 1)
         chosen, why = left[place], Why.EXPLORING
     propensity = odds[chosen.item.id] if chosen else 1.0 - rule.exploring
-    return OfferDecision(chosen, why, propensity, why is Why.EXPLORING, odds)
-
-
-def _check(draw: float, success: float) -> None:
-    if not 0 <= draw < 1:
-        raise InvalidInput.at("draw", "must be from 0 up to, but not, 1.")
-    if not 0 <= success <= 1:
-        raise InvalidInput.at("success", "must be from 0 to 1.")
+    return OfferDecision(chosen, why, propensity, odds)
 
 
 def _forbidden(rule: OfferRule, history: OfferHistory, *, sensitive: bool) -> Why | None:
@@ -189,10 +170,8 @@ def _forbidden(rule: OfferRule, history: OfferHistory, *, sensitive: bool) -> Wh
     return None
 
 
-def _chosen(rule: OfferRule, left: Sequence[Match], success: float) -> tuple[Match | None, Why]:
+def _chosen(rule: OfferRule, left: Sequence[Match]) -> tuple[Match | None, Why]:
     """The best candidate that passes all thresholds, else why the best one does not."""
-    if success < rule.least_success:
-        return None, Why.UNLIKELY
     strong = [match for match in left if match.score >= rule.least_match]
     if not strong:
         return None, Why.WEAK_MATCH
@@ -220,7 +199,6 @@ class OfferContext:
         context: what was said before it, the latest last.
         selected: the features that go downstream.
         meanings: words for their values.
-        weights: of the message against the features.
         exclude: ids of items that are out of the question.
         draw: from 0 up to but not including 1, for a policy that draws; another number than the
             one that is decided by.
@@ -234,7 +212,6 @@ class OfferContext:
     context: Sequence[str] = ()
     selected: Sequence[Selected] = ()
     meanings: Meanings | None = None
-    weights: Weights | None = None
     exclude: Collection[str] = ()
     draw: float = 0.0
     count: int = 5
@@ -256,7 +233,6 @@ def echo(index: ItemIndex, moment: OfferContext) -> list[Match]:
         moment.context,
         moment.selected,
         meanings=moment.meanings,
-        weights=moment.weights,
         exclude=moment.exclude,
         count=moment.count,
     )
@@ -304,24 +280,13 @@ POLICIES: Mapping[str, Policy] = {
 }
 
 
-def policy_of(name: str) -> Policy:
-    """The policy of that name.
-
-    Raises:
-        InvalidInput: there is none.
-    """
-    if name not in POLICIES:
-        raise InvalidInput.at("policy", f"must be one of {', '.join(POLICIES)}.")
-    return POLICIES[name]
-
-
 def rule_of(name: str, rule: OfferRule) -> OfferRule:
     """``rule`` for a policy: the same caps, and thresholds on its own scale.
 
-    A baseline knows neither features nor a prediction of success, and does not explore: keywords
-    need one word in common, and what is drawn needs nothing.
+    A baseline knows no features and does not explore: keywords need one word in common, and what
+    is drawn needs nothing.
     """
     if name == ECHO:
         return rule
     least = 1.0 if name == KEYWORD else 0.0
-    return replace(rule, least_match=least, least_topic=0.0, least_success=0.0, exploring=0.0)
+    return replace(rule, least_match=least, least_topic=0.0, exploring=0.0)

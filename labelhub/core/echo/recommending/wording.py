@@ -35,7 +35,7 @@ MODEL, TEMPLATE = "model", "template"
 TRIES = 2
 #: Characters of a reply that are read.
 _READ = 6_000
-_USUAL_PARAMS: Mapping[str, Any] = {"temperature": 0}
+_PARAMS: Mapping[str, Any] = {"temperature": 0}
 _HEAD = re.compile(r"[ \t#*_>]*offer[*_ \t]*[:：][ \t*_]*(?P<rest>.*)", re.IGNORECASE)
 _SENTENCE = re.compile(r".*?(?:[.!?…]+(?=\s|$)|[。！？]+|$)", re.DOTALL)
 _QUOTES = ('""', "''", "“”", "„“", "‘’", "«»", "「」")
@@ -64,13 +64,11 @@ class OfferPlan:
         prompt: of the role "offer".
         salt: secret to authors and constant for a site; makes delimiters that cannot be forged.
         limits: of length, and who looks at what was written.
-        params: what to ask of the model.
     """
 
     prompt: Prompt
     salt: str
     limits: OfferLimits = field(default_factory=OfferLimits)
-    params: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +188,7 @@ def _call(
             "language": moment.language,
             "most_characters": limits.most_characters,
         },
-        params={**_USUAL_PARAMS, **plan.params},
+        params=dict(_PARAMS),
         output=plan.prompt.output,
     )
 

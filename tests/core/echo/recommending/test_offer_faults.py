@@ -86,11 +86,9 @@ def test_what_may_not_be_said(text: str, code: str) -> None:
     assert code in codes(text)
 
 
-def test_personal_data_and_languages_are_asked_for() -> None:
-    limits = OfferLimits(leaks=lambda text: "tea" in text, detect=lambda _: "fr")
-    assert codes("A kettle for tea.", "en", limits) == ["personal_data", "language"]
-    assert codes("A kettle.", "", limits) == []
-    assert codes("A kettle.", "en", OfferLimits(detect=lambda _: "")) == []
+def test_personal_data_is_asked_for() -> None:
+    limits = OfferLimits(leaks=lambda text: "tea" in text)
+    assert codes("A kettle for tea.", "en", limits) == ["personal_data"]
 
 
 @given(st.text(max_size=300), st.sampled_from(["en", "de", "es", "fr", "ja", "ar", "", "xx-y"]))

@@ -22,14 +22,13 @@ from labelhub.core.echo.recommending.policies import (
     OfferRule,
     Why,
     decide,
-    policy_of,
     rule_of,
 )
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
 from tests.core.echo.recommending.wares import demo_index, ids, ware
 
-RULE = OfferRule(least_match=0.3, least_topic=0.1, least_success=0.02, exploring=0.0)
+RULE = OfferRule(least_match=0.3, least_topic=0.1, exploring=0.0)
 NEW = OfferHistory()
 GOOD, SECOND = Match(ware("a"), 0.5, 0.4), Match(ware("b"), 0.4, 0.3)
 WEAK, ASIDE = Match(ware("c"), 0.2, 0.2), Match(ware("d"), 0.9, 0.0)
@@ -38,7 +37,7 @@ WEAK, ASIDE = Match(ware("c"), 0.2, 0.2), Match(ware("d"), 0.9, 0.0)
 def decided(
     *matches: Match, rule: OfferRule = RULE, history: OfferHistory = NEW, **more: Any
 ) -> OfferDecision:
-    given = {"success": 0.5, "sensitive": False, "draw": 0.5} | more
+    given = {"sensitive": False, "draw": 0.5} | more
     return decide(rule, matches, history, **given)
 
 
@@ -57,12 +56,11 @@ def decided(
         ((GOOD,), {"history": OfferHistory(items={"a": 39})}, Why.SHOWN_BEFORE),
         ((WEAK,), {}, Why.WEAK_MATCH),
         ((ASIDE,), {}, Why.OFF_TOPIC),
-        ((GOOD,), {"success": 0.01}, Why.UNLIKELY),
     ],
 )
 def test_what_forbids(matches: tuple[Match, ...], more: dict[str, Any], why: Why) -> None:
     found = decided(*matches, **more)
-    assert (found.match, found.why, found.propensity, found.show) == (None, why, 1.0, False)
+    assert (found.match, found.why, found.propensity) == (None, why, 1.0)
 
 
 @given(st.lists(st.sampled_from([GOOD, SECOND, WEAK, ASIDE]), unique_by=id), st.floats(0, 0.5))
@@ -81,7 +79,7 @@ def test_propensities_are_the_shares_of_draws(matches: list[Match], exploring: f
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"draw": 1.0}, {"draw": -0.1}, {"draw": float("nan")}, {"success": 1.5}],
+    [{"draw": 1.0}, {"draw": -0.1}, {"draw": float("nan")}],
 )
 def test_numbers_are_checked(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
@@ -112,14 +110,14 @@ def test_all_policies_keep_to_count_and_exclusions(name: str) -> None:
     text = "tent lamp kettle backpack blanket"
     for draw in (0.0, 0.5, 0.999):
         moment = OfferContext(message_text=text, exclude=everything[:40], count=2, draw=draw)
-        found = policy_of(name)(demo_index(), moment)
+        found = POLICIES[name](demo_index(), moment)
         assert len(found) <= 2
         assert not set(ids(found)) & set(everything[:40])
-        assert found == policy_of(name)(demo_index(), moment)
+        assert found == POLICIES[name](demo_index(), moment)
         assert (
-            policy_of(name)(demo_index(), OfferContext(message_text=text, exclude=everything)) == []
+            POLICIES[name](demo_index(), OfferContext(message_text=text, exclude=everything)) == []
         )
-        assert policy_of(name)(ItemIndex([]), moment) == []
+        assert POLICIES[name](ItemIndex([]), moment) == []
 
 
 @pytest.mark.parametrize(
@@ -132,20 +130,18 @@ def test_all_policies_keep_to_count_and_exclusions(name: str) -> None:
     ],
 )
 def test_each_is_decided_on_its_own_scale_under_the_same_caps(name: str, why: Why) -> None:
-    rule = rule_of(name, OfferRule(least_success=0.2, exploring=0.0))
+    rule = rule_of(name, OfferRule(exploring=0.0))
     moment = OfferContext(message_text="a warm lamp", draw=0.4)
-    matches = policy_of(name)(INDEX, moment)
-    found = decide(rule, matches, OfferHistory(), success=0.5, sensitive=False, draw=0.5)
+    matches = POLICIES[name](INDEX, moment)
+    found = decide(rule, matches, OfferHistory(), sensitive=False, draw=0.5)
     assert found.why is why
     held = OfferHistory(messages_since=1)
-    found = decide(rule, matches, held, success=0.5, sensitive=False, draw=0.5)
+    found = decide(rule, matches, held, sensitive=False, draw=0.5)
     assert found.why is Why.TOO_FEW_MESSAGES
     if name == RANDOM:
         assert matches[0].propensity == pytest.approx(1 / 3)
 
 
-def test_what_is_no_policy_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="echo, keyword, random, nothing"):
-        policy_of("luck")
+def test_a_draw_is_checked() -> None:
     with pytest.raises(InvalidInput, match="draw"):
         OfferContext(message_text="", draw=1.0)
