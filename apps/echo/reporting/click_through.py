@@ -184,12 +184,6 @@ def _passed_windows(experiment: Experiment, found: Design, key: bytes) -> Mappin
     return {str(i): arm_of_window(found, key, i).name for i in begun}
 
 
-def _rows(rows: QuerySet[Decision]) -> Iterator[_Row]:
-    counts = Case(When(counting_authors("author"), then=True), default=False)
-    values = rows.annotate(counts=counts).order_by("pk").values_list(*_FIELDS)
-    return (_Row(*row) for row in values.iterator(chunk_size=AT_ONCE))
-
-
 def _read(
     rows: QuerySet[Decision], arms: tuple[str, ...], place: _Placing, known: Mapping[str, str]
 ) -> Records:
@@ -199,7 +193,9 @@ def _read(
     eligible: list[Moment] = []
     doubted: set[int] = set()
     undecided = 0
-    for row in _rows(rows):
+    counts = Case(When(counting_authors("author"), then=True), default=False)
+    values = rows.annotate(counts=counts).order_by("pk").values_list(*_FIELDS)
+    for row in map(_Row._make, values.iterator(chunk_size=AT_ONCE)):
         if not row.counts:
             doubted.add(row.author)
         placed = place(row)
@@ -393,7 +389,10 @@ def make_report(
     designed = dict.fromkeys(records.arms, ("", 1.0))
     if experiment is not None:
         designed = {arm.name: (arm.policy, arm.share) for arm in design_of(experiment).arms}
-    shown = _by_arm(records)
+    arm_of = {unit.unit: unit.arm for unit in records.units}
+    shown: dict[str, list[Impression]] = {name: [] for name in records.arms}
+    for impression in records.counted.impressions:
+        shown[arm_of[impression.unit]].append(impression)
     control = records.arms[-1] if experiment else ""
     arms = [
         _arm(name, designed[name], sums[name], shown[name], control=control, zone=zone)
@@ -411,14 +410,6 @@ def make_report(
         undecided=records.undecided,
         unmatched=records.counted.unmatched,
     )
-
-
-def _by_arm(records: Records) -> dict[str, list[Impression]]:
-    arm_of = {unit.unit: unit.arm for unit in records.units}
-    found: dict[str, list[Impression]] = {name: [] for name in records.arms}
-    for impression in records.counted.impressions:
-        found[arm_of[impression.unit]].append(impression)
-    return found
 
 
 def _arm(

@@ -61,7 +61,11 @@ def offer_funnel(echo: Echo, since: datetime | None = None) -> OfferFunnel:
     if since is not None:
         rows = rows.filter(message_at__gte=since)
     kinds, sums, nothing = _decided(rows)
-    events = _events(rows)
+    by_kind = OfferEvent.objects.filter(decision__in=rows.order_by().values("pk")).values("kind")
+    counted = by_kind.annotate(offers=Count("decision", distinct=True), n=Count("pk")).order_by()
+    # By kind, how many decisions have such an event, and how many events there are.
+    events = dict.fromkeys(OfferEvent.Kind.values, (0, 0))
+    events |= {row["kind"]: (row["offers"], row["n"]) for row in counted}
     kind, status = OfferEvent.Kind, Decision.Status
     return OfferFunnel(
         eligible=sums["n"],
@@ -106,11 +110,3 @@ def _decided(
         if row["status"] == Decision.Status.NOTHING:
             nothing[row["why"]] += row["n"]
     return kinds, sums, nothing
-
-
-def _events(rows: QuerySet[Decision]) -> Mapping[str, tuple[int, int]]:
-    """By kind, how many decisions have such an event, and how many events there are."""
-    events = OfferEvent.objects.filter(decision__in=rows.order_by().values("pk"))
-    counted = events.values("kind").annotate(offers=Count("decision", distinct=True), n=Count("pk"))
-    found = dict.fromkeys(OfferEvent.Kind.values, (0, 0))
-    return found | {row["kind"]: (row["offers"], row["n"]) for row in counted.order_by()}

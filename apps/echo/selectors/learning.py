@@ -129,7 +129,10 @@ def summaries_of(echo: Echo, features: Sequence[Feature]) -> Iterator[FeatureSum
     relevance, doubt = state.relevance, state.uncertainty
     expected, matters = relevance.expected, relevance.matters
     low, high = relevance_bounds(relevance)
-    sigmas = _latest_sigmas(echo)
+    sigmas: dict[str, list[float]] = {}
+    for predicted in echo.selections.values_list("predicted", flat=True)[:LATEST]:
+        for key, prediction in predicted.items():
+            sigmas.setdefault(key, []).append(prediction["sigma"])
     for feature in features:
         place = state.places[feature.key]
         answers = float(doubt.answers[place])
@@ -139,7 +142,7 @@ def summaries_of(echo: Echo, features: Sequence[Feature]) -> Iterator[FeatureSum
             low=float(low[place]),
             high=float(high[place]),
             matters=float(matters[place]),
-            uncertainty=sigmas.get(feature.key),
+            uncertainty=float(np.mean(sigmas[feature.key])) if feature.key in sigmas else None,
             answers=answers,
             accuracy=1 - float(doubt.mismatches[place]) if answers else None,
         )
@@ -205,14 +208,6 @@ def _selector(echo: Echo, keys: Iterable[str]) -> EchoState:
     for key in keys:
         state.index(key)  # of a new one what is believed before anything was learnt
     return state
-
-
-def _latest_sigmas(echo: Echo) -> dict[str, float]:
-    found: dict[str, list[float]] = {}
-    for predicted in echo.selections.values_list("predicted", flat=True)[:LATEST]:
-        for key, prediction in predicted.items():
-            found.setdefault(key, []).append(prediction["sigma"])
-    return {key: float(np.mean(sigmas)) for key, sigmas in found.items()}
 
 
 def _history(

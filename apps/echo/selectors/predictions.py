@@ -211,7 +211,10 @@ def answers_about(echo: Echo, feature: Definition) -> list[ScoredAnswer]:
     scores = newest_scored(echo, feature.key).order_by("-number")
     columns = scores.values("loss", "sigma", "event__ref", "event__data", "event__at")
     rows = list(columns[:ANSWERS])
-    texts = _texts([row["event__ref"] for row in rows])
+    refs = [row["event__ref"] for row in rows]
+    ids = [int(ref.removeprefix("answer-")) for ref in refs if ref.startswith("answer-")]
+    answers = Answer.objects.filter(pk__in=ids).values_list("pk", "question__message__text")
+    texts = {f"answer-{pk}": text for pk, text in answers}
     return [
         ScoredAnswer(
             expected=value_words(feature, row["event__data"]["predicted"]),
@@ -223,13 +226,6 @@ def answers_about(echo: Echo, feature: Definition) -> list[ScoredAnswer]:
         )
         for row in rows
     ]
-
-
-def _texts(refs: Sequence[str]) -> dict[str, str]:
-    """The messages that the answers behind these events are about."""
-    ids = [int(ref.removeprefix("answer-")) for ref in refs if ref.startswith("answer-")]
-    texts = Answer.objects.filter(pk__in=ids).values_list("pk", "question__message__text")
-    return {f"answer-{pk}": text for pk, text in texts}
 
 
 def _choice(row: Selection, known: Mapping[str, Definition]) -> AskedChoice:

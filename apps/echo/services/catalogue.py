@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from apps.authors.selectors.sites import FRESH
 from apps.echo.models import CatalogueItem, Echo
-from labelhub.core.echo.recommending.catalogue import Catalogue, read_catalogue, unused_attributes
+from labelhub.core.echo.recommending.catalogue import read_catalogue, unused_attributes
 from labelhub.core.echo.recommending.item_index import ItemIndex
 from labelhub.core.echo.recommending.items import read_item
 from labelhub.core.errors import InvalidInput
@@ -84,7 +84,19 @@ def import_catalogue(
         raise _refusal(faults, none=not read.items)
     counts = _store(echo, {item.id: item.to_json() for item in read.items}, replace=replace)
     forget_index(echo.pk)
-    problems = {"errors": faults[:MOST_TOLD], "unused": _unused(echo, read)}
+    features = {row.key: row.parsed.values for row in echo.site.features.asked()}
+    problems = {
+        "errors": faults[:MOST_TOLD],
+        "unused": [
+            {
+                "feature": unused.key,
+                "value": unused.value,
+                "rows": unused.rows,
+                "message": unused.words,
+            }
+            for unused in unused_attributes(read.items, features)[:MOST_TOLD]
+        ],
+    }
     return {**counts, **problems, "ignored": list(read.ignored[:MOST_TOLD])}
 
 
@@ -94,15 +106,6 @@ def set_active(item: CatalogueItem, *, active: bool) -> None:
         item.active, item.changed_at = active, timezone.now()
         item.save(update_fields=["active", "changed_at"])
         forget_index(item.echo_id)
-
-
-def _unused(echo: Echo, read: Catalogue) -> list[dict[str, Any]]:
-    """What the rows say of features that the site does not have."""
-    features = {row.key: row.parsed.values for row in echo.site.features.asked()}
-    return [
-        {"feature": unused.key, "value": unused.value, "rows": unused.rows, "message": unused.words}
-        for unused in unused_attributes(read.items, features)[:MOST_TOLD]
-    ]
 
 
 def _refusal(faults: Sequence[dict[str, Any]], *, none: bool) -> InvalidInput:

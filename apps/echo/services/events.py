@@ -13,8 +13,6 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import reduce
-from operator import or_
 from typing import Any
 
 from django.db import transaction
@@ -83,26 +81,24 @@ def log_events(
         if event.id not in known:
             known.add(event.id)
             locked.logged += 1
-            rows.append(_row(locked, event, author, logged_at or timezone.now()))
+            rows.append(
+                LogEvent(
+                    echo=locked,
+                    number=locked.logged,
+                    ref=event.id,
+                    kind=kind_of(event),
+                    feature=event.feature if isinstance(event, Answered | Expected) else "",
+                    about=event.about if isinstance(event, Withdrawn | Restored) else "",
+                    author_id=author,
+                    data=to_json(event),
+                    at=logged_at or timezone.now(),
+                )
+            )
     LogEvent.objects.bulk_create(rows)
     if rows:
         locked.save(update_fields=["logged"])
     echo.logged = locked.logged
     return len(rows)
-
-
-def _row(echo: Echo, event: Event, author: int | None, logged_at: datetime) -> LogEvent:
-    return LogEvent(
-        echo=echo,
-        number=echo.logged,
-        ref=event.id,
-        kind=kind_of(event),
-        feature=event.feature if isinstance(event, Answered | Expected) else "",
-        about=event.about if isinstance(event, Withdrawn | Restored) else "",
-        author_id=author,
-        data=to_json(event),
-        at=logged_at,
-    )
 
 
 #: Events that are written at once.
@@ -162,25 +158,23 @@ def gather_answers(echo: Echo, now: datetime) -> int:
     news = [(_answered(answer), answer) for answer in fresh]
     with transaction.atomic():
         count = log_events(echo, [(event, answer.author_id) for event, answer in news])
-        _note_scores(echo, {event.id: _sigma(answer) for event, answer in news})
-    return count
-
-
-def _note_scores(echo: Echo, sigmas: dict[str, float]) -> None:
-    """Put each prediction beside the answer that came to it, for the page to count."""
-    rows = echo.log.filter(ref__in=sigmas).values("pk", "number", "feature", "ref", "data__loss")
-    scores = [
-        Scored(
-            event_id=row["pk"],
-            echo=echo,
-            number=row["number"],
-            feature=row["feature"],
-            loss=row["data__loss"],
-            sigma=sigmas[row["ref"]],
+        sigmas = {event.id: _sigma(answer) for event, answer in news}
+        rows = echo.log.filter(ref__in=sigmas).values(
+            "pk", "number", "feature", "ref", "data__loss"
         )
-        for row in rows
-    ]
-    Scored.objects.bulk_create(scores, ignore_conflicts=True)
+        scores = [
+            Scored(
+                event_id=row["pk"],
+                echo=echo,
+                number=row["number"],
+                feature=row["feature"],
+                loss=row["data__loss"],
+                sigma=sigmas[row["ref"]],
+            )
+            for row in rows
+        ]
+        Scored.objects.bulk_create(scores, ignore_conflicts=True)
+    return count
 
 
 def _sigma(answer: Answer) -> float:
@@ -244,20 +238,14 @@ def untold_offers(now: datetime, within: timedelta) -> "tuple[QuerySet[Any], Que
     clicks = OfferEvent.objects.filter(decision=OuterRef("pk"), kind=OfferEvent.Kind.CLICKED)
     due = _shown(now - within, "reward-").annotate(clicked=Exists(clicks))
     ratings = OfferEvent.objects.filter(decision=OuterRef("pk"), kind__in=SAID)
+    # Each site sets for itself how long a click is waited for.
+    settled = Q(clicked=True)
+    for minutes in Echo.objects.order_by().values_list("reward_minutes", flat=True).distinct():
+        latest = now - timedelta(minutes=minutes)
+        settled |= Q(echo__reward_minutes=minutes, shown_at__lt=latest)
     return (
-        due.filter(Q(clicked=True) | _over(now)),
+        due.filter(settled),
         _shown(now - within, "helpful-").filter(Exists(ratings)),
-    )
-
-
-def _over(now: datetime) -> Q:
-    """That the time for a click is over, which each site sets for itself in minutes."""
-    settings = Echo.objects.order_by().values_list("reward_minutes", flat=True).distinct()
-    since = {minutes: now - timedelta(minutes=minutes) for minutes in settings}
-    return reduce(
-        or_,
-        (Q(echo__reward_minutes=minutes, shown_at__lt=latest) for minutes, latest in since.items()),
-        Q(pk=None),
     )
 
 

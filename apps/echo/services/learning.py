@@ -188,7 +188,10 @@ def _write(echo: Echo, start: _Start, until: int) -> None:
     last = echo.snapshots.values_list("number", flat=True).first() or 0
     if until - last >= SNAPSHOT_EVERY:
         take_snapshot(echo, stored_state(echo), until)
-    _thin_out(echo)
+    # Of older ones every other is kept: it is gone back to more rarely.
+    old = list(echo.snapshots.values_list("pk", flat=True)[KEPT:])
+    if len(old) >= KEPT:
+        Snapshot.objects.filter(pk__in=old[1::2]).delete()
 
 
 def _begun(echo: Echo, until: int) -> _Start:
@@ -203,7 +206,11 @@ def _begun(echo: Echo, until: int) -> _Start:
     try:
         if until - echo.learnt > SNAPSHOT_EVERY:
             return _Start(stored_state(echo), echo.learnt, whole=True)
-        return _Start(stored_state(echo, _concerned(echo, until)), echo.learnt, whole=False)
+        news = echo.log.filter(number__gt=echo.learnt, number__lte=until)
+        taught = news.filter(kind__in=(LogEvent.Kind.ANSWERED, LogEvent.Kind.REWARDED))
+        about = list(taught.values_list("feature", "data__author"))
+        parts = Parts({feature for feature, _ in about}, {author for _, author in about})
+        return _Start(stored_state(echo, parts), echo.learnt, whole=False)
     except InvalidInput as fault:
         logger.warning("Echo of site %s is learnt anew. %s", echo.pk, fault)
         return _anew(echo)
@@ -220,14 +227,6 @@ def _opened(snapshot: Snapshot) -> _Start:
         return _Start(snapshot_state(snapshot), snapshot.number, whole=True)
     except InvalidInput:  # of another version: everything is made anew
         return _Start(EchoState(), 0, whole=True)
-
-
-def _concerned(echo: Echo, until: int) -> Parts:
-    """The models and authors that the news are about."""
-    news = echo.log.filter(number__gt=echo.learnt, number__lte=until)
-    taught = news.filter(kind__in=(LogEvent.Kind.ANSWERED, LogEvent.Kind.REWARDED))
-    about = list(taught.values_list("feature", "data__author"))
-    return Parts({feature for feature, _ in about}, {author for _, author in about})
 
 
 def _first_changed(echo: Echo, until: int) -> int | None:
@@ -269,13 +268,6 @@ def _entries(rows: Iterable[LogEvent]) -> Iterator[Entry]:
             logger.warning(warning, row.echo_id, row.number, fault)
         else:
             yield Entry(row.number, event)
-
-
-def _thin_out(echo: Echo) -> None:
-    """Keep the newest, and of the others every other: what is older is gone back to more rarely."""
-    old = list(echo.snapshots.values_list("pk", flat=True)[KEPT:])
-    if len(old) >= KEPT:
-        Snapshot.objects.filter(pk__in=old[1::2]).delete()
 
 
 def forget_erased_author(instance: Erasure, **_signal: Any) -> None:

@@ -270,11 +270,18 @@ def _ask_some(
     open_models: OpenModels,
 ) -> None:
     """Ask, and store what comes, a few at once."""
+    wanted = PromptSearch.objects.filter(
+        pk=found.pk,
+        status=PromptSearch.Status.RUNNING,
+        echo__on=True,
+        echo__search_on=True,
+        echo__site__enabled=True,
+    )
     with asyncio.Runner() as runner:
         try:
             for first in range(0, len(calls), AT_ONCE):
                 run.keep()
-                if not _is_wanted(found):
+                if not wanted.exists():
                     return
                 some = calls[first : first + AT_ONCE]
                 answers = runner.run(_answers([call for _, call in some], spec, open_models))
@@ -287,11 +294,6 @@ def _ask_some(
                     return
         finally:
             runner.run(close_all())
-
-
-def _is_wanted(found: PromptSearch) -> bool:
-    running = PromptSearch.objects.filter(pk=found.pk, status=PromptSearch.Status.RUNNING)
-    return running.filter(echo__on=True, echo__search_on=True, echo__site__enabled=True).exists()
 
 
 async def _answers(

@@ -167,7 +167,10 @@ def predict(
         possible = tuple(values)
     if not possible:
         return Prediction((), np.zeros(0), {}, 0.0)
-    parts = {RATE: _rate(model, possible), HEAD: _headed(model, possible, vector)}
+    known = dict(zip(model.values, model.counts.tolist(), strict=True))
+    counts = np.array([known.get(value, 0.0) + _BEGUN for value in possible])
+    shares: Floats = counts / counts.sum()
+    parts = {RATE: shares, HEAD: _headed(model, possible, vector)}
     if llm_value in possible:
         parts[LLM] = _said(model, possible, llm_value, parts[HEAD])
         if llm_shares and len(llm_shares) == len(possible):
@@ -176,7 +179,9 @@ def predict(
             parts[LLM] = (parts[LLM] + np.array(llm_shares, np.float64)) / 2
     weights = _weights(model, tuple(parts))
     likely: Floats = np.sum([weights[name] * part for name, part in parts.items()], axis=0)
-    return Prediction(possible, likely, parts, _disagreement(parts, weights, likely))
+    # Mean total variation distance of the parts to the blend.
+    apart = [weights[name] * float(np.abs(part - likely).sum()) / 2 for name, part in parts.items()]
+    return Prediction(possible, likely, parts, min(1.0, sum(apart)))
 
 
 def teach(
@@ -241,13 +246,6 @@ def _loss(probability: float) -> float:
     return -math.log(max(float(probability), _LEAST))
 
 
-def _rate(model: FeatureModel, possible: Sequence[str]) -> Floats:
-    known = dict(zip(model.values, model.counts.tolist(), strict=True))
-    counts = np.array([known.get(value, 0.0) + _BEGUN for value in possible])
-    shares: Floats = counts / counts.sum()
-    return shares
-
-
 def _headed(model: FeatureModel, possible: Sequence[str], vector: Sparse) -> Floats:
     """The head's shares of the possible values; what it has never seen has no score yet."""
     mean = np.zeros((len(possible), len(vector.places)))
@@ -276,12 +274,6 @@ def _said(model: FeatureModel, possible: Sequence[str], llm_value: str, others: 
     shares: Floats = rest * ((1 - right) / spread)
     shares[place] = right
     return shares
-
-
-def _disagreement(parts: Mapping[str, Floats], weights: Mapping[str, float], all_: Floats) -> float:
-    """Mean total variation distance of the parts to the blend."""
-    apart = [weights[name] * float(np.abs(part - all_).sum()) / 2 for name, part in parts.items()]
-    return min(1.0, sum(apart))
 
 
 def _row_of(model: FeatureModel, value: str) -> int | None:

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from labelhub.core.echo.experiments.clusters import (
     FEW_UNITS,
     UNKNOWN,
-    Bounds,
     ClusteredFigure,
     Clusters,
     figure,
@@ -166,29 +165,18 @@ def _figure(log: _Log, events: Floats, exposure: Floats, name: str) -> Clustered
     error = sqrt(spread) / float(exposure.sum())
     if error <= SAME * abs(value):
         return figure(value, UNKNOWN, n=n, method=WALD.format(name=name), doubt=NO_SPREAD)
-    few = _effective(found.exposure) < FEW_UNITS
-    doubt = f"fewer than {FEW_UNITS} effective authors" if few else ""
+    # Kish's (1965) effective number.
+    authors = float(found.exposure.sum()) ** 2 / float((found.exposure**2).sum())
+    doubt = f"fewer than {FEW_UNITS} effective authors" if authors < FEW_UNITS else ""
     half = quantile(freedom) * error
     bounds, method = (value - half, value + half), WALD
     if (log.reward >= 0).all() and ((events >= 0).all() or value > TIED * error):
-        bounds, method = _score(value, half), SCORE
+        # Rewards that come seldom and are never negative vary the more the more often they come:
+        # the interval reaches further up than down. Independent of the rewards' unit.
+        shift = half * half / value / 2
+        reach = sqrt(shift * (2 * value + shift))
+        bounds, method = (max(0.0, value + shift - reach), value + shift + reach), SCORE
     return figure(value, bounds, n=n, method=method.format(name=name), doubt=doubt)
-
-
-def _score(value: float, half: float) -> Bounds:
-    """The values from which the one seen is not too far, if the variance grows with them.
-
-    Rewards that come seldom and are never negative vary the more the more often they come: about
-    the value seen the interval reaches further up than down. Independent of the rewards' unit.
-    """
-    shift = half * half / value / 2
-    reach = sqrt(shift * (2 * value + shift))
-    return max(0.0, value + shift - reach), value + shift + reach
-
-
-def _effective(sizes: Floats) -> float:
-    """Kish's (1965) effective number."""
-    return float(sizes.sum()) ** 2 / float((sizes**2).sum())
 
 
 def _warning(log: _Log, effective: float) -> str:

@@ -74,7 +74,13 @@ def answers_left(stretches: Sequence[Stretch], seed: int = 0) -> Plateau:
     places = np.cumsum(counts) - counts / 2 + 0.5
     best = _fitted(places, counts, (wrong / counts)[None, :])
     flat = _flat_from(best, answers)[0]
-    low, high = np.percentile(_drawn(best, places, counts, seed), _BOUNDS, method="nearest")
+    # Where curves are flat that fit counts drawn from the best one.
+    draws = np.random.default_rng(seed)
+    chance = np.clip(_curve(best, places)[0], 0.0, 1.0)
+    size = (_DRAWS, len(counts))
+    rates = draws.binomial(counts.astype(np.int64), chance, size=size) / counts
+    ends = _flat_from(_fitted(places, counts, rates), float(counts.sum()))
+    low, high = np.percentile(ends, _BOUNDS, method="nearest")
     now, then = _curve(best, np.array([answers, answers + flat]))[0]
     return Plateau(
         answers,
@@ -116,15 +122,6 @@ def _line(x: Floats, weights: Floats, y: Floats) -> tuple[Floats, Floats]:
     slope = np.where(level < 0, through_0, slope)
     level = np.maximum(level, 0.0)
     return np.where(slope < 0, mean_y, level), np.maximum(slope, 0.0)
-
-
-def _drawn(best: Floats, places: Floats, counts: Floats, seed: int) -> Floats:
-    """From where on curves are flat that fit counts drawn from the best one: (draws,)."""
-    draws = np.random.default_rng(seed)
-    chance = np.clip(_curve(best, places)[0], 0.0, 1.0)
-    size = (_DRAWS, len(counts))
-    rates = draws.binomial(counts.astype(np.int64), chance, size=size) / counts
-    return _flat_from(_fitted(places, counts, rates), float(counts.sum()))
 
 
 def _flat_from(curves: Floats, answers: float) -> Floats:

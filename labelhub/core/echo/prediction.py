@@ -270,6 +270,8 @@ def predict_call(
         raise InvalidInput.at("instruction", faults[0].detail)
     schema = value_schema(task)
     known = [example for example in examples if not task.values or example.value in task.values]
+    answers = [{"text": example.text, "answer": example.value} for example in known]
+    free = {} if task.values else {"most_words": MOST_WORDS}
     return Call(
         step=step or f"{ROLE}/{task.key}",
         role=ROLE,
@@ -277,12 +279,14 @@ def predict_call(
             instruction=instruction,
             examples=[_told(example, task, moment, plan.salt) for example in reversed(known)],
             item=_item_block(moment, plan.salt),
-            **_asked(schema),
+            task=schema.task.prompt_task,
+            question=schema.question,
+            labels=label_block(schema),
         ),
         prompt_hash=plan.prompt.hash,
         schema=schema,
         text=moment.text,
-        inputs=_inputs(task, known),
+        inputs={**free, **task.signs, "answers": answers},
         params=dict(_PARAMS),
         output=plan.prompt.output,
     )
@@ -328,18 +332,6 @@ def _schema(
     pairs = zip(values, meanings, strict=True)
     labels = [{"name": value, "description": meaning} for value, meaning in pairs]
     return parse_schema({"task": "single", "question": question, "labels": labels})
-
-
-def _asked(schema: Schema) -> dict[str, Any]:
-    labels = label_block(schema)
-    return {"task": schema.task.prompt_task, "question": schema.question, "labels": labels}
-
-
-def _inputs(task: FeatureTask, examples: Sequence[Example]) -> dict[str, Any]:
-    """The same content unrendered, for models that are not language models."""
-    answers = [{"text": example.text, "answer": example.value} for example in examples]
-    free = {} if task.values else {"most_words": MOST_WORDS}
-    return {**free, **task.signs, "answers": answers}
 
 
 def _told(example: Example, task: FeatureTask, moment: MessageContext, salt: str) -> dict[str, str]:

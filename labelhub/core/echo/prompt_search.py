@@ -191,7 +191,9 @@ def difference(
     leads = _leads(challenger, present, labels)
     if not leads:
         return undefined("No label was predicted with both.")
-    sizes = _both(challenger, present, labels)
+    sizes: dict[str, int] = defaultdict(int)
+    for place in challenger.heard.keys() & present.heard.keys():
+        sizes[author_of(labels[place])] += 1
     total = sum(sizes.values())
     value = sum(leads.values()) / total
     events = np.array([leads[author] for author in sizes], np.float64)
@@ -212,13 +214,6 @@ def _leads(challenger: Trial, other: Trial, labels: Sequence[Example]) -> dict[s
     for place in mine.keys() & others.keys():
         leads[author_of(labels[place])] += mine[place] - others[place]
     return dict(leads)
-
-
-def _both(challenger: Trial, other: Trial, labels: Sequence[Example]) -> dict[str, int]:
-    counts: dict[str, int] = defaultdict(int)
-    for place in challenger.heard.keys() & other.heard.keys():
-        counts[author_of(labels[place])] += 1
-    return dict(counts)
 
 
 def _place(key: str, name: str) -> float:

@@ -26,22 +26,18 @@ def side_by_side(
     a process of its own. ``report`` is called after each.
     """
     found: dict[Key, Result] = {}
-    with _processes(len(plays)) as pool:
+    # Spawned, so that nothing of the caller (threads, connections) is copied half-way.
+    with ProcessPoolExecutor(
+        max_workers=max(1, min(len(plays), os.cpu_count() or 1)),
+        mp_context=get_context("spawn"),
+        initializer=_one_thread,
+    ) as pool:
         jobs = {pool.submit(play, *arguments): key for key, arguments in plays.items()}
         for job in as_completed(jobs):
             found[jobs[job]] = job.result()
             if report is not None:
                 report(len(found), len(plays))
     return {key: found[key] for key in plays}
-
-
-def _processes(most: int) -> ProcessPoolExecutor:
-    # Spawned, so that nothing of the caller (threads, connections) is copied half-way.
-    return ProcessPoolExecutor(
-        max_workers=max(1, min(most, os.cpu_count() or 1)),
-        mp_context=get_context("spawn"),
-        initializer=_one_thread,
-    )
 
 
 def _one_thread() -> None:

@@ -288,48 +288,35 @@ def play(settings: Settings, seed: int, arm: SimulatedArm) -> SimulationTrace:
     world = World(settings, seed)
     learner = Learner(world, arm, np.random.default_rng([seed, 3]))
     count = settings.messages
-    trace = _empty_trace(count)
-    asked = 0
-    for number in range(count):
-        message = world.next_message()
-        predicted = learner.predict(message.vector)
-        shown = learner.select(predicted)
-        right = predicted.value == message.values
-        _write(trace, number, world, shown, right)
-        if 2 * number >= count:
-            bin_doubts(trace.bins, predicted.sigma[shown], ~right[shown])
-        chance = 0.5 if message.random_author else world.success(shown, right[shown])
-        learner.rewarded(message, predicted, shown, clicked=message.luck < chance)
-        if arm.asks != "nothing" and number % SURVEY_EVERY == 0:
-            asked += _survey(learner, message, predicted, shown)
-        trace.asked[number] = asked
-    return trace
-
-
-def _empty_trace(count: int) -> SimulationTrace:
-    return SimulationTrace(
+    trace = SimulationTrace(
         regret=np.zeros(count),
         accuracy=np.zeros(count),
         found=np.zeros(count),
         asked=np.zeros(count, np.int64),
         bins=new_bins(),
     )
-
-
-def _survey(learner: Learner, message: Seen, predicted: Predicted, shown: Ints) -> int:
-    """One survey; how many questions it had."""
-    questions = learner.questions(predicted, shown)
-    for feature, heard in zip(questions, message.heard, strict=False):
-        if heard:
-            learner.answered(message, predicted, int(feature))
-    return len(questions)
-
-
-def _write(trace: SimulationTrace, number: int, world: World, shown: Ints, right: Bools) -> None:
-    best = world.best
-    trace.regret[number] = world.optimum() - world.success(shown, right[shown])
-    trace.accuracy[number] = right[best].mean()
-    trace.found[number] = np.isin(shown, best).mean()
+    asked = 0
+    for number in range(count):
+        message = world.next_message()
+        predicted = learner.predict(message.vector)
+        shown = learner.select(predicted)
+        right = predicted.value == message.values
+        best = world.best
+        trace.regret[number] = world.optimum() - world.success(shown, right[shown])
+        trace.accuracy[number] = right[best].mean()
+        trace.found[number] = np.isin(shown, best).mean()
+        if 2 * number >= count:
+            bin_doubts(trace.bins, predicted.sigma[shown], ~right[shown])
+        chance = 0.5 if message.random_author else world.success(shown, right[shown])
+        learner.rewarded(message, predicted, shown, clicked=message.luck < chance)
+        if arm.asks != "nothing" and number % SURVEY_EVERY == 0:
+            questions = learner.questions(predicted, shown)
+            for feature, heard in zip(questions, message.heard, strict=False):
+                if heard:
+                    learner.answered(message, predicted, int(feature))
+            asked += len(questions)
+        trace.asked[number] = asked
+    return trace
 
 
 #: Messages of a running mean, and points of a curve.
@@ -346,7 +333,9 @@ def final(values: Floats) -> float:
 
 def question_share(echo: SimulationTrace, random: SimulationTrace) -> float | None:
     """Share of its questions with which Echo reaches what random asking ends with; None: never."""
-    running = _running(echo.accuracy)
+    window = min(WINDOW, len(echo.accuracy))
+    sums = np.cumsum(np.concatenate([[0.0], echo.accuracy]))
+    running: Floats = (sums[window:] - sums[:-window]) / window
     reached = np.flatnonzero(running >= final(random.accuracy) - _ROUNDING)
     if not len(reached) or not echo.asked[-1]:
         return None
@@ -421,14 +410,6 @@ def _share_figure(echo: Sequence[SimulationTrace], random: Sequence[SimulationTr
         "n": count,
         "method": MEDIAN,
     }
-
-
-def _running(values: Floats) -> Floats:
-    """Means of each :data:`WINDOW` messages in a row; of all where there are fewer."""
-    window = min(WINDOW, len(values))
-    sums = np.cumsum(np.concatenate([[0.0], values]))
-    means: Floats = (sums[window:] - sums[:-window]) / window
-    return means
 
 
 def _curve(name: str, figure: str, traces: Sequence[SimulationTrace]) -> list[dict[str, Any]]:

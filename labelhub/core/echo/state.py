@@ -130,13 +130,21 @@ def learn(state: EchoState, lesson: Lesson) -> None:
             if lesson.trusted and lesson.shown:
                 _rewarded(state, lesson)
         case Expected():
-            _expected(state, lesson)
+            place = state.index(lesson.feature)
+            prior = _USUAL_ODDS + _OWNER * max(-1.0, min(1.0, lesson.prior))
+            state.relevance.odds[place] += prior - state.relevance.prior_odds[place]
+            state.relevance.prior_odds[place] = prior
 
 
 def _answered(state: EchoState, answer: Answered) -> None:
     place, signs = state.index(answer.feature), np.array(answer.signs)
     if answer.value:
-        _weigh(state, answer, float(sigma(state.uncertainty, signs[None, :])[0]))
+        state.trusts[answer.author] = trust.answered(
+            state.trust(answer.author),
+            sigma=float(sigma(state.uncertainty, signs[None, :])[0]),
+            matched=answer.loss < 0.5,
+            values=len(answer.values),
+        )
     known = state.trust(answer.author)
     if not known.answers_teach:
         return
@@ -155,16 +163,6 @@ def _answered(state: EchoState, answer: Answered) -> None:
     mismatch(state.uncertainty, place, signs, answer.loss, weight)
 
 
-def _weigh(state: EchoState, answer: Answered, doubt: float) -> None:
-    """How the answer speaks for its author."""
-    state.trusts[answer.author] = trust.answered(
-        state.trust(answer.author),
-        sigma=doubt,
-        matched=answer.loss < 0.5,
-        values=len(answer.values),
-    )
-
-
 def _rewarded(state: EchoState, rewarded: Rewarded) -> None:
     places = np.array([state.index(key) for key, _ in rewarded.shown])
     right = np.array([chance for _, chance in rewarded.shown])
@@ -176,14 +174,6 @@ def _rewarded(state: EchoState, rewarded: Rewarded) -> None:
     if known.clicks_teach:
         weight = known.clicks_weigh
         reward(state.relevance, places, right, rewarded.value, rewarded.signal, weight=weight)
-
-
-def _expected(state: EchoState, expected: Expected) -> None:
-    """The owner's word moves what is believed before any reward; what was learnt stays."""
-    place = state.index(expected.feature)
-    prior = _USUAL_ODDS + _OWNER * max(-1.0, min(1.0, expected.prior))
-    state.relevance.odds[place] += prior - state.relevance.prior_odds[place]
-    state.relevance.prior_odds[place] = prior
 
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]

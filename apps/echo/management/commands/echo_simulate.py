@@ -43,10 +43,14 @@ class Command(LabelhubCommand):
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Simulate, tell the figures, draw the curves."""
+        questions = options["questions"]
+        least, most = 80, 800_000
+        if not least <= questions <= most:
+            raise InvalidInput.at("questions", f"must be from {least} to {most}.")
         settings = Settings(
             features=options["features"],
             k=options["k"],
-            messages=_messages(options["questions"]),
+            messages=-(-questions // SURVEY_SIZE) * SURVEY_EVERY,
             spam=options["spam"],
             drift=options["drift"],
             per_author=options["per_author"],
@@ -79,11 +83,3 @@ def _share_words(figure: Mapping[str, Any]) -> str:
     if figure["value"] is None:
         return "none: in half of these worlds or more Echo never got as accurate"
     return figure_words(figure)
-
-
-def _messages(questions: int) -> int:
-    """How many messages it takes to ask so many questions."""
-    least, most = 80, 800_000
-    if not least <= questions <= most:
-        raise InvalidInput.at("questions", f"must be from {least} to {most}.")
-    return -(-questions // SURVEY_SIZE) * SURVEY_EVERY

@@ -195,7 +195,10 @@ def ratio_bounds(rate: ClusteredRate, control: ClusteredRate) -> Bounds:
     if rate.alone or control.alone:
         return UNKNOWN
     if rate.value == 0:
-        return 0.0, _highest_ratio(rate, control)
+        # The largest ratio at which no event in the arm is not too unlikely.
+        exposure, other = rate.exposure / rate.dispersion, control.exposure / control.dispersion
+        _, high = wilson_bounds(0.0, control.value * other, quantile(joint_freedom(rate, control)))
+        return 0.0, high / (1 - high) * other / exposure
     half = quantile(joint_freedom(rate, control)) * sqrt(sum(_relative(rate, control)))
     value = rate.value / control.value
     return value * exp(-half), value * exp(half)
@@ -224,10 +227,3 @@ def _relative(rate: ClusteredRate, control: ClusteredRate) -> tuple[float, float
         rate.dispersion / max(rate.events, 0.5),
         control.dispersion / max(control.events, 0.5),
     )
-
-
-def _highest_ratio(rate: ClusteredRate, control: ClusteredRate) -> float:
-    """The largest ratio at which no event in the arm is not too unlikely."""
-    exposure, other = rate.exposure / rate.dispersion, control.exposure / control.dispersion
-    _, high = wilson_bounds(0.0, control.value * other, quantile(joint_freedom(rate, control)))
-    return high / (1 - high) * other / exposure

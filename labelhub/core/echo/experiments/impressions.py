@@ -102,7 +102,10 @@ def count(events: Iterable[ShownContent | Click]) -> Counted:
     on: defaultdict[str, int] = defaultdict(int)
     for click in clicks:
         on[click.content] += 1
-    groups = _merged(_first_displays(displays))
+    first: dict[str, ShownContent] = {}
+    for display in sorted(displays, key=lambda shown: (_sent(shown), shown)):
+        first.setdefault(display.content, display)
+    groups = _merged(list(first.values()))
     found = sorted(
         (_impression(group, on) for group in groups), key=lambda i: (i.at.timestamp(), i.contents)
     )
@@ -113,14 +116,6 @@ def count(events: Iterable[ShownContent | Click]) -> Counted:
 def _by_id(events: Iterable[Event]) -> list[Event]:
     """The smallest event of each id."""
     return list({event.id: event for event in sorted(events, reverse=True)}.values())
-
-
-def _first_displays(displays: Iterable[ShownContent]) -> list[ShownContent]:
-    """The earliest display of each content, in order of time."""
-    first: dict[str, ShownContent] = {}
-    for display in sorted(displays, key=lambda shown: (_sent(shown), shown)):
-        first.setdefault(display.content, display)
-    return list(first.values())
 
 
 def _merged(displays: Iterable[ShownContent]) -> list[list[ShownContent]]:

@@ -19,7 +19,6 @@ from scipy import special
 
 from labelhub.core.echo.experiments.clusters import (
     CONFIDENCE,
-    Bounds,
     ClusteredFigure,
     ClusteredRate,
     figure,
@@ -115,7 +114,13 @@ def look_at(
     n = round(rate.exposure + base.exposure)
     ratio = undefined("no clicks in the control")
     if base.value > 0:
-        bounds = _interval(seen, _mixture(plan), plan.alpha)
+        mixture = _mixture(plan)
+        grown = seen.information + mixture
+        z = sqrt(grown / seen.information * log(grown / (mixture * plan.alpha**2)))
+        t = -float(special.stdtrit(seen.freedom, special.ndtr(-z)))
+        low, high = wilson_bounds(seen.clicks / seen.n, seen.n, t)
+        odds = seen.other_exposure / seen.exposure
+        bounds = low / (1 - low) * odds, (high / (1 - high) * odds if high < 1 else inf)
         ratio = figure(rate.value / base.value, bounds, n=n, method=METHOD)
     return Look(ratio, p, p <= plan.alpha, seen.n)
 
@@ -151,13 +156,3 @@ def _p(seen: _Seen, mixture: float) -> float:
     grown = seen.information + mixture
     exponent = log(grown / mixture) / 2 - z * z * seen.information / grown / 2
     return exp(min(0.0, exponent))
-
-
-def _interval(seen: _Seen, mixture: float, alpha: float) -> Bounds:
-    """The ratios from which what was seen is not too far, at the boundary of this look."""
-    grown = seen.information + mixture
-    z = sqrt(grown / seen.information * log(grown / (mixture * alpha**2)))
-    t = -float(special.stdtrit(seen.freedom, special.ndtr(-z)))
-    low, high = wilson_bounds(seen.clicks / seen.n, seen.n, t)
-    odds = seen.other_exposure / seen.exposure
-    return low / (1 - low) * odds, (high / (1 - high) * odds if high < 1 else inf)

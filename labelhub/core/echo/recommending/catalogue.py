@@ -254,17 +254,15 @@ class Unused:
 def unused_attributes(items: Iterable[Item], features: Mapping[str, Sequence[str]]) -> list[Unused]:
     """What the items name and ``features`` do not have: by key their values, none where any will
     do. What most items name comes first."""
-    known = {key: _forms(values) for key, values in features.items()}
+    known = {
+        key: {form for value in values for form in (spelled(value), denied(value)) if form}
+        for key, values in features.items()
+    }
     rows: Counter[tuple[str, str]] = Counter()
     for item in items:
         rows.update(set(_strange(item, known)))
     ordered = sorted(rows, key=lambda attribute: (-rows[attribute], attribute))
     return [Unused(key, value, rows[key, value]) for key, value in ordered]
-
-
-def _forms(values: Sequence[str]) -> Collection[str]:
-    """The values as they are compared, and what those say no to: an item may name either."""
-    return {form for value in values for form in (spelled(value), denied(value)) if form}
 
 
 def _strange(item: Item, known: Mapping[str, Collection[str]]) -> Iterator[tuple[str, str]]:

@@ -110,11 +110,13 @@ class Postings:
         times = np.array([count for bag in bags for count in bag.values()], np.float64)
         starts = np.cumsum([0, *(len(bag) for bag in bags)])
         shape = (self._count, len(places))
-        rows = sparse.csr_matrix((_counted(times), columns, starts), shape=shape)
+        counted: Floats = 1.0 + np.log(times)
+        rows = sparse.csr_matrix((counted, columns, starts), shape=shape)
         self._rarity = self._rarities(np.bincount(columns, minlength=len(places)))
         rows = rows.multiply(self._rarity[None, :]).tocsr() if columns else rows
         lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1), np.float64).ravel())
-        self._terms = (sparse.diags_array(_inverse(lengths)) @ rows).tocsc()
+        inverse: Floats = 1.0 / np.where(lengths > 0, lengths, 1.0)
+        self._terms = (sparse.diags_array(inverse) @ rows).tocsc()
 
     def __len__(self) -> int:
         return self._count
@@ -149,16 +151,6 @@ class Postings:
     def _rarities(self, spread: NDArray[np.generic]) -> Floats:
         rare: Floats = np.log((1.0 + self._count) / (1.0 + spread.astype(np.float64))) + 1.0
         return rare
-
-
-def _counted(times: Floats) -> Floats:
-    counted: Floats = 1.0 + np.log(times)
-    return counted
-
-
-def _inverse(lengths: Floats) -> Floats:
-    inverse: Floats = 1.0 / np.where(lengths > 0, lengths, 1.0)
-    return inverse
 
 
 #: How often a word counts where it stands: in the title, among tags and in the vertical, below.

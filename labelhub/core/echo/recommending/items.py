@@ -134,14 +134,12 @@ def _checked(raw: Any, name: str, longest: int) -> str:
     text = " ".join(unicodedata.normalize("NFC", raw).split())
     if len(text) > longest:
         raise InvalidInput.at(name, f"must be at most {longest:,} characters.")
-    strange = next((char for char in text if char in _TURNING or _is_control(char)), "")
+    strange = next(
+        (char for char in text if char in _TURNING or unicodedata.category(char) == "Cc"), ""
+    )
     if strange:
         raise InvalidInput.at(name, f"must not contain the character U+{ord(strange):04X}.")
     return text
-
-
-def _is_control(char: str) -> bool:
-    return unicodedata.category(char) == "Cc"
 
 
 def _link(raw: Any) -> str:

@@ -150,7 +150,10 @@ def decide(
     if not left:
         return OfferDecision(None, Why.SHOWN_BEFORE if matches else Why.NO_MATCH, 1.0)
     chosen, why = _chosen(rule, left)
-    odds = _odds(rule, left, chosen)
+    # One that its policy drew is likely by that draw as well.
+    odds = {match.item.id: rule.exploring / len(left) * match.propensity for match in left}
+    if chosen is not None:
+        odds[chosen.item.id] += (1.0 - rule.exploring) * chosen.propensity
     if draw < rule.exploring:
         # The rest of the same draw picks the candidate: given that it is below, it is uniform.
         place = min(math.floor(draw / rule.exploring * len(left)), len(left) - 1)
@@ -177,14 +180,6 @@ def _chosen(rule: OfferRule, left: Sequence[Match]) -> tuple[Match | None, Why]:
         return None, Why.WEAK_MATCH
     found = next((m for m in strong if m.from_message + m.from_context >= rule.least_topic), None)
     return found, Why.GOOD_MATCH if found else Why.OFF_TOPIC
-
-
-def _odds(rule: OfferRule, left: Sequence[Match], chosen: Match | None) -> dict[str, float]:
-    """How likely each candidate is to be offered; one that was drawn, by its draw as well."""
-    odds = {match.item.id: rule.exploring / len(left) * match.propensity for match in left}
-    if chosen is not None:
-        odds[chosen.item.id] += (1.0 - rule.exploring) * chosen.propensity
-    return odds
 
 
 ECHO, KEYWORD, RANDOM, NOTHING = "echo", "keyword", "random", "nothing"

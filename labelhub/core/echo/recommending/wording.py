@@ -167,6 +167,8 @@ def _call(
     # What is told of a fault quotes what a model wrote.
     details = "\n".join(fault.detail for fault in problems)
     salt, limits = plan.salt, plan.limits
+    price = "" if item.price is None else f"Price: {item.price} {item.currency}"
+    about = (f"Title: {item.title}", f"Text: {item.text}", price)
     return Call(
         step=ROLE + (f"/{number}" if number > 1 else ""),
         role=ROLE,
@@ -174,7 +176,7 @@ def _call(
             characters=limits.most_characters,
             sentences=limits.most_sentences,
             language=moment.language,
-            item=fence(_told(item), salt),
+            item=fence("\n".join(filter(None, about)), salt),
             before=fence(before, salt) if before else "",
             message=fence(moment.text, salt),
             problems=fence(details, salt) if details else "",
@@ -196,12 +198,6 @@ def _call(
 @lru_cache(maxsize=1)
 def _schema() -> Schema:
     return parse_schema({"task": "text", "question": "How can this item be offered here?"})
-
-
-def _told(item: Item) -> str:
-    """What a model is told of an item; not its link, which it has no use for."""
-    price = "" if item.price is None else f"Price: {item.price} {item.currency}"
-    return "\n".join(filter(None, (f"Title: {item.title}", f"Text: {item.text}", price)))
 
 
 def _first_sentence(item: Item) -> str:

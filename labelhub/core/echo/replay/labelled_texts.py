@@ -170,7 +170,9 @@ def read_labelled(source: bytes, columns: Columns) -> Labelled:
     if len(given) < LEAST_TEXTS:
         raise InvalidInput(f"There are {len(given)} different texts; it takes {LEAST_TEXTS}.")
     texts, labels = zip(*given.values(), strict=True)
-    names, values = _banded(labels, columns.bands) if columns.bands else _as_they_are(labels)
+    names, values = (
+        _banded(labels, columns.bands) if columns.bands else (labels, tuple(sorted(set(labels))))
+    )
     _check(values)
     return Labelled(texts, tuple(map(values.index, names)), values, count - len(given))
 
@@ -234,10 +236,6 @@ def _name(given: Any, path: str) -> str:
     if len(name) > MOST_LABEL or not name.isprintable():
         raise _Unusable(f"'{path}' is longer than {MOST_LABEL} characters or cannot be printed")
     return name
-
-
-def _as_they_are(labels: Sequence[Any]) -> tuple[Sequence[str], tuple[str, ...]]:
-    return labels, tuple(sorted(set(labels)))
 
 
 def _banded(labels: Sequence[Any], bands: int) -> tuple[Sequence[str], tuple[str, ...]]:

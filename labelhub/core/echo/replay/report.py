@@ -165,7 +165,9 @@ def play(data: Labelled, order: Order, arm: str) -> ReplayTrace:
         if is_point:
             points.append((int(put.sum()), *_tested(learner, held)))
     asked, accuracy, loss = (np.array(column) for column in zip(*points, strict=True))
-    commonest = _commonest(np.array(data.labels), held, streamed)
+    labels = np.array(data.labels)
+    named = np.bincount(labels[streamed]).argmax()
+    commonest = float((labels[held] == named).mean())
     return ReplayTrace(asked, accuracy, loss, right, put, bins, commonest)
 
 
@@ -190,11 +192,6 @@ def _tested(learner: Replayed, held: Ints) -> tuple[float, float]:
     ]
     right = [int(p.likely.argmax()) == label for p, label in zip(predictions, labels, strict=True)]
     return float(np.mean(right)), float(-np.log(chances).mean())
-
-
-def _commonest(labels: Ints, held: Ints, streamed: Ints) -> float:
-    named = np.bincount(labels[streamed]).argmax()
-    return float((labels[held] == named).mean())
 
 
 Traces: TypeAlias = Mapping[str, Sequence[ReplayTrace]]
@@ -233,7 +230,14 @@ def figures(traces: Traces) -> dict[str, Any]:
             for name, arm_traces in traces.items()
         },
     }
-    return {**found, "findings": _findings(found)}
+    return {
+        **found,
+        "findings": {
+            "learnt": comes_to(found["learnt"]),
+            "over_commonest": comes_to(found["over_commonest"]),
+            "area_gain": {name: comes_to(gain) for name, gain in found["area_gain"].items()},
+        },
+    }
 
 
 def curves(traces: Traces) -> list[dict[str, Any]]:
@@ -256,14 +260,6 @@ def comes_to(figure: Figure) -> str:
     if figure["low"] > 0:
         return AHEAD
     return BEHIND if figure["high"] < 0 else LEVEL
-
-
-def _findings(found: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "learnt": comes_to(found["learnt"]),
-        "over_commonest": comes_to(found["over_commonest"]),
-        "area_gain": {name: comes_to(gain) for name, gain in found["area_gain"].items()},
-    }
 
 
 def _curve(
