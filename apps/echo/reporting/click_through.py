@@ -7,7 +7,7 @@ users" from its analysis (appendix A.1). A look holds what had happened by the e
 click counts from when it came), so that a look once taken is not taken back by what comes later.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, datetime, tzinfo
@@ -132,7 +132,10 @@ def records_of_experiment(experiment: Experiment) -> Records:
     is too slow is not to look the better for it.
     """
     found, key = design_of(experiment), key_of(experiment)
-    uids = {} if found.windows else _undecided_authors(experiment)
+    uids: dict[int, str] = {}
+    if not found.windows:
+        authors = Author.objects.filter(pk__in=_undecided(experiment).values("author"))
+        uids = {pk: uid.hex for pk, uid in authors.values_list("pk", "uid")}
 
     def place(row: _Row) -> tuple[str, str] | None:
         if row.policy:
@@ -168,11 +171,6 @@ def _undecided(experiment: Experiment) -> QuerySet[Decision]:
         return rows.none()
     rows = rows.filter(message_at__gte=experiment.started_at)
     return rows.filter(message_at__lt=experiment.ended_at) if experiment.ended_at else rows
-
-
-def _undecided_authors(experiment: Experiment) -> Mapping[int, str]:
-    authors = Author.objects.filter(pk__in=_undecided(experiment).values("author"))
-    return {pk: uid.hex for pk, uid in authors.values_list("pk", "uid")}
 
 
 def _passed_windows(experiment: Experiment, found: Design, key: bytes) -> Mapping[str, str]:
@@ -212,9 +210,10 @@ def _read(
                 ShownContent(content, content, str(row.author), unit, row.vertical, row.message_at)
             )
     clicks = list(_clicks(rows, unit_of))
+    messages = Counter(moment.unit for moment in eligible)
     return Records(
         arms=arms,
-        units=_units(units, eligible),
+        units=tuple(Unit(unit, arm, messages[unit]) for unit, arm in sorted(units.items())),
         counted=count([*shown, *(click for click, _ in clicks)]),
         eligible=tuple(eligible),
         clicks=tuple(moment for _, moment in clicks),
@@ -235,13 +234,6 @@ def _clicks_on(rows: QuerySet[Decision]) -> QuerySet[OfferEvent]:
     return OfferEvent.objects.filter(
         kind=OfferEvent.Kind.CLICKED, decision__in=rows.order_by().values("pk")
     )
-
-
-def _units(arms: Mapping[str, str], eligible: list[Moment]) -> tuple[Unit, ...]:
-    counts = dict.fromkeys(arms, 0)
-    for moment in eligible:
-        counts[moment.unit] += 1
-    return tuple(Unit(unit, arm, counts[unit]) for unit, arm in sorted(arms.items()))
 
 
 Ints = NDArray[np.int64]
@@ -395,7 +387,17 @@ def make_report(
         shown[arm_of[impression.unit]].append(impression)
     control = records.arms[-1] if experiment else ""
     arms = [
-        _arm(name, designed[name], sums[name], shown[name], control=control, zone=zone)
+        ArmReport(
+            name=name,
+            policy=designed[name][0],
+            share=designed[name][1],
+            control=name == control,
+            figures=arm_figures(sums[name]),
+            days=by_day(shown[name], zone),
+            weekdays=by_weekday(shown[name], zone),
+            verticals=by_vertical(shown[name]),
+            exposure=by_exposure(shown[name]),
+        )
         for name in records.arms
     ]
     policies = {name: policy for name, (policy, _) in designed.items()}
@@ -409,29 +411,6 @@ def make_report(
         doubted=records.doubted,
         undecided=records.undecided,
         unmatched=records.counted.unmatched,
-    )
-
-
-def _arm(
-    name: str,
-    policy_and_share: tuple[str, float],
-    sums: Totals,
-    shown: Sequence[Impression],
-    *,
-    control: str,
-    zone: tzinfo,
-) -> ArmReport:
-    policy, share = policy_and_share
-    return ArmReport(
-        name=name,
-        policy=policy,
-        share=share,
-        control=name == control,
-        figures=arm_figures(sums),
-        days=by_day(shown, zone),
-        weekdays=by_weekday(shown, zone),
-        verticals=by_vertical(shown),
-        exposure=by_exposure(shown),
     )
 
 

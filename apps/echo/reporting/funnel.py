@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, Q, Sum
 
 from apps.echo.models import Decision, Echo, OfferEvent
 
@@ -60,7 +60,25 @@ def offer_funnel(echo: Echo, since: datetime | None = None) -> OfferFunnel:
     rows = echo.decisions.all()
     if since is not None:
         rows = rows.filter(message_at__gte=since)
-    kinds, sums, nothing = _decided(rows)
+    grouped = rows.values("status", "why").annotate(
+        n=Count("pk"),
+        offered=Count("pk", filter=_OFFERED),
+        late=Count("pk", filter=_OFFERED & _NEVER_SENT & Q(status=Decision.Status.EXPIRED)),
+        # What was seen was sent: of an offer that is told of first, the sending was not noted.
+        sent=Count("pk", filter=~_NEVER_SENT),
+        shown=Count("shown_at"),
+        cost=Sum("cost_nanousd"),
+    )
+    kinds: Counter[tuple[str, bool]] = Counter()
+    sums: Counter[str] = Counter()
+    nothing: Counter[str] = Counter()
+    for row in grouped.order_by():
+        kinds[row["status"], True] += row["offered"]
+        kinds[row["status"], False] += row["n"] - row["offered"]
+        for name in ("n", "offered", "late", "sent", "shown", "cost"):
+            sums[name] += row[name]
+        if row["status"] == Decision.Status.NOTHING:
+            nothing[row["why"]] += row["n"]
     by_kind = OfferEvent.objects.filter(decision__in=rows.order_by().values("pk")).values("kind")
     counted = by_kind.annotate(offers=Count("decision", distinct=True), n=Count("pk")).order_by()
     # By kind, how many decisions have such an event, and how many events there are.
@@ -84,29 +102,3 @@ def offer_funnel(echo: Echo, since: datetime | None = None) -> OfferFunnel:
         closed=events[kind.DISMISSED][0],
         cost_nanousd=sums["cost"],
     )
-
-
-def _decided(
-    rows: QuerySet[Decision],
-) -> tuple[Counter[tuple[str, bool]], Counter[str], Counter[str]]:
-    """Counts by status and whether an item was chosen, sums, and reasons of those without."""
-    grouped = rows.values("status", "why").annotate(
-        n=Count("pk"),
-        offered=Count("pk", filter=_OFFERED),
-        late=Count("pk", filter=_OFFERED & _NEVER_SENT & Q(status=Decision.Status.EXPIRED)),
-        # What was seen was sent: of an offer that is told of first, the sending was not noted.
-        sent=Count("pk", filter=~_NEVER_SENT),
-        shown=Count("shown_at"),
-        cost=Sum("cost_nanousd"),
-    )
-    kinds: Counter[tuple[str, bool]] = Counter()
-    sums: Counter[str] = Counter()
-    nothing: Counter[str] = Counter()
-    for row in grouped.order_by():
-        kinds[row["status"], True] += row["offered"]
-        kinds[row["status"], False] += row["n"] - row["offered"]
-        for name in ("n", "offered", "late", "sent", "shown", "cost"):
-            sums[name] += row[name]
-        if row["status"] == Decision.Status.NOTHING:
-            nothing[row["why"]] += row["n"]
-    return kinds, sums, nothing

@@ -183,8 +183,19 @@ def histories_of(
     found = []
     for feature in features:
         place, own = state.places[feature.key], tallies.get(feature.key, [])
-        bounds = float(low[place]), float(high[place])
-        found.append(_history(feature, bounds, own, priors.get(feature.key)))
+        found.append(
+            FeatureHistory(
+                key=feature.key,
+                name=feature.name,
+                active=feature.active,
+                relevance=feature.relevance,
+                low=float(low[place]),
+                high=float(high[place]),
+                prior=float(priors.get(feature.key) or 0.0),
+                tallies=own,
+                all=total_tally(own) if own else None,
+            )
+        )
     return found
 
 
@@ -208,26 +219,6 @@ def _selector(echo: Echo, keys: Iterable[str]) -> EchoState:
     for key in keys:
         state.index(key)  # of a new one what is believed before anything was learnt
     return state
-
-
-def _history(
-    feature: RankedFeature,
-    bounds: tuple[float, float],
-    tallies: Sequence[Tally],
-    prior: float | None,
-) -> FeatureHistory:
-    low, high = bounds
-    return FeatureHistory(
-        key=feature.key,
-        name=feature.name,
-        active=feature.active,
-        relevance=feature.relevance,
-        low=low,
-        high=high,
-        prior=float(prior or 0.0),
-        tallies=tallies,
-        all=total_tally(tallies) if tallies else None,
-    )
 
 
 _KIND = LogEvent.Kind

@@ -158,7 +158,10 @@ def gather_answers(echo: Echo, now: datetime) -> int:
     news = [(_answered(answer), answer) for answer in fresh]
     with transaction.atomic():
         count = log_events(echo, [(event, answer.author_id) for event, answer in news])
-        sigmas = {event.id: _sigma(answer) for event, answer in news}
+        sigmas = {
+            event.id: answer.question.message.selection.predicted[event.feature]["sigma"]
+            for event, answer in news
+        }
         rows = echo.log.filter(ref__in=sigmas).values(
             "pk", "number", "feature", "ref", "data__loss"
         )
@@ -175,12 +178,6 @@ def gather_answers(echo: Echo, now: datetime) -> int:
         ]
         Scored.objects.bulk_create(scores, ignore_conflicts=True)
     return count
-
-
-def _sigma(answer: Answer) -> float:
-    """How unsure Echo was of what it expected of the answer."""
-    predicted = answer.question.message.selection.predicted
-    return float(predicted[answer.question.feature.key]["sigma"])
 
 
 def _answered(answer: Answer) -> Answered:

@@ -4,7 +4,6 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
@@ -62,7 +61,13 @@ def create_experiment(
     return Experiment.objects.create(
         echo=echo,
         name=name.strip()[:100],
-        design=_told(found),
+        design={
+            "arms": [asdict(arm) for arm in found.arms],
+            "control": found.control,
+            "windows": [
+                [window.start.isoformat(), window.end.isoformat()] for window in found.windows
+            ],
+        },
         sealed_key=seal(key),
         fingerprint=fingerprint(found, key),
         planned_days=planned_days,
@@ -144,12 +149,3 @@ def key_of(experiment: Experiment) -> bytes:
 def hourly(start: datetime, hours: int, days: int) -> tuple[Window, ...]:
     """Windows of so many hours over so many days."""
     return grid(start, hours * 3600.0, days * 24 // hours)
-
-
-def _told(found: Design) -> dict[str, Any]:
-    windows = [[window.start.isoformat(), window.end.isoformat()] for window in found.windows]
-    return {
-        "arms": [asdict(arm) for arm in found.arms],
-        "control": found.control,
-        "windows": windows,
-    }

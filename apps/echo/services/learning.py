@@ -198,7 +198,10 @@ def _begun(echo: Echo, until: int) -> _Start:
     """The state to go on from: as it is stored, or before the first event that has changed."""
     if echo.erased:
         return _anew(echo)
-    first = _first_changed(echo, until)
+    unlearnt = echo.log.filter(number__gt=echo.learnt, number__lte=until)
+    reversals = unlearnt.filter(kind__in=(LogEvent.Kind.WITHDRAWN, LogEvent.Kind.RESTORED))
+    changed = echo.log.filter(ref__in=reversals.values("about"), number__lte=echo.learnt)
+    first = changed.order_by("number").values_list("number", flat=True).first()
     if first is not None:
         echo.snapshots.filter(number__gte=first).delete()
         snapshot = echo.snapshots.first()
@@ -227,14 +230,6 @@ def _opened(snapshot: Snapshot) -> _Start:
         return _Start(snapshot_state(snapshot), snapshot.number, whole=True)
     except InvalidInput:  # of another version: everything is made anew
         return _Start(EchoState(), 0, whole=True)
-
-
-def _first_changed(echo: Echo, until: int) -> int | None:
-    """The first event already learnt that counts no more, or again; None where there is none."""
-    news = echo.log.filter(number__gt=echo.learnt, number__lte=until)
-    about = news.filter(kind__in=(LogEvent.Kind.WITHDRAWN, LogEvent.Kind.RESTORED))
-    changed = echo.log.filter(ref__in=about.values("about"), number__lte=echo.learnt)
-    return changed.order_by("number").values_list("number", flat=True).first()
 
 
 def _lessons(echo: Echo, after: int, until: int) -> Iterator[Entry]:

@@ -287,7 +287,16 @@ def _ask_some(
                 answers = runner.run(_answers([call for _, call in some], spec, open_models))
                 cost = sum(cost_nanousd(answer.usage, **spec.prices) or 0 for answer in answers)
                 count_cost(found.echo.site_id, cost, calls=len(answers))
-                rows = [_row(found, *pair) for pair in zip(some, answers, strict=True)]
+                rows = [
+                    SearchReply(
+                        search=found,
+                        key=key,
+                        text=(answer.refusal or answer.text).replace("\0", ""),
+                        finish_reason=answer.finish_reason[:40],
+                        refused=bool(answer.refusal),
+                    )
+                    for (key, _), answer in zip(some, answers, strict=True)
+                ]
                 with run.chunk(closing=True):
                     _store(found, rows, cost)
                 if budget_spent(found.echo.site):
@@ -313,16 +322,6 @@ async def _answer(models: Models, spec: ModelSpec, call: Call) -> Completion:
         return Completion("", FAILED, estimate_usage(call.messages, ""))
     except ModelError as error:
         return Completion("", FAILED, Usage(**error.data.get("usage", {})))
-
-
-def _row(found: PromptSearch, asked: tuple[str, Call], answer: Completion) -> SearchReply:
-    return SearchReply(
-        search=found,
-        key=asked[0],
-        text=(answer.refusal or answer.text).replace("\0", ""),
-        finish_reason=answer.finish_reason[:40],
-        refused=bool(answer.refusal),
-    )
 
 
 def _store(found: PromptSearch, rows: Sequence[SearchReply], cost: int) -> None:

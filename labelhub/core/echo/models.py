@@ -210,7 +210,15 @@ def teach(
     for known_value in values:
         _row_of(model, known_value)
     model.counts[row] += weight
-    columns = _columns(model, vector)
+    new = np.setdiff1d(vector.places, model.places)
+    if len(new):
+        columns = np.searchsorted(model.places, new)
+        model.places = np.insert(model.places, columns, new)
+        model.head = OnlineClassifier(
+            np.insert(model.head.mean, columns, 0.0, axis=1),
+            np.insert(model.head.var, columns, VARIANCE, axis=1),
+        )
+    columns = np.searchsorted(model.places, vector.places)
     seen = OnlineClassifier(model.head.mean[:, columns], model.head.var[:, columns])
     learn(seen, vector.values, row, weight)
     model.head.mean[:, columns], model.head.var[:, columns] = seen.mean, seen.var
@@ -290,16 +298,3 @@ def _row_of(model: FeatureModel, value: str) -> int | None:
         np.vstack([model.head.var, np.full((1, width), VARIANCE)]),
     )
     return len(model.values) - 1
-
-
-def _columns(model: FeatureModel, vector: Sparse) -> NDArray[np.int64]:
-    """The columns of a vector's places, made where they are new."""
-    new = np.setdiff1d(vector.places, model.places)
-    if len(new):
-        columns = np.searchsorted(model.places, new)
-        model.places = np.insert(model.places, columns, new)
-        model.head = OnlineClassifier(
-            np.insert(model.head.mean, columns, 0.0, axis=1),
-            np.insert(model.head.var, columns, VARIANCE, axis=1),
-        )
-    return np.searchsorted(model.places, vector.places)

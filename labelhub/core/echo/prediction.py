@@ -126,17 +126,13 @@ def _form(text: str) -> Iterator[InstructionFault]:
         yield InstructionFault("markup", "It holds markup, a delimiter or a placeholder.")
     if _ADDRESS.search(text):
         yield InstructionFault("address", "It holds a link or an address.")
-    if not _is_english(text):
-        yield InstructionFault("language", "It is not written in English.")
-
-
-def _is_english(text: str) -> bool:
-    """Whether it looks so: orders are looked for in English alone."""
+    # Orders are looked for in English alone.
     letters = [char for char in text if char.isalpha()]
     latin = all(unicodedata.normalize("NFKD", char)[0].isascii() for char in letters)
     tokens = re.findall(r"\w+", fold(text))
     common = sum(word in _ENGLISH for word in tokens)
-    return latin and bool(tokens) and common >= _LEAST_ENGLISH * len(tokens)
+    if not (latin and bool(tokens) and common >= _LEAST_ENGLISH * len(tokens)):
+        yield InstructionFault("language", "It is not written in English.")
 
 
 def _orders(text: str) -> Iterator[InstructionFault]:

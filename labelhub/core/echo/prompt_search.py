@@ -433,7 +433,12 @@ def search(task: FeatureTask, labelled: Sequence[Example], plan: SearchPlan) -> 
     too few of them no call is made. Steps of the calls: "instruct/<n>",
     "predict/<key>/<instruction>/<label>". Never raises for any reply.
     """
-    known = [label for label in labelled if _is_usable(label, task)]
+    known = [
+        label
+        for label in labelled
+        if (label.value in task.values if task.values else label.value.strip())
+        and label.text.strip()
+    ]
     split = sides(known, f"{plan.predicting.salt}/{task.key}", plan.most_labels)
     run = _Search(task, plan, split)
     if missing := _too_few(split):
@@ -450,11 +455,6 @@ def search(task: FeatureTask, labelled: Sequence[Example], plan: SearchPlan) -> 
     if leader is None:
         return _unchanged(run, "calls_failed", "Too many calls failed to decide anything.")
     return _decided(run, present, leader)
-
-
-def _is_usable(label: Example, task: FeatureTask) -> bool:
-    offered = label.value in task.values if task.values else bool(label.value.strip())
-    return offered and bool(label.text.strip())
 
 
 def _too_few(split: Sides) -> tuple[str, str] | None:

@@ -106,19 +106,15 @@ def mismatch(
     shrink = 1 / (1 + steepness * spread)
     uncertainty.weight += step * (weight * (loss - chance) * shrink)
     uncertainty.covariance -= np.outer(step, step) * (steepness * shrink)
-    _grow_doubt(uncertainty.covariance)
+    # Doubt grows, within bounds: of a sign that never varies it would grow for ever.
+    uncertainty.covariance *= _DOUBT_GROWS
+    most = _MOST_DOUBT * _PRIOR_VARIANCE
+    kept = np.sqrt(np.minimum(1.0, most / uncertainty.covariance.diagonal()))
+    # Rows and columns alike, so that it stays a covariance; exactly 1 where nothing is too much.
+    uncertainty.covariance *= np.outer(kept, kept)
     uncertainty.answers[feature] += weight
     seen = min(uncertainty.answers[feature] + _BEGUN, _RECENT)
     uncertainty.mismatches[feature] += weight * (loss - uncertainty.mismatches[feature]) / seen
-
-
-def _grow_doubt(covariance: Floats) -> None:
-    """Let doubt grow, in place, within bounds: of a sign that never varies it would for ever."""
-    covariance *= _DOUBT_GROWS
-    most = _MOST_DOUBT * _PRIOR_VARIANCE
-    kept = np.sqrt(np.minimum(1.0, most / covariance.diagonal()))
-    # Rows and columns alike, so that it stays a covariance; exactly 1 where nothing is too much.
-    covariance *= np.outer(kept, kept)
 
 
 Bools: TypeAlias = NDArray[np.bool_]

@@ -93,7 +93,7 @@ def test_intervals_hold_what_the_candidate_earns(base: float, apart: float, alik
         # As columns: making thousands of rows a thousand times takes longer than all else.
         weight = drawn.candidate / drawn.propensity
         log = off_policy._Log(weight, drawn.reward, drawn.author, drawn.predicted, drawn.expected)
-        sizes.append(off_policy._effective(log.weight))
+        sizes.append(float(weight.sum()) ** 2 / float((weight**2).sum()))
         hits += [inside(f, world.truth) for f in off_policy._estimates(log, sizes[-1])]
     print(f"base {base} apart {apart} alike {alike}: {hits / RUNS}, ESS {np.mean(sizes):.0f}")
     assert (hits / RUNS >= 0.93).all()

@@ -67,7 +67,10 @@ class Command(LabelhubCommand):
 
     def _tell(self, found: Mapping[str, Any], seeds: int) -> None:
         share = "Share of its questions with which Echo gets as accurate as random asking ends"
-        self.say(f"{share}: {_share_words(found['question_share'])}")
+        reached = "none: in half of these worlds or more Echo never got as accurate"
+        if found["question_share"]["value"] is not None:
+            reached = figure_words(found["question_share"])
+        self.say(f"{share}: {reached}")
         self.say(f"Accuracy gained over random asking: {figure_words(found['accuracy_gain'])}")
         for name, figure in found["regret_ratio"].items():
             self.say(f"Regret against one that {ARM_NAMES[name]}: {figure_words(figure)}")
@@ -77,9 +80,3 @@ class Command(LabelhubCommand):
                 f"So few worlds ({seeds}) tell next to nothing: luck differs from world to world. "
                 f"Play {FEW_SEEDS} or more before you conclude anything."
             )
-
-
-def _share_words(figure: Mapping[str, Any]) -> str:
-    if figure["value"] is None:
-        return "none: in half of these worlds or more Echo never got as accurate"
-    return figure_words(figure)

@@ -138,9 +138,13 @@ def totals(
         if impression.unit not in sums:
             raise InvalidInput.at("impressions", f"No unit is called “{impression.unit}”.")
         sums[impression.unit] += (1, impression.clicks, impression.clicks > 0)
-    return {
-        arm: _totals([unit for unit in known.values() if unit.arm == arm], sums) for arm in arms
-    }
+    found = {}
+    for arm in arms:
+        own = [unit for unit in known.values() if unit.arm == arm]
+        table = np.array([sums[unit.unit] for unit in own], dtype=np.int64).reshape(-1, 3)
+        eligible = np.array([unit.eligible for unit in own], dtype=np.int64)
+        found[arm] = Totals(eligible, table[:, 0], table[:, 1], table[:, 2])
+    return found
 
 
 def of_impressions(impressions: Iterable[Impression]) -> Totals:
@@ -226,12 +230,6 @@ def percent_change(ratio: float) -> float:
 def in_words(ratio: float) -> str:
     """A ratio by both its names, so that none is taken for the other: "5.37 times (+437 %)"."""
     return f"{ratio:.2f} times ({percent_change(ratio):+.0f} %)"
-
-
-def _totals(units: Sequence[Unit], sums: Mapping[str, NDArray[np.int64]]) -> Totals:
-    table = np.array([sums[unit.unit] for unit in units], dtype=np.int64).reshape(-1, 3)
-    eligible = np.array([unit.eligible for unit in units], dtype=np.int64)
-    return Totals(eligible, table[:, 0], table[:, 1], table[:, 2])
 
 
 def _share(part: NDArray[np.int64], whole: NDArray[np.int64], reason: str) -> ClusteredFigure:

@@ -105,9 +105,20 @@ def count(events: Iterable[ShownContent | Click]) -> Counted:
     first: dict[str, ShownContent] = {}
     for display in sorted(displays, key=lambda shown: (_sent(shown), shown)):
         first.setdefault(display.content, display)
-    groups = _merged(list(first.values()))
+    rows = _merged(list(first.values()))
     found = sorted(
-        (_impression(group, on) for group in groups), key=lambda i: (i.at.timestamp(), i.contents)
+        (
+            Impression(
+                contents=tuple(display.content for display in row),
+                author=row[0].author,
+                unit=row[0].unit,
+                vertical=row[0].vertical,
+                at=row[0].message_at,
+                clicks=sum(on.get(display.content, 0) for display in row),
+            )
+            for row in rows
+        ),
+        key=lambda i: (i.at.timestamp(), i.contents),
     )
     unmatched = len(clicks) - sum(impression.clicks for impression in found)
     return Counted(tuple(found), unmatched)
@@ -135,15 +146,3 @@ def _merged(displays: Iterable[ShownContent]) -> list[list[ShownContent]]:
 def _sent(display: ShownContent) -> float:
     """Seconds; times of one zone are compared by its clocks, which are put back once a year."""
     return display.message_at.timestamp()
-
-
-def _impression(row: list[ShownContent], clicks: dict[str, int]) -> Impression:
-    first = row[0]
-    return Impression(
-        contents=tuple(display.content for display in row),
-        author=first.author,
-        unit=first.unit,
-        vertical=first.vertical,
-        at=first.message_at,
-        clicks=sum(clicks.get(display.content, 0) for display in row),
-    )

@@ -141,17 +141,11 @@ def read_offer(reply_text: str) -> str:
     return _bare(unicodedata.normalize("NFC", " ".join(chosen[0].split())))
 
 
-def template_text(item: Item, language: str, most_characters: int) -> str:
-    """An offer that needs no model: the item's title and the first sentence of its text."""
-    return _cut(
-        offer_table(language).template.format(title=item.title, sentence=_first_sentence(item)),
-        most_characters,
-    )
-
-
 def ready_offer(item: Item, moment: OfferMoment, plan: OfferPlan) -> Offer:
     """What is shown where no model says it better."""
-    text = template_text(item, moment.language, plan.limits.most_characters)
+    template = offer_table(moment.language).template
+    words = template.format(title=item.title, sentence=_first_sentence(item))
+    text = _cut(words, plan.limits.most_characters)
     language = moment.language if is_known(moment.language) else "en"
     return Offer(item=item, text=text, language=language)
 
