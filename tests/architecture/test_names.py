@@ -9,8 +9,19 @@ VAGUE = {"each", "one", "at", "said", "told"}
 
 
 def vague_names(source: str) -> Iterator[tuple[int, str]]:
-    """The lines that bind a vague name, and the name."""
-    for node in ast.walk(ast.parse(source)):
+    """The lines that bind a vague name, and the name; fields of tables and REST keep theirs."""
+    tree = ast.parse(source)
+    fields = {
+        id(target)
+        for scope in ast.walk(tree)
+        if isinstance(scope, ast.ClassDef)
+        for statement in scope.body
+        for target in ast.walk(statement)
+        if isinstance(statement, ast.Assign | ast.AnnAssign)
+    }
+    for node in ast.walk(tree):
+        if id(node) in fields:
+            continue
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in VAGUE:
             yield node.lineno, node.id
         elif isinstance(node, ast.arg) and node.arg in VAGUE:
@@ -20,7 +31,7 @@ def vague_names(source: str) -> Iterator[tuple[int, str]]:
 def test_vague_names_are_found() -> None:
     source = "def f(told): return [one for one in told]\nfor at, text in enumerate(x): pass"
     assert sorted(vague_names(source)) == [(1, "one"), (1, "told"), (2, "at")]
-    assert not list(vague_names("row['at'] = model.said"))
+    assert not list(vague_names("row['at'] = model.said\nclass Event(Model): at = Field()"))
 
 
 def test_no_variable_or_parameter_has_a_vague_name() -> None:

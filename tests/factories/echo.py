@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Conversation, Message, Question, Site
 from apps.authors.services.answers import SubmittedAnswer, record_answer
-from apps.authors.services.message_lease import take_up
+from apps.authors.services.message_lease import claim_message
 from apps.authors.services.questions import Models, interview, store_questions
 from apps.echo.models import Echo, PromptSearch, Scored
 from apps.echo.services import prediction
@@ -54,8 +54,8 @@ class Playing(Offline):
         self.calls.append(call)
         if call.role not in self.roles:
             return await super().complete(spec, call)
-        said = self.roles[call.role](call)
-        return said if isinstance(said, Completion) else Completion(said)
+        reply = self.roles[call.role](call)
+        return reply if isinstance(reply, Completion) else Completion(reply)
 
     def of_role(self, role: str) -> dict[str, Call]:
         """Its calls of that role by the last part of their step."""
@@ -90,7 +90,7 @@ def ask_author(
     ``fields`` are those of the message."""
     forget_known(author.site_id)
     forget_examples(author.site_id)
-    task = take_up(message_of(author, text, **fields))
+    task = claim_message(message_of(author, text, **fields))
     assert task is not None, "nothing may be asked of this author now"
     spent: list[int] = []
     found = asyncio.run(interview(task, models or Offline(), spent))
@@ -101,7 +101,7 @@ def processed(author: Author, text: str) -> Message:
     """A message that the asking is through with, by the offline model, and no question left open:
     the author's next message can be asked about too."""
     message = message_of(author, text)
-    task = take_up(message) if message.status == Message.Status.RECEIVED else None
+    task = claim_message(message) if message.status == Message.Status.RECEIVED else None
     if task is not None:
         spent: list[int] = []
         store_questions(task, asyncio.run(interview(task, Offline(), spent)), sum(spent))
@@ -119,11 +119,11 @@ def labelled(author: Author, text: str, key: str, value: str, **fields: Any) -> 
     return answer(author, question, ids[value])
 
 
-def answer(author: Author, question: Question, option: str = "a", **said: Any) -> Answer:
+def answer(author: Author, question: Question, option: str = "a", **fields: Any) -> Answer:
     """An answer given a minute after the question, long enough ago that it stands."""
     asked = timezone.now() - timedelta(minutes=2)
     Question.objects.filter(pk=question.pk).update(pushed_at=asked, shown_at=asked)
-    given: dict[str, Any] = {"ref": f"answer-{question.pk}", "option": option, **said}
+    given: dict[str, Any] = {"ref": f"answer-{question.pk}", "option": option, **fields}
     return record_answer(
         author, question.uid, SubmittedAnswer(**given), consent=None, received=_later(asked)
     )

@@ -60,5 +60,5 @@ def chosen(
 
 def placed(experiment: Experiment, author: Author, arm: str) -> dict[str, Any]:
     """The fields of a decision in an arm of an experiment that assigns by author."""
-    policy = next(each["policy"] for each in experiment.design["arms"] if each["name"] == arm)
+    policy = next(entry["policy"] for entry in experiment.design["arms"] if entry["name"] == arm)
     return {"experiment": experiment, "arm": arm, "unit": author.uid.hex, "policy": policy}

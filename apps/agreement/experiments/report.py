@@ -269,7 +269,9 @@ def make_report(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport
         for place, (spent, right) in enumerate(values)
         if spent is not None and right is not None
     ]
-    best = {known[index][0] for index in pareto_front([(spent, right) for _, spent, right in known])}
+    best = {
+        known[index][0] for index in pareto_front([(spent, right) for _, spent, right in known])
+    }
     return ExperimentReport(
         task=answers.schema.task,
         items=len(answers.items),

@@ -90,7 +90,8 @@ def select_places(sheet: LabelMatrix, asked: ItemSelection) -> Ints:
     if asked.other:
         # Of tied answers one is drawn, as in the comparisons.
         first, second = (
-            drawn(winners(sheet.of_kind(kind).counts()), SEED) for kind in (asked.of, asked.other)
+            draw_winner(winners(sheet.of_kind(kind).counts()), SEED)
+            for kind in (asked.of, asked.other)
         )
         known = (first >= 0) & (second >= 0) & (truth >= 0)
         return np.flatnonzero(known & (first == truth) & (second != truth))
@@ -161,7 +162,9 @@ def _most_frequent(sheet: LabelMatrix, kind: str) -> Ints:
     return np.asarray(single_winner(winners(patterns.counts))[patterns.of_item])
 
 
-def _label_cells(sheet: LabelMatrix, asked: ItemSelection, truth: Ints) -> tuple[Bools, Bools, Bools]:
+def _label_cells(
+    sheet: LabelMatrix, asked: ItemSelection, truth: Ints
+) -> tuple[Bools, Bools, Bools]:
     """Whether the kind says the label, whether it is true, and where both can be told."""
     if sheet.sets is None:
         place, answer = (

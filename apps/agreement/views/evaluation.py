@@ -24,10 +24,9 @@ from apps.agreement.evaluation import (
     labels_by_item,
     source_choices,
 )
-from apps.agreement.evaluation_charts import draw_evaluation, pictures
-from apps.projects.models import Item
+from apps.agreement.evaluation_charts import draw_evaluation
 from apps.common.lists import requested_page
-from apps.labels.models import Label
+from apps.projects.models import Item
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
 from labelhub.core.errors import InvalidInput

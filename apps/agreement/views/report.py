@@ -37,7 +37,7 @@ from apps.labels.blindness import hidden_from, opinions_hidden_from
 from apps.labels.models import Label
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.pages import project_page
-from apps.projects.selectors import current_schema, get_project
+from apps.projects.selectors import get_project
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.errors import InvalidInput, NotFound
 

@@ -151,7 +151,9 @@ def forecast_rule(sample: RoutingSample, rule: Rule) -> RuleForecast:
     """What ``rule`` would do with the debates of ``sample``."""
     routed = [(debate, _reasons(rule, debate.ended)) for debate in sample.known]
     accepted = [debate for debate, reasons in routed if not reasons]
-    audits = sum(routing.is_audited(rule, debate.ended.key, sample.policy.salt) for debate in accepted)
+    audits = sum(
+        routing.is_audited(rule, debate.ended.key, sample.policy.salt) for debate in accepted
+    )
     return RuleForecast(
         items=len(routed),
         sent=len(routed) - len(accepted),

@@ -286,7 +286,7 @@ class Day:
 class Verticals:
     """By vertical, most impressions first; ``too_few`` are those below the minimum, unrated."""
 
-    told: tuple[tuple[str, ArmPart], ...]
+    rated: tuple[tuple[str, ArmPart], ...]
     too_few: tuple[tuple[str, int], ...]
     least: int
 
