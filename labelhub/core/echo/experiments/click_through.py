@@ -314,7 +314,7 @@ def by_vertical(impressions: Iterable[Impression]) -> Verticals:
     groups = _grouped(impressions, lambda impression: impression.vertical)
     ordered = sorted(groups.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     return Verticals(
-        told=tuple((name, _part(shown)) for name, shown in ordered if len(shown) >= least),
+        rated=tuple((name, _part(shown)) for name, shown in ordered if len(shown) >= least),
         too_few=tuple((name, len(shown)) for name, shown in ordered if len(shown) < least),
         least=least,
     )
