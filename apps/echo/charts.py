@@ -346,7 +346,7 @@ def _cumulated(report: OfferReport, day: date) -> list[ArmPart | None]:
 
 
 def _verticals(report: OfferReport) -> ImpressionTable:
-    found = [dict(arm.verticals.rated) for arm in report.arms]
+    found = [dict(arm.verticals.told) for arm in report.arms]
     names = list(dict.fromkeys(name for parts in found for name in parts))
     few = sorted({name for arm in report.arms for name, _ in arm.verticals.too_few} - set(names))
     least = report.arms[0].verticals.least

@@ -61,6 +61,8 @@ KINDS_OF_ROLE: dict[str, tuple[Kind, ...]] = {
     Role.ADVISORY: (Kind.AUTHOR,),
     Role.TRAINED: MACHINES,
 }
+#: Keys of provenance that once said how a label counts.
+OLD_ROLES = {"aside", "learned", "advisory", "check", "adjudicates", "unclear", "unasked"}
 #: In a table of texts a truth value is a text.
 TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 YEARS = range(1900, 2201)
@@ -160,6 +162,13 @@ def read_label(
     if rejected and shown is None:
         raise RowFault("The uid of the rejected suggestion is missing.", field=f"{where}.shown")
     role = None if given.get("role") == "" else given.get("role")
+    provenance = as_object(given.get("provenance") or {}, f"{where}.provenance")
+    if role is None and (keys := OLD_ROLES.intersection(provenance)):
+        # Read as a plain vote, a gold question or an author's late answer would decide gold.
+        raise RowFault(
+            f"Without 'role' but with '{min(keys)}' in 'provenance': add the role of this row.",
+            field=f"{where}.role",
+        )
     rationale = given.get("rationale") or ""
     if not isinstance(rationale, str):
         raise RowFault("Must be a text.", field=f"{where}.rationale")
@@ -184,7 +193,7 @@ def read_label(
         run=_uuid(given, "run", where),
         replicate=_whole(given, "replicate", where, highest=32_767) or 1,
         schema_version=_whole(given, "schema_version", where),
-        provenance=as_object(given.get("provenance") or {}, f"{where}.provenance"),
+        provenance=provenance,
         created_at=_moment(given, where),
     )
     _check_role(row, f"{where}.role")

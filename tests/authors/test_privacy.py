@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.db import connection
+from django.db import IntegrityError, connection
 from django.utils import timezone
 
 from apps.authors.models import (
@@ -18,7 +18,9 @@ from apps.authors.models import (
     Question,
     Site,
 )
+from apps.authors.querysets import AuthorQuerySet
 from apps.authors.services.answers import SubmittedAnswer, record_answer
+from apps.authors.services.authors import author_of_subject
 from apps.authors.services.privacy import author_data, erase_author, forget_old
 from apps.debates.services import run_slice
 from apps.labels.models import Annotator, Kind, Label
@@ -194,3 +196,18 @@ def test_stages_hold_nothing_of_what_was_redacted(field: str) -> None:
     message = message_of(author, "Write to jane.roe@example.org about the lamp, it is urgent.")
     stored: Any = Message.objects.filter(pk=message.pk).values_list(field, flat=True).get()
     assert "jane" not in json.dumps(stored)
+
+
+def test_an_author_created_and_erased_by_others_meanwhile_is_created_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    site, create = site_with_features(), AuthorQuerySet.create
+    losses = [IntegrityError("Another request created the author, who is erased again.")]
+
+    def lose_once(authors: AuthorQuerySet, **fields: Any) -> Author:
+        if losses:
+            raise losses.pop()
+        return create(authors, **fields)
+
+    monkeypatch.setattr(AuthorQuerySet, "create", lose_once)
+    assert author_of_subject(site, "customer-1") == Author.objects.get(subject="customer-1")

@@ -222,7 +222,7 @@ def test_a_wrong_key_a_wrong_role_and_a_wrong_slug_are_told_apart(
     with pytest.raises(NotFound):
         list(stranger.project(project.slug).items())
     User.objects.filter(pk__gt=0).update(is_active=False)
-    with pytest.raises(NotAuthenticated, match="not known") as unknown:
+    with pytest.raises(NotAuthenticated, match="unknown or revoked") as unknown:
         stranger.project(project.slug).info()
     assert unknown.value.code == "not_authenticated"
 

@@ -125,13 +125,18 @@ def test_a_message_waits_for_no_more_rounds_of_calls_than_without_echo(
         rounds.append(len(calls))
         return await gather(*calls)
 
+    def rounds_before_the_question(writer: Author) -> list[int]:
+        # Which feature is drawn decides whether a model words its question, in a round of its own.
+        rounds.clear()
+        models = playing()
+        ask_author(writer, TEXT, models)
+        worded = any(call.step.startswith("question/") for call in models.calls)
+        return rounds[:-1] if worded else [*rounds]
+
     monkeypatch.setattr(asyncio, "gather", counted)
-    ask_author(author, TEXT, playing())
-    with_echo = [*rounds]
+    with_echo = rounds_before_the_question(author)
     switch_echo(echo.site, on=False)
-    rounds.clear()
-    ask_author(other, TEXT, playing())
-    assert len(with_echo) <= len(rounds)
+    assert len(with_echo) <= len(rounds_before_the_question(other))
     assert with_echo[1] == echo.llm_features
 
 

@@ -79,7 +79,7 @@ def test_parts_are_told_by_day_weekday_vertical_and_time_since_the_first(
     ]
     assert [day.cumulated.impressions for day in arm.days] == [1, 2]
     assert [part.impressions for part in arm.weekdays] == [1, 1, 0, 0, 0, 0, 0]
-    assert arm.verticals.rated == ()
+    assert arm.verticals.told == ()
     assert sorted(arm.verticals.too_few) == [("light", 1), ("sleeping", 1)]
     assert {since: part.clicks for since, part in arm.exposure.items()} == {0: 1, 1: 0}
 

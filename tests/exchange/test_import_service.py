@@ -180,7 +180,7 @@ def test_an_unexpected_fault_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -
     killing(0, monkeypatch, RuntimeError("boom"))
     batch = run_import(batch.pk)
     assert (batch.status, Item.objects.count()) == ("failed", 0)
-    assert "fault of the server" in batch.message
+    assert "server error" in batch.message
 
 
 NOTHING: dict[str, str] = {}

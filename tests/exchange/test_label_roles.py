@@ -53,6 +53,8 @@ def test_a_role_that_does_not_fit_is_told() -> None:
         {"kind": "crowd", "value": "good", "role": "skip"},
         {"kind": "expert", "withdrawn": True, "role": "gold_question"},
         {"kind": "crowd", "withdrawn": True, "supersedes": True, "role": "empty"},
+        # Without a role it would be read as a vote, and might decide gold.
+        {"kind": "crowd", "value": "good", "provenance": {"check": True}},
     ]
     for row in misfits:
         assert fault({"text": "Fine.", "labels": [{"annotator": "a", **row}]})[0] == (

@@ -116,7 +116,7 @@ def readings_at(answers: Answers, answered: ArmAnswers, places: Sequence[int]) -
 
 #: How long a comparison is kept that nobody asks for again; it is made anew in about a second.
 KEPT_SECONDS = 3600
-VERSION = 6
+VERSION = 7
 NO_PRICE = "the price of a model is not known"
 
 

@@ -59,7 +59,12 @@ def lock_author_where(**named: Any) -> Author | None:
 
 def lock_or_create_author(site: Site, subject: str) -> tuple[Author, bool]:
     """The author whom the host knows by ``subject``, and whether they are new."""
-    return Author.objects.select_for_update(no_key=True).get_or_create(site=site, subject=subject)
+    authors = Author.objects.select_for_update(no_key=True)
+    try:
+        return authors.get_or_create(site=site, subject=subject)
+    except IntegrityError:
+        # Another request created them, and they were erased before this one could read them.
+        return authors.get_or_create(site=site, subject=subject)
 
 
 def lock_site(site: Site) -> None:

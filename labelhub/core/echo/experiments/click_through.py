@@ -286,7 +286,7 @@ class Day:
 class Verticals:
     """By vertical, most impressions first; ``too_few`` are those below the minimum, unrated."""
 
-    rated: tuple[tuple[str, ArmPart], ...]
+    told: tuple[tuple[str, ArmPart], ...]
     too_few: tuple[tuple[str, int], ...]
     least: int
 
@@ -314,7 +314,7 @@ def by_vertical(impressions: Iterable[Impression]) -> Verticals:
     groups = _grouped(impressions, lambda impression: impression.vertical)
     ordered = sorted(groups.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     return Verticals(
-        rated=tuple((name, _part(shown)) for name, shown in ordered if len(shown) >= least),
+        told=tuple((name, _part(shown)) for name, shown in ordered if len(shown) >= least),
         too_few=tuple((name, len(shown)) for name, shown in ordered if len(shown) < least),
         least=least,
     )

@@ -144,7 +144,7 @@ def test_verticals_below_the_minimum_are_listed_without_a_rate() -> None:
     few = [shown(i, f"b{i}", vertical="hats", clicks=1) for i in range(179)]
     found = by_vertical(many + few)
 
-    assert [(name, part.impressions, part.clicks) for name, part in found.rated] == [
+    assert [(name, part.impressions, part.clicks) for name, part in found.told] == [
         ("tea", 180, 18)
     ]
     assert found.too_few == (("hats", 179),)
