@@ -38,7 +38,7 @@ from labelhub.core.echo.state import (
     unpack_model,
     unpack_selector,
 )
-from labelhub.core.echo.uncertainty import inputs
+from labelhub.core.echo.uncertainty import prediction_signs
 from labelhub.core.echo.vectors import Sparse, vector_of
 
 #: Milliseconds of an update with 1,000 features.
@@ -120,7 +120,7 @@ class Site:
     def answered(self, key: str = "") -> Answered:
         """An answer of one of many authors, mostly as predicted, so that they are believed."""
         top, missed = self.draws.uniform(0.4, 0.95, 1), bool(self.draws.random() < 0.1)
-        signs = inputs(top, top - 0.2, np.zeros(1), np.full(1, 0.3), np.full(1, 5.0))[0]
+        signs = prediction_signs(top, top - 0.2, np.zeros(1), np.full(1, 0.3), np.full(1, 5.0))[0]
         return Answered(
             id="a",
             author=f"author {self.draws.integers(10_000)}",

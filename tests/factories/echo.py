@@ -80,7 +80,7 @@ def learnt_digest(echo: Echo) -> str:
 
 def forget_examples(site_id: int) -> None:
     """Look at that site's answers anew the next time."""
-    prediction._kept.pop(site_id, None)
+    prediction._cached.pop(site_id, None)
 
 
 def ask_author(

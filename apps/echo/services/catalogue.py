@@ -19,19 +19,19 @@ from labelhub.core.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _CachedIndex:
     index: ItemIndex
     stamp: tuple[datetime | None, int]
     looked_at: float
 
 
-_kept: dict[int, _Kept] = {}
+_cached: dict[int, _CachedIndex] = {}
 
 
 def index_of(echo: Echo) -> ItemIndex:
     """The items that are offered at a site, as old as what a process believes of it may be."""
     now = time.monotonic()
-    kept = _kept.get(echo.pk)
+    kept = _cached.get(echo.pk)
     if kept is not None and now - kept.looked_at < FRESH:
         return kept.index
     newest = echo.items.aggregate(at=Max("changed_at"), count=Count("pk", filter=Q(active=True)))
@@ -41,15 +41,15 @@ def index_of(echo: Echo) -> ItemIndex:
         index = ItemIndex([read_item(row.definition) for row in rows.iterator()])
     else:
         index = kept.index
-    if len(_kept) > 50:
-        _kept.clear()
-    _kept[echo.pk] = _Kept(index, stamp, now)
+    if len(_cached) > 50:
+        _cached.clear()
+    _cached[echo.pk] = _CachedIndex(index, stamp, now)
     return index
 
 
 def forget_index(echo_id: int) -> None:
     """Look at that catalogue anew the next time."""
-    _kept.pop(echo_id, None)
+    _cached.pop(echo_id, None)
 
 
 #: Items that are written at once, and faults (or what is of no use) that are told.

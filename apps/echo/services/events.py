@@ -110,7 +110,7 @@ ANSWER = "answer-"
 _RELATED = ("question__feature", "question__message__selection", "author")
 
 
-class _Holds(Func):
+class _HasKey(Func):
     """Whether a JSON object has a key; both are columns. Keys of features need no escaping."""
 
     function = "jsonb_exists"
@@ -129,13 +129,13 @@ class _Holds(Func):
         )
 
 
-def untold_answers(now: datetime, within: timedelta) -> QuerySet[Any, Any]:
+def unlogged_answers(now: datetime, within: timedelta) -> QuerySet[Any, Any]:
     """Answers at all sites that stand, were received so lately, and belong into a log that does
     not know them: Echo had expected something of them."""
-    refs = LogEvent.objects.filter(echo=OuterRef("question__site"), ref=OuterRef("told_as"))
-    return told_answers().filter(
+    refs = LogEvent.objects.filter(echo=OuterRef("question__site"), ref=OuterRef("log_ref"))
+    return answers_with_ref().filter(
         ~Exists(refs),
-        _Holds("question__message__selection__predicted", "question__feature__key"),
+        _HasKey("question__message__selection__predicted", "question__feature__key"),
         undone_at__isnull=True,
         excluded_at__isnull=True,
         question__reask_of__isnull=True,
@@ -145,17 +145,17 @@ def untold_answers(now: datetime, within: timedelta) -> QuerySet[Any, Any]:
     )
 
 
-def told_answers() -> QuerySet[Any, Any]:
-    """Answers of all sites, each with the name that its event has in a log, as ``told_as``."""
+def answers_with_ref() -> QuerySet[Any, Any]:
+    """Answers of all sites, each with the name that its event has in a log, as ``log_ref``."""
     ref = Concat(Value(ANSWER), Cast(F("pk"), CharField()))
-    return Answer.objects.annotate(told_as=ref)
+    return Answer.objects.annotate(log_ref=ref)
 
 
 def gather_answers(echo: Echo, now: datetime) -> int:
     """Write what authors answered since into the log; how many events."""
-    untold = untold_answers(now, WITHIN).filter(question__site=echo.site_id)
+    untold = unlogged_answers(now, WITHIN).filter(question__site=echo.site_id)
     fresh = untold.select_related(*_RELATED).order_by("received_at", "pk")[:AT_ONCE]
-    news = [(_answered(answer), answer) for answer in fresh]
+    news = [(_answer_event(answer), answer) for answer in fresh]
     with transaction.atomic():
         count = log_events(echo, [(event, answer.author_id) for event, answer in news])
         sigmas = {
@@ -180,7 +180,7 @@ def gather_answers(echo: Echo, now: datetime) -> int:
     return count
 
 
-def _answered(answer: Answer) -> Answered:
+def _answer_event(answer: Answer) -> Answered:
     """The event of an answer to a question of which Echo had expected something."""
     question = answer.question
     selection: Selection = question.message.selection
@@ -198,11 +198,11 @@ def _answered(answer: Answer) -> Answered:
         vector=vector_of(question.message.text),
         values=values,
         llm_value=predicted["said"],
-        llm_shares=_told(predicted.get("told") or {}, values),
+        llm_shares=_llm_shares(predicted.get("told") or {}, values),
     )
 
 
-def _told(shares: Mapping[str, float], values: Sequence[str]) -> tuple[float, ...]:
+def _llm_shares(shares: Mapping[str, float], values: Sequence[str]) -> tuple[float, ...]:
     """How likely a language model held each value; empty where the feature has others by now."""
     return tuple(shares[value] for value in values) if set(shares) == set(values) else ()
 
@@ -218,7 +218,7 @@ def _loss(predicted: str, value: str, *, closed: bool) -> float:
 
 #: Outcomes that a selection takes: its own must not drown those of others.
 MOST_OUTCOMES = 10
-SAID = (OfferEvent.Kind.HELPFUL, OfferEvent.Kind.NOT_HELPFUL)
+RATINGS = (OfferEvent.Kind.HELPFUL, OfferEvent.Kind.NOT_HELPFUL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,12 +229,12 @@ class Outcome:
     fresh: bool
 
 
-def untold_offers(now: datetime, within: timedelta) -> "tuple[QuerySet[Any], QuerySet[Any]]":
+def unlogged_offers(now: datetime, within: timedelta) -> "tuple[QuerySet[Any], QuerySet[Any]]":
     """Offers of Echo's own at all sites, shown so lately, of which a log is to be told: whether
     they were ``clicked``, once that is settled; and whether they helped."""
     clicks = OfferEvent.objects.filter(decision=OuterRef("pk"), kind=OfferEvent.Kind.CLICKED)
     due = _shown(now - within, "reward-").annotate(clicked=Exists(clicks))
-    ratings = OfferEvent.objects.filter(decision=OuterRef("pk"), kind__in=SAID)
+    ratings = OfferEvent.objects.filter(decision=OuterRef("pk"), kind__in=RATINGS)
     # Each site sets for itself how long a click is waited for.
     settled = Q(clicked=True)
     for minutes in Echo.objects.order_by().values_list("reward_minutes", flat=True).distinct():
@@ -250,16 +250,16 @@ def gather_rewards(echo: Echo, now: datetime) -> int:
     """Write what became of offers since into the log; how many events."""
     settled, asked = (
         offers.filter(echo=echo).select_related(*_REWARD_RELATED)
-        for offers in untold_offers(now, WITHIN)
+        for offers in unlogged_offers(now, WITHIN)
     )
     events = [
-        _rewarded(decision, f"reward-{decision.pk}", float(decision.clicked), CLICK)
+        _reward_event(decision, f"reward-{decision.pk}", float(decision.clicked), CLICK)
         for decision in settled[:AT_ONCE]
     ]
     for decision in asked.prefetch_related("events")[:AT_ONCE]:
-        first = next(event for event in decision.events.all() if event.kind in SAID)
+        first = next(event for event in decision.events.all() if event.kind in RATINGS)
         value = float(first.kind == OfferEvent.Kind.HELPFUL)
-        events.append(_rewarded(decision, f"helpful-{decision.pk}", value, HELPFUL))
+        events.append(_reward_event(decision, f"helpful-{decision.pk}", value, HELPFUL))
     return log_events(echo, events)
 
 
@@ -269,9 +269,9 @@ _REWARD_RELATED = ("author", "selection", "message")
 def _shown(since: datetime, prefix: str) -> "QuerySet[Any]":
     """Offers of Echo's own, shown since then, that their log knows nothing of under that name."""
     ref = Concat(Value(prefix), Cast(F("pk"), CharField()))
-    known = LogEvent.objects.filter(echo=OuterRef("echo"), ref=OuterRef("told_as"))
+    known = LogEvent.objects.filter(echo=OuterRef("echo"), ref=OuterRef("log_ref"))
     shown = Decision.objects.filter(policy=ECHO, selection__isnull=False, shown_at__gt=since)
-    return shown.annotate(told_as=ref).filter(~Exists(known)).order_by("shown_at", "pk")
+    return shown.annotate(log_ref=ref).filter(~Exists(known)).order_by("shown_at", "pk")
 
 
 @transaction.atomic
@@ -318,11 +318,13 @@ def record_outcome(selection: Selection, ref: str, value: float, now: datetime) 
 
 def credit_of(selection: Selection) -> tuple[tuple[str, float], ...]:
     """The features that went downstream, each with the chance that it was predicted rightly."""
-    known, predicted = _known_right(selection), selection.predicted
+    known, predicted = _confirmed_predictions(selection), selection.predicted
     return tuple((key, known.get(key, 1 - predicted[key]["sigma"])) for key in selection.selected)
 
 
-def _rewarded(decision: Decision, ref: str, value: float, signal: str) -> tuple[Event, int | None]:
+def _reward_event(
+    decision: Decision, ref: str, value: float, signal: str
+) -> tuple[Event, int | None]:
     selection = decision.selection
     event = Rewarded(
         id=ref,
@@ -335,7 +337,7 @@ def _rewarded(decision: Decision, ref: str, value: float, signal: str) -> tuple[
     return event, decision.author_id
 
 
-def _known_right(selection: Selection) -> dict[str, float]:
+def _confirmed_predictions(selection: Selection) -> dict[str, float]:
     """Of the features whose author has answered about this message: whether it was right."""
     if selection.message_id is None:
         return {}
@@ -352,16 +354,16 @@ def _known_right(selection: Selection) -> dict[str, float]:
 _NOT_WITHDRAWN = Q(word__isnull=True) | ~Q(word=LogEvent.Kind.WITHDRAWN)
 
 
-def fallen_answers() -> QuerySet[Any, Any]:
+def invalid_answers() -> QuerySet[Any, Any]:
     """Answers at all sites that a log counts and that stand no more."""
     answered = LogEvent.objects.filter(
-        echo=OuterRef("question__site"), ref=OuterRef("told_as"), kind=LogEvent.Kind.ANSWERED
+        echo=OuterRef("question__site"), ref=OuterRef("log_ref"), kind=LogEvent.Kind.ANSWERED
     )
     # Two lists for the database to look up, not one condition on every answer there is.
     excluded = Answer.objects.filter(excluded_at__isnull=False).values("pk")
     undone = Answer.objects.filter(undone_at__isnull=False).values("pk")
-    word = _last_word("question__site", "told_as")
-    fallen = told_answers().filter(Q(pk__in=excluded) | Q(pk__in=undone), Exists(answered))
+    word = _last_word("question__site", "log_ref")
+    fallen = answers_with_ref().filter(Q(pk__in=excluded) | Q(pk__in=undone), Exists(answered))
     counting: QuerySet[Any, Any] = fallen.annotate(word=word).filter(_NOT_WITHDRAWN)
     return counting
 
@@ -385,10 +387,10 @@ def withdrawn_of_believed() -> QuerySet[LogEvent]:
 
 
 @transaction.atomic
-def withdraw_fallen(echo: Echo) -> int:
+def withdraw_invalid(echo: Echo) -> int:
     """Withdraw what was told of answers that stand no more or of who is not believed; how many."""
-    answers = fallen_answers().filter(question__site=echo.site_id)
-    refs = list(answers.values_list("told_as", "author")[:AT_ONCE])
+    answers = invalid_answers().filter(question__site=echo.site_id)
+    refs = list(answers.values_list("log_ref", "author")[:AT_ONCE])
     rewards = doubtful_rewards().filter(echo=echo)
     refs += list(rewards.values_list("ref", "author")[:AT_ONCE])
     _let_stand(echo, [ref for ref, _ in refs], stands=False)
@@ -398,7 +400,7 @@ def withdraw_fallen(echo: Echo) -> int:
 
 
 @transaction.atomic
-def restore_standing(echo: Echo) -> int:
+def restore_valid(echo: Echo) -> int:
     """Restore what had been withdrawn of authors who are believed again; how many."""
     withdrawn = dict(withdrawn_of_believed().filter(echo=echo).values_list("about", "author"))
     answers = [int(ref.removeprefix(ANSWER)) for ref in withdrawn if ref.startswith(ANSWER)]

@@ -20,13 +20,13 @@ from apps.echo.models import Echo, LogEvent, SearchReply, Snapshot
 from apps.echo.services.events import (
     WITHIN,
     doubtful_rewards,
-    fallen_answers,
     gather_answers,
     gather_rewards,
-    restore_standing,
-    untold_answers,
-    untold_offers,
-    withdraw_fallen,
+    invalid_answers,
+    restore_valid,
+    unlogged_answers,
+    unlogged_offers,
+    withdraw_invalid,
     withdrawn_of_believed,
 )
 from apps.echo.states import (
@@ -69,17 +69,17 @@ def echoes_with_news(now: datetime, within: timedelta, *, trust: bool) -> set[in
         trust: look as well whose word counts no more, or again.
     """
     on = {"question__site__echo__on": True}
-    answers = untold_answers(now, within).filter(**on).order_by()
+    answers = unlogged_answers(now, within).filter(**on).order_by()
     found = set(answers.values_list("question__site", flat=True).distinct())
-    for offers in untold_offers(now, within):
+    for offers in unlogged_offers(now, within):
         running = offers.filter(echo__on=True).order_by()
         found |= set(running.values_list("echo", flat=True).distinct())
     found |= set(Echo.objects.filter(DUE).values_list("pk", flat=True))
-    return found | _with_other_trust() if trust else found
+    return found | _echoes_with_trust_changes() if trust else found
 
 
-def _with_other_trust() -> set[int]:
-    answers = fallen_answers().order_by().values_list("question__site", flat=True)
+def _echoes_with_trust_changes() -> set[int]:
+    answers = invalid_answers().order_by().values_list("question__site", flat=True)
     found = set(answers.distinct())
     for events in (doubtful_rewards(), withdrawn_of_believed()):
         found |= set(events.order_by().values_list("echo", flat=True).distinct())
@@ -132,17 +132,17 @@ def learn_news(
     if echo.on:
         gather_answers(echo, timezone.now())
         gather_rewards(echo, timezone.now())
-    while withdraw_fallen(echo):
+    while withdraw_invalid(echo):
         pass
-    while restore_standing(echo):
+    while restore_valid(echo):
         pass
     if due := Echo.objects.filter(DUE, pk=echo.pk).first():
         echo = due
-        report(_learn_on(run, echo, _begun(echo, echo.logged), echo.logged))
+        report(_learn_from(run, echo, _find_start(echo, echo.logged), echo.logged))
     if compare is not None:
         echo.refresh_from_db()
-        before, start = _stored_digest(echo), _anew(echo)
-        _learn_on(run, echo, start, echo.learnt)
+        before, start = _stored_digest(echo), _start_anew(echo)
+        _learn_from(run, echo, start, echo.learnt)
         compare(digest(start.state) == before)
 
 
@@ -156,7 +156,7 @@ class _Start:
     whole: bool
 
 
-def _learn_on(run: JobRun, echo: Echo, start: _Start, until: int) -> int:
+def _learn_from(run: JobRun, echo: Echo, start: _Start, until: int) -> int:
     """Learn from there on and write it; how many events."""
     done = 0
     for entry in _lessons(echo, start.number, until):
@@ -194,10 +194,10 @@ def _write(echo: Echo, start: _Start, until: int) -> None:
         Snapshot.objects.filter(pk__in=old[1::2]).delete()
 
 
-def _begun(echo: Echo, until: int) -> _Start:
+def _find_start(echo: Echo, until: int) -> _Start:
     """The state to go on from: as it is stored, or before the first event that has changed."""
     if echo.erased:
-        return _anew(echo)
+        return _start_anew(echo)
     unlearnt = echo.log.filter(number__gt=echo.learnt, number__lte=until)
     reversals = unlearnt.filter(kind__in=(LogEvent.Kind.WITHDRAWN, LogEvent.Kind.RESTORED))
     changed = echo.log.filter(ref__in=reversals.values("about"), number__lte=echo.learnt)
@@ -205,7 +205,7 @@ def _begun(echo: Echo, until: int) -> _Start:
     if first is not None:
         echo.snapshots.filter(number__gte=first).delete()
         snapshot = echo.snapshots.first()
-        return _opened(snapshot) if snapshot is not None else _Start(EchoState(), 0, whole=True)
+        return _start_from(snapshot) if snapshot is not None else _Start(EchoState(), 0, whole=True)
     try:
         if until - echo.learnt > SNAPSHOT_EVERY:
             return _Start(stored_state(echo), echo.learnt, whole=True)
@@ -216,16 +216,16 @@ def _begun(echo: Echo, until: int) -> _Start:
         return _Start(stored_state(echo, parts), echo.learnt, whole=False)
     except InvalidInput as fault:
         logger.warning("Echo of site %s is learnt anew. %s", echo.pk, fault)
-        return _anew(echo)
+        return _start_anew(echo)
 
 
-def _anew(echo: Echo) -> _Start:
+def _start_anew(echo: Echo) -> _Start:
     """Nothing that was made of the log before is used again."""
     echo.snapshots.all().delete()
     return _Start(EchoState(), 0, whole=True)
 
 
-def _opened(snapshot: Snapshot) -> _Start:
+def _start_from(snapshot: Snapshot) -> _Start:
     try:
         return _Start(snapshot_state(snapshot), snapshot.number, whole=True)
     except InvalidInput:  # of another version: everything is made anew

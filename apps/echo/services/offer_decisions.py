@@ -72,8 +72,8 @@ def messages_due(now: datetime) -> list[int]:
     )
     # By their time, not their key: by keys some databases would look through all there are.
     oldest = recent.filter(is_ordinary()).exclude(text="").order_by("received_at", "pk")[:AT_ONCE]
-    fresh = [message.pk for message in oldest if _claimed(message, now)]
-    return fresh + _left_behind(now)
+    fresh = [message.pk for message in oldest if _claim(message, now)]
+    return fresh + _reclaim_unfinished(now)
 
 
 def decide_about(message_id: int, open_models: OpenModels = shared_gateway) -> Decision | None:
@@ -84,7 +84,7 @@ def decide_about(message_id: int, open_models: OpenModels = shared_gateway) -> D
     if decision is None or decision.message is None:
         return None
     if in_quiet_period(decision.message):
-        return decision if _stored(decision) else None
+        return decision if _store(decision) else None
     place = place_of(decision.echo, decision.message.author, decision.message_at)
     ranked = rank_offers(decision.echo, decision.message, place, timezone.now())
     found = ranked.decision
@@ -106,10 +106,10 @@ def decide_about(message_id: int, open_models: OpenModels = shared_gateway) -> D
         ]
     if ranked.decision.match is not None:
         item = ranked.decision.match.item
-        offer, spent = _worded(item, decision.message, open_models)
+        offer, spent = _word_offer(item, decision.message, open_models)
         decision.offer, decision.cost_nanousd = _shown(offer, decision), sum(spent)
         count_cost(decision.message.site_id, sum(spent), calls=len(spent))
-    return decision if _stored(decision) else None
+    return decision if _store(decision) else None
 
 
 def expire_decisions(now: datetime) -> int:
@@ -119,7 +119,7 @@ def expire_decisions(now: datetime) -> int:
     return late.update(status=Decision.Status.EXPIRED) if late.exists() else 0
 
 
-def _left_behind(now: datetime) -> list[int]:
+def _reclaim_unfinished(now: datetime) -> list[int]:
     """Messages whose decision nobody finished, as after a kill, while their moment lasts."""
     left = Decision.objects.filter(
         status=Decision.Status.PENDING,
@@ -135,7 +135,7 @@ def _left_behind(now: datetime) -> list[int]:
     ]
 
 
-def _claimed(message: Message, now: datetime) -> bool:
+def _claim(message: Message, now: datetime) -> bool:
     """Whether it is ours to decide about: of two who come at once one writes the row."""
     try:
         with transaction.atomic():
@@ -152,7 +152,7 @@ def _claimed(message: Message, now: datetime) -> bool:
     return True
 
 
-def _worded(item: Item, message: Message, open_models: OpenModels) -> tuple[Offer, list[int]]:
+def _word_offer(item: Item, message: Message, open_models: OpenModels) -> tuple[Offer, list[int]]:
     """The words of an offer and what each call cost; the template's where no model may say any."""
     site, asked = message.author.site, message_for_models(message)
     region = site.region
@@ -167,7 +167,7 @@ def _worded(item: Item, message: Message, open_models: OpenModels) -> tuple[Offe
     spent: list[int] = []
     spec = config_of(site).spec
     try:
-        offer = asyncio.run(_asked(word_offer(item, moment, plan), spec, open_models, spent))
+        offer = asyncio.run(_run_wording(word_offer(item, moment, plan), spec, open_models, spent))
     except LabelhubError as error:
         logger.warning("The offer at message %s is worded by its template: %s", message.pk, error)
         offer = ready_offer(item, moment, plan)
@@ -176,7 +176,7 @@ def _worded(item: Item, message: Message, open_models: OpenModels) -> tuple[Offe
     return offer, spent
 
 
-async def _asked(
+async def _run_wording(
     steps: Wording, spec: ModelSpec, open_models: OpenModels, spent: list[int]
 ) -> Offer:
     try:
@@ -210,7 +210,7 @@ def _shown(offer: Offer, decision: Decision) -> dict[str, Any]:
 
 
 @transaction.atomic
-def _stored(decision: Decision) -> bool:
+def _store(decision: Decision) -> bool:
     """Write what was decided; False where it was ended meanwhile or its author has gone."""
     rows = Decision.objects.filter(pk=decision.pk, status=Decision.Status.PENDING)
     if not rows.select_for_update(of=("self",)).exists():

@@ -40,7 +40,7 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _CachedExamples:
     """Examples with their feature by answer; for each feature its index, and of which answers."""
 
     examples: Mapping[int, tuple[str, Example]] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class _Kept:
     looked_at: float = 0.0
 
 
-_kept: dict[int, _Kept] = {}
+_cached: dict[int, _CachedExamples] = {}
 
 
 def indexes_of(site_id: int, doubted: Collection[str]) -> Mapping[str, ExampleIndex]:
@@ -60,20 +60,20 @@ def indexes_of(site_id: int, doubted: Collection[str]) -> Mapping[str, ExampleIn
         site_id: the site.
         doubted: authors whose answers are no examples.
     """
-    now, kept = time.monotonic(), _kept.get(site_id, _Kept())
+    now, kept = time.monotonic(), _cached.get(site_id, _CachedExamples())
     if kept.looked_at and now - kept.looked_at < FRESH:
         return kept.indexes
-    examples = _renewed(site_id, kept.examples)
-    made_of = _newest(examples, doubted)
+    examples = _refresh_examples(site_id, kept.examples)
+    made_of = _select_newest(examples, doubted)
     indexes = {
         key: kept.indexes[key]
         if kept.made_of.get(key) == answers
         else ExampleIndex(examples[answer][1] for answer in answers)
         for key, answers in made_of.items()
     }
-    if len(_kept) > MOST_SITES:
-        _kept.clear()
-    _kept[site_id] = _Kept(examples, indexes, made_of, now)
+    if len(_cached) > MOST_SITES:
+        _cached.clear()
+    _cached[site_id] = _CachedExamples(examples, indexes, made_of, now)
     return indexes
 
 
@@ -112,7 +112,7 @@ def read_examples(answers: "QuerySet[Answer]") -> Iterable[tuple[int, str, Examp
             yield answer.pk, question.feature.key, example
 
 
-def _renewed(
+def _refresh_examples(
     site_id: int, known: Mapping[int, tuple[str, Example]]
 ) -> Mapping[int, tuple[str, Example]]:
     """What stands now, the newest first; what is known already is not read again."""
@@ -127,7 +127,7 @@ def _renewed(
     return {answer: everything[answer] for answer in stand if answer in everything}
 
 
-def _newest(
+def _select_newest(
     examples: Mapping[int, tuple[str, Example]], doubted: Collection[str]
 ) -> dict[str, tuple[int, ...]]:
     """The answers of each feature that are kept."""

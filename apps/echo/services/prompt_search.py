@@ -111,7 +111,7 @@ def drop_instruction(echo: Echo, feature: str) -> bool:
 def begin_searches() -> int:
     """Begin a search at each site where one may be and is due; how many. No call is made yet."""
     wanted = Echo.objects.filter(on=True, search_on=True, site__enabled=True)
-    return sum(_begun(echo) for echo in wanted.select_related("site"))
+    return sum(_begin_search(echo) for echo in wanted.select_related("site"))
 
 
 def calls_left(echo: Echo) -> int:
@@ -121,7 +121,7 @@ def calls_left(echo: Echo) -> int:
     return max(0, echo.search_calls_per_day - made)
 
 
-def _begun(echo: Echo) -> bool:
+def _begin_search(echo: Echo) -> bool:
     if echo.searches.filter(status=PromptSearch.Status.RUNNING).exists():
         return False
     if not calls_left(echo) or budget_spent(echo.site) or is_frozen(echo):
@@ -373,11 +373,11 @@ def labels_of(search_: PromptSearch) -> list[Example]:
         for answer, _, example in read_examples(newest)
         if example.author not in doubted
     }
-    before = _said_before(found)
+    before = _earlier_messages(found)
     return [replace(example, context=before[message]) for message, example in found.items()]
 
 
-def _said_before(found: Mapping[int, Example]) -> dict[int, tuple[tuple[str, str], ...]]:
+def _earlier_messages(found: Mapping[int, Example]) -> dict[int, tuple[tuple[str, str], ...]]:
     """By message what was said before it, as models see it (``as_asked``); one query."""
     talks = {int(example.conversation) for example in found.values()}
     rows = Message.objects.filter(conversation__in=talks).exclude(text="").order_by("pk")

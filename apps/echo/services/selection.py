@@ -26,9 +26,9 @@ from apps.echo.selectors.prompt_searches import instructions_of
 from apps.echo.services.prediction import PredictionCalls, prediction_calls_for
 from apps.echo.states import Parts, doubted_authors, newer_state, stored_state
 from labelhub.core.echo.models import Prediction, predict
-from labelhub.core.echo.prediction import shares_told
+from labelhub.core.echo.prediction import normalise_shares
 from labelhub.core.echo.question_choice import choose, worth
-from labelhub.core.echo.relevance import drawn
+from labelhub.core.echo.relevance import draw_relevance
 from labelhub.core.echo.state import EchoState, signs_of
 from labelhub.core.echo.uncertainty import sigma
 from labelhub.core.echo.vectors import vector_of
@@ -166,7 +166,7 @@ class EchoChooser:
         expected = {}
         for feature in relevant[: self.echo.models_per_message]:
             word = llm_values.get(feature.key, "")
-            llm_shares = shares_told(feature.values, likely.get(feature.key, {})) or {}
+            llm_shares = normalise_shares(feature.values, likely.get(feature.key, {})) or {}
             model = self._state.model(feature.key)
             shares = tuple(llm_shares.values())
             prediction = predict(model, vector, feature.values, word, llm_shares=shares)
@@ -174,7 +174,7 @@ class EchoChooser:
             value = prediction.top if feature.values else word
             if value:
                 expected[feature.key] = value
-                noted = self._told(feature.key, value, prediction)
+                noted = self._prediction_record(feature.key, value, prediction)
                 self._predicted[feature.key] = noted | {"said": word, "told": llm_shares}
         return expected
 
@@ -217,9 +217,9 @@ class EchoChooser:
         self._write(ignore_conflicts=True)
 
     def _write(self, **conflicts: Any) -> None:
-        Selection.objects.bulk_create([self.made()], **conflicts)
+        Selection.objects.bulk_create([self.build_selection()], **conflicts)
 
-    def made(self) -> Selection:
+    def build_selection(self) -> Selection:
         """The selection, not written down."""
         return Selection(
             echo=self.echo,
@@ -235,11 +235,11 @@ class EchoChooser:
     def _relevance(self, key: str) -> float:
         """A draw of the feature's relevance, the same whenever it is looked at."""
         if not self._drawn:
-            values = drawn(self._state.relevance, self._draws)
+            values = draw_relevance(self._state.relevance, self._draws)
             self._drawn = dict(zip(self._state.features, values.tolist(), strict=False))
         return self._drawn[key]
 
-    def _told(self, key: str, value: str, prediction: Prediction) -> dict[str, Any]:
+    def _prediction_record(self, key: str, value: str, prediction: Prediction) -> dict[str, Any]:
         """What is written down of one prediction."""
         state = self._state
         place, doubt, relevance = state.places[key], state.uncertainty, state.relevance
@@ -279,7 +279,7 @@ def select_unasked(message: Message) -> Selection | None:
     """A selection by the feature models alone, which ask no language model; None where Echo is
     off, or the author's data was deleted meanwhile. Of two who make one at once, and of asking
     meanwhile, the first has made it."""
-    chooser = _chosen(message)
+    chooser = _choose_by_models(message)
     if chooser is None:
         return None
     with transaction.atomic():
@@ -291,11 +291,11 @@ def select_unasked(message: Message) -> Selection | None:
 
 def preview_selection(message: Message) -> Selection | None:
     """What would be selected of a message that nobody has sent; nothing is stored."""
-    chooser = _chosen(message)
-    return None if chooser is None else chooser.made()
+    chooser = _choose_by_models(message)
+    return None if chooser is None else chooser.build_selection()
 
 
-def _chosen(message: Message) -> EchoChooser | None:
+def _choose_by_models(message: Message) -> EchoChooser | None:
     """The choice by the feature models alone; None where Echo is off."""
     kit = config_of(message.author.site)
     chooser = model_chooser_for(message, kit.features)

@@ -96,12 +96,12 @@ class ExampleIndex:
     def __init__(self, examples: Iterable[Example]) -> None:
         distinct = {example.digest: example for example in examples if example.text.strip()}
         self._examples = tuple(distinct[key] for key in sorted(distinct))
-        self._keys = _row([same_text_key(example.text) for example in self._examples])
-        self._conversations = _row([example.conversation for example in self._examples])
-        self._authors = _row([example.author for example in self._examples])
-        self._values = _numbered([example.value for example in self._examples])
+        self._keys = _name_array([same_text_key(example.text) for example in self._examples])
+        self._conversations = _name_array([example.conversation for example in self._examples])
+        self._authors = _name_array([example.author for example in self._examples])
+        self._values = _number_names([example.value for example in self._examples])
         pairs = zip(self._keys, self._values, strict=True)
-        self._alike = _numbered([f"{value}:{key}" for key, value in pairs])
+        self._alike = _number_names([f"{value}:{key}" for key, value in pairs])
         self._index = TfIdfIndex([example.text for example in self._examples])
 
     def __len__(self) -> int:
@@ -118,9 +118,9 @@ class ExampleIndex:
         likeness = np.round(self._index.similarities(wanted.text), PLACES)
         open_ = (self._keys != same_text_key(wanted.text)) & (likeness < NEAR_DUPLICATE)
         worth = np.maximum(likeness, LEAST) + self._bonus(wanted)
-        return self._taken(worth, open_, wanted)
+        return self._select(worth, open_, wanted)
 
-    def _taken(
+    def _select(
         self, worth: _Floats, open_: NDArray[np.bool_], wanted: Wanted
     ) -> tuple[Example, ...]:
         taken: list[Example] = []
@@ -131,7 +131,7 @@ class ExampleIndex:
             best = int(np.argmax(gains))
             open_[best] = False
             chosen = self._examples[best]
-            shown = replace(chosen, text=shortened(chosen.text, MOST_TEXT_TOKENS), context=())
+            shown = replace(chosen, text=shorten(chosen.text, MOST_TEXT_TOKENS), context=())
             cost = tokens_of(shown)
             # One that is too long leaves room for a shorter one that is less near.
             if cost > left:
@@ -155,7 +155,7 @@ def tokens_of(example: Example) -> int:
     return estimate_tokens(example.text) + estimate_tokens(example.value) + TOKENS_AROUND
 
 
-def shortened(text: str, tokens: int) -> str:
+def shorten(text: str, tokens: int) -> str:
     """``text`` within about so many tokens (2 or more): its beginning, and less of its end."""
     if len(text) <= _READ and estimate_tokens(text) <= tokens:
         return text
@@ -177,12 +177,12 @@ def _ends(text: str, kept: int) -> str:
     return f"{first.rstrip()} … {last.lstrip()}".strip()
 
 
-def _row(names: Sequence[str]) -> NDArray[np.object_]:
+def _name_array(names: Sequence[str]) -> NDArray[np.object_]:
     """Names to be compared all at once."""
     return np.array(names, dtype=object)
 
 
-def _numbered(names: Sequence[str]) -> _Ints:
+def _number_names(names: Sequence[str]) -> _Ints:
     """A number for each name, equal for equal ones."""
     known = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return np.array([known[name] for name in names], np.int64)

@@ -170,9 +170,9 @@ def predict(
     known = dict(zip(model.values, model.counts.tolist(), strict=True))
     counts = np.array([known.get(value, 0.0) + _BEGUN for value in possible])
     shares: Floats = counts / counts.sum()
-    parts = {RATE: shares, HEAD: _headed(model, possible, vector)}
+    parts = {RATE: shares, HEAD: _head_shares(model, possible, vector)}
     if llm_value in possible:
-        parts[LLM] = _said(model, possible, llm_value, parts[HEAD])
+        parts[LLM] = _llm_part(model, possible, llm_value, parts[HEAD])
         if llm_shares and len(llm_shares) == len(possible):
             # Its own probabilities are not calibrated, its word is: with half of each the loss is
             # never above that of the better one by more than log 2.
@@ -202,7 +202,7 @@ def teach(
     row = _row_of(model, value)
     if row is None:
         return
-    _judge(model, before, value, weight)
+    _update_losses(model, before, value, weight)
     if llm_value:
         kept = _KEPT**weight
         model.llm_asked = kept * model.llm_asked + weight
@@ -237,7 +237,7 @@ def _weights(model: FeatureModel, parts: Sequence[str]) -> dict[str, float]:
     return {name: share / whole for name, share in raised.items()}
 
 
-def _judge(model: FeatureModel, before: Prediction, value: str, weight: float) -> None:
+def _update_losses(model: FeatureModel, before: Prediction, value: str, weight: float) -> None:
     """Count what each part's prediction was worth; one that did not speak loses nothing on it."""
     kept = _KEPT**weight
     if value not in before.values:  # nobody could have said it
@@ -254,7 +254,7 @@ def _loss(probability: float) -> float:
     return -math.log(max(float(probability), _LEAST))
 
 
-def _headed(model: FeatureModel, possible: Sequence[str], vector: Sparse) -> Floats:
+def _head_shares(model: FeatureModel, possible: Sequence[str], vector: Sparse) -> Floats:
     """The head's shares of the possible values; what it has never seen has no score yet."""
     mean = np.zeros((len(possible), len(vector.places)))
     var = np.full(mean.shape, VARIANCE)
@@ -269,7 +269,9 @@ def _headed(model: FeatureModel, possible: Sequence[str], vector: Sparse) -> Flo
     return probabilities(OnlineClassifier(mean, var), vector.values)
 
 
-def _said(model: FeatureModel, possible: Sequence[str], llm_value: str, others: Floats) -> Floats:
+def _llm_part(
+    model: FeatureModel, possible: Sequence[str], llm_value: str, others: Floats
+) -> Floats:
     """A language model names one value: as likely as it was right so far, the rest as the head."""
     right = (model.llm_right + _LLM_RIGHT * _LLM_BEGUN) / (model.llm_asked + _LLM_BEGUN)
     place = possible.index(llm_value)

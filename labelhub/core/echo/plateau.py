@@ -72,26 +72,26 @@ def answers_left(stretches: Sequence[Stretch], seed: int = 0) -> Plateau:
     counts = np.array([stretch.answers for stretch in filled], dtype=np.float64)
     wrong = np.array([stretch.wrong for stretch in filled])
     places = np.cumsum(counts) - counts / 2 + 0.5
-    best = _fitted(places, counts, (wrong / counts)[None, :])
+    best = _fit_curves(places, counts, (wrong / counts)[None, :])
     flat = _flat_from(best, answers)[0]
     # Where curves are flat that fit counts drawn from the best one.
     draws = np.random.default_rng(seed)
     chance = np.clip(_curve(best, places)[0], 0.0, 1.0)
     size = (_DRAWS, len(counts))
     rates = draws.binomial(counts.astype(np.int64), chance, size=size) / counts
-    ends = _flat_from(_fitted(places, counts, rates), float(counts.sum()))
+    ends = _flat_from(_fit_curves(places, counts, rates), float(counts.sum()))
     low, high = np.percentile(ends, _BOUNDS, method="nearest")
     now, then = _curve(best, np.array([answers, answers + flat]))[0]
     return Plateau(
         answers,
-        left=_told(flat, answers),
-        low=_told(low, answers),
-        high=_told(high, answers),
-        gain=None if _told(flat, answers) is None else float(now - then),
+        left=_round_left(flat, answers),
+        low=_round_left(low, answers),
+        high=_round_left(high, answers),
+        gain=None if _round_left(flat, answers) is None else float(now - then),
     )
 
 
-def _fitted(places: Floats, counts: Floats, rates: Floats) -> Floats:
+def _fit_curves(places: Floats, counts: Floats, rates: Floats) -> Floats:
     """The curves nearest to ``rates``, (draws, places): a, b and c of each, (draws, 3).
 
     Weighted least squares, for each steepness in closed form with a and b not below 0.
@@ -140,7 +140,7 @@ def _curve(curves: Floats, places: Floats) -> Floats:
     return errors
 
 
-def _told(left: float, answers: int) -> int | None:
+def _round_left(left: float, answers: int) -> int | None:
     """Rounded to what can be known: two digits."""
     if not np.isfinite(left) or left > FARTHEST * answers:
         return None

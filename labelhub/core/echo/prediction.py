@@ -148,16 +148,16 @@ def _orders(text: str) -> Iterator[InstructionFault]:
 def _privacy(text: str, shown: Iterable[str], leaks: Leaks) -> Iterator[InstructionFault]:
     if leaks(text):
         yield InstructionFault("personal_data", "It holds something like personal data.")
-    plain, size = _plain(text), LONGEST_QUOTE + 1
+    plain, size = _fold_blanks(text), LONGEST_QUOTE + 1
     pieces = {plain[start : start + size] for start in range(len(plain) - size + 1)}
     for message in shown:
-        written = _plain(message)
+        written = _fold_blanks(message)
         if any(written[start : start + size] in pieces for start in range(len(written) - size + 1)):
             yield InstructionFault("quote", f"It repeats over {LONGEST_QUOTE} characters of one.")
             return
 
 
-def _plain(text: str) -> str:
+def _fold_blanks(text: str) -> str:
     return " ".join(fold(text).split())
 
 
@@ -273,7 +273,9 @@ def predict_call(
         role=ROLE,
         messages=plan.prompt.render(
             instruction=instruction,
-            examples=[_told(example, task, moment, plan.salt) for example in reversed(known)],
+            examples=[
+                _example_block(example, task, moment, plan.salt) for example in reversed(known)
+            ],
             item=_item_block(moment, plan.salt),
             task=schema.task.prompt_task,
             question=schema.question,
@@ -299,7 +301,9 @@ def read_prediction(task: FeatureTask, reply: Reply, leaks: Leaks = no_leaks) ->
     if task.values:
         if value not in task.values:
             return ReadPrediction("", "not_offered")
-        return ReadPrediction(value, probabilities=shares_told(task.values, reply.probabilities))
+        return ReadPrediction(
+            value, probabilities=normalise_shares(task.values, reply.probabilities)
+        )
     if len(value.split()) > MOST_WORDS or len(value) > MOST_CHARACTERS:
         return ReadPrediction("", "too_long")
     if not value.strip() or any(unicodedata.category(char)[0] == "C" for char in value):
@@ -330,13 +334,19 @@ def _schema(
     return parse_schema({"task": "single", "question": question, "labels": labels})
 
 
-def _told(example: Example, task: FeatureTask, moment: MessageContext, salt: str) -> dict[str, str]:
+def _example_block(
+    example: Example, task: FeatureTask, moment: MessageContext, salt: str
+) -> dict[str, str]:
     """An example as prompts show it; an answer is a stranger's word where any word will do."""
     answer = example.value if task.values else fence(example.value, salt)
-    return {"whose": _whose(example, moment), "text": fence(example.text, salt), "answer": answer}
+    return {
+        "whose": _example_source(example, moment),
+        "text": fence(example.text, salt),
+        "answer": answer,
+    }
 
 
-def _whose(example: Example, moment: MessageContext) -> str:
+def _example_source(example: Example, moment: MessageContext) -> str:
     if moment.conversation and example.conversation == moment.conversation:
         return "of the same author in the same conversation"
     if moment.author and example.author == moment.author:
@@ -351,7 +361,7 @@ def _item_block(moment: MessageContext, salt: str) -> str:
     return "\n\n".join([*parts, f"The message:\n{fence(moment.text, salt)}"])
 
 
-def shares_told(values: Sequence[str], likely: Mapping[str, float]) -> dict[str, float] | None:
+def normalise_shares(values: Sequence[str], likely: Mapping[str, float]) -> dict[str, float] | None:
     """How likely a model held each of the ``values``, summing to 1 and none of them 0; None where
     it said so of none.
 

@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from labelhub.core.echo.examples import MOST_TEXT_TOKENS, Example, ExampleIndex, Wanted, shortened
+from labelhub.core.echo.examples import MOST_TEXT_TOKENS, Example, ExampleIndex, Wanted, shorten
 from labelhub.core.echo.experiments.clusters import (
     ClusteredFigure,
     Clusters,
@@ -137,11 +137,11 @@ def trial_calls(challengers: int, labels: int) -> int:
     calls, before, live = 0, 0, challengers
     for end in stages_of(labels):
         calls += (live + 1) * (end - before)
-        before, live = end, halved(live)
+        before, live = end, halve(live)
     return calls
 
 
-def halved(live: int) -> int:
+def halve(live: int) -> int:
     """How many of so many go on."""
     return (live + 1) // 2
 
@@ -374,7 +374,7 @@ def _instruct_call(
             question=schema.question,
             labels=label_block(schema),
             present=fence(plan.present, salt) if plan.present else "",
-            examples=[_told(label, task, salt) for label in part],
+            examples=[_label_block(label, task, salt) for label in part],
             count=count,
             characters=MOST_INSTRUCTION,
         ),
@@ -387,14 +387,14 @@ def _instruct_call(
     )
 
 
-def _told(label: Example, task: FeatureTask, salt: str) -> dict[str, str]:
+def _label_block(label: Example, task: FeatureTask, salt: str) -> dict[str, str]:
     """A labelled message as the prompt shows it; free answers are strangers' words."""
     wrong = label.predicted and not same_answer(task, label.predicted, label.value)
     answer, guessed = (
         value if value in task.values or not value else fence(value, salt)
         for value in (label.value, label.predicted if wrong else "")
     )
-    text = fence(shortened(label.text, MOST_TEXT_TOKENS), salt)
+    text = fence(shorten(label.text, MOST_TEXT_TOKENS), salt)
     return {"text": text, "answer": answer, "guessed": guessed}
 
 
@@ -406,7 +406,7 @@ _OPTIMISTIC = "It is the best of several on these very labels: a little too high
 
 #: Lists of calls out, each list asked in parallel; lists of replies in; what was found in the end.
 Searching: TypeAlias = Generator[list[Call], list[Reply], Found]
-_Leader: TypeAlias = Generator[list[Call], list[Reply], Trial | None]
+_LeaderSearch: TypeAlias = Generator[list[Call], list[Reply], Trial | None]
 
 
 @dataclass(slots=True)
@@ -420,7 +420,7 @@ class _Search:
     refused: list[dict[str, Any]] = field(default_factory=list)
     calls: int = 0
 
-    def counted(self, calls: list[Call]) -> list[Call]:
+    def count_calls(self, calls: list[Call]) -> list[Call]:
         """``calls``, counted as made."""
         self.calls += len(calls)
         return calls
@@ -442,19 +442,19 @@ def search(task: FeatureTask, labelled: Sequence[Example], plan: SearchPlan) -> 
     split = sides(known, f"{plan.predicting.salt}/{task.key}", plan.most_labels)
     run = _Search(task, plan, split)
     if missing := _too_few(split):
-        return _unchanged(run, *missing)
+        return _keep_present(run, *missing)
     present = Trial(plan.present, "present")
-    replies = yield run.counted(instruct_calls(task, plan, split.shown))
+    replies = yield run.count_calls(instruct_calls(task, plan, split.shown))
     proposed, run.refused = usable(replies, plan, split.shown)
     if not proposed:
-        return _unchanged(run, "no_candidate", "No instruction that could be used was proposed.")
+        return _keep_present(run, "no_candidate", "No instruction that could be used was proposed.")
     run.trials = [Trial(text, "proposed", number) for number, text in enumerate(proposed, 1)]
     if plan.present:
         run.trials.append(Trial("", "empty", len(proposed) + 1))
-    leader = yield from _leader(run, present)
+    leader = yield from _find_leader(run, present)
     if leader is None:
-        return _unchanged(run, "calls_failed", "Too many calls failed to decide anything.")
-    return _decided(run, present, leader)
+        return _keep_present(run, "calls_failed", "Too many calls failed to decide anything.")
+    return _decide(run, present, leader)
 
 
 def _too_few(split: Sides) -> tuple[str, str] | None:
@@ -479,12 +479,12 @@ def _too_few(split: Sides) -> tuple[str, str] | None:
     return None
 
 
-def _leader(run: _Search, present: Trial) -> _Leader:
+def _find_leader(run: _Search, present: Trial) -> _LeaderSearch:
     """The best challenger after all stages; None where too many calls failed."""
     labels, index = run.split.kept_back, ExampleIndex(run.split.shown)
     plan, live, before = run.plan, list(run.trials), 0
     for end in stages_of(len(labels)):
-        live = best(live, halved(len(live))) if before else live
+        live = best(live, halve(len(live))) if before else live
         shown = [
             index.nearest(Wanted(label.text, plan.examples, plan.tokens))
             for label in labels[before:end]
@@ -494,7 +494,7 @@ def _leader(run: _Search, present: Trial) -> _Leader:
             _trial_call(run, trial, labels[place], shown[place - before], f"{trial.number}/{place}")
             for trial, place in asked
         ]
-        replies = yield run.counted(calls)
+        replies = yield run.count_calls(calls)
         for (trial, place), reply in zip(asked, replies, strict=True):
             trial.right[place] = _is_right(run, labels[place], reply)
         failed = sum(reply.status is Status.FAILED for reply in replies)
@@ -526,7 +526,7 @@ def _is_right(run: _Search, label: Example, reply: Reply) -> bool | None:
     return not prediction.unusable and same_answer(run.task, prediction.value, label.value)
 
 
-def _decided(run: _Search, present: Trial, leader: Trial) -> Found:
+def _decide(run: _Search, present: Trial, leader: Trial) -> Found:
     labels, level = run.split.kept_back, LEVEL / len(run.trials)
     found = chance(leader, present, labels)
     better = found <= level
@@ -550,7 +550,7 @@ def _decided(run: _Search, present: Trial, leader: Trial) -> Found:
     )
 
 
-def _unchanged(run: _Search, why: str, reason: str) -> Found:
+def _keep_present(run: _Search, why: str, reason: str) -> Found:
     return Found(
         instruction=run.plan.present,
         kept=True,

@@ -86,7 +86,7 @@ def new_relevance(count: int) -> Relevance:
     )
 
 
-def drawn(relevance: Relevance, draws: np.random.Generator) -> Floats:
+def draw_relevance(relevance: Relevance, draws: np.random.Generator) -> Floats:
     """A draw of every feature's relevance, for choosing which to show: (features,)."""
     count = len(relevance.odds)
     on = draws.random(count) < relevance.matters
@@ -135,12 +135,12 @@ def reward(
     total, doubt = base + mean.sum(), base_variance + spread.sum()
     others, others_doubt = total - mean, doubt - spread
     with_it, with_doubt = others + right * gain, others_doubt + right**2 * variance
-    step, shrink = _moved(with_it, with_doubt, value)
+    step, shrink = _update(with_it, with_doubt, value)
     relevance.weight[places] = gain + weight * variance * right * step
     relevance.variance[places] = variance - weight * (variance * right) ** 2 * shrink
     for_it = _likelihood(with_it, with_doubt, value) - _likelihood(others, others_doubt, value)
     relevance.odds[places] = np.clip(relevance.odds[places] + weight * for_it, -FIRMEST, FIRMEST)
-    step, shrink = _moved(total, doubt, value)
+    step, shrink = _update(total, doubt, value)
     relevance.bases[signal] = (
         base + weight * float(base_variance * step),
         base_variance - weight * float(base_variance**2 * shrink),
@@ -159,7 +159,7 @@ def _forget(relevance: Relevance) -> None:
         relevance.bases[signal] = (mean, variance + (1 - kept) * (begun - variance))
 
 
-def _moved(mean: Floats, doubt: Floats, value: float) -> tuple[Floats, Floats]:
+def _update(mean: Floats, doubt: Floats, value: float) -> tuple[Floats, Floats]:
     """By how much an outcome moves what it depends on: the slope, and how much doubt it takes."""
     chance = _success(mean, doubt)
     steepness = np.maximum(chance * (1 - chance), 1e-4)

@@ -18,15 +18,15 @@ from labelhub.core.echo import trust
 from labelhub.core.echo.events import CLICK
 from labelhub.core.echo.models import OnlineClassifier, learn, probabilities
 from labelhub.core.echo.question_choice import choose, worth
-from labelhub.core.echo.relevance import drawn, expected_success, new_relevance, reward
+from labelhub.core.echo.relevance import draw_relevance, expected_success, new_relevance, reward
 from labelhub.core.echo.repeated_runs import CONFIDENCE, Figure, Report, mean_figure, side_by_side
 from labelhub.core.echo.uncertainty import (
     bin_doubts,
     calibration_error,
-    inputs,
-    mismatch,
+    learn_mismatch,
     new_bins,
     new_uncertainty,
+    prediction_signs,
     sigma,
 )
 from labelhub.core.errors import InvalidInput
@@ -224,7 +224,7 @@ class Learner:
         ordered = np.sort(likely, axis=1)
         top = ordered[:, -1]
         known = self.uncertainty
-        signs = inputs(
+        signs = prediction_signs(
             top, top - ordered[:, -2], np.zeros_like(top), known.mismatches, known.answers
         )
         return Predicted(likely, likely.argmax(axis=1), signs, sigma(known, signs))
@@ -233,7 +233,7 @@ class Learner:
         """The k features that go downstream: those expected to help most on this message."""
         if not self.arm.selects:
             return self.fixed
-        score = drawn(self.relevance, self.draws) * (1 - predicted.sigma)
+        score = draw_relevance(self.relevance, self.draws) * (1 - predicted.sigma)
         return np.argpartition(-score, self.k)[: self.k]
 
     def questions(self, predicted: Predicted, shown: Ints) -> Ints:
@@ -274,7 +274,7 @@ class Learner:
             return
         head = OnlineClassifier(self.heads.mean[feature], self.heads.var[feature])
         learn(head, message.vector, int(answer[feature]), known.answers_weigh)
-        mismatch(
+        learn_mismatch(
             self.uncertainty,
             feature,
             predicted.signs[feature],

@@ -32,9 +32,9 @@ from labelhub.core.echo.trust import AuthorBelief
 from labelhub.core.echo.uncertainty import (
     BEGUN_RATE,
     Uncertainty,
-    inputs,
-    mismatch,
+    learn_mismatch,
     new_uncertainty,
+    prediction_signs,
     sigma,
 )
 from labelhub.core.errors import InvalidInput
@@ -109,7 +109,7 @@ class EchoState:
 def signs_of(state: EchoState, key: str, prediction: Prediction) -> Floats:
     """What a known feature's prediction is doubted by, (signs,): see ``uncertainty.SIGNS``."""
     place, doubt = state.places[key], state.uncertainty
-    rows = inputs(
+    rows = prediction_signs(
         np.array([prediction.probability]),
         np.array([prediction.margin]),
         np.array([prediction.disagreement]),
@@ -125,10 +125,10 @@ def learn(state: EchoState, lesson: Lesson) -> None:
     match lesson:
         case Answered():
             if lesson.trusted:
-                _answered(state, lesson)
+                _learn_answer(state, lesson)
         case Rewarded():
             if lesson.trusted and lesson.shown:
-                _rewarded(state, lesson)
+                _learn_reward(state, lesson)
         case Expected():
             place = state.index(lesson.feature)
             prior = _USUAL_ODDS + _OWNER * max(-1.0, min(1.0, lesson.prior))
@@ -136,7 +136,7 @@ def learn(state: EchoState, lesson: Lesson) -> None:
             state.relevance.prior_odds[place] = prior
 
 
-def _answered(state: EchoState, answer: Answered) -> None:
+def _learn_answer(state: EchoState, answer: Answered) -> None:
     place, signs = state.index(answer.feature), np.array(answer.signs)
     if answer.value:
         state.trusts[answer.author] = trust.answered(
@@ -160,10 +160,10 @@ def _answered(state: EchoState, answer: Answered) -> None:
             llm_shares=answer.llm_shares,
             weight=weight,
         )
-    mismatch(state.uncertainty, place, signs, answer.loss, weight)
+    learn_mismatch(state.uncertainty, place, signs, answer.loss, weight)
 
 
-def _rewarded(state: EchoState, rewarded: Rewarded) -> None:
+def _learn_reward(state: EchoState, rewarded: Rewarded) -> None:
     places = np.array([state.index(key) for key, _ in rewarded.shown])
     right = np.array([chance for _, chance in rewarded.shown])
     known = state.trust(rewarded.author)

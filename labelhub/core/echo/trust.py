@@ -81,7 +81,7 @@ def answered(before: AuthorBelief, *, sigma: float, matched: bool, values: int) 
     """
     by_chance = 1 / min(max(values or OPTIONS, 2), OPTIONS)
     evidence = math.log((1 - sigma) / by_chance) if matched else math.log(sigma / (1 - by_chance))
-    return before._replace(answers=_moved(before.answers, evidence))
+    return before._replace(answers=_shift(before.answers, evidence))
 
 
 def offered(before: AuthorBelief, *, chance: float, value: float) -> AuthorBelief:
@@ -100,7 +100,7 @@ def offered(before: AuthorBelief, *, chance: float, value: float) -> AuthorBelie
         (1 - earnest) / (1 - random)
     )
     return before._replace(
-        clicks=_moved(before.clicks, evidence),
+        clicks=_shift(before.clicks, evidence),
         offers=before.offers + 1,
         expected=before.expected + chance,
         clicked=clicked + value,
@@ -111,6 +111,6 @@ def _chance(log_odds: float) -> float:
     return 1 / (1 + math.exp(-log_odds))
 
 
-def _moved(trust: float, evidence: float) -> float:
+def _shift(trust: float, evidence: float) -> float:
     step = max(-MOST_STEP, min(MOST_STEP, evidence))
     return max(-MOST, min(MOST, trust + step))

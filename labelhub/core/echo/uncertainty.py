@@ -15,7 +15,7 @@ from labelhub.core.echo.models import dot
 
 Floats: TypeAlias = NDArray[np.float64]
 
-#: What σ is told by: see :func:`inputs`.
+#: What σ is told by: see :func:`prediction_signs`.
 SIGNS = ("base", "log_odds", "margin", "disagreement", "mismatches", "few_answers")
 #: Before any answer a prediction's own probability is believed.
 _PRIOR = np.array([0.0, -1.0, 0.0, 0.0, 0.0, 0.0])
@@ -56,7 +56,7 @@ def new_uncertainty(count: int) -> Uncertainty:
     )
 
 
-def inputs(
+def prediction_signs(
     top: Floats, margin: Floats, disagreement: Floats, mismatches: Floats, answers: Floats
 ) -> Floats:
     """The signs of predictions, (predictions, signs).
@@ -91,7 +91,7 @@ def sigma(uncertainty: Uncertainty, signs: Floats) -> Floats:
     return bounded
 
 
-def mismatch(
+def learn_mismatch(
     uncertainty: Uncertainty, feature: int, signs: Floats, loss: float, weight: float = 1.0
 ) -> None:
     """Learn, in place, from one answer: ``loss`` 0 where it matched, 1 where not, or between.

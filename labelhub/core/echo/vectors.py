@@ -42,8 +42,8 @@ def vector_of(text: str) -> Sparse:
     row.eliminate_zeros()
     length = float(np.sqrt((row.data**2).sum()))
     if not length:
-        return _fixed(np.zeros(1, np.int32), np.ones(1))
-    return _fixed(row.indices.astype(np.int32), row.data / length)
+        return _freeze(np.zeros(1, np.int32), np.ones(1))
+    return _freeze(row.indices.astype(np.int32), row.data / length)
 
 
 def distance(text: str, other: str) -> float:
@@ -55,7 +55,7 @@ def distance(text: str, other: str) -> float:
     return float(min(1.0, max(0.0, 1 - (first @ second.T).sum())))
 
 
-def _fixed(places: Ints, values: Floats) -> Sparse:
+def _freeze(places: Ints, values: Floats) -> Sparse:
     """Read-only, since every caller with the same text is given the same arrays."""
     places.setflags(write=False)
     values.setflags(write=False)

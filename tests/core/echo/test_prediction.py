@@ -17,7 +17,7 @@ from labelhub.core.echo.examples import (
     Example,
     ExampleIndex,
     Wanted,
-    shortened,
+    shorten,
     tokens_of,
 )
 from labelhub.core.echo.prediction import (
@@ -332,6 +332,6 @@ def test_four_of_one_value_only_where_no_other_is_near(text: str, examples: list
 
 @given(text=st.text(max_size=400), tokens=st.integers(2, 60))
 def test_a_shortened_text_fits(text: str, tokens: int) -> None:
-    short = shortened(text, tokens)
+    short = shorten(text, tokens)
     assert estimate_tokens(short) <= max(tokens, 2)
     assert len(short) <= max(len(text), 3)

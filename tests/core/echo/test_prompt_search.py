@@ -22,7 +22,7 @@ from labelhub.core.echo.prompt_search import (
     author_of,
     chance,
     difference,
-    halved,
+    halve,
     most_calls,
     search,
     sides,
@@ -251,7 +251,7 @@ def test_the_calls_are_those_of_the_stages(challengers: int, labels: int) -> Non
     calls, live, before = 0, challengers, 0
     for end in stages_of(labels):
         calls += (end - before) * (live + 1)
-        live, before = halved(live), end
+        live, before = halve(live), end
     assert trial_calls(challengers, labels) == calls
     assert before == labels
 

@@ -15,9 +15,9 @@ from labelhub.core.echo.uncertainty import (
     Floats,
     Uncertainty,
     calibration_error,
-    inputs,
-    mismatch,
+    learn_mismatch,
     new_uncertainty,
+    prediction_signs,
     sigma,
 )
 from tests.cases import all_cases
@@ -29,7 +29,7 @@ def signs_of(top: float, *, disagreement: float = 0.0, answers: float = 0.0) -> 
     """Signs of one prediction of three values, of a feature without a record."""
     margin = top - (1 - top) / 2
     columns = (top, margin, disagreement, BEGUN_RATE, answers)
-    found: Floats = inputs(*(np.array([column]) for column in columns))[0]
+    found: Floats = prediction_signs(*(np.array([column]) for column in columns))[0]
     return found
 
 
@@ -54,11 +54,11 @@ def streamed(
         feature, top = int(draws.integers(10)), float(draws.uniform(0.4, 0.99))
         record = known.mismatches[[feature]], known.answers[[feature]]
         margin = np.array([top - (1 - top) / 2])
-        signs = inputs(np.array([top]), margin, np.zeros(1), *record)[0]
+        signs = prediction_signs(np.array([top]), margin, np.zeros(1), *record)[0]
         chance = wrong(feature, top)
         sigmas[number] = of(known, signs)
         losses[number] = lost(chance, draws) if lost else float(draws.random() < chance)
-        mismatch(known, feature, signs, losses[number])
+        learn_mismatch(known, feature, signs, losses[number])
     return known, sigmas, losses
 
 
@@ -73,7 +73,7 @@ def calibration(sigmas: Floats, losses: Floats) -> float:
 def test_whatever_is_answered_doubt_stays_doubt(answers: list[tuple[float, float, float]]) -> None:
     known = new_uncertainty(1)
     for top, disagreement, loss in answers:
-        mismatch(known, 0, signs_of(top, disagreement=disagreement), loss)
+        learn_mismatch(known, 0, signs_of(top, disagreement=disagreement), loss)
     assert np.linalg.eigvalsh(known.covariance).min() > 0
     assert (known.covariance == known.covariance.T).all()
     assert 0 <= known.mismatches[0] <= 1
@@ -117,7 +117,7 @@ def test_a_sign_that_was_not_seen_for_long_is_not_doubted_beyond_all_measure() -
     signs = signs_of(0.9, disagreement=0.3, answers=2_000)
     assert of(known, signs) == pytest.approx(0.1, abs=0.15)
     for _ in range(3):
-        mismatch(known, 0, signs, 1.0)
+        learn_mismatch(known, 0, signs, 1.0)
     assert np.linalg.eigvalsh(known.covariance).min() > 0
     assert np.abs(known.weight - before.weight).max() < 10
 

@@ -110,7 +110,9 @@ def fingerprint(found: Design, key: bytes) -> str:
     arms = [asdict(arm) for arm in found.arms]
     designed = {"arms": arms, "control": found.control, "windows": windows}
     plain = json.dumps(designed, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return blake2b(plain.encode(), digest_size=32, key=_checked(key), person=b"design").hexdigest()
+    return blake2b(
+        plain.encode(), digest_size=32, key=_check_key(key), person=b"design"
+    ).hexdigest()
 
 
 def position(key: bytes, name: str, purpose: bytes = b"author") -> float:
@@ -119,7 +121,7 @@ def position(key: bytes, name: str, purpose: bytes = b"author") -> float:
     Raises ``InvalidInput`` for a key too short or too long.
     """
     plain = name.encode("utf-8", "surrogatepass")
-    digest = blake2b(plain, digest_size=8, key=_checked(key), person=purpose).digest()
+    digest = blake2b(plain, digest_size=8, key=_check_key(key), person=purpose).digest()
     # The 53 bits a float holds: all 64 might round up to 1.
     return (int.from_bytes(digest, "big") >> 11) / 2**53
 
@@ -194,7 +196,7 @@ def _block(found: Design) -> tuple[int, ...]:
     raise InvalidInput.at("arms", f"In {LARGEST_BLOCK} windows the shares do not come out even.")
 
 
-def _checked(key: bytes) -> bytes:
+def _check_key(key: bytes) -> bytes:
     if len(key) not in KEY_BYTES:
         raise InvalidInput.at("key", f"A key has {KEY_BYTES[0]} to {KEY_BYTES[-1]} bytes.")
     return key

@@ -147,7 +147,7 @@ def totals(
     return found
 
 
-def of_impressions(impressions: Iterable[Impression]) -> Totals:
+def totals_of_impressions(impressions: Iterable[Impression]) -> Totals:
     """Totals of the units that were shown something, for rates per impression alone."""
     shown = list(impressions)
     units = [Unit(name, "", 0) for name in sorted({impression.unit for impression in shown})]
@@ -294,7 +294,7 @@ class Verticals:
 def by_day(impressions: Iterable[Impression], zone: tzinfo) -> list[Day]:
     """Each day on which something was shown, in order, alone and with all before it."""
     every = sorted(impressions, key=_sent)
-    days = _grouped(every, lambda impression: impression.at.astimezone(zone).date())
+    days = _group(every, lambda impression: impression.at.astimezone(zone).date())
     found, seen = [], 0
     for day, shown in sorted(days.items()):
         seen += len(shown)
@@ -304,14 +304,14 @@ def by_day(impressions: Iterable[Impression], zone: tzinfo) -> list[Day]:
 
 def by_weekday(impressions: Iterable[Impression], zone: tzinfo) -> list[ArmPart]:
     """Monday to Sunday in ``zone``: seven parts, also those in which nothing was shown."""
-    days = _grouped(impressions, lambda impression: impression.at.astimezone(zone).weekday())
+    days = _group(impressions, lambda impression: impression.at.astimezone(zone).weekday())
     return [_part(days.get(weekday, [])) for weekday in range(7)]
 
 
 def by_vertical(impressions: Iterable[Impression]) -> Verticals:
     """Verticals with :data:`LEAST_IMPRESSIONS`; the others by name and number alone."""
     least = LEAST_IMPRESSIONS
-    groups = _grouped(impressions, lambda impression: impression.vertical)
+    groups = _group(impressions, lambda impression: impression.vertical)
     ordered = sorted(groups.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     return Verticals(
         told=tuple((name, _part(shown)) for name, shown in ordered if len(shown) >= least),
@@ -334,14 +334,14 @@ def by_exposure(impressions: Iterable[Impression]) -> dict[int, ArmPart]:
     def days(impression: Impression) -> int:
         return int((_sent(impression) - first[impression.author]) // SECONDS_OF_DAY)
 
-    return {since: _part(shown) for since, shown in sorted(_grouped(every, days).items())}
+    return {since: _part(shown) for since, shown in sorted(_group(every, days).items())}
 
 
 def _sent(impression: Impression) -> float:
     return impression.at.timestamp()
 
 
-def _grouped(
+def _group(
     impressions: Iterable[Impression], key: Callable[[Impression], Key]
 ) -> dict[Key, list[Impression]]:
     groups: defaultdict[Key, list[Impression]] = defaultdict(list)
@@ -351,6 +351,6 @@ def _grouped(
 
 
 def _part(shown: Sequence[Impression]) -> ArmPart:
-    found = of_impressions(shown)
+    found = totals_of_impressions(shown)
     clicks = int(found.clicks.sum())
     return ArmPart(len(shown), clicks, clicks_per(found, "impressions"))

@@ -105,7 +105,7 @@ def count(events: Iterable[ShownContent | Click]) -> Counted:
     first: dict[str, ShownContent] = {}
     for display in sorted(displays, key=lambda shown: (_sent(shown), shown)):
         first.setdefault(display.content, display)
-    rows = _merged(list(first.values()))
+    rows = _merge_rows(list(first.values()))
     found = sorted(
         (
             Impression(
@@ -129,7 +129,7 @@ def _by_id(events: Iterable[Event]) -> list[Event]:
     return list({event.id: event for event in sorted(events, reverse=True)}.values())
 
 
-def _merged(displays: Iterable[ShownContent]) -> list[list[ShownContent]]:
+def _merge_rows(displays: Iterable[ShownContent]) -> list[list[ShownContent]]:
     """Displays in order of time, those in one row of quick messages together."""
     rows: list[list[ShownContent]] = []
     latest: dict[tuple[str, str], list[ShownContent]] = {}

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
-from labelhub.core.echo.recommending.item_index import denied, spelled
+from labelhub.core.echo.recommending.item_index import denied, normalise_value
 from labelhub.core.echo.recommending.items import Item, read_item
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import fold
@@ -89,7 +89,7 @@ def read_catalogue(source: bytes | str) -> Catalogue:
         rows, ignored = _json_rows(text)
     else:
         rows, ignored = _csv_rows(text)
-    return _collected(rows, ignored)
+    return _collect(rows, ignored)
 
 
 def _text(source: bytes | str) -> str:
@@ -103,7 +103,7 @@ def _text(source: bytes | str) -> str:
         ) from None
 
 
-def _collected(rows: Iterator[_Row], ignored: Sequence[str]) -> Catalogue:
+def _collect(rows: Iterator[_Row], ignored: Sequence[str]) -> Catalogue:
     items: list[Item] = []
     faults: list[RowFault] = []
     seen: dict[str, int] = {}
@@ -255,20 +255,24 @@ def unused_attributes(items: Iterable[Item], features: Mapping[str, Sequence[str
     """What the items name and ``features`` do not have: by key their values, none where any will
     do. What most items name comes first."""
     known = {
-        key: {form for value in values for form in (spelled(value), denied(value)) if form}
+        key: {form for value in values for form in (normalise_value(value), denied(value)) if form}
         for key, values in features.items()
     }
     rows: Counter[tuple[str, str]] = Counter()
     for item in items:
-        rows.update(set(_strange(item, known)))
+        rows.update(set(_unknown_attributes(item, known)))
     ordered = sorted(rows, key=lambda attribute: (-rows[attribute], attribute))
     return [Unused(key, value, rows[key, value]) for key, value in ordered]
 
 
-def _strange(item: Item, known: Mapping[str, Collection[str]]) -> Iterator[tuple[str, str]]:
+def _unknown_attributes(
+    item: Item, known: Mapping[str, Collection[str]]
+) -> Iterator[tuple[str, str]]:
     for attributes in (item.suits, item.avoids):
         for key, values in attributes.items():
             if key not in known:
                 yield key, ""
             elif known[key]:
-                yield from ((key, value) for value in values if spelled(value) not in known[key])
+                yield from (
+                    (key, value) for value in values if normalise_value(value) not in known[key]
+                )

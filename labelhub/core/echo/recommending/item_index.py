@@ -45,7 +45,7 @@ def terms(text: str) -> list[str]:
     Words are those of :func:`labelhub.core.similarity.words`: of scripts without blanks they are
     pairs of characters. Small words of five languages and lone letters are left out; numbers stay.
     """
-    small = _listed("small")
+    small = _word_list("small")
     return [
         stem(word)
         for word in words(text.replace("_", " "))
@@ -53,7 +53,7 @@ def terms(text: str) -> list[str]:
     ]
 
 
-def spelled(value: str) -> str:
+def normalise_value(value: str) -> str:
     """The form in which values are compared: case, width, blanks and underscores aside."""
     return " ".join(fold(value).replace("_", " ").split())
 
@@ -63,28 +63,28 @@ def denied(value: str) -> str:
 
     A bare "no" says no to nothing by itself; see :func:`is_no`.
     """
-    found = _denial().match(spelled(value))
+    found = _denial().match(normalise_value(value))
     return found["rest"] if found else ""
 
 
 def is_yes(value: str) -> bool:
     """Whether a value is a bare yes, in one of five languages."""
-    return fold(value) in _listed("yes")
+    return fold(value) in _word_list("yes")
 
 
 def is_no(value: str) -> bool:
     """Whether a value is a bare no, in one of five languages."""
-    return fold(value) in _listed("no")
+    return fold(value) in _word_list("no")
 
 
 @lru_cache(maxsize=1)
 def _denial() -> re.Pattern[str]:
-    spaced = "|".join(sorted(map(re.escape, _listed("denials"))))
+    spaced = "|".join(sorted(map(re.escape, _word_list("denials"))))
     return re.compile(rf"(?:{spaced})[ \-]+(?P<rest>\S.*)")
 
 
 @lru_cache(maxsize=8)
-def _listed(name: str) -> frozenset[str]:
+def _word_list(name: str) -> frozenset[str]:
     return frozenset(tomllib.loads(_SOURCE.read_text("utf-8"))[name].split())
 
 
@@ -128,7 +128,7 @@ class Postings:
         of, the less like it each of them is.
         """
         found = np.zeros(self._count)
-        asked = self._weighed(terms)
+        asked = self._weigh(terms)
         length = np.sqrt(sum(weight**2 for weight in asked.values())) or 1.0
         starts, owners, weights = self._terms.indptr, self._terms.indices, self._terms.data
         for term, weight in asked.items():
@@ -139,7 +139,7 @@ class Postings:
                 found[owners[span]] += weights[span] * (weight / length)
         return np.clip(found, 0.0, 1.0)
 
-    def _weighed(self, terms: Sequence[str]) -> dict[str, float]:
+    def _weigh(self, terms: Sequence[str]) -> dict[str, float]:
         unknown = float(self._rarities(np.zeros(1))[0])
         counts = Counter(terms)
         return {
@@ -189,17 +189,17 @@ class ItemIndex:
         An item that suits some values of a feature contradicts the others, unless these are open.
         """
         verdicts = np.zeros(len(self.items))
-        value, rest = spelled(feature.value), denied(feature.value)
-        if not is_open and self._is_told(feature.key, value):
+        value, rest = normalise_value(feature.value), denied(feature.value)
+        if not is_open and self._is_named(feature.key, value):
             verdicts[self._telling[feature.key]] = -1.0
-        if rest and not self._is_told(feature.key, value):
+        if rest and not self._is_named(feature.key, value):
             verdicts[self._of(self._suiting, feature.key, rest)] = -1.0
             verdicts[self._of(self._avoiding, feature.key, rest)] = 1.0
         verdicts[self._of(self._suiting, feature.key, value)] = 1.0
         verdicts[self._of(self._avoiding, feature.key, value)] = -1.0
         return verdicts
 
-    def _is_told(self, key: str, value: str) -> bool:
+    def _is_named(self, key: str, value: str) -> bool:
         """Whether some item suits this very value; of one that none names nothing can be said."""
         return (key, value) in self._suiting
 
@@ -231,7 +231,7 @@ def _by_value(
     for place, attributes in enumerate(stated):
         for key, values in attributes.items():
             for value in values:
-                found.setdefault((key, spelled(value)), []).append(place)
+                found.setdefault((key, normalise_value(value)), []).append(place)
     return {key_value: np.array(places, np.int64) for key_value, places in found.items()}
 
 

@@ -116,7 +116,7 @@ def read_item(raw: Mapping[str, Any]) -> Item:
 
 def _line(name: str, *, required: bool = False) -> Callable[[Any], str]:
     def read(raw: Any) -> str:
-        text = _checked(raw, name, LONGEST[name])
+        text = _check_text(raw, name, LONGEST[name])
         if required and not text:
             raise InvalidInput.at(name, "must not be empty.")
         return text
@@ -124,7 +124,7 @@ def _line(name: str, *, required: bool = False) -> Callable[[Any], str]:
     return read
 
 
-def _checked(raw: Any, name: str, longest: int) -> str:
+def _check_text(raw: Any, name: str, longest: int) -> str:
     if raw is None:
         return ""
     if not isinstance(raw, str):
@@ -207,7 +207,7 @@ def _tags(raw: Any) -> tuple[str, ...]:
         return ()
     if not isinstance(listed, list | tuple):
         raise InvalidInput.at("tags", "must be words, parted by commas.")
-    tags = [_checked(tag, "tags", LONGEST["tag"]) for tag in listed]
+    tags = [_check_text(tag, "tags", LONGEST["tag"]) for tag in listed]
     kept = tuple(dict.fromkeys(filter(None, tags)))
     if len(kept) > MOST_TAGS:
         raise InvalidInput.at("tags", f"must be at most {MOST_TAGS}.")
@@ -255,7 +255,7 @@ def _values(key: Any, raw: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     listed = [raw] if isinstance(raw, str) else raw
     if not isinstance(listed, list | tuple) or len(listed) > MOST_VALUES:
         raise InvalidInput.at(where, f"must be one value, or up to {MOST_VALUES}.")
-    values = [_checked(value, where, LONGEST["value"]) for value in listed]
+    values = [_check_text(value, where, LONGEST["value"]) for value in listed]
     against = tuple(dict.fromkeys(v[1:].strip() for v in values if v.startswith(NOT)))
     for_ = tuple(dict.fromkeys(v for v in values if not v.startswith(NOT)))
     if not all(for_) or not all(against) or not values:

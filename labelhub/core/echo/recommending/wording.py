@@ -138,7 +138,7 @@ def read_offer(reply_text: str) -> str:
     chosen = found or lines
     if len(chosen) != 1:
         return ""
-    return _bare(unicodedata.normalize("NFC", " ".join(chosen[0].split())))
+    return _strip_decoration(unicodedata.normalize("NFC", " ".join(chosen[0].split())))
 
 
 def ready_offer(item: Item, moment: OfferMoment, plan: OfferPlan) -> Offer:
@@ -207,7 +207,7 @@ def _cut(text: str, most: int) -> str:
     return (kept.rpartition(" ")[0] or kept).rstrip(" ,;:–-") + "…"
 
 
-def _bare(text: str) -> str:
+def _strip_decoration(text: str) -> str:
     """Without decoration, quotation marks around all of it, and a label before it."""
     text = text.strip(" *_~")
     head, colon, rest = text.replace("：", ":", 1).partition(":")

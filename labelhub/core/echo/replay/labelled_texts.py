@@ -171,7 +171,9 @@ def read_labelled(source: bytes, columns: Columns) -> Labelled:
         raise InvalidInput(f"There are {len(given)} different texts; it takes {LEAST_TEXTS}.")
     texts, labels = zip(*given.values(), strict=True)
     names, values = (
-        _banded(labels, columns.bands) if columns.bands else (labels, tuple(sorted(set(labels))))
+        _make_bands(labels, columns.bands)
+        if columns.bands
+        else (labels, tuple(sorted(set(labels))))
     )
     _check(values)
     return Labelled(texts, tuple(map(values.index, names)), values, count - len(given))
@@ -184,34 +186,34 @@ class _Unusable(Exception):
 def _read(row: Row, columns: Columns) -> tuple[str, str | float]:
     if row.fault:
         raise _Unusable(row.fault)
-    text = _found(row.fields, columns.text)
+    text = _look_up(row.fields, columns.text)
     if not isinstance(text, str) or not text.strip():
         raise _Unusable(f"'{columns.text}' is no text")
-    label = _found(row.fields, columns.label)
+    label = _look_up(row.fields, columns.label)
     if columns.bands:
         return text, _number(label, columns.label)
     return text, _name(label, columns.label)
 
 
-def _found(fields: Mapping[str, Any], path: str) -> Any:
+def _look_up(fields: Mapping[str, Any], path: str) -> Any:
     """The field itself, or what is at the end of the way."""
     if path in fields:
         return fields[path]
-    return _down(fields, path.split("."), path)
+    return _follow_path(fields, path.split("."), path)
 
 
-def _down(value: Any, steps: Sequence[str], path: str) -> Any:
+def _follow_path(value: Any, steps: Sequence[str], path: str) -> Any:
     if not steps:
         return value
     step, *rest = steps
     if isinstance(value, Mapping) and step in value:
-        return _down(value[step], rest, path)
+        return _follow_path(value[step], rest, path)
     if isinstance(value, list) and value and step == "*":
-        return math.fsum(_number(_down(element, rest, path), path) for element in value) / len(
-            value
-        )
+        return math.fsum(
+            _number(_follow_path(element, rest, path), path) for element in value
+        ) / len(value)
     if isinstance(value, list) and step.isdecimal() and int(step[:9]) < len(value):
-        return _down(value[int(step)], rest, path)
+        return _follow_path(value[int(step)], rest, path)
     raise _Unusable(f"there is no '{path}'")
 
 
@@ -238,7 +240,7 @@ def _name(given: Any, path: str) -> str:
     return name
 
 
-def _banded(labels: Sequence[Any], bands: int) -> tuple[Sequence[str], tuple[str, ...]]:
+def _make_bands(labels: Sequence[Any], bands: int) -> tuple[Sequence[str], tuple[str, ...]]:
     """Bands of about equal size, in their order: equal numbers are in one, by their middle rank."""
     numbers = np.array(labels)
     levels, places, counts = np.unique(numbers, return_inverse=True, return_counts=True)

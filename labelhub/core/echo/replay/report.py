@@ -139,7 +139,7 @@ class Replayed:
         learn(self.state, lesson)
 
 
-def parts_of(data: Labelled, order: Order) -> tuple[Ints, Ints]:
+def split_texts(data: Labelled, order: Order) -> tuple[Ints, Ints]:
     """The texts that are held out, and the streamed ones in their order; the same for every arm."""
     drawn = np.random.default_rng([order.seed, 1]).permutation(len(data.texts))
     held = len(drawn) // HELD_OUT
@@ -148,7 +148,7 @@ def parts_of(data: Labelled, order: Order) -> tuple[Ints, Ints]:
 
 def play(data: Labelled, order: Order, arm: str) -> ReplayTrace:
     """Let an arm go through one order of the texts."""
-    held, streamed = parts_of(data, order)
+    held, streamed = split_texts(data, order)
     learner = Replayed(data, arm, np.random.default_rng([order.seed, 2]))
     count = len(streamed)
     right, put, bins = np.zeros(count, bool), np.zeros(count, bool), new_bins()
@@ -163,7 +163,7 @@ def play(data: Labelled, order: Order, arm: str) -> ReplayTrace:
             put[start + place] = True
             learner.answered(window[place], predicted[place])
         if is_point:
-            points.append((int(put.sum()), *_tested(learner, held)))
+            points.append((int(put.sum()), *_test_held_out(learner, held)))
     asked, accuracy, loss = (np.array(column) for column in zip(*points, strict=True))
     labels = np.array(data.labels)
     named = np.bincount(labels[streamed]).argmax()
@@ -183,7 +183,7 @@ def _is_right(data: Labelled, text: int, predicted: ReplayedPrediction) -> bool:
     return predicted.prediction.top == data.values[data.labels[text]]
 
 
-def _tested(learner: Replayed, held: Ints) -> tuple[float, float]:
+def _test_held_out(learner: Replayed, held: Ints) -> tuple[float, float]:
     """Accuracy and log-loss on the held-out texts."""
     predictions = [learner.predict(text).prediction for text in held]
     labels = [learner.data.labels[text] for text in held]
@@ -233,9 +233,9 @@ def figures(traces: Traces) -> dict[str, Any]:
     return {
         **found,
         "findings": {
-            "learnt": comes_to(found["learnt"]),
-            "over_commonest": comes_to(found["over_commonest"]),
-            "area_gain": {name: comes_to(gain) for name, gain in found["area_gain"].items()},
+            "learnt": finding_of(found["learnt"]),
+            "over_commonest": finding_of(found["over_commonest"]),
+            "area_gain": {name: finding_of(gain) for name, gain in found["area_gain"].items()},
         },
     }
 
@@ -253,7 +253,7 @@ def curves(traces: Traces) -> list[dict[str, Any]]:
     ]
 
 
-def comes_to(figure: Figure) -> str:
+def finding_of(figure: Figure) -> str:
     """Whether a difference is told from nothing."""
     if figure["low"] is None or figure["high"] is None:
         return UNTOLD

@@ -12,7 +12,7 @@ from labelhub.core.echo.recommending.item_index import (
     ItemIndex,
     Postings,
     denied,
-    spelled,
+    normalise_value,
     terms,
 )
 from tests.cases import all_cases
@@ -70,7 +70,11 @@ def test_what_a_value_says_no_to(value: str, rest: str) -> None:
 @given(st.text())
 def test_any_text_is_read(text: str) -> None:
     assert all(terms(text))
-    assert spelled(text) == spelled(f" {text}_") == spelled(text.replace(" ", "_"))
+    assert (
+        normalise_value(text)
+        == normalise_value(f" {text}_")
+        == normalise_value(text.replace(" ", "_"))
+    )
     assert denied(text) == denied(text.replace(" ", "_"))
 
 

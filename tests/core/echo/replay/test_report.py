@@ -28,9 +28,9 @@ from labelhub.core.echo.replay.report import (
     ReplayTrace,
     curves,
     figures,
-    parts_of,
     play,
     replay,
+    split_texts,
 )
 from labelhub.core.echo.uncertainty import new_bins
 from labelhub.core.errors import InvalidInput
@@ -167,7 +167,7 @@ def test_at_most_the_share_is_asked_at_any_time(
 @arms
 def test_labels_that_were_not_asked_for_change_nothing_that_is_learnt(arm: str) -> None:
     order = Order(2)
-    held, streamed = parts_of(EASY, order)
+    held, streamed = split_texts(EASY, order)
     before = play(EASY, order, arm)
     unasked = {int(text) for text, put in zip(streamed, before.put, strict=True) if not put}
     after = play(relabelled(EASY, unasked | set(held.tolist())), order, arm)
@@ -181,7 +181,7 @@ def test_labels_that_were_not_asked_for_change_nothing_that_is_learnt(arm: str) 
 def test_no_label_is_seen_before_its_prediction(arm: str, window: int) -> None:
     """Other labels from some window on: up to its end all is chosen and expected as before."""
     order = Order(4)
-    _, streamed = parts_of(EASY, order)
+    _, streamed = split_texts(EASY, order)
     later = {int(text) for text in streamed[window * WINDOW :]}
     before, after = play(EASY, order, arm), play(relabelled(EASY, later), order, arm)
     start, end = window * WINDOW, (window + 1) * WINDOW
