@@ -26,10 +26,12 @@ CELLS = ("errors", "wrong", "missed", "right")
 
 @dataclass(frozen=True, slots=True)
 class ItemSelection:
-    """``of`` and ``other`` are kinds, ``by`` a truth, the rest labels.
+    """Which items of a report: one of three questions about the answers of the kind ``of``.
 
-    ``of`` and ``other``: where they differ, or with ``by`` where ``of`` alone is right.
-    ``about`` and ``cell``: what ``of`` says of one label. ``predicted`` and ``meant``: a confusion.
+    With ``other``, another kind: items on which the two differ; with ``by``, a truth, too: items on
+    which ``of`` is right and ``other`` is not. With ``about``, a label, and ``cell``, one of
+    :data:`CELLS`: items in that cell of the label. With ``predicted`` and ``meant``, two labels:
+    items on which ``of`` gave the first and the truth is the second.
     """
 
     of: str

@@ -1,8 +1,8 @@
-"""Carry labels and gold over to a changed schema: by new rows, of whole items, in their order.
+"""Carry labels and gold over to a changed schema, item by item, in new rows.
 
 A carried row has the annotator, action, role, confidence and time of its predecessor, under the new
 names. Seconds and cost stay with the old row. Actions, roles and the order of an item's labels
-decide gold and must not change, so all labels after a carried one are carried as well.
+decide gold and must not change, so all later labels of its item are carried as well.
 """
 
 from collections import Counter
@@ -62,7 +62,7 @@ class SchemaMigration:
         return self.change.reverts_id is not None
 
     @property
-    def decides_anew(self) -> bool:
+    def may_change_gold(self) -> bool:
         """Whether the agreement of labels may change."""
         return self.restores or not self.plan.one_to_one
 
@@ -81,7 +81,7 @@ class SchemaMigration:
             return True
         return self._is_old(label) and label.value is not None and self._differs(label.value)
 
-    def row(self, label: Label) -> Label:
+    def carried_row(self, label: Label) -> Label:
         """The new row, unsaved; a withdrawal if the value has no counterpart."""
         source = self.source(label)
         row = Label(
@@ -203,7 +203,7 @@ class _MigratedItem:
 
     ledger: ItemLedger
     before: Gold | None
-    anew: bool
+    may_change_gold: bool
     rows: list[tuple[Label, Label]]
     gold: Gold | None = None
 
@@ -242,11 +242,11 @@ def _migrate_item(
     first = next(
         (index for index, label in enumerate(labels) if migration.changes(label)), len(labels)
     )
-    rows = [(label, migration.row(label)) for label in labels[first:]]
+    rows = [(label, migration.carried_row(label)) for label in labels[first:]]
     if not rows and (ledger.gold is None or not migration.changes_gold(ledger.gold)):
         return None
     mixed = any(label.schema_id == migration.schema.pk for label in labels)
-    return _MigratedItem(ledger, ledger.gold, migration.decides_anew or mixed, rows)
+    return _MigratedItem(ledger, ledger.gold, migration.may_change_gold or mixed, rows)
 
 
 def _write_labels(items: Sequence[_MigratedItem], found: Carried) -> None:
@@ -278,7 +278,8 @@ def _update_state(
     now = item.before
     if now is not None and migration.changes_gold(now, uids):
         item.gold = item.ledger.gold = migration.gold(now, uids)
-    if item.anew and (decided := next_gold(migration.change.project.overlap, item.ledger)):
+    overlap = migration.change.project.overlap
+    if item.may_change_gold and (decided := next_gold(overlap, item.ledger)):
         decided.item_id, decided.supersedes, decided.change = state.item_id, now, migration.change
         item.gold = item.ledger.gold = decided
     if item.gold is not None:
