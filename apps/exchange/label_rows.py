@@ -61,7 +61,7 @@ KINDS_OF_ROLE: dict[str, tuple[Kind, ...]] = {
     Role.ADVISORY: (Kind.AUTHOR,),
     Role.TRAINED: MACHINES,
 }
-#: Keys of provenance that once said how a label counts.
+#: Keys of provenance that once said how a label counts. Files of others may use them freely.
 OLD_ROLES = {"aside", "learned", "advisory", "check", "adjudicates", "unclear", "unasked"}
 #: In a table of texts a truth value is a text.
 TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -163,8 +163,9 @@ def read_label(
         raise RowFault("The uid of the rejected suggestion is missing.", field=f"{where}.shown")
     role = None if given.get("role") == "" else given.get("role")
     provenance = as_object(given.get("provenance") or {}, f"{where}.provenance")
-    if role is None and (keys := OLD_ROLES.intersection(provenance)):
-        # Read as a plain vote, a gold question or an author's late answer would decide gold.
+    if role is None and given.get("uid") and (keys := OLD_ROLES.intersection(provenance)):
+        # Our own export of before there were roles: read as a plain vote, a gold question or an
+        # author's late answer would decide gold.
         raise RowFault(
             f"Without 'role' but with '{min(keys)}' in 'provenance': add the role of this row.",
             field=f"{where}.role",

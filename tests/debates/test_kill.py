@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-#: What may be paid again for each kill: what was in flight (4 debates of at most 5 calls at once)
-#: and in the buffer (8 rows, or 50 ms of calls).
-REPAID = 4 * 5 + 8 + 20
+#: What may be paid again for each kill: a batch of 8 rows that is being written and one that waits,
+#: each with the calls in flight when it was full (4 debates of at most 5 calls at once).
+REPAID = 2 * (8 + 4 * 5)
 
 
 @pytest.mark.thorough

@@ -1,5 +1,6 @@
 """Driving a run: every call a stored turn, every end a result, whatever happens in between."""
 
+import time
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -13,6 +14,7 @@ from apps.debates.selectors import progress
 from apps.debates.services import SliceEnd, pause_run, resume_run, run_slice, unfinished_runs
 from apps.debates.services.driving.budget import worst_cost
 from apps.debates.services.driving.call_executor import REMINDER
+from apps.debates.services.driving.store import SliceStore
 from apps.labels.models import ItemState, Label
 from labelhub.core.errors import Conflict
 from labelhub.core.llm.errors import ModelError, QuotaExhausted, WrongKey
@@ -217,6 +219,21 @@ def test_when_its_time_is_up_a_slice_leaves_the_rest_to_the_next() -> None:
     assert run.status == Run.Status.RUNNING
     assert drive(run, script) is SliceEnd.FINISHED
     assert len(script.calls) == 8
+
+
+def test_a_slow_database_holds_the_calls_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, script = scripted_run(60), Script()
+    write, unwritten = SliceStore.write, []
+
+    def write_slowly(store: SliceStore, *args: Any) -> str:
+        time.sleep(0.05)
+        unwritten.append(len(script.calls) - Turn.objects.count())
+        return write(store, *args)
+
+    monkeypatch.setattr(SliceStore, "write", write_slowly)
+    assert drive(run, script, width=4, claim=60, flush_rows=8) is SliceEnd.FINISHED
+    # One batch on its way, one that waits, each with what was in flight when it was full.
+    assert max(unwritten) <= 2 * (8 + 4)
 
 
 @pytest.mark.thorough

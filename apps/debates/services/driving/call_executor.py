@@ -205,6 +205,7 @@ class CallExecutor:
         reservation = BudgetReservation(
             self._budget, role.model, call, tried=progress.tries_of(call.step), failed=failed
         )
+        await self._writer.wait_for_room()
         try:
             await reservation.reserve()
         except BudgetReached as error:

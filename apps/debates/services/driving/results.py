@@ -281,7 +281,9 @@ class Writer:
     """Buffers turns and results; :meth:`run` writes them every ``rows`` rows or ``seconds``.
 
     A debate's result is added after its last turn and both leave in one batch or in order, so a
-    result that is written implies all of its turns.
+    result that is written implies all of its turns. Who makes rows waits for :meth:`wait_for_room`
+    first, so that a slow database holds back calls instead of filling memory with paid answers
+    that a killed process would lose.
     """
 
     def __init__(self, write: Write, *, rows: int, seconds: float) -> None:
@@ -292,6 +294,8 @@ class Writer:
         self._finished: list[FinishedDebate] = []
         self._tries: list[FailedTries] = []
         self._full = asyncio.Event()
+        self._room = asyncio.Event()
+        self._room.set()
         self._one_at_a_time = asyncio.Lock()
         self._closed = False
 
@@ -309,6 +313,10 @@ class Writer:
         """Take failed tries."""
         self._tries.append(tries)
         self._note_fill()
+
+    async def wait_for_room(self) -> None:
+        """Wait while a whole batch is buffered."""
+        await self._room.wait()
 
     async def run(self) -> None:
         """Write until :meth:`close`; raises what the database raised."""
@@ -329,6 +337,7 @@ class Writer:
             turns, finished, tries = self._turns, self._finished, self._tries
             self._turns, self._finished, self._tries = [], [], []
             self._full.clear()
+            self._room.set()
             if not turns and not finished and not tries:
                 return
             try:
@@ -340,3 +349,4 @@ class Writer:
     def _note_fill(self) -> None:
         if len(self._turns) + len(self._finished) + len(self._tries) >= self._rows:
             self._full.set()
+            self._room.clear()
