@@ -53,7 +53,7 @@ handed = queue_next.sync(**here)
 answer = models.AnswerRequest(item=handed.item.id, value="good", lease=handed.lease.token)
 assert label_create.sync(body=answer, **here).value == "good"
 assert [row.value for row in projects_gold_list.sync(**here).results] == ["good"]
-run = run_start.sync(body=models.RunRequest(protocol=models.ProtocolEnum.SINGLE), **here)
+run = run_start.sync(body=models.RunRequest(protocol=models.RunProtocolEnum.SINGLE), **here)
 assert run.id in {row.id for row in run_list.sync(**here).results}
 assert agreement.sync(**here).items >= 1
 assert evaluation.sync(**here).project == "hotel"

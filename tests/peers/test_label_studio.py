@@ -73,7 +73,7 @@ def predicted(case: Case, name: str) -> list[Any]:
 def test_what_was_done_there_comes_back(label_studio: LabelStudio, name: str, origin: str) -> None:
     case = CASES[name]
     config, tasks, kind = from_here(case) if origin == "ours" else plain(case)
-    assert schema_from_studio(config).task in (case.definition["task"], "single")
+    assert schema_from_studio(config).task.name in (case.definition["task"], "single")
     number = label_studio.project(f"{name} {origin}", config)
     label_studio.load(number, tasks)
     for step in case.steps:
