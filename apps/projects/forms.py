@@ -90,11 +90,13 @@ class ConfigForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Add the ``schema`` that the configuration describes."""
         cleaned: dict[str, Any] = super().clean() or {}
-        config = cleaned.get("config", "").strip()
+        if self.errors:
+            return cleaned
+        config, answer = cleaned["config"], cleaned["answer"]
         try:
             if config.startswith("<"):
-                cleaned["schema"] = schema_from_studio(config, cleaned["answer"].strip())
-            elif config:
+                cleaned["schema"] = schema_from_studio(config, answer)
+            else:
                 cleaned["schema"] = parse_schema(json.loads(config))
         except (json.JSONDecodeError, RecursionError):
             self.add_error("config", "Is neither Label Studio's XML nor JSON.")

@@ -54,6 +54,13 @@ def test_of_several_questions_one_is_chosen(maker: Client) -> None:
     assert taken.context["form"]["task"].value() == "multi"
 
 
+def test_an_overlong_name_of_a_question_is_refused_beside_it(maker: Client) -> None:
+    response = maker.post(URL, {"config": TWO, "answer": "m" * 201})
+
+    assert response.status_code == 422
+    assert list(response.context["form"].errors) == ["answer"]
+
+
 def test_a_schema_of_this_place_is_read_as_well(maker: Client) -> None:
     schema = {"task": "single", "labels": [{"name": "yes", "include": "nods"}, {"name": "no"}]}
 
