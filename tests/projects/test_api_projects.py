@@ -86,6 +86,20 @@ def test_a_refusal_says_what_is_wrong(sent: Any, status: int, words: str) -> Non
     assert Project.objects.count() == 1
 
 
+def test_an_unknown_field_is_refused_by_its_name() -> None:
+    project = ProjectFactory.create()
+    client = signed_in(member(project, Role.MANAGER))
+    schema = {"task": "single", "labels": ["good", "bad"]}
+    made = client.post(URL, {"slug": "new", "label_schema": schema})
+    changed = client.patch(f"{URL}{project.slug}/", {"name": "New", "guidelines": "Read"})
+    assert (made.status_code, changed.status_code) == (422, 422)
+    assert made.json()["errors"] == [
+        {"field": "label_schema", "message": "A project has no such field."}
+    ]
+    assert changed.json()["errors"][0]["field"] == "guidelines"
+    assert [project.name for project in Project.objects.all()] == [project.name]
+
+
 def test_a_change_makes_new_versions() -> None:
     project = ProjectFactory.create()
     client = signed_in(member(project, Role.MANAGER))

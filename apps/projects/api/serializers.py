@@ -36,7 +36,7 @@ class SchemaField(serializers.JSONField):
 
 
 class ProjectSerializer(serializers.ModelSerializer[Project]):
-    """A project prefetched with ``selectors.details``."""
+    """A project with the prefetches of ``selectors.project_prefetches``."""
 
     task = serializers.SerializerMethodField()
     schema = serializers.SerializerMethodField()

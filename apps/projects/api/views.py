@@ -1,5 +1,6 @@
 """REST of projects and their members."""
 
+from collections.abc import Container
 from typing import Any
 
 from django.db.models import prefetch_related_objects
@@ -53,6 +54,7 @@ class ProjectsViewSet(ApiViewSet):
 
         Anybody signed in may make one; they become its manager.
         """
+        _refuse_unknown(request.data, NewProjectSerializer().fields)
         fields = self.read_body(NewProjectSerializer)
         schema = _read_schema(fields.pop("schema", {}), fields)
         fields.setdefault("name", fields["slug"])
@@ -87,6 +89,7 @@ class OneProjectViewSet(ProjectViewSet):
             known = getattr(self.project, field)
             if isinstance(sent, dict) and sent.get(field, known) != known:
                 raise InvalidInput(f"{field}: change it through projects/{slug}/plan/.")
+        _refuse_unknown(sent, ProjectSerializer().fields)
         fields = self.read_body(ProjectChangeSerializer)
         if "schema" in fields:
             fields["schema"] = parse_schema(fields["schema"])
@@ -148,6 +151,13 @@ class MemberViewSet(ProjectViewSet):
         user = _find_person(request.query_params.get("username", ""))
         remove_member(project=self.project, user=user, actor=request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _refuse_unknown(sent: Any, known: Container[str]) -> None:
+    # A misspelled field would otherwise be ignored.
+    for name in sent if isinstance(sent, dict) else ():
+        if name not in known:
+            raise InvalidInput.at(name[:60], "A project has no such field.")
 
 
 def _to_json(view: ApiViewSet, project: Project, user: User) -> dict[str, Any]:
