@@ -77,7 +77,7 @@ class WholeForm(forms.Form):
     more_names = forms.CharField(
         required=False,
         label="Add many labels by name",
-        help_text="One name per line; project_prefetches can follow later.",
+        help_text="One name per line; details can follow later.",
         widget=forms.Textarea(attrs={"rows": 4}),
     )
 
@@ -92,8 +92,8 @@ class SchemaForm:
         self.rows = LabelRows(data, initial=labels, prefix="label")
         self.whole = WholeForm(data, initial=whole, prefix="schema")
         self.schema: Schema | None = None
-        #: For the page's script: label types without labels, and those whose labels have points.
-        self.unlabelled = " ".join(name for name, task in TASKS.items() if not task.labelled)
+        #: For the page's script: types for which nobody enters labels, and those with points.
+        self.unlabelled = " ".join(name for name, task in TASKS.items() if not task.takes_labels)
         self.ordered = " ".join(name for name, task in TASKS.items() if task.ordered)
 
     def is_valid(self, task: str) -> bool:

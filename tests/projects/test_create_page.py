@@ -8,6 +8,7 @@ from django.test import Client
 from apps.accounts.roles import Role
 from apps.projects.models import Project
 from apps.projects.selectors import current_guideline, current_schema, role_in
+from labelhub.core.schema import TASKS, LabelDef
 from tests.factories.accounts import UserFactory
 from tests.factories.projects import ProjectFactory
 
@@ -103,6 +104,24 @@ def test_a_refusal_stands_on_the_page_with_what_was_typed(
     assert response.status_code == 422
     assert words in response.content.decode().replace("&#x27;", "'")
     assert Project.objects.count() == 1
+
+
+def test_a_type_with_fixed_labels_asks_for_none(
+    maker: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class YesNo(type(TASKS["single"])):  # type: ignore[misc]  # the class of an instance
+        name = "yes_no"
+        title = summary = example = "Yes or no"
+
+        def check_labels(self, labels: tuple[LabelDef, ...]) -> tuple[LabelDef, ...]:
+            return LabelDef("yes"), LabelDef("no")
+
+    monkeypatch.setitem(TASKS, "yes_no", YesNo())
+    page = maker.get(URL)
+    assert 'data-unlabelled="text per_item yes_no"' in page.content.decode()
+    assert "One name per line; details can follow later." in page.content.decode()
+    maker.post(URL, form(task="yes_no"))
+    assert current_schema(only()).parsed.names == ("yes", "no")
 
 
 def test_tampered_counters_are_refused(maker: Client) -> None:

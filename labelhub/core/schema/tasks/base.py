@@ -15,6 +15,7 @@ from labelhub.core.schema.content import (
 from labelhub.core.schema.definition import (
     LabelDef,
     Schema,
+    SchemaError,
     Value,
     ValueNotOffered,
     fold,
@@ -106,6 +107,14 @@ class LabelType:
     def labelled(self) -> bool:
         """Whether values consist of the schema's labels, so that all items share categories."""
         return not self.written and not self.item_options
+
+    @property
+    def takes_labels(self) -> bool:
+        """Whether a schema must name its labels: not if the type has none, or adds its own."""
+        try:
+            return self.labelled and not self.check_labels(())
+        except SchemaError:
+            return True
 
     @property
     def one_of_several(self) -> bool:
