@@ -22,7 +22,7 @@ from apps.exchange.values import (
 from apps.labels.models import MACHINES, PEOPLE, Gold, Kind, Label
 from labelhub.core.schema import Schema, Value
 
-#: What files call the kinds of annotators, beside the ledger's own names.
+#: Names of the kinds of annotators in files, besides the ledger's own.
 KINDS = {
     "llm": "llm", "crowd": "crowd", "expert": "expert", "author": "author", "model": "model",
     "human": "crowd", "worker": "crowd", "annotator": "crowd", "": "crowd",
@@ -52,7 +52,7 @@ def by_source(raw: Any) -> Any:
 ACTIONS, BASES = tuple(Label.Action.values), tuple(Gold.Basis.values)
 Role = Label.Role
 ROLES = tuple(Role.values)
-#: Role → the kinds of annotators whose labels may have it; all may have the others.
+#: Role → the kinds of annotators whose labels may have it; the other roles fit all kinds.
 KINDS_OF_ROLE: dict[str, tuple[Kind, ...]] = {
     Role.EXTRA: PEOPLE,
     Role.GOLD_QUESTION: PEOPLE,
@@ -164,8 +164,8 @@ def read_label(
     role = None if given.get("role") == "" else given.get("role")
     provenance = as_object(given.get("provenance") or {}, f"{where}.provenance")
     if role is None and given.get("uid") and (keys := OLD_ROLES.intersection(provenance)):
-        # Our own export of before there were roles: read as a plain vote, a gold question or an
-        # author's late answer would decide gold.
+        # An old export of ours, without roles: as plain votes, answers to gold questions and late
+        # answers of authors would decide gold.
         raise RowFault(
             f"Without 'role' but with '{min(keys)}' in 'provenance': add the role of this row.",
             field=f"{where}.role",

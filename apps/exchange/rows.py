@@ -145,7 +145,7 @@ def _text(raw: Any, where: str, data: Mapping[str, Any]) -> str:
 
 
 def external_id(raw: Any, where: str) -> str:
-    """The id as items keep it; empty when there is none.
+    """The id as items store it; empty if there is none.
 
     Raises:
         RowFault: no text or number, or too long.

@@ -57,7 +57,7 @@ def import_of(project: Project, batch_id: int) -> ImportBatch:
 
 
 def preview_batch(batch: ImportBatch) -> Preview:
-    """The preview of an uploaded file, read as it will be.
+    """The preview of an uploaded file, read as the import will read it.
 
     Raises:
         UnreadableFile: the file as a whole is of no use.

@@ -59,7 +59,7 @@ class ColumnsForm(forms.Form):
     strict = forms.BooleanField(
         label="Import nothing if any row has a fault",
         required=False,
-        help_text="Otherwise the good rows go in and the others are listed.",
+        help_text="Otherwise the good rows are imported and the others are listed.",
     )
 
     def __init__(self, preview: Preview, *args: Any, **kwargs: Any) -> None:

@@ -128,7 +128,7 @@ def test_a_quote_that_is_never_closed_costs_its_own_row_only(tmp_path: Path) -> 
 def test_what_follows_a_json_list_is_told(tmp_path: Path, content: bytes) -> None:
     rows = read(tmp_path, content, "x.json")
     assert texts(rows) == ["a"]
-    assert "behind the end of the list" in str(rows[-1].error)
+    assert "after the end of the list" in str(rows[-1].error)
 
 
 @pytest.mark.parametrize("name", ["x.json", "x.jsonl"])

@@ -84,7 +84,7 @@ def test_the_card_says_what_the_hub_and_people_need() -> None:
     assert "| Crowd | 2 | 2 | 0 | 100% (21% to 100%, n = 1) |" in text
     assert "guideline version 1" in text
     assert "> \\# Not a heading" in text
-    assert "To be filled in by the owner" in text
+    assert "The owner fills this in" in text
     assert "null for a value: 1 items" in text
 
 

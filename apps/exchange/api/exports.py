@@ -60,7 +60,7 @@ class SavedExportSerializer(serializers.ModelSerializer[SavedExport]):
 
 
 class VerifiedSerializer(serializers.Serializer[Any]):
-    """The stored file now; null where it is gone."""
+    """The stored file now; null if it is gone."""
 
     ok = serializers.BooleanField(help_text="Whether it is unchanged.")
     sha256 = serializers.CharField(allow_null=True)

@@ -127,8 +127,10 @@ class ImportViewSet(ProjectViewSet):
                 "Large, or the server is busy reading files; the worker imports it.",
             ),
             422: OpenApiResponse(
-                description="Unreadable, or strict and faulty: a problem, with the counts and "
-                "faults of the import where it was read."
+                description=(
+                    "Unreadable, or strict and faulty: a problem, with the counts and faults of "
+                    "the import if the file was read."
+                )
             ),
         },
     )

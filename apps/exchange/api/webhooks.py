@@ -59,7 +59,7 @@ class WebhookChangeSerializer(NewWebhookSerializer):
 class SecretSerializer(serializers.Serializer[Any]):
     """A signing secret, shown only once."""
 
-    secret = serializers.CharField(help_text="whsec_ and base64, as Standard Webhooks has it.")
+    secret = serializers.CharField(help_text="whsec_ and base64, as in Standard Webhooks.")
 
 
 class MadeWebhookSerializer(WebhookSerializer):
@@ -72,10 +72,12 @@ class MadeWebhookSerializer(WebhookSerializer):
 
 
 class DeliverySerializer(serializers.ModelSerializer[Delivery]):
-    """One event on its way."""
+    """The delivery of one event."""
 
     message_id = serializers.SerializerMethodField()
-    item = serializers.SerializerMethodField(help_text="The item's own id, where it is about one.")
+    item = serializers.SerializerMethodField(
+        help_text="The external id of the item, if the event is about one."
+    )
 
     class Meta:
         model = Delivery
@@ -98,10 +100,11 @@ class DeliverySerializer(serializers.ModelSerializer[Delivery]):
 
 
 class ReplaySerializer(serializers.Serializer[Any]):
-    """Either of the two."""
+    """Deliveries to send again: all since a time, or chosen ones."""
 
     since = serializers.DateTimeField(
-        required=False, help_text="Everything by the times that labels, decisions and runs have."
+        required=False,
+        help_text="All events since then, by the times of labels, decisions and runs.",
     )
     deliveries = serializers.ListField(
         child=serializers.IntegerField(), required=False, max_length=1000
@@ -130,7 +133,7 @@ class WebhookViewSet(ProjectViewSet):
     serializer_class = WebhookSerializer
 
     def webhook(self) -> Webhook:
-        """The one of the address."""
+        """The webhook in the address."""
         return services.webhook_of(self.project, self.kwargs["webhook_id"])
 
     def list(self, request: Request, **_: str) -> Response:
@@ -142,7 +145,7 @@ class WebhookViewSet(ProjectViewSet):
 
     @extend_schema(request=NewWebhookSerializer, responses={201: MadeWebhookSerializer})
     def create(self, request: SignedInApiRequest, **_: str) -> Response:
-        """Make a webhook.
+        """Create a webhook.
 
         It gets events from now on. The response has its secret, which is shown only once.
         """
@@ -166,7 +169,7 @@ class WebhookViewSet(ProjectViewSet):
     def partial_update(self, request: Request, **_: Any) -> Response:
         """Change a webhook.
 
-        Its settings. Switched on, it gets events from then on.
+        Its settings. When it is switched on, it gets events from then on.
         """
         changes = self.read_body(WebhookChangeSerializer, partial=True)
         active = changes.pop("active", None)
@@ -191,7 +194,7 @@ class WebhookViewSet(ProjectViewSet):
     def secret(self, request: Request, **_: Any) -> Response:
         """Replace the secret.
 
-        The old one signs beside it for a day.
+        The old one also signs for a day.
         """
         made = {"secret": services.rotate_secret(webhook=self.webhook())}
         return Response(made, status=status.HTTP_201_CREATED, headers=KEPT_NOWHERE)
@@ -201,7 +204,7 @@ class WebhookViewSet(ProjectViewSet):
     def ping(self, request: Request, **_: Any) -> Response:
         """Send a test message.
 
-        Tried once, also where the webhook is switched off.
+        Tried once, even if the webhook is switched off.
         """
         made = services.ping(webhook=self.webhook())
         return Response(DeliverySerializer(made).data, status=status.HTTP_202_ACCEPTED)

@@ -1,4 +1,5 @@
-"""Files out: one module per format. A new format is a new module and one word in ``_MODULES``."""
+"""The export formats, one module each. A new format is a new module and one word in
+``_MODULES``."""
 
 from collections.abc import Callable, Iterator, Sequence
 

@@ -30,7 +30,7 @@ class Source:
 
     @property
     def schema(self) -> Schema:
-        """The schema that values are under."""
+        """The label schema of the version."""
         return self.version.parsed
 
 

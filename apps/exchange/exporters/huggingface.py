@@ -35,7 +35,7 @@ WHOLE, TRUTH = {"dtype": "int64", "_type": "Value"}, {"dtype": "bool", "_type": 
 TURNS = [{"role": STRING, "text": STRING}]
 QUOTES = [{"label": STRING, "text": STRING, "start": WHOLE, "end": WHOLE}]
 MACHINES = (Kind.LLM, Kind.MODEL)
-#: Metadata that only the tool uses that the items came from.
+#: Metadata that only the tool of origin uses.
 HIDDEN = (KEPT, "argilla")
 
 
@@ -180,15 +180,15 @@ class Share:
         self.total += share
 
     def words(self) -> str:
-        """Mean, interval and n. Wilson's interval is that of items all right or all wrong, which
-        spread most: with shares between it is too wide rather than too narrow."""
+        """Mean, interval and n. Wilson's interval assumes shares of 0 or 1, which vary most; for
+        other shares it is too wide rather than too narrow."""
         low, high = wilson(round(self.total), self.n)
         return f"{self.total / self.n:.0%} ({low:.0%} to {high:.0%}, n = {self.n:,})"
 
 
 @dataclass(slots=True)
 class Counts:
-    """Running counts: bounded, but for the names of annotators."""
+    """Running counts, of bounded size except for the names of annotators."""
 
     schema: Schema
     rows: int = 0
@@ -303,12 +303,12 @@ def _body(source: Source, counts: Counts) -> Iterator[str]:
     if project.description:
         yield f"{_plain(project.description)}\n"
     if schema.question:
-        yield f"Asked of each text: **{_plain(schema.question)}**\n"
+        yield f"The question about each text: **{_plain(schema.question)}**\n"
     name = "labels" if schema.task.several else "label"
     yield (
         f"{counts.rows:,} items, {counts.decided:,} of them decided. `{name}` is the decision: "
-        f"{schema.task.hub_words}; it is null where nobody decided. `decided_by` says how it came "
-        "about. `meta` is JSON.\n"
+        f"{schema.task.hub_words}; it is null for undecided items. `decided_by` is the basis of "
+        "the decision. `meta` is JSON.\n"
     )
     yield from _label_table(schema, counts)
     yield from _annotator_table(counts)
@@ -336,9 +336,9 @@ def _label_table(schema: Schema, counts: Counts) -> Iterator[str]:
 
 
 def _annotator_table(counts: Counts) -> Iterator[str]:
-    yield "## Who labelled\n"
+    yield "## Annotators\n"
     if counts.labels:
-        yield "| kind | annotators | labels | could not tell | same as the decided value |"
+        yield "| kind | annotators | labels | unsure | same as the decided value |"
         yield "| --- | ---: | ---: | ---: | --- |"
     for kind in (kind for kind in Kind if kind in counts.labels):
         same = counts.against_gold[kind].words() if kind in counts.against_gold else "not computed"
@@ -355,11 +355,11 @@ def _annotator_table(counts: Counts) -> Iterator[str]:
     if counts.people.n:
         yield (
             f"\nTwo people (crowd, experts) who labelled the same item agree on "
-            f"{counts.people.words()}: the mean over items of the share of pairs that say exactly "
-            "the same."
+            f"{counts.people.words()}: the mean over items of the share of pairs with exactly the "
+            "same value."
         )
     if counts.against_gold or counts.people.n:
-        yield "\nIn brackets: Wilson's 95 % interval over items, and how many items."
+        yield "\nIn brackets: Wilson's 95 % interval over items, and the number of items."
     if counts.offline:
         yield "\nThe built-in offline model is a text matcher, not an LLM."
     yield ""
@@ -369,12 +369,12 @@ def _limits(source: Source, counts: Counts) -> Iterator[str]:
     yield "## Limits\n"
     if counts.decided < counts.rows:
         yield f"- Undecided, with null for a value: {counts.rows - counts.decided:,} items."
-    yield "- Decided values rest on some of these labels: agreement with them is no accuracy."
-    yield "- Whoever saw a suggestion before labelling tends to agree with it."
+    yield "- Decided values rest on some of these labels, so agreement with them is not accuracy."
+    yield "- Annotators who saw a suggestion tend to agree with it."
     if not source.only:
-        yield "- Superseded and withdrawn labels are left out, and people have numbers for names."
+        yield "- Superseded and withdrawn labels are left out; numbers replace names of people."
     yield "- Texts and metadata are as they were imported: check them for personal data first."
-    yield "\n## Licence\n\nTo be filled in by the owner, here and in the header.\n"
+    yield "\n## Licence\n\nThe owner fills this in, here and in the header.\n"
 
 
 def _plain(text: str) -> str:

@@ -25,7 +25,7 @@ from apps.labels.models import Label
 from apps.projects.models import Item, Project
 from labelhub.core.schema import Schema, Value, role_of, value_key
 
-#: So many of a project's first items are read to find the names of its controls.
+#: The number of first items that are read to find the names of the controls.
 LOOKED_AT = 100
 
 
@@ -40,9 +40,9 @@ class Names:
     rationale: str = "rationale"
     comment: str = "comment"
     confidence: str = "confidence"
-    #: The type of the answer's results where it is not the usual one of the task.
+    #: The type of the answer's results if it is not the usual one of the label type.
     kind: str = ""
-    #: Whether some item has context, and the configuration a place for it.
+    #: Whether an item has context; the configuration then has a place for it.
     context: bool = False
 
 

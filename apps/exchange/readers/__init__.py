@@ -1,4 +1,5 @@
-"""Files in: one module per format. A new format is a new module and one word in ``_MODULES``."""
+"""The import formats, one module each. A new format is a new module and one word in
+``_MODULES``."""
 
 import json
 from collections.abc import Iterator
@@ -62,8 +63,8 @@ def open_rows(
     """Stream the rows of a file in constant memory; rows with a fault carry it.
 
     Packed formats and large files are read by a separate process, as the server would keep the
-    memory that they take. There are ``PLACES`` for those; ``meanwhile`` is called while none is
-    free. With ``in_all`` the process has so many seconds of processor time.
+    memory that they take. ``PLACES`` of these run at once; ``meanwhile`` is called while none is
+    free. ``in_all`` limits the seconds of processor time.
 
     Raises:
         UnreadableFile: the file as a whole is of no use (empty, broken, a bomb, no rows); while

@@ -18,8 +18,8 @@ logger = logging.getLogger(__name__)
 MAX_ROW_BYTES = 10 * 1024 * 1024
 MAX_TEXT_CHARS = 1_000_000
 MAX_DEPTH = 32
-#: What a row may take in memory, where an empty list or number takes ``LEAST``: it may be two bytes
-#: of a file.
+#: Bytes that a row may take in memory. An empty list or number takes ``LEAST``, though it may be
+#: two bytes in the file.
 MAX_ROW_MEMORY, LEAST = 32 * 1024 * 1024, 64
 MAX_COLUMNS = 1000
 MAX_COLUMN_NAME = 1000
@@ -79,7 +79,7 @@ def isolate_row(number: int) -> Iterator[None]:
         logger.exception("row %s could not be translated", number)
         raise RowFault(
             f"Cannot be read because of a fault of the server ({type(error).__name__}); the other "
-            "rows do not depend on it."
+            "rows are not affected."
         ) from error
 
 
@@ -90,7 +90,7 @@ class RawRow:
     ``number`` is where a person finds it: the line of a JSONL file, the row of a sheet (the header
     is row 1), the place in a JSON list or Parquet file (from 1). ``position`` is how many bytes of
     the file were read so far, ``size`` how many bytes the row takes, where that may be more than
-    the file has. ``error`` set means that ``data`` is not to be used.
+    the file has. If ``error`` is set, ``data`` must not be used.
     """
 
     number: int
@@ -103,8 +103,8 @@ class RawRow:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One file format: ``read`` streams its rows in constant memory. One that ``unpacks`` may hold
-    far more than its size tells."""
+    """One file format: ``read`` streams its rows in constant memory. A format that ``unpacks`` may
+    hold far more than the size of its file."""
 
     name: str
     title: str
@@ -237,7 +237,7 @@ def _parse_integer(digits: str) -> int:
     return int(digits)
 
 
-#: No file needs longer numbers, and Python refuses them from 4,300 on.
+#: No file needs longer numbers, and Python refuses them from 4,300 digits on.
 MAX_DIGITS = 1000
 DECODER = json.JSONDecoder(
     parse_constant=_refuse_constant, parse_int=_parse_integer, object_pairs_hook=_unique_keys

@@ -39,7 +39,7 @@ class _Scanner:
         return self._source.position
 
     def fill(self) -> bool:
-        """Drop what is behind, read more; False at the end of the file."""
+        """Drop the text before the offset and read more; False at the end of the file."""
         raw = self._source.read()
         self.text = self.text[self.offset :] + self._decoder.decode(raw, final=not raw)
         self.offset = 0
@@ -153,7 +153,7 @@ def _elements(scanner: _Scanner, *, alone: bool) -> Iterator[RawRow]:
             return
     scanner.offset += 1
     if alone and scanner.peek():
-        error = "There is more behind the end of the list; it was not read."
+        error = "There is more after the end of the list; it was not read."
         yield RawRow(number + 1, error=error, position=scanner.position)
 
 

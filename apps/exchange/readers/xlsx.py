@@ -157,7 +157,7 @@ def _rows(sheet: Any, size: int, last: int) -> Iterator[RawRow]:
             return
         except MemoryError:
             raise
-        except Exception as error:  # a broken sheet shows while it is read
+        except Exception as error:  # a broken sheet fails only while it is read
             raise UnreadableFile(BROKEN) from error
         if all(cell is None for cell in cells):
             continue

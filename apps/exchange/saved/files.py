@@ -17,7 +17,7 @@ PIECE = 1024 * 1024
 
 
 class CannotStore(LabelhubError):
-    """The disk did not take a file."""
+    """The disk refused a file."""
 
     code = "cannot_store"
     http_status = 507

@@ -23,7 +23,7 @@ from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
 from labelhub.core.errors import Conflict, LabelhubError
 
-#: Of these the page shows the newest.
+#: How many exports the page shows, the newest first.
 SHOWN = 50
 
 

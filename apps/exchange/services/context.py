@@ -42,7 +42,7 @@ class RepeatedLabels:
         return replace(row, uid=uuid5(same, str(self._counts[same])))
 
 
-#: So many faults are kept to be shown; all are counted.
+#: The faults that are kept to be shown; all are counted.
 MAX_NOTES = 1000
 #: Characters of a note that are kept: names and values in a file may be of any length.
 MAX_FIELD, MAX_MESSAGE = 200, 500
@@ -86,7 +86,7 @@ class ImportTally:
         self._note(row, field_name, message, "conflict")
 
     def remark(self, row: int, field_name: str, message: str) -> None:
-        """Note what holds for the file, at the row where it was first seen."""
+        """Note a remark on the file, at the first row it applies to."""
         self._note(row, field_name, message, "remark")
 
     def _note(self, row: int, field_name: str, message: str, kind: str) -> None:

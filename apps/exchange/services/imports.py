@@ -167,7 +167,7 @@ class ImportRefused(LabelhubError):
 
     def __init__(self, tally: ImportTally) -> None:
         rows = "1 row has a fault" if tally.failed == 1 else f"{tally.failed:,} rows have faults"
-        super().__init__(f"Nothing was imported, as asked for (strict): {rows}.")
+        super().__init__(f"Nothing was imported, because the import is strict: {rows}.")
         self.failed, self.errors = tally.failed, [note.to_json() for note in tally.notes]
 
 
@@ -194,7 +194,7 @@ def fail_import(batch_id: int, error: Exception) -> None:
         where = f"after row {batch.rows_done:,}" if batch.rows_done else "at the start"
         words = (
             f"The import stopped {where} by {{fault}}. "
-            "Rows before that are in; importing the file again adds only the others."
+            "Rows before that are imported; importing the file again adds only the others."
         )
         batch.message = failure_message(error, words)
     transaction.on_commit(partial(discard_upload, copy(batch)))

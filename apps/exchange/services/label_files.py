@@ -27,11 +27,11 @@ from apps.projects.models import Item, Project
 from labelhub.core.schema import Value
 
 CHUNK_ROWS = 1000
-#: So many rows are grouped by item at once: many files are sorted by annotator, and to update an
-#: item's state for each of its labels takes ten times as long as once for all.
+#: The rows that are grouped by item at once: many files are sorted by annotator, and updating an
+#: item's state for each of its labels takes ten times as long as updating it once.
 WINDOW_ROWS = 20_000
 WINDOW_BYTES = 16 * 1024 * 1024
-#: Field → names it goes by.
+#: Field → its names in files.
 ALIASES = {
     "item_id": ("item_id", "id", "external_id", "ext_id", "item"),
     "annotator": ("annotator_id", "annotator", "worker_id", "user"),

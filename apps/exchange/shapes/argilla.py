@@ -17,8 +17,8 @@ from apps.exchange.values import as_list, as_object, is_number
 from apps.labels.models import Label
 from labelhub.core.schema import Schema, role_of
 
-FIELDS = ("text", "context", "question", "options")  # an id is a part of the record
-#: What an answer's status makes of it; "submitted", or none, is a label.
+FIELDS = ("text", "context", "question", "options")  # the id is a part of the record
+#: Status of an answer → its role; "submitted", or no status, is a label.
 STATUS_ASIDE = {"discarded": Label.Role.SKIP, "draft": Label.Role.DRAFT}
 KEPT = ("vectors", "_server_id", "inserted_at", "updated_at", "status")
 

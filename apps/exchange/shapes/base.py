@@ -12,7 +12,7 @@ from apps.labels.models import Label
 from labelhub.core.schema import Schema, Value
 from labelhub.core.schema.definition import number
 
-#: Names of labels that come without a UUID are made in here, from all that they say.
+#: The namespace of UUIDs that are made from the content of labels without one.
 NAMESPACE = UUID("0c3c5a0e-8f0d-4d64-9f0a-6a1c1b1f7a11")
 
 Data: TypeAlias = Mapping[str, Any]
@@ -21,7 +21,7 @@ FIELDS = ("id", "text", "context", "question", "options")
 
 
 class Translated(NamedTuple):
-    """A row in our own fields, and what is worth a remark (field, message) once for the file."""
+    """A row in our own fields, with remarks (field, message) that are shown once for the file."""
 
     row: dict[str, Any]
     remarks: tuple[tuple[str, str], ...] = ()
@@ -31,8 +31,8 @@ class Translated(NamedTuple):
 class Shape:
     """Rows of one tool: ``fits`` looks at the keys alone, ``read`` raises ``RowFault``.
 
-    ``columns`` are those that may be chosen as text, id and so on; ``questions`` what the row
-    answers, of which one can be the project's.
+    ``columns`` are those that may be chosen as text, id and so on; ``questions`` are those that the
+    row answers; one of them can be the project's.
     """
 
     title: str
@@ -179,7 +179,7 @@ def locate_quote(
 ) -> tuple[int, int] | None:
     """(start, end) in code points; None where the text has another quote there.
 
-    Tools count code points or, older ones, UTF-16 units: the quote tells which.
+    Tools count code points, older ones UTF-16 units: the quote shows which.
 
     Raises:
         RowFault: no whole numbers, or beyond the text.

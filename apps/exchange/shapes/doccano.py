@@ -18,7 +18,7 @@ from labelhub.core.schema import Schema
 #: Columns of categories and of spans; ``label`` and ``labels`` may hold either.
 PLAIN = ("label", "labels", "cats")
 SPANS = ("entities", *PLAIN)
-#: What doccano's export has and no other file.
+#: Columns that only doccano's export has.
 MARKS = ("Comments", "entities", "relations", "cats")
 #: The annotator, where a file names none.
 ANNOTATOR = "doccano"

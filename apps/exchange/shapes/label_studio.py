@@ -41,8 +41,8 @@ def content_of(task: Data, columns: ColumnMap) -> dict[str, Any]:
     """A row without labels: item fields out of ``data``; the remaining columns and the task's own
     ``meta`` are metadata.
 
-    A column of ``data`` is gold only where somebody chose it, and then kept as that alone: metadata
-    is shown to those who label.
+    A column of ``data`` is gold only if somebody chose it, and is then not in the metadata, which
+    annotators see.
     """
     data = as_object(task["data"], "data")
     fields, others = columns.of(data, CONTENT)
@@ -185,7 +185,10 @@ def _add_answer(
     elif role == "confidence" and kind in ("number", "rating"):
         annotation.set_confidence(value[kind])
     elif of_region:
-        raise RowFault(f"'{name[:80]}' is asked of a part of the text, not of all.", field=where)
+        raise RowFault(
+            f"'{name[:80]}' is a question about a part of the text, not about all of it.",
+            field=where,
+        )
     else:
         annotation.set_answer(name, value[kind], where)
 

@@ -142,9 +142,9 @@ class _Given(NamedTuple):
     """The columns that controls may have written."""
 
     names: tuple[str, ...]
-    #: The task's own columns are not among them.
+    #: Whether the task's own columns are not among them.
     apart: bool
-    #: The only one that may be the answer is the answer.
+    #: Whether the only column that may be the answer is the answer.
     alone: bool
 
 

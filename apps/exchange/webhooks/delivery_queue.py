@@ -28,7 +28,7 @@ from apps.exchange.webhooks.transport import Answer, Sender
 logger = logging.getLogger(__name__)
 
 KIND = "exchange.webhook"
-#: After the first, second, … failed attempt: about three days, ten attempts in all.
+#: The waits after the first, second, … failed attempt: about three days, ten attempts in all.
 WAITS = (5, 30, 180, 900, 3_600, 4 * 3_600, 12 * 3_600, 24 * 3_600, 30 * 3_600)
 MOST_ATTEMPTS = len(WAITS) + 1
 #: So many failures of one delivery hold up the following ones.

@@ -33,7 +33,7 @@ ADJUDICATED = "adjudication.decided"
 RUN = "run.finished"
 PING = "ping"
 
-#: Every event that can be chosen, with what it means.
+#: Every event that can be chosen, with its meaning.
 EVENTS = {
     LABEL: "An annotator labelled an item, revised or withdrew a label, or rejected a suggestion "
     "without giving a label.",
@@ -60,14 +60,14 @@ ENDED = (Delivery.Status.DELIVERED, Delivery.Status.FAILED)
 
 
 def gold_events(*, withdrawn: bool, basis: str) -> list[str]:
-    """The events that one row of gold is."""
+    """The events of one row of gold."""
     if withdrawn:
         return [WITHDRAWN]
     return [GOLD, ADJUDICATED] if basis == "adjudication" else [GOLD]
 
 
 def label_events(*, unclear: bool) -> list[str]:
-    """The events that one label is; ``unclear``: an expert's finding that the item is unclear."""
+    """The events of one label; ``unclear``: an expert's finding that the item is unclear."""
     return [LABEL, ADJUDICATED] if unclear else [LABEL]
 
 
@@ -170,7 +170,7 @@ GOLD_FIELDS = ("created_at", "withdrawn", "basis")
 
 
 def labels_of(webhook: Webhook) -> "QuerySet[Label]":
-    """The labels of the project that are an event of the webhook."""
+    """The labels of the project with an event that the webhook gets."""
     rows = Label.objects.filter(item__project=webhook.project_id)
     if LABEL in webhook.events:
         return rows
@@ -179,7 +179,7 @@ def labels_of(webhook: Webhook) -> "QuerySet[Label]":
 
 
 def golds_of(webhook: Webhook) -> "QuerySet[Gold]":
-    """The gold of the project that is an event of the webhook."""
+    """The gold of the project with an event that the webhook gets."""
     wanted = Q(pk__in=[])
     if GOLD in webhook.events:
         wanted |= Q(withdrawn=False)
@@ -191,7 +191,7 @@ def golds_of(webhook: Webhook) -> "QuerySet[Gold]":
 
 
 def label_deliveries(webhook: Webhook, rows: Iterable[dict[str, Any]]) -> list[Delivery]:
-    """A delivery for each event of the webhook that the rows are. Labels that a change of the
+    """A delivery for each event of the rows that the webhook gets. Labels that a change of the
     schema has translated are no new adjudications."""
     return [
         Delivery(
@@ -211,7 +211,7 @@ def label_deliveries(webhook: Webhook, rows: Iterable[dict[str, Any]]) -> list[D
 
 
 def gold_deliveries(webhook: Webhook, rows: Iterable[dict[str, Any]]) -> list[Delivery]:
-    """A delivery for each event of the webhook that the rows are."""
+    """A delivery for each event of the rows that the webhook gets."""
     return [
         Delivery(
             webhook=webhook,

@@ -27,7 +27,7 @@ from labelhub.core.errors import Conflict, InvalidInput, NotFound
 
 MOST_WEBHOOKS = 20
 MOST_PINGS = 10
-#: How long a secret that was replaced signs beside the new one.
+#: How long a replaced secret also signs.
 OVERLAP = timedelta(hours=24)
 CHANGEABLE = frozenset({"url", "description", "events", "with_text", "origin"})
 #: Deliveries that can be chosen at once.

@@ -36,7 +36,9 @@ class WebhookForm(forms.Form):
         help_text="Each event is posted to it as JSON, signed.",
     )
     description = forms.CharField(
-        required=False, max_length=200, help_text="For you: what the receiver is."
+        required=False,
+        max_length=200,
+        help_text="A note for you, such as the name of the receiver.",
     )
     events = forms.MultipleChoiceField(
         choices=[(name, f"{name}: {words}") for name, words in EVENTS.items()],
@@ -56,7 +58,7 @@ class ReplayForm(forms.Form):
     since = forms.DateTimeField(
         label="Since (UTC)",
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
-        help_text="By the times that labels and decisions have; imported ones bring their own.",
+        help_text="By the times of labels and decisions; imported ones keep their own.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
