@@ -9,24 +9,24 @@ from django.http import HttpRequest
 from apps.common.readonly import ReadOnlyAdmin
 from apps.labels.models import Annotator, Gold, ItemState, Label
 
-#: What items hold that no list shows, and that may be long.
+#: Fields of items that no list shows and that may be long.
 ITEM_TEXTS = ("item__text", "item__context", "item__question", "item__options", "item__meta")
 
 
 class LedgerAdmin(ReadOnlyAdmin):
-    """To be found and read; the services write it."""
+    """Rows to look up; the services write them."""
 
     show_full_result_count = False
     unread: ClassVar[tuple[str, ...]] = ()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Without the fields that nobody reads here."""
+        """The rows without the fields that no page shows."""
         return super().get_queryset(request).defer(*self.unread)
 
 
 @admin.register(Annotator)
 class AnnotatorAdmin(LedgerAdmin):
-    """Who labels, project by project."""
+    """The annotators of all projects."""
 
     list_display = ["name", "kind", "project", "offline", "user"]
     list_filter = ["kind", "offline"]
@@ -36,7 +36,7 @@ class AnnotatorAdmin(LedgerAdmin):
 
 @admin.register(Label)
 class LabelAdmin(LedgerAdmin):
-    """What was said."""
+    """The labels."""
 
     list_display = ["uid", "item", "annotator", "value", "action", "withdrawn", "created_at"]
     list_filter = ["role", "action", "withdrawn", "abstained", "rejected", "annotator__kind"]
@@ -48,7 +48,7 @@ class LabelAdmin(LedgerAdmin):
 
 @admin.register(Gold)
 class GoldAdmin(LedgerAdmin):
-    """What was decided."""
+    """The decisions."""
 
     list_display = ["uid", "item", "value", "basis", "decided_by", "withdrawn", "created_at"]
     list_filter = ["basis", "withdrawn"]
@@ -59,7 +59,7 @@ class GoldAdmin(LedgerAdmin):
 
 @admin.register(ItemState)
 class ItemStateAdmin(LedgerAdmin):
-    """Where items stand in the queue."""
+    """The states of the items."""
 
     list_display = [
         "item",

@@ -1,4 +1,4 @@
-"""What reviewers must not learn of an item before they have answered it.
+"""Hides from reviewers what would influence their answer to an item.
 
 Audits measure how often accepted suggestions are wrong, the withheld arm measures what suggestions
 do, and gold questions check people. All need answers that nothing has influenced, so no other page
@@ -42,7 +42,7 @@ def hidden_from(user_id: int, *, item: str = "pk") -> Q:
     managers, who read exports anyway, see them, except items that they hold to answer blind.
 
     Args:
-        user_id: who looks.
+        user_id: the reviewer.
         item: the rows' reference to the item.
     """
     return _hidden(user_id, item, _BLIND | _CHECKED_BY) | handed_blind(user_id, item=item)

@@ -1,4 +1,4 @@
-"""The ledger: who said what of which item, and what was decided. Append-only.
+"""The ledger: the labels and decisions of items. Append-only.
 
 ``Label`` and ``Gold`` rows are written by ``apps.labels.services`` alone and never changed; a
 revision is a new row that names what it supersedes. ``ItemState`` is the one mutable row per item:
@@ -26,10 +26,10 @@ class Kind(models.TextChoices):
 
 
 PEOPLE = (Kind.CROWD, Kind.EXPERT)
-#: Who suggests.
+#: The kinds that make suggestions.
 MACHINES = (Kind.LLM, Kind.MODEL)
-#: In the provenance of a label whose item had a suggestion, of which nobody knows whether it was in
-#: view: the item was not handed out, and who answered does not say.
+#: Key in the provenance of a label: its item had a suggestion, but the item was not handed out, and
+#: the client did not say whether the annotator saw it.
 VIEW_UNKNOWN = "view_unknown"
 
 
@@ -91,12 +91,12 @@ class Label(models.Model):
         UNCLEAR = "unclear", "Settles that it cannot be told"
         ADVISORY = "advisory", "An author's word that decides nothing"
         TRAINED = "trained", "By a model trained on this project's gold: suggests nothing"
-        # Kept beside the ledger: withdrawn rows that take nothing back.
+        # Kept beside the ledger: withdrawn rows that withdraw no label.
         SKIP = "skip", "Left to others elsewhere"
         DRAFT = "draft", "Begun elsewhere"
         EMPTY = "empty", "Submitted elsewhere without an answer"
 
-    #: Roles of what an expert settled.
+    #: Roles of labels by which an expert settles an item.
     SETTLING = (Role.ADJUDICATION, Role.UNCLEAR)
     #: Roles of rows that are kept aside and count for nothing.
     ASIDE = (Role.SKIP, Role.DRAFT, Role.EMPTY)
@@ -175,7 +175,7 @@ class Label(models.Model):
                 name="labels_label_role",
             ),
         ]
-        # What labels cost and how sure they were is summed up without reading all labels.
+        # Sums of costs and confidences need not read all labels.
         indexes = [
             models.Index(
                 fields=["annotator", "withdrawn", "rejected", "seconds", "cost_nanousd"],
@@ -209,7 +209,7 @@ class Label(models.Model):
 
     @property
     def settles(self) -> bool:
-        """Whether an expert settled with it what others disagree on."""
+        """Whether an expert settled the item with it."""
         return self.role in self.SETTLING
 
     @property
@@ -219,13 +219,13 @@ class Label(models.Model):
 
     @property
     def action_words(self) -> str:
-        """What the annotator did, with what was on their screen."""
+        """The annotator's action, and whether a suggestion was shown."""
         if self.rejected:
             return "Rejected the suggestion, gave no label"
         if self.abstained and self.action == self.Action.NEW:
             return "Unsure; a suggestion was shown" if self.shown_id else "Unsure"
         if self.provenance.get(VIEW_UNKNOWN):
-            return "Labelled; whether a suggestion was in view is not known"
+            return "Labelled; unknown whether a suggestion was shown"
         return self.get_action_display()
 
 
@@ -282,7 +282,7 @@ class Gold(models.Model):
 
 
 class ItemState(models.Model):
-    """Where an item stands; derived from the ledger, written in the ledger's transaction."""
+    """The state of an item, derived from the ledger in the transaction that writes the ledger."""
 
     class Stage(models.TextChoices):
         NEW = "new", "Not labelled yet"
@@ -363,7 +363,7 @@ class ItemState(models.Model):
 
 class Assignment(models.Model):
     """One item given to one person by name: they get it before the queue's other items, and a
-    place is kept for them. ``open`` until they have labelled it or left it to others."""
+    place is kept for them. ``open`` until they have labelled or skipped it."""
 
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="assignments")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")

@@ -19,7 +19,7 @@ class LedgerIsAppendOnly(LabelhubError):
 
 
 class AppendOnlyQuerySet(models.QuerySet[Row]):
-    """Refuses the bulk ways of changing rows; a database trigger refuses the rest."""
+    """Refuses bulk changes of rows; a database trigger refuses the others."""
 
     def update(self, **kwargs: Any) -> NoReturn:
         """Refused."""

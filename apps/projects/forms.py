@@ -84,7 +84,7 @@ class ConfigForm(forms.Form):
         label="Which question",
         required=False,
         max_length=200,
-        help_text="If it asks several questions: the name of the one to use, as in its code.",
+        help_text="If the configuration asks several: the name of the one to use, as in its code.",
     )
 
     def clean(self) -> dict[str, Any]:

@@ -17,15 +17,15 @@ from labelhub.core.schema import LabelType, Schema, parse_schema
 from labelhub.core.schema.migration import SchemaPlan
 from labelhub.core.schema.operations import Operation, parse_operations, plan
 
-#: The counts of a schema change and their names on pages.
+#: The counts of a schema change → their names on pages.
 CHANGE_COUNTS = {
     "items": "Items changed",
     "labels": "Labels carried over",
-    "asked": "Labels asked of people again",
-    "withdrawn": "Labels taken back",
+    "asked": "Labels to give again",
+    "withdrawn": "Labels withdrawn",
     "gold_carried": "Decisions carried over",
-    "gold_made": "Decisions made by it",
-    "gold_withdrawn": "Decisions open again",
+    "gold_made": "New decisions",
+    "gold_withdrawn": "Decisions reopened",
 }
 _SHARE = [MinValueValidator(0), MaxValueValidator(1)]
 

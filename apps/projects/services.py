@@ -18,8 +18,8 @@ logger = logging.getLogger(__name__)
 
 # The review plan (overlap, scope) changes through labels, whose item states depend on it.
 CHANGEABLE = ("name", "description")
-#: Share of a new project's items shown without a suggestion. Without such items nothing tells
-#: gold from suggestions that people merely accepted.
+#: Share of a new project's items shown without a suggestion. Without such items, gold cannot be
+#: distinguished from suggestions that people merely accepted.
 BLIND_SHARE = 0.1
 
 

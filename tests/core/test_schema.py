@@ -103,7 +103,7 @@ def test_an_object_without_a_present_label_is_a_set_only_where_it_names_them_all
         ({"task": "multi", "labels": [{"name": ""}]}, "number 1, name: must not be empty"),
         ({"task": "multi", "labels": ["Food", "food"]}, "'food' is given twice"),
         ({"task": "multi", "labels": ["a#b"]}, "must not contain '#'"),
-        ({"task": "multi", "labels": ["a, b", "B"]}, "'a, b' cannot be told from a list"),
+        ({"task": "multi", "labels": ["a, b", "B"]}, "'a, b' looks like a list of labels"),
         ({"task": "multi", "labels": ["a, b", "c", "b, d"]}, "because 'b, d' is or begins like"),
         ({"task": "multi", "labels": ["a,"]}, "a comma in 'a,' needs words on both sides"),
         ({"task": "multi", "labels": ["x" * 101]}, "at most 100 characters"),

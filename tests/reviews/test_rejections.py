@@ -396,7 +396,7 @@ def test_over_rest_nothing_was_shown_of_an_item_that_nobody_handed_out(project: 
     }
     assert unknown == {handed: False, other: True}
     label = Label.objects.by_people().get(item=other)
-    assert label.action_words == "Labelled; whether a suggestion was in view is not known"
+    assert label.action_words == "Labelled; unknown whether a suggestion was shown"
 
 
 def test_over_rest_what_was_handed_out_decides_and_not_what_was_suggested_since(

@@ -23,7 +23,7 @@ class KnownLabels:
     by_annotator: dict[tuple[int, int], Value | None] = field(default_factory=dict)
     #: The annotator's first value, also where it was revised since.
     first: dict[tuple[int, int], Value | None] = field(default_factory=dict)
-    #: First values that a file took back: the same row may come again.
+    #: First values that a file has withdrawn: the same row may come again.
     taken_back: set[tuple[int, int, str]] = field(default_factory=set)
     #: The uid of the annotator's current label.
     current_uid: dict[tuple[int, int], UUID] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class KnownLabels:
         return ImportOutcome.CREATED
 
     def note(self, draft: NewLabel) -> None:
-        """Take over what the draft says, as if it were written."""
+        """Count the draft among the known labels."""
         pair = (draft.item_id, draft.annotator.pk)
         # The annotator may label the item again.
         if draft.withdrawn and draft.role not in Label.ASIDE:
@@ -103,14 +103,14 @@ class KnownLabels:
             self.by_uid[draft.item_id, draft.uid] = 0  # the id follows when it is written
 
     def forget_first(self, pair: tuple[int, int], *, gone: bool) -> None:
-        """The annotator may label the item again; a file that took the label back may repeat it."""
+        """The annotator may label the item again; a file that withdrew the label may repeat it."""
         if pair in self.first:
             first = self.first.pop(pair)
             if gone:
                 self.taken_back.add((*pair, value_key(first)))
 
     def is_gone(self, draft: NewLabel) -> bool:
-        """Whether the draft only repeats a label that a file has taken back."""
+        """Whether the draft only repeats a label that a file has withdrawn."""
         pair = (draft.item_id, draft.annotator.pk)
         names_another = draft.uid or draft.supersedes_uid or draft.supersedes_own
         again = not names_another and not draft.withdrawn and pair not in self.by_annotator
@@ -127,8 +127,8 @@ def import_labels(project: Project, drafts: Sequence[NewLabel]) -> list[ImportOu
     """Append imported labels (values already canonical); one outcome per draft, in order.
 
     A label whose uid the item has already is unchanged. Without a uid the first label of an
-    (item, annotator) pair stands: one equal to it, or to what revised it, is unchanged, another
-    one a conflict.
+    (item, annotator) pair is kept: one equal to it, or to its revision, is unchanged, another one a
+    conflict.
     """
     ids = {draft.item_id for draft in drafts}
     lock_states(ids)
@@ -143,13 +143,13 @@ def import_ledger(
 ) -> list[ImportOutcome]:
     """Append all labels and decisions of freshly created items; one outcome per label, in order.
 
-    The history is taken as it comes: nothing is decided anew, so an exported ledger comes back as
-    it was.
+    The history is imported unchanged and nothing is decided again, so that an exported ledger stays
+    the same.
     """
     ids = {draft.item_id for draft in labels} | {draft.item_id for draft in golds}
     known = KnownLabels()
     outcomes = _append_labels(labels, known)
-    # An item whose labels were all taken back waits in the queue as any other.
+    # An item whose labels were all withdrawn waits in the queue like any other.
     labels_of: dict[int, list[Label]] = {item_id: [] for item_id in ids}
     for row in sorted(current_labels(known.written), key=lambda row: row.pk):
         labels_of[row.item_id].append(row)
@@ -217,7 +217,7 @@ def _append_in_waves(drafts: Sequence[NewLabel], known: KnownLabels) -> None:
 
 
 def _in_reference_order(drafts: Sequence[NewLabel]) -> Iterator[NewLabel]:
-    """The order given, but for drafts that name a later one: those come right after it."""
+    """The given order, except that a draft that names a later one comes right after that."""
     coming = {(draft.item_id, draft.uid) for draft in drafts if draft.uid}
     left = list(drafts)
     while left:

@@ -51,7 +51,7 @@ class ItemLedger:
     @property
     def by_machines(self) -> Label | None:
         """The newest suggestion of a model, as people are shown it. Not that of a model that is
-        trained on these people's labels: it would learn from its own echo."""
+        trained on these people's labels: it would learn from itself."""
         suggesting = (
             label
             for label in reversed(self.labels)
@@ -86,7 +86,7 @@ def read_golds(item: int) -> QuerySet[Gold]:
 
 
 def ledger_of(history: Sequence[Label], golds: Sequence[Gold]) -> ItemLedger:
-    """What all labels of one item, oldest first, and all its decisions come to."""
+    """The ledger of one item from all its labels, oldest first, and all its decisions."""
     replaced = {gold.supersedes_id for gold in golds}
     newest = next((gold for gold in golds if gold.pk not in replaced), None)
     return ledger_from(current_labels(history), newest)

@@ -89,7 +89,7 @@ class ProjectSerializer(serializers.ModelSerializer[Project]):
 
 
 class NewProjectSerializer(serializers.Serializer[Any]):
-    """A project to make."""
+    """A new project."""
 
     slug = serializers.SlugField(max_length=60)
     name = serializers.CharField(max_length=200, required=False, help_text="By default the slug.")
@@ -138,7 +138,7 @@ class MemberSerializer(serializers.ModelSerializer[Membership]):
 
 
 class PlaceSerializer(serializers.Serializer[Any]):
-    """Somebody with an account, and their place in the project."""
+    """A person with an account, and their role in the project."""
 
     username = serializers.CharField(help_text="Or their e-mail address.")
     role = serializers.ChoiceField(choices=Role.choices)

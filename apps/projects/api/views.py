@@ -35,7 +35,7 @@ from labelhub.core.schema import Schema, parse_schema
 
 
 class ProjectsViewSet(ApiViewSet):
-    """The projects in which one has a role."""
+    """The projects in which the caller has a role."""
 
     serializer_class = ProjectSerializer
 
@@ -50,9 +50,9 @@ class ProjectsViewSet(ApiViewSet):
 
     @extend_schema(operation_id="projects_create", request=NewProjectSerializer)
     def create(self, request: SignedInApiRequest) -> Response:
-        """Make a project.
+        """Create a project.
 
-        Anybody signed in may make one; they become its manager.
+        Every signed-in user may create one, and becomes its manager.
         """
         _refuse_unknown(request.data, NewProjectSerializer().fields)
         fields = self.read_body(NewProjectSerializer)
@@ -128,7 +128,7 @@ class MemberViewSet(ProjectViewSet):
     def create(self, request: SignedInApiRequest, slug: str) -> Response:
         """Add or change a member.
 
-        201 for a new member, 200 for another role or kind of one who is there.
+        201 for a new member, 200 for a change of an existing one.
         """
         sent = self.read_body(PlaceSerializer)
         user = _find_person(sent.pop("username"))
@@ -146,7 +146,7 @@ class MemberViewSet(ProjectViewSet):
     def destroy(self, request: SignedInApiRequest, slug: str) -> Response:
         """Remove a member.
 
-        What they labelled stays.
+        Their labels stay.
         """
         user = _find_person(request.query_params.get("username", ""))
         remove_member(project=self.project, user=user, actor=request.user)
@@ -168,7 +168,8 @@ def _to_json(view: ApiViewSet, project: Project, user: User) -> dict[str, Any]:
 
 
 def _read_schema(definition: Any, fields: dict[str, Any]) -> Schema:
-    """The schema; ``task`` and ``labels`` may also come beside it, and leave ``fields``."""
+    """The schema; ``task`` and ``labels`` may also be beside it, and are removed from
+    ``fields``."""
     beside = {name: fields.pop(name) for name in ("task", "labels") if name in fields}
     if not isinstance(definition, dict):
         return parse_schema(definition)

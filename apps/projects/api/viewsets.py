@@ -1,4 +1,4 @@
-"""What every REST view below a project shares: the project, and the right it needs."""
+"""The base of REST views below a project: the project, and the right that a view needs."""
 
 from functools import cached_property
 from typing import Any, ClassVar
@@ -15,8 +15,7 @@ from apps.projects.selectors import get_project
 class ProjectViewSet(ApiViewSet):
     """``self.project`` of the URL's ``slug``; strangers get 404, members without the right 403.
 
-    It checks before any handler runs, so a handler that never looks at ``self.project`` is guarded
-    as well.
+    It checks before any handler runs, so a handler that never uses ``self.project`` is guarded too.
     """
 
     read_right: ClassVar[Right] = Right.VIEW

@@ -35,7 +35,8 @@ def project_create(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_from_config(request: SignedInRequest) -> HttpResponse:
-    """Read question and labels from a configuration and show them on the page above."""
+    """Read question and labels from a configuration and show them on the page that creates a
+    project."""
     form = ConfigForm(request.POST or None)
     if not form.is_valid():
         status = 422 if form.is_bound else 200

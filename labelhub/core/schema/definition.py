@@ -1,6 +1,6 @@
 """Label schemas: the question about each item and its possible answers.
 
-Schemas are frozen and validated at construction. A value that a schema does not offer raises
+Schemas are frozen and validated when they are built. A value that a schema does not offer raises
 ``ValueNotOffered`` with its name and is never guessed.
 
 Only canonical values reach the ledger; each label type in ``tasks`` defines its own.

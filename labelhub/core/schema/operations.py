@@ -295,7 +295,7 @@ def _changed_by(operation: Operation) -> tuple[str, ...]:
             raise InvalidChange("A merge needs at least two labels.")
         return operation.labels
     if isinstance(operation, Split) and len(operation.into) < 2:
-        raise InvalidChange(f"Say into which labels '{operation.label}' is split: two or more.")
+        raise InvalidChange(f"Name two or more labels into which '{operation.label}' is split.")
     return (operation.label,) if isinstance(operation, Rename | Split | Retire) else ()
 
 

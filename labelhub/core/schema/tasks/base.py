@@ -49,7 +49,7 @@ class LabelType:
     #: The questions to models and to people if the schema has no question of its own.
     question: ClassVar[str] = "Which of the labels fits the text?"
     question_to_people: ClassVar[str] = "Which one fits?"
-    #: What to do, for somebody who sent no answer.
+    #: The instruction to somebody who sent an empty answer.
     answer_instruction: ClassVar[str] = "give a label"
 
     # The shape of a value.
@@ -80,6 +80,8 @@ class LabelType:
     unlabelled_reason: ClassVar[str] = ""
     #: Why chance agreement cannot be removed.
     no_chance_reason: ClassVar[str] = ""
+    #: The same reason as a code of reports.
+    chance_refusal: ClassVar[str] = ""
     #: Why no classifier can learn to answer.
     not_learnable_reason: ClassVar[str] = ""
 
@@ -198,13 +200,10 @@ class LabelType:
         """The value or fate of a canonical value under the changed schema of ``plan``."""
         return plan.names.get(str(value), Fate.NEEDS_PEOPLE)
 
-    #: Why agreement by chance means nothing, as a code of reports: items share no categories.
-    chance_refusal: ClassVar[str] = ""
-
     def answer_key(self, schema: Schema, value: Value) -> Hashable:
         """Equal for two values that are the same answer.
 
-        A label of an older schema version that is no more in ``schema`` counts for nothing.
+        A label of an older schema version that is no longer in ``schema`` counts for nothing.
         """
         return frozenset(self.names_in(schema, value)).intersection(schema.names)
 

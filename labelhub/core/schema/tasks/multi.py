@@ -54,8 +54,8 @@ class Multi(LabelType):
             other = next((begins[part] for part in rest if part in begins), None)
             if other is not None:
                 raise SchemaError(
-                    f"labels: '{label.name}' cannot be told from a list of labels, because "
-                    f"'{other}' is or begins like a part of it; rename one of them."
+                    f"labels: '{label.name}' looks like a list of labels, because '{other}' is or "
+                    "begins like a part of it; rename one of them."
                 )
         return labels
 
