@@ -148,18 +148,33 @@ def _plan_of(project: int) -> QuerySet[Project, tuple[int, str, str, float | Non
 
 
 def _derive(project: Project, state: ItemState, ledger: ItemLedger) -> None:
-    people = len(ledger.by_people)
+    by_people = ledger.by_people
+    people = len(by_people)
+    # People have labelled the item here, not only in an import.
+    labelled_here = any(label.action != Label.Action.IMPORTED for label in by_people)
     gold = ledger.gold if ledger.gold and not ledger.gold.withdrawn else None
     if state.suggestion_id is None and ledger.by_machines and not state.reasons:
         state.suggestion = ledger.by_machines
     state.gold = gold
     state.labels_by_people = people
-    state.stage = _stage(project, state, ledger, gold)
     unclear = is_unclear(ledger)
+    if gold:
+        state.stage = ItemState.Stage.DECIDED
+    elif labelled_here and people >= project.overlap:
+        state.stage = ItemState.Stage.UNCLEAR if unclear else ItemState.Stage.CONFLICT
+    elif people:
+        state.stage = ItemState.Stage.IN_REVIEW
+    else:
+        state.stage = ItemState.Stage.SUGGESTED if state.suggestion_id else ItemState.Stage.NEW
     state.disputed = not unclear and is_disputed(project.dispute_above, state, ledger, gold)
     begun = people > 0 or bool(ledger.rejections)
     in_scope = project.review_scope == Project.ReviewScope.ALL or bool(state.reasons) or begun
-    state.required_labels = _required_labels(project, state, ledger)
+    # A conflict or dispute needs another label; so does an audit with imported labels only, as
+    # those alone decide nothing.
+    audited = state.reasons == [AUDIT] and not gold and not labelled_here
+    state.required_labels = max(project.overlap, people + 1) if audited else project.overlap
+    if state.stage == ItemState.Stage.CONFLICT or state.disputed:
+        state.required_labels = people + 1
     # A manager may want an item labelled that the plan would not queue.
     state.queued = people < state.required_labels and (
         in_scope or state.promoted or bool(state.assignees)
@@ -168,37 +183,6 @@ def _derive(project: Project, state: ItemState, ledger: ItemLedger) -> None:
     state.audience = audience_of(state, ledger)
     state.is_gold_question = gold is not None and gold.basis in KNOWN
     state.priority = priority_of(project.queue_order, state, gold)
-
-
-def _stage(
-    project: Project, state: ItemState, ledger: ItemLedger, gold: Gold | None
-) -> ItemState.Stage:
-    if gold:
-        return ItemState.Stage.DECIDED
-    if ledger.by_people:
-        if not _is_labelled_here(ledger) or len(ledger.by_people) < project.overlap:
-            return ItemState.Stage.IN_REVIEW
-        return ItemState.Stage.UNCLEAR if is_unclear(ledger) else ItemState.Stage.CONFLICT
-    return ItemState.Stage.SUGGESTED if state.suggestion_id else ItemState.Stage.NEW
-
-
-def _required_labels(project: Project, state: ItemState, ledger: ItemLedger) -> int:
-    """How many labels the item needs: one more than there are in a conflict or dispute, and in an
-    audit with imported labels only, as those alone decide nothing."""
-    one_more = len(ledger.by_people) + 1
-    if state.stage == ItemState.Stage.CONFLICT or state.disputed:
-        return one_more
-    audited = state.reasons == [AUDIT] and state.stage != ItemState.Stage.DECIDED
-    return (
-        max(project.overlap, one_more)
-        if audited and not _is_labelled_here(ledger)
-        else project.overlap
-    )
-
-
-def _is_labelled_here(ledger: ItemLedger) -> bool:
-    """Whether people have labelled the item here, not only in an import."""
-    return any(label.action != Label.Action.IMPORTED for label in ledger.by_people)
 
 
 #: Promoted items come first in any order.
@@ -279,9 +263,8 @@ def audience_of(state: ItemState, ledger: ItemLedger) -> str:
     remaining slots are reserved for them."""
     if state.stage == ItemState.Stage.CONFLICT or state.disputed:
         return ItemState.Audience.EXPERT
-    if state.reserved_slots and state.reserved_slots >= state.required_labels - len(
-        ledger.by_people
-    ):
+    free = state.required_labels - state.labels_by_people
+    if state.reserved_slots and state.reserved_slots >= free:
         return ItemState.Audience.NAMED
     if ledger.rejections and state.assigned_kind == ItemState.Audience.CROWD:
         return ""  # perhaps the crowd does not know the answer: experts may take it as well
