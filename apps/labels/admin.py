@@ -16,7 +16,6 @@ ITEM_TEXTS = ("item__text", "item__context", "item__question", "item__options", 
 class LedgerAdmin(ReadOnlyAdmin):
     """Rows to look up; the services write them."""
 
-    show_full_result_count = False
     unread: ClassVar[tuple[str, ...]] = ()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:

@@ -58,7 +58,7 @@ def webhook_of(project: Project, webhook_id: int) -> Webhook:
     Raises:
         NotFound: there is none.
     """
-    found = project.webhooks.select_related("project").filter(pk=webhook_id).first()
+    found = project.webhooks.filter(pk=webhook_id).first()
     if found is None:
         raise NotFound(f"The project {project} has no webhook {webhook_id}.")
     return found
