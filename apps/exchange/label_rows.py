@@ -61,7 +61,7 @@ KINDS_OF_ROLE: dict[str, tuple[Kind, ...]] = {
     Role.ADVISORY: (Kind.AUTHOR,),
     Role.TRAINED: MACHINES,
 }
-#: Keys of provenance that once said how a label counts. Files of others may use them freely.
+#: Keys of provenance that held the role in old exports of ours. Other files may use them freely.
 OLD_ROLES = {"aside", "learned", "advisory", "check", "adjudicates", "unclear", "unasked"}
 #: In a table of texts a truth value is a text.
 TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -224,7 +224,7 @@ def read_annotator(given: dict[str, Any], where: str) -> AnnotatorRef:
     if kind is None:
         given_kind = str(given.get("kind"))[:40]
         raise RowFault(
-            f"'{given_kind}' is no kind of annotator; use llm, crowd, expert, author or model.",
+            f"'{given_kind}' is not a kind of annotator; use llm, crowd, expert, author or model.",
             field=f"{where}.kind",
         )
     return AnnotatorRef(kind, name, _flag(given, "offline", where))
@@ -324,7 +324,7 @@ def _uuid(given: dict[str, Any], name: str, where: str) -> UUID | None:
     try:
         return UUID(raw)
     except (ValueError, AttributeError, TypeError):
-        raise RowFault(f"'{str(raw)[:40]}' is no UUID.", field=f"{where}.{name}") from None
+        raise RowFault(f"'{str(raw)[:40]}' is not a UUID.", field=f"{where}.{name}") from None
 
 
 def _moment(given: dict[str, Any], where: str) -> datetime | None:
@@ -340,7 +340,8 @@ def _moment(given: dict[str, Any], where: str) -> datetime | None:
     except (ValueError, TypeError, OverflowError):
         pass
     raise RowFault(
-        f"'{str(raw)[:40]}' is no time such as 2026-11-21T09:30:00Z.", field=f"{where}.created_at"
+        f"'{str(raw)[:40]}' is not a time such as 2026-11-21T09:30:00Z.",
+        field=f"{where}.created_at",
     )
 
 

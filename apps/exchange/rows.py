@@ -188,7 +188,7 @@ def _turn(raw: Any, where: str) -> dict[str, str]:
     role, text = turn.get("role", "user"), turn.get("text", turn.get("content"))
     if role not in ROLES:
         raise RowFault(
-            f"'{str(role)[:40]}' is no role; use {' or '.join(ROLES)}.", field=f"{where}.role"
+            f"'{str(role)[:40]}' is not a role; use {' or '.join(ROLES)}.", field=f"{where}.role"
         )
     if not isinstance(text, str):
         raise RowFault("Must be a text.", field=f"{where}.text")

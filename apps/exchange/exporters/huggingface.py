@@ -225,7 +225,7 @@ class Counts:
             self._compare(labels, gold)
 
     def language_codes(self) -> list[str]:
-        """The languages that the items name, if all items name one."""
+        """The languages of the items, if each item names one."""
         known = sum(self.languages.values()) == self.rows
         return sorted(self.languages) if known and len(self.languages) <= MOST_LANGUAGES else []
 

@@ -45,7 +45,7 @@ def check_workbook(path: Path) -> None:
     """Refuse a workbook that does not fit into memory, by its table of contents and its rows.
 
     Raises:
-        UnreadableFile: it is a zip bomb, or no workbook.
+        UnreadableFile: it is a zip bomb, or not a workbook.
     """
     try:
         with zipfile.ZipFile(path) as archive:

@@ -36,11 +36,11 @@ def path_of(name: str) -> Path:
     return Path(settings.DATA_DIR) / FOLDER / name
 
 
-def write_file(name: str, pieces: Iterable[bytes], tell: Callable[[int], None]) -> FileDigest:
+def write_file(name: str, pieces: Iterable[bytes], report: Callable[[int], None]) -> FileDigest:
     """Write ``pieces`` to the file ``name``; after an error no part of it is left.
 
     Args:
-        tell: called after each piece with the bytes written so far; may raise to stop.
+        report: called after each piece with the bytes written so far; may raise to stop.
 
     Raises:
         CannotStore: the disk is full, or does not take the file.
@@ -55,7 +55,7 @@ def write_file(name: str, pieces: Iterable[bytes], tell: Callable[[int], None]) 
                 file.write(piece)
                 digest.update(piece)
                 size += len(piece)
-                tell(size)
+                report(size)
             # The row must not say that it is ready after a power cut that lost the file.
             file.flush()
             os.fsync(file.fileno())

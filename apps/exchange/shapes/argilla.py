@@ -30,7 +30,7 @@ class _Answer(NamedTuple):
 
 
 def fits(data: Data) -> bool:
-    """Whether it is a record."""
+    """Whether the row is a record."""
     besides = ("suggestions", "responses", "metadata", "vectors", "external_id")
     return isinstance(data.get("fields"), dict) and any(name in data for name in besides)
 

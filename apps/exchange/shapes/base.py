@@ -67,7 +67,7 @@ class AnnotationContext:
 
 @dataclass(slots=True)
 class ParsedAnnotation:
-    """The parts of one annotation, as they are met."""
+    """One annotation, collected part by part."""
 
     asked: AnnotationContext
     raw: Any = None
@@ -124,7 +124,7 @@ class ParsedAnnotation:
         offered = schema.offered(self.asked.options)
         if offered and name not in offered:
             shown = ", ".join(offered[:12])
-            raise RowFault(f"'{name[:80]}' is no label here; there are: {shown}.", field=where)
+            raise RowFault(f"'{name[:80]}' is not a label here; there are: {shown}.", field=where)
         return name
 
     def value(self) -> Value | None:

@@ -27,7 +27,7 @@ ANNOTATOR_COLUMNS = ("annotator", "user")
 
 
 def fits(data: Data) -> bool:
-    """Whether it is one of doccano's rows, beyond a text with plain labels."""
+    """Whether the row is doccano's, and not just a text with plain labels."""
     if not isinstance(data.get("text"), str) or "annotation_id" in data:
         return False
     lists = [data[name] for name in MARKS if name in data]

@@ -315,7 +315,7 @@ class _Labels:
     _by_number: dict[tuple[str, Any], dict[str, Any]] = field(default_factory=dict)
 
     def read(self) -> "_Labels":
-        """Gather them all."""
+        """Collect the labels of all lists."""
         for name, what in LISTS.items():
             for position, original in enumerate(as_list(self.task.get(name) or [], name)):
                 where = f"{name}[{position}]"

@@ -41,7 +41,7 @@ MOST_CHARS = 4_000_000
 
 
 def fits(data: Data) -> bool:
-    """Whether it is such a row."""
+    """Whether the row is one of these formats."""
     return "annotation_id" in data and "annotator" in data and "lead_time" in data
 
 

@@ -48,13 +48,14 @@ def next_gold(overlap: int, ledger: ItemLedger) -> Gold | None:
 
 
 def is_unclear(ledger: ItemLedger) -> bool:
-    """Whether an expert's last ruling is that nobody can tell, and the author does not say."""
+    """Whether an expert's last ruling is that the item is unclear, and the author does not decide
+    it."""
     ruling = _settling_label([label for label in ledger.by_people if _counts_for_gold(label)])
     return ruling is not None and ruling.value is None and ledger.by_author is None
 
 
 def _gold_by_people(overlap: int, labels: Sequence[Label]) -> Gold | None:
-    """The decision by people, in this order: an expert's ruling (none if nobody can tell); a strict
+    """The decision by people, in this order: an expert's ruling (none if it is "unclear"); a strict
     majority of all labels, abstentions included; the last expert beyond the overlap.
 
     Imported labels alone decide nothing: they hold up no expert and break no tie. Labels that a
