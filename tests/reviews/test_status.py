@@ -24,8 +24,9 @@ def test_it_says_who_holds_what_and_until_when(project: Project) -> None:
     status = queue_status(project, reviewer(project))
 
     assert status.nothing_left
-    assert [(holding.name, holding.items) for holding in status.held] == [(holder.username, 1)]
-    assert status.free_at == slot.lease_until
+    (holding,) = status.held
+    assert (holding.name, holding.items) == (holder.username, 1)
+    assert holding.until == slot.lease_until
 
 
 def test_skips_and_conflicts_are_told(project: Project) -> None:

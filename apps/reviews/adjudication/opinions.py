@@ -17,11 +17,10 @@ from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.adjudication.docket import CANNOT_TELL
 from apps.reviews.models import Slot
+from apps.reviews.queue.item_context import KEYS
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
 from labelhub.core.schema import LabelDef, LabelType, Value, value_key, value_words
 
-#: Choices beyond the ninth have no key of their own.
-KEYS = 9
 #: Of the debates of an item, the newest are shown.
 DEBATES = 3
 

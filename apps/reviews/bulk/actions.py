@@ -1,7 +1,7 @@
 """The bulk actions: what each does to a chunk of locked items, and how it is undone."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 from uuid import uuid4
 
 from django.db.models import Exists, OuterRef
@@ -125,16 +125,14 @@ def _restored_labels(job: BulkJob, labels: Iterable[Label]) -> Iterator[NewLabel
         )
 
 
-class BulkAction:
+class BulkAction(Protocol):
     """One action on a chunk of items, whose states are locked."""
 
     def apply(self, plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
-        """Do it; returns per item what undo needs."""
-        raise NotImplementedError
+        """Apply the action; return for each changed item what undo needs."""
 
     def undo(self, job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
-        """Undo it where nobody has changed the item since; returns how many items were undone."""
-        raise NotImplementedError
+        """Undo it where nobody has changed the item since; return how many items were undone."""
 
 
 class LabelItems(BulkAction):
@@ -204,11 +202,9 @@ class AssignItems(BulkAction):
         for index, state in enumerate(states):
             free = [user for user in users if (state.item_id, user.pk) not in spoken]
             if plan.options["share"] and free:
-                # Whoever has labelled the item passes the turn on.
-                order = [
-                    users[((job.done + index) + step) % len(users)] for step in range(len(users))
-                ]
-                free = [next(user for user in order if user in free)]
+                # A user who has labelled the item passes the turn on.
+                turn = (job.done + index) % len(users)
+                free = [next(user for user in users[turn:] + users[:turn] if user in free)]
             given.setdefault(tuple(user.pk for user in free), []).append(state.item_id)
         by_id = {user.pk: user for user in users}
         added = {item: list(who) for who, items in given.items() for item in items}

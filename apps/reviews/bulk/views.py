@@ -81,7 +81,6 @@ def _shown(request: SignedInRequest, project: Project, query: Query) -> dict[str
             action=form.action,
             query=query,
             options=form.options(),
-            frozen=request.POST,
         )
     except InvalidInput as error:
         if not form.take(error):

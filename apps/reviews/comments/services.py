@@ -28,7 +28,7 @@ LONGEST = 10_000
 def find_mentions(text: str) -> dict[str, list[str]]:
     """The text after each ``@``, with the names that it may be, the longest first.
 
-    >>> called("Ask @ana.")
+    >>> find_mentions("Ask @ana.")
     {'ana.': ['ana.', 'ana']}
     """
     found: dict[str, list[str]] = {}

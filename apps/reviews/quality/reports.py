@@ -118,11 +118,6 @@ class PersonRow:
     changes: Sequence[Change]
     alerts: Sequence[str] = ()
 
-    @property
-    def status_words(self) -> str:
-        """How they stand, in words."""
-        return ReviewerStatus.Status(self.status).label
-
 
 @dataclass(frozen=True, slots=True)
 class DoubtfulItem:

@@ -14,7 +14,7 @@ from apps.labels.services import withdraw_labels
 from apps.projects.models import Project
 from apps.projects.services import hold_labels
 from apps.reviews.models import Decision, Intervention, Purpose, Requeue, Slot
-from apps.reviews.queue.leases import release_all
+from apps.reviews.queue.leases import NOT_HELD, release_all
 from apps.reviews.queue.reviewer_status import validate_reason
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
 
@@ -174,7 +174,7 @@ def put_labels_back(run: JobRun) -> None:
             )
             # Others may fill the slots of these labels.
             places = Slot.objects.filter(label__in=[label.pk for label in taken])
-            places.update(label=None, holder=None, lease_token=None, lease_until=None)
+            places.update(label=None, holder=None, **NOT_HELD)
             going.update(after=last, done=F("done") + len(taken))
         requeue.after = last
     with run.last_chunk():

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from apps.labels.models import ItemState
 from apps.projects.changes import Translator, comparable_versions
-from apps.projects.models import Item, LabelSchema, Project, SchemaChange
+from apps.projects.models import Item, LabelSchema, SchemaChange
 from apps.reviews.comments.services import validate_words
 from apps.reviews.models import ReviewSettings
 from apps.reviews.queue.selectors import ReviewSetup
@@ -120,18 +120,6 @@ def _evidence(schema: LabelSchema, item: Item, answer: Answer) -> dict[str, list
     return {label: list(dict.fromkeys(phrases)) for label, phrases in quoted.items() if phrases}
 
 
-def presentation_provenance(answer: Answer, offered: Sequence[str]) -> dict[str, Any]:
-    """How the answer was given, for the label's provenance; the caller drops empty values.
-
-    An order that is no permutation of the offered options is left out.
-    """
-    shuffled = sorted(answer.order) == sorted(offered) and list(answer.order) != list(offered)
-    return {
-        "spans": [span._asdict() for span in answer.spans],
-        "options_shown": list(answer.order) if shuffled else None,
-    }
-
-
 class LabelsChanged(InvalidInput):
     """The labels have changed since the page was opened, and the chosen ones mean something else or
     are gone. The reviewer has to look at the item again. (No conflict: a retry is of no use.)"""
@@ -139,9 +127,7 @@ class LabelsChanged(InvalidInput):
     code = "labels_changed"
 
 
-def translate_answer(
-    project: Project, schema: LabelSchema, state: ItemState, answer: Answer
-) -> Answer:
+def translate_answer(schema: LabelSchema, state: ItemState, answer: Answer) -> Answer:
     """The answer under ``schema``, the newest; an item that still has old labels is migrated first.
 
     Call with the item's state locked, before its labels are read; the state is brought up to date.
@@ -154,7 +140,7 @@ def translate_answer(
     version = answer.schema_version
     if version is None or version >= schema.version:
         return answer
-    given = LabelSchema.objects.filter(project=project, version=version).first()
+    given = LabelSchema.objects.filter(project=schema.project_id, version=version).first()
     if given is None:
         return answer
     translator = Translator.of(schema.project_id)

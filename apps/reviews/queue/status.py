@@ -91,11 +91,6 @@ class QueueStatus(QueueProgress):
             return not self.qualifying.left
         return not (self.open or self.mine or self.postponed_by_me)
 
-    @property
-    def free_at(self) -> datetime | None:
-        """When the last lease of others lapses, unless they renew it."""
-        return max((holding.until for holding in self.held), default=None)
-
 
 def queue_progress(project: Project, user: User) -> QueueProgress:
     """Progress of ``user``, who has an item. A few counts by indexes."""

@@ -27,7 +27,6 @@ from apps.reviews.comments.services import add_remark, validate_words
 from apps.reviews.models import Decision, Purpose, Slot
 from apps.reviews.queue.answers import (
     Answer,
-    presentation_provenance,
     translate_answer,
     validate_extras,
     validate_value,
@@ -99,9 +98,9 @@ class Submission:
     """An answer with all that decides how it counts.
 
     ``state`` of the item is locked. ``history`` holds all labels of the item, ``last`` is the
-    reviewer's newest, perhaps a rejection. ``purpose``: why the item was handed out. ``place``: the
-    reviewer's slot, where it is needed to tell what was shown or how long the answer took.
-    ``extra``: the item had all the labels that it needs.
+    reviewer's newest, perhaps a mere rejection. ``purpose``: why the item was handed out.
+    ``place``: the reviewer's slot, if it is needed to find out what was shown or how long the
+    answer took. ``extra``: the item had all the labels that it needs.
     """
 
     project: Project
@@ -166,8 +165,11 @@ class Submission:
         """
         answer, setup, item = self.answer, self.setup, self.state.item
         token, shown_id = self.lease_token, shown.label.pk if shown.label else None
+        offered, order = list(setup.schema.parsed.offered(item.options)), list(answer.order)
+        shuffled = order != offered and sorted(order) == sorted(offered)
         provenance = {
-            **presentation_provenance(answer, setup.schema.parsed.offered(item.options)),
+            "spans": [span._asdict() for span in answer.spans],
+            "options_shown": order if shuffled else None,
             "comment": answer.comment,
             "guideline": setup.guideline_version,
             "arm": shown.arm,
@@ -272,7 +274,7 @@ def submit_label(
     state = lock_state(project, item_id)
     setup = read_setup(project)
     schema, state.project = setup.schema, setup.schema.project
-    answer = translate_answer(project, schema, state, answer)
+    answer = translate_answer(schema, state, answer)
     value = validate_value(schema, state, answer)
     annotator = annotator_for_user(project, user)
     history = read_history(item_id)

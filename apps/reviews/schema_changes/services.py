@@ -46,11 +46,6 @@ def changes_of(project: Project) -> QuerySet[SchemaChange]:
     return rows.select_related(*_WITH).order_by("-pk")
 
 
-def recent_changes(project: Project) -> list[SchemaChange]:
-    """The newest changes."""
-    return list(changes_of(project)[:20])
-
-
 def get_change(project: Project, change_id: int) -> SchemaChange:
     """One change, begun or not.
 
@@ -155,7 +150,7 @@ def carry_items(change: SchemaChange, item_ids: list[int]) -> Carried:
         # Undo, revisions and repeated answers find what a reviewer did by the row that is current.
         for model, name in (
             (Slot, "label"), (Decision, "label"), (Decision, "suggestion"), (BulkChange, "label"),
-        ) if carried.moved else ():  # fmt: skip
+        ):  # fmt: skip
             rows = list(model.objects.filter(**{f"{name}__in": list(carried.moved)}))
             for row in rows:
                 setattr(row, f"{name}_id", carried.moved[getattr(row, f"{name}_id")])

@@ -19,10 +19,10 @@ from apps.reviews.schema_changes.forms import ChangeForm
 from apps.reviews.schema_changes.preview import preview_change
 from apps.reviews.schema_changes.services import (
     begin_change,
+    changes_of,
     draft_change,
     get_change,
     is_newest,
-    recent_changes,
     resume_change,
 )
 from labelhub.core.errors import LabelhubError
@@ -51,7 +51,7 @@ def labels_change(request: SignedInRequest, slug: str) -> HttpResponse:
         "tab": "labels",
         "form": form,
         "current": current,
-        "changes": recent_changes(project),
+        "changes": changes_of(project)[:20],
     }
     return render(request, "reviews/labels_change.html", context, status=422 if editing else 200)
 
