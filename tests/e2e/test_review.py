@@ -158,7 +158,7 @@ def test_keys_rest_while_somebody_types_or_holds_a_modifier(
     page.keyboard.press("c")
     page.keyboard.type("12345 asxu? Enter")
     page.keyboard.press("Enter")
-    comment = task(page).get_by_label("Comment, or the reason why you skip")
+    comment = task(page).get_by_label("Comment, or why you skip")
     expect(comment).to_have_value("12345 asxu? Enter\n")
     page.keyboard.press("Escape")
     # A rejection that was not stored is taken back as it was made.
@@ -185,7 +185,7 @@ def test_keys_are_as_each_person_wants_them(open_as: OpenAs, project: Project) -
         skip.fill(key)
         page.get_by_role("button", name="Save the keys").click()
         if key == "x":
-            taken = page.get_by_text("is the key for “Reject the suggestion” already")
+            taken = page.get_by_text("is already the key for “Reject the suggestion”")
             expect(taken).to_be_visible()
     review(page, project(size=2))
     before = item_of(page)
@@ -193,7 +193,7 @@ def test_keys_are_as_each_person_wants_them(open_as: OpenAs, project: Project) -
     assert item_of(page) == before
     press_and_go_on(page, "k")
     page.goto("/settings/keys/")
-    page.get_by_role("button", name="As they were at first").click()
+    page.get_by_role("button", name="Restore the defaults").click()
     expect(skip).to_have_value("s")
 
 
@@ -449,7 +449,7 @@ def test_evidence_reason_and_confidence(open_as: OpenAs, project: Project, serve
     expect(quotes).to_have_text(["The staff was kind", "staff was quick"])
     page.keyboard.press("Escape")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Say why: this project asks for a reason.")).to_be_visible()
+    expect(page.get_by_text("Give a reason: this project requires one.")).to_be_visible()
     page.keyboard.type("It says kind.")
     page.keyboard.press("Escape")
     page.get_by_text("Certain").click()

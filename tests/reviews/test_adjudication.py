@@ -108,7 +108,7 @@ def test_a_dispute_with_a_machine_is_settled(project: Project, judge: User) -> N
 
 
 def test_crowd_workers_decide_nothing(project: Project) -> None:
-    with pytest.raises(Forbidden, match="Experts decide"):
+    with pytest.raises(Forbidden, match="Only experts decide"):
         rule(in_conflict(project), reviewer(project))
 
 

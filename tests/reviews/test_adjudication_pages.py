@@ -61,7 +61,7 @@ def test_the_list_shows_who_is_against_whom(
     narrowed = client.get(at("adjudication", project), {"by": "0", "age": "x", "between": "y"})
     assert narrowed.status_code == 200
     nothing = client.get(at("adjudication", project), {"against": "x / y"}).content.decode()
-    assert "Nothing of that kind waits" in nothing
+    assert "No item matches the filter" in nothing
 
 
 def test_the_desk_shows_every_opinion(
@@ -103,7 +103,7 @@ def test_a_decision_goes_on_to_the_next(client: Client, project: Project, judge:
     assert (label.evidence, label.seconds) == ({"bad": ["the food"]}, 8.5)
     assert not Decision.objects.get(label=label).late
     page = client.get(response.headers["Location"]).content.decode()
-    assert "Decided: bad. Told 1." in page
+    assert "Decided: bad. Explained to 1." in page
     assert at("adjudication_undo", project) in page
 
 
@@ -140,7 +140,7 @@ def test_nobody_can_tell_whatever_was_chosen(client: Client, project: Project) -
     label = Label.objects.current().get(annotator__kind="expert")
     assert (label.value, label.evidence) == (None, {"good": ["the food"]})
     page = client.get(response.headers["Location"]).content.decode()
-    assert "Decided: it cannot be told. Told 2." in page
+    assert "Decided: it cannot be told. Explained to 2." in page
     again = client.post(at("adjudication_undo", project), follow=True).content.decode()
     assert "Two readings.</textarea>" in again
 
@@ -152,12 +152,12 @@ def test_an_item_is_left_to_others_and_taken_back(
 
     response = client.post(at("adjudication_skip", item))
     assert response.headers["Location"] == at("adjudication", project)
-    assert "you left it to others" in client.get(at("adjudication", project)).content.decode()
+    assert "you skipped it" in client.get(at("adjudication", project)).content.decode()
 
     response = client.post(at("adjudication_undo", project))
     assert response.headers["Location"] == at("adjudication_item", item)
     response = client.post(at("adjudication_undo", project), follow=True)
-    assert "no decision of yours left" in response.content.decode()
+    assert "You have no decision to undo" in response.content.decode()
 
 
 def test_what_was_said_is_on_the_desk_again_after_undo(
@@ -187,7 +187,7 @@ def test_an_item_is_sent_back_with_a_reason(client: Client, project: Project) ->
     assert "Sent back to" in page.content.decode()
     assert state_of(item).audience == ItemState.Audience.NAMED
     again = client.post(at("adjudication_return", item), {"reason": "The end!"}, follow=True)
-    assert "does not wait" in again.content.decode()
+    assert "no longer waits" in again.content.decode()
 
 
 @pytest.mark.usefixtures("judge")

@@ -69,7 +69,7 @@ def test_the_difference_comes_with_its_interval_and_in_words(project: Project) -
     difference = report.differences["taken_over"]
     assert difference["value"] == pytest.approx(0.45)
     assert difference["doubt"]
-    assert report.sentence.startswith("Reviewers take over the suggestion 45 points more often")
+    assert report.sentence.startswith("Reviewers give the suggested label 45 points more often")
     assert [row.difference["value"] for row in report.people] == [pytest.approx(0.45)] * 2
     assert report.warning == ""
 
@@ -180,9 +180,9 @@ def test_what_the_queue_draws_is_what_is_read(project: Project) -> None:
 @all_cases(
     "low, value, high, words",
     [
-        (0.04, 0.12, 0.2, "12 points more often when they see it (4 to 20)."),
-        (-0.2, -0.12, -0.04, "12 points less often when they see it (4 to 20)."),
-        (-0.03, 0.02, 0.09, "cannot be told: by −3 to 9 points."),
+        (0.04, 0.12, 0.2, "12 points more often when they see the suggestion (4 to 20)."),
+        (-0.2, -0.12, -0.04, "12 points less often when they see the suggestion (4 to 20)."),
+        (-0.03, 0.02, 0.09, "is not significant (−3 to 9 points)."),
         (float("nan"), 0.0, float("nan"), "the answers do not vary."),
     ],
 )

@@ -76,7 +76,7 @@ def test_no_other_page_tells(project: Project, person: User) -> None:
     row = client.get(f"/api/v1/items/{item.pk}/").json()
     labels = client.get(f"/api/v1/projects/{project.slug}/labels/").json()
 
-    assert "Label this item first" in debate
+    assert "You see the debate after you have labelled this item" in debate
     assert "Not labelled yet" in listed
     assert (row["suggestion"], row["stage"], labels["count"]) == (None, "new", 0)
 

@@ -58,12 +58,12 @@ def test_the_debate_is_not_to_be_had_before_the_answer(
 ) -> None:
     address = page(project, f"items/{audited.pk}/debate/")
     before = browser.get(address).content.decode()
-    assert "Label this item first" in before
-    assert "The whole debate" not in before
+    assert "You see the debate after you have labelled this item" in before
+    assert "Full debate" not in before
 
     answer(claim(project, person), person, "bad")
 
-    assert "The whole debate" in browser.get(address).content.decode()
+    assert "Full debate" in browser.get(address).content.decode()
 
 
 def test_a_manager_who_reviews_is_blind_as_well(project: Project, audited: Item) -> None:
@@ -71,7 +71,7 @@ def test_a_manager_who_reviews_is_blind_as_well(project: Project, audited: Item)
     client.force_login(member(project, Role.MANAGER))
     assert "Suggested by" not in client.get(page(project, "")).content.decode()
     html = client.get(page(project, f"items/{audited.pk}/debate/")).content.decode()
-    assert "Label this item first" in html
+    assert "You see the debate after you have labelled this item" in html
 
 
 def test_what_a_manager_let_lapse_is_hidden_from_them_no_longer(

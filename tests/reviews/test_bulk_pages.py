@@ -161,7 +161,7 @@ def test_a_set_of_labels_is_empty_only_where_that_was_chosen(client: Client) -> 
 
     assert "Choose the label that all are to have." in unsaid
     assert "Choose the label that all are to have." in refused.content.decode()
-    assert "both labels and “None of these”" in content
+    assert "choose either labels or “None of these”" in content
     assert "1 of 1 item will change" in page
     assert Label.objects.get().value == []
 

@@ -134,7 +134,7 @@ def test_none_of_these_is_a_choice_of_its_own(set_browser: Client) -> None:
     [
         ({}, "choose a label or “None of these”"),
         ({"value": []}, "choose a label or “None of these”"),
-        ({"value": ["Food"], "none": "1"}, "both labels and “None of these”"),
+        ({"value": ["Food"], "none": "1"}, "choose either labels or “None of these”"),
     ],
 )
 def test_a_set_that_nobody_chose_is_refused(
@@ -209,7 +209,7 @@ def test_only_wrong_leaves_the_right_answer_to_others(project: Project, browser:
 
     label = Label.objects.get(action="rejected")
     assert (label.value, label.abstained, label.rejected) == (None, False, True)
-    assert reply["message"] == "Rejected: somebody else says what is right."
+    assert reply["message"] == "Rejected: somebody else gives the right label."
     assert (undone["action"], undone["rejected"]) == ("reject", True)
     assert fields(undone["html"])["item"] == str(item.pk)
 

@@ -46,7 +46,7 @@ def test_decisions_are_counted_by_what_they_were(project: Project, person: User)
     assert (counted.labels, counted.skips, counted.abstained) == (3, 1, 1)
     assert (counted.late, counted.undone) == (1, 1)
     assert (counted.accepted["value"], counted.accepted["n"]) == (0.5, 2)
-    assert counted.words == "1 skipped, 1 abstained, 1 late, 1 taken back"
+    assert counted.words == "1 skipped, 1 abstained, 1 late, 1 undone"
 
 
 def test_accuracy_is_of_first_answers_to_known_items(project: Project, person: User) -> None:
@@ -222,7 +222,7 @@ def test_a_person_sees_their_own_accuracy_in_twenties(project: Project, person: 
     checked(items[:19], person, [True] * 19)
     early = person_report(project, person, own=True)
     assert early.row.counted.accuracy["value"] is None
-    assert "20 items" in early.row.counted.accuracy["reason"]
+    assert "20 answers" in early.row.counted.accuracy["reason"]
 
     checked(items[19:], person, [True] + [False] * 5)
     own = person_report(project, person, own=True)

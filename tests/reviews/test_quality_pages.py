@@ -76,7 +76,7 @@ def test_a_reviewer_is_led_to_their_own_page_and_learns_no_known_item(
 
     assert moved["Location"] == page(project, f"{person.pk}/")
     assert f"/items/{items[1].pk}/" not in html
-    assert "told once you have answered 20" in html
+    assert "shown after 20 answers to gold questions" in html
     assert "Pause" not in html
 
 
@@ -92,7 +92,7 @@ def test_pausing_and_letting_go_on(
     assert not Slot.objects.filter(holder=person).exists()
 
     again = client.post(page(project, f"{person.pk}/pause/"), {"reason": "Too fast."})
-    assert "paused already" in again.content.decode()
+    assert "already paused" in again.content.decode()
 
     client.post(page(project, f"{person.pk}/resume/"), {"reason": "We talked."})
     assert ReviewerStatus.objects.get().status == "active"
@@ -109,14 +109,15 @@ def test_labels_are_counted_before_they_go_back(
     worked(queued_items(project, 3), person)
     address = page(project, f"{person.pk}/requeue/")
 
-    assert "3 labels would go back" in client.get(address).content.decode()
-    assert "0 labels would go back" in client.get(f"{address}?since=2999-01-01").content.decode()
+    assert "3 labels will be withdrawn" in client.get(address).content.decode()
+    later = client.get(f"{address}?since=2999-01-01").content.decode()
+    assert "0 labels will be withdrawn" in later
     assert "Count them first" in client.get(f"{address}?since=soon").content.decode()
     assert Requeue.objects.count() == 0
 
     done = client.post(address, {"reason": "Did not read."}, follow=True).content.decode()
 
-    assert "3 labels are back in the queue" in done
+    assert "3 labels are withdrawn; their items wait again" in done
     assert "Did not read." in done
 
 
@@ -128,7 +129,7 @@ def test_many_show_their_progress(
     worked(queued_items(project, 2), person)
 
     response = client.post(page(project, f"{person.pk}/requeue/"), {"reason": "No."}, follow=True)
-    assert "2 labels are on their way" in response.content.decode()
+    assert "2 labels are being withdrawn" in response.content.decode()
 
     part = client.get(page(project, f"{person.pk}/requeue/progress/")).content.decode()
     assert "0 of 2" in part

@@ -188,7 +188,7 @@ def test_an_old_page_whose_choice_is_no_more_is_refused_in_words(project: Projec
     user = reviewer(project)
     slot = claim(project, user)
     changed(project, Split("good", (LabelDef("great"), LabelDef("fair"))))
-    with pytest.raises(LabelsChanged, match="none of today's labels stands for 'good'"):
+    with pytest.raises(LabelsChanged, match="no current label replaces 'good'"):
         answer(slot, user, "good", schema_version=1)
     with pytest.raises(ValueNotOffered):
         answer(slot, user, "good")
@@ -216,7 +216,7 @@ def test_a_set_that_lost_its_only_label_is_not_taken_for_none_of_these() -> None
     user = reviewer(project)
     slot = claim(project, user)
     changed(project, Retire("Food"))
-    with pytest.raises(LabelsChanged, match="none of today's labels stands for 'Food'"):
+    with pytest.raises(LabelsChanged, match="no current label replaces 'Food'"):
         answer(slot, user, ["Food"], schema_version=1)
     assert said(item) == {}
     assert answer(slot, user, ["Food", "Service"], schema_version=1).label.value == ["Service"]

@@ -183,7 +183,7 @@ def test_no_reviewer_is_led_to_a_debate_that_may_be_kept_from_them() -> None:
     after = client.get(address).content.decode()
 
     assert "was not debated" not in before
-    assert ("The whole debate" in before, "The whole debate" in after) == (False, True)
+    assert ("Full debate" in before, "Full debate" in after) == (False, True)
 
 
 def test_opinions_shown_beside_an_item_do_not_tell_a_known_answer(project: Project) -> None:

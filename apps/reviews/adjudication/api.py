@@ -27,24 +27,24 @@ from labelhub.core.errors import NotFound
 
 
 class DocketQuerySerializer(serializers.Serializer[Any]):
-    """Which of what waits."""
+    """Filters of the waiting items."""
 
     against = serializers.CharField(
         required=False,
         allow_blank=True,
-        help_text="Labels against each other, as a row gives them.",
+        help_text="Conflicting labels, as in ``against`` of a row.",
     )
     by = serializers.IntegerField(
         required=False, min_value=1, max_value=2**63 - 1, help_text="The id of an annotator."
     )
     age = serializers.ChoiceField(
-        choices=list(AGES), required=False, help_text="Waiting for longer than that."
+        choices=list(AGES), required=False, help_text="Waiting for longer than this."
     )
     between = serializers.ChoiceField(choices=[BETWEEN_PEOPLE, WITH_A_MACHINE], required=False)
 
 
 class VoiceSerializer(serializers.Serializer[Any]):
-    """What one annotator says, without reasons."""
+    """One annotator's label, without reasons."""
 
     annotator = serializers.IntegerField(source="annotator_id")
     name = serializers.CharField()
@@ -58,12 +58,10 @@ class CaseSerializer(serializers.Serializer[Any]):
 
     item = serializers.IntegerField(source="item_id")
     disputed = serializers.BooleanField(
-        help_text="Decided, but a machine that is sure says otherwise."
+        help_text="Decided, but a confident model contradicts the decision."
     )
-    against = serializers.CharField(
-        help_text="The labels that are against each other, for ``?against=``."
-    )
-    since = serializers.DateTimeField(help_text="When the last of them spoke.")
+    against = serializers.CharField(help_text="The conflicting labels, for ``?against=``.")
+    since = serializers.DateTimeField(help_text="The time of the last label.")
     voices = VoiceSerializer(many=True)
 
 
@@ -72,11 +70,11 @@ class AdjudicationSerializer(serializers.Serializer[Any]):
 
     value = serializers.JSONField(
         required=False, allow_null=True, default=None,
-        help_text="As of a label; a set may be empty. This or ``abstain``.",
+        help_text="As in a label; a set may be empty. Give this or ``abstain``.",
     )  # fmt: skip
     abstain = serializers.BooleanField(
         required=False, default=False,
-        help_text="It cannot be told: the item has no gold and waits for nobody.",
+        help_text="Nobody can tell: the item gets no gold and leaves the queue.",
     )  # fmt: skip
     rationale = serializers.CharField(
         required=False, allow_blank=True, default="", max_length=LONGEST
@@ -85,16 +83,16 @@ class AdjudicationSerializer(serializers.Serializer[Any]):
         child=serializers.ListField(child=serializers.CharField(), max_length=100),
         required=False,
         default=dict,
-        help_text="Label → words that stand in the text.",
+        help_text="Label → quotes from the text.",
     )
     explain = serializers.CharField(
         required=False, allow_blank=True, default="", max_length=LONGEST,
-        help_text="What those who said otherwise are told.",
+        help_text="A comment for people who gave another label.",
     )  # fmt: skip
     seconds = serializers.FloatField(required=False, allow_null=True, default=None, min_value=0)
     lease = serializers.UUIDField(
         required=False, allow_null=True, default=None,
-        help_text="Of your own making: the same ruling under the same token is stored once.",
+        help_text="A UUID of your choice: the same ruling under the same token is stored once.",
     )  # fmt: skip
 
 
@@ -104,34 +102,34 @@ class NamesField(serializers.ListField):
     child = serializers.CharField()
 
     def to_representation(self, data: Any) -> list[str]:
-        """Of each their user name."""
+        """The user name of each person."""
         return [person.username for person in data]
 
 
 class AdjudicatedSerializer(serializers.Serializer[Any]):
-    """What became of a ruling."""
+    """The result of a ruling."""
 
     label = LabelSerializer()  # type: ignore[assignment]  # a field of that name, not its caption
     gold = GoldValueSerializer(allow_null=True)
-    overruled = NamesField(help_text="Who said otherwise.")
+    overruled = NamesField(help_text="People who gave another label.")
     comment = serializers.IntegerField(source="comment.pk", allow_null=True, default=None)
 
 
 class SendBackSerializer(serializers.Serializer[Any]):
-    """Why an item goes back to those who labelled it."""
+    """Why an item goes back to the people who labelled it."""
 
     reason = serializers.CharField(max_length=LONGEST)
 
 
 class SentBackSerializer(serializers.Serializer[Any]):
-    """Who is asked again."""
+    """The people who are asked again."""
 
     people = NamesField()
     comment = serializers.IntegerField(source="comment.pk")
 
 
 class DocketViewSet(ProjectViewSet):
-    """What waits for an expert."""
+    """The items that wait for an expert."""
 
     read_right = Right.REVIEW
     queryset = Item.objects.none()  # for the OpenAPI document
@@ -139,9 +137,9 @@ class DocketViewSet(ProjectViewSet):
 
     @extend_schema(parameters=[DocketQuerySerializer])
     def list(self, request: SignedInApiRequest, **_: str) -> Response:
-        """List what waits for an expert.
+        """List the items that wait for an expert.
 
-        Items on which people disagree, or where a sure machine contradicts them. For experts.
+        Items on which people disagree, or where a confident model contradicts them. For experts.
         """
         check_expert(request.user, self.project)
         wanted = CaseFilter(**self.read_query(DocketQuerySerializer))
@@ -154,7 +152,7 @@ class RulingViewSet(ProjectViewSet):
     write_right = Right.REVIEW
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Check who asks, and that there is such an item, before what was sent is looked at."""
+        """Check the user's rights and that the item exists, before the body is read."""
         super().initial(request, *args, **kwargs)
         check_expert(request.user, self.project)
         if not Item.objects.filter(project=self.project, pk=kwargs["pk"]).exists():
@@ -168,7 +166,7 @@ class RulingViewSet(ProjectViewSet):
     def create(self, request: SignedInApiRequest, pk: int, **_: str) -> Response:
         """Settle an item.
 
-        200 where the same ruling had been stored before. For experts.
+        200 if the same ruling was stored before. For experts.
         """
         sent = self.read_body(AdjudicationSerializer)
         lease = sent.pop("lease")
@@ -191,7 +189,7 @@ class RulingViewSet(ProjectViewSet):
     def send_back(self, request: SignedInApiRequest, pk: int, **_: str) -> Response:
         """Send an item back.
 
-        Withdraw what they said and ask the same people again, with the reason. For experts.
+        Withdraw the labels and ask the same people again, with the reason. For experts.
         """
         reason = self.read_body(SendBackSerializer)["reason"]
         back = send_back(project=self.project, user=request.user, item_id=pk, reason=reason)

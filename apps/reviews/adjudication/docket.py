@@ -1,4 +1,4 @@
-"""The items that wait for an expert: conflicts of people, and decisions that a machine disputes."""
+"""The items that wait for an expert: conflicts of people, and decisions that a model disputes."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ MOST = 5000
 NAMED = 12
 #: Longer pairs of labels are no filter.
 LONGEST = 120
-CANNOT_TELL = "cannot tell"
+UNSURE = "unsure"
 AGES = {"day": timedelta(days=1), "week": timedelta(weeks=1)}
 BETWEEN_PEOPLE, WITH_A_MACHINE = "people", "machine"
 #: Characters of a text in a row.
@@ -48,13 +48,13 @@ class Voice(NamedTuple):
     @property
     def words(self) -> str:
         """The value as people read it."""
-        return CANNOT_TELL if self.value is None else value_words(self.value)
+        return UNSURE if self.value is None else value_words(self.value)
 
 
 @dataclass(frozen=True, slots=True)
 class CaseFilter:
-    """The filter of a list. ``against``: labels against each other, as :attr:`Case.against`;
-    ``by``: the id of an annotator; ``age`` one of :data:`AGES`; ``between`` people or a machine."""
+    """The filter of a list. ``against``: conflicting labels, as in :attr:`Case.against`; ``by``:
+    the id of an annotator; ``age``: one of :data:`AGES`; ``between``: people or a model."""
 
     against: str = ""
     by: int | None = None
@@ -99,8 +99,8 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Docket:
-    """The waiting cases that pass the filter. Counts are those of all, though no more than
-    :data:`MOST` are ``listed``."""
+    """The waiting cases that pass the filter. Counts cover all waiting items; at most :data:`MOST`
+    of them are ``listed``."""
 
     cases: Sequence[Case]
     listed: int
@@ -137,7 +137,7 @@ def check_expert(user: User | AnonymousUser, project: Project) -> None:
         return
     manager = role_in(user, project) == Role.MANAGER
     raise Forbidden(
-        f"Experts decide what reviewers of {project} disagree on, and you review it as crowd. "
+        f"Only experts decide conflicts in {project}, and you review it as a crowd worker. "
         + ("You can change that under People." if manager else "A manager can change that.")
     )
 
@@ -161,7 +161,7 @@ def read_docket(project: Project, wanted: CaseFilter | None = None) -> Docket:
     voices = _read_voices(project)
     cases = []
     for item_id, disputed in rows:
-        # A machine is a side in a dispute alone: audits must not show its label.
+        # A model's label is shown in a dispute only: audits must not show it.
         sides = tuple(
             voice for voice in voices.get(item_id, ()) if disputed or voice.kind in PEOPLE
         )
@@ -238,7 +238,7 @@ def _read_voices(project: Project) -> Mapping[int, Sequence[Voice]]:
 
 
 def _contested_labels(schema: Schema, voices: Sequence[Voice]) -> str:
-    """The contested labels: the different values, of sets the labels that not all chose."""
+    """The contested labels: the different values, or for sets the labels that not all chose."""
     if schema.task.written:
         return ""
     if schema.task.several:

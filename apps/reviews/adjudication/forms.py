@@ -17,11 +17,11 @@ MOST_QUOTES = 100
 
 def read_ruling(data: QueryDict, task: LabelType) -> Ruling:
     """The ruling in a posted form: ``value`` (repeated for sets), ``none`` for the empty set,
-    ``abstain`` in place of what is chosen, ``rationale``, ``quote`` (repeated; a label and a phrase
-    as JSON), ``explain``, ``seconds``.
+    ``abstain`` in place of a value, ``rationale``, ``quote`` (repeated; a label and a phrase as
+    JSON), ``explain``, ``seconds``.
 
     Raises:
-        InvalidInput: a field that no page of ours would send.
+        InvalidInput: a field is malformed.
     """
     abstain = "abstain" in data
     quotes = data.getlist("quote")
@@ -42,7 +42,7 @@ def read_ruling(data: QueryDict, task: LabelType) -> Ruling:
 
 
 def read_filter(data: QueryDict) -> CaseFilter:
-    """What the list is narrowed to; what makes no sense is passed over."""
+    """The filter in an address; invalid values are ignored."""
     by, age, between = data.get("by", ""), data.get("age", ""), data.get("between", "")
     return CaseFilter(
         against=data.get("against", "")[:200],
@@ -53,7 +53,7 @@ def read_filter(data: QueryDict) -> CaseFilter:
 
 
 def filter_query(data: QueryDict) -> str:
-    """The filters as they stand in the address, with a question mark; empty without any."""
+    """The filters as a query string with its question mark; empty without filters."""
     kept = QueryDict(mutable=True)
     for name in FILTERS:
         if data.get(name):

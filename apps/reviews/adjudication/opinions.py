@@ -15,7 +15,7 @@ from apps.labels.blindness import is_audit
 from apps.labels.models import MACHINES, PEOPLE, Gold, ItemState, Kind, Label
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
-from apps.reviews.adjudication.docket import CANNOT_TELL
+from apps.reviews.adjudication.docket import UNSURE
 from apps.reviews.models import Slot
 from apps.reviews.queue.item_context import KEYS
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
@@ -44,7 +44,7 @@ class Opinion:
 
     @property
     def adjudicates(self) -> bool:
-        """Whether an expert gave it who saw the others."""
+        """Whether an expert gave it after seeing the other opinions."""
         return self.label.settles
 
 
@@ -62,7 +62,7 @@ class OpinionSide:
     @property
     def words(self) -> str:
         """The value as people read it."""
-        return CANNOT_TELL if self.value is None else value_words(self.value)
+        return UNSURE if self.value is None else value_words(self.value)
 
     @property
     def names(self) -> list[str]:
@@ -106,7 +106,7 @@ class Opinions:
 
     @property
     def task(self) -> LabelType:
-        """What kind of answer is asked for."""
+        """The type of the answer."""
         return self.schema.parsed.of_item(self.item.options).task
 
     @property
@@ -231,8 +231,8 @@ def read_opinions(project: Project, user: User, item_id: int) -> Opinions:
 
 
 def readable_opinions(project: Project, user: User, item_id: int) -> Opinions:
-    """As :func:`read_opinions`, of an item that waits for an expert or that ``user`` has labelled:
-    others they have to label before they see opinions.
+    """As :func:`read_opinions`, if the item waits for an expert or ``user`` has labelled it. Other
+    items they must label before they see opinions.
 
     Raises:
         NotFound: the project has no such item.
@@ -240,7 +240,7 @@ def readable_opinions(project: Project, user: User, item_id: int) -> Opinions:
     """
     case = read_opinions(project, user, item_id)
     if not case.waits and case.own(user) is None:
-        raise Conflict("This item waits for no expert: reviewers do not disagree on it.")
+        raise Conflict("This item does not wait for an expert: reviewers do not disagree on it.")
     return case
 
 

@@ -26,7 +26,7 @@ from apps.reviews.queue.undo import undo_settling_label
 from labelhub.core.errors import Conflict, InvalidInput
 from labelhub.core.schema import value_key, value_words
 
-#: The label of quotes that belong to none.
+#: The key of quotes that belong to no label.
 FOR_NONE = ""
 LEFT = (Decision.Action.SKIP, Decision.Action.POSTPONE)
 
@@ -117,7 +117,7 @@ def adjudicate(
         answer=_answer(case, ruling),
         lease_token=lease_token,
     )
-    # Who said something else and may still review here.
+    # People who gave another label and may still review here.
     decided = value_key(done.label.value)
     others = [opinion.label for opinion in case.people if value_key(opinion.label.value) != decided]
     judge = done.decision.reviewer_id
@@ -191,13 +191,13 @@ def _check_open(case: Opinions, user: User) -> None:
         )
         raise _decided_meanwhile(found.label.annotator.name, "cannot be told")
     if case.state.stage != ItemState.Stage.DECIDED or case.gold is None:
-        raise DecidedMeanwhile("Reviewers do not disagree on this item any more; it goes on.")
+        raise DecidedMeanwhile("Reviewers no longer disagree on this item.")
     by = case.gold.decided_by.name if case.gold.decided_by else "the reviewers"
     raise _decided_meanwhile(by, value_words(case.gold.value))
 
 
 def _decided_meanwhile(name: str, words: str) -> DecidedMeanwhile:
-    return DecidedMeanwhile(f"Decided meanwhile by {name}: {words}. Nothing was changed.")
+    return DecidedMeanwhile(f"{name} has decided this item meanwhile: {words}. Nothing changed.")
 
 
 def _answer(case: Opinions, ruling: Ruling) -> Answer:
@@ -221,7 +221,7 @@ def _evidence(case: Opinions, ruling: Ruling) -> dict[str, list[str]]:
     one; if no label applies or nobody can tell, each stays with its own, or :data:`FOR_NONE`.
 
     Raises:
-        ValueNotOffered, InvalidInput: the value, or a quote that does not stand in the text.
+        ValueNotOffered, InvalidInput: the value is not offered, or a quote is not in the text.
     """
     answer = Answer(value=ruling.value, abstain=ruling.abstain)
     value = validate_value(case.schema, case.state, answer)
@@ -236,7 +236,7 @@ def _evidence(case: Opinions, ruling: Ruling) -> dict[str, list[str]]:
         found.setdefault(name if name in offered else other, []).append(quote)
     given = sum(len(phrases) for phrases in ruling.evidence.values())
     if given and not found:
-        raise InvalidInput.at("evidence", "none of these quotes stands in the text.")
+        raise InvalidInput.at("evidence", "none of these quotes is in the text.")
     return found
 
 
@@ -260,16 +260,16 @@ def send_back(*, project: Project, user: User, item_id: int, reason: str) -> Sen
         InvalidInput: no reason is given.
         NotFound: the project has no such item.
         DecidedMeanwhile: it waits for nobody.
-        Conflict: nobody of those who labelled it could be asked again.
+        Conflict: none of the people who labelled it can be asked again.
     """
     check_expert(user, project)
     why = validate_text("reason", reason)
     if not why:
-        raise InvalidInput.at("reason", "say what they should look at again.")
+        raise InvalidInput.at("reason", "say what the reviewers should check again.")
     lock_state(project, item_id)
     case = read_opinions(project, user, item_id)
     if not case.waits:
-        raise DecidedMeanwhile("This item does not wait for a decision any more.")
+        raise DecidedMeanwhile("This item no longer waits for a decision.")
     theirs = [
         opinion.label
         for opinion in case.people
@@ -278,7 +278,7 @@ def send_back(*, project: Project, user: User, item_id: int, reason: str) -> Sen
     people = reviewers_of(project, theirs)
     if not people:
         raise Conflict(
-            "Nobody who labelled this item reviews here any more: decide it, or skip it."
+            "The people who labelled this item no longer review here: decide it, or skip it."
         )
     asked = {person.pk for person in people}
     labels = [label for label in theirs if label.annotator.user_id in asked]

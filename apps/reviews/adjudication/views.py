@@ -1,4 +1,4 @@
-"""Adjudication: who is right, and why? A list of what waits, and the desk for one item."""
+"""Adjudication pages: the list of waiting items, and the page of one item."""
 
 import json
 from http import HTTPStatus
@@ -53,7 +53,7 @@ PAGE_SIZE = 25
 @login_required
 @require_GET
 def adjudication(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What waits for an expert, and who is against whom."""
+    """The items that wait for an expert, with their conflicting labels."""
     project = project_to_adjudicate(request.user, slug)
     wanted = read_filter(request.GET)
     found = read_docket(project, wanted)
@@ -72,7 +72,7 @@ def adjudication(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def adjudication_next(request: SignedInRequest, slug: str) -> HttpResponse:
-    """To the next item that waits for this person, among what is wanted; else to the list."""
+    """Go to the next item that waits for this person and passes the filter, else to the list."""
     project = project_to_adjudicate(request.user, slug)
     return _to_next(request, project)
 
@@ -81,9 +81,9 @@ def adjudication_next(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def adjudication_item(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
-    """One item with every opinion side by side.
+    """One item with all opinions side by side.
 
-    Showing it holds the item for a few minutes: no two experts are to decide it at once.
+    Showing it locks the item for a few minutes, so that two experts do not decide it at once.
     """
     project = project_to_adjudicate(request.user, slug)
     return _desk(request, project, item_id)
@@ -92,7 +92,7 @@ def adjudication_item(request: SignedInRequest, slug: str, item_id: int) -> Http
 @login_required
 @require_POST
 def adjudication_decide(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
-    """Record the decision and go on; what cannot be used comes back as it was written."""
+    """Store the decision and go on; an invalid form is shown again as it was sent."""
     project = project_to_adjudicate(request.user, slug)
     case = read_opinions(project, request.user, item_id)
     try:
@@ -114,7 +114,7 @@ def adjudication_decide(request: SignedInRequest, slug: str, item_id: int) -> Ht
 @login_required
 @require_POST
 def adjudication_return(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
-    """Ask those who labelled the item to look again."""
+    """Ask the people who labelled the item to check it again."""
     project = project_to_adjudicate(request.user, slug)
     reason = request.POST.get("reason", "")
     try:
@@ -134,18 +134,18 @@ def adjudication_skip(request: SignedInRequest, slug: str, item_id: int) -> Http
     """Leave the item to another expert."""
     project = project_to_adjudicate(request.user, slug)
     skip_item(project=project, user=request.user, item_id=item_id)
-    messages.info(request, "Left to others; undo brings it back.")
+    messages.info(request, "Skipped. Undo brings the item back.")
     return _to_next(request, project, after=item_id)
 
 
 @login_required
 @require_POST
 def adjudication_undo(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Take the last decision back; its item is on the desk again."""
+    """Undo the last decision, and show its item again."""
     project = project_to_adjudicate(request.user, slug)
     undone = undo_adjudication(project=project, user=request.user)
     if undone is None:
-        messages.info(request, "There is no decision of yours left to undo here.")
+        messages.info(request, "You have no decision to undo here.")
         return redirect("adjudication", slug)
     messages.success(request, "Undone.")
     if waiting_states(project).filter(item=undone.item_id).exists():
@@ -157,7 +157,7 @@ def adjudication_undo(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def adjudication_debates(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
-    """The arguments of the item's debates, by side, as a part of the page; not of blind audits."""
+    """The arguments of the item's debates, by side, as a part of the page; none for audits."""
     project = project_to_adjudicate(request.user, slug)
     case = readable_opinions(project, request.user, item_id)
     debates = [] if case.hides_machines else recent_debates(project, item_id)
@@ -169,9 +169,9 @@ def _desk(
     request: SignedInRequest, project: Project, item_id: int, *, fault: str = ""
 ) -> HttpResponse:
     case = read_opinions(project, request.user, item_id)
-    # What waits for nobody is read by those alone who have answered it, also after a mistake.
+    # After an invalid form, people who have labelled the item see it also if it waits for nobody.
     if not case.waits and (not fault or case.own(request.user) is None):
-        messages.info(request, "This item waits for no decision any more.")
+        messages.info(request, "This item no longer waits for a decision.")
         return redirect("item_detail", project.slug, item_id)
     slot = claim_to_adjudicate(project=project, user=request.user, item_id=item_id)
     context = project_page(request, project, "adjudication") | {
@@ -193,7 +193,7 @@ def _desk(
 
 
 def _again(request: SignedInRequest, item_id: int) -> dict[str, Any]:
-    """What was said by the decision that has just been undone: it is not to be written twice."""
+    """The fields of the decision that was just undone, so that nobody has to enter them twice."""
     undone = undone_decision(request.user, item_id, request.GET.get("again", ""))
     if undone is None or undone.label is None:
         return {}
@@ -212,7 +212,7 @@ def _again(request: SignedInRequest, item_id: int) -> dict[str, Any]:
 
 
 def _sent(request: SignedInRequest) -> dict[str, Any]:
-    """What was written before it was refused."""
+    """The fields of the refused form."""
     post = request.POST
     words = {name: post.get(name, "") for name in ("rationale", "explain", "reason")}
     chosen = {"values": post.getlist("value"), "none": "none" in post}
@@ -223,7 +223,7 @@ def _to_next(request: SignedInRequest, project: Project, *, after: int = 0) -> H
     item_id = next_case(project, request.user, wanted=read_filter(request.GET), after=after)
     if item_id is None:
         if read_docket(project, read_filter(request.GET)).cases:
-            words = "What waits you have left to others, or others hold it; it can be opened here."
+            words = "You have skipped the waiting items, or others have locked them. Open one here."
             messages.info(request, words)
         return redirect(reverse("adjudication", args=[project.slug]) + filter_query(request.GET))
     address = reverse("adjudication_item", args=[project.slug, item_id])
@@ -235,14 +235,14 @@ def _refused(request: SignedInRequest, slug: str, error: Conflict) -> HttpRespon
     sent = _sent(request)
     written = " ".join(sent[name] for name in ("rationale", "explain", "reason") if sent[name])
     if written:
-        messages.info(request, f"What you had written, to copy: {written}")
+        messages.info(request, f"Your text, to copy: {written}")
     return redirect("adjudication", slug)
 
 
 def _words(done: Adjudicated) -> str:
-    notice = f" Told {len(done.overruled)}." if done.comment and done.overruled else ""
+    notice = f" Explained to {len(done.overruled)}." if done.comment and done.overruled else ""
     if done.gold is None and done.label.abstained:
         return f"Decided: it cannot be told.{notice}"
     if done.gold is None or done.gold.value != done.label.value:
-        return "Recorded. What the author or a file says stands above it."
+        return "Stored. The gold of the author or an import takes precedence."
     return f"Decided: {value_words(done.gold.value)[:80]}.{notice}"

@@ -48,7 +48,7 @@ FEWEST = 20
 FEWEST_PEOPLE = 10
 DRAWN = "percentile bootstrap over {unit}, {draws} draws, seed {seed}"
 SQUARED = "difference of medians, from both intervals (square and add)"
-FEW_PEOPLE = f"answers are drawn, not people: fewer than {FEWEST_PEOPLE} people gave them"
+FEW_PEOPLE = f"the bootstrap draws answers, because fewer than {FEWEST_PEOPLE} people gave them"
 MEASURES = ("taken_over", "agreement", "accuracy", "seconds")
 #: Answers of one person that each arm needs.
 FEWEST_OF_ONE = 10
@@ -197,7 +197,7 @@ def arm_of_answers(answers: Answers) -> Arm:
         for measure, reason in (
             ("taken_over", "no answer yet"),
             ("agreement", "nobody else labelled these items"),
-            ("accuracy", "of none of these items is the answer known"),
+            ("accuracy", "none of these items has a final decision by others"),
         )
     }
     return Arm(
@@ -287,21 +287,21 @@ def sentence(difference: Figure) -> str:
     """The effect of the suggestion in words, with its uncertainty."""
     value, low, high = (difference.get(name) for name in ("value", "low", "high"))
     if not isinstance(value, float):
-        return f"What seeing the suggestion does cannot be told yet: {difference.get('reason')}."
+        return f"The effect of the suggestion is not known yet: {difference.get('reason')}."
     if not isinstance(low, float) or not isinstance(high, float):
-        return "What seeing the suggestion does cannot be told: the answers do not vary."
+        return "The effect of the suggestion is not known, because the answers do not vary."
     points = f"{_points(low)} to {_points(high)}"
     if low <= 0 <= high:
         return (
-            "Whether reviewers take over the suggestion more often when they see it cannot be "
-            f"told: by {points} points."
+            "The effect of the suggestion on how often reviewers give the same label is not "
+            f"significant ({points} points)."
         )
     more = "more" if value > 0 else "less"
     if value < 0:
         points = f"{_points(-high)} to {_points(-low)}"
     return (
-        f"Reviewers take over the suggestion {_points(abs(value))} points {more} often when they "
-        f"see it ({points})."
+        f"Reviewers give the suggested label {_points(abs(value))} points {more} often when they "
+        f"see the suggestion ({points})."
     )
 
 
@@ -327,10 +327,10 @@ def warning(project: Project, *, any_withheld: bool) -> str:
     """Why no new answers are measured, and how to change that; empty if they are."""
     if project.blind_share:
         return ""
-    kept = " What is told here is of before." if any_withheld else ""
+    kept = " The figures below are from earlier answers." if any_withheld else ""
     return (
-        "Every suggestion is shown, so nothing tells whether people follow it. Set the share "
-        f"of items that are shown without in the review plan; 10 % is a good beginning.{kept}"
+        "Every suggestion is shown, so its effect cannot be measured. Set the share of items "
+        f"without a suggestion in the review plan; 10 % is a good start.{kept}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Somebody's work over stretches of labels or weeks: values with their intervals, joined."""
+"""Charts of a person's work over stretches of labels or weeks, with intervals."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ STEPS = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600)
 
 
 def accuracy_chart(stretches: Sequence[Stretch], kind: str) -> Chart | None:
-    """Right answers among those whose answer was known; None without any."""
+    """Accuracy on gold questions; None without answers to them."""
 
     def words(figure: Figure) -> str:
         drawn = draw_figure(figure, percent=True)
@@ -21,11 +21,11 @@ def accuracy_chart(stretches: Sequence[Stretch], kind: str) -> Chart | None:
 
     figures = [stretch.accuracy for stretch in stretches]
     axis = Axis(ticks=(0, 0.25, 0.5, 0.75, 1))
-    return _chart("accuracy", "Right answers", stretches, figures, (axis, kind, words))
+    return _chart("accuracy", "Accuracy on gold questions", stretches, figures, (axis, kind, words))
 
 
 def speed_chart(stretches: Sequence[Stretch], kind: str) -> Chart | None:
-    """Median seconds; None where too few were measured."""
+    """Median seconds; None if too few were measured."""
 
     def words(figure: Figure) -> str:
         return (
@@ -41,7 +41,7 @@ def speed_chart(stretches: Sequence[Stretch], kind: str) -> Chart | None:
         ticks=[step * number for number in range(count + 1)],
         words=lambda seconds: duration(seconds) if seconds else "0",
     )
-    title = "Seconds for an answer (median)"
+    title = "Seconds per answer (median)"
     return _chart("seconds", title, stretches, figures, (axis, kind, words))
 
 

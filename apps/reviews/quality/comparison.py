@@ -86,7 +86,7 @@ class SharedLabels:
             return Pair(
                 other,
                 percent,
-                undefined("nothing varies, so chance agreement cannot be told apart"),
+                undefined("chance agreement is undefined, because the labels do not vary"),
             )
         if error is None or len(mine) < 2:
             return Pair(other, percent, undefined("too few common items"))

@@ -40,7 +40,7 @@ from labelhub.core.agreement.pace import (
 from labelhub.core.agreement.with_others import NOTHING_SHARED, RaterAgreement
 from labelhub.core.errors import NotFound
 
-NO_ANSWERS = "no answer to an item of known answer yet"
+NO_ANSWERS = "no answer to a gold question yet"
 NO_SUGGESTIONS = "no suggestion was shown yet"
 NO_TIMES = "no time was measured yet"
 #: Characters of twenty words with blanks, the text that explains the floor.
@@ -52,11 +52,11 @@ DOUBTING = 3
 #: People see their accuracy renewed after so many answers: after each one it would give gold
 #: questions away.
 TOLD_BY = 20
-NOT_TOLD = f"told once you have answered {TOLD_BY} items whose answers are known"
+NOT_TOLD = f"shown after {TOLD_BY} answers to gold questions"
 WEEK, HUNDRED = "week", "hundred"
 #: Wrong answers that are listed, and fast ones.
 MOST_LISTED = 50
-NO_ACCOUNT = "without account"
+NO_ACCOUNT = "no account"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Counted:
             "abstained": self.abstained,
             "only rejected": self.only_rejected,
             "late": self.late,
-            "taken back": self.undone,
+            "undone": self.undone,
         }
         return ", ".join(f"{number:,} {word}" for word, number in counts.items() if number)
 
@@ -324,7 +324,7 @@ def find_worker(project: Project, user_id: int) -> User:
         role_in(user, project) or Decision.objects.filter(project=project, reviewer=user).exists()
     )
     if user is None or not here:
-        raise NotFound("There is no such person in this project.")
+        raise NotFound("This person is not in the project.")
     return user
 
 

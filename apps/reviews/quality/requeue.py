@@ -106,7 +106,7 @@ def requeue_labels(
         requeue = _start_requeue(project, user, by, asked)
     except IntegrityError:
         raise Conflict(
-            f"Labels of {user.display_name} are being put back already; wait until that is done."
+            f"Labels of {user.display_name} are already being withdrawn; wait until that is done."
         ) from None
     return run_requeue(requeue.pk) if requeue.total <= AT_ONCE else requeue
 
@@ -119,8 +119,8 @@ def _start_requeue(project: Project, user: User, by: User, requeue: Requeue) -> 
     requeue.total = labels.count()
     if not requeue.total:
         raise InvalidInput(
-            f"{user.display_name} has no such label: what an expert, the author or a file has "
-            "decided since, and answers to items of known answer, stay as they are."
+            f"{user.display_name} has no such label. Labels of items that an expert, the author or "
+            "an import decided, and answers to gold questions, stay as they are."
         )
     requeue.upto = labels.aggregate(newest=Max("pk"))["newest"]
     requeue.save(force_insert=True)
@@ -150,7 +150,7 @@ def run_requeue(requeue_id: int) -> Requeue:
 def fail_requeue(requeue_id: int, error: Exception) -> None:
     """Store the failure."""
     fault = error.message if isinstance(error, LabelhubError) else type(error).__name__
-    words = f"It stopped by a fault of the server ({fault}); ask again for the others."
+    words = f"It stopped because of a server error ({fault}). Start it again for the other labels."
     _end(requeue_id, Requeue.Status.FAILED, words)
 
 

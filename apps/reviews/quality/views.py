@@ -1,4 +1,4 @@
-"""How people work: everybody, one person, and what a manager may do about it."""
+"""Quality pages: all people, one person, and a manager's actions."""
 
 from collections.abc import Callable
 from datetime import datetime, time
@@ -38,36 +38,36 @@ from labelhub.core.errors import LabelhubError
 
 LOG_ROWS = 30
 ARM_ROWS = (
-    ("taken_over", "Said what was suggested"),
-    ("agreement", "Agreed with other people"),
-    ("accuracy", "Right, where that is known"),
+    ("taken_over", "Same label as the suggestion"),
+    ("agreement", "Agreement with other people"),
+    ("accuracy", "Accuracy"),
 )
 
 
 class ReasonForm(forms.Form):
-    """Why somebody is paused or let go on."""
+    """The reason of a pause or a resumption."""
 
     reason = forms.CharField(
         label="Reason",
         max_length=LONGEST_REASON,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="They read it, and it stays in the log.",
+        help_text="The person reads it, and it is stored in the log.",
     )
 
 
 class WhichLabelsForm(forms.Form):
-    """Which labels go back."""
+    """The labels to withdraw."""
 
     since = forms.DateField(
         required=False,
         label="Given on or after",
         widget=forms.DateInput(attrs={"type": "date"}),
-        help_text="Empty: from the beginning.",
+        help_text="Leave it empty for all labels.",
     )
     only_wrong = forms.BooleanField(
         required=False,
         label="Only labels that others contradict",
-        help_text="What was decided is something else, or somebody else says otherwise.",
+        help_text="The gold, or the label of somebody else, differs.",
     )
 
     def clean_since(self) -> datetime | None:
@@ -85,7 +85,7 @@ class RequeueForm(WhichLabelsForm):
 @login_required
 @require_GET
 def quality(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Everybody who labels here; a reviewer is led to their own page."""
+    """All people who label here; reviewers are redirected to their own page."""
     project = get_project(request.user, slug, Right.REVIEW)
     if role_in(request.user, project) != Role.MANAGER:
         return redirect("quality_person", slug, request.user.pk)
@@ -102,7 +102,7 @@ def quality(request: SignedInRequest, slug: str) -> HttpResponse:
 @never_cache
 @require_GET
 def quality_person(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
-    """One person closely; themselves with less."""
+    """One person in detail; people see less of themselves."""
     own = user_id == request.user.pk
     project = get_project(request.user, slug, Right.REVIEW if own else Right.MANAGE)
     return _person_page(request, project, find_worker(project, user_id), ReasonForm())
@@ -111,15 +111,15 @@ def quality_person(request: SignedInRequest, slug: str, user_id: int) -> HttpRes
 @login_required
 @require_POST
 def quality_pause(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
-    """Keep somebody from being given items."""
-    words = "{} is paused and is told why when they ask for the next item."
+    """Pause a person."""
+    words = "{} is paused and reads the reason when they ask for the next item."
     return _change(request, slug, user_id, pause, words)
 
 
 @login_required
 @require_POST
 def quality_resume(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
-    """Let somebody go on."""
+    """Let a person work again."""
     return _change(request, slug, user_id, resume, "{} may work again.")
 
 
@@ -127,7 +127,7 @@ def quality_resume(request: SignedInRequest, slug: str, user_id: int) -> HttpRes
 @never_cache
 @require_http_methods(["GET", "POST"])
 def quality_requeue(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
-    """Which labels would go back into the queue, and doing it."""
+    """Count the labels to withdraw; POST withdraws them."""
     project = get_project(request.user, slug, Right.MANAGE)
     user = find_worker(project, user_id)
     form = RequeueForm(request.POST) if request.method == "POST" else None
@@ -149,7 +149,7 @@ def quality_requeue(request: SignedInRequest, slug: str, user_id: int) -> HttpRe
 @never_cache
 @require_GET
 def quality_requeue_progress(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
-    """How far that is, as a part of the page."""
+    """The progress of the withdrawal, as a part of the page."""
     project = get_project(request.user, slug, Right.MANAGE)
     user = find_worker(project, user_id)
     context = {"project": project, "worker": user, "requeue": requeue_of(project, user)}
@@ -180,9 +180,9 @@ def _put_back(request: SignedInRequest, project: Project, user: User, form: Requ
         show_refusal(form, error)
         return False
     if job.status in Requeue.UNFINISHED:
-        messages.success(request, f"{job.total:,} labels are on their way back into the queue.")
+        messages.success(request, f"{job.total:,} labels are being withdrawn.")
     else:
-        messages.success(request, f"{job.done:,} labels are back in the queue.")
+        messages.success(request, f"{job.done:,} labels are withdrawn; their items wait again.")
     return True
 
 
@@ -201,7 +201,7 @@ def _person_page(
             speed_chart(report.stretches, report.row.kind),
         ],
         "tabs": [
-            {"text": "By hundred labels", "url": "?", "current": by == HUNDRED, "count": None},
+            {"text": "By 100 labels", "url": "?", "current": by == HUNDRED, "count": None},
             {"text": "By week", "url": f"?by={WEEK}", "current": by == WEEK, "count": None},
         ],
         "requeue": None if own else requeue_of(project, user),

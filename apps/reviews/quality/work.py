@@ -47,16 +47,16 @@ HUNDRED = 100
 MOST_STRETCHES = 24
 #: A smaller change of speed is learning, or an irrelevant effect of many answers.
 MATTERS = 1.5
-NONE_KNOWN = "no answer to an item of known answer in this stretch"
+NONE_KNOWN = "no answer to a gold question in this stretch"
 
 
 @dataclass(frozen=True, slots=False, eq=False)
 class Work:
     """Decisions, by person and in their order; all of shape (decisions,).
 
-    ``correct``: 1 right, 0 wrong, -1 not to be told; only of items whose answer was ``known``.
-    ``seconds``: NaN where not measured; ``within``: no more than these, where they were not; NaN
-    where nobody knows. ``least``: in fewer nobody can have looked and chosen.
+    ``correct``: 1 right, 0 wrong, -1 unknown; only of gold questions (``known``). ``seconds``: NaN
+    if not measured; then ``within`` is an upper bound, NaN without one. ``least``: fewer seconds
+    are too few to look and choose.
     """
 
     user: Ints
@@ -76,7 +76,7 @@ class Work:
         return len(self.user)
 
     def where(self, kept: Any) -> "Work":
-        """Only those decisions, given as anything that picks from an array."""
+        """Only these decisions, given as a mask, a slice or indexes."""
         return Work(*(getattr(self, column.name)[kept] for column in fields(self)))
 
     def of(self, user_id: int) -> "Work":
@@ -86,8 +86,8 @@ class Work:
 
     @cached_property
     def answered(self) -> Bools:
-        """Of one person's: what they say of each item now, a mere rejection too; neither what they
-        took back nor what they have answered anew."""
+        """For one person: their current answer to each item, including mere rejections; no undone
+        or revised answers."""
         given = np.flatnonzero((self.action <= LABELLED) & ~self.undone)
         _, last = np.unique(self.item[given][::-1], return_index=True)
         picked = np.zeros(len(self), dtype=np.bool_)
@@ -96,14 +96,14 @@ class Work:
 
     @property
     def labelled(self) -> Bools:
-        """Of these those that give a label."""
+        """Answers that give a label."""
         return self.answered & ~self.only_rejected
 
     @cached_property
     def first_known(self) -> Bools:
-        """Of one person's: the first answer to each item of known answer, taken back or not.
+        """For one person: the first answer to each gold question, undone or not.
 
-        Who answers again knows more by then: that the first answer was a known one, for instance.
+        A person who answers again may know more: for example, that it is a gold question.
         """
         given = (self.action <= LABELLED) & ~self.only_rejected
         answers = np.flatnonzero(self.known & given)
@@ -114,28 +114,28 @@ class Work:
 
     @property
     def times(self) -> Floats:
-        """Seconds of the labels that stand, where measured."""
+        """Seconds of current labels, if measured."""
         return self.seconds[self.timed]
 
     @property
     def timed(self) -> Bools:
-        """Labels that stand and whose seconds were measured."""
+        """Current labels whose seconds were measured."""
         return self.labelled & ~np.isnan(self.seconds)
 
     @property
     def bounded(self) -> Bools:
-        """Labels that stand and whose seconds have a bound instead."""
+        """Current labels that have an upper bound of seconds instead."""
         return self.labelled & np.isnan(self.seconds) & ~np.isnan(self.within)
 
     def too_fast(self, usual: float) -> Bools:
-        """Labels that took less than ``least``, or than ``usual`` seconds where measured."""
+        """Labels that took less than ``least`` seconds or, if measured, less than ``usual``."""
         soon = self.timed & (self.seconds < np.maximum(self.least, usual))
         return soon | (self.bounded & (self.within < self.least))
 
 
 def read_work(project: Project, user_id: int | None = None) -> tuple[Work, int]:
-    """What everybody did in ``project``, or one person; and how many labels are by people whose
-    accounts are gone. One query."""
+    """The decisions in ``project`` of all people or of one, and the number of labels of deleted
+    accounts. One query."""
     decisions = Decision.objects.filter(project=project)
     if user_id is not None:
         decisions = decisions.filter(reviewer=user_id)
@@ -160,7 +160,7 @@ def read_work(project: Project, user_id: int | None = None) -> tuple[Work, int]:
     rows = rows[:, np.lexsort((rows[1], rows[0]))]
     signs = rows[3].astype(np.int64)
     action = signs % CORRECT
-    # Among how many answers to choose, at least; free text is one, items' own options are two.
+    # The least number of choices: one for free text, two for items' own options.
     schema = current_schema(project).parsed
     choices = np.where(
         action == ACCEPTED, 1, (2 if schema.task.item_options else max(1, len(schema.names)))
@@ -185,14 +185,14 @@ def read_work(project: Project, user_id: int | None = None) -> tuple[Work, int]:
 
 
 def days_of(project: Project, user_id: int) -> Floats:
-    """When one person's decisions were made, as seconds since 1970, in the order of their work."""
+    """The times of one person's decisions, as seconds since 1970, in the order of their work."""
     decisions = Decision.objects.filter(project=project, reviewer=user_id).order_by("pk")
     moments = decisions.values_list("created_at", flat=True)
     return np.array([moment.timestamp() for moment in moments], dtype=np.float64)
 
 
 def usual_times(project: Project) -> Floats:
-    """Seconds of the newest answers here, whoever gave them. One query."""
+    """Seconds of the newest answers in the project. One query."""
     answers = Decision.objects.filter(
         project=project,
         undone_at__isnull=True,
@@ -234,7 +234,7 @@ _SIGNS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stretch:
-    """A part of somebody's work: its name, answers, right ones among those known, and times."""
+    """A part of a person's work: name, labels, right answers to ``known`` gold questions, times."""
 
     words: str
     labels: int
@@ -244,7 +244,7 @@ class Stretch:
 
     @property
     def accuracy(self) -> Figure:
-        """Of the first answers to items of known answer."""
+        """The accuracy of first answers to gold questions."""
         return share(self.right, self.known, reason=NONE_KNOWN)
 
     @property
@@ -255,7 +255,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """From ``since`` on something is not as before; ``p`` is adjusted for all that was tested."""
+    """A change of a measure from ``since`` on; ``p`` is adjusted for multiple tests."""
 
     measure: str
     since: str
@@ -265,13 +265,13 @@ class Change:
 
     @property
     def worse(self) -> bool:
-        """Less accurate, or faster, which seldom goes well."""
+        """Less accurate, or faster, which is rarely good."""
         return self.now < self.before
 
 
 def by_hundreds(work: Work) -> list[Stretch]:
-    """One person's work in stretches of a hundred labels, or of a few hundred where there are many;
-    what is left over goes with the last."""
+    """One person's work in stretches of a hundred labels, or of several hundred if there are many;
+    the last stretch takes the rest."""
     answers = _answers(work)
     count = int(answers.sum())
     size = HUNDRED * max(1, -(-count // (HUNDRED * MOST_STRETCHES)))
@@ -283,7 +283,7 @@ def by_hundreds(work: Work) -> list[Stretch]:
 
 
 def by_weeks(work: Work, moments: Floats) -> list[Stretch]:
-    """The same by calendar weeks (of UTC), named by their Mondays; the latest where there are many.
+    """The same by calendar weeks (UTC), named by their Mondays; only the latest if there are many.
 
     ``moments``: when each decision was made, shape (decisions,).
     """
@@ -298,7 +298,7 @@ def by_weeks(work: Work, moments: Floats) -> list[Stretch]:
 
 
 def changes(stretches: Sequence[Stretch]) -> list[Change]:
-    """What is not as before, of each measure where it is first seen."""
+    """The first change of each measure."""
     tests = [
         test
         for start in range(1, len(stretches))
@@ -316,7 +316,7 @@ def changes(stretches: Sequence[Stretch]) -> list[Change]:
 
 
 def _answers(work: Work) -> Bools:
-    """Labels that stand, and what counts as an answer to a known item even where it does not."""
+    """Current labels, and first answers to gold questions even if they were undone."""
     return work.labelled | work.first_known
 
 

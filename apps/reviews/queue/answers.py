@@ -32,12 +32,12 @@ class Answer:
     """What a reviewer sent.
 
     ``value`` is raw; the empty set is not None. None with ``reject`` says only that the suggestion
-    is wrong and leaves the item to others; None with ``abstain`` says that the reviewer cannot
-    tell. ``shown``: id of the suggestion that the reviewer saw, 0 for none. None: the suggestion
-    that was handed out with the item, or for a rejection the present one; without either it is not
-    known. ``evidence``: quotes by label, ``spans`` the same by position. ``order`` in which the
-    options were shown. ``adjudicates``: an expert settles the item. ``schema_version`` of the
-    labels to choose from; None: the newest.
+    is wrong and leaves the item to others; None with ``abstain`` says that the reviewer is unsure.
+    ``shown``: id of the suggestion that the reviewer saw, 0 for none. None: the suggestion that was
+    handed out with the item, or for a rejection the present one; without either it is not known.
+    ``evidence``: quotes by label, ``spans`` the same by position. ``order`` in which the options
+    were shown. ``adjudicates``: an expert settles the item. ``schema_version`` of the labels to
+    choose from; None: the newest.
     """
 
     value: Any = None
@@ -73,7 +73,7 @@ def validate_value(schema: LabelSchema, state: ItemState, answer: Answer) -> Val
             return None
         raise InvalidInput.at("value", f"{schema.task.answer_instruction}, or skip the item.")
     if answer.abstain:
-        raise InvalidInput.at("value", "either a label, or that it cannot be told.")
+        raise InvalidInput.at("value", "give either a label or an abstention.")
     try:
         return schema.parsed.normalise(answer.value, state.item.options)
     except InvalidInput as error:
@@ -90,7 +90,7 @@ def validate_extras(setup: ReviewSetup, item: Item, answer: Answer) -> dict[str,
     rationale = validate_words("rationale", answer.rationale)
     needed = setup.settings.ask_rationale == ReviewSettings.Rationale.REQUIRED
     if needed and not rationale and answer.value is not None:
-        raise InvalidInput.at("rationale", "say why: this project asks for a reason.")
+        raise InvalidInput.at("rationale", "give a reason: this project requires one.")
     sure = answer.confidence
     if sure is not None and not (math.isfinite(sure) and 0 <= sure <= 1):
         raise InvalidInput.at("confidence", "must be a number from 0 to 1.")
@@ -102,21 +102,21 @@ def validate_extras(setup: ReviewSetup, item: Item, answer: Answer) -> dict[str,
 
 
 def _evidence(schema: LabelSchema, item: Item, answer: Answer) -> dict[str, list[str]]:
-    """Quotes by label, of those given as such and of those given by their place."""
+    """Quotes by label, from the answer's quotes and spans."""
     offered = schema.parsed.offered(item.options)
     quoted = {label: list(phrases) for label, phrases in answer.evidence.items()}
     if len(answer.spans) > MOST_SPANS:
-        raise InvalidInput.at("spans", f"at most {MOST_SPANS} can be marked.")
+        raise InvalidInput.at("spans", f"mark at most {MOST_SPANS} passages.")
     for span in answer.spans:
         if not 0 <= span.start < span.end <= len(item.text):
             raise InvalidInput.at("spans", f"{span.start} to {span.end} is not in the item's text.")
         quoted.setdefault(span.label, []).append(item.text[span.start : span.end])
     for label, phrases in quoted.items():
         if offered and label not in offered:
-            raise InvalidInput.at("evidence", f"'{label}' is not among the labels offered.")
+            raise InvalidInput.at("evidence", f"'{label}' is not one of the labels.")
         for phrase in phrases:
             if not phrase.strip() or phrase not in item.text:
-                raise InvalidInput.at("evidence", f"“{phrase[:80]}” does not stand in the text.")
+                raise InvalidInput.at("evidence", f"“{phrase[:80]}” is not in the text.")
     return {label: list(dict.fromkeys(phrases)) for label, phrases in quoted.items() if phrases}
 
 
@@ -177,18 +177,18 @@ def _translate_value(
     try:
         chosen = None if value is None else given.parsed.normalise(value, options)
     except ValueNotOffered:
-        return value  # refused by its name in a moment
+        return value  # validate_value refuses it
     now = translator.value(given.version, chosen)
     if chosen == [] and given.pk not in comparable_versions(schema):
         raise LabelsChanged(
-            "Labels have been added since this page was opened; nobody has looked for them yet. "
-            "Look at the item again and choose anew.",
+            "Labels have been added since you opened this page, and you have not seen them yet. "
+            "Look at the item and choose again.",
             data={"schema_version": schema.version},
         )
-    if chosen not in (None, []) and now in (None, []):  # nobody chose the empty set
+    if chosen not in (None, []) and now in (None, []):  # the reviewer did not choose an empty set
         raise LabelsChanged(
-            "The labels have been changed since this page was opened, and none of today's labels "
-            f"stands for '{value_words(chosen)}'. Look at the item again and choose anew.",
+            "The labels have changed since you opened this page, and no current label replaces "
+            f"'{value_words(chosen)}'. Look at the item and choose again.",
             data={"schema_version": schema.version},
         )
     return now

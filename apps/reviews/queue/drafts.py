@@ -16,7 +16,7 @@ from labelhub.core.schema import unstorable
 
 #: What a draft may hold: the names of the form's fields.
 FIELDS = frozenset({"value", "none", "comment", "rationale", "confidence", "spans"})
-#: Also kept: the version of the labels under which the page was opened.
+#: Also stored: the version of the labels when the page was opened.
 SCHEMA = "schema"
 MOST_CHARS = 50_000
 
@@ -43,7 +43,7 @@ def save_draft(
     if len(json.dumps(kept, ensure_ascii=False)) > MOST_CHARS or any(
         unstorable(value) for given in kept.values() for value in given
     ):
-        raise InvalidInput.at("draft", "it is too long to be kept, or holds what cannot be stored.")
+        raise InvalidInput.at("draft", "is too long, or has characters that cannot be stored.")
     if not Item.objects.filter(project=project, pk=item_id).exists():
         raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
     return _store_draft(project, user, item_id, kept)

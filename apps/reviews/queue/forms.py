@@ -1,4 +1,4 @@
-"""What the review pages post. An answer's fields depend on the task, so no form class fits it."""
+"""The forms of the review pages. An answer's fields depend on the task, so it has no form class."""
 
 import json
 import math
@@ -18,18 +18,18 @@ from apps.reviews.queue.plan import ReviewPlan
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import LabelType
 
-#: What the field ``reject`` says where they leave the right answer to others.
+#: Value of the field ``reject`` if the reviewer leaves the right answer to others.
 REJECT_ONLY = "only"
 
 
 def read_answer(data: QueryDict, task: LabelType) -> Answer:
     """The answer in a posted form: fields ``value`` (repeated for sets), ``none`` (the empty set),
-    ``reject`` (``only``: with no better answer), ``shown``, ``schema``, ``seconds``, ``comment``,
+    ``reject`` (``only``: without a better answer), ``shown``, ``schema``, ``seconds``, ``comment``,
     ``abstain``, ``rationale``, ``confidence``, and as JSON ``spans`` (of label, start and end) and
     ``order``.
 
     Raises:
-        InvalidInput: a field that no page of ours would send.
+        InvalidInput: a field is malformed.
     """
     reject, abstain = "reject" in data, "abstain" in data
     only = data.get("reject") == REJECT_ONLY
@@ -52,32 +52,32 @@ def read_answer(data: QueryDict, task: LabelType) -> Answer:
 
 
 def read_value(data: QueryDict, task: LabelType, prefix: str = "") -> list[str] | str | None:
-    """What was chosen or written, None for nothing. The empty set is chosen too, by ``none``: where
-    no label is ticked, nobody may have looked yet.
+    """The chosen or written value, None for nothing. The empty set has to be chosen, by ``none``:
+    if no label is ticked, perhaps nobody has looked yet.
 
     Raises:
         InvalidInput: labels together with ``none``.
     """
-    # Line ends as they were before a textarea sent them.
+    # A textarea sends other line ends than the text has.
     values = [raw.replace("\r\n", "\n") for raw in data.getlist(f"{prefix}value") if raw.strip()]
     if not task.several:
         return values[0] if values else None
     none = f"{prefix}none" in data
     if values and none:
-        raise InvalidInput.at("value", "both labels and “None of these” are chosen.")
+        raise InvalidInput.at("value", "choose either labels or “None of these”.")
     return values if values or none else None
 
 
 def read_draft(data: QueryDict) -> dict[str, list[str]]:
-    """The fields of a form that was begun."""
+    """The fields of an unfinished form."""
     return {name: [str(value) for value in data.getlist(name)] for name in (*FIELDS, SCHEMA)}
 
 
 def read_id(data: QueryDict, name: str) -> int:
-    """A whole number that names something.
+    """The id in a field.
 
     Raises:
-        InvalidInput: the field is missing or no number.
+        InvalidInput: the field is missing or no id.
     """
     number = parse_row_id(data.get(name, ""))
     if number is None:
@@ -111,10 +111,10 @@ def _json_list(raw: str) -> list[Any]:
 
 
 def _spans(raw: str) -> list[EvidenceSpan]:
-    """Marked places; what no page of ours would send is refused, or evidence would be lost.
+    """Marked passages. Malformed ones are refused, because ignoring them would lose evidence.
 
     Raises:
-        InvalidInput: no list of label, start and end.
+        InvalidInput: a passage lacks label, start or end.
     """
     try:
         return [
@@ -126,7 +126,7 @@ def _spans(raw: str) -> list[EvidenceSpan]:
 
 
 class ReviewPlanForm(forms.ModelForm[Project]):
-    """Who labels what, and in which order."""
+    """Which items people label, and in which order."""
 
     class Meta:
         model = Project
@@ -136,26 +136,26 @@ class ReviewPlanForm(forms.ModelForm[Project]):
         ]  # fmt: skip
         labels = {
             "overlap": "Annotators per item",
-            "review_scope": "What comes to people",
-            "queue_order": "In which order",
-            "dispute_above": "An expert looks where a machine contradicts the reviewers and is at "
-            "least this sure",
-            "blind_share": "Shown without any suggestion",
-            "check_share": "Items of known answer among the others",
-            "qualify_items": "Items of known answer before real work begins",
-            "qualify_accuracy": "Right answers needed to qualify",
+            "review_scope": "Items for review",
+            "queue_order": "Order of the queue",
+            "dispute_above": "Ask an expert if a model contradicts the reviewers with at least "
+            "this confidence",
+            "blind_share": "Share of items without a suggestion",
+            "check_share": "Share of gold questions",
+            "qualify_items": "Gold questions to qualify",
+            "qualify_accuracy": "Accuracy needed to qualify",
         }
         help_texts = {
-            "overlap": "With several, more than half of all who answered must agree; "
+            "overlap": "With several annotators, more than half of them must agree; "
             "otherwise an expert decides.",
-            "review_scope": "Items that reviewers have begun stay with them either way.",
-            "dispute_above": "From 0.5 to 1, such as 0.9; empty: never.",
-            "blind_share": "A share from 0 to 1, such as 0.1. It tells what suggestions do to "
-            "people: both halves are compared under Quality.",
-            "check_share": "A share from 0 to 1, such as 0.05. Their answers are known from your "
-            "file or from an expert.",
-            "qualify_items": "0: everybody may begin at once.",
-            "qualify_accuracy": "A share from 0 to 1.",
+            "review_scope": "Items that already have a label by a reviewer stay in the queue.",
+            "dispute_above": "From 0.5 to 1, such as 0.9. Leave it empty to ask no expert.",
+            "blind_share": "From 0 to 1, such as 0.1. The Quality page compares answers with and "
+            "without suggestion.",
+            "check_share": "From 0 to 1, such as 0.05. Gold questions are items whose gold comes "
+            "from your file or an expert.",
+            "qualify_items": "0: everybody can start at once.",
+            "qualify_accuracy": "From 0 to 1.",
         }
         widgets = {"review_scope": forms.RadioSelect, "queue_order": forms.RadioSelect}
 
@@ -166,7 +166,7 @@ class ReviewPlanForm(forms.ModelForm[Project]):
 
     @property
     def plan(self) -> ReviewPlan:
-        """What was sent, and nothing else: a field that somebody leaves out stays as it is."""
+        """The fields that were sent; a missing field stays as it is."""
         sent = {name: value for name, value in self.cleaned_data.items() if name in self.data}
         kept = {name: value for name, value in sent.items() if value not in {None, ""}}
         return cast(
@@ -175,7 +175,7 @@ class ReviewPlanForm(forms.ModelForm[Project]):
 
 
 class ReviewScreenForm(forms.ModelForm[ReviewSettings]):
-    """What reviewers are shown and asked."""
+    """The settings of the review screen."""
 
     class Meta:
         model = ReviewSettings
@@ -184,22 +184,23 @@ class ReviewScreenForm(forms.ModelForm[ReviewSettings]):
             "shuffle_options",
         ]  # fmt: skip
         labels = {
-            "show_opinions": "Show what others said before one's own answer",
-            "allow_abstain": "“Cannot tell” is an answer",
-            "ask_confidence": "Ask how sure they are",
-            "ask_rationale": "The reason for an answer",
-            "ask_evidence": "Places in the text can be marked as evidence",
-            "shuffle_options": "Items' own options in an order of each person's own",
+            "show_opinions": "Show the labels of others before a reviewer answers",
+            "allow_abstain": "Allow “Unsure” as an answer",
+            "ask_confidence": "Ask for confidence",
+            "ask_rationale": "Reason for an answer",
+            "ask_evidence": "Allow evidence to be marked in the text",
+            "shuffle_options": "Shuffle the items' own options for each reviewer",
         }
         help_texts = {
-            "show_opinions": "Off, second opinions are blind: agreement then means something.",
-            "allow_abstain": "It is kept apart from skipping, which leaves the item to others.",
+            "show_opinions": "If off, reviewers label independently, so their agreement is "
+            "meaningful.",
+            "allow_abstain": "An unsure answer counts; skipping leaves the item to others.",
         }
         widgets = {"ask_rationale": forms.RadioSelect}
 
 
 class KeyForm(forms.Form):
-    """One field for each action; empty: the house's keys. What fits is the service's to say."""
+    """One field for each action; empty: the default keys. The service validates them."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -208,6 +209,6 @@ class KeyForm(forms.Form):
                 label=action.words,
                 required=False,
                 max_length=60,
-                help_text=f"At first: {action.keys}",
+                help_text=f"Default: {action.keys}",
                 widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
             )

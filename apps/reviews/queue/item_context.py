@@ -1,4 +1,4 @@
-"""What a reviewer sees of one item: text, choices, suggestion, opinions of others, debate."""
+"""The review screen's view of one item: text, choices, suggestion, opinions of others, debate."""
 
 import json
 from collections import Counter, defaultdict
@@ -26,7 +26,7 @@ from labelhub.core.schema import LabelDef, LabelType, Schema, value_key
 
 #: Messages shown at once (paper 004); the earlier ones are a click away.
 RECENT = 5
-#: Characters of what a model replied; people's own messages are shown whole.
+#: Characters shown of a model's reply; people's own messages are shown in full.
 REPLY = 300
 _MODELS = frozenset({"assistant", "bot", "model", "system"})
 #: Of this many earlier answers of a person the most frequent are offered again.
@@ -46,7 +46,7 @@ class ContextMessage:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The messages before a text, oldest first, those that are folded away apart."""
+    """The messages before a text, oldest first; ``earlier`` ones are collapsed."""
 
     earlier: tuple[ContextMessage, ...]
     recent: tuple[ContextMessage, ...]
@@ -171,7 +171,7 @@ def may_open_debate(user: User, project: Project, item_id: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class DebateSide:
-    """One of the answers that were argued for: by how many turns, and the best of them."""
+    """One answer, the number of ``turns`` that argued for it, and the ``best`` of them."""
 
     value: Any
     turns: int
@@ -179,7 +179,7 @@ class DebateSide:
 
 
 def sides_of(debate: Debate) -> list[DebateSide]:
-    """The answers that were argued for, the most supported first.
+    """The answers that turns argued for, the most supported first.
 
     The best turn of a side has the most quoted evidence; of equals the later one, which knows the
     other arguments.
@@ -222,7 +222,7 @@ def debate_behind(project: Project, item_id: int) -> Debate | None:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One thing an answer may say. ``quotes`` are the suggestion's evidence for it."""
+    """One label to choose. ``quotes`` are the suggestion's evidence for it."""
 
     value: str
     title: str
@@ -261,7 +261,7 @@ class ReviewTask:
 
     @property
     def suggestion(self) -> Label | None:
-        """What was proposed; an abstention proposes nothing."""
+        """The suggestion; an abstention suggests nothing."""
         label = self.state.suggestion
         return label if label is not None and not label.abstained else None
 
@@ -272,7 +272,7 @@ class ReviewTask:
 
     @property
     def task(self) -> LabelType:
-        """What kind of answer is asked for."""
+        """The type of the answer."""
         return self.schema.parsed.of_item(self.item.options).task
 
     @property
@@ -282,20 +282,20 @@ class ReviewTask:
 
     @property
     def draft(self) -> str:
-        """What has been begun, as JSON for the page's script; empty where nothing has."""
+        """The draft as JSON for the page's script; empty without one."""
         return json.dumps(self.begun) if self.begun else ""
 
     @property
     def order(self) -> str:
-        """The order in which the choices are shown, as JSON; empty where it is the schema's own."""
+        """The order of the choices as JSON; empty if it is the schema's."""
         shown = [choice.value for choice in self.choices]
         plain = self.schema.parsed.offered(self.item.options)
         return json.dumps(shown) if shown != list(plain) else ""
 
     @property
     def returns(self) -> str:
-        """Where the text has a carriage return before a line feed, as JSON: browsers drop those,
-        and places that are marked are to be counted in the text as it is."""
+        """Positions of carriage returns before line feeds, as JSON: browsers drop them, but the
+        positions of marked passages have to count them."""
         text = self.item.text
         return json.dumps(
             [
@@ -307,7 +307,7 @@ class ReviewTask:
 
     @property
     def before(self) -> Conversation:
-        """What was said before the text."""
+        """The messages before the text."""
         return read_conversation(self.item.context)
 
     @property
@@ -324,13 +324,13 @@ class ReviewTask:
 
     @property
     def suggests_none(self) -> bool:
-        """Whether the suggestion is that no label applies: no box shows it."""
+        """Whether the suggestion is that no label applies."""
         label = self.suggestion
         return label is not None and self.task.several and label.value == []
 
     @property
     def default_question(self) -> str:
-        """What to ask where nobody wrote a question."""
+        """The question if the schema has none."""
         return self.task.question_to_people
 
     @property
@@ -356,7 +356,7 @@ def item_state(project: Project, item_id: int, user_id: int) -> ItemState:
     if state is None:
         raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
     if is_blind_for(user_id, project, state):
-        # As if the item had never been debated.
+        # Like an item that was never debated.
         state.suggestion, state.signals, state.reasons = None, {}, []
         if state.stage == ItemState.Stage.SUGGESTED:
             state.stage = ItemState.Stage.NEW
@@ -403,8 +403,8 @@ def review_task(project: Project, *, slot: Slot) -> ReviewTask:
 
 
 def shuffle_options(options: Sequence[str], user_id: int, item_id: int) -> list[str]:
-    """The options in an order that depends on person and item alone: if all saw one order, the
-    first option would gain by it."""
+    """The options in an order that depends only on person and item. With one order for all, people
+    would choose the first option too often."""
     order = Random(f"options {user_id} {item_id}")  # noqa: S311 - an order, not a secret
     return order.sample(options, len(options))
 

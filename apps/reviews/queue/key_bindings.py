@@ -27,9 +27,9 @@ ACTIONS = (
     KeyAction("go", "Accept the suggestion, or save your answer", "Enter a"),
     KeyAction("none", "None of these", "n"),
     KeyAction("reject", "Reject the suggestion", "x"),
-    KeyAction("abstain", "Cannot tell", "0"),
+    KeyAction("abstain", "Unsure", "0"),
     KeyAction("skip", "Skip: leave it to others", "s"),
-    KeyAction("postpone", "Put off: it comes back at the end", "p"),
+    KeyAction("postpone", "Later: it comes back at the end", "p"),
     KeyAction("undo", "Undo, step by step", "u Backspace"),
     KeyAction("debate", "Show the debate", "d"),
     KeyAction("comment", "Comment", "c"),
@@ -75,15 +75,15 @@ def change_keys(*, user: User, keys: Mapping[str, str]) -> None:
         for key in own.get(action.name, action.keys).split():
             if key in RESERVED:
                 raise InvalidInput.at(
-                    action.name, f"“{key}” has a use on every page; choose another."
+                    action.name, f"“{key}” is reserved on every page; choose another."
                 )
             if key not in _NAMED and (len(key) != 1 or not key.isprintable() or key != key.lower()):
                 raise InvalidInput.at(
-                    action.name, f"“{key}” is no single key, such as k, ö or Enter."
+                    action.name, f"“{key}” is not a single key, such as k, ö or Enter."
                 )
             if key in taken:
                 raise InvalidInput.at(
-                    action.name, f"“{key}” is the key for “{taken[key]}” already; choose another."
+                    action.name, f"“{key}” is already the key for “{taken[key]}”; choose another."
                 )
             taken[key] = action.words
     if own:

@@ -41,8 +41,8 @@ from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
 LEASE_SECONDS = 600
 #: Slots of one page: the item on screen and the next one. Only undo gives back more.
 MOST_HELD = 2
-#: Looks at the queue per claim. A lost place went to somebody else, so the queue moves on; so many
-#: losses in a row do not happen by chance.
+#: Attempts per claim. An attempt fails if others take all its places; so many failures in a row do
+#: not happen by chance.
 ROUNDS = 25
 NOT_HELD = {"lease_token": None, "lease_until": None}
 #: Seconds that a claim waits for other claims of the same process.
@@ -78,7 +78,7 @@ def check_may_work(project: Project, user: User) -> ReviewerStatus | None:
         reason = f" The reason given: {reviewer_status.reason}" if reviewer_status.reason else ""
         raise ReviewerPaused(
             f"Your work in '{project.name}' is paused.{reason} "
-            "What you have labelled is kept; ask a manager of the project to let you go on."
+            "Your labels are kept. Ask a manager of the project to let you work again."
         )
     return reviewer_status
 
@@ -97,8 +97,8 @@ def check_asked(project: Project, user: User, label: Label) -> None:
         return
     if Slot.objects.filter(label=label).exists():
         return
-    why = "your work here is paused" if paused else "items of known answer come first"
-    raise NotAsked(f"This item was not given to you: {why}. Nothing was stored.")
+    why = "your work here is paused" if paused else "you answer gold questions first"
+    raise NotAsked(f"You were not given this item: {why}. Nothing was stored.")
 
 
 def gold_question_purpose(
@@ -234,7 +234,7 @@ def _take_first(project: Project, user: User, until: datetime) -> Slot | None:
         for place in places:
             if taken := take_slot(place, project=project, user=user, until=until, now=now):
                 return taken
-    raise QueueBusy("Very many people asked for an item at once. Ask again in a moment.")
+    raise QueueBusy("Too many people asked for an item at the same time. Try again in a moment.")
 
 
 def _take_postponed(project: Project, user: User, until: datetime) -> Slot | None:
@@ -262,7 +262,7 @@ def claim_item(*, project: Project, user: User, item_id: int) -> Slot | None:
     """A lease on this item for ``user``; None if no place is free."""
     now = timezone.now()
     until = now + timedelta(seconds=LEASE_SECONDS)
-    # A gold question stays theirs, also if it is none any more.
+    # A gold question stays theirs, even if it is no longer one.
     theirs = Slot.objects.takeable(now).filter(project=project, holder=user, item=item_id)
     if known := _renew_slot(theirs.filter(number__isnull=True).first(), until, now):
         return known
@@ -361,13 +361,13 @@ def fill_slot(user: User, label: Label, own: Label | None, lease_token: UUID | N
     mine = _open_slots_of(user, label.item_id)
     slot = mine.filter(lease_until__gt=now).first() or mine.first()
     if slot is None or not mine.filter(pk=slot.pk).update(label=label, **NOT_HELD):
-        return False  # gone to somebody else, perhaps a moment ago
+        return False  # somebody else has taken it
     return slot.lease_until is not None and slot.lease_until > now
 
 
 def vacate_slot(user: User, rejection: Label, own: Label | None) -> None:
-    """Free the slot of ``user``, who only rejected the suggestion; that of a gold question is done
-    with the rejection."""
+    """Free the slot of ``user``, who only rejected the suggestion; the slot of a gold question is
+    filled with the rejection."""
     if own is not None:
         Slot.objects.filter(label=own).update(label=None, holder=user)
     mine = _open_slots_of(user, rejection.item_id)

@@ -38,7 +38,7 @@ def pause(*, project: Project, user: User, by: User, reason: str) -> ReviewerSta
     reviewer_status = _change_status(project, user, ReviewerStatus.Status.PAUSED, reason)
     if reviewer_status is None:
         now = ReviewerStatus.objects.get(project=project, user=user)
-        raise Conflict(f"{user.display_name} is paused already: {now.reason}")
+        raise Conflict(f"{user.display_name} is already paused: {now.reason}")
     _log(project, by, Intervention.Action.PAUSE, user, reason=reason, data={"given_back": given})
     return reviewer_status
 
@@ -64,10 +64,10 @@ def resume(*, project: Project, user: User, by: User, reason: str) -> ReviewerSt
     _check_works_here(project, user)
     unsaid = not ReviewerStatus.objects.filter(project=project, user=user).exists()
     if unsaid and not project.qualify_items:
-        raise Conflict(f"Nothing keeps {user.display_name} from working.")
+        raise Conflict(f"{user.display_name} is not paused.")
     reviewer_status = _change_status(project, user, ReviewerStatus.Status.ACTIVE, "")
     if reviewer_status is None:
-        raise Conflict(f"{user.display_name} is at work already.")
+        raise Conflict(f"{user.display_name} may already work.")
     _log(project, by, Intervention.Action.RESUME, user, reason=reason)
     return reviewer_status
 
@@ -117,13 +117,13 @@ def validate_reason(reason: str) -> str:
     """The reason as it is stored.
 
     Raises:
-        InvalidInput: none, too long, or with signs that cannot be stored.
+        InvalidInput: it is empty, too long, or has characters that cannot be stored.
     """
     reason = reason.strip()
     if not reason:
-        raise InvalidInput.at("reason", "say why; it is kept in the log.")
+        raise InvalidInput.at("reason", "give a reason for the log.")
     if len(reason) > LONGEST_REASON:
-        raise InvalidInput.at("reason", f"at most {LONGEST_REASON} signs.")
+        raise InvalidInput.at("reason", f"use at most {LONGEST_REASON} characters.")
     if bad := unstorable(reason):
         raise InvalidInput.at("reason", f"must not contain {bad}.")
     return reason
@@ -132,7 +132,7 @@ def validate_reason(reason: str) -> str:
 def _check_works_here(project: Project, user: User) -> None:
     known = role_in(user, project) or Decision.objects.filter(project=project, reviewer=user)
     if not known:
-        raise NotFound("There is no such person in this project.")
+        raise NotFound("This person is not in the project.")
 
 
 def _change_status(

@@ -84,7 +84,7 @@ class QueueStatus(QueueProgress):
 
     @property
     def nothing_left(self) -> bool:
-        """Whether this person can be handed nothing now."""
+        """Whether no item can be handed to this person now."""
         if self.paused:
             return True
         if self.qualifying and not self.mine:
@@ -114,8 +114,8 @@ def queue_progress(project: Project, user: User) -> QueueProgress:
 
 
 def queue_status(project: Project, user: User) -> QueueStatus:
-    """The queue for ``user``, who has no item. It counts all that waits: too slow for the path that
-    hands out items."""
+    """The queue for ``user``, who has no item. It counts all waiting items, which is too slow for
+    the path that hands out items."""
     now = timezone.now()
     reviewer_status = reviewer_status_of(project, user)
     paused = (
@@ -166,7 +166,7 @@ def queue_status(project: Project, user: User) -> QueueStatus:
 
 
 def _count_items(decisions: DecisionQuerySet) -> int:
-    """Different items: a revised answer is no second item."""
+    """The number of different items; a revised answer counts once."""
     return decisions.values("item").distinct().count()
 
 

@@ -20,7 +20,7 @@ from apps.reviews.queue.leases import LEASE_SECONDS, check_may_work, claim_item,
 from apps.reviews.queue.submission import lock_state
 from labelhub.core.errors import Conflict, InvalidInput
 
-#: Rejections undone by one click: each locks its item and writes a row.
+#: Rejections undone by one click; each locks its item and writes a row.
 TAKEN_UP_AT_ONCE = 100
 
 
@@ -77,14 +77,14 @@ def undo_decision(*, project: Project, user: User, decision_id: int) -> Undone:
     found = _undoable_decisions(project, user).filter(pk=decision_id).first()
     undone = _undo_locked(project, user, found) if found else None
     if undone is None:
-        raise NothingToUndo("This answer was undone already, or sent back to you.")
+        raise NothingToUndo("This answer was already undone, or sent back to you.")
     # A gold question waits for its holder.
     known = undone.decision.purpose in (Purpose.CHECK, Purpose.QUALIFY)
     waits = known or ItemState.objects.filter(item=undone.decision.item_id, queued=True).exists()
     if undone.decision.label and not waits:
         raise SettledMeanwhile(
-            "This item was settled meanwhile and would not come back to you, so your answer stands "
-            "as you gave it. Comment on the item if you see it otherwise now."
+            "This item was decided meanwhile and would not come back to you, so your answer stays "
+            "as it is. If you have changed your mind, comment on the item."
         )
     return undone
 
@@ -168,7 +168,7 @@ def return_to_queue(
     """
     why = validate_words("reason", reason)
     if not why:
-        raise InvalidInput.at("reason", "say why the items go back: their reviewers will read it.")
+        raise InvalidInput.at("reason", "give a reason: the reviewers of these items read it.")
     ids = ItemState.objects.filter(project=project, item__in=list(item_ids)).order_by("item")
     returned = [
         _return_item(project, item_id, by, why) for item_id in ids.values_list("item", flat=True)

@@ -1,5 +1,5 @@
-"""The reviewers' screen, and how it is set up. The page holds one item and the next; each answer
-comes by itself.
+"""The review screen and its settings. The page holds the current item and the next one; each answer
+is sent by itself.
 """
 
 import json
@@ -67,7 +67,7 @@ def review(request: SignedInRequest, slug: str) -> HttpResponse:
     """The screen with its first item.
 
     Showing it leases an item for a few minutes, so that two people do not see the same text.
-    ``?item=``: the item to prefer among those that they hold or have a draft for.
+    ``?item=``: the item to prefer among those that the user holds or has a draft for.
     """
     project = get_project(request.user, slug, Right.REVIEW)
     slot = _claim(request, project, anew=True, first=parse_row_id(request.GET.get("item", "")))
@@ -108,10 +108,10 @@ def review_submit(request: SignedInRequest, slug: str) -> HttpResponse:
         return _refused(request, slug, error)
     earlier = done.label.supersedes
     replaced = done.created and earlier is not None and not earlier.rejected
-    words = "Stored. The lease had lapsed meanwhile." if done.decision.late else "Stored."
+    words = "Stored. Your lease had expired." if done.decision.late else "Stored."
     words = "Stored in place of your earlier answer to this item." if replaced else words
     if done.label.rejected:
-        words = "Rejected: somebody else says what is right."
+        words = "Rejected: somebody else gives the right label."
     details = {"action": done.label.action, "late": done.decision.late, "replaced": replaced}
     return _done(request, slug, words, **details)
 
@@ -126,14 +126,14 @@ def review_skip(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def review_postpone(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Put an item off; it comes back when nothing else is left."""
-    return _leave(request, slug, postpone_item, "Put off: it comes back at the end.")
+    """Postpone an item; it comes back when nothing else is left."""
+    return _leave(request, slug, postpone_item, "Postponed: the item comes back at the end.")
 
 
 @login_required
 @require_POST
 def review_draft(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Keep what has been begun."""
+    """Store an unfinished answer."""
     project = get_project(request.user, slug, Right.REVIEW)
     item_id, fields = read_id(request.POST, "item"), read_draft(request.POST)
     save_draft(project=project, user=request.user, item_id=item_id, fields=fields)
@@ -143,7 +143,7 @@ def review_draft(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def review_undo(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Take the last decision back; the item comes back with it where it is still to be had."""
+    """Undo the last decision; the item comes back if it is still available."""
     project = get_project(request.user, slug, Right.REVIEW)
     undone = undo_last(project=project, user=request.user)
     if undone is None:
@@ -160,7 +160,7 @@ def review_undo(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def review_take_back(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Take back one decision out of the list of what was answered; its item comes first."""
+    """Undo one decision in the list of past answers; its item comes first."""
     project = get_project(request.user, slug, Right.REVIEW)
     try:
         undone = undo_decision(
@@ -178,7 +178,7 @@ def review_take_back(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def review_renew(request: SignedInRequest, slug: str) -> JsonResponse:
-    """Prolong the leases of a page that is still open; says which it holds."""
+    """Renew the leases of an open page; returns those that it holds."""
     project = get_project(request.user, slug, Right.REVIEW)
     kept = renew_leases(project=project, user=request.user, tokens=_tokens(request))
     return JsonResponse({"kept": [str(token) for token in kept]})
@@ -196,7 +196,7 @@ def review_release(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def review_unskip(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Offer again what this person skipped."""
+    """Offer the items again that this person skipped."""
     project = get_project(request.user, slug, Right.REVIEW)
     reoffer_skipped(project=project, user=request.user)
     return redirect("review", slug)
@@ -206,7 +206,7 @@ def review_unskip(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def review_status(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What is left and who holds it, as a part of the page."""
+    """The state of the queue, as a part of the page."""
     project = get_project(request.user, slug, Right.REVIEW)
     context = project_page(request, project, "review")
     context |= {"status": queue_status(project, request.user), "keys": keys_of(request.user)}
@@ -216,7 +216,7 @@ def review_status(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def review_debate(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
-    """The debate behind an item's suggestion, as a part of the page; not before an audit."""
+    """The debate behind an item's suggestion, as a part of the page; none before an audit."""
     project = get_project(request.user, slug, Right.REVIEW)
     wait = is_debate_hidden(request.user, project, item_id)
     debate = None if wait else debate_behind(project, item_id)
@@ -251,11 +251,11 @@ def _leave(
 def _undone_words(undone: Undone) -> str:
     if undone.restored:
         return "Undone. The item waits for a decision again; your earlier answer is active."
-    return "Undone." if undone.slot else "Undone. Others have the item, or it is settled."
+    return "Undone." if undone.slot else "Undone. Others have the item, or it is decided."
 
 
 def _claim(request: SignedInRequest, project: Project, **options: Any) -> Slot | None:
-    """The next item; None also for a paused reviewer, whom the status tells why."""
+    """The next item; None also for a paused reviewer, who reads the reason in the status."""
     try:
         if first := options.get("first"):
             claim_drafted_item(project=project, user=request.user, item_id=first)
@@ -273,7 +273,7 @@ def _on_screen(request: SignedInRequest, project: Project, slot: Slot | None) ->
 
 
 def _tokens(request: HttpRequest) -> list[UUID]:
-    """The lease tokens a page names; what is none is passed over."""
+    """The lease tokens that a page sent; malformed ones are ignored."""
     read = (read_token(raw) for raw in request.POST.getlist("lease"))
     return [token for token in read if token is not None]
 
@@ -290,7 +290,7 @@ def _done(request: HttpRequest, slug: str, words: str, **details: Any) -> HttpRe
 
 
 def _refused(request: HttpRequest, slug: str, error: LabelhubError) -> HttpResponse:
-    """The page's script brings the answer back on screen with these words; a form gets a toast."""
+    """The page's script shows the answer again with this message; a plain form gets a toast."""
     if _wants_json(request):
         body = json.dumps({"message": error.message, "code": error.code})
         return HttpResponse(body, status=error.http_status, content_type="application/json")
@@ -301,13 +301,13 @@ def _refused(request: HttpRequest, slug: str, error: LabelhubError) -> HttpRespo
 @login_required
 @require_http_methods(["GET", "POST"])
 def review_plan(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Who labels what, and in which order."""
+    """The form of the review plan."""
     project = get_project(request.user, slug, Right.MANAGE)
     form = ReviewPlanForm(request.POST or None, instance=project)
     if request.method == "POST" and form.is_valid():
-        project.refresh_from_db()  # the form has written its values onto it
+        project.refresh_from_db()  # the form has set its values on the instance
         change_review_plan(project=project, by=request.user, **form.plan)
-        messages.success(request, "The review plan is changed; every item follows it.")
+        messages.success(request, "The review plan is changed, and all items follow it.")
         return redirect("review_plan", slug=slug)
     screen = ReviewScreenForm(instance=review_settings(project))
     context = project_page(request, project, "settings") | {"form": form, "screen": screen}
@@ -317,12 +317,12 @@ def review_plan(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def review_screen(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What reviewers are shown and asked."""
+    """The form of the review screen's settings."""
     project = get_project(request.user, slug, Right.MANAGE)
     screen = ReviewScreenForm(request.POST, instance=review_settings(project))
     if screen.is_valid():
         screen.save()
-        messages.success(request, "The review screen is changed; it holds from the next item on.")
+        messages.success(request, "The review screen is changed, starting with the next item.")
         return redirect("review_plan", slug=slug)
     form = ReviewPlanForm(instance=project)
     context = project_page(request, project, "settings") | {"form": form, "screen": screen}
@@ -332,7 +332,7 @@ def review_screen(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def review_leases(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Who holds what just now."""
+    """The items that reviewers have locked now."""
     project = get_project(request.user, slug, Right.MANAGE)
     context = project_page(request, project, "settings") | {"leases": live_leases(project)[:500]}
     return render(request, "reviews/leases.html", context)
@@ -341,7 +341,7 @@ def review_leases(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def review_revoke(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Take leases away."""
+    """End the chosen leases."""
     project = get_project(request.user, slug, Right.MANAGE)
     sent = request.POST.getlist("slot")
     wanted = [number for raw in sent if (number := parse_row_id(raw)) is not None]
@@ -349,8 +349,8 @@ def review_revoke(request: SignedInRequest, slug: str) -> HttpResponse:
     count = revoke_leases(project=project, slot_ids=wanted[:500], by=request.user, reason=reason)
     messages.success(
         request,
-        f"{count} item{'' if count == 1 else 's'} given back to the queue; "
-        "what their holders still send is kept.",
+        f"{count} item{'' if count == 1 else 's'} returned to the queue; "
+        "late answers are still stored.",
     )
     return redirect("review_leases", slug=slug)
 
@@ -358,12 +358,12 @@ def review_revoke(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def review_keys(request: SignedInRequest) -> HttpResponse:
-    """One key for each action, or the house's again."""
+    """The form of a person's own keys."""
     form = KeyForm(request.POST or None, initial=keys_of(request.user))
     if request.method == "POST":
         if "reset" in request.POST:
             change_keys(user=request.user, keys={})
-            messages.success(request, "The keys are as they were at first.")
+            messages.success(request, "Your keys are the defaults again.")
             return redirect("review_keys")
         if form.is_valid():
             try:
@@ -371,6 +371,6 @@ def review_keys(request: SignedInRequest) -> HttpResponse:
             except InvalidInput as error:
                 show_refusal(form, error)
             else:
-                messages.success(request, "Your keys are changed, on every review screen.")
+                messages.success(request, "Your keys are changed in all projects.")
                 return redirect("review_keys")
     return render(request, "reviews/keys.html", {"form": form})
