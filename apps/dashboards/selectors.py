@@ -216,10 +216,10 @@ def next_step(view: Overview, role: str, *, expert: bool) -> NextStep | None:
     ):
         return found
     if view.decided:
-        text = "Nothing waits for a person: the gold is ready to be used."
+        text = "No item waits for a person. The gold is ready for export."
         if view.waiting:  # for others: this person does not review, or is no expert
             wait = _items(view.waiting, "still wait")
-            text = f"{wait} for a person; the gold so far can be used."
+            text = f"{wait} for a person. You can export the gold so far."
         return NextStep(text, reverse("export_page", args=[slug]), "Export gold")
     return None
 
@@ -230,7 +230,9 @@ def _next_run_step(view: Overview, slug: str) -> NextStep | None:
         text = f"Run {paused.pk} is paused. {paused.message}".strip()
         return NextStep(text, reverse("run_detail", args=[slug, paused.pk]), "Look at the run")
     if view.labelled == 0 and not view.runs:
-        text = "Let a debate label the items first: people then only check what it is unsure of."
+        text = (
+            "Let a pre-annotation run label the items first. People then check the uncertain ones."
+        )
         return NextStep(text, reverse("run_create", args=[slug]), "Start a run")
     return None
 
@@ -238,11 +240,11 @@ def _next_run_step(view: Overview, slug: str) -> NextStep | None:
 def _next_review_step(view: Overview, slug: str, *, expert: bool) -> NextStep | None:
     to_settle = view.conflicts + view.disputes
     if view.waiting > to_settle:
-        doubt = f", {view.unsure:,} of them in doubt or in conflict" if view.unsure else ""
+        doubt = f", {view.unsure:,} of them uncertain or in conflict" if view.unsure else ""
         text = f"{_items(view.waiting, 'wait')} for a person{doubt}."
         return NextStep(text, reverse("review", args=[slug]), "Review")
     if to_settle and expert:
-        text = "All that waits is for an expert to decide."
+        text = "All waiting items need an expert's decision."
         return NextStep(text, reverse("adjudication", args=[slug]), "Adjudicate")
     return None
 

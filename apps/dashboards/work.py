@@ -174,16 +174,16 @@ def waiting_by_reason(project: Project) -> list[WaitingItems]:
 
 def _waiting_reason(stage: str, reasons: Sequence[str], *, disputed: bool) -> str:
     if disputed:
-        return "a machine that is sure contradicts the reviewers"
+        return "a confident model contradicts the reviewers"
     if stage == ItemState.Stage.CONFLICT:
         return "reviewers disagree"
     if stage == ItemState.Stage.IN_REVIEW:
-        return "one more label is wanted"
+        return "needs one more label"
     if reasons and list(reasons) != ONLY_AUDITED:
         return reason_words(str(reasons[0]))
     if stage == ItemState.Stage.SUGGESTED and not reasons:
-        return "suggested, nothing doubtful"
-    return "not labelled yet" if stage != ItemState.Stage.DECIDED else "decided, more labels wanted"
+        return "suggested, not uncertain"
+    return "not labelled yet" if stage != ItemState.Stage.DECIDED else "decided, needs more labels"
 
 
 def _workers(project: Project) -> list[WorkerRow]:
@@ -298,7 +298,7 @@ def _newest_changes(project: Project) -> list[Change]:
 
 
 ON_A_PAGE = 20
-_WITHOUT_LABEL = {Decision.Action.SKIP: "skipped", Decision.Action.POSTPONE: "put off"}
+_WITHOUT_LABEL = {Decision.Action.SKIP: "skipped", Decision.Action.POSTPONE: "postponed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +338,7 @@ def _past_answer(decision: Decision) -> PastAnswer:
     if label is None:
         words = _WITHOUT_LABEL.get(Decision.Action(decision.action), "answered")
         return PastAnswer(decision, words, stands=decision.action in _WITHOUT_LABEL)
-    words = "cannot tell" if label.abstained else value_words(label.value)
+    words = "unsure" if label.abstained else value_words(label.value)
     if label.rejected:
         words = "rejected the suggestion, gave no label"
     stands = not label.withdrawn and not hasattr(label, "superseded_by")

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from apps.accounts.models import User
 from apps.accounts.services import create_user
 from apps.dashboards.services import DATA, DESK_SLUG, prepare_demo_agreement
 from apps.debates.models import Run
@@ -15,17 +14,6 @@ from apps.labels.models import Annotator, Gold, ItemState, Kind, Label
 from apps.projects.models import ImportBatch, Project
 
 MESSAGES = DATA / "desk_messages.jsonl"
-
-
-@pytest.fixture
-def desk(transactional_db: None) -> Project:
-    """The project; its runs are driven by threads, which see only what is committed."""
-    return prepare_demo_agreement(create_user(username="manager").user)
-
-
-def manager() -> User:
-    """Whose projects the demo's are."""
-    return User.objects.get(username="manager")
 
 
 def rows() -> list[dict[str, Any]]:
@@ -53,21 +41,18 @@ def by_author(found: dict[str, Any], figure: str = "accuracy") -> dict[str, floa
 
 
 @pytest.mark.thorough
-def test_the_project_is_made_once(desk: Project) -> None:
+@pytest.mark.django_db(transaction=True)  # threads drive the runs and see only what is committed
+def test_the_project_is_made_once_and_experts_know_best_what_authors_meant() -> None:
+    manager = create_user(username="manager").user
+    desk = prepare_demo_agreement(manager)
     made = counts()
-
-    assert prepare_demo_agreement(manager()) == desk
+    assert prepare_demo_agreement(manager) == desk
     assert counts() == made
-
     batch = ImportBatch.objects.get(project=desk)
     assert (batch.created, batch.failed, batch.conflicts) == (len(rows()), 0, 0)
     assert "written for this demo" in desk.description
 
-
-@pytest.mark.thorough
-def test_each_kind_has_labels_and_the_text_matcher_is_called_what_it_is(desk: Project) -> None:
     found = report()
-
     messages = desk.items.count()
     assert {kind: source["annotators"] for kind, source in found["sources"].items()} == {
         "llm": 2, "crowd": 5, "expert": 2, "author": 100,
@@ -82,13 +67,8 @@ def test_each_kind_has_labels_and_the_text_matcher_is_called_what_it_is(desk: Pr
     assert set(found["alt_test"]) == {"single: offline", "self_refine: offline"}
     assert not any(test["passes"] for test in found["alt_test"].values())
 
-
-@pytest.mark.thorough
-@pytest.mark.usefixtures("desk")
-def test_experts_know_best_what_authors_meant_then_the_crowd_then_the_text_matcher() -> None:
-    right = by_author(report())
-
-    # Seen: 0.87, 0.70 and 0.60; who always says the most frequent answer is right in 0.25.
+    right = by_author(found)
+    # Seen: 0.87, 0.70 and 0.60; the most frequent answer alone is right in 0.25.
     assert 0.82 < right["expert"] < 0.92
     assert 0.65 < right["crowd"] < 0.76
     assert 0.45 < right["llm"] < 0.65

@@ -6,7 +6,6 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from apps.accounts.models import User
 from apps.accounts.services import create_user
 from apps.authors.models import Answer, Message
 from apps.dashboards.demo_site import MESSAGES, prepare_demo_site, sample_lines
@@ -27,30 +26,16 @@ def test_the_samples_speak_of_features_and_values_that_the_shop_asks_about() -> 
             assert value in known[key]
 
 
-@pytest.fixture
-def echo(db: None) -> Echo:
-    """Of the demo's site, as it is at the first start."""
-    ensure_builtin()
-    site = prepare_demo_site(create_user(username="manager").user, [])
-    return Echo.objects.get(site=site)
-
-
 @pytest.mark.thorough
-def test_echo_has_learnt_enough_for_its_page_to_show_curves(echo: Echo) -> None:
+@pytest.mark.django_db
+def test_echo_has_learnt_from_two_weeks_of_offers_and_a_second_start_adds_nothing() -> None:
+    ensure_builtin()
+    manager = create_user(username="manager").user
+    echo = Echo.objects.get(site=prepare_demo_site(manager, []))
+
+    # Enough for its page to show curves.
     assert Scored.objects.filter(echo=echo).count() >= LEAST_ANSWERS
     assert echo.logged == echo.learnt
-    assert rebuild_state(echo)
-
-
-@pytest.mark.thorough
-def test_a_second_start_adds_nothing(echo: Echo) -> None:
-    before = _counts(echo)
-    prepare_demo_site(User.objects.get(), [])
-    assert _counts(echo) == before
-
-
-@pytest.mark.thorough
-def test_offers_of_two_weeks_were_shown_and_clicked_and_have_taught_relevance(echo: Echo) -> None:
     now = timezone.now()
     shown = echo.decisions.filter(shown_at__isnull=False)
     days = {decision.message_at.date() for decision in shown}
@@ -61,6 +46,11 @@ def test_offers_of_two_weeks_were_shown_and_clicked_and_have_taught_relevance(ec
     rewards = echo.log.filter(kind=LogEvent.Kind.REWARDED).count()
     assert rewards >= shown.filter(policy="echo").count()
     assert echo.learnt > rewards
+
+    before = _counts(echo)
+    prepare_demo_site(manager, [])
+    assert _counts(echo) == before
+    assert rebuild_state(echo)
 
 
 def _counts(echo: Echo) -> tuple[int, ...]:

@@ -101,7 +101,7 @@ def test_an_answer_to_what_was_settled_meanwhile_stands(project: Project) -> Non
 
     page = take_back(signed_in(person), project, mine)
 
-    assert "your answer stands" in page.content.decode()
+    assert "your answer stays as it is" in page.content.decode()
     assert page.redirect_chain[-1][0] == f"/p/{project.slug}/mine/"
     assert Label.objects.current().filter(item=item, annotator__user=person).exists()
     assert Decision.objects.get(pk=mine.pk).undone_at is None
@@ -114,5 +114,5 @@ def test_nobody_takes_back_what_another_answered(project: Project) -> None:
 
     page = take_back(signed_in(reviewer(project)), project, decision)
 
-    assert "was undone already" in page.content.decode()
+    assert "was already undone" in page.content.decode()
     assert Label.objects.current().get() == decision.label

@@ -64,7 +64,7 @@ def test_the_backlog_goes_by_reason(project: Project) -> None:
     waiting = {group.words: group.items for group in waiting_by_reason(project)}
 
     # Which item is audited cannot be told: it counts among those never labelled.
-    assert waiting == {"suggested, nothing doubtful": 1, "not labelled yet": 3}
+    assert waiting == {"suggested, not uncertain": 1, "not labelled yet": 3}
 
 
 def test_conflicts_and_second_labels_are_told_apart() -> None:
@@ -77,7 +77,7 @@ def test_conflicts_and_second_labels_are_told_apart() -> None:
 
     waiting = {group.words: group.items for group in waiting_by_reason(project)}
 
-    assert waiting == {"reviewers disagree": 1, "one more label is wanted": 1}
+    assert waiting == {"reviewers disagree": 1, "needs one more label": 1}
 
 
 def test_people_are_listed_with_what_they_did(project: Project) -> None:

@@ -129,7 +129,7 @@ def test_a_name_is_completed_and_a_comment_resolved(open_as: OpenAs, server: Ser
     (item,) = fought(server, "talk-fought", SCHEMAS["single"], SIDES)
     page = open_as("manager")
     page.goto(f"/p/talk-fought/items/{item}/")
-    words = page.get_by_label("Say something about this item")
+    words = page.get_by_label("Comment on this item")
     words.press_sequentially("Ask @REV")
     expect(page.get_by_role("option", name="reviewer")).to_be_visible()
     page.keyboard.press("Enter")

@@ -324,7 +324,7 @@ def test_who_is_no_manager_any_more_changes_nothing(project: Project, manager: U
     job = run_job(job.pk)
 
     assert (job.status, job.done) == ("failed", 0)
-    assert "no manager here any more" in job.message
+    assert "no longer a manager here" in job.message
 
 
 @pytest.mark.thorough

@@ -111,13 +111,13 @@ def test_the_page_leads_over_a_preview_to_the_change(project: Project, page: Cli
     there = posted["Location"]
     shown = page.get(there).content.decode()
     assert "&lt;b&gt;fine&lt;/b&gt;" in shown
-    assert "Nothing has been changed yet" in shown
+    assert "Nothing has changed yet" in shown
     change = SchemaChange.objects.get()
     assert (change.status, current_schema(project).version) == ("previewed", 1)
     page.post(there, {"do": "begin"})
     run_change(change.pk)
     assert Label.objects.current().get().value == "<b>fine</b>"
-    assert "What was done" in page.get(there).content.decode()
+    assert "Result</h2>" in page.get(there).content.decode()
     assert (
         "That has been done already"
         in page.post(there, {"do": "begin"}, follow=True).content.decode()

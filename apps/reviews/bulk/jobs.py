@@ -196,7 +196,7 @@ def carry_out(run: JobRun) -> None:
 def _do(run: JobRun, job: BulkJob) -> None:
     # Only for a manager of the project.
     if job.actor is None or role_in(job.actor, job.project) != Role.MANAGER:
-        raise Forbidden("The user who started this is no manager here any more: it was stopped.")
+        raise Forbidden("The job was stopped: the user who started it is no longer a manager here.")
     plan = plan_of(job, job.actor)
     size = min(FIRST_CHUNK, CHUNK)
     while ahead := list(

@@ -24,20 +24,20 @@ Action = BulkJob.Action
 EXAMPLES = 10
 #: Why an item is passed over; the first reason that holds counts.
 PASSED = {
-    "gone": "were changed since the preview, or are found no more",
-    "audited": "are audited blind: a label given in bulk would spoil the audit",
+    "gone": "have changed since the preview, or no longer match the search",
+    "audited": "are audited blind; a bulk label would spoil the audit",
     "decided": "are decided",
-    "unclear": "cannot be told, as an expert found",
-    "mine": "you have labelled or rejected already",
+    "unclear": "are settled as “cannot be told” by an expert",
+    "mine": "have your label or rejection already",
     "silent": "have no suggestion to accept",
     "foreign": "do not offer this label",
-    "others": "are kept for other people",
-    "enough": "have all the labels they want",
-    "held": "somebody has on screen just now",
-    "same": "are so already",
-    "idle": "wait for nobody",
-    "spoken": "were labelled or rejected by everybody chosen",
-    "unsaid": "nobody has labelled",
+    "others": "are reserved for other people",
+    "enough": "have all the labels they need",
+    "held": "are locked by somebody now",
+    "same": "are already in this state",
+    "idle": "are not in the queue",
+    "spoken": "have labels or rejections of all chosen people",
+    "unsaid": "have no label by people",
 }
 _UNCLEAR = Q(state__stage=ItemState.Stage.UNCLEAR)
 KINDS = ("", "crowd", "expert")
@@ -225,14 +225,14 @@ def read_options(project: Project, action: str, data: Mapping[str, Any]) -> dict
 def _reason_option(raw: Any) -> str:
     reason = raw.strip() if isinstance(raw, str) else ""
     if not reason or unstorable(reason) or len(reason) > LONGEST_REASON:
-        raise InvalidInput.at("reason", f"Say why, in at most {LONGEST_REASON} characters.")
+        raise InvalidInput.at("reason", f"Give a reason of at most {LONGEST_REASON} characters.")
     return reason
 
 
 def _value_option(project: Project, raw: Any) -> Any:
     schema = current_schema(project).parsed
     if raw in (None, ""):
-        raise InvalidInput.at("value", "Choose the label that all are to have.")
+        raise InvalidInput.at("value", "Choose a label.")
     if schema.task.item_options:
         if not isinstance(raw, str) or not raw.strip() or unstorable(raw):
             raise InvalidInput.at("value", "Must be one of the items' options, as text.")

@@ -57,7 +57,7 @@ def _query(data: QueryDict) -> Query:
         return read_query(asked_of(data))
     ticked = data.getlist("item")
     if not ticked:
-        raise InvalidInput.at("items", "No item is ticked; tick some, or choose all that match.")
+        raise InvalidInput.at("items", "No item is selected. Select some, or all results.")
     return Query(items=read_query({"items": ticked}).items)
 
 

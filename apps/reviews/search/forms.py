@@ -44,27 +44,27 @@ class SearchForm(forms.Form):
         widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
     )
     stage = _choose("Stage", _any(STAGES))
-    label = _choose("Somebody says")
-    kind = _choose("Of this kind", _any(Kind.choices))
+    label = _choose("Label")
+    kind = _choose("Annotator kind", _any(Kind.choices))
     annotator = _choose("Labelled by")
     not_by = _choose("Not labelled by", [("", "—")])
-    action = _choose("A person has", _any(ACTIONS))
-    suggested = _choose("Suggested")
+    action = _choose("Action of a person", _any(ACTIONS))
+    suggested = _choose("Suggestion")
     gold = _choose("Gold")
     basis = _choose(
-        "Decided how",
+        "Basis of gold",
         _any((value, words) for value, words in Gold.Basis.choices if value != "withdrawn"),
     )
-    differ = _choose("What differs", _any(DIFFERING, "—"))
-    reason = _choose("In doubt because", _any(REASON_WORDS.items()))
+    differ = _choose("Disagreement", _any(DIFFERING, "—"))
+    reason = _choose("Uncertain because", _any(REASON_WORDS.items()))
     uncertainty_min = _share("Debate’s uncertainty from")
-    uncertainty_max = _share("to (uncertainty)")
-    learned_min = _share("Trained model’s doubt from")
-    learned_max = _share("to (doubt)")
-    assigned = _choose("Given to")
+    uncertainty_max = _share("Debate’s uncertainty to")
+    learned_min = _share("Trained model’s uncertainty from")
+    learned_max = _share("Trained model’s uncertainty to")
+    assigned = _choose("Assigned to")
     skipped_by = _choose("Skipped by", [("", "—")])
     comments = _choose("Comments", _any(COMMENTED))
-    comment = forms.CharField(label="Comment says", required=False, max_length=200)
+    comment = forms.CharField(label="Comment contains", required=False, max_length=200)
     comment_by = _choose("Comment by")
     batch = _choose("Import")
     created_from = _day("Imported from")
@@ -90,7 +90,7 @@ class SearchForm(forms.Form):
             named = [(label.name, label.name) for label in schema.labels]
             self._offer(
                 name,
-                _any([*named, ("[]", "None present")] if schema.task.several else named),
+                _any([*named, ("[]", "None of these")] if schema.task.several else named),
                 free=not schema.names,
             )
         self._offer("annotator", _any(annotators))
@@ -101,7 +101,7 @@ class SearchForm(forms.Form):
         self._offer("batch", _any(imports))
 
     def _offer(self, name: str, choices: Choices, *, free: bool = False) -> None:
-        """What may be chosen; what was chosen by an address stays, though it is none of these."""
+        """Set the choices; a value from the address stays, even if it is not among them."""
         field = self.fields[name]
         now = str(self.initial.get(name, "") or "")
         if free:
@@ -120,9 +120,9 @@ class SearchForm(forms.Form):
 GROUPS = (
     ("Labels", ("label", "kind", "annotator", "not_by", "action", "suggested", "gold", "basis",
                 "differ")),
-    ("Doubt", ("reason", "uncertainty_min", "uncertainty_max", "learned_min", "learned_max")),
+    ("Uncertainty", ("reason", "uncertainty_min", "uncertainty_max", "learned_min", "learned_max")),
     ("People and comments", ("assigned", "skipped_by", "comments", "comment", "comment_by")),
-    ("When and where from", ("batch", "created_from", "created_to", "labelled_from", "labelled_to",
+    ("Import and dates", ("batch", "created_from", "created_to", "labelled_from", "labelled_to",
                              "decided_from", "decided_to")),
 )  # fmt: skip
 
