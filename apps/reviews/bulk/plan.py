@@ -28,7 +28,7 @@ PASSED = {
     "audited": "are audited blind; a bulk label would spoil the audit",
     "decided": "are decided",
     "unclear": "are settled as “cannot be told” by an expert",
-    "mine": "have your label or rejection already",
+    "mine": "you have already labelled or rejected",
     "silent": "have no suggestion to accept",
     "foreign": "do not offer this label",
     "others": "are reserved for other people",
@@ -36,7 +36,7 @@ PASSED = {
     "held": "are locked by somebody now",
     "same": "are already in this state",
     "idle": "are not in the queue",
-    "spoken": "have labels or rejections of all chosen people",
+    "spoken": "all chosen people have labelled or rejected",
     "unsaid": "have no label by people",
 }
 _UNCLEAR = Q(state__stage=ItemState.Stage.UNCLEAR)
