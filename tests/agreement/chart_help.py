@@ -1,22 +1,24 @@
 """A chart of each sort, from small plain data."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from apps.agreement.automation.page import risk_coverage
-from apps.agreement.charts import Measured, Offer, cost_quality, interval_bars
+from apps.agreement.charts import AnyFigure, Measured, Offer, cost_quality, interval_bars
 from apps.agreement.report.charts import (
     Series,
     Source,
-    draw_agreeing,
-    draw_confusion,
+    agreeing,
+    confusion,
     draw_heatmap,
-    draw_reliability,
-    draw_winning_rates,
+    reliability,
+    winning_rates,
 )
 from apps.agreement.report.over_time import draw_over_time
 from apps.common.charts import Chart
-from labelhub.core.agreement.calibration import reliability_bins
+from labelhub.core.agreement.calibration import measure_calibration
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.risk_control import Step, choose_threshold
 
@@ -61,21 +63,56 @@ def steps() -> tuple[tuple[Step, ...], Step | None]:
     return found.path, found.chosen
 
 
+def report_of(crowd: dict[str, Any], labels: Sequence[str] = ()) -> dict[str, Any]:
+    """The part of a report by gold, of a single choice, that is about a crowd."""
+    found = {"majority_accuracy": fig(0.8), "by_agreeing": [], "confusion": None, **crowd}
+    return {
+        "task": "single",
+        "categories": labels,
+        "offline": {},
+        "against_gold": {"crowd": found},
+        "against_author": {},
+    }
+
+
+def confusion_of(labels: Sequence[str], counts: Mapping[tuple[str, str], int]) -> Chart | None:
+    """The matrix of a crowd by its counts of (predicted, gold)."""
+    cells = {
+        f"predicted {predicted}, gold {true}": counts.get((predicted, true), 0)
+        for predicted in labels
+        for true in labels
+    }
+    return confusion(report_of({"confusion": cells}, labels), "crowd")
+
+
+def heatmap_of(
+    sources: Sequence[Source], figures: Mapping[tuple[Any, Any], AnyFigure]
+) -> Chart | None:
+    """The coefficients of ``sources``."""
+    return draw_heatmap(
+        sources,
+        figures,
+        of="Cohen's kappa",
+        within="alpha",
+        title="Agreement",
+        key="heatmap",
+        percent=False,
+    )
+
+
 def a_heatmap(names: tuple[str, ...] = ("LLM", "Crowd")) -> Chart | None:
     """The first source agrees with all, nobody else was compared."""
     kinds = ("llm", "crowd", "expert", "author", "model", "odd")
     sources = [Source(number, name, kinds[number]) for number, name in enumerate(names)]
-    return draw_heatmap(
-        sources, {(0, number): fig(0.5) for number in range(len(names))}, of="Cohen's kappa"
-    )
+    return heatmap_of(sources, {(0, number): fig(0.5) for number in range(len(names))})
 
 
 def a_reliability(name: str = "judge") -> Chart | None:
     """Sixty confidences, most of them right."""
-    sure = [number / 60 for number in range(60)]
-    return draw_reliability(
-        reliability_bins(sure, [number % 4 > 0 for number in range(60)]), name=name
-    )
+    numbers = np.arange(60)
+    found = measure_calibration(numbers / 60, (numbers % 4 > 0).astype(np.int64))
+    assert found is not None
+    return reliability({"calibration": {name: {"kind": "llm", **found.to_json()}}})
 
 
 def bars(name: str = "Crowd") -> Chart | None:
@@ -100,7 +137,7 @@ def offers(name: str = "Crowd") -> Chart | None:
 def matrix(name: str = "yes") -> Chart | None:
     """Two labels."""
     pairs = {(name, name): 30, (name, "no"): 5, ("no", "no"): 20}
-    return draw_confusion([name, "no"], pairs)
+    return confusion_of([name, "no"], pairs)
 
 
 def time_line(name: str = "LLM") -> Chart | None:
@@ -119,8 +156,8 @@ CHARTS: dict[str, Callable[[], Chart | None]] = {
     "heatmap": a_heatmap,
     "interval_bars": bars,
     "confusion": matrix,
-    "agreeing": lambda: draw_agreeing({"crowd": AGREEING}),
-    "winning_rates": lambda: draw_winning_rates(TESTS),
+    "agreeing": lambda: agreeing(report_of({"by_agreeing": AGREEING})),
+    "winning_rates": lambda: winning_rates({"alt_test": TESTS}),
     "over_time": time_line,
     "reliability": a_reliability,
     "risk_coverage": risk,
@@ -131,22 +168,22 @@ NAMED: dict[str, Callable[[str], Chart | None]] = {
     "heatmap": lambda name: a_heatmap((name, "Crowd")),
     "interval_bars": bars,
     "confusion": matrix,
-    "winning_rates": lambda name: draw_winning_rates({name: TESTS["bold"]}),
+    "winning_rates": lambda name: winning_rates({"alt_test": {name: TESTS["bold"]}}),
     "over_time": time_line,
     "reliability": a_reliability,
     "cost_quality": offers,
 }
 EMPTY: dict[str, Callable[[], Chart | None]] = {
-    "heatmap": lambda: draw_heatmap([], {}, of="kappa"),
-    "heatmap without numbers": lambda: draw_heatmap(
-        [Source(1, "a", "llm")], {(1, 1): undefined("no_labels")}, of="kappa"
+    "heatmap": lambda: heatmap_of([], {}),
+    "heatmap without numbers": lambda: heatmap_of(
+        [Source(1, "a", "llm")], {(1, 1): undefined("no_labels")}
     ),
     "interval_bars": lambda: interval_bars([], of="Accuracy"),
-    "confusion": lambda: draw_confusion(["a"], {}),
-    "agreeing": lambda: draw_agreeing({"crowd": []}),
-    "winning_rates": lambda: draw_winning_rates({}),
+    "confusion": lambda: confusion_of(["a"], {}),
+    "agreeing": lambda: agreeing(report_of({})),
+    "winning_rates": lambda: winning_rates({"alt_test": {}}),
     "over_time": lambda: draw_over_time([], [], of="alpha"),
-    "reliability": lambda: draw_reliability([]),
+    "reliability": lambda: reliability({"calibration": {}}),
     "risk_coverage": lambda: risk_coverage([], target=0.05),
     "cost_quality": lambda: cost_quality([Offer("LLM", "llm", fig(1.0), fig(0.8))]),
 }

@@ -7,10 +7,9 @@ import re
 import pytest
 from defusedxml.ElementTree import fromstring
 
-from apps.agreement.report.charts import draw_confusion
 from apps.common.charts import Chart, files
 from labelhub.core.errors import InvalidInput
-from tests.agreement.chart_help import CHARTS, HOSTILE, a_heatmap
+from tests.agreement.chart_help import CHARTS, HOSTILE, a_heatmap, confusion_of
 from tests.cases import all_cases
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -50,7 +49,7 @@ def test_a_spreadsheet_runs_no_cell_of_the_data_and_numbers_keep_all_digits() ->
 
 def test_more_labels_than_can_be_drawn_leave_the_table_only() -> None:
     labels = [f"label {number}" for number in range(13)]
-    chart = draw_confusion(labels, {(labels[0], labels[0]): 3, (labels[0], labels[1]): 1})
+    chart = confusion_of(labels, {(labels[0], labels[0]): 3, (labels[0], labels[1]): 1})
     assert chart is not None
     with pytest.raises(InvalidInput, match="table"):
         files.svg_file(chart)

@@ -6,13 +6,7 @@ import pytest
 
 from apps.agreement.automation.page import risk_coverage
 from apps.agreement.charts import Offer, cost_quality, sentence
-from apps.agreement.report.charts import (
-    MOST_LABELS,
-    Source,
-    draw_confusion,
-    draw_heatmap,
-    draw_winning_rates,
-)
+from apps.agreement.report.charts import MOST_LABELS, Source, winning_rates
 from apps.common.charts import Cell, Chart, Line, Mark, Point, Rule
 from labelhub.core.agreement.figures import undefined
 from tests.agreement.chart_help import (
@@ -20,7 +14,9 @@ from tests.agreement.chart_help import (
     EMPTY,
     TESTS,
     bars,
+    confusion_of,
     fig,
+    heatmap_of,
     risk,
     steps,
 )
@@ -46,7 +42,7 @@ def kinds_map() -> Chart:
         ("crowd", "llm"): fig(0.3),
         ("author", "author"): undefined("one_annotator"),
     }
-    return made(draw_heatmap(KINDS, figures, of="alpha"))
+    return made(heatmap_of(KINDS, figures))
 
 
 def cell_of(chart: Chart, names: str) -> Cell:
@@ -101,13 +97,13 @@ def test_rows_have_their_value_interval_and_n_and_a_line_to_compare_with() -> No
 def test_twelve_labels_are_drawn_and_thirteen_are_a_table() -> None:
     for count in (MOST_LABELS, MOST_LABELS + 1):
         labels = [str(number) for number in range(count)]
-        chart = made(draw_confusion(labels, {("0", "0"): 1}))
+        chart = made(confusion_of(labels, {("0", "0"): 1}))
         assert bool(chart.marks) is (count <= MOST_LABELS)
         assert chart.rows[0] == {"said": "0", "true": "0", "items": 1, "note": "right"}
 
 
 def test_winning_rates_mark_the_used_epsilon_half_and_the_verdict_of_each_machine() -> None:
-    chart = draw_winning_rates(TESTS)
+    chart = winning_rates({"alt_test": TESTS})
     lines = marks_of(chart, Line)
     assert [line.name for line in lines] == ["A bold, 80 %: passes", "B shy, 30 %: does not pass"]
     assert len({line.dash for line in lines}) == 2

@@ -19,7 +19,6 @@ from apps.agreement.charts import (
 from apps.agreement.report.tables import MAIN_WORDS, TEXT_WAYS, main_coefficient, trust_table
 from apps.agreement.report.truths import Report, Truth, short_name, truths_of
 from apps.common.charts import (
-    KIND_WORDS,
     Axis,
     Cell,
     Chart,
@@ -34,7 +33,6 @@ from apps.common.charts import (
     share_tick,
 )
 from apps.common.figures import draw_figure, ends
-from labelhub.core.agreement.calibration import Bin
 from labelhub.core.schema import TASKS
 
 #: Figures by the keys of two sources.
@@ -114,34 +112,6 @@ def accuracy(report: Report) -> Chart | None:
     return interval_bars(sources, of=f"Right against {truth.name}", key="accuracy")
 
 
-def agreeing(report: Report) -> Chart | None:
-    """Accuracy by how many annotators agree."""
-    truth = _truth(report)
-    if truth is None:
-        return None
-    groups = {kind: truth.found[kind]["by_agreeing"] for kind in truth.kinds if kind != "author"}
-    if sum(len(rows) > 1 for rows in groups.values()) == 0:
-        return None
-    names = {kind: short_name(report, kind) for kind in groups}
-    return draw_agreeing(groups, names=names, truth=truth.name)
-
-
-def confusion(report: Report, kind: str) -> Chart | None:
-    """The matrix of one kind against the truth."""
-    truth = _truth(report)
-    found = truth.found.get(kind) if truth else None
-    if truth is None or not found or not found["confusion"]:
-        return None
-    labels = report["categories"]
-    counts = {
-        (predicted, true): found["confusion"][f"predicted {predicted}, gold {true}"]
-        for predicted in labels
-        for true in labels
-    }
-    title = f"{short_name(report, kind)} against {truth.name}"
-    return draw_confusion(labels, counts, title=title, key=f"confusion-{kind}", truth=truth.name)
-
-
 def cost(report: Report, unit: str = "per_label") -> Chart | None:
     """The cost of an answer of each kind, or its ``seconds``, against how often it is right."""
     truth = _truth(report)
@@ -174,19 +144,6 @@ def offers(report: Report, truth: Truth, unit: str) -> list[Offer]:
     return found
 
 
-def reliability(report: Report) -> Chart | None:
-    """The stated confidence of the machine with most answers, against how often it is right."""
-    found = report["calibration"]
-    if not found:
-        return None
-    # With one bin nothing shows whether it is more often right where it is surer.
-    name = max(found, key=lambda machine: (len(found[machine]["bins"]) > 1, found[machine]["n"]))
-    bins = [
-        Bin(row["low"], row["high"], row["confidence"], row["right"]) for row in found[name]["bins"]
-    ]
-    return draw_reliability(bins, name=name, kind=found[name]["kind"]) if len(bins) > 1 else None
-
-
 def trust(report: Report) -> Chart | None:
     """Whom to trust for what, as a table: the page has cells of its own for it."""
     truth = _truth(report)
@@ -207,28 +164,6 @@ def trust(report: Report) -> Chart | None:
             for score in truth.found[kind]["per_label"]
         ],
     )
-
-
-CHARTS: Mapping[str, Draw] = {
-    "trust": trust,
-    "heatmap": heatmap,
-    "annotators": partial(heatmap, level="annotator"),
-    "accuracy": accuracy,
-    "agreeing": agreeing,
-    "replacement": lambda report: draw_winning_rates(report["alt_test"]),
-    "replacement-by-author": lambda report: draw_winning_rates(
-        report["alt_test_by_author"],
-        title="The same, measured by the author's own answer",
-        key="curve-by-author",
-    ),
-    "cost": cost,
-    "seconds": partial(cost, unit="seconds"),
-    "reliability": reliability,
-    **{
-        f"confusion-{kind}": partial(confusion, kind=kind)
-        for kind in ("llm", "crowd", "expert", "model")
-    },
-}
 
 
 def _truth(report: Report) -> Truth | None:
@@ -258,12 +193,12 @@ def draw_heatmap(
     figures: Pairs,
     *,
     of: str,
-    within: str = "",
-    title: str = "",
-    key: str = "heatmap",
-    percent: bool = False,
+    within: str,
+    title: str,
+    key: str,
+    percent: bool,
 ) -> Chart | None:
-    """Who agrees with whom: a square of coefficients.
+    """The agreement of every two sources: a square of coefficients.
 
     Args:
         sources: at most 40 are drawn, the first ones; they are grouped by kind.
@@ -288,7 +223,7 @@ def draw_heatmap(
     more = len(sources) - len(chosen)
     return Chart(
         key=key,
-        title=title or f"{of} between sources",
+        title=title,
         description=f"{of} of {len(chosen)} sources with each other: the darker, the nearer to "
         f"full agreement{framed}.{f' {more} more are not drawn.' if more else ''}",
         rows=[
@@ -345,95 +280,97 @@ def _short(value: float, *, percent: bool) -> str:
     return {"1.00": "1", "−.00": ".00"}.get(words, words)
 
 
-def draw_confusion(
-    labels: Sequence[str],
-    counts: Mapping[tuple[str, str], int],
-    *,
-    title: str = "Said against true",
-    key: str = "confusion",
-    truth: str = "true",
-) -> Chart | None:
-    """What was said against what is true: ``counts`` of (said, true) over ``labels``.
+def confusion(report: Report, kind: str) -> Chart | None:
+    """The single most frequent answers of one kind against the truth.
 
-    ``truth`` is what the columns are called: ``gold``, ``the author``. More labels than twelve are
-    a table only.
+    With more than twelve labels it is a table only.
     """
-    whole = sum(counts.get((predicted, true), 0) for predicted in labels for true in labels)
+    truth = _truth(report)
+    found = truth.found.get(kind) if truth else None
+    if truth is None or not found or not found["confusion"]:
+        return None
+    labels = report["categories"]
+    counts = {
+        (predicted, true): found["confusion"][f"predicted {predicted}, gold {true}"]
+        for predicted in labels
+        for true in labels
+    }
+    whole, right = sum(counts.values()), sum(counts[label, label] for label in labels)
     if not whole:
         return None
-    right = sum(counts.get((label, label), 0) for label in labels)
     shown = range(len(labels)) if len(labels) <= MOST_LABELS else ()
     names = [Name(label) for label in labels]
     return Chart(
-        key=key,
-        title=title,
-        description=f"{right:,} of {whole:,} right, framed. Rows: what was said; columns: {truth}.",
+        key=f"confusion-{kind}",
+        title=f"{short_name(report, kind)} against {truth.name}",
+        description=f"{right:,} of {whole:,} right, framed. Rows: answers; columns: {truth.name}.",
         rows=[
             {
                 "said": predicted,
                 "true": true,
-                "items": counts.get((predicted, true), 0),
+                "items": counts[predicted, true],
                 "note": "right" if predicted == true else "wrong",
             }
             for predicted in labels
             for true in labels
-            if shown or counts.get((predicted, true))
+            if shown or counts[predicted, true]
         ],
         x=Axis(names=names, step=38),
         y=Axis(names=names, step=32),
         marks=[
-            _count_cell(labels, counts, (column, row), truth) for row in shown for column in shown
+            _count_cell(labels, counts, (column, row), truth.name)
+            for row in shown
+            for column in shown
         ],
-        note=f"Rows said, columns {truth}; framed: right, {right:,} of {whole:,}",
+        note=f"Rows: answers; columns: {truth.name}; framed: right, {right:,} of {whole:,}",
     )
 
 
 def _count_cell(
     labels: Sequence[str], counts: Mapping[tuple[str, str], int], place: tuple[int, int], truth: str
 ) -> Cell:
-    """A cell shaded by fifths of what was said."""
+    """A cell shaded by its share of the answers of its row, in fifths."""
     column, row = place
     predicted, true = labels[row], labels[column]
-    count = counts.get((predicted, true), 0)
-    whole = sum(counts.get((predicted, label), 0) for label in labels)
-    share = f"; {count / whole:.0%} of what was said" if whole else ""
+    count = counts[predicted, true]
+    whole = sum(counts[predicted, label] for label in labels)
+    share = f"; {count / whole:.0%} of these answers" if whole else ""
     return Cell(
         column=column,
         row=row,
         step=min(5, 1 + 5 * count // whole) if count else 0,
         text=f"{count:,}",
         framed=row == column,
-        words=f"{count:,} items: said {predicted}, {truth} {true}{share}",
+        words=f"{count:,} items: answer {predicted}, {truth} {true}{share}",
     )
 
 
-def draw_agreeing(
-    groups: Mapping[str, Sequence[Mapping[str, Any]]],
-    *,
-    names: Mapping[str, str] = KIND_WORDS,
-    truth: str = "gold",
-) -> Chart | None:
-    """How often an answer is right, by how many annotators of its kind agree on it.
-
-    ``groups``: kind → rows of ``agreeing``, ``items`` and ``accuracy``, as a report's
-    ``by_agreeing``; ``truth`` is what is right: ``the author``; ``names`` is what kinds are called.
-    """
-    groups = {kind: groups[kind] for kind in sorted(groups, key=kind_order) if groups[kind]}
+def agreeing(report: Report) -> Chart | None:
+    """Accuracy by the number of annotators of a kind who agree."""
+    truth = _truth(report)
+    if truth is None:
+        return None
+    groups = {
+        kind: rows
+        for kind in sorted(truth.kinds, key=kind_order)
+        if kind != "author" and (rows := truth.found[kind]["by_agreeing"])
+    }
     found = [(kind, row) for kind, rows in groups.items() for row in rows]
     known = [place for _, row in found if (place := ends(row["accuracy"]))]
-    if not known:
+    if not known or all(len(rows) == 1 for rows in groups.values()):
         return None
     numbers = sorted({row["agreeing"] for _, row in found})
     marks: list[Mark] = []
     for number, (kind, rows) in enumerate(groups.items()):
         values = {row["agreeing"]: row["accuracy"] for row in rows}
-        series = Series(names.get(kind, kind), kind, [values.get(number) for number in numbers])
+        figures = [values.get(number) for number in numbers]
+        series = Series(short_name(report, kind), kind, figures)
         aside = (number - (len(groups) - 1) / 2) * 0.08
         places = [(value + aside, f"{value} agree") for value in numbers]
         marks += series_marks(series, places, percent=True)
     return Chart(
         key="agreeing",
-        title=f"Right against {truth}, by number of annotators who agree",
+        title=f"Right against {truth.name}, by number of annotators who agree",
         description="Share of items whose most frequent answer is right, with 95 % intervals, by "
         "how many annotators gave that answer; below: items.",
         rows=[
@@ -452,7 +389,7 @@ def draw_agreeing(
             ticks=numbers,
             words=number_tick,
         ),
-        y=Axis(title=f"right against {truth}", low=axis_floor([low for low, *_ in known])),
+        y=Axis(title=f"right against {truth.name}", low=axis_floor([low for low, *_ in known])),
         marks=marks,
         counts=[
             (Name("items", kind), {row["agreeing"]: row["items"] for row in rows})
@@ -488,18 +425,18 @@ def series_marks(
     ]
 
 
-def draw_winning_rates(
-    tests: Mapping[str, Mapping[str, Any]],
-    *,
-    title: str = "Share of humans beaten, by the price of a human",
-    key: str = "curve",
-) -> Chart | None:
-    """How many of the humans a machine beats, over what a human is said to cost.
+def winning_rates(report: Report, *, by_author: bool = False) -> Chart | None:
+    """The share of the humans that each machine beats, by the price of a human; the best seven.
 
-    ``tests``: machine → its part of a report's ``alt_test``: ``kind``, ``epsilon`` (the used one),
-    ``winning_rate``, ``passes`` and ``curve``, rows of ``epsilon`` and ``winning_rate``. The best
-    seven are drawn.
+    ``by_author``: measured by the author's own answer instead of the other humans'.
     """
+    tests: Mapping[str, Mapping[str, Any]]
+    if by_author:
+        tests, key = report["alt_test_by_author"], "curve-by-author"
+        title = "The same, measured by the author's own answer"
+    else:
+        tests, key = report["alt_test"], "curve"
+        title = "Share of humans beaten, by the price of a human"
     known = [(name, test) for name, test in tests.items() if len(_rates(test)) > 1]
     if not known:
         return None
@@ -577,33 +514,33 @@ def _letters(shown: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Point]:
     return [Point(x=x, y=y, kind=kinds[x, y], label=words) for (x, y), words in letters.items()]
 
 
-def draw_reliability(
-    bins: Sequence[Bin],
-    *,
-    name: str = "",
-    kind: str = "llm",
-) -> Chart | None:
-    """Whether a stated confidence is the share that turns out right, by ``reliability_bins``.
-
-    ``name`` is whose confidence it is.
-    """
-    known = [(found, place) for found in bins if (place := ends(found.right))]
-    if not known:
+def reliability(report: Report) -> Chart | None:
+    """The stated confidence of the machine with most answers, against how often it is right."""
+    machines = report["calibration"]
+    if not machines:
         return None
-    lows = [*(found.confidence for found, _ in known), *(low for _, (low, *_) in known)]
+    # With one bin nothing shows whether it is more often right where it is surer.
+    name, machine = max(
+        machines.items(), key=lambda named: (len(named[1]["bins"]) > 1, named[1]["n"])
+    )
+    bins = machine["bins"]
+    known = [(found, place) for found in bins if (place := ends(found["right"]))]
+    if len(bins) < 2 or not known:
+        return None
+    lows = [*(found["confidence"] for found, _ in known), *(low for _, (low, *_) in known)]
     lowest = min(axis_floor(lows), 0.9)
-    whole = sum(found.right["n"] for found, _ in known)
+    whole = sum(found["right"]["n"] for found, _ in known)
     return Chart(
         key="reliability",
-        title=f"Confidence against share right{f', {name}' if name else ''}",
+        title=f"Confidence against share right, {name}",
         description=f"{len(known)} bins of {whole:,} items: mean confidence across, share right up "
         "with 95 % intervals. Below the diagonal it is too sure, above not sure enough.",
         rows=[
             {
-                "least": found.low,
-                "greatest": found.high,
-                "mean confidence": found.confidence,
-                **figure_columns(found.right),
+                "least": found["low"],
+                "greatest": found["high"],
+                "mean confidence": found["confidence"],
+                **figure_columns(found["right"]),
             }
             for found in bins
         ],
@@ -611,19 +548,40 @@ def draw_reliability(
         y=Axis(title="share right", low=lowest),
         marks=[
             Rule(name="sure as it should be; above: more could be"),
-            Line(points=[(found.confidence, value) for found, (_, value, _) in known], kind=kind),
+            Line(
+                points=[(found["confidence"], value) for found, (_, value, _) in known],
+                kind=machine["kind"],
+            ),
             *(
                 Point(
-                    x=found.confidence,
+                    x=found["confidence"],
                     y=value,
-                    kind=kind,
+                    kind=machine["kind"],
                     y_ends=(low, high),
-                    words=f"confidence {share_tick(found.confidence)}: "
-                    f"right {sentence(found.right, percent=True)}",
+                    words=f"confidence {share_tick(found['confidence'])}: "
+                    f"right {sentence(found['right'], percent=True)}",
                 )
                 for found, (low, value, high) in known
             ),
         ],
-        counts=[(Name("items"), {found.confidence: found.right["n"] for found, _ in known})],
+        counts=[(Name("items"), {found["confidence"]: found["right"]["n"] for found, _ in known})],
         height=230,
     )
+
+
+CHARTS: Mapping[str, Draw] = {
+    "trust": trust,
+    "heatmap": heatmap,
+    "annotators": partial(heatmap, level="annotator"),
+    "accuracy": accuracy,
+    "agreeing": agreeing,
+    "replacement": winning_rates,
+    "replacement-by-author": partial(winning_rates, by_author=True),
+    "cost": cost,
+    "seconds": partial(cost, unit="seconds"),
+    "reliability": reliability,
+    **{
+        f"confusion-{kind}": partial(confusion, kind=kind)
+        for kind in ("llm", "crowd", "expert", "model")
+    },
+}
