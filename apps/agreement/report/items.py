@@ -13,7 +13,7 @@ from apps.projects.models import Item, Project
 from labelhub.core.agreement.aggregation.majority import draw_winner, single_winner, winners
 from labelhub.core.agreement.intervals import SEED
 from labelhub.core.agreement.ratings import Bools, Ints
-from labelhub.core.agreement.reports.disputed_items import disputed_items
+from labelhub.core.agreement.reports.kind_agreement import disputed_items
 from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix
 from labelhub.core.agreement.reports.sets import set_members
 from labelhub.core.errors import InvalidInput
@@ -43,7 +43,7 @@ class ItemSelection:
     meant: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what is no kind, truth or cell.
+        """Refuse unknown kinds, truths and cells.
 
         Raises:
             InvalidInput: naming the parameter.
@@ -68,10 +68,10 @@ class ItemSelection:
         if not self.cell:
             return f"{of}: “{self.predicted}”, {truth}: “{self.meant}”"
         return {
-            "errors": f"“{self.about}” wrongly said or missed by {of}, against {truth}",
-            "wrong": f"“{self.about}” said by {of}, not by {truth}",
-            "missed": f"“{self.about}” said by {truth}, not by {of}",
-            "right": f"“{self.about}” said by {of} and by {truth}",
+            "errors": f"“{self.about}” wrongly given or missed by {of}, against {truth}",
+            "wrong": f"“{self.about}” given by {of}, not by {truth}",
+            "missed": f"“{self.about}” given by {truth}, not by {of}",
+            "right": f"“{self.about}” given by {of} and by {truth}",
         }[self.cell]
 
 
@@ -146,7 +146,7 @@ def _names(sheet: LabelMatrix, item: Item) -> Sequence[str]:
 
 
 def _by_difference(sheet: LabelMatrix, asked: ItemSelection) -> Ints:
-    """By the share of pairs of labels, one of each kind, that differ."""
+    """Places by the share of pairs of labels, one of each kind, that differ."""
     first, other = sheet.patterns_of(asked.of), sheet.patterns_of(asked.other)
     keys = first.of_item * len(other.counts) + other.of_item
     pairs, of_pair = np.unique(keys, return_inverse=True)
@@ -167,7 +167,7 @@ def _most_frequent(sheet: LabelMatrix, kind: str) -> Ints:
 def _label_cells(
     sheet: LabelMatrix, asked: ItemSelection, truth: Ints
 ) -> tuple[Bools, Bools, Bools]:
-    """Whether the kind says the label, whether it is true, and where both can be told."""
+    """Whether the kind gives the label, whether it is true, and whether both are known."""
     if sheet.sets is None:
         place, answer = (
             _category_index(sheet, "about", asked.about),
@@ -191,7 +191,7 @@ def _category_index(sheet: LabelMatrix, parameter: str, name: str) -> int:
 
 
 MOST_LETTERS = 200
-#: Of one kind and item; what more there are is counted.
+#: Texts of one kind and item that are shown; further ones are counted.
 MOST_TEXTS = 5
 
 #: Kind and its answers, in the order of the kinds.

@@ -1,4 +1,4 @@
-"""The agreement report of a project: computed, or taken as it was while the ledger is the same."""
+"""The agreement report of a project: computed, or stored until the ledger changes."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ from apps.labels.models import PEOPLE, VIEW_UNKNOWN, Gold, ItemState, Label
 from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.agreement.figures import share
-from labelhub.core.agreement.reports.disputed_items import disputed_items
+from labelhub.core.agreement.reports.kind_agreement import disputed_items
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.report import build_report
 from labelhub.core.errors import Conflict
@@ -81,7 +81,7 @@ EDITION = 7
 #: Labels given while a suggestion was on the screen.
 IN_VIEW = Q(shown__isnull=False)
 UNKNOWN = Q(shown__isnull=True, provenance__has_key=VIEW_UNKNOWN)
-GOLD_IMPORTED = "The gold was imported: what was in view when it was made is not known"
+GOLD_IMPORTED = "The gold was imported: it is not known whether a suggestion was in view"
 NOT_KNOWN = "Whether a suggestion was in view when the gold was made is not known"
 #: Gold that rests on labels of people here.
 BY_PEOPLE = (Gold.Basis.REVIEW, Gold.Basis.AGREEMENT, Gold.Basis.ADJUDICATION)
@@ -131,7 +131,7 @@ def agreement_report(
 
 
 def is_stored(project: Project, asked: Slice, schema: LabelSchema) -> bool:
-    """Whether the report is there already."""
+    """Whether the report is stored."""
     return _stored_report(project, asked, ledger_state(project, schema)) is not None
 
 
@@ -148,7 +148,7 @@ def may_be_stored(asked: Slice) -> bool:
 
 
 def _has_blind_audits(project: Project, user: User | AnonymousUser) -> bool:
-    """Whether this reviewer must still label items without knowing what machines say."""
+    """Whether this reviewer has items to label without knowing the machines' answers."""
     if not project.memberships.filter(user=user.pk, role=Role.REVIEWER).exists():
         return False
     hidden = ItemState.objects.filter(hidden_from(user.pk or 0, item="item_id"), project=project)

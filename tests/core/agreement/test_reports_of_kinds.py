@@ -8,9 +8,8 @@ import pytest
 from labelhub.core.agreement.estimation import Units, item_units
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.disputed_items import disputed_items
 from labelhub.core.agreement.reports.divergences import estimate_divergence, js_divergence
-from labelhub.core.agreement.reports.kind_agreement import kind_agreement
+from labelhub.core.agreement.reports.kind_agreement import disputed_items, kind_agreement
 from labelhub.core.agreement.reports.pair_agreement import kind_pairs
 from labelhub.core.agreement.reports.report import build_report, label_agreement
 from labelhub.core.errors import InvalidInput

@@ -43,7 +43,7 @@ from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings, divide
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.aggregated_labels import WAYS, AggregatedLabels
 from labelhub.core.agreement.reports.divergences import estimate_divergence
-from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix, units_of
+from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix, mean_units, units_of
 from labelhub.core.agreement.reports.reasons import score_with_code
 from labelhub.core.agreement.reports.sets import (
     OF_SETS,
@@ -106,12 +106,7 @@ class ScoredItems:
         known = ~np.isnan(credit)
         if not known.any():
             return undefined(reasons.NO_SHARED_ITEMS)
-        if self.matrix.clusters is None:
-            distinct, often = np.unique(credit[known], return_counts=True)
-            found = item_units(np.column_stack([distinct, np.ones(len(distinct))]), often)
-        else:
-            columns = np.column_stack([credit[known], np.ones(known.sum())])
-            found = units_of(self.matrix, columns, self.rows[known])
+        found = mean_units(self.matrix, credit[known], self.rows[known])
         return estimate_share(found, n=int(known.sum()))
 
     def beyond_chance(self) -> dict[str, Figure]:

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from labelhub.core.agreement.aggregation.majority import draw_winner, majority_accuracy, winners
-from labelhub.core.agreement.estimation import estimate, item_units
+from labelhub.core.agreement.estimation import estimate
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.intervals import SEED
 from labelhub.core.agreement.ratings import Floats, Ints, divide
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.label_matrix import LabelMatrix, units_of
+from labelhub.core.agreement.reports.label_matrix import LabelMatrix, mean_units
 from labelhub.core.agreement.significance import (
     EXACT,
     FLIPPED,
@@ -178,9 +178,5 @@ def _difference(matrix: LabelMatrix, rows: Ints, differences: Floats) -> Figure:
     """Mean of ``differences`` of credit on the items ``rows``, both of shape (rows,)."""
     if not len(rows):
         return undefined(reasons.NO_SHARED_ITEMS)
-    if matrix.clusters is None:
-        distinct, often = np.unique(differences, return_counts=True)
-        found = item_units(np.column_stack([distinct, np.ones(len(distinct))]), often)
-    else:
-        found = units_of(matrix, np.column_stack([differences, np.ones(len(rows))]), rows)
+    found = mean_units(matrix, differences, rows)
     return estimate(found, lambda sums: divide(sums[:, 0], sums[:, 1]), n=len(rows))

@@ -157,3 +157,11 @@ def units_of(matrix: LabelMatrix, columns: Floats | Ints, rows: Ints) -> Units:
     if clusters is None:
         return item_units(table, np.ones(len(rows), dtype=np.int64))
     return cluster_units(table, clusters, matrix.unit)
+
+
+def mean_units(matrix: LabelMatrix, values: Floats, rows: Ints) -> Units:
+    """Units for the mean of ``values``, shape (rows,), of the items ``rows``."""
+    if matrix.clusters is not None:
+        return units_of(matrix, np.column_stack([values, np.ones(len(rows))]), rows)
+    distinct, often = np.unique(values, return_counts=True)
+    return item_units(np.column_stack([distinct, np.ones(len(distinct))]), often)

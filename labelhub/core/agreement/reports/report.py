@@ -17,7 +17,6 @@ from labelhub.core.agreement.coefficients.sums import Patterns
 from labelhub.core.agreement.estimation import (
     Units,
     add_doubts,
-    cluster_units,
     estimate,
     estimate_share,
     item_units,
@@ -30,7 +29,7 @@ from labelhub.core.agreement.reports.accuracy import KindAccuracy, measure_accur
 from labelhub.core.agreement.reports.aggregated_labels import AggregatedLabels
 from labelhub.core.agreement.reports.kind_agreement import kind_agreement
 from labelhub.core.agreement.reports.kind_tests import KindTests, compare_kinds
-from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix
+from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix, units_of
 from labelhub.core.agreement.reports.pair_agreement import Pair, annotator_pairs, kind_pairs
 from labelhub.core.agreement.reports.replacement import Replacement, run_alt_tests
 from labelhub.core.agreement.reports.sets import set_members
@@ -105,9 +104,7 @@ def _label_units(matrix: LabelMatrix, patterns: Patterns, counts: Ints) -> Units
         rows = sums.distinct_rows(counts[pairable], patterns.items[pairable])
         return item_units(sums.agreement_parts(rows.counts), rows.items)
     of_kept = np.flatnonzero(pairable[patterns.of_item])
-    _, numbers = np.unique(matrix.clusters[of_kept], return_inverse=True)
-    parts = sums.agreement_parts(counts)[patterns.of_item[of_kept]]
-    return cluster_units(parts, numbers, matrix.unit)
+    return units_of(matrix, sums.agreement_parts(counts)[patterns.of_item[of_kept]], of_kept)
 
 
 POSITIONS = "chi-square; the single most frequent answer of each item"

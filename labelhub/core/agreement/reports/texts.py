@@ -117,7 +117,7 @@ def missing_text_agreement(matrix: LabelMatrix) -> Figures:
 def text_accuracy(matrix: LabelMatrix, kind: str, truth: Ints) -> Figures:
     """Token F1 of single labels, and of the text of each item that is most like its others.
 
-    A tie is undecided: tied texts share the item's weight. ``truth``: as for ``against``.
+    A tie is undecided: tied texts share the item's weight. ``truth``: as for ``measure_accuracy``.
     """
     if not matrix.task.written:
         return {}
