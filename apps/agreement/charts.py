@@ -1,4 +1,4 @@
-"""What charts of several features of agreement share: from plain numbers to a ``Chart``.
+"""Charts that several features of agreement share: from plain numbers to a ``Chart``.
 
 Each returns None where there is nothing to draw. A figure is ``{"value", "low", "high", "n",
 "method"}`` or ``{"value": None, "reason"}``.
@@ -39,7 +39,7 @@ NANO = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What is measured of one source: a figure, or several by what they measure."""
+    """The figures of one source: one, or several by what they measure."""
 
     name: str
     kind: str
@@ -48,9 +48,9 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One way to an answer: what it costs and how often it is right.
+    """One way to get an answer: its cost and its accuracy.
 
-    ``label`` stands in the plot for its name.
+    ``label`` replaces its name in the plot.
     """
 
     name: str
@@ -83,7 +83,7 @@ def interval_bars(
 ) -> Chart | None:
     """Shares with their 95 % intervals, one under the other.
 
-    ``of`` is what the axis shows, such as ``Accuracy against gold``. Sources stand in the order of
+    ``of``: the quantity on the axis, such as ``Accuracy against gold``. Sources are in the order of
     the kinds, those of one kind as given; a source with one figure takes one row. ``low`` is where
     the axis begins, None: below all intervals.
     """
@@ -145,7 +145,7 @@ def interval_bars(
     )
 
 
-#: Unit → the axis, its columns, how an amount is said, how a tick is.
+#: Unit → title of the axis, its column, words of an amount, words of a tick.
 UNITS: dict[str, tuple[str, str, Callable[[float], str], Callable[[float], str]]] = {
     "USD": (
         "cost of an answer",

@@ -1,4 +1,4 @@
-"""Predictions against gold: their sources, and how often they are right."""
+"""Predictions against gold: their sources and their accuracy."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -59,7 +59,7 @@ class PredictionSource:
 
     @property
     def is_person(self) -> bool:
-        """Whether gold may rest on these very labels."""
+        """Whether gold may have been decided by these labels."""
         return self.kind in PEOPLE
 
     def labels(self) -> QuerySet[Label]:
@@ -120,7 +120,7 @@ def evaluated_runs(project: Project) -> QuerySet[Run]:
 
 
 def source_choices(project: Project) -> Mapping[str, Sequence[Choice]]:
-    """What can be evaluated, in groups; two queries."""
+    """The sources to choose from, in groups; two queries."""
     own = Label.objects.current().filter(annotator=OuterRef("pk"), run_uid__isnull=True)
     people = Annotator.objects.filter(Exists(own), project=project).order_by("kind", "name")
     groups = {
@@ -191,13 +191,13 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationReport:
-    """An evaluation with everything needed to read it honestly."""
+    """An evaluation with the counts needed to interpret it."""
 
     compared: Comparison
     evaluation: Evaluation
 
     def to_json(self) -> dict[str, Any]:
-        """JSON-ready form, the same by command and REST."""
+        """JSON-ready form, the same for command and REST."""
         compared, source = self.compared, self.compared.source
         offline = source is not None and source.offline
         return {
@@ -244,7 +244,7 @@ def compare_with_gold(project: Project, source: PredictionSource | None) -> Comp
     labels = _predictions(source, schema) if source else {}
     debated: set[int] = set()
     if source and source.run:
-        # With a label or without.
+        # Debates that ended, with a label or without.
         ended = Debate.objects.filter(run=source.run, replicate=source.replicate)
         ended = ended.exclude(status=Debate.Status.WAITING)
         debated = set(ended.values_list("item_id", flat=True))
@@ -330,7 +330,7 @@ def items_in_matrix(compared: Comparison, *, predicted: str, gold: str) -> list[
 
 
 def items_by_outcome(compared: Comparison, outcome: str) -> list[int]:
-    """Items whose whole prediction is right or wrong, or that got no usable answer.
+    """Items whose whole prediction is right or wrong, or that have no usable answer.
 
     Raises:
         InvalidInput: no such outcome.
@@ -363,7 +363,7 @@ def debates_by_item(source: PredictionSource | None, item_ids: Sequence[int]) ->
 
 
 def gold_rows(project: Project, user: User | AnonymousUser) -> QuerySet[Gold]:
-    """The decided values in stable order; none of the gold questions of ``user``."""
+    """Gold in stable order, without the gold questions of ``user``."""
     rows = current_gold(project).exclude(answer_hidden_from(user.pk or 0, item="item_id"))
     return rows.select_related("item", "decided_by").order_by("item_id")
 

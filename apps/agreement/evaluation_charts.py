@@ -1,4 +1,4 @@
-"""What the evaluation page draws: bars with intervals, matrices, and where most mistakes lie."""
+"""The charts of the evaluation page: bars with intervals, matrices, the most common mistakes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

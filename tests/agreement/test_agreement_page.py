@@ -27,11 +27,11 @@ def project() -> Project:
     return moods()
 
 
-def test_an_unsettled_lead_is_called_so() -> None:
+def test_a_lead_that_is_not_significant_is_called_so() -> None:
     made = ProjectFactory.create(definition=MOODS, overlap=20)
     ledger(made, {"crowd:a": [G, B, G, B], "expert:e": [G, B, G, G], "author:w": [G, B, G, G]})
 
-    assert "nothing is settled" in sentences(agreement_report(made))[1].text
+    assert "is not significant" in sentences(agreement_report(made))[1].text
 
 
 def test_hostile_names_stay_text() -> None:

@@ -104,9 +104,11 @@ def test_switching_on_sets_rule_plan_and_row_and_routes_the_items(project: Proje
 def test_a_sample_with_too_many_errors_switches_nothing_on(project: Project) -> None:
     made = drawn(project)
     answer(project, person(project), all_wrong)
-    with pytest.raises(Conflict, match="does not bear the promise out"):
+    with pytest.raises(Conflict, match="does not prove the promise"):
         switch_on(made, actor=member(project, Role.MANAGER))
-    assert automation_state(project).failure.startswith("At the first bound")
+    assert automation_state(project).failure.startswith(
+        "Too many items were wrong at the first bound"
+    )
     project.refresh_from_db()
     assert project.review_scope == Project.ReviewScope.ALL
 
@@ -173,5 +175,5 @@ def test_of_two_who_switch_on_one_does(project: Project) -> None:
     made, manager, _ = promised(project)
     stale = Guarantee.objects.get(pk=made.pk)
     stale.state = State.DRAWN
-    with pytest.raises(Conflict, match=r"used or given up meanwhile|rule has been changed"):
+    with pytest.raises(Conflict, match=r"used or discarded meanwhile|rule has been changed"):
         switch_on(stale, actor=manager)

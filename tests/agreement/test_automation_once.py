@@ -62,13 +62,13 @@ def test_correcting_the_labels_after_a_failed_verdict_changes_nothing(project: P
     made, who = drawn(project), person(project)
     answer(project, who, all_wrong)
     manager = member(project, Role.MANAGER)
-    with pytest.raises(Conflict, match="does not bear the promise out"):
+    with pytest.raises(Conflict, match="does not prove the promise"):
         switch_on(made, actor=manager)
     assert (made.wrong, made.verdict is None) == (122, False)
     correct(made.sample, who)
     found = Guarantee.objects.get(pk=made.pk)
     assert errors_of(found) == 122
-    with pytest.raises(Conflict, match="does not bear the promise out"):
+    with pytest.raises(Conflict, match="does not prove the promise"):
         switch_on(found, actor=manager)
 
 

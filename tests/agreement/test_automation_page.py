@@ -61,7 +61,7 @@ def words(answer: Any) -> str:
 def test_from_the_drawing_to_the_end_by_page(project: Project) -> None:
     client = browser(project)
     text = words(client.post(address(project), ASKED, follow=True))
-    assert "122 items were drawn by lot" in text
+    assert "122 items were drawn at random" in text
     assert "0 of 122" in text
     answer(project, person(project))
     html = client.get(address(project)).content.decode()
@@ -122,7 +122,7 @@ def test_too_few_items_are_said_before_anybody_draws() -> None:
     assert "Draw the sample" not in text
     refused = browser(project).post(address(project), ASKED)
     assert refused.status_code == 422
-    assert "takes at least 29 items" in words(refused)
+    assert "needs at least 29 items" in words(refused)
 
 
 @pytest.mark.thorough

@@ -77,4 +77,4 @@ def test_every_number_comes_with_its_interval_or_a_reason() -> None:
     assert (pair["b"], pair["c"]) == (0, 3)
     assert pair["p"] == pytest.approx(0.25)
     assert pair["method"] == "exact McNemar test, two-sided"
-    assert body["finding"].startswith("No set-up is reliably better")
+    assert body["finding"].startswith("No set-up is significantly better")

@@ -86,7 +86,7 @@ def test_the_comparison_has_everything_and_leads_to_debates() -> None:
     trial = compared()
     page = signed_in(trial.project).get(at(trial, "experiment_detail")).content.decode()
     for words in (
-        "No set-up is reliably better than A (Single annotator)",
+        "No set-up is significantly better than A (Single annotator)",
         "vote of equal budget for B",
         "Any two on the same items",
         "Cost against quality",

@@ -20,8 +20,8 @@ def test_numbers_follow_the_fields_and_a_sample_is_judged_at_once(open_as: OpenA
     page = open_as("manager")
     page.goto(f"{DESK}/automation/")
     for target, coverage, pause in HASTE:
-        page.get_by_label("At most so many per cent wrong").fill(str(target))
-        page.get_by_label("You hope to accept at least").select_option(coverage)
+        page.get_by_label("Wrong at most, in per cent").fill(str(target))
+        page.get_by_label("Items you hope to accept").select_option(coverage)
         page.wait_for_timeout(pause)
     takes = page.get_by_role("complementary", name="What it takes")
     expect(takes).to_contain_text("at most 20\xa0% wrong")
@@ -62,18 +62,18 @@ def test_where_labels_came_with_the_items_the_sample_is_labelled_in_the_queue(
 
 
 def draw(page: Page, project: str) -> None:
-    """A sample for a promise that few items can bear out."""
+    """A sample for a promise that few items can prove."""
     page.goto(f"{project}/automation/")
-    page.get_by_label("At most so many per cent wrong").fill("50")
-    page.get_by_label("With a confidence of, in per cent").fill("50")
-    page.get_by_label("You hope to accept at least").select_option("75")
+    page.get_by_label("Wrong at most, in per cent").fill("50")
+    page.get_by_label("Confidence, in per cent").fill("50")
+    page.get_by_label("Items you hope to accept").select_option("75")
     page.get_by_role("button", name="Draw the sample").click()
 
 
 def give_up(page: Page) -> None:
     """So that the project is as before."""
-    page.get_by_role("button", name=re.compile("Give the sample up")).click()
-    expect(page.get_by_text("Promises before")).to_be_visible()
+    page.get_by_role("button", name=re.compile("Discard the sample")).click()
+    expect(page.get_by_text("Earlier promises")).to_be_visible()
     expect(page.get_by_role("heading", name="What you promise")).to_be_visible()
 
 

@@ -54,7 +54,7 @@ def read_the_comparison(page: Page) -> None:
     expect(table).to_contain_text("vote of equal budget for B")
     expect(table).to_contain_text("vote of equal budget for C")
     expect(table.get_by_role("img", name=re.compile("95 % interval")).first).to_be_visible()
-    table.get_by_role("link", name="Whole set right").click()
+    table.get_by_role("link", name="Exact match").click()
     expect(page).to_have_url(re.compile("sort=accuracy"))
     pairs = page.get_by_role("region", name="Table of pairs")
     expect(pairs.locator("tbody tr")).to_have_count(5)

@@ -53,7 +53,7 @@ class AgreementSerializer(serializers.Serializer[Any]):
     project = serializers.CharField()
     task = serializers.CharField()
     slice = serializers.DictField(child=serializers.CharField())
-    unit = serializers.CharField(help_text="What is drawn for intervals: items, authors, ….")
+    unit = serializers.CharField(help_text="The units drawn for intervals: items, authors, ….")
     categories = serializers.ListField(child=serializers.CharField(), allow_null=True)
     offline = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField()),
@@ -70,7 +70,7 @@ class AgreementSerializer(serializers.Serializer[Any]):
         help_text="The share of gold that was made with a suggestion in view, where that is known."
     )
     gold_view_unknown = serializers.IntegerField(
-        help_text="Items whose gold was made here by labels of which that is not known."
+        help_text="Items whose gold was decided here by labels of which this is not known."
     )
     alt_test = serializers.DictField(child=serializers.DictField())
     alt_test_by_author = serializers.DictField(child=serializers.DictField())
@@ -142,7 +142,7 @@ class EvaluationSerializer(serializers.Serializer[Any]):
 
 
 class EvaluationQuerySerializer(serializers.Serializer[Any]):
-    """What to evaluate."""
+    """The source to evaluate."""
 
     run = serializers.IntegerField(
         required=False, help_text="Run id; the newest run with labels by default."
@@ -184,7 +184,7 @@ class AgreementViewSet(ProjectViewSet):
     def retrieve(self, request: SignedInApiRequest, **_: str) -> Response:
         """Show how far annotators agree.
 
-        Every figure with its interval; what cannot be computed is null with the reason.
+        Every figure has its interval; one that cannot be computed is null with the reason.
         """
         given = self.read_query(SliceSerializer)
         if "annotator" in given:
@@ -214,7 +214,7 @@ class EvaluationViewSet(ProjectViewSet):
 
 
 class GoldViewSet(ProjectViewSet):
-    """The decided values, as they stand now."""
+    """The current gold values."""
 
     serializer_class = GoldSerializer
 
@@ -222,6 +222,6 @@ class GoldViewSet(ProjectViewSet):
     def list(self, request: SignedInApiRequest, **_: str) -> Response:
         """List gold.
 
-        The decided values as they stand now, in the order of the items.
+        The current gold values, in the order of the items.
         """
         return self.list_page(gold_rows(self.project, request.user))

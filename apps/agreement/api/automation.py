@@ -1,4 +1,4 @@
-"""REST: safe automation under a promise."""
+"""REST: auto-accept with an error bound."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,7 +39,7 @@ ASKED = [
 
 
 class PromiseSerializer(serializers.Serializer[Any]):
-    """A promise: with ``confidence``, at most ``target`` of what is accepted is wrong."""
+    """A promise: with ``confidence``, at most ``target`` of the accepted items are wrong."""
 
     target = serializers.FloatField(min_value=0, max_value=promise.MOST_TARGET)
     confidence = serializers.FloatField(default=promise.USUAL_CONFIDENCE)
@@ -50,15 +50,15 @@ class PromiseSerializer(serializers.Serializer[Any]):
 
 
 class AutomationSerializer(serializers.Serializer[Any]):
-    """Where safe automation stands; what does not apply is null."""
+    """The state of auto-accept; parts that do not apply are null."""
 
     state = serializers.ChoiceField(choices=State.choices)
-    judged = serializers.BooleanField(help_text="Whether the sample has been, of what is live.")
+    judged = serializers.BooleanField(help_text="Whether the live promise's sample is judged.")
     failure = serializers.CharField(
-        allow_blank=True, help_text="Why the judged sample does not bear the promise out."
+        allow_blank=True, help_text="Why the judged sample does not prove the promise."
     )
     items = serializers.DictField(help_text="Counted when the sample was judged, once it is.")
-    plan = serializers.DictField(help_text="What the promise asked for would take.")
+    plan = serializers.DictField(help_text="The costs of the promise asked for.")
     sample = serializers.DictField(allow_null=True, help_text="Its errors only once complete.")
     promise = serializers.DictField(allow_null=True)
     audit = serializers.DictField(allow_null=True, help_text="Blind audits since switched on.")
@@ -68,15 +68,15 @@ class AutomationSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["agreement"])
 class AutomationViewSet(ProjectViewSet):
-    """Safe automation under a promise."""
+    """Auto-accept with an error bound."""
 
     serializer_class = AutomationSerializer
 
     @extend_schema(operation_id="automation_read", parameters=ASKED)
     def retrieve(self, request: SignedInApiRequest, **_: str) -> Response:
-        """Show safe automation.
+        """Show the state of auto-accept.
 
-        What a promise would take, where it stands, and whether it still holds.
+        The costs of a promise, the state of the live one, and whether it still holds.
         """
         return Response(
             automation_json(automation_state(self.project, _read_promise(request.query_params)))
@@ -88,7 +88,7 @@ class AutomationViewSet(ProjectViewSet):
         responses={200: AutomationSerializer, 202: AutomationSerializer},
     )
     def create(self, request: SignedInApiRequest, **_: str) -> Response:
-        """Switch safe automation on.
+        """Switch auto-accept on.
 
         Draws the sample of a promise; once people have decided it, switches the promise on. 202:
         the sample is drawn and waits for people; send the same again when they are done.
@@ -105,7 +105,7 @@ class AutomationViewSet(ProjectViewSet):
 
     @extend_schema(operation_id="automation_switch_off", responses={200: AutomationSerializer})
     def destroy(self, request: SignedInApiRequest, **_: str) -> Response:
-        """Switch safe automation off.
+        """Switch auto-accept off.
 
         Or give its sample up: rule and plan are as before it.
         """
@@ -151,7 +151,7 @@ def _read_promise(given: Mapping[str, str]) -> tuple[float, float, float] | None
 
 
 def automation_json(found: AutomationState) -> dict[str, Any]:
-    """Where it stands, as JSON: shares in [0, 1], no names of people."""
+    """The state as JSON: shares in [0, 1], no names of people."""
     drawn, audit, live = found.drawn, found.audit, found.guarantee
     return {
         "state": live.state if live else "off",

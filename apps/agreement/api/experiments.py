@@ -100,7 +100,7 @@ class ChangesSerializer(serializers.Serializer[Any]):
 
 
 class ArmSerializer(serializers.Serializer[Any]):
-    """One arm; what an item takes is told for one pass."""
+    """One arm; cost, calls and seconds of an item are those of one pass."""
 
     run = serializers.IntegerField()
     letter = serializers.CharField()
@@ -109,7 +109,8 @@ class ArmSerializer(serializers.Serializer[Any]):
     models = serializers.CharField()
     offline = serializers.BooleanField()
     votes_for = serializers.ListField(
-        child=serializers.CharField(), help_text="Debates whose budget this vote has."
+        child=serializers.CharField(),
+        help_text="Letters of the debates with the same budget.",
     )
     passes = serializers.IntegerField()
     failed = serializers.IntegerField()
@@ -146,7 +147,7 @@ class PairSerializer(serializers.Serializer[Any]):
 
 
 class ComparisonSerializer(ExperimentSerializer):
-    """An experiment with everything that is told of its arms."""
+    """An experiment with all results of its arms."""
 
     finding = serializers.CharField()
     task = serializers.CharField()
@@ -215,7 +216,7 @@ class ExperimentViewSet(ApiViewSet):
     def retrieve(self, request: SignedInApiRequest, experiment_id: int) -> Response:
         """Show an experiment.
 
-        With the comparison of its arms as they stand now.
+        With the current comparison of its arms.
         """
         experiment = selectors.visible_experiment(request.user, experiment_id)
         arms = selectors.arms_of(experiment)

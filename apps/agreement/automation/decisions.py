@@ -1,12 +1,12 @@
 """The first blind decisions of people on a sample's items and on audits; later ones do not count.
 
-The truth of an item is the author's word, given here or elsewhere, else the project's own decision:
-what more than half of all who spoke say, labels that came with the item included, else the last
-expert's. Where an expert found that it cannot be told, no answer of a debate is right.
+The truth of an item is its author's answer, given here or imported, else the project's decision:
+the answer of more than half of its annotators, imported labels included, else that of the last
+expert. If an expert found the item unclear, no answer of a debate is right.
 
-All of it follows from the ledger, which only grows, and from the newest decision of each item as it
-was at the drawing (``Guarantee.golds``). So who corrects, takes back or overrules a label that
-counts against the debate does not take the error out of the sample.
+All of it follows from the append-only ledger and the newest decision of each item at the drawing
+(``Guarantee.golds``). So correcting, withdrawing or overruling a label that counts against the
+debate does not remove the error from the sample.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -19,14 +19,14 @@ from django.utils import timezone
 
 from apps.agreement.models import Guarantee
 from apps.labels.blindness import ONLY_AUDITED
-from apps.labels.models import VIEW_UNKNOWN, Gold, ItemState, Kind, Label
+from apps.labels.models import MACHINES, VIEW_UNKNOWN, Gold, ItemState, Kind, Label
 from apps.labels.selectors import VERIFIED
 from apps.projects.changes import Translator
 from apps.projects.models import LabelSchema, Project
 from labelhub.core.schema import value_key
 
-#: Answers of people who saw the suggestion, or may have: with it in view, or after they rejected
-#: it. A mere rejection is no answer: it leads nobody else, and takes no item out of a sample.
+#: Answers of people who saw the suggestion or may have seen it: with it in view, or after rejecting
+#: it. A mere rejection is no answer: it influences nobody else and removes no item from a sample.
 LED = Q(rejected=False, withdrawn=False) & (
     Q(shown__isnull=False)
     | Q(provenance__has_key=VIEW_UNKNOWN)
@@ -34,14 +34,14 @@ LED = Q(rejected=False, withdrawn=False) & (
     | Q(supersedes__rejected=True)
 )
 
-#: The truth where nobody can tell, as values are compared: unlike every answer.
+#: The truth of an unclear item, as values are compared: unlike every answer.
 NONE_IS_RIGHT = "null"
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
     """First blind decisions by item, as compared; ``led``: items labelled beside the suggestion
-    before anybody had spoken blind."""
+    before any blind answer."""
 
     truths: Mapping[int, str]
     led: frozenset[int]
@@ -63,14 +63,14 @@ def author_labels_before(project: Project, since: datetime) -> QuerySet[Label]:
         value__isnull=False,
         created_at__lt=since,
     ).exclude(role=Label.Role.ADVISORY)
-    # What replaced it later takes no error out.
+    # A later revision does not remove the error.
     return labels.exclude(superseded_by__created_at__lt=since).order_by("pk")
 
 
 def first_decisions(guarantee: Guarantee) -> Decisions:
-    """The author's word of before the drawing, else what was known of each item then, else what
-    people first decided since; where one was then labelled beside the suggestion before it was
-    decided, the first blind label."""
+    """The author's answer to each item before the drawing, else its gold then, else people's first
+    decision since. If it was labelled beside the suggestion before that decision, the first blind
+    label counts instead."""
     golds: dict[int, Gold] = {}
     for gold in _golds_of_people(guarantee.sample):
         if gold.pk >= guarantee.golds.get(str(gold.item_id), 0):
@@ -84,13 +84,13 @@ def first_decisions(guarantee: Guarantee) -> Decisions:
 
 
 def audit_decisions(guarantee: Guarantee) -> dict[int, str]:
-    """What was decided first of each audited item that somebody has answered since the promise was
-    switched on, in order. Items of the sample are no part of it, nor what somebody asked here had
-    labelled before."""
+    """The first decision on each audited item that somebody has answered since the promise was
+    switched on, in order; without items of the sample and items that a person had labelled
+    before."""
     since = guarantee.switched_on_at or timezone.now()
     answered = _audits_answered(guarantee, since)
     golds: dict[int, Gold] = {}
-    # Not what was decided anew, or taken back, before: of that only the last stood.
+    # Of decisions before, only the last one was valid.
     for gold in _golds_of_people(answered).exclude(superseded_by__created_at__lt=since):
         golds.setdefault(gold.item_id, gold)
     led = _first_led(answered)
@@ -126,8 +126,8 @@ def led_items(project: Project, item_ids: Collection[int] | None = None) -> froz
     """Items that a person has labelled beside the suggestion, also if that label was revised.
 
     Args:
-        project: whose.
-        item_ids: among these only.
+        project: the project of the items.
+        item_ids: only these items.
     """
     labels = Label.objects.by_people().filter(LED, item__project=project)
     if item_ids is not None:
@@ -141,13 +141,13 @@ def _blind_decisions(
     since: datetime,
     known: Collection[int] = (),
 ) -> dict[int, Gold | Label]:
-    """Of each item the decision, unless it was led; of an item that was, the blind label before.
+    """The decision on each item; on an item labelled beside the suggestion, the blind label before.
 
     Args:
         golds: first decisions by item.
         led: the first label beside the suggestion, of those items that have any.
-        since: labels of before are no answers.
-        known: ids of decisions of before, which nobody can have led.
+        since: earlier labels do not count.
+        known: ids of earlier decisions, which no suggestion can have influenced.
     """
     blind = {
         item: gold
@@ -165,8 +165,8 @@ def _first_unclear(
     led: Mapping[int, Label],
     since: datetime,
 ) -> dict[int, Label]:
-    """The first label by which an expert settled that an item cannot be told, where that came
-    before any decision (``rows``) and any label beside the suggestion (``led``)."""
+    """The first label by which an expert marked an item as unclear, if it came before any decision
+    (``rows``) and any label beside the suggestion (``led``)."""
     found: dict[int, Label] = {}
     labels = Label.objects.by_people().filter(item__in=list(items), role=Label.Role.UNCLEAR)
     for label in labels.exclude(superseded_by__created_at__lt=since).order_by("pk"):
@@ -183,7 +183,7 @@ def _golds_of_people(items: Iterable[int]) -> QuerySet[Gold]:
     """People's decisions of these items, the oldest first."""
     rows = Gold.objects.filter(
         item__in=list(items), basis__in=VERIFIED, withdrawn=False, value__isnull=False
-    ).exclude(decided_by__kind__in=(Kind.LLM, Kind.MODEL))
+    ).exclude(decided_by__kind__in=MACHINES)
     return rows.order_by("pk")
 
 
@@ -195,8 +195,8 @@ def _first_led(items: Iterable[int]) -> dict[int, Label]:
 
 
 def _first_blind(since: datetime, before: Mapping[int, int]) -> dict[int, Label]:
-    """The first blind label of each item since then, before the label given in ``before``; labels
-    that crowd workers give unasked do not count."""
+    """The first blind label of each item since then and before the label in ``before``, without
+    labels that crowd workers gave unasked."""
     found: dict[int, Label] = {}
     labels = Label.objects.by_people().filter(
         item__in=list(before), value__isnull=False, created_at__gte=since
@@ -209,7 +209,7 @@ def _first_blind(since: datetime, before: Mapping[int, int]) -> dict[int, Label]
 
 
 def _truths(guarantee: Guarantee, rows: Mapping[int, Gold | Label]) -> dict[int, str]:
-    """The values under their current names; values that no current label stands for are left out.
+    """The values under their current names, without values that have no current label.
     Labels changed since the drawing are only renamed, or the promise would be over."""
     versions = dict(
         LabelSchema.objects.filter(project=guarantee.project_id).values_list("pk", "version")

@@ -1,12 +1,12 @@
-"""A promise's life: it is switched on when its sample bears it out, and it ends.
+"""A promise's life: it is switched on when its sample proves it, and it ends.
 
-Each step is one transaction that says in the row what is to be done with the items (``applied``);
-:func:`settle_items` does it, as often as anybody asks, and ends in the same place after a kill.
+Each step is one transaction that records in the row whether the items must follow (``applied``).
+:func:`settle_items` updates the items; it can be repeated and gives the same result after a kill.
 
-A person answers an audited item without seeing what the debate said. The answers since the promise
-was switched on form a stream, in their order; the bound on its error rate holds however often one
-looks (``audit_bound``), so looking every few seconds costs no confidence. The truth of an audited
-item is what it would be in a sample (``decisions``): another one would find errors that are none.
+A person answers an audited item without seeing the debate's answer. The answers since the promise
+was switched on form a stream, in their order; the bound on its error rate holds however often it
+is checked (``audit_bound``), so checking every few seconds costs no confidence. The truth of an
+audited item is defined as in a sample (``decisions``): another definition would count false errors.
 """
 
 from typing import Any
@@ -44,7 +44,7 @@ from labelhub.core.schema.migration import SchemaPlan
 
 State, Ending = Guarantee.State, Guarantee.Ending
 LIVE = (State.DRAWN, State.ON)
-#: The job that looks after a promise.
+#: The job that watches a promise.
 KIND = "agreement.look_after"
 
 
@@ -59,7 +59,7 @@ def switch_on(guarantee: Guarantee, *, actor: User) -> Guarantee:
     in one transaction; the items follow (:func:`settle_items`).
 
     Raises:
-        Conflict: the sample is not complete, does not bear the promise out, or is about other
+        Conflict: the sample is not complete, does not prove the promise, or is about other
             debates or another rule than there are now.
     """
     pool = read_pool(guarantee.project)
@@ -71,7 +71,7 @@ def switch_on(guarantee: Guarantee, *, actor: User) -> Guarantee:
         project = Project.objects.select_for_update().get(pk=guarantee.project_id)
         before = stored_rule(project)
         if not same_rule(without_certainty(rule_of(project)), pool.rule):
-            raise Conflict("The routing rule has been changed meanwhile; look again.")
+            raise Conflict("The routing rule has been changed meanwhile. Reload the page.")
         changed = Guarantee.objects.filter(pk=guarantee.pk, state=State.DRAWN).update(
             state=State.ON,
             applied=False,
@@ -88,7 +88,7 @@ def switch_on(guarantee: Guarantee, *, actor: User) -> Guarantee:
             scope_before=project.review_scope,
         )
         if not changed:
-            raise Conflict("This sample has been used or given up meanwhile.")
+            raise Conflict("This sample has been used or discarded meanwhile.")
         start_job(KIND, guarantee.pk)
         debates.change_routing_rule(project=project, actor=actor, rule=rule)
         _set_scope(project, Project.ReviewScope.DOUBTFUL)
@@ -97,11 +97,10 @@ def switch_on(guarantee: Guarantee, *, actor: User) -> Guarantee:
 
 
 def switch_off(guarantee: Guarantee, *, actor: User) -> bool:
-    """End the promise by hand; False where it had ended already.
+    """End the promise by hand; False if it had ended already.
 
-    Rule and review plan become what they were before it, unless somebody has changed them
-    meanwhile: the promise has ended by that, then. A sample that is still being labelled is given
-    up.
+    Rule and review plan are restored, unless somebody has changed them meanwhile: that change has
+    ended the promise. A sample that is still being labelled is discarded.
     """
     drawn = guarantee.state == State.DRAWN
     return end_guarantee(guarantee, Ending.ABANDONED if drawn else Ending.SWITCHED_OFF, actor=actor)
@@ -116,15 +115,15 @@ def end_guarantee(
 ) -> bool:
     """End the promise once, even if several requests try at the same time. The items follow.
 
-    Switched off by hand, rule and plan become what they were. Where the promise broke, or other
-    debates than the promised ones come, everything goes to people: the plan before may have let
-    more pass than the promise did. What a manager has changed by hand since stays as they want it.
+    Switching off by hand restores rule and plan. If the promise broke, or other debates than the
+    promised ones appear, all items go to people: the earlier plan may have accepted more than the
+    promise did. Manual changes of a manager since then stay.
 
     Args:
         guarantee: as it was read; it must still be in that state.
-        ending: why.
+        ending: the reason.
         actor: the person who ends it; None: the server.
-        counts: blind audits answered by now, and wrong ones among them.
+        counts: blind audits answered so far, and wrong ones among them.
     """
     still = Guarantee.objects.filter(pk=guarantee.pk, state=guarantee.state, state__in=LIVE)
     with transaction.atomic():
@@ -144,7 +143,7 @@ def end_guarantee(
             audit_errors=counts[1],
         )
         if ended and guarantee.state == State.ON and not by_hand:
-            # By hand rule and plan become what they were; else everything goes to people.
+            # Switching off by hand restores rule and plan; else all items go to people.
             project = Project.objects.select_for_update().get(pk=guarantee.project_id)
             rule = Rule() if guarantee.rule_before is None else read_rule(guarantee.rule_before)
             debates.change_routing_rule(project=project, actor=actor, rule=rule)
@@ -176,10 +175,10 @@ def manual_change(guarantee: Guarantee) -> Guarantee.Ending | None:
 
 
 def settle_items(guarantee: Guarantee) -> None:
-    """Bring the items into line with the row; safe to repeat.
+    """Update the items by the row; safe to repeat.
 
-    Takes a few seconds for 20,000 items; several may do it at once. The row counts as carried out
-    only if it still says what it said when this began.
+    Takes a few seconds for 20,000 items and may run several times at once. The row is marked as
+    applied only if its state has not changed meanwhile.
     """
     guarantee.refresh_from_db()
     if guarantee.applied:
@@ -198,7 +197,7 @@ def settle_items(guarantee: Guarantee) -> None:
 def _passed_sample(guarantee: Guarantee) -> tuple[Drawn, float, Step]:
     """The sample, and the bound to switch on."""
     if guarantee.state != State.DRAWN:
-        raise Conflict("This promise is in force already, or over.")
+        raise Conflict("This promise is already in force or has ended.")
     if strange := why_stale(guarantee):
         raise Conflict(strange)
     drawn = freeze(guarantee)
@@ -211,7 +210,7 @@ def _passed_sample(guarantee: Guarantee) -> tuple[Drawn, float, Step]:
         )
     if verdict.chosen is None:
         raise Conflict(
-            "The sample does not bear the promise out: no bound of certainty keeps it.",
+            "The sample does not prove the promise: no bound of certainty keeps it.",
             data={"reason": verdict.choice.reason},
         )
     return drawn, *verdict.chosen
@@ -225,7 +224,7 @@ def _set_scope(project: Project, scope: str) -> None:
 def watch_guarantee(guarantee: Guarantee) -> None:
     """Keep the sample in the queue while it is labelled, and check the promise.
 
-    Safe to do at any time, by several at once.
+    Safe at any time, also concurrently.
     """
     if guarantee.state == State.DRAWN:
         queue_sample(guarantee)
@@ -236,7 +235,7 @@ def check_guarantee(guarantee: Guarantee) -> tuple[Drawn | None, Audit | None]:
     """Judge a complete sample; end a promise in force that is broken or no longer about the current
     debates. Returns the state of the sample and the evidence of the audits.
 
-    No item is touched: that is for ``settle_items``.
+    It changes no item: ``settle_items`` does.
     """
     if guarantee.state == State.DRAWN:
         return freeze(guarantee), None

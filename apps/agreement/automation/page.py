@@ -21,36 +21,36 @@ from labelhub.core.agreement.risk_control import Audit, Step, labels_needed
 
 Ending = Guarantee.Ending
 FAILURES = {
-    "too_few_labels": "Too few of the sample would be accepted by any bound to bear the promise "
-    "out. Debate more items and draw a larger sample{or_more}.",
-    "errors_above_target": "At the first bound that the sample can test, too many were wrong "
-    "already. {more_or} the debate: a clearer guideline, another protocol or model.",
+    "too_few_labels": "Every bound accepts too few items of the sample to prove the promise. "
+    "Debate more items and draw a larger sample{or_more}.",
+    "errors_above_target": "Too many items were wrong at the first bound that the sample can test. "
+    "{more_or} the debate: a clearer guideline, another protocol or model.",
 }
-#: What to do beside the rest, where more errors can be promised, and where they cannot.
+#: Further advice, by whether the promise may allow more errors.
 ADVICE = {
     True: {"or_more": ", or allow more errors", "more_or": "Allow more errors, or improve"},
     False: {"or_more": "", "more_or": "Improve"},
 }
-ONCE = "Drawing again until one passes promises more than it keeps."
+ONCE = "Drawing samples until one passes would break the promise."
 ENDINGS = {
     Ending.SWITCHED_OFF: "It was switched off by hand. The routing rule and the review "
-    "plan are what they were before it.",
-    Ending.ABANDONED: "The sample was given up before anything was switched on.",
-    Ending.BROKEN: "The blind audit found more errors than were promised. Everything "
-    "goes to people again, and what was accepted meanwhile waits for them.",
+    "plan were restored.",
+    Ending.ABANDONED: "The sample was discarded before anything was switched on.",
+    Ending.BROKEN: "The blind audit found more errors than promised. All items go to "
+    "people again, also those accepted meanwhile.",
     Ending.OTHER_DEBATES: "A run with another protocol, model, prompt or schema labels "
-    "now; the sample says nothing about it. Everything goes to people again.",
-    Ending.RULE_CHANGED: "The routing rule was changed by hand. What it accepts now is "
-    "accepted without a promise.",
-    Ending.LABELS_CHANGED: "Labels were merged, split or retired; the sample says nothing about "
-    "those of today. Everything goes to people again.",
-    Ending.PLAN_CHANGED: "The review plan was changed by hand: everything goes to "
-    "people, so nothing is left to promise.",
+    "items now, and the sample says nothing about it. All items go to people again.",
+    Ending.RULE_CHANGED: "The routing rule was changed by hand. It now accepts items "
+    "without a promise.",
+    Ending.LABELS_CHANGED: "Labels were merged, split or retired, and the sample says nothing "
+    "about the current ones. All items go to people again.",
+    Ending.PLAN_CHANGED: "The review plan was changed by hand: all items go to people, so "
+    "nothing is left to promise.",
 }
 
 
 def failure_words(target: float, verdict: Verdict | None) -> str:
-    """Why a judged sample does not bear its promise out, and what to do; empty where it does."""
+    """Why a judged sample does not prove its promise, and what to do; empty if it does."""
     if verdict is None or verdict.choice.chosen:
         return ""
     return FAILURES[verdict.choice.reason].format(**ADVICE[may_allow_more(target)])
@@ -69,9 +69,9 @@ def ending_words(guarantee: Guarantee) -> str:
     if not failure_of(guarantee):
         return words
     return (
-        f"The sample had failed: at most {_percent(guarantee.target)} wrong was to be borne out at "
-        f"a confidence of {_percent(guarantee.confidence)}, and {wrong_words(guarantee)}. It was "
-        f"given up after that. {ONCE}"
+        f"The sample failed and was discarded. It should have proven at most "
+        f"{_percent(guarantee.target)} wrong at a confidence of {_percent(guarantee.confidence)}, "
+        f"but {wrong_words(guarantee)}. {ONCE}"
     )
 
 
@@ -80,7 +80,7 @@ def short_ending_words(guarantee: Guarantee) -> str:
     words = guarantee.get_ending_display()
     if not failure_of(guarantee):
         return words
-    return f"The sample failed, {wrong_words(guarantee)}; it was given up"
+    return f"The sample failed, {wrong_words(guarantee)}; it was discarded"
 
 
 def wrong_words(guarantee: Guarantee) -> str:
@@ -111,8 +111,8 @@ class PromiseForm(forms.Form):
         max_value=100 * promise.MOST_TARGET,
         initial=f"{100 * promise.USUAL_TARGET:g}",
         widget=forms.NumberInput(attrs={"step": "any"}),
-        error_messages={"min_value": f"Say at least {LEAST_PERCENT:g} per cent."},
-        label="At most so many per cent wrong",
+        error_messages={"min_value": f"Enter at least {LEAST_PERCENT:g} per cent."},
+        label="Wrong at most, in per cent",
         help_text="Among the items that are accepted without a person.",
     )
     confidence = forms.FloatField(
@@ -120,14 +120,14 @@ class PromiseForm(forms.Form):
         max_value=100 * promise.MOST_CONFIDENCE,
         initial=f"{100 * promise.USUAL_CONFIDENCE:g}",
         widget=forms.NumberInput(attrs={"step": "any"}),
-        label="With a confidence of, in per cent",
-        help_text="Of a hundred projects that promise so, at least so many keep it.",
+        label="Confidence, in per cent",
+        help_text="Of a hundred projects with such a promise, at least so many keep it.",
     )
     coverage = forms.ChoiceField(
         choices=COVERAGES,
         initial="50",
-        label="You hope to accept at least",
-        help_text="The fewer are accepted, the more must be labelled to have enough of them.",
+        label="Items you hope to accept",
+        help_text="The fewer items are accepted, the more must be labelled.",
     )
 
     def asked(self) -> tuple[float, float, float]:
@@ -142,27 +142,27 @@ def _share(percent: float) -> float:
 
 
 State = Guarantee.State
-#: Basis of gold → who decided items of a sample before it was drawn.
+#: Basis of gold → the deciders of items of a sample before it was drawn, in words.
 DECIDERS: dict[str, str] = {
     Gold.Basis.IMPORTED: "by gold that came with the items",
     Gold.Basis.AUTHOR: "by their authors",
-    Gold.Basis.REVIEW: "by those who labelled them",
-    Gold.Basis.AGREEMENT: "by those who labelled them",
+    Gold.Basis.REVIEW: "by their reviewers",
+    Gold.Basis.AGREEMENT: "by their reviewers",
     Gold.Basis.ADJUDICATION: "by an expert",
 }
-#: Targets to compare in the table of what it takes.
+#: Targets to compare in the table of labels needed.
 TARGETS = (0.01, 0.02, 0.05, 0.1, 0.2)
 KEPT = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a promise would take.
+    """The costs of a promise.
 
     ``needed``: labels that bound the error by the target if none is wrong; ``size``: items to draw,
-    so that the hoped share can be accepted and a stray error does not end it, or all where there
-    are fewer than the ``wanted``; ``surest``: of those so many must be borne out first, with at
-    most ``tolerated`` wrong ones among them; ``available``: how many may be drawn, ``decided``: of
+    so that the hoped share can be accepted and a stray error does not end it, or all if there are
+    fewer than the ``wanted``; ``surest``: how many of them the first bound must accept, with at
+    most ``tolerated`` wrong ones; ``available``: how many may be drawn, ``decided``: of
     these by people already; ``notice``: audits after which twice the promised error is noticed.
     """
 
@@ -180,12 +180,12 @@ class Plan:
 
     @property
     def labels(self) -> int:
-        """How many of the drawn items people have yet to decide, as the lot has it on average."""
+        """The expected number of drawn items that people have yet to decide."""
         return round(self.size * (1 - self.decided / max(self.available, 1)))
 
     @property
     def share(self) -> float:
-        """The share of the items that is accepted if the surest of the sample are borne out."""
+        """The share of the items that is accepted if the first bound passes."""
         return min(1.0, self.surest / max(self.size, 1))
 
     @property
@@ -201,7 +201,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class TriedBound:
-    """A bound that was tried: the least certainty accepted, what the sample says, the share of all
+    """A tested bound: the least certainty accepted, the result in the sample, and the share of all
     debated items that it accepts."""
 
     certainty: float
@@ -212,10 +212,10 @@ class TriedBound:
 
 @dataclass(frozen=True)
 class AutomationState:
-    """The state of safe automation in a project; what does not apply is None or empty.
+    """The state of auto-accept in a project; parts that do not apply are None or empty.
 
-    ``pool`` and ``plan`` are counted when they are asked for: over all debates, until a verdict
-    keeps what was counted then.
+    ``pool`` and ``plan`` are counted on demand over all debates; a verdict keeps the counts of its
+    time.
     """
 
     project: Project
@@ -234,12 +234,12 @@ class AutomationState:
 
     @cached_property
     def pool(self) -> Counts:
-        """How many items there are to promise anything of."""
+        """The counts of items that a promise can be about."""
         return self.reach.pool if self.reach else count_pool(self.project)
 
     @cached_property
     def plan(self) -> Plan:
-        """What the promise asked for would take."""
+        """The costs of the promise asked for."""
         return plan_of(self.pool, *self.asked)
 
     @property
@@ -259,7 +259,7 @@ class AutomationState:
 
     @property
     def failure(self) -> str:
-        """Why a complete sample does not bear the promise out, in words."""
+        """Why a complete sample does not prove the promise, in words."""
         return failure_words(self.guarantee.target, self.verdict) if self.guarantee else ""
 
 
@@ -269,7 +269,6 @@ def automation_state(
     """The current state, after a check whether the promise in force still holds.
 
     Args:
-        project: whose.
         asked: target, confidence and hoped coverage of the plan; the live promise's, or the usual
             ones, by default.
     """
@@ -310,7 +309,7 @@ def automation_state(
 
 
 def plan_of(pool: Counts, target: float, confidence: float, coverage: float) -> Plan:
-    """What a promise of these numbers takes here."""
+    """The costs of a promise with these numbers in this pool."""
     promise.check_promise(target, confidence, coverage)
     available = pool.available
     wanted = promise.sample_size(target, confidence, coverage)
@@ -337,7 +336,7 @@ def audits_until_noticed(guarantee: Guarantee) -> int:
 
 
 def labels_by_target(confidence: float) -> list[tuple[float, int, int]]:
-    """What usual targets take: labels without an error among them, and with one."""
+    """Usual targets: labels needed without an error among them, and with one."""
     return [
         (target, labels_needed(target, confidence), labels_needed(target, confidence, 1))
         for target in TARGETS
@@ -345,7 +344,7 @@ def labels_by_target(confidence: float) -> list[tuple[float, int, int]]:
 
 
 def ended_promises(project: Project) -> list[Guarantee]:
-    """The promises of before, the latest first."""
+    """The promises that have ended, the latest first."""
     over = Guarantee.objects.filter(project=project, state=State.OFF)
     return list(over.select_related("ended_by", "switched_on_by")[:KEPT])
 
@@ -358,7 +357,7 @@ def lost_promise(project: Project) -> Guarantee | None:
 
 
 def _earlier_deciders(live: Guarantee) -> list[tuple[str, int]]:
-    """Who had decided items of the sample before the drawing, and how many."""
+    """How many items of the sample were decided before the drawing, by deciders in words."""
     words = author_labels_before(live.project, live.drawn_at).filter(item__in=live.sample)
     authors = frozenset(words.values_list("item_id", flat=True))
     golds = [pk for item, pk in live.golds.items() if int(item) not in authors]
@@ -384,7 +383,7 @@ def _tried_bounds(verdict: Verdict, reach: Reach) -> list[TriedBound]:
     ]
 
 
-#: Bounds above this many targets say only that nothing is known; they are left to the table.
+#: Bounds above this many targets show only that nothing is known; only the table has them.
 WORTH_DRAWING = 4
 
 

@@ -1,19 +1,19 @@
-"""Which items a promise is about, which of them may be drawn as its sample, and what is known.
+"""The items that a promise is about, and those of them that may be drawn as its sample.
 
-The promise is about the items whose latest debate the rule accepts but for its certainty: what has
-no label, failed, raised a flag of the rule or lies beyond another bound goes to people in any case.
-Drawn from them, by lot, are those of which nothing has been learnt that could flatter the debate:
+The promise is about the items whose latest debate the rule accepts but for its certainty: a debate
+that failed, has no label, raised a flag of the rule or lies beyond another bound sends its item to
+people in any case. The sample is drawn at random from items without a bias in favour of the debate:
 
-- no person has labelled them beside the suggestion: who sees an answer follows it more often than
-  not, so such a label says little about the error (``proposed_from``, and what was done with it);
+- no person has labelled them beside the suggestion: people follow an answer that they see, so such
+  a label says little about the error (``proposed_from`` and ``action``);
 - no trial run or experiment has tried a set-up on them: the set-up may have been chosen because it
   was right about just these;
 - no run of these debates has shown them to a model as a precedent;
-- nothing that came with them says that a machine decided them: people could not decide them anew.
+- no import says that a machine decided them: people could not decide them again.
 
-What people decided before without any of this (gold that came with the items, say) counts: the lot
-decides which items are looked at, not who labelled them when. Items that are not drawn never count,
-however well they are labelled: the queue chose them, and it prefers doubt.
+Earlier decisions by people, such as imported gold, count: chance decides which items are looked at,
+not who labelled them when. Items that are not drawn never count, however well they are labelled:
+the queue chose them, and it prefers uncertain ones.
 """
 
 import json
@@ -35,7 +35,7 @@ from apps.agreement.automation.promise import SIGNAL
 from apps.agreement.models import Guarantee
 from apps.debates.models import Debate, Run
 from apps.debates.selectors.rules import ENDED, EndedDebate, latest_debates, rule_of
-from apps.labels.models import Gold, ItemState, Kind, Label
+from apps.labels.models import MACHINES, Gold, ItemState, Label
 from apps.labels.selectors import verified_as_of
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
@@ -62,7 +62,7 @@ class Pool:
 
     Attributes:
         comparable: whether an answer is right or wrong at all; free texts are neither.
-        rule: what goes to people, without a bound of certainty.
+        rule: the routing rule without a bound of certainty.
         debated: how many items have a debate that ended.
         candidates: those that the rule accepts but for certainty, by item.
         led: items labelled beside the suggestion; tuned: others that must not be drawn.
@@ -86,12 +86,12 @@ class Pool:
 
     @property
     def uncertainties(self) -> list[float]:
-        """Of all candidates."""
+        """The uncertainties of all candidates."""
         return [candidate.uncertainty for candidate in self.candidates.values()]
 
     @cached_property
     def specs(self) -> list[str]:
-        """The set-ups whose debates these are."""
+        """The set-ups of the candidates' debates."""
         return sorted({candidate.spec for candidate in self.candidates.values()})
 
     def accepted(self, bound: float) -> int:
@@ -106,7 +106,7 @@ def without_certainty(rule: Rule) -> Rule:
 
 
 def read_pool(project: Project) -> Pool:
-    """The pool, in a handful of queries however many items there are."""
+    """The pool; the number of queries does not grow with the items."""
     rule = without_certainty(rule_of(project))
     ended = list(latest_debates(project))
     candidates = _candidates(project, rule, ended)
@@ -157,25 +157,24 @@ def _candidates(
 
 
 def accepted_but_for_certainty(rule: Rule, ended: EndedDebate) -> bool:
-    """Whether the debate has a label and ``rule`` sends it to nobody."""
+    """Whether the debate has a label and ``rule`` does not send it to people."""
     if not ended.labelled or ended.value is None:
         return False
     return not routing.reasons(rule, flags=ended.flags, signals=ended.signals, labelled=True)
 
 
 def decided_by_machines(project: Project) -> QuerySet[ItemState]:
-    """Items that an import says a machine decided."""
-    machines = (Kind.LLM, Kind.MODEL)
-    return ItemState.objects.filter(project=project, gold__decided_by__kind__in=machines)
+    """Items with imported gold by a machine."""
+    return ItemState.objects.filter(project=project, gold__decided_by__kind__in=MACHINES)
 
 
 def decided_by_people(project: Project) -> QuerySet[Gold]:
-    """What people have decided of the project's items."""
+    """Gold that people have decided."""
     return verified_as_of(project.pk, timezone.now()).order_by()
 
 
 def examples_shown(project: Project) -> QuerySet[Gold] | None:
-    """What runs of the project had before them as precedents; None where no run takes any."""
+    """Gold that runs of the project saw as precedents; None if no run uses any."""
     runs = Run.objects.filter(project=project, trial=False).order_by("created_at")
     rows = runs.values_list("created_at", "protocol_settings")
     moments = [created for created, chosen in rows if chosen.get("precedents")]
@@ -187,7 +186,7 @@ class Counts:
     """The sizes of a :class:`~apps.agreement.automation.pool.Pool`.
 
     ``within_rule``: candidates; ``available``: those of them that may be drawn; ``decided``: those
-    of these that people have decided already, or of which their authors have spoken.
+    of these with a decision by people or an answer of their author.
     """
 
     comparable: bool
@@ -203,7 +202,7 @@ class Beyond(Func):
     output_field = BooleanField()
 
     def __init__(self, threshold: Threshold, bound: float) -> None:
-        """Of the debate's ``signals``; names of signals are the product's own, not anybody's."""
+        """A condition on the debate's ``signals``; their names are fixed by the product."""
         super().__init__("signals")
         side = "<=" if threshold.side == AT_MOST else ">="
         # As text: a parameter in GROUP BY is another one to PostgreSQL than that in SELECT.
@@ -259,8 +258,8 @@ def latest_ended_debates(project: Project) -> QuerySet[Debate]:
 def _count_by_kind(
     project: Project, debates: QuerySet[Debate], rule: Rule
 ) -> Sequence[Mapping[str, Any]]:
-    """How many debates there are of each kind that the rule can tell from others; of those how many
-    may be drawn, and how many of these people have decided."""
+    """Debates by what the rule distinguishes: how many there are, how many of their items may be
+    drawn, and how many of these people have decided."""
     tried = Debate.objects.filter(run__project=project, run__trial=True).values("item")
     led = Label.objects.by_people().filter(LED, item__project=project).values("item")
     free = (
@@ -285,7 +284,7 @@ def _count_by_kind(
 
 
 def _debate_kinds(debates: QuerySet[Debate], rule: Rule) -> Any:
-    """What the rule goes by. Not the signals themselves: hardly two debates have the same."""
+    """Debates by the columns that the rule depends on; raw signals hardly ever repeat."""
     beyond = {
         f"beyond_{threshold.signal}": Beyond(threshold, rule.bounds[threshold.signal])
         for threshold in THRESHOLDS
@@ -302,11 +301,11 @@ def _accepted(rule: Rule, kind: Mapping[str, Any]) -> bool:
     return not flagged and not any(kind[name] for name in kind if name.startswith("beyond_"))
 
 
-# The share of a label among machine labels carries their errors with it. The sample was drawn by
-# lot, so it says how far off they are, and the corrected share is right however bad the debates may
-# be (``prediction_powered.ppi_mean``).
+# The share of a label among machine labels has their errors. The random sample shows how large
+# these are, so the corrected share is unbiased however bad the debates are
+# (``risk_control.ppi_mean``).
 
-#: Below this the normal interval promises too much.
+#: With fewer labels the normal interval is too narrow.
 LEAST = 50
 
 
@@ -354,7 +353,7 @@ def _has(value: str, label: str) -> bool:
     return label in found if isinstance(found, list) else value_words(found) == label
 
 
-#: Where a verdict keeps it.
+#: Its key in a verdict.
 REACH = "reach"
 
 
@@ -372,7 +371,7 @@ def measure_reach(guarantee: Guarantee, known: Mapping[int, object]) -> dict[str
     """The reach of a sample's bounds now, as a verdict keeps it.
 
     Args:
-        guarantee: whose bounds.
+        guarantee: the promise with the bounds.
         known: the items of its sample that count.
     """
     pool = read_pool(guarantee.project)
@@ -387,7 +386,7 @@ def measure_reach(guarantee: Guarantee, known: Mapping[int, object]) -> dict[str
 
 
 def reach_of(guarantee: Guarantee, known: Mapping[int, object]) -> Reach:
-    """What was measured with the verdict; now, and kept, where the verdict was given without."""
+    """The reach measured with the verdict; measured and stored now if the verdict has none."""
     verdict = dict(guarantee.verdict or {})
     if REACH not in verdict:
         verdict[REACH] = measure_reach(guarantee, known)

@@ -1,7 +1,7 @@
-"""What a promise takes, as numbers: labels, bounds to test, the sample's size, audits.
+"""The numbers of a promise: labels needed, bounds to test, the sample's size, audits.
 
-A promise is "with this confidence, at most this share of what is accepted is wrong". Certainty is
-one minus the ``uncertainty`` of the debate: the one signal that every protocol tells of every
+A promise is "with this confidence, at most this share of the accepted items is wrong". Certainty is
+one minus the ``uncertainty`` of the debate: the one signal that every protocol gives for every
 debate, in [0, 1]. Lead, margin and entropy are missing where votes or probabilities are, and a
 missing signal lets an item pass.
 """
@@ -27,7 +27,7 @@ LEAST_TARGET, MOST_TARGET = 1e-6, 0.5
 LEAST_CONFIDENCE, MOST_CONFIDENCE = 0.5, 0.999
 LEAST_COVERAGE = 0.05
 
-#: Bounds that are tried; more would cost nothing but patience with the table.
+#: Bounds that are tested; more would only make the table longer.
 STEPS = 20
 #: Stray errors that the first test may have and still pass, where the sample is large enough.
 TOLERATED = 2
@@ -38,7 +38,7 @@ LEAST_AUDIT, MOST_AUDIT = 0.03, 0.1
 
 
 def check_promise(target: float, confidence: float, coverage: float = USUAL_COVERAGE) -> None:
-    """Refuse what no promise can be made of.
+    """Refuse numbers that no promise can have.
 
     Raises:
         InvalidInput: naming the field, in plain words.
@@ -70,7 +70,7 @@ def start_errors(target: float, confidence: float, coverage: float, size: int) -
 
 def bounds_to_test(uncertainties: Sequence[float]) -> list[float]:
     """Bounds of the uncertainty, strict to loose, by the quantiles of all items: each accepts about
-    a twentieth more. Below 1 lies what is sure of something; 1 itself is never accepted."""
+    a twentieth more. Below 1 a debate is certain of something; 1 itself is never accepted."""
     quantiles = -quantile_thresholds([-uncertainty for uncertainty in uncertainties], STEPS)
     # The small step back: 0.2855 * 10_000 is a little more than 2855.
     steps = {math.ceil(float(quantile) * GRID - 1e-6) for quantile in quantiles}
@@ -94,7 +94,7 @@ def decide(
 
     Args:
         uncertainties: of the sample's items.
-        wrong: whether the debate was.
+        wrong: whether each debate was wrong.
         bounds: from :func:`bounds_to_test`, fixed before anything is known of errors.
         promise: target, confidence, and the errors that the first test may have.
     """
@@ -105,7 +105,7 @@ def decide(
 
 
 def audits_to_notice(target: float, confidence: float) -> int:
-    """Audits after which twice the promised error is noticed, as the stream goes on average."""
+    """Audits after which twice the promised error is noticed, on average."""
     rate, limit = min(1.0, 2 * target), -math.log1p(-confidence)
 
     def noticed(n: int) -> bool:
@@ -121,8 +121,8 @@ def audits_to_notice(target: float, confidence: float) -> int:
 
 
 def audit_share(target: float, confidence: float, accepted: int, now: float) -> float:
-    """The share to audit: so many that a doubled error is noticed within as many items as are
-    accepted now, within limits, and never less than ``now``."""
+    """The share to audit: enough to notice a doubled error within as many items as are accepted
+    now, within limits, and never less than ``now``."""
     wanted = audits_to_notice(target, confidence) / max(accepted, 1)
     return round(max(now, min(MOST_AUDIT, max(LEAST_AUDIT, wanted))), 4)
 

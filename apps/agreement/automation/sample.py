@@ -1,4 +1,4 @@
-"""The sample of a promise: drawn by lot, labelled blind, judged once.
+"""The sample of a promise: drawn at random, labelled blind, judged once.
 
 Target, confidence, rule and bounds are fixed when the sample is drawn, before anybody knows an
 error. It is judged once, when all of it is labelled: looking after each label and stopping at a
@@ -33,7 +33,7 @@ from apps.agreement.models import Guarantee
 from apps.debates.models import Run
 from apps.debates.selectors import rule_of
 from apps.labels.blindness import ONLY_AUDITED
-from apps.labels.models import ItemState, Kind
+from apps.labels.models import MACHINES, ItemState
 from apps.labels.services import reroute_items
 from apps.projects.models import Project
 from labelhub.core.agreement.risk_control import Choice, Step, labels_needed
@@ -46,8 +46,8 @@ class Drawn:
     """The state of a sample's items: decided blind, waiting for people, or dropped.
 
     ``known``: uncertainty, and whether the debate was wrong, by item; ``led``: labelled beside the
-    suggestion before anybody spoke blind; ``gone``: its newest debate goes to people in any case.
-    Those two are dropped: the queue and the debate settled them, not the label.
+    suggestion before any blind answer; ``gone``: its newest debate goes to people in any case.
+    Those two are dropped: the queue and the debate decided this, not the label.
     """
 
     known: Mapping[int, tuple[float, bool]]
@@ -137,7 +137,7 @@ def judge(guarantee: Guarantee, drawn: Drawn) -> Verdict | None:
 
 #: Items of one transaction.
 CHUNK = 1000
-NOT_COMPARABLE = "Free texts are not right or wrong letter by letter: there is no error to bound."
+NOT_COMPARABLE = "Free texts are neither right nor wrong as a whole: there is no error to bound."
 
 
 def draw_sample(
@@ -151,12 +151,12 @@ def draw_sample(
     """Draw the items that will judge a promise; from then on its numbers are fixed.
 
     Args:
-        target: most share of wrong ones among the accepted, up to 0.5.
+        target: highest share of wrong items among the accepted, up to 0.5.
         confidence: of the promise, 0.5 to 0.999.
-        coverage: share of the items that is hoped to be accepted: the less, the larger the sample.
+        coverage: share of the items that you hope to accept: the lower, the larger the sample.
 
     Raises:
-        InvalidInput: a number out of its bounds.
+        InvalidInput: a number is out of its bounds.
         Conflict: there is a promise already, or too few items may be drawn.
     """
     promise.check_promise(target, confidence, coverage)
@@ -167,7 +167,7 @@ def draw_sample(
     more = "more errors or " if promise.may_allow_more(target) else ""
     if len(pool.drawable) < needed:
         raise Conflict(
-            f"At most {target:.4g} wrong at a confidence of {confidence:g} takes at least "
+            f"At most {target:.4g} wrong at a confidence of {confidence:g} needs at least "
             f"{needed:,} items that may be drawn, and there are {len(pool.drawable):,}. Debate "
             f"more items, or allow {more}less confidence.",
             data={"needed": needed, "available": len(pool.drawable)},
@@ -199,7 +199,7 @@ def queue_sample(guarantee: Guarantee) -> int:
     Repeated while the sample is labelled: a new rule or debate gives its items other reasons.
     """
     project, moved = guarantee.project, 0
-    undecided = Q(gold=None) | Q(gold__decided_by__kind__in=(Kind.LLM, Kind.MODEL))
+    undecided = Q(gold=None) | Q(gold__decided_by__kind__in=MACHINES)
     words = author_labels_before(project, guarantee.drawn_at).filter(item__in=guarantee.sample)
     sample = sorted({*guarantee.sample} - {*words.values_list("item_id", flat=True)})
     for start in range(0, len(sample), CHUNK):

@@ -33,7 +33,7 @@ UNDONE = Q(state__in=LIVE) | Q(applied=False)
 
 @job(KIND, lease=timedelta(minutes=2))
 def look_after_job(run: JobRun) -> None:
-    """Watch one promise and bring its items into line, until there is nothing to do."""
+    """Watch one promise and update its items, until there is nothing to do."""
     wanted = Guarantee.objects.filter(UNDONE, pk=run.subject).select_related("project")
     if found := wanted.first():
         watch_and_settle(found)
@@ -41,13 +41,13 @@ def look_after_job(run: JobRun) -> None:
 
 
 def watch_and_settle(guarantee: Guarantee) -> None:
-    """Check the promise, then bring the items into line."""
+    """Check the promise, then update the items."""
     watch_guarantee(guarantee)
     settle_items(guarantee)
 
 
 def settle_if_small(guarantee: Guarantee) -> None:
-    """Bring the items into line now if they are few; else a job does it."""
+    """Update the items now if they are few; else a job does it."""
     if ItemState.objects.filter(project=guarantee.project_id).count() <= AT_ONCE:
         settle_items(guarantee)
 

@@ -1,4 +1,4 @@
-"""What an experiment's arms are called and answered, as arrays: one row for each verified item."""
+"""The titles and answers of an experiment's arms, as arrays: one row for each verified item."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ def letter_of(place: int) -> str:
 
 
 def title_of(name: str, settings: Mapping[str, Any]) -> str:
-    """``Discussion``, or ``Self-consistency (3 samples)`` where it is not as usual."""
+    """``Discussion``, or ``Self-consistency (3 samples)`` if settings differ from the defaults."""
     info = protocol(name)
     shown = [
         f"{settings.get(setting.name)} {setting.title.lower()}"
@@ -41,7 +41,7 @@ def title_of(name: str, settings: Mapping[str, Any]) -> str:
 
 
 def models_of(roles: Sequence[RunRole]) -> str:
-    """The models that play, each once."""
+    """The models of the roles, each once."""
     return " + ".join(dict.fromkeys(role.model.name for role in roles))
 
 
@@ -74,7 +74,7 @@ def signals_for(name: str) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class Rounds:
-    """What stood after each round of debates: the majority of a discussion, a judge's verdict.
+    """The opinion after each round of a debate: the majority of a discussion, a judge's verdict.
 
     Thousands of rounds end in few ways: each way is counted only once.
     """
@@ -101,12 +101,12 @@ class Rounds:
 
 
 def first_opinions(rounds: Any) -> list[Value | None]:
-    """What everybody said before they heard anybody: the first of a discussion's ``rounds``."""
+    """The opinions before anybody heard the others: the first of a discussion's ``rounds``."""
     return list(rounds[0].values()) if isinstance(rounds, list) and rounds else []
 
 
 def own_d_rate(signals: Mapping[str, Any]) -> float | None:
-    """How sure a debate's votes were, in a discussion before it began; None without a vote."""
+    """How clear a debate's vote was, in a discussion before it began; None without a vote."""
     before = signals.get("first_d_rate")
     return signals.get("d_rate") if before is None else before
 
@@ -141,7 +141,7 @@ class ArmAnswers:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Everything a comparison needs of an experiment.
+    """All data for a comparison of an experiment.
 
     ``decided`` is the verified label of each item; where an arm predicts authors, what the author
     answered, and ``authors``, shape (items,), tells whose items they are.
@@ -210,7 +210,7 @@ def predicts(arms: Sequence[Arm]) -> bool:
 
 
 def author_labels(project: Project, schema: LabelSchema) -> QuerySet[Label]:
-    """What the authors of the project's items have answered under these labels."""
+    """The answers of the authors of the project's items under these labels."""
     return Label.objects.current().filter(
         item__project=project,
         schema__in=comparable_versions(schema),
@@ -234,7 +234,7 @@ class _DebateLines:
 
 
 def _read_debates(arms: Sequence[Arm]) -> dict[int, _DebateLines]:
-    """run id → lines of item, value and signals; a query for each set of signals."""
+    """Run id → lines of item, value and signals; a query for each set of signals."""
     by_signals: dict[tuple[str, ...], list[int]] = {}
     for arm in arms:
         by_signals.setdefault(signals_for(arm.run.protocol), []).append(arm.run.pk)
@@ -247,7 +247,7 @@ def _read_debates(arms: Sequence[Arm]) -> dict[int, _DebateLines]:
 
 
 def _read_spending(arms: Sequence[Arm], place: Mapping[int, int]) -> dict[int, Spent]:
-    """run id → what its debates about verified items took."""
+    """Run id → the spending of its debates about verified items."""
     size = len(place)
     sums = {arm.run.pk: np.zeros((4, size)) for arm in arms}
     for run_id, item_id, calls, cost, seconds, unpriced in turn_sums(sums).iterator(5000):

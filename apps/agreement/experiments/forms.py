@@ -32,29 +32,29 @@ MIXES = (
 
 
 class ExperimentForm(forms.Form):
-    """Protocols with their main settings, the models that play, how much of everything."""
+    """Protocols with their main settings, models, number of items and passes, and budget."""
 
     title = forms.CharField(max_length=100, initial="Which set-up should we use?")
     mix = forms.ChoiceField(
         choices=MIXES,
         initial=ALONE,
         required=False,
-        label="Where several take part, models play",
-        help_text="Of protocols with one role each model is always tried by itself.",
+        label="Models in protocols with several roles",
+        help_text="Protocols with one role always try each model by itself.",
     )
     limit = forms.IntegerField(
         min_value=1,
         max_value=10_000,
         required=False,
         label="Verified items",
-        help_text="Empty: all. Of fewer, a sample that is the same each time.",
+        help_text="Empty: all. Fewer items are a fixed random sample.",
     )
     replicates = forms.IntegerField(
         min_value=1,
         max_value=20,
         initial=1,
         label="Passes for each item",
-        help_text="More show how much a set-up varies by chance; an item still counts once.",
+        help_text="More passes show how much a set-up varies by chance; an item still counts once.",
     )
     budget = dollars_field(
         "It pauses before it would cost more. Needs known prices.",
@@ -64,8 +64,8 @@ class ExperimentForm(forms.Form):
     equal_budget = forms.BooleanField(
         initial=True,
         required=False,
-        label="Set a vote of equal cost beside every debate",
-        help_text="A debate that does not beat as many plain answers is not worth its talk.",
+        label="Compare every debate with a vote of equal cost",
+        help_text="A debate should beat as many plain answers as it has calls.",
     )
 
     def __init__(self, task: LabelType, *args: Any, **kwargs: Any) -> None:
@@ -87,7 +87,7 @@ class ExperimentForm(forms.Form):
                 self.fields[field_name(info, setting)] = _setting_field(setting)
 
     def protocols(self) -> Iterator[dict[str, Any]]:
-        """Each protocol for its card: its box, its settings, why it is not offered."""
+        """Each protocol for its card: its box, its settings, the reason why it is not offered."""
         for info in PROTOCOLS.values():
             settings = [self[field_name(info, setting)] for setting in self._settings(info)]
             calls = info.calls(info.read_settings({}))
@@ -177,12 +177,12 @@ class ExperimentForm(forms.Form):
         return info.stages is not None or info.answers(self._task)
 
     def _settings(self, info: ProtocolInfo) -> list[Setting]:
-        """What can be set about a protocol here."""
+        """The settings of a protocol that can be chosen here."""
         return [setting_for_task(setting, self._task) for setting in info.settings if setting.main]
 
 
 class UseForm(forms.Form):
-    """How far an arm is put to use: on which items, for how much."""
+    """The use of an arm: its items and its budget."""
 
     limit = forms.IntegerField(
         min_value=1,
@@ -198,8 +198,8 @@ class UseForm(forms.Form):
     )
     only_unlabelled = forms.BooleanField(
         required=False,
-        label="Only items that have no label at all yet",
-        help_text="Otherwise its suggestions take the place of those of earlier runs.",
+        label="Only items without any label",
+        help_text="Otherwise its suggestions replace those of earlier runs.",
     )
 
     def narrowed(self, plan: RunPlan) -> RunPlan:
@@ -227,7 +227,7 @@ def field_name(info: ProtocolInfo, setting: Setting) -> str:
 
 
 def _setting_field(setting: Setting) -> forms.Field:
-    """Never required: empty means as usual."""
+    """Never required: empty means the default."""
     if setting.compared:
         return forms.MultipleChoiceField(
             choices=[(choice, str(choice)) for choice in setting.choices],

@@ -1,4 +1,4 @@
-"""Who changed their mind, and whether for the better: from first opinion to last, and by round."""
+"""Changes of opinion, for better or worse: from first opinion to last, and by round."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ def _by_round(
 
 
 def _padded(lines: Sequence[Ints]) -> Ints:
-    """Lines of different lengths as one table, filled up with what is no answer."""
+    """Lines of different lengths as one table, padded with ``NOTHING``."""
     width = max((len(line) for line in lines), default=0)
     table = np.full((len(lines), width), -1, dtype=np.int64)
     for row, line in enumerate(lines):

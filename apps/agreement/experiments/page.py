@@ -1,4 +1,4 @@
-"""What the pages of experiments show: the finding, the tables, the debates worth reading."""
+"""The pages of experiments: the finding, the tables, the debates worth reading."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ FEW_ITEMS = 30
 
 
 def main_finding(report: ExperimentReport) -> str:
-    """Which arm is reliably better than the plainest one, or that none is."""
+    """A sentence on the arm that is significantly better than the plainest one, or that none is."""
     known = [arm for arm in report.arms if arm.scores.accuracy["value"] is not None]
     if not known:
         return "Nothing to compare yet: no debate about a verified item has ended."
@@ -37,7 +37,7 @@ def main_finding(report: ExperimentReport) -> str:
         right = f"{drawn.value} right ({sure}n = {drawn.n})"
         return f"There is only {known[0].title}: it is {right}. Nothing to compare with."
     by_cost = report.axis == "cost"
-    # By cost where it is known of all, then calls; of equally cheap arms the better one.
+    # The lowest cost, if all are known, then the fewest calls, then the highest accuracy.
     plain = min(
         known,
         key=lambda arm: (
@@ -53,27 +53,26 @@ def main_finding(report: ExperimentReport) -> str:
         more, less = ahead.calls["value"], plain.calls["value"]
         times = f", at {more / less:.2g} times the calls" if more and less else ""
         words, p = _against(report, ahead, plain)
-        return f"{_name(ahead)} is reliably better than {plainest}: {words} ({p}){times}."
-    found = f"No set-up is reliably better than {plainest}."
+        return f"{_name(ahead)} is significantly better than {plainest}: {words} ({p}){times}."
+    found = f"No set-up is significantly better than {plainest}."
     if _accuracy(ahead) > _accuracy(plain):
         words, p = _against(report, ahead, plain)
-        found += f" {_name(ahead)} is {words}, which chance may explain ({p})."
+        found += f" {_name(ahead)} is {words}, which is not significant ({p})."
     if beaten := [arm.letter for arm in known if _beats(report, plain, arm)]:
-        found += f" Reliably worse than {plain.letter}: {', '.join(beaten)}."
+        found += f" Significantly worse than {plain.letter}: {', '.join(beaten)}."
     if report.items < FEW_ITEMS:
-        found += f" With {report.items} verified items only large differences can be told from"
-        found += " chance."
+        found += f" With {report.items} verified items only large differences can be significant."
     return found
 
 
 def against_votes(report: ExperimentReport) -> list[str]:
-    """For every debate with a vote of equal budget beside it: whether the talk was worth it."""
+    """A sentence on every debate with a vote of equal budget: which of the two is better."""
     found = []
     for vote in report.arms:
         for letter in vote.votes_for:
             debate = next(arm for arm in report.arms if arm.letter == letter)
             pair = _pair(report, debate, vote)
-            verdict = f"no reliable difference ({pair.b + pair.c} items differ)"
+            verdict = f"no significant difference ({pair.b + pair.c} items differ)"
             if pair.winner is not None:
                 winner = report.arms[pair.winner]
                 won, lost = (pair.b, pair.c) if pair.winner == pair.first else (pair.c, pair.b)
@@ -84,7 +83,7 @@ def against_votes(report: ExperimentReport) -> list[str]:
 
 
 def _against(report: ExperimentReport, arm: ArmReport, other: ArmReport) -> tuple[str, str]:
-    """On how many items ``arm`` does better and worse than ``other``, and the p of it."""
+    """The numbers of items on which ``arm`` is better and worse than ``other``, and p, in words."""
     pair = _pair(report, arm, other)
     won, lost = (pair.b, pair.c) if report.arms[pair.first] is arm else (pair.c, pair.b)
     if report.repeated:
@@ -100,7 +99,7 @@ def _p_words(p: float) -> str:
 
 
 def _beats(report: ExperimentReport, arm: ArmReport, other: ArmReport) -> bool:
-    """Whether ``arm`` is reliably better."""
+    """Whether ``arm`` is significantly better than ``other``."""
     if arm is other:
         return False
     winner = _pair(report, arm, other).winner
@@ -120,7 +119,7 @@ def _accuracy(arm: ArmReport) -> float:
     return arm.scores.accuracy["value"] or 0.0
 
 
-#: Name → words, the figure, and how an amount that is no share is said.
+#: Name → words, the figure, and the format of an amount that is no share.
 COLUMNS: dict[str, tuple[str, Callable[[ArmReport], Figure], Callable[[float], str] | None]] = {
     "accuracy": ("Accuracy", lambda arm: arm.scores.accuracy, None),
     "macro_f1": ("Macro F1", lambda arm: arm.scores.macro_f1, None),
@@ -155,14 +154,14 @@ class PairCell:
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """One arm against all."""
+    """One arm against all others."""
 
     arm: ArmReport
     cells: Sequence[PairCell]
 
 
 def table_rows(report: ExperimentReport, sort: str = "") -> list[TableRow]:
-    """The arms as rows, sorted by a column's name, with - before it the other way round."""
+    """The arms as rows, sorted by a column's name, descending with - before it."""
     columns = []
     for name, (words, figure_of, say) in COLUMNS.items():
         figures = [figure_of(arm) for arm in report.arms]
@@ -173,7 +172,7 @@ def table_rows(report: ExperimentReport, sort: str = "") -> list[TableRow]:
         columns.append(
             [
                 (
-                    "Whole set right" if of_sets else words,
+                    "Exact match" if of_sets else words,
                     draw_amount(figure, most, say) if say else draw_figure(figure, percent=True),
                 )
                 for figure in figures
@@ -220,7 +219,7 @@ def _pair_cell(report: ExperimentReport, row: int, column: int) -> PairCell:
 
 
 def draw_amount(figure: Figure, most: float, say: Callable[[float], str]) -> DrawnFigure:
-    """As ``draw_figure`` for what is no share: the bar runs from 0 to ``most``."""
+    """Like ``draw_figure`` for amounts that are no share: the bar runs from 0 to ``most``."""
 
     def place(value: float) -> str:
         return f"{min(max(value / most, 0), 1) * 100:.1f}" if most else "0.0"
@@ -236,7 +235,7 @@ def draw_amount(figure: Figure, most: float, say: Callable[[float], str]) -> Dra
     return replace(drawn, low=say(low), high=say(high), x_low=place(low), x_high=place(high))
 
 
-#: The accuracy for which the page says beforehand how wide its interval will be.
+#: The accuracy for which the page shows the expected interval.
 ASSUMED = 0.8
 FEW = 100
 WORTH_SHOWN = 4
@@ -276,7 +275,7 @@ def cost_quality_of(report: ExperimentReport) -> Chart | None:
 
 
 def comparison_page(report: ExperimentReport, *, sort: str = "") -> dict[str, Any]:
-    """Everything the comparison shows; one query, for the texts of a few debates."""
+    """The context of the comparison; one query, for the texts of a few debates."""
     return {
         "report": report,
         "finding": main_finding(report),
@@ -295,7 +294,7 @@ def comparison_page(report: ExperimentReport, *, sort: str = "") -> dict[str, An
 
 
 def reading_shelves(report: ExperimentReport) -> list[Shelf]:
-    """Debates worth reading, by why; an arm after the other, so that each is there."""
+    """Debates worth reading, by reason; taken from the arms in turn, so that each has some."""
     chosen = {kind: _interleave(report.arms, kind) for kind in WORTH}
     items = _items([reading for found in chosen.values() for reading in found])
     letters = {arm.run_id: arm.letter for arm in report.arms}
@@ -319,7 +318,7 @@ def with_texts(readings: Sequence[Reading], arms: Sequence[Arm]) -> list[ShownRe
 
 
 def expected_width(planned: Sequence[PlannedArm], chosen: int) -> dict[str, Any]:
-    """What an experiment would take in all, and how sure its accuracies would be.
+    """The total costs of an experiment, and how precise its accuracies would be.
 
     The first ``chosen`` arms were asked for, the others are votes of equal budget.
     """

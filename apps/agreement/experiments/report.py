@@ -54,14 +54,14 @@ KIND_WORDS = {
     "wrong": "Wrong in the end",
     "unparsed": "No usable label",
 }
-#: What the page of an experiment shows by itself, and how many of each.
+#: The kinds of debates on the page of an experiment, and how many of each it shows.
 WORTH = ("overruled", "wrong-right", "right-wrong")
 SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One debate: its first and last opinion, and what is right."""
+    """One debate: its first and last opinion, and the truth."""
 
     debate_id: int
     run_id: int
@@ -90,7 +90,7 @@ def debates_by_kind(answers: Answers, answered: ArmAnswers) -> dict[str, list[in
         }
     places = {kind: [int(place) for place in mask.nonzero()[0]] for kind, mask in found.items()}
     if "flips" in answered.signals:
-        # Where the judge did not take what the critic said.
+        # Debates in which the judge did not follow the critic.
         places["overruled"] = [
             place
             for place, flips in enumerate(answered.signals["flips"])
@@ -114,7 +114,7 @@ def readings_at(answers: Answers, answered: ArmAnswers, places: Sequence[int]) -
         )
 
 
-#: How long a comparison is kept that nobody asks for again; it is made anew in about a second.
+#: How long an unused comparison is cached; computing it again takes about a second.
 KEPT_SECONDS = 3600
 VERSION = 7
 NO_PRICE = "the price of a model is not known"
@@ -208,7 +208,7 @@ class ExperimentReport:
 
 
 def report_of(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport:
-    """Compare ``arms`` as they stand; kept until a debate ends or gold changes."""
+    """The current comparison of ``arms``; cached until a debate ends or gold changes."""
     state = comparison_state(experiment)
     if predicts(arms):
         own = author_labels(experiment.project, arms[0].run.schema)

@@ -29,14 +29,14 @@ def with_ends(shown: Figure) -> Figure:
 
 MOST = 0.5
 FEWEST_SAMPLES = 5
-NO_MEASURE = "no arm tells which items are ambiguous: add self-consistency with 5 samples or more"
+NO_MEASURE = "no arm measures ambiguity: add self-consistency with 5 samples or more"
 
 
 @dataclass(frozen=True, slots=True)
 class Ambiguity:
     """By item, shape (items,): whether it is known, and whether it is ambiguous.
 
-    ``source``: the place of the arm that tells; ``words`` say how.
+    ``source``: the place of the arm that measures it; ``words``: how.
     """
 
     known: NDArray[np.bool_]
@@ -69,7 +69,7 @@ def own_ambiguity(answered: ArmAnswers, place: int, items: int) -> Ambiguity | N
 
 
 def _ambiguity_from_votes(answered: ArmAnswers, place: int, items: int, words: str) -> Ambiguity:
-    """By what a debate tells of its votes."""
+    """By the votes of a debate."""
     names = [name for name in ("d_rate", "first_d_rate") if name in answered.signals]
     lines = zip(*(answered.signals[name] for name in names), strict=True)
     rates = [own_d_rate(dict(zip(names, line, strict=True))) for line in lines]
@@ -92,7 +92,7 @@ def split_by_ambiguity(
 
 @dataclass(frozen=True, slots=True)
 class VoteAgreement:
-    """``who`` votes; ``parts`` are what they agree on, by words: all items, ambiguous, normal."""
+    """``who`` votes; ``parts``: their agreement by group of items: all, ambiguous, normal."""
 
     who: str
     parts: Mapping[str, VoterAgreement]
@@ -107,7 +107,7 @@ class VoteAgreement:
 def vote_agreement_of(
     sample: Resample, answers: Answers, answered: ArmAnswers, by: Ambiguity | None
 ) -> VoteAgreement | None:
-    """Of one arm; None where nobody votes."""
+    """The vote agreement of one arm; None for a protocol without votes."""
     opinions = protocol(answered.arm.run.protocol).opinions
     who = opinions.voters if opinions else ""
     if not who or not any(answered.signals["votes"]):

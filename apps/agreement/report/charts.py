@@ -59,8 +59,8 @@ POOLED = {
 
 
 def heatmap(report: Report, level: str = "kind") -> Chart | None:
-    """Kinds with each other, or annotators: a coefficient beyond chance, or percent where there is
-    none. Of annotators there are only those that share an item with another."""
+    """The agreement of every two kinds or annotators: a coefficient corrected for chance, else
+    percent. Annotators that share no item with another are left out."""
     main, between = main_coefficient(report), TASKS[report["task"]].pair_coefficient
     within = main if between == "cohen_kappa" else between
     of_kinds = level == "kind"
@@ -145,7 +145,7 @@ def offers(report: Report, truth: Truth, unit: str) -> list[Offer]:
 
 
 def trust(report: Report) -> Chart | None:
-    """Whom to trust for what, as a table: the page has cells of its own for it."""
+    """F1 of each kind on each label, as a table only: the page draws its own cells."""
     truth = _truth(report)
     kinds, _ = trust_table(report, truth) if truth else ([], [])
     if truth is None or not kinds:
@@ -203,7 +203,7 @@ def draw_heatmap(
     Args:
         sources: at most 40 are drawn, the first ones; they are grouped by kind.
         figures: by the keys of two sources in either order; of one source twice: within it.
-        of: what the numbers are, such as ``Cohen's kappa``; those on the diagonal: ``within``.
+        of: the quantity, such as ``Cohen's kappa``; those on the diagonal: ``within``.
         percent: the numbers are shares, shown as per cent.
     """
     chosen = sorted(sources[:MOST_SOURCES], key=lambda source: kind_order(source.kind))

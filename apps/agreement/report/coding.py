@@ -107,7 +107,7 @@ NOT_IN_SCHEMA = "not_in_schema"
 NOT_AN_OPTION = "not_an_option"
 ABSTAINED = -2
 UNKNOWN = -1
-#: More known answers than this cost the database more than they save.
+#: Numbering more known answers in the database costs more than it saves.
 MOST_LISTED = 40
 
 
@@ -143,7 +143,7 @@ class Coder:
 
     @property
     def known(self) -> Mapping[str, int]:
-        """Answers as the database may hold them, and their numbers; empty where too many."""
+        """Answers as the database may hold them, and their numbers; empty if there are too many."""
         values = self._offered()
         if not values or len(values) > MOST_LISTED:
             return {}
@@ -155,7 +155,7 @@ class Coder:
         return found
 
     def of(self, item_id: int, raw: str) -> int:
-        """The number of an answer in JSON; UNKNOWN where nothing offers it."""
+        """The number of an answer in JSON; UNKNOWN for one that is not offered."""
         if self.itemwise:
             return self._of_item(item_id, json.loads(raw))
         number = self._by_raw.get(raw)

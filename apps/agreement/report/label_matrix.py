@@ -42,7 +42,7 @@ LOOKED_AT = 500
 
 
 class Clusters(NamedTuple):
-    """A number for each item, from 0 without gaps, and what the numbers stand for."""
+    """A cluster number for each item, from 0 without gaps, and the unit of the clusters."""
 
     numbers: Ints
     unit: str
@@ -86,7 +86,7 @@ def clusters_of(
 
 
 CHUNK = 20_000
-#: In a packed label: abstained, or an answer that must be fetched as it is.
+#: Codes of a packed label: an abstention, or an answer that must be fetched itself.
 _ABSTAINS, _OTHER, _CODES = 62, 63, 64
 
 
@@ -202,7 +202,7 @@ def counted_labels(
     machines = [rater.id for rater in raters if rater.kind in MACHINES]
     if reader is not None:
         narrowed &= ~(Q(annotator__in=machines) & hidden_from(reader, item="item_id"))
-    # Of all projects: that is one look into the index, where the project's own is a scan.
+    # Over all projects: one look into the index; restricted to the project it would be a scan.
     past = Label.objects.filter(supersedes__isnull=False)
     current = (
         Label.objects.filter(item__project=project, withdrawn=False, rejected=False)
@@ -250,7 +250,7 @@ def _concatenate(parts: Sequence[_Labels]) -> _Labels:
 
 
 def _fetch_unlisted(rows: QuerySet[Any], coder: Coder) -> _Labels:
-    # What the schema does not list is numbered as it comes: in one order, however it is looked up.
+    # Answers that the schema does not list are numbered in order of appearance, always the same.
     rows = rows.order_by("pk").annotate(raw=_stored_json())
     items, annotators, codes = [], [], []
     for item, annotator, raw in rows.values_list("item_id", "annotator_id", "raw").iterator(CHUNK):
@@ -309,7 +309,7 @@ def _matrix(
 def _gold_codes(
     items: IdIndex, size: int, truth: Sequence[tuple[int, int, str | None]]
 ) -> tuple[Ints, Ints]:
-    """Gold and who decided it, of the items that have labels; -1 elsewhere."""
+    """Gold and the kind that decided it, for each item with labels; -1 without gold."""
     gold, kinds = np.full(size, -1), np.full(size, -1)
     known = [(item, code, KINDS.index(kind) if kind else -1) for item, code, kind in truth]
     table = np.array(known, dtype=np.int64).reshape(-1, 3)

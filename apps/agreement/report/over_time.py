@@ -1,4 +1,4 @@
-"""Agreement by the day on which labels were given."""
+"""Agreement by the date of the labels."""
 
 import math
 from collections.abc import Sequence
@@ -78,7 +78,7 @@ def agreement_over_time(project: Project, asked: Slice, schema: LabelSchema) -> 
 
 
 def why_not_over_time(project: Project, asked: Slice) -> str:
-    """Why there is no picture over time, in words."""
+    """Why there is no chart over time, in words."""
     return _periods(project, asked)[1] or (
         "On no day did two people of one kind label the same item."
     )

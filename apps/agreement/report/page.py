@@ -1,4 +1,4 @@
-"""What the agreement page is made of."""
+"""The context of the agreement page."""
 
 import re
 from pathlib import Path
@@ -27,11 +27,11 @@ from apps.projects.models import Item, Project
 from labelhub.core.schema import TASKS
 
 SNIPPET = 160
-#: Beside the coefficient to read; the others are a click away.
+#: Shown beside the main coefficient; the others on demand.
 FIRST = "percent"
-#: What to compare it with where one label prevails; the rest does not fall so there.
+#: Coefficients to compare with where one label prevails: they are not low there.
 BESIDE = {"alpha_nominal": "AC1", "alpha_ordinal": "AC2"}
-#: Pictures that are fetched by themselves, or shown another way.
+#: Charts that are fetched separately or shown otherwise.
 ELSEWHERE = ("annotators", "trust")
 
 
@@ -46,7 +46,7 @@ def report_page(project: Project, report: Report) -> dict[str, Any]:
         "label_type": TASKS[report["task"]],
         "sentences": sentences(report),
         "part": part_words(report, annotator_title(project, report["slice"].get("annotator"))),
-        # Who is right: by the first truth in full, by the others in numbers.
+        # Accuracy: by the first truth in full, by the others in numbers.
         "truth": truths[0] if truths else None,
         "truths": [(truth, measures_against(report, truth)) for truth in truths],
         "trust_kinds": [(kind, kind in offline) for kind in trust_kinds],
@@ -116,7 +116,7 @@ def report_page(project: Project, report: Report) -> dict[str, Any]:
 
 
 def _divided(project: Project, report: Report) -> list[dict[str, Any]]:
-    """Items that divide people, one click from their text and debate."""
+    """The items on which people disagree most, with links to their text and debate."""
     ids = [row["item"] for row in report["most_divided"]]
     items = Item.objects.filter(project=project).in_bulk(ids)
     debates = Debate.objects.filter(item__in=ids, run__trial=False).order_by("pk")

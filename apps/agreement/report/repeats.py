@@ -31,10 +31,10 @@ from labelhub.core.agreement.ratings import Ints, Ratings
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix, Rater
 from labelhub.core.agreement.reports.repeats import measure_repeats
 
-#: A person who revises so soon corrects what they meant.
+#: A person who revises within this time corrects a slip.
 SLIP = timedelta(seconds=LEASE_SECONDS)
 REPLICATE = re.compile(r"(.+) #\d+", re.DOTALL)
-#: Item, annotator, and what was answered, as JSON in the database's own spelling.
+#: Item, annotator, and answer, as JSON in the database's own spelling.
 Answer = tuple[int, int, str | None]
 
 
@@ -117,8 +117,8 @@ def _label_queries(
     elif replicates:
         repeated = Q(annotator__in=set(replicates.values())) | Q(replicate__gt=1)
         yield Label.objects.filter(narrowed, repeated, annotator__in=elsewhere)
-    # Of all projects, by the index of what is superseded: the project's own would be a scan.
-    # What a change of labels has carried over is no second judgement.
+    # Over all projects, by the index of superseded labels: the project's own would be a scan.
+    # A label that a schema change has carried over is no second judgement.
     revisions = Label.objects.filter(supersedes__gt=0, change__isnull=True)
     own = Label.objects.filter(narrowed, annotator__project=project)
     own = own.exclude(annotator__in=elsewhere)
@@ -153,7 +153,7 @@ def _is_judgement() -> Q:
 
 
 def _translated_answers(schema: LabelSchema, rows: QuerySet[Any]) -> Iterable[Answer]:
-    """Under the current names; answers that no current label stands for are left out."""
+    """The answers under their current names, without those that have no current label."""
     rows = rows.order_by("pk").annotate(raw=Cast("value", TextField()))
     if schema.version == 1:
         yield from rows.values_list("item_id", "annotator_id", "raw").iterator(CHUNK)

@@ -1,4 +1,4 @@
-"""Whom can I trust for what? A few sentences, each with its number and its interval."""
+"""The findings of a report as a few sentences, each with its number and its interval."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from apps.agreement.report.truths import Report, Truth, name_of, truths_of
 from apps.common.figures import draw_figure, number_words, share_words
 from labelhub.core.schema import TASKS
 
-#: Krippendorff 2019, section 12.5: what conclusions may rest on, and what only tentatively.
+#: Krippendorff 2019, section 12.5: enough for conclusions, and for tentative ones.
 RELIABLE, TENTATIVE = 0.8, 0.667
 FEW_ITEMS = 10
-#: With such an F1 no label is hard.
+#: A label with such an F1 is not hard.
 HARDLY_HARD = 0.95
 BEYOND_CHANCE = 0.05
 #: Machines that are named one by one.
@@ -39,15 +39,15 @@ def sentences(report: Report) -> list[Sentence]:
         found.append(_ranking(report, truths[0]))
     else:
         words = "Nobody knows the truth here yet: no item has gold or its author's answer."
-        found.append(Sentence(f"{words} What follows says who agrees, not who is right."))
+        found.append(Sentence(f"{words} The report shows who agrees, not who is right."))
     found += [_own_agreement(report, kind) for kind in report["within"]]
     if truths:
         found.append(_hardest_label(report, truths[0]))
-    # Kinds that choose by the place of an option, where items bring their own options.
+    # Position bias, where items bring their own options.
     found += [
         Sentence(
             f"{_capital(name_of(report, kind))} {'prefer' if kind == 'expert' else 'prefers'} some "
-            f"places among the options more than chance would (p {p_words(bias['p'])}).",
+            f"positions among the options more often than by chance (p {p_words(bias['p'])}).",
             kind,
         )
         for kind, bias in (report.get("position_bias") or {}).items()
@@ -70,8 +70,8 @@ def _gold_sentence(report: Report) -> Sentence | None:
         return Sentence(f"{words} (0 of {items:,}).{apart}")
     return Sentence(
         f"{share_words(value)} of the gold decided here was made with a suggestion in view "
-        f"({round(value * items):,} of {items:,}); measured by it, whoever suggested may look "
-        f"better than they are.{apart}"
+        f"({round(value * items):,} of {items:,}); measured by it, the suggesting annotator "
+        f"may look better than it is.{apart}"
     )
 
 
@@ -84,7 +84,7 @@ def percent(figure: Mapping[str, Any]) -> str:
 def _ranking(report: Report, truth: Truth) -> Sentence:
     kinds = sorted(truth.independent, key=lambda kind: -truth.figure(kind)["value"])
     if not kinds:
-        return Sentence("All who labelled here also decided: the gold cannot tell who is right.")
+        return Sentence("All who labelled here also decided: the gold cannot show who is right.")
     if TASKS[report["task"]].written:
         return _nearest_texts(report, truth, kinds)
     best = kinds[0]
@@ -96,14 +96,14 @@ def _ranking(report: Report, truth: Truth) -> Sentence:
     rest = [f"{name_of(report, kind)} {percent(truth.figure(kind))}" for kind in kinds[1:]]
     text = f"{first}; {', '.join(rest)}." if rest else f"{first}."
     if rest and not _is_reliable(report, truth, best, kinds[1]):
-        text += " Between the first two nothing is settled: the difference may be chance."
+        text += " The difference between the first two is not significant."
     if shown["n"] < FEW_ITEMS:
-        text += f" Only {shown['n']} items tell so."
+        text += f" This rests on only {shown['n']} items."
     return Sentence(text, best)
 
 
 def _nearest_texts(report: Report, truth: Truth, kinds: Sequence[str]) -> Sentence:
-    """Ranks free texts by shared words: hardly any are equal word for word."""
+    """The ranking of free texts by shared words: hardly any are equal word for word."""
     best, figures = kinds[0], [truth.figure(kind) for kind in kinds]
     drawn = [draw_figure(shown, percent=True) for shown in figures]
     doubts = [f" ({figure.low} to {figure.high})" if figure.low else "" for figure in drawn]
@@ -114,9 +114,9 @@ def _nearest_texts(report: Report, truth: Truth, kinds: Sequence[str]) -> Senten
         text += f"; of {name_of(report, kind)} {figure.value}{doubt}"
     low, high = figures[0].get("low"), figures[1].get("high") if len(kinds) > 1 else 0
     if len(kinds) > 1 and (low is None or high is None or low <= high):
-        text += ". Between the first two nothing is settled: their intervals overlap"
+        text += ". The difference between the first two is not significant: their intervals overlap"
     items = truth.found[best]["items"]
-    few = f" Only {items} items tell so." if items < FEW_ITEMS else ""
+    few = f" This rests on only {items} items." if items < FEW_ITEMS else ""
     return Sentence(f"{text}.{few}", best)
 
 
@@ -136,7 +136,7 @@ def _own_agreement(report: Report, kind: str) -> Sentence | None:
     # The lower end decides, not the value, which may be luck.
     low = shown.get("low")
     if low is None or shown["n"] < FEW_ITEMS:
-        verdict = f"{do} not share enough items to tell how far to rely on a single one"
+        verdict = f"{do} not share enough items to show how far to rely on a single one"
     elif low >= RELIABLE:
         verdict = f"{agree} among themselves well enough to rely on one of them"
     elif low >= TENTATIVE:
@@ -166,7 +166,7 @@ def _hardest_label(report: Report, truth: Truth) -> Sentence | None:
         return None
     wrong = [(value, kind) for value, kind in scores if value < HARDLY_HARD]
     values = ", ".join(f"{name_of(report, kind)} {number_words(value)}" for value, kind in wrong)
-    return Sentence(f"“{label}” is the label they get wrong most: F1 {values}.")
+    return Sentence(f"“{label}” is the label with most errors: F1 {values}.")
 
 
 def _replacements(report: Report) -> list[Sentence]:
@@ -182,12 +182,12 @@ def _replacements(report: Report) -> list[Sentence]:
     if unknown and not known:
         humans = tests[unknown[0]]["humans"]
         lacking = [human["lacking"] for human in humans if human["lacking"]]
-        missing = "no item has labels of two people besides."
+        missing = "no item has labels of two people too."
         if lacking:
-            missing = "it takes 30 items that two people labelled; the nearest annotator lacks "
+            missing = "it needs 30 items that two people labelled; the nearest annotator lacks "
             missing += f"{min(lacking):,}."
         may = f"may stand in for people{part}"
-        words = f"Whether {_join_names(unknown)} {may} cannot be told yet: {missing}"
+        words = f"Whether {_join_names(unknown)} {may} is not known yet: {missing}"
         found.append(Sentence(words, tests[unknown[0]]["kind"]))
     return found
 
@@ -207,7 +207,7 @@ def _verdict(chosen: Mapping[str, Any], by_author: Mapping[str, Any], part: str)
     if first["passes"] and denied:
         text += f" Measured by the author's own answer {_join_names(denied)} may not."
     if first["lacking_annotators"]:
-        text += " With fewer than three people to compare with, take it for a hint."
+        text += " With fewer than three people to compare with, this is only an indication."
     return Sentence(text, first["kind"])
 
 
@@ -219,8 +219,8 @@ def _join_names(names: Sequence[str]) -> str:
 
 
 def _is_reliable(report: Report, truth: Truth, better: str, other: str) -> bool:
-    """Whether ``one`` is better than ``other`` on the items of both: by the test among all pairs,
-    and by the paired interval."""
+    """Whether ``better`` is significantly better than ``other`` on the items of both, by the test
+    among all pairs and by the paired interval."""
     comparison = report["comparisons"].get(truth.by, {"pairs": []})
     for pair in comparison["pairs"]:
         if {pair["a"], pair["b"]} == {better, other}:

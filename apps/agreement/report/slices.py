@@ -61,7 +61,7 @@ class Slice:
 
 
 def check_slice(project: Project, schema: Schema, asked: Slice) -> None:
-    """Refuse what the project does not have.
+    """Refuse a slice with values that the project does not have.
 
     Raises:
         InvalidInput: a kind, label, tag or span of days that cannot be.
@@ -169,7 +169,7 @@ def find_annotator_id(project: Project, text: str) -> int:
 
 
 def annotator_title(project: Project, key: int | str | None) -> str:
-    """``ann, Crowd #12``; empty without a ``key`` or such an annotator. A query where there is."""
+    """``ann, Crowd #12``; empty without a ``key`` or such an annotator. One query with one."""
     annotator = Annotator.objects.filter(project=project, pk=key).first() if key else None
     return describe_annotator(annotator) if annotator else ""
 
@@ -208,7 +208,7 @@ def _day(label: str) -> forms.DateField:
 
 
 class SliceForm(forms.Form):
-    """All labels where everything is left empty; only after ``is_valid()`` there is a ``slice``."""
+    """An empty form means all labels; ``slice`` is set by ``is_valid()``."""
 
     kind = forms.CharField(required=False, widget=forms.Select)
     annotator = forms.CharField(
@@ -248,7 +248,7 @@ class SliceForm(forms.Form):
             return None
 
     def clean(self) -> dict[str, Any]:
-        """The slice as a whole, with what the project does not have beside the field."""
+        """The whole slice; an unknown value is an error of its field."""
         cleaned = super().clean() or {}
         since, until = cleaned.get("since"), cleaned.get("until")
         if since and until and since > until:

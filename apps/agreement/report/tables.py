@@ -24,8 +24,8 @@ COEFFICIENT_WORDS = {
     "alpha_token_f1": "α by shared words",
     **MAIN_WORDS,
     "percent": "pairs that agree",
-    "percent_with_abstentions": "pairs that agree, “not sure” an answer",
-    "alpha_with_abstentions": "α, “not sure” an answer",
+    "percent_with_abstentions": "pairs that agree, “unsure” as an answer",
+    "alpha_with_abstentions": "α, “unsure” as an answer",
     "alpha_jaccard": "α by Jaccard",
     "alpha_interval": "interval α",
     "alpha_ratio": "ratio α",
@@ -51,17 +51,17 @@ WAYS = {
 #: Of free texts these come first, as in the chart: few texts are equal word for word.
 TEXT_WAYS = {
     "token_f1": "shared words",
-    "medoid_token_f1": "the nearest’s",
-    "accuracy": "the very text",
+    "medoid_token_f1": "shared words of the answer nearest to the others",
+    "accuracy": "equal text",
 }
-#: All other measures against a truth; others are named by their key.
+#: Words of the other measures against a truth; any further one is named by its key.
 MEASURES = {
     "cohen_kappa": "Cohen's κ of single labels",
     "majority_kappa": "κ of most frequent answers",
-    "js_divergence": "divergence of how often each answer is given (Jensen–Shannon, bits)",
-    "macro_precision": "precision, mean over labels",
-    "macro_recall": "recall, mean over labels",
-    "macro_f1": "F1, mean over labels",
+    "js_divergence": "divergence of the answer distributions (Jensen–Shannon, bits)",
+    "macro_precision": "macro precision",
+    "macro_recall": "macro recall",
+    "macro_f1": "macro F1",
     "balanced_accuracy": "balanced accuracy",
     "mcc": "Matthews' correlation",
     "lift_over_guessing": "better than guessing by",
@@ -75,13 +75,13 @@ MEASURES = {
     "median_quadratic_kappa": "quadratic κ of the median",
     "token_f1": "shared words, F1",
     "medoid_token_f1": "shared words of the answer nearest to the others, F1",
-    "exact_match": "whole set right",
-    "hamming_loss": "wrong decisions about a label (Hamming)",
-    "label_majority_accuracy": "right decisions about a label, by majority",
-    "label_dawid_skene_accuracy": "right decisions about a label, by Dawid–Skene",
-    "micro_precision": "precision over all labels",
-    "micro_recall": "recall over all labels",
-    "micro_f1": "F1 over all labels",
+    "exact_match": "exact match",
+    "hamming_loss": "wrong decisions per label (Hamming)",
+    "label_majority_accuracy": "right decisions per label, by majority",
+    "label_dawid_skene_accuracy": "right decisions per label, by Dawid–Skene",
+    "micro_precision": "micro precision",
+    "micro_recall": "micro recall",
+    "micro_f1": "micro F1",
 }
 _SHARES = (
     "percent",
@@ -105,10 +105,10 @@ LEAST_P = 0.001
 class ComparedPair:
     """``better`` is right at least as often as ``worse`` on the items of both.
 
-    ``difference`` in percentage points with its interval; ``only_better``, ``only_worse``: items on
-    which one alone is right. ``p`` is corrected for the number of pairs, ``p_alone`` is not;
-    ``p_items``: as if items were independent, where the test heeds that they are not.
-    ``own``: which of the two made decisions of the truth themselves.
+    ``difference``: in percentage points with its interval; ``only_better``, ``only_worse``: items
+    on which one alone is right. ``p`` is corrected for the number of pairs, ``p_alone`` is not;
+    ``p_items``: p as if items were independent, if the test takes whole clusters.
+    ``own``: the kinds of the two that made decisions of the truth themselves.
     """
 
     better: str
@@ -142,13 +142,13 @@ def compared_kinds(report: Report) -> list[ComparedKinds]:
     for truth in truths_of(report):
         test = report["comparisons"].get(truth.by)
         pairs = [pair for pair in test["pairs"] if pair["items"]] if test else []
-        # Of free texts right is the same word for word: where none is, it tells nothing.
+        # A free text is right if it is equal word for word: without any the test is meaningless.
         alone = any(pair["only_a"] + pair["only_b"] for pair in pairs)
         if not pairs or (TASKS[report["task"]].written and not alone):
             continue
         answered = f"the {test['items']:,} items that all {len(test['kinds'])} answered"
         if test["cochran_q"] is None:
-            overall = f"On {answered} nothing tells them apart."
+            overall = f"On {answered} they do not differ."
         else:
             q, p = number_words(test["cochran_q"]), p_words(test["p"])
             overall = f"Over {answered}: Q {q}, p {p}."
@@ -171,7 +171,7 @@ def p_words(p: float | None) -> str:
         return "–"
     if p < LEAST_P:
         return f"< {LEAST_P:g}"
-    # Never 0.05 for what is below it.
+    # Three digits, so that a p below 0.05 is never shown as 0.05.
     return number_words(p) if p >= 0.1 else f"{p:.3f}"
 
 
@@ -216,8 +216,8 @@ NOBODY_ABSTAINED = undefined("Nobody abstained.")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A kind: ``items`` it is measured on; ``own`` of the truth's decisions are its own; of
-    ``tie_words`` items it has no single most frequent answer."""
+    """A kind: ``items`` it is measured on, ``own`` of whose decisions it made itself, and ``ties``:
+    items on which it has no single most frequent answer."""
 
     kind: str
     offline: bool
@@ -228,7 +228,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class MeasureRow:
-    """One figure of every kind; a null one says its reason in words."""
+    """One figure of every kind; a null one has its reason in words."""
 
     words: str
     percent: bool
@@ -237,7 +237,7 @@ class MeasureRow:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """``rows`` come first, ``more`` are a click away."""
+    """``rows`` are shown first, ``more`` on demand."""
 
     columns: Sequence[Column]
     rows: Sequence[MeasureRow]
@@ -258,7 +258,7 @@ def coefficients(report: Report) -> Measures:
 
 
 def measures_against(report: Report, truth: Truth) -> Measures:
-    """Every kind against a truth: by all ways of putting labels together, then the rest."""
+    """Every kind against a truth: by all ways of aggregating labels, then the rest."""
     columns = [
         Column(
             kind,
@@ -294,7 +294,7 @@ def tie_words(columns: Sequence[Column]) -> str:
         for column in columns
         if column.ties
     ]
-    return f"Items with a tie are not in it: {', '.join(tied)}." if tied else ""
+    return f"Items with a tie are left out: {', '.join(tied)}." if tied else ""
 
 
 def _row(
@@ -356,16 +356,16 @@ def confidence_rows(report: Report) -> Sequence[ConfidenceRow]:
     return found
 
 
-#: Of one kind, confusions that are named one by one.
+#: Confusions of one kind that are listed.
 MOST_MISTAKEN = 8
 
 
 @dataclass(frozen=True, slots=True)
 class TrustCell:
-    """F1 of one kind on one label; ``best`` where no other kind's is higher.
+    """F1 of one kind on one label; ``best``: no other kind's is higher.
 
-    ``right``, ``wrong``, ``missed``: items of which the kind rightly says the label, wrongly says
-    it, or does not say it although it is true. ``interval`` and ``reason`` may be empty.
+    ``right``, ``wrong``, ``missed``: items to which the kind rightly gives the label, wrongly gives
+    it, or does not give it although it is true. ``interval`` and ``reason`` may be empty.
     """
 
     kind: str
@@ -390,7 +390,7 @@ class Confusion:
 
 @dataclass(frozen=True, slots=True)
 class TrustRow:
-    """A label, how many items truly have it (None where that is not told), a cell for each kind."""
+    """A label, how many items truly have it (None if not counted), and a cell for each kind."""
 
     label: str
     items: int | None

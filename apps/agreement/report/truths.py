@@ -1,4 +1,4 @@
-"""What a report holds to be true, how it measured, and which part of the labels it is about."""
+"""The truths of a report, its methods, and the part of the labels it is about."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,9 +19,9 @@ KIND_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """``key`` is where the report has it; ``words`` stand after "right about".
+    """``key``: its key in the report; ``words``: as after "right about".
 
-    ``measure``: the figure that says how often, or of free texts how far, a kind is right.
+    ``measure``: the figure of how often, or for free texts how far, a kind is right.
     """
 
     key: str
@@ -31,8 +31,8 @@ class Truth:
     measure: str = "majority_accuracy"
 
     def figure(self, kind: str) -> Mapping[str, Any]:
-        """How often a kind is right, of items where several labels make an answer; of free texts
-        how many words they share with the truth."""
+        """How often a kind's answer to an item is right; for free texts the share of words in
+        common with the truth."""
         figures: Mapping[str, Any] = self.found[kind]
         shown: Mapping[str, Any] = figures[self.measure]
         return shown
@@ -89,7 +89,7 @@ def interval_methods(report: Report) -> list[str]:
 
 
 def doubts(report: Report) -> list[str]:
-    """Why some intervals cover less than they say, without the codes before the words."""
+    """Why some intervals may be too narrow, without the codes before the words."""
     found = Counter(
         without_code(part)
         for figure in _figures(report)
@@ -128,7 +128,7 @@ _KINDS = {
 
 
 def part_words(report: Report, who: str = "") -> str:
-    """``Only items tagged “urgent”, labels by the crowd``; empty where it is about all labels.
+    """``Only items tagged “urgent”, labels by the crowd``; empty if it is about all labels.
 
     ``who``: the title of the only annotator, where the slice has one.
     """
@@ -142,7 +142,7 @@ def part_words(report: Report, who: str = "") -> str:
         parts.append(f"labels by {who or f'annotator {annotator}'}")
     if run := asked.get("run"):
         replicate = f", replicate {asked['replicate']}" if "replicate" in asked else ""
-        parts.append(f"of machines the labels of run {run}{replicate}")
+        parts.append(f"machines' labels of run {run}{replicate}")
     if label := asked.get("label"):
         parts.append(f"whether it is “{label}” or not")
     since, until = asked.get("since"), asked.get("until")

@@ -25,11 +25,11 @@ METRICS = {
     "recall": "Recall",
     "f1": "F1",
     "accuracy": "Accuracy",
-    "exact_match": "Whole set right",
-    "micro_precision": "Precision, all labels",
-    "micro_recall": "Recall, all labels",
-    "micro_f1": "F1, all labels",
-    "macro_f1": "F1, mean over labels",
+    "exact_match": "Exact match",
+    "micro_precision": "Micro precision",
+    "micro_recall": "Micro recall",
+    "micro_f1": "Micro F1",
+    "macro_f1": "Macro F1",
     "mean_absolute_error": "Mean distance",
 }
 WHY_NO_COST = {"not_recorded": "not recorded", "price_unknown": "the price is unknown"}
@@ -37,7 +37,7 @@ BASES = {
     "review": "decided by one reviewer",
     "agreement": "where reviewers agree",
     "adjudication": "decided by an expert",
-    "author": "said by the author",
+    "author": "answered by the author",
     "imported": "imported",
 }
 
@@ -122,7 +122,7 @@ def _mean_words(shown: Figure, say: Callable[[float], str]) -> str:
 
 @register.filter
 def percent(value: float | None) -> str:
-    """A share as per cent with as many digits as tell it from 0 and 100: ``5 %``, ``0.25 %``."""
+    """A share as per cent with enough digits to differ from 0 and 100: ``5 %``, ``0.25 %``."""
     if value is None:
         return "—"
     shown = 100 * value

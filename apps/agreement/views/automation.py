@@ -46,7 +46,7 @@ GONE = "There is nothing to switch: the promise has ended meanwhile."
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def automation(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What a promise takes, its sample, its proof, and what the blind audit says of it since.
+    """Show the costs of a promise, its sample, its proof, and the blind audit since.
 
     A promise in the query is shown, not made.
     """
@@ -67,13 +67,13 @@ def automation(request: SignedInRequest, slug: str) -> HttpResponse:
     context = project_page(request, project, "automation") | {"form": form}
     context |= _context(automation_state(project, asked), project)
     context["manages"] = context["role"] == Role.MANAGER
-    # A part that follows the fields as they are filled in says itself what is wrong with them.
+    # The part that follows the fields shows their faults itself.
     status = 422 if form.errors and "HX-Request" not in request.headers else 200
     return render(request, "agreement/automation.html", context, status=status)
 
 
 def _do_step(project: Project, actor: User, step: str | None, form: PromiseForm) -> str:
-    """Do what was asked; what to say of it."""
+    """Do the step asked for; returns a message about it."""
     if step == "draw":
         target, confidence, coverage = form.asked()
         made = draw_sample(
@@ -92,7 +92,7 @@ def _do_step(project: Project, actor: User, step: str | None, form: PromiseForm)
         raise Conflict(GONE)
     settle_if_small(live)
     if drawn:
-        return "The sample is given up."
+        return "The sample is discarded."
     if live.ending != Guarantee.Ending.SWITCHED_OFF:
         return ending_words(live)
     return "Switched off: rule and plan are as before."
@@ -100,7 +100,7 @@ def _do_step(project: Project, actor: User, step: str | None, form: PromiseForm)
 
 def _context(found: AutomationState, project: Project) -> dict[str, Any]:
     live = found.guarantee
-    # With a promise nothing of what another would take is shown, and nothing is counted for it.
+    # With a live promise the costs of another one are neither shown nor counted.
     plan = {"plan": found.plan, "pool": found.pool} if live is None else {}
     return plan | {
         "found": found,

@@ -75,7 +75,7 @@ def evaluation(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def evaluation_items(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The items behind one cell, with what was predicted and their debates."""
+    """The items behind one cell, with their predictions and debates."""
     project = get_project(request.user, slug, Right.VIEW)
     compared = compare_with_gold(project, find_source(project, **_source_asked(request)))
     title, ids = _selected(request.GET, compared)

@@ -59,9 +59,9 @@ def experiment_list(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def experiment_create(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Choose protocols and models; see what it takes and how much it can tell; start.
+    """Choose protocols and models, see the costs and the expected precision, and start.
 
-    A POST with ``show`` starts nothing: without scripts it is how one sees what it takes.
+    A POST with ``show`` starts nothing: it shows the costs to people without scripts.
     """
     project = get_project(request.user, slug, Right.MANAGE)
     ensure_builtin()
@@ -99,7 +99,7 @@ def experiment_create(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @never_cache
 def experiment_preview(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What the experiment in the form would take, and what it could tell apart."""
+    """The costs of the experiment in the form, and its expected precision."""
     project = get_project(request.user, slug, Right.MANAGE)
     ensure_builtin()
     form = ExperimentForm(current_schema(project).parsed.task, request.GET)
@@ -168,7 +168,7 @@ def experiment_debates(request: SignedInRequest, slug: str, experiment_id: int) 
 def experiment_use(
     request: SignedInRequest, slug: str, experiment_id: int, run_id: int
 ) -> HttpResponse:
-    """Start what an arm tried over the project's items; before that, what it will take."""
+    """Show the costs of an arm's set-up on the project's items, or start it."""
     project = get_project(request.user, slug, Right.MANAGE)
     experiment = selectors.get_experiment(project, experiment_id)
     arm = next((arm for arm in selectors.arms_of(experiment) if arm.run.pk == run_id), None)
@@ -197,7 +197,7 @@ def experiment_use(
 
 
 def _preview_context(project: Project, form: ExperimentForm) -> dict[str, Any]:
-    """What the experiment in the form would take, or why there is no telling."""
+    """The costs of the experiment in the form, or why they are not known."""
     if not form.is_valid():
         return {}
     try:

@@ -1,4 +1,4 @@
-"""Whom can I trust for what? The agreement page, its pictures as files, and the items behind it."""
+"""The agreement page, its charts as files, and the items behind its numbers."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ OVER_TIME = "over-time"
 @login_required
 @require_GET
 def agreement(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Sentences, pictures and tables of a slice; ``part=report`` is what comes later."""
+    """Sentences, charts and tables of a slice; ``part=report`` is the part fetched later."""
     project = get_project(request.user, slug, Right.VIEW)
     frame = project_page(request, project, "agreement")
     if request.GET.get("part") == "report":

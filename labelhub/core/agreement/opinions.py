@@ -29,7 +29,7 @@ from labelhub.core.agreement.ratings import Ints
 class OpinionChanges:
     """Debates by whether the opinion before and the one after are right.
 
-    ``mended``: of what was wrong before, the share that is right after; ``spoilt``: the reverse.
+    ``mended``: the share of answers wrong before that are right after; ``spoilt``: the reverse.
     """
 
     right_right: int

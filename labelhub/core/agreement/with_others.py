@@ -23,7 +23,7 @@ SURE = 0.975
 
 @dataclass(frozen=True, slots=True)
 class RaterAgreement:
-    """Of one rater: over how many shared ``items``, share of agreeing comparisons, kappa."""
+    """One rater: the number of shared ``items``, the share of agreeing comparisons, and kappa."""
 
     items: int
     percent: Figure
@@ -51,7 +51,7 @@ def rater_agreement(ratings: Ratings) -> list[RaterAgreement]:
 
 
 def count_comparisons(ratings: Ratings) -> tuple[Ints, Ints]:
-    """Of each rating the others of its item: how many agree, and how many there are; (ratings,)."""
+    """For each rating, the other ratings of its item: how many agree, and how many there are."""
     cells = ratings.items * ratings.n_categories + ratings.codes
     _, cell, alike = np.unique(cells, return_inverse=True, return_counts=True)
     sizes = np.bincount(ratings.items, minlength=ratings.n_items)
@@ -59,14 +59,14 @@ def count_comparisons(ratings: Ratings) -> tuple[Ints, Ints]:
 
 
 def _concatenate_ranges(starts: Ints, sizes: Ints) -> Ints:
-    """The positions of all ranges, each from its start and of its size."""
+    """The positions of all ranges, given by their starts and sizes."""
     before = np.cumsum(sizes) - sizes
     return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SharedItems:
-    """One rater's answers to shared items, how many others agree, and of how many; (items,)."""
+    """One rater's answers to shared items, and how many others agree of how many; (items,)."""
 
     codes: Ints
     agreeing: Ints
@@ -93,7 +93,7 @@ class _SharedItems:
         return self._percent_by_items(agreed / comparisons, comparisons)
 
     def _percent_by_items(self, share: float, comparisons: int) -> Figure:
-        """Wilson's interval of as many independent comparisons as these are worth."""
+        """Wilson's interval for the effective number of independent comparisons."""
         items = len(self.codes)
         added = self.agreeing - share * self.others
         variance = items / (items - 1) * float((added**2).sum()) / comparisons**2

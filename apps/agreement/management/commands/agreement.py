@@ -31,12 +31,14 @@ class Command(LabelhubCommand):
     help = "Agreement within and between LLM, crowd, expert and author, and against gold."
 
     def add_command_arguments(self, parser: ArgumentParser) -> None:
-        """Which project, and which part of its ledger."""
+        """Declare the options: the project, and the part of its ledger."""
         parser.add_argument("slug")
         parser.add_argument("--kind", default="", help=f"only {', '.join(Kind.values)}")
-        parser.add_argument("--annotator", default="", help="only this one, by number or name")
+        parser.add_argument(
+            "--annotator", default="", help="only this annotator, by number or name"
+        )
         parser.add_argument("--run", type=int, dest="run_id", help="only this run of machines")
-        parser.add_argument("--replicate", type=int, default=1, help="which replicate of the run")
+        parser.add_argument("--replicate", type=int, default=1, help="the replicate of the run")
         parser.add_argument("--label", default="", help="compare answers as this label or not")
         parser.add_argument("--since", help="first day, such as 2026-11-01")
         parser.add_argument("--until", help="last day")
@@ -57,7 +59,7 @@ class Command(LabelhubCommand):
         )
         found = agreement_report(project, asked)
         if not found["sources"] and asked.given:
-            raise InvalidInput("No label is in this part of the ledger.")
+            raise InvalidInput("This part of the ledger has no labels.")
         if not found["sources"]:
             raise InvalidInput("This project has no labels yet: import labels or run preannotate.")
         who = annotator_title(project, asked.annotator)
@@ -69,12 +71,12 @@ class Command(LabelhubCommand):
         self._say_machines(found)
         self.say(f"\nIntervals are 95 %: {'; '.join(interval_methods(found)) or 'none here'}.")
         for doubt in doubts(found):
-            self.say(f"Some cover less: {doubt}.")
+            self.say(f"Some may be too narrow: {doubt}.")
         return found
 
     def _say_in_short(self, found: Mapping[str, Any], who: str) -> None:
         if part := part_words(found, who):
-            self.say(f"{part}: all that follows is about this part of the labels only.\n")
+            self.say(f"{part}: everything below is about this part of the labels only.\n")
         self.say("In short")
         for finding in sentences(found):
             self.say(f"  {finding.text}")
@@ -99,7 +101,7 @@ class Command(LabelhubCommand):
 
     def _say_repeats(self, found: Mapping[str, Any]) -> None:
         if found["intra"]:
-            self.say("\nThe same again: pairs of an annotator's own answers to an item that agree")
+            self.say("\nThe same again: agreement of an annotator's own answers to an item")
         for kind, repeats in found["intra"].items():
             counts = ", ".join(
                 (
@@ -120,7 +122,7 @@ class Command(LabelhubCommand):
                 self.say(f"  {short_name(found, column.kind)}: {column.items:,} items{own}")
             self._say_rows(found, measures.rows)
             if tied := tie_words(measures.columns):
-                self.say(f"  Of F1 and matrices: {tied}")
+                self.say(f"  For F1 and matrices: {tied}")
 
     def _say_rows(self, found: Mapping[str, Any], rows: Sequence[MeasureRow]) -> None:
         for row in rows:
@@ -136,7 +138,7 @@ class Command(LabelhubCommand):
                 self.say(
                     f"  {pair.words}: {pair.difference} points, n {pair.items:,}; alone right"
                     f" {pair.only_better:,} and {pair.only_worse:,}; p {pair.p}"
-                    f" ({'beyond chance' if pair.settled else 'may be chance'})"
+                    f" ({'significant' if pair.settled else 'not significant'})"
                 )
             self.say(
                 f"  {comparison.overall} p corrected by Holm. {'; '.join(comparison.methods)}."
@@ -153,7 +155,7 @@ class Command(LabelhubCommand):
             self.say(f"  {name}: {words} at ε {test['epsilon']:g}")
         for machine in confidence_rows(found):
             self.say(
-                f"  {machine.name}: sure {machine.sure}, right {machine.right};"
+                f"  {machine.name}: confidence {machine.sure}, accuracy {machine.right};"
                 f" calibration error {machine.error} points, Brier {machine.brier}, n {machine.n:,}"
             )
 
@@ -168,4 +170,4 @@ def _day(name: str, given: str | None) -> date | None:
     try:
         return date.fromisoformat(given)
     except ValueError:
-        raise InvalidInput(f"{name}: '{given[:40]}' is no day, such as 2026-11-01.") from None
+        raise InvalidInput(f"{name}: '{given[:40]}' is not a day such as 2026-11-01.") from None
