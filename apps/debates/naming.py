@@ -1,4 +1,4 @@
-"""What protocols, roles and reasons are called, for people."""
+"""The names of protocols, roles and reasons on pages."""
 
 from apps.labels.services import RELABEL
 from labelhub.core.debate import PROTOCOLS
@@ -7,13 +7,13 @@ from labelhub.core.llm.types import Status
 
 
 def protocol_title(name: str) -> str:
-    """``self_consistency`` as people read it; the name of one that this version does not know."""
+    """The title of a protocol; its name if this version does not know it."""
     info = PROTOCOLS.get(name)
     return info.title if info else name
 
 
 def role_words(role: str) -> str:
-    """``annotator_b`` as people read it: Annotator B."""
+    """The title of a role: "Annotator B" for ``annotator_b``."""
     first, *words = role.split("_")
     last = [words.pop().upper()] if words and len(words[-1]) == 1 else []
     return " ".join([first.capitalize(), *words, *last])
@@ -27,10 +27,10 @@ REASON_WORDS = {
         for threshold in THRESHOLDS
     },
     AUDIT: "audited at random",
-    RELABEL: "labels were changed",
+    RELABEL: "the labels of the project were changed",
 }
 
-#: How a call ended, as a heading, worst first.
+#: Headings for the statuses of calls, worst first.
 TROUBLE_WORDS = {
     Status.FAILED: "Failed",
     Status.REFUSED: "Declined",
@@ -40,40 +40,40 @@ TROUBLE_WORDS = {
 _ADVICE = {
     Status.REFUSED: "The model declined to answer. These items go to people; another model may "
     "answer them.",
-    Status.TRUNCATED: "The answer ended at its cap before it decided. These items go to people; "
-    "give the model longer answers under Model providers before the next run.",
+    Status.TRUNCATED: "The answer reached its token limit before it decided. These items go to "
+    "people; raise the limit of the model under Model providers before the next run.",
     Status.UNPARSED: "The answer names none of the offered labels. These items go to people; read "
-    "an example, then say more about the labels or choose another model.",
+    "an example, then describe the labels in more detail or choose another model.",
 }
-_AGAIN = "then try the failed ones again."
+_AGAIN = "then try the failed debates again."
 _FAULTS = {
-    0: f"No answer came. See that the endpoint runs and answers in time, {_AGAIN}",
-    200: f"What came was no answer of a model. See what the base URL leads to, {_AGAIN}",
-    401: f"The key was refused. Mend the key, {_AGAIN}",
-    402: f"The account has nothing left. Pay there, {_AGAIN}",
-    403: f"The key may not use this model. Mend the key, {_AGAIN}",
-    404: f"There is no such model there. Mend its name or the base URL, {_AGAIN}",
+    0: f"No answer came. Check that the endpoint is running and answers in time, {_AGAIN}",
+    200: f"The response is not the answer of a model. Check the base URL, {_AGAIN}",
+    401: f"The endpoint rejected the key. Correct the key, {_AGAIN}",
+    402: f"The account has no credit left. Add credit at the provider, {_AGAIN}",
+    403: f"The key may not use this model. Correct the key, {_AGAIN}",
+    404: f"The endpoint has no such model. Correct its name or the base URL, {_AGAIN}",
     413: "The text is too long for the model. Shorten it, or choose a model with more context.",
-    429: f"The endpoint would take no more. Wait or raise the limit there, {_AGAIN}",
+    429: f"The endpoint accepts no more requests. Wait or raise the limit there, {_AGAIN}",
 }
-_REJECTED = "The endpoint does not take this request as it is; its words say why. It may take a "
-_SERVER = f"The endpoint is at fault. Wait until it has recovered, {_AGAIN}"
+_REJECTED = "The endpoint rejects this request; its message says why. It may accept a "
+_SERVER = f"The endpoint has an error of its own. Wait until it has recovered, {_AGAIN}"
 
 
 def reason_words(code: str) -> str:
-    """The reason as people read it; a code without words as it is, blanks for underscores."""
+    """The words for a reason; an unknown code is shown with blanks for underscores."""
     return REASON_WORDS.get(code, code.replace("_", " "))
 
 
 def trouble_advice(status: str, http_status: int | None) -> str:
-    """What to do about calls that ended so; ``http_status`` is that of the last attempt, 0 where
-    no answer came, None where nothing was sent."""
+    """What to do about calls with this status; ``http_status``: of the last attempt, 0 without an
+    answer, None if nothing was sent."""
     if status != Status.FAILED:
         return _ADVICE.get(Status(status), "")
     if http_status is None:
-        return f"Read what it says, mend it, {_AGAIN}"
+        return f"Read the message, fix the cause, {_AGAIN}"
     if http_status in _FAULTS:
         return _FAULTS[http_status]
     if http_status >= 500:
         return _SERVER
-    return f"{_REJECTED}shorter text, or a model that is set up differently."
+    return f"{_REJECTED}shorter text, or a model with other settings."

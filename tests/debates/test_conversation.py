@@ -103,7 +103,7 @@ def test_a_discussion_is_rounds_of_letters_with_marks_where_minds_change() -> No
     (stage,) = laid_out(debate).stages
     letters = ["Annotator A", "Annotator B", "Annotator C"]
     assert shape(stage) == [("round", letters), ("round", letters)]
-    assert (stage.rows[0].title, stage.rows[0].note) == ("Round 0", "alone")
+    assert (stage.rows[0].title, stage.rows[0].note) == ("Round 0", "independent answers")
     speeches = [cell.speech for cell in stage.rows[1].cells]
     assert [speech.was for speech in speeches if speech] == ["", "bad", ""]
     assert speeches[2] is not None
@@ -126,9 +126,9 @@ def test_votes_on_several_labels_are_counted_by_label() -> None:
     [
         (["a", "a", "a"], 0, "All three agreed before any discussion: a."),
         (["a", "a"], 2, "Both agreed after round 2: a."),
-        (["a", "b"], 1, "Two answers, no agreement after round 1: the votes are tied."),
+        (["a", "b"], 1, "Two answers did not agree after round 1: the votes are tied."),
         (["a", "a", "b"], None, "Two of three agreed: a."),
-        ([None, None], 1, "None gave an answer that could be read."),
+        ([None, None], 1, "None of the answers could be read."),
         (["a"], None, ""),
         (["a"] * 12, None, "All 12 agreed: a."),
     ],
@@ -163,7 +163,9 @@ def test_a_trial_is_hearing_arguments_precedents_and_judges() -> None:
         ("judges", ["Judge 1", "Judge 2", "Judge 3"]),
     ]
     hearing, arguments, _, judges = stage.rows
-    assert hearing.note == "good against bad (the next likely by the hearing's probabilities)"
+    assert (
+        hearing.note == "good against bad (the second one is the next most probable at the hearing)"
+    )
     assert arguments.note == "the judges read the defence first"
     prosecution, defence = (cell.speech for cell in arguments.cells)
     assert prosecution
@@ -181,17 +183,18 @@ def test_a_cascade_is_two_stages_with_what_was_in_doubt() -> None:
     (only,) = laid_out(debate).stages
     assert (only.title, only.end) == (
         "First: self-consistency",
-        "Nothing was in doubt: no more was asked.",
+        "The answer is not in doubt: the second protocol was not needed.",
     )
     say(debate, "then/clerk", "then_clerk", "bad")
     doubts = ["d_rate", "no label", "lenient"]
     end(debate, "bad", stage="then", doubts=doubts, first_stage={"d_rate": 0.2}, first="good")
     first, then = laid_out(debate).stages
     assert (first.end, then.title) == ("", "Then: courtroom")
-    assert then.why[0] == "the first answer leads by 0.2 of the votes only (at most 0.5 is doubt)"
+    doubt = "the most frequent answer leads by only 0.2 of the votes (up to 0.5 is doubtful)"
+    assert then.why[0] == doubt
     assert then.why[1:] == (
-        "the first answer gives no label",
-        "an answer did not keep to the form asked for",
+        "the first protocol gave no label",
+        "an answer does not have the requested form",
     )
     assert [cell.name for cell in first.rows[0].cells] == [
         f"Sample {number}" for number in range(1, 6)
@@ -201,7 +204,7 @@ def test_a_cascade_is_two_stages_with_what_was_in_doubt() -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"status": "ok", "rung": 4}, "its last sentence decides plainly"),
+        ({"status": "ok", "rung": 4}, "its last sentence states the label"),
         ({"status": "ok", "finish_reason": "length"}, "after it had decided"),
         ({"status": "failed", "note": "Broken.", "attempts": []}, "Nothing was sent."),
         (
@@ -261,7 +264,10 @@ def test_the_head_says_what_numbers_mean() -> None:
     decide(debate.item, "good")
     found = summarize_debate(read(debate))
     facts = {fact.title: (fact.number, fact.words) for fact in found.facts}
-    assert facts["Lead (D_rate)"] == ("0.2", "the first answer leads by 1 of 5 votes")
-    assert facts["Probability margin"] == ("0.31", "the label is 31% likelier than the next")
+    lead = ("0.2", "the most frequent answer leads the second by 1 of 5 votes")
+    assert facts["Lead of the first answer (D_rate)"] == lead
+    assert facts["Entropy of the votes"][1].startswith("from 0 (all votes are the same) to 1")
+    assert facts["Probability margin"][0] == "0.31"
+    assert facts["Probability margin"][1].startswith("from 0 (another answer is just as probable)")
     assert (found.agrees, found.turned, found.calls) == (True, "better", 5)
     assert found.cost_nanousd is None

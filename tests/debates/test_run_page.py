@@ -127,8 +127,8 @@ def test_troubles_are_grouped_by_cause() -> None:
     assert {other.count for other in others} == {1}
     assert selectors.troubles(run).off_menu == (("splendid", 1),)
     page = page_of(run)
-    assert "The endpoint is at fault." in page
-    assert "The endpoint would take no more." in page
+    assert "The endpoint has an error of its own." in page
+    assert "The endpoint accepts no more requests." in page
     assert "The answer names none of the offered labels." in page
     assert reverse("debate_detail", args=[run.project.slug, first.example]) in page
     assert "splendid" in page

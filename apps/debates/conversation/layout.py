@@ -1,4 +1,4 @@
-"""The whole debate: stages, of rows, of cells."""
+"""The layout of a debate: stages of rows of cells."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ SILENT = "no answer"
 
 @dataclass(frozen=True, slots=True)
 class VoteBar:
-    """How many of how many said it."""
+    """The votes for one answer (``words``), out of ``of`` voters."""
 
     words: str
     votes: int
@@ -37,7 +37,7 @@ class VoteBar:
 
 
 def vote_bars(values: Sequence[Any]) -> tuple[VoteBar, ...]:
-    """Votes by answer, the most frequent first; of several labels, by label."""
+    """Votes by answer, the most frequent first; for sets of labels, votes by label."""
     counts: Counter[str] = Counter()
     for value in values:
         if isinstance(value, list) and value:
@@ -49,16 +49,16 @@ def vote_bars(values: Sequence[Any]) -> tuple[VoteBar, ...]:
 
 
 def agreement(values: Sequence[Any], rounds: int | None) -> str:
-    """“Two of three agreed after round 1: good.”; ``rounds`` None: they do not discuss."""
+    """“Two of three agreed after round 1: good.”; ``rounds`` is None without a discussion."""
     counts = Counter(value_key(value) for value in values if value is not None)
     if not counts:
-        return "None gave an answer that could be read."
+        return "None of the answers could be read."
     (key, most), *others = counts.most_common()
     when = "" if rounds is None else " before any discussion"
     if rounds:
         when = f" after round {rounds}"
     if others and others[0][1] == most:
-        return f"{_upper(number(len(values)))} answers, no agreement{when}: the votes are tied."
+        return f"{_upper(number(len(values)))} answers did not agree{when}: the votes are tied."
     answer = next(value for value in values if value is not None and value_key(value) == key)
     if len(values) == 1:
         return ""
@@ -79,17 +79,17 @@ def _upper(words: str) -> str:
 
 
 _SECOND_BY = {
-    "ranking": "the hearing ranked it second",
-    "only other": "there is no other answer",
-    "probabilities": "the next likely by the hearing's probabilities",
-    "lot": "drawn by lot, as the hearing named no second",
+    "ranking": "the hearing ranked the second one second",
+    "only other": "no other answer is offered",
+    "probabilities": "the second one is the next most probable at the hearing",
+    "lot": "the second one was drawn at random, because the hearing named none",
 }
 _ADVOCATES = ("prosecutor", "defence")
 
 
 @dataclass(frozen=True, slots=True)
 class TrialWords:
-    """Words about the trial; empty where there was none."""
+    """Texts about a trial; empty for other protocols."""
 
     candidates: str = ""
     heard_first: str = ""
@@ -98,7 +98,7 @@ class TrialWords:
 
 
 def trial_words(signals: Mapping[str, Any], schema: Schema) -> TrialWords:
-    """What the signals tell of the trial."""
+    """The texts about a trial from its signals."""
     two = signals.get("candidates")
     if not isinstance(two, list) or len(two) != len(_ADVOCATES):
         return TrialWords()
@@ -114,10 +114,10 @@ def trial_words(signals: Mapping[str, Any], schema: Schema) -> TrialWords:
 
 
 def bench_words(settings: Mapping[str, Any]) -> str:
-    """How the judges come to a verdict."""
+    """How the judges reach a verdict."""
     if settings.get("deliberation") == "parallel":
-        return "side by side; the majority decides"
-    return "one after the other, each reads those before; the last one decides"
+        return "independent verdicts; the majority decides"
+    return "in turn: each reads the verdicts before, and the last one decides"
 
 
 def end_words(values: Sequence[Any], settings: Mapping[str, Any]) -> str:
@@ -132,7 +132,7 @@ def end_words(values: Sequence[Any], settings: Mapping[str, Any]) -> str:
 def _answer_words(value: Any, schema: Schema) -> str:
     try:
         return schema.name_of(value)
-    except StopIteration:  # a point that this version of the scale does not have
+    except StopIteration:  # this version of the scale does not have the point
         return value_words(value)
 
 
@@ -146,13 +146,13 @@ def _length_words(signals: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-#: More than so many side by side are shown by what they answer alone.
+#: The most cells in a row whose full texts are shown.
 MANY = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What is shown side by side: ``number`` is that of a round, ``bars`` count the ballots."""
+    """Cells that are shown side by side; ``number``: of the round; ``bars``: the votes."""
 
     kind: Kind
     number: int
@@ -163,13 +163,13 @@ class Row:
 
     @property
     def many(self) -> bool:
-        """Whether the words of each are folded away, so that what was said can be overlooked."""
+        """Whether the texts are collapsed, so that the answers can be seen at a glance."""
         return len(self.cells) > MANY
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One protocol's part of the debate; ``why`` it was asked, ``end`` how it ended, in words."""
+    """One protocol's part of the debate, with the reasons why it ran and a sentence on its end."""
 
     title: str
     rows: tuple[Row, ...]
@@ -179,7 +179,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The debate; ``evidence`` has every phrase anybody quoted."""
+    """The debate; ``evidence`` has every quoted phrase by label."""
 
     stages: tuple[Stage, ...]
     evidence: dict[str, list[str]]
@@ -187,7 +187,7 @@ class Conversation:
 
 @dataclass(slots=True)
 class _Steps:
-    """The turns of one stage by place, each step's tries in their order."""
+    """The turns of one stage by place; the tries of a step in order."""
 
     roles: dict[Place, str] = field(default_factory=dict)
     tries: dict[Place, list[Turn]] = field(default_factory=dict)
@@ -213,11 +213,11 @@ def conversation(debate: Debate) -> Conversation:
 def _stage(debate: Debate, name: str, steps: _Steps) -> Stage:
     protocol, settings = stage_settings(debate.run.protocol, debate.run.protocol_settings, name)
     signals: Mapping[str, Any] = debate.signals
-    if name == FIRST:  # kept apart once a cascade went on
+    if name == FIRST:  # a cascade stores them separately if it runs its second protocol
         signals = signals.get("first_stage", signals)
     case = trial_words(signals, debate.run.schema.parsed)
     around = SpeechContext(verdict_of(debate), claims=case.claims, sides=case.sides)
-    silence = "Not heard yet." if debate.status == Debate.Status.WAITING else "Was not asked."
+    silence = "Not called yet." if debate.status == Debate.Status.WAITING else "Not called."
     rows = []
     wanted = expected_places(protocol, settings)
     found = {(place.kind, place.number) for place in steps.tries}
@@ -243,7 +243,7 @@ def _stage(debate: Debate, name: str, steps: _Steps) -> Stage:
 
 
 def _places_in_row(kind: Kind, number: int, steps: _Steps, wanted: Sequence[Place]) -> list[Place]:
-    """Who spoke in the row and who was expected to."""
+    """The places of the row with a turn, and those that are expected to have one."""
     spoke = [place for place in steps.tries if (place.kind, place.number) == (kind, number)]
     others = [place for place in wanted if (place.kind, place.number) == (kind, number)]
     order = {place.name: position for position, place in enumerate(others)}
@@ -262,21 +262,15 @@ def _heading(
     kind: Kind, number: int, case: TrialWords, settings: dict[str, Any]
 ) -> tuple[str, str]:
     if kind == Kind.ROUND:
-        return (
-            (f"Round {number}", "with everybody's words before them")
-            if number
-            else (
-                "Round 0",
-                "alone",
-            )
-        )
+        note = "after reading the other annotators" if number else "independent answers"
+        return f"Round {number}", note
     if kind == Kind.JUDGES:
         return "Judges", bench_words(settings)
     return {
         Kind.HEARING: ("The hearing", case.candidates),
         Kind.ARGUMENTS: ("The arguments", case.heard_first),
-        Kind.PRECEDENTS: ("Precedents", "verified items that are alike, each with a reason"),
-        Kind.BALLOTS: ("The ballots", "each without knowing of the others"),
+        Kind.PRECEDENTS: ("Precedents", "similar verified items, each with a reason"),
+        Kind.BALLOTS: ("The ballots", "independent answers"),
     }.get(kind, ("", ""))
 
 
@@ -285,9 +279,9 @@ def _values(cells: Iterable[Cell]) -> list[Any]:
 
 
 def _end(name: str, rows: Sequence[Row], debate: Debate, settings: dict[str, Any]) -> str:
-    """How a discussion, a bench or a cascade's first stage ended, in a sentence."""
+    """How a discussion, the judges or a cascade's first stage ended, in a sentence."""
     if name == FIRST and debate.signals.get("stage") == FIRST:
-        return "Nothing was in doubt: no more was asked."
+        return "The answer is not in doubt: the second protocol was not needed."
     if not rows or rows[-1].kind not in (Kind.ROUND, Kind.JUDGES):
         return ""
     values = _values(rows[-1].cells)

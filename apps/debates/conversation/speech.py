@@ -1,4 +1,4 @@
-"""One turn as it is shown: what it says against the verdict, how it was read, what was done."""
+"""One turn on the page: its answer compared with the verdict, and notes on how it was read."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from labelhub.core.schema import value_words
 
 
 class Kind(StrEnum):
-    """What a row is, in the order in which rows follow each other."""
+    """The kind of a row, in the order of the rows."""
 
     ROLES = "roles"
     HEARING = "hearing"
@@ -31,7 +31,7 @@ class Kind(StrEnum):
 
 RANKS = {kind: rank for rank, kind in enumerate(Kind)}
 
-#: Rows of the roles that speak once, where that is not simply beside all others.
+#: Rows of roles with one turn that do not share a row with all others.
 _OF_ROLES = {
     "clerk": Kind.HEARING,
     "prosecutor": Kind.ARGUMENTS,
@@ -57,7 +57,7 @@ _SEAT = re.compile(r"annotator_([a-z])")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """``number`` tells rows of one kind apart (rounds); ``order`` sorts within a row."""
+    """``number`` distinguishes rows of one kind (rounds); ``order`` sorts within a row."""
 
     kind: Kind
     name: str
@@ -66,7 +66,7 @@ class Place:
 
 
 def stage_of(step: str, role: str) -> tuple[str, str, str]:
-    """The stage of a cascade (else ""), and step and role as the stage's protocol knows them."""
+    """The stage of a cascade (else ""), and step and role by their names in its protocol."""
     stage, _, rest = step.partition("/")
     if stage in (FIRST, THEN) and role.startswith(f"{stage}_"):
         return stage, rest, role.removeprefix(f"{stage}_")
@@ -89,18 +89,18 @@ def place_of(step: str, role: str) -> Place:
 def stage_settings(
     protocol: str, settings: Mapping[str, Any], stage: str
 ) -> tuple[str, dict[str, Any]]:
-    """The protocol that a stage plays, and its settings as far as they are known."""
+    """The protocol of a stage, and its settings as far as they are known."""
     if stage:
         protocol, settings = str(settings.get(stage, "")), cascade.stage_settings(stage, settings)
     info = PROTOCOLS.get(protocol)
     try:
         return protocol, info.read_settings(settings) if info else dict(settings)
-    except InvalidInput:  # of another version of this program
+    except InvalidInput:  # settings of another version of LabelHub
         return protocol, dict(settings)
 
 
 def expected_places(protocol: str, settings: Mapping[str, Any]) -> list[Place]:
-    """The places that are sure to be spoken from, in their order; empty where nobody knows."""
+    """The places of the steps that every debate has, in order; empty if unknown."""
     info = PROTOCOLS.get(protocol)
     if info is None:
         return []
@@ -110,10 +110,10 @@ def expected_places(protocol: str, settings: Mapping[str, Any]) -> list[Place]:
         return []
 
 
-#: From how many characters on only the beginning is shown at first.
+#: Longer texts are collapsed to their beginning.
 LONG = 700
 
-#: Who takes up whose words as their own.
+#: Role → the role whose answer it revises.
 _REVISES = {"refiner": "drafter"}
 _STATUS = {
     Status.UNPARSED: "no answer could be read",
@@ -126,7 +126,8 @@ _STATUS = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One name of a verdict; ``state`` is same, dropped (not in the end) or missing (left out)."""
+    """One label of a turn; ``state``: "same" as in the verdict, "dropped" from it, or "missing"
+    here."""
 
     name: str
     state: str
@@ -134,11 +135,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """One turn as shown.
+    """One turn on the page.
 
-    ``was`` is what the same speaker said before where they changed their mind, else "".
-    ``notes`` say, in words, how the answer ended and what was done about it. ``claim`` is what an
-    advocate or reporter speaks for; ``side`` in more words, such as lengths.
+    Attributes:
+        notes: how the answer ended and what was done about it, in words.
+        was: the earlier answer of a role that changed its mind, else "".
+        claim: the answer that an advocate argues for.
+        side: more about the argument, such as its length.
     """
 
     turn: Turn
@@ -151,7 +154,7 @@ class Speech:
 
     @property
     def trouble(self) -> str:
-        """How it ended where it brought nothing; "" where it did."""
+        """Why the turn has no usable answer; "" if it has one."""
         status = self.turn.status
         if status == Status.OK:
             return ""
@@ -159,18 +162,19 @@ class Speech:
 
     @property
     def answers(self) -> bool:
-        """Whether it gives an answer, not an argument."""
+        """Whether it is an answer, not an argument."""
         return self.turn.value is not None
 
     @property
     def long(self) -> bool:
-        """Whether only its beginning is shown at first."""
+        """Whether it is collapsed to its beginning."""
         return len(self.turn.words) > LONG
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A place in a row: the turn that counts, earlier tries of the same step, or why none."""
+    """A place in a row: the turn that counts and earlier tries of the same step, or why there is
+    no turn (``silence``)."""
 
     name: str
     speech: Speech | None = None
@@ -180,7 +184,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class SpeechContext:
-    """What a turn is read against: the verdict, who said what before, and who speaks for what."""
+    """The context of a turn: the verdict, earlier answers by role, and the sides of advocates."""
 
     verdict: Any
     before: dict[str, Any] = field(default_factory=dict)
@@ -189,9 +193,9 @@ class SpeechContext:
 
 
 def cell_of(place: Place, role: str, tries: Sequence[Turn], around: SpeechContext) -> Cell:
-    """The cell of all tries of one step, of which the last one counts."""
+    """The cell with all tries of a step, of which the last one counts."""
     *earlier, turn = tries
-    # Judges and samples are others each time.
+    # Each judge and each sample is a new opinion, not a changed one.
     second_opinion = place.kind is Kind.ROUND or role in _REVISES
     said_before = around.before.get(_REVISES.get(role, role)) if second_opinion else None
     changed = None not in (said_before, turn.value) and said_before != turn.value
@@ -219,15 +223,17 @@ def _notes(turn: Turn, earlier: Sequence[Turn]) -> list[str]:
     if turn.status == Status.FAILED:
         notes += [turn.note, _attempts(turn)]
     elif turn.off_menu:
-        notes.append(f"It answered “{turn.off_menu}”, which is not offered: that counts as none.")
+        notes.append(f"The answer “{turn.off_menu}” is not offered and does not count.")
     elif turn.note:
         notes.append(turn.note)
     if turn.status == Status.OK and turn.finish_reason == "length":
-        notes.append("Cut off at the cap on its length, after it had decided.")
+        notes.append("The answer reached its token limit after it had decided.")
     if turn.status == Status.OK and turn.rung == AFTER_REASK:
-        notes.append("Asked again: the first answer could not be read, this one could.")
+        notes.append("The model was asked again, because its first answer could not be read.")
     elif turn.status == Status.OK and turn.rung > LAST_STRICT_RUNG:
-        notes.append("It did not keep to the form asked for; its last sentence decides plainly.")
+        notes.append(
+            "The answer does not have the requested form; its last sentence states the label."
+        )
     if turn.status != Status.OK and earlier:
         notes.append(f"Tried {len(earlier) + 1} times.")
     return [note for note in notes if note]
@@ -244,7 +250,7 @@ def _attempts(turn: Turn) -> str:
 
 
 def _parts(value: Any, verdict: Any) -> tuple[Part, ...]:
-    """The names of a value against those of the verdict it led to."""
+    """The labels of a value, compared with those of the verdict."""
     names, final = _names(value), _names(verdict)
     if value is None:
         return ()
@@ -266,14 +272,14 @@ _ABSENT = object()
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A complete turn; ``params`` are name, what was asked and what was effective, in words."""
+    """A complete turn; ``params``: name, requested value and effective value, in words."""
 
     turn: Turn
     params: tuple[tuple[str, str, str], ...]
 
 
 def records_of(turns: Iterable[Turn]) -> tuple[Record, ...]:
-    """The records of turns that are loaded whole."""
+    """The records of completely loaded turns."""
     return tuple(Record(turn, tuple(_params(turn))) for turn in turns)
 
 

@@ -1,4 +1,4 @@
-"""What came of a debate: verdict, gold, first opinion, how sure, what it took; in plain words."""
+"""The summary of a debate: verdict, gold, first opinion, certainty and cost, in plain words."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from labelhub.core.debate.signals import NO_MARGIN
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A signal: its title, the number where there is one, and what that means here."""
+    """A signal: its title, its number, and what the number means."""
 
     title: str
     number: str
@@ -21,10 +21,13 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class DebateSummary:
-    """The head of a debate's page. ``agrees`` is None where there is nothing to compare.
+    """The head of a debate's page.
 
-    ``turned`` is "better" or "worse" where gold tells, "changed" where it does not, "" where the
-    first opinion stood. ``noticed`` are flags that are no reasons.
+    Attributes:
+        agrees: whether the value is the gold; None without one of them.
+        turned: how the value differs from the first opinion: "better" or "worse" by the gold,
+            "changed" if the gold does not tell, "" if they are the same.
+        noticed: flags that are not among the reasons.
     """
 
     value: Any
@@ -43,28 +46,28 @@ class DebateSummary:
 
 
 def verdict_of(debate: Debate) -> Any:
-    """What the debate concluded; of debates before that was kept, what it put down."""
+    """The value of the debate; for old debates without a stored value, that of their label."""
     if debate.value is None and debate.label is not None:
         return debate.label.value
     return debate.value
 
 
 def gold_of(debate: Debate) -> Gold | None:
-    """The item's gold as it stands, of a debate read by ``selectors``."""
+    """The item's present gold, for a debate that ``selectors`` loaded."""
     state = getattr(debate.item, "state", None)
     gold: Gold | None = state.gold if state else None
     return gold
 
 
 def same_value(first: Any, other: Any) -> bool:
-    """Whether two values say the same; sets of labels in any order."""
+    """Whether two values are the same; the order of several labels does not matter."""
     if isinstance(first, list) and isinstance(other, list):
         return set(map(str, first)) == set(map(str, other))
     return type(first) is not list and bool(first == other)
 
 
 def opinion_change(first: Any, value: Any, gold: Any) -> str:
-    """How the final value stands to the first opinion: better, worse, changed or ""."""
+    """How the final value compares with the first opinion: better, worse, changed or ""."""
     if first is None or value is None or same_value(first, value):
         return ""
     if gold is not None and same_value(value, gold):
@@ -73,7 +76,7 @@ def opinion_change(first: Any, value: Any, gold: Any) -> str:
 
 
 def summarize_debate(debate: Debate) -> DebateSummary:
-    """What came of ``debate``, whose turns are loaded."""
+    """The summary of ``debate``, whose turns are loaded."""
     turns: list[Turn] = list(debate.turns.all())
     value, gold = verdict_of(debate), gold_of(debate)
     first = debate.signals.get("first")
@@ -97,15 +100,15 @@ def summarize_debate(debate: Debate) -> DebateSummary:
 
 
 def doubt_words(debate: Debate, settings_of_run: Mapping[str, Any]) -> tuple[str, ...]:
-    """Why a cascade asked its second protocol."""
+    """The reasons why a cascade ran its second protocol."""
     first_stage = debate.signals.get("first_stage")
     first: Mapping[str, Any] = first_stage if isinstance(first_stage, Mapping) else {}
     words = {
-        "no label": "the first answer gives no label",
-        "d_rate": f"the first answer leads by {_number(first.get('d_rate'))} of the votes only "
-        f"(at most {_number(settings_of_run.get('theta'))} is doubt)",
-        "margin": f"its label is ahead by {_number(first.get('margin'))} only "
-        f"(below {_number(settings_of_run.get('margin'))} is doubt)",
+        "no label": "the first protocol gave no label",
+        "d_rate": f"the most frequent answer leads by only {_number(first.get('d_rate'))} of the "
+        f"votes (up to {_number(settings_of_run.get('theta'))} is doubtful)",
+        "margin": f"the probability margin of its label is only {_number(first.get('margin'))} "
+        f"(below {_number(settings_of_run.get('margin'))} is doubtful)",
     }
     doubts = debate.signals.get("doubts")
     found = doubts if isinstance(doubts, list) else []
@@ -117,60 +120,67 @@ def _facts(debate: Debate) -> Iterable[Fact]:
         return
     signals = debate.signals
     if debate.uncertainty is None:
-        why = NO_MARGIN.get(str(signals.get("margin_unknown")), "nothing told how sure it was")
+        why = NO_MARGIN.get(str(signals.get("margin_unknown")), "the debate has no measure of it")
         yield Fact("Uncertainty", "unknown", why)
     else:
-        yield Fact("Uncertainty", _number(debate.uncertainty), "0 is sure, 1 knows nothing")
+        yield Fact("Uncertainty", _number(debate.uncertainty), "from 0 (certain) to 1 (undecided)")
     for signal, (title, words) in _NUMBERS.items():
         if _is_number(signals.get(signal)):
             yield Fact(title, _number(signals[signal]), words(signals, signals[signal]))
     yield from _flips(signals.get("flips"))
     if signals.get("injection"):
         found = ", ".join(str(code).replace("_", " ") for code in signals["injection"])
-        yield Fact("Signs of orders in the text", str(len(signals["injection"])), found)
+        yield Fact("Signs of prompt injection", str(len(signals["injection"])), found)
 
 
 def _flips(flips: Any) -> Iterable[Fact]:
     for role, names in flips.items() if isinstance(flips, Mapping) else ():
-        words = "the judge agrees with all of it"
+        words = f"the judge agrees with the {role}"
         if names:
-            words = f"the judge decides otherwise on {', '.join(map(str, names))}"
-        yield Fact(f"{str(role).capitalize()} against judge", str(len(names)), words)
+            words = f"the judge disagrees about {', '.join(map(str, names))}"
+        yield Fact(f"Differences between {role} and judge", str(len(names)), words)
 
 
 def _lead(signals: Mapping[str, Any], rate: float) -> str:
     votes = signals.get("votes")
     asked = sum(vote[1] for vote in votes) if isinstance(votes, list) else 0
     if not asked:
-        return "the share of votes by which the first answer leads"
-    several = any(isinstance(vote[0], list) for vote in votes or ())
-    who = "the most contested label is decided" if several else "the first answer leads"
-    return f"{who} by {round(rate * asked)} of {asked} votes"
+        return "the share of the votes by which the most frequent answer leads the second"
+    if any(isinstance(vote[0], list) for vote in votes or ()):
+        return f"the most contested label was decided by {round(rate * asked)} of {asked} votes"
+    return f"the most frequent answer leads the second by {round(rate * asked)} of {asked} votes"
 
 
-#: Signals that are numbers: title, and what a number means.
+#: Numeric signals: their title and the meaning of a number.
 _NUMBERS: Mapping[str, tuple[str, Callable[[Mapping[str, Any], float], str]]] = {
-    "d_rate": ("Lead (D_rate)", _lead),
-    "first_d_rate": (
-        "Lead at first",
-        lambda signals, rate: f"{_lead(signals, rate)} before they discuss",
-    ),
+    "d_rate": ("Lead of the first answer (D_rate)", _lead),
+    "first_d_rate": ("Lead before the discussion", _lead),
     "entropy": (
         "Entropy of the votes",
-        lambda _, entropy: "0 is all alike, 1 as spread as can be" if entropy else "all alike",
+        lambda _, entropy: (
+            "from 0 (all votes are the same) to 1 (the votes are evenly spread over all answers)"
+            if entropy
+            else "all votes are the same"
+        ),
     ),
     "margin": (
         "Probability margin",
-        lambda _, margin: f"the label is {margin:.0%} likelier than the next",
+        lambda *_: "from 0 (another answer is just as probable) to 1 (no other answer is possible)",
     ),
     "rounds_needed": (
         "Rounds of discussion",
-        lambda _, rounds: "held until it ended" if rounds else "they agreed before any",
+        lambda _, rounds: (
+            "until all annotators agreed or no round was left"
+            if rounds
+            else "the annotators agreed before any discussion"
+        ),
     ),
     "judge_changes": (
         "Changes from judge to judge",
         lambda _, changes: (
-            "so often a judge differs from the one before" if changes else "each judge the same"
+            "the number of verdicts that differ from the verdict before"
+            if changes
+            else "all judges reached the same verdict"
         ),
     ),
 }

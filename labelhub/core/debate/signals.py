@@ -36,9 +36,9 @@ LAST_STRICT_RUNG = 3
 
 
 NO_MARGIN: Mapping[str, str] = {
-    "several": "several answers decided together, none by itself",
-    "no_answer": "there is no answer that could be read",
-    "no_probabilities": "the endpoint told no probabilities from which the label's could be read",
+    "several": "several answers decided together, and none has a probability margin of its own",
+    "no_answer": "no answer could be read",
+    "no_probabilities": "the endpoint returned no usable probabilities for the label",
 }
 
 
